@@ -6,7 +6,7 @@ use super::out::Out;
 use super::pull_requests::{configured_hosts, find_target, turned_off};
 use super::session::{CommandContext, StoreSession};
 use super::table::{ColumnKind, TextCell, TextColumn, table_lines};
-use crate::engine::{DiffLoad, LinkedJobs};
+use crate::engine::{DiffLoad, LinkedPullRequest};
 use crate::model::colors::ColorRole;
 use crate::model::diff::{Diff, DiffFile, FileContent, LineKind};
 use crate::model::number_format::grouped_number;
@@ -81,7 +81,7 @@ async fn load_and_print(
     Ok(Code::Service)
 }
 
-async fn stored_diff(session: &StoreSession, linked: &LinkedJobs) -> Result<Option<StoredDiff>, CliError> {
+async fn stored_diff(session: &StoreSession, linked: &LinkedPullRequest) -> Result<Option<StoredDiff>, CliError> {
     let Some((_, link)) = linked.jobs.first() else { return Ok(None) };
     Ok(session.store.diff(link).await?)
 }

@@ -10,7 +10,8 @@ use super::table::{ColumnKind, TextCell, TextColumn, table_lines};
 use crate::api::hosts::HostClient;
 use crate::config::{self, SetupState, resolve};
 use crate::engine::{
-    HostAccess, HostDirectory as _, HostRound, LinkedJobs, links_per_round, no_token_text, pull_requests_by_host,
+    HostAccess, HostDirectory as _, HostStates, LinkedPullRequest, max_links_per_read, no_token_text,
+    pull_requests_by_host,
 };
 use crate::model::colors::ColorRole;
 use crate::model::pull_request::{ChecksState, PullRequest, Review, TURNED_OFF, short_commit};
@@ -152,8 +153,8 @@ pub(super) async fn refresh(
                 continue;
             }
         };
-        for chunk in requested.chunks(links_per_round(kind)) {
-            let round = HostRound::read(&client, chunk, true).await;
+        for chunk in requested.chunks(max_links_per_read(kind)) {
+            let round = HostStates::read(&client, chunk, true).await;
             let points = round.responses.iter().map(|(budget, _)| budget.cost.unwrap_or(1)).sum();
             store.spend_host_points(&host, points, chrono::Utc::now()).await?;
             store.apply_pull_requests(round.reported, chrono::Utc::now()).await?;
@@ -173,7 +174,7 @@ pub(super) async fn refresh(
 /// A job's pull request, and the client for its code host.
 pub(super) struct PullRequestTarget {
     pub(super) job: JobKey,
-    pub(super) linked: LinkedJobs,
+    pub(super) linked: LinkedPullRequest,
     /// A sentence if the host can't be asked.
     pub(super) client: Result<HostClient, String>,
 }

@@ -289,7 +289,7 @@ impl Session {
     /// Waits for the response to a prompt that is being sent, because the prompt would be unconfirmed without it. A
     /// signal ends the wait.
     pub(super) async fn await_responses(&mut self, out: &mut Out) {
-        if !self.engine.has_sending() {
+        if !self.engine.is_sending() {
             return;
         }
         out.note(if self.unrecorded.is_empty() {
@@ -298,7 +298,7 @@ impl Session {
             STILL_RECORDING
         });
         let end = Instant::now() + if self.end_requested { RESPONSE_TIMEOUT_AFTER_SIGNAL } else { RESPONSE_TIMEOUT };
-        while self.engine.has_sending() && Instant::now() < end {
+        while self.engine.is_sending() && Instant::now() < end {
             tokio::select! {
                 signal = self.signals.next() => if self.handle_signal(signal) { return },
                 Some(event) = self.events.recv() => self.buffer_event(event),

@@ -1,6 +1,6 @@
 //! Loads reports of visitors, searches, feedback and questions, one response after the other, within the hourly
-//! limit of all analytics. Each response is stored at once. However a load ends (the user stops it, or a 429, a
-//! lost connection or a killed process does), the next load continues after the last response.
+//! limit of all analytics. Each response is stored at once. Whatever ends a load (the user, a 429, a lost connection, a
+//! killed process), the next load continues after the last response.
 
 use super::Engine;
 use super::ledger::RequestFailure;
@@ -105,7 +105,7 @@ impl EngineState {
     }
 
     async fn run_rows_load<R: DecodedRow>(self: Arc<Self>, plan: RowsPlan) -> RowsOutcome<R> {
-        let mut load = RowsLoad { inner: &self, plan, so_far: SoFar::default(), requests: 0, is_resumed: false };
+        let mut load = RowsLoad { inner: &self, plan, so_far: PartialRows::default(), requests: 0, is_resumed: false };
         let end_reason = load.run().await;
         if end_reason != LoadEndReason::Stopped {
             self.loading_rows.remove((R::KIND, plan.range));
@@ -126,8 +126,8 @@ impl EngineState {
     async fn load_next_rows<R: DecodedRow>(
         self: Arc<Self>,
         plan: RowsPlan,
-        so_far: SoFar<R>,
-    ) -> (SoFar<R>, Result<(), RequestFailure>) {
+        so_far: PartialRows<R>,
+    ) -> (PartialRows<R>, Result<(), RequestFailure>) {
         let number = so_far.report().map_or(0, |report| report.responses).saturating_add(1);
         let cursor = so_far.report().and_then(|report| report.next.clone());
         let subject = CleanText::line(&format!("{}, page {number}", plan.range));
@@ -143,7 +143,7 @@ impl EngineState {
         let started_at = so_far.started_at.unwrap_or(as_of);
         let position = ResponsePosition { range: plan.range, number, as_of, started_at, starts_over: plan.from_start };
         self.save_rows(&response, position).await;
-        (so_far.with(position, response), Ok(()))
+        (so_far.with_response(position, response), Ok(()))
     }
 
     fn stores_rows(&self, kind: AnalyticsKind) -> bool {
@@ -161,25 +161,25 @@ impl EngineState {
     }
 }
 
-/// What a load has loaded so far, also in earlier runs.
-struct SoFar<R> {
+/// The rows that a load has so far, including those from before an interruption.
+struct PartialRows<R> {
     merge: Option<RowsMerge<R>>,
     /// When the first response was received, in service time.
     started_at: Option<Time>,
 }
 
-impl<R> Default for SoFar<R> {
+impl<R> Default for PartialRows<R> {
     fn default() -> Self {
         Self { merge: None, started_at: None }
     }
 }
 
-impl<R: AnalyticsRow> SoFar<R> {
+impl<R: AnalyticsRow> PartialRows<R> {
     fn report(&self) -> Option<&RowsReport<R>> {
         self.merge.as_ref().map(RowsMerge::report)
     }
 
-    fn with(mut self, position: ResponsePosition, response: RowsResponse<R>) -> Self {
+    fn with_response(mut self, position: ResponsePosition, response: RowsResponse<R>) -> Self {
         match &mut self.merge {
             Some(merge) => drop(merge.add_response(response, position.as_of)),
             None => self.merge = Some(RowsMerge::start(position.range, response, position.as_of)),
@@ -215,7 +215,7 @@ impl<R: AnalyticsRow> SoFar<R> {
 struct RowsLoad<'a, R> {
     inner: &'a Arc<EngineState>,
     plan: RowsPlan,
-    so_far: SoFar<R>,
+    so_far: PartialRows<R>,
     /// The number of requests that this load has used.
     requests: u32,
     /// Whether the next request continues an earlier load.
@@ -241,8 +241,8 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
                     return LoadEndReason::Failed(failed.failure);
                 }
                 // The service no longer knows the cursor of the earlier load, so that load can't be continued.
-                (self.so_far, self.plan.from_start) = (SoFar::default(), true);
-                // The refused request returned nothing, so another one takes its place.
+                (self.so_far, self.plan.from_start) = (PartialRows::default(), true);
+                // The refused request returned no rows, so it doesn't count toward the plan's requests.
                 self.plan.max_requests = self.plan.max_requests.max(1).saturating_add(1);
                 continue;
             }
@@ -257,7 +257,7 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
     async fn resume(&mut self) -> Result<(), StoreError> {
         let (inner, range) = (self.inner, self.plan.range);
         if let Some(UnfinishedRows { report, started_at }) = inner.store.unfinished_rows(&inner.scope, range).await? {
-            self.so_far = SoFar { merge: Some(RowsMerge::resume(report)), started_at: Some(started_at) };
+            self.so_far = PartialRows { merge: Some(RowsMerge::resume(report)), started_at: Some(started_at) };
             self.is_resumed = true;
             return Ok(());
         }

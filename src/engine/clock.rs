@@ -11,8 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The precision of a Date header: it has whole seconds, so the service may have written it at any moment
-/// of that second.
+/// The precision of a Date header. It has whole seconds: the service may have written it at any moment of its second.
 const DATE_PRECISION: TimeDelta = TimeDelta::seconds(1);
 /// Smaller differences between two clocks are ignored, because Date headers have whole seconds.
 const MIN_CLOCK_CHANGE: TimeDelta = TimeDelta::seconds(2);
@@ -30,9 +29,9 @@ pub async fn sleep_until(wake: Option<Instant>) {
     }
 }
 
-/// Returns how far the service's clock was ahead of the local clock, as an instance last saved it; `None`
-/// if no instance has.
-pub(super) async fn saved_offset(store: &Store, scope: &Scope) -> Result<Option<TimeDelta>, StoreError> {
+/// Returns how far the service's clock was ahead of the local clock when an instance last saved this offset; `None` if
+/// none was saved.
+pub(super) async fn load_clock_offset(store: &Store, scope: &Scope) -> Result<Option<TimeDelta>, StoreError> {
     let saved = store.value(&scope.clock_key()).await?;
     Ok(saved.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds))
 }
@@ -88,8 +87,8 @@ impl ServiceClock {
         let at = Instant::now();
         let reading = add_duration(anchor.time, at.saturating_duration_since(anchor.at));
         let drift = date - reading;
-        // The clock's reading is within the header's second, so it may be exact. Setting it to the start of that
-        // second would make the clock jitter.
+        // The clock's reading is within the second of the header, so it may be exact. If it were set to the start of
+        // the second, the clock would jitter.
         if drift > -DATE_PRECISION && drift <= TimeDelta::zero() {
             return ClockUpdate::default();
         }

@@ -1,5 +1,5 @@
-//! Records the page views of yesterday once a day, if the user wants that: with one request, so that trends and
-//! sparklines of later months cost nothing.
+//! Loads yesterday's page views into the cache once a day, if the user has turned this on. It costs one request a day,
+//! and later trends and sparklines that include this day cost none.
 
 use super::lease::LeaseRole;
 use super::state::EngineState;
@@ -14,12 +14,13 @@ use std::time::Duration;
 
 /// The time between two checks. It is much shorter than a day, because the timer stops while the computer sleeps.
 const CHECK_INTERVAL: Duration = Duration::from_secs(600);
-/// The time until the next check after a failed request, so that a lasting failure uses few of the hour's requests.
+/// The time until the next check after a failed request. It is long, so that repeated failures use few of the hour's
+/// requests.
 const RETRY_INTERVAL: Duration = Duration::from_secs(3600);
-/// How long after its end a day is recorded, because the service may still be counting.
+/// How many hours after its end a day is recorded. Before that, the service may still be counting its views.
 const SETTLE_HOURS: i64 = 2;
 
-/// Records each day once it is over, until the task is aborted. Only the instance that polls for all records.
+/// Records each day once it is over, until the task is aborted. Only the instance with the poll lease records.
 pub(super) async fn run_recorder(inner: Arc<EngineState>) {
     loop {
         let has_failed = inner.leases.holds(LeaseRole::Poll) && record_last_settled_day(&inner).await.is_err();
@@ -27,8 +28,7 @@ pub(super) async fn run_recorder(inner: Arc<EngineState>) {
     }
 }
 
-/// Requests the page views of the last day whose views have settled, unless views that were loaded after that are
-/// cached.
+/// Requests the page views of the last day whose counts no longer change, unless these final counts are already cached.
 ///
 /// # Errors
 /// The request failed, or the hourly limit is reached.

@@ -1,5 +1,5 @@
-//! The dispatcher: the task that sends prompts, in the order and at the rate that the store permits. Each
-//! prompt is sent only once, unless the service responds with 429. That response guarantees that nothing was done.
+//! The dispatcher: the task that sends prompts, in the order and at the rate that the store permits. Each prompt is
+//! sent only once, unless the service responds with 429, which guarantees that the prompt was not carried out.
 
 use super::clock::{local_now, sleep_until};
 use super::lease::LeaseRole;
@@ -82,8 +82,8 @@ pub(super) async fn run_dispatcher(inner: Arc<EngineState>, trouble: Option<Fail
 }
 
 impl Dispatcher {
-    /// Starts every send that is allowed now. Returns the latest time at which this must be called again;
-    /// `None` if only an event can permit another send.
+    /// Starts every send that is allowed now. Returns when this must be called again at the latest; `None` if only an
+    /// event can permit another send.
     async fn start_allowed_sends(&mut self) -> Option<Instant> {
         let has_lease = self.inner.leases.holds(LeaseRole::Dispatch);
         if self.emitted_ownership.replace(has_lease) != Some(has_lease) {
@@ -102,8 +102,8 @@ impl Dispatcher {
         }
     }
 
-    /// Starts every send that the store permits. Returns the service time at which the first waiting prompt
-    /// may be sent, `None` if no prompt waits for a limit.
+    /// Starts every send that the store permits. Returns the service time at which the first waiting prompt may be
+    /// sent; `None` if no prompt waits for a limit.
     async fn start_sends(
         &mut self,
         has_lease: bool,
@@ -128,8 +128,8 @@ impl Dispatcher {
                 break;
             }
             let now = self.inner.clock.now();
-            // `until` is the end of the wait that the last attempt to send this prompt returned. Skip the prompt
-            // while the ledger still has the same end.
+            // `until` is the end of the wait, as the last attempt to send this prompt returned it. Skip the prompt as
+            // long as the ledger has the same end.
             if until.is_some_and(|until| until > now)
                 && let Some(wait) =
                     self.inner.store.budget(&self.inner.scope, kind.limited_operation(), now).await?.wait()
@@ -147,7 +147,7 @@ impl Dispatcher {
             match self.inner.store.request_permit(prompt, self.inner.instance.name(), local_now(), now).await? {
                 SendPermit::Go { kind, text, job, id } => self.send(OutgoingPrompt { prompt, kind, text, job, id }),
                 SendPermit::Wait { until } => {
-                    // Wait at least a second, whatever the store answers.
+                    // Wait at least a second, even if the store returns an earlier time.
                     let until = until.max(now + TimeDelta::seconds(1));
                     wake = Some(wake.map_or(until, |wake| wake.min(until)));
                     full.push(kind);
@@ -190,7 +190,7 @@ impl Dispatcher {
 /// Returns the prompt even if sending it panics, so that it doesn't count as being sent any more. Its state in the
 /// store stays `Sending`, because the service may have received it.
 async fn run_send(prompt: PromptId, send: impl Future<Output = ()>) -> PromptId {
-    // The error is ignored: the hook of the process has reported the panic.
+    // The error is ignored: the panic hook has already reported it.
     let _ = AssertUnwindSafe(send).catch_unwind().await;
     prompt
 }
@@ -214,12 +214,12 @@ impl EngineState {
                 let subject =
                     response.result.as_ref().map_or_else(|_| CleanText::line("new job"), |job| job.id.to_clean_text());
                 let result = self.record_response(Operation::Create, subject, response).await;
-                self.outcome_of(result)
+                self.send_outcome(result)
             }
             (PromptKind::FollowUp, Some(id)) => {
                 let response = self.client.send_follow_up(id, &text).await;
                 let result = self.record_response(Operation::FollowUp, id.to_clean_text(), response).await;
-                self.outcome_of(result)
+                self.send_outcome(result)
             }
             (PromptKind::FollowUp, None) => {
                 let reason = CleanText::line("Not sent: the job has no id yet. Send it again later.");
@@ -234,7 +234,7 @@ impl EngineState {
                 self.emit_shared_id(&row, &other).await;
             }
             self.emit_outcome(prompt, outcome.delivery, row.clone(), limited).await;
-            self.emit_changes(&row, &events).await;
+            self.log_changes(&row, &events).await;
         }
     }
 
@@ -251,7 +251,7 @@ impl EngineState {
         self.emit(EngineEvent::Notice(CleanText::line(&notice))).await;
     }
 
-    fn outcome_of(&self, result: Result<RemoteJob, ApiError>) -> SendOutcome {
+    fn send_outcome(&self, result: Result<RemoteJob, ApiError>) -> SendOutcome {
         let error = match result {
             Ok(job) => return SendOutcome { delivery: Delivery::Accepted, job: Some(job), limit: None },
             Err(error) => error,

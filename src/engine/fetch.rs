@@ -1,11 +1,10 @@
-//! Fetches one job: makes the GET, determines what it shows about the service, and merges the response into
-//! the store. Used by the poller (at the times that it chooses), and to refresh, track and link jobs.
+//! Fetches one job: makes the GET, determines from the response whether the service works, and merges the response into
+//! the store. Used by the poller, and to refresh, track and link jobs.
 
 use super::Engine;
 use super::clock::local_now;
 use super::hosts::RefreshCommand;
 use super::poller_command::{FetchOutcome, PollerCommand, ServiceHealth};
-
 use super::state::EngineState;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
@@ -34,7 +33,7 @@ impl Engine {
     /// The request failed, the service has no such job, or the store can't write.
     pub async fn track(&self, id: &JobId) -> Result<Job, Failure> {
         let inner = &self.inner;
-        let job = inner.fetch(id).await?;
+        let job = inner.fetch_by_id(id).await?;
         let row = inner.store.track(&inner.scope, job, local_now()).await.map_err(|error| error.failure())?;
         inner.emit(EngineEvent::Job(Box::new(row.clone()))).await;
         inner.emit(EngineEvent::Thread(row.key)).await;
@@ -62,7 +61,7 @@ impl EngineState {
                 Failure::local("This job has no id yet: the service has not accepted its prompt. Try again later.");
             return (Err(failure), outcome(ServiceHealth::NotAsked, false));
         };
-        let (result, health) = self.get(&id).await;
+        let (result, health) = self.request_job(&id).await;
         let fetched = match result {
             Ok(job) => JobResponse::Job(job),
             Err(failure) if failure.kind == FailureKind::NotFound => JobResponse::NotFound,
@@ -80,23 +79,23 @@ impl EngineState {
 
     /// Makes one GET outside the polling schedule and passes the outcome to the poller. If the user tracks
     /// many ids at once, the semaphore limits how many GETs run at the same time.
-    pub(super) async fn fetch(&self, id: &JobId) -> Result<RemoteJob, Failure> {
+    pub(super) async fn fetch_by_id(&self, id: &JobId) -> Result<RemoteJob, Failure> {
         // The semaphore is never closed.
         let _permit = self.fetch_slots.acquire().await;
         let _in_flight = self.in_flight_guard();
-        let (result, health) = self.get(id).await;
+        let (result, health) = self.request_job(id).await;
         let outcome = FetchOutcome { key: None, health, made_request: true };
         self.send_to_poller(PollerCommand::Outcome(outcome));
         result
     }
 
-    async fn get(&self, id: &JobId) -> (Result<RemoteJob, Failure>, ServiceHealth) {
+    async fn request_job(&self, id: &JobId) -> (Result<RemoteJob, Failure>, ServiceHealth) {
         let response = self.client.get_job(id).await;
         match self.record_response(Operation::Get, id.to_clean_text(), response).await {
             Ok(job) => (Ok(job), ServiceHealth::Good),
             Err(error) => {
                 let failure = error.failure(self.clock.now());
-                let health = health(&failure);
+                let health = service_health(&failure);
                 (Err(failure), health)
             }
         }
@@ -115,9 +114,9 @@ impl EngineState {
         }
     }
 
-    /// Logs what the response to a prompt changed and passes it to the `on_change` program. The start of a
-    /// new job does not count as a change.
-    pub(super) async fn emit_changes(&self, row: &Job, events: &[JobEvent]) {
+    /// Logs the changes in the response to a prompt, and queues the `on_change` program for them. The start of a new
+    /// job does not count as a change.
+    pub(super) async fn log_changes(&self, row: &Job, events: &[JobEvent]) {
         let is_start = |event: &JobEvent| match &event.kind {
             EventKind::Status { from: None, to } => !to.is_finished(),
             _ => false,
@@ -140,7 +139,7 @@ fn untracked_job_failure() -> Failure {
     Failure::local("This job is no longer tracked on this computer.")
 }
 
-fn health(failure: &Failure) -> ServiceHealth {
+fn service_health(failure: &Failure) -> ServiceHealth {
     let sentence = || failure.message.clone();
     match failure.kind {
         FailureKind::Limited(wait) => ServiceHealth::Limited(wait),

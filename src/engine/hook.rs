@@ -30,11 +30,11 @@ pub(super) struct HookChange {
     subject: CleanText,
     /// The changed job as JSON: the program's input.
     job_json: String,
-    /// Counts as running until the program has ended.
+    /// Counts this change in `EngineState::running_hooks` until the program has ended.
     running: CountGuard,
 }
 
-/// The `on_change` program, and the queue of changes. The program runs once for each of them.
+/// The `on_change` program, and the queue of changes for which it runs.
 #[derive(Debug)]
 pub(super) struct Hook {
     command: Arc<[String]>,

@@ -1,5 +1,5 @@
-//! How the engine gets clients for code hosts, the requests for the pull requests of jobs, and the commands to the task
-//! that sends them.
+//! Gets the clients for code hosts, requests the state of pull requests from them, and defines the commands to the task
+//! that refreshes this state.
 
 use super::clock::local_now;
 use crate::api::hosts::{
@@ -19,7 +19,7 @@ use std::pin::Pin;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// How long to wait before asking once more whether there is a conflict, which GitHub computes on demand.
+/// How long to wait before requesting conflicts once more: GitHub computes them only when they are requested.
 const CONFLICT_DELAY: Duration = Duration::from_secs(3);
 
 /// What a [`HostDirectory`] knows about a host.
@@ -32,7 +32,8 @@ pub enum HostAccess {
     Unusable(CleanText),
 }
 
-/// Finds the clients for code hosts. Reading a token may run a program, so a client is requested only when it is needed.
+/// Finds the clients for code hosts. Reading a token may run a program, so a client is requested only when it is
+/// needed.
 pub trait HostDirectory: Debug + Send + Sync {
     fn access<'a>(&'a self, host: &'a str, kind: HostKind) -> Pin<Box<dyn Future<Output = HostAccess> + Send + 'a>>;
 }
@@ -45,7 +46,7 @@ pub fn login_command(host: &str, kind: HostKind) -> String {
     }
 }
 
-/// Says that there is no token for a host, and how to get one.
+/// Returns a message for a host without a token, with the ways to get one.
 pub fn no_token_text(host: &str, kind: HostKind) -> String {
     let login = login_command(host, kind);
     format!("No token for {host}. Run {login}, or add a section [hosts.\"{host}\"] to the configuration.")
@@ -60,42 +61,43 @@ pub(super) enum RefreshCommand {
     Focused(bool),
     /// The user asked for the state of the pull requests of these jobs, or of all jobs.
     Refresh(Option<Vec<JobKey>>),
-    /// The user wants to see the changes of this job's pull request, and whether there are new ones.
+    /// The user wants to see the changes of this job's pull request. With `again`, the head commit is requested first,
+    /// so that new changes are found.
     LoadDiff { job: JobKey, again: bool, reply: oneshot::Sender<Result<StoredDiff, Failure>> },
-    /// The user acts on this job's pull request, with this head commit on screen.
+    /// The user acts on this job's pull request. The commit is the head commit that the screen shows.
     Act(JobKey, CleanText, PullRequestAction, oneshot::Sender<ActionOutcome>),
     /// The user wants to see the details of this job's pull request.
     LoadDetails(JobKey, oneshot::Sender<Result<Timed<PullRequestDetails>, Failure>>),
 }
 
-/// A pull request and the jobs that link to it: more than one if a job continues the work of another one.
+/// A pull request and the jobs that link to it. There are several if one job continues the work of another.
 #[derive(Debug, Clone)]
-pub struct LinkedJobs {
+pub struct LinkedPullRequest {
     pub link: PullRequestLink,
     /// Each job with the text of its link.
     pub jobs: Vec<(JobKey, CleanText)>,
 }
 
-/// Returns the pull requests of these jobs for each host, each of them once, in the order of the jobs. Leaves out jobs
-/// without a link to a pull request.
+/// Groups the pull requests of these jobs by host. Each pull request occurs once, in the order of the jobs. Leaves out
+/// jobs without a link to a pull request.
 pub fn pull_requests_by_host<'a>(
     jobs: impl IntoIterator<Item = &'a Job>,
-) -> BTreeMap<(String, HostKind), Vec<LinkedJobs>> {
+) -> BTreeMap<(String, HostKind), Vec<LinkedPullRequest>> {
     links_by_host(jobs.into_iter().filter_map(|job| Some((job.key, job.remote.pr_link.as_ref()?))))
 }
 
-/// Like [`pull_requests_by_host`], with the links of the jobs.
+/// Like [`pull_requests_by_host`], but takes the key and the link of each job.
 pub(super) fn links_by_host<'a>(
     jobs: impl Iterator<Item = (JobKey, &'a CleanText)>,
-) -> BTreeMap<(String, HostKind), Vec<LinkedJobs>> {
-    let mut by_host: BTreeMap<_, Vec<LinkedJobs>> = BTreeMap::new();
+) -> BTreeMap<(String, HostKind), Vec<LinkedPullRequest>> {
+    let mut by_host: BTreeMap<_, Vec<LinkedPullRequest>> = BTreeMap::new();
     let mut positions: HashMap<PullRequestLink, usize> = HashMap::new();
     for (job, text) in jobs {
         let Some(link) = PullRequestLink::parse(text.as_str()) else { continue };
         let of_host = by_host.entry((link.host.clone(), link.kind)).or_default();
         let position = *positions.entry(link.clone()).or_insert(of_host.len());
         if position == of_host.len() {
-            of_host.push(LinkedJobs { link, jobs: Vec::new() });
+            of_host.push(LinkedPullRequest { link, jobs: Vec::new() });
         }
         if let Some(linked) = of_host.get_mut(position) {
             linked.jobs.push((job, text.clone()));
@@ -106,41 +108,42 @@ pub(super) fn links_by_host<'a>(
 
 /// The state of some pull requests of one host, read with as few requests as possible.
 #[derive(Debug, Default)]
-pub struct HostRound {
-    /// The states, for each job of each pull request that could be read.
+pub struct HostStates {
+    /// The state of each pull request that could be read, once for each of its jobs.
     pub reported: Vec<ReportedPullRequest>,
-    /// The pull requests that the host reported without their state. Empty if a whole request for several failed.
+    /// The pull requests for which the host returned an error instead of the state. If a request for several pull
+    /// requests failed as a whole, its error is only in `responses`.
     pub failed: Vec<(PullRequestLink, HostError)>,
-    /// What each response says about the host's limit, and why it failed.
+    /// For each request: what the response reports about the host's limit, and the error if the request failed.
     pub responses: Vec<(RequestBudget, Option<HostError>)>,
     results: Vec<PullRequestResult<PullRequest>>,
 }
 
-/// Returns the largest number of pull requests for [`HostRound::read`].
-pub fn links_per_round(kind: HostKind) -> usize {
+/// Returns how many pull requests [`HostStates::read`] accepts at most.
+pub fn max_links_per_read(kind: HostKind) -> usize {
     if kind == HostKind::GitHub { MAX_PER_REQUEST } else { 1 }
 }
 
-impl HostRound {
-    /// Reads the state of pull requests of one host, and on GitHub their checks. With `asks_again`, conflicts that GitHub
-    /// is still computing are requested once more.
-    pub async fn read(client: &HostClient, requested: &[LinkedJobs], asks_again: bool) -> Self {
-        let mut round = Self::default();
+impl HostStates {
+    /// Reads the state of pull requests of one host, and on GitHub their checks. With `asks_again`, conflicts that
+    /// GitHub is still computing are requested once more.
+    pub async fn read(client: &HostClient, requested: &[LinkedPullRequest], asks_again: bool) -> Self {
+        let mut states = Self::default();
         let links: Vec<PullRequestLink> = requested.iter().map(|linked| linked.link.clone()).collect();
         let response = client.pull_requests(&links, local_now()).await;
         match (&response.result, links.as_slice()) {
             (Err(error), [only]) if !error.kind.concerns_host() => {
-                round.failed.push((only.clone(), error.clone()));
-                round.responses.push((response.budget, None));
-                return round;
+                states.failed.push((only.clone(), error.clone()));
+                states.responses.push((response.budget, None));
+                return states;
             }
-            _ => round.results = round.take(response),
+            _ => states.results = states.record_response(response),
         }
         if client.kind() == HostKind::GitHub {
-            round.read_again_and_checks(client, asks_again).await;
+            states.read_again_and_checks(client, asks_again).await;
         }
-        round.assign_to_jobs(requested);
-        round
+        states.assign_to_jobs(requested);
+        states
     }
 
     async fn read_again_and_checks(&mut self, client: &HostClient, asks_again: bool) {
@@ -148,7 +151,7 @@ impl HostRound {
         if asks_again && !computing.is_empty() {
             tokio::time::sleep(CONFLICT_DELAY).await;
             let response = client.pull_requests(&computing, local_now()).await;
-            for (link, state) in self.take(response) {
+            for (link, state) in self.record_response(response) {
                 if let (Some(slot), Ok(state)) = (self.state_mut(&link), state) {
                     *slot = state;
                 }
@@ -163,7 +166,7 @@ impl HostRound {
                 self.responses.push((response.budget, None));
                 Vec::new()
             } else {
-                self.take(response)
+                self.record_response(response)
             };
             let forbidden = open.into_iter().filter(|_| is_forbidden).map(|link| (link, None));
             let reported = reported.into_iter().filter_map(|(link, checks)| match checks {
@@ -182,7 +185,7 @@ impl HostRound {
         }
     }
 
-    fn assign_to_jobs(&mut self, requested: &[LinkedJobs]) {
+    fn assign_to_jobs(&mut self, requested: &[LinkedPullRequest]) {
         let mut results: HashMap<PullRequestLink, _> = std::mem::take(&mut self.results).into_iter().collect();
         for linked in requested {
             match results.remove(&linked.link) {
@@ -200,7 +203,8 @@ impl HostRound {
         self.responses.extend(limited.map(|(_, error)| (RequestBudget::default(), Some(error.clone()))));
     }
 
-    fn take<T>(&mut self, response: HostResponse<Vec<T>>) -> Vec<T> {
+    /// Records the response's budget and error. Returns its content; empty after an error.
+    fn record_response<T>(&mut self, response: HostResponse<Vec<T>>) -> Vec<T> {
         let (content, error) = match response.result {
             Ok(content) => (content, None),
             Err(error) => (Vec::new(), Some(error)),

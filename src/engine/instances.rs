@@ -36,8 +36,8 @@ impl RunningInstances {
     }
 }
 
-/// Whether the file is locked. The check takes a shared lock for a moment; an instance that fails to take
-/// the lease at that moment tries again soon.
+/// Whether the file is locked. The check takes a shared lock for a moment. If this makes an instance fail to take the
+/// lease, that instance tries again soon.
 fn is_locked(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
@@ -53,7 +53,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let scope =
             |project: &str| Scope { base_url: "https://a.example".into(), project: project.into(), organization: None };
-        let (instance, locked) = Instance::begin(Some(folder.path().into()));
+        let (instance, locked) = Instance::register(Some(folder.path().into()));
         assert!(locked.is_ok());
         let leases = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::Poll);
         assert!(leases.try_take(LeaseRole::Poll));

@@ -11,19 +11,19 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many names an instance tries at its start. The first name fails only if another instance mistakes
-/// the new lock file for a stale one and deletes it before this instance has locked it.
+/// How many names an instance tries at its start. A name can't be used if another instance mistakes the new lock file
+/// for a stale one and deletes it before this instance has locked it.
 const NAME_ATTEMPTS: u32 = 16;
 
-/// A task for a scope. For each scope, only one instance on this computer does it.
+/// A task that only one instance on this computer does for a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LeaseRole {
     /// Checking jobs.
     Poll,
     /// Sending queued prompts.
     Dispatch,
-    /// Asking code hosts for the state of pull requests. Held only during a round of requests, so that the instance
-    /// with the focus never waits for another one.
+    /// Asking code hosts for the state of pull requests. The lease is held only during a round of requests, so that
+    /// another instance can continue as soon as it gets the focus.
     Refresh,
 }
 
@@ -44,7 +44,7 @@ pub enum LeaseRoles {
     All,
     /// Only polls: a command that waits for jobs.
     Poll,
-    /// Neither: a command that ends after a request or two.
+    /// None: a command that ends after a request or two.
     None,
 }
 
@@ -122,12 +122,13 @@ impl Leases {
         slot.is_some()
     }
 
-    /// Releases one lease, which can be taken again at once.
-    pub(super) fn give_back(&self, role: LeaseRole) {
+    /// Releases one lease. It can be taken again at once.
+    pub(super) fn release_one(&self, role: LeaseRole) {
         *held_lease_mut(&mut self.lock(), role) = None;
     }
 
-    /// Whether this instance lacks a lease that it may take and keeps.
+    /// Whether this instance may take the poll or dispatch lease, but doesn't hold it. (The refresh lease is taken only
+    /// when it is needed.)
     pub(super) fn lacks_any(&self) -> bool {
         let mut held = self.lock();
         [LeaseRole::Poll, LeaseRole::Dispatch]
@@ -140,7 +141,7 @@ impl Leases {
     }
 
     /// Releases all leases. No lease can be taken until [`Leases::allow_taking`].
-    pub(super) fn release(&self) {
+    pub(super) fn release_all(&self) {
         let mut held = self.lock();
         *held = HeldLeases { forbids_taking: true, yields_polling: held.yields_polling, ..HeldLeases::default() };
     }
@@ -160,7 +161,7 @@ impl Leases {
         }
     }
 
-    /// Allows taking leases again after [`Leases::release`].
+    /// Allows taking leases again after [`Leases::release_all`].
     pub(super) fn allow_taking(&self) {
         self.lock().forbids_taking = false;
     }
@@ -178,8 +179,7 @@ fn held_lease_mut(held: &mut HeldLeases, role: LeaseRole) -> &mut Option<HeldLea
     }
 }
 
-/// This process, with its name in the store. Other instances consider it alive as long as its lock file is
-/// locked.
+/// This process, with its name in the store. Other instances consider it alive while its lock file is locked.
 #[derive(Debug)]
 pub(super) struct Instance {
     name: String,
@@ -190,7 +190,7 @@ pub(super) struct Instance {
 impl Instance {
     /// Chooses a unique name and, if there is a folder, creates and locks the instance's lock file. On `Err`
     /// there is no lock, but the instance and its name are usable.
-    pub(super) fn begin(folder: Option<PathBuf>) -> (Self, io::Result<()>) {
+    pub(super) fn register(folder: Option<PathBuf>) -> (Self, io::Result<()>) {
         let mut instance = Self { name: new_name(), lock: Mutex::new(None), folder };
         let Some(folder) = instance.folder.clone() else { return (instance, Ok(())) };
         remove_stale_locks(&folder);
@@ -220,8 +220,8 @@ impl Instance {
         &self.name
     }
 
-    /// Whether the instance `name` has ended: its lock file is gone or can be locked. Returns false if the
-    /// lock file can't be checked.
+    /// Whether the instance `name` has ended: its lock file is missing or can be locked. Returns false if the lock file
+    /// can't be checked.
     pub(super) fn is_dead(&self, name: &str) -> bool {
         if name == self.name {
             return false;
@@ -245,7 +245,7 @@ impl Instance {
     }
 
     /// Releases the instance lock.
-    pub(super) fn end(&self) {
+    pub(super) fn unregister(&self) {
         if let Some((path, file)) = self.lock.lock().unwrap_or_else(PoisonError::into_inner).take() {
             // If the file can't be deleted, unlocking it is enough to show that this instance has ended.
             let _ = fs::remove_file(path);
@@ -346,7 +346,7 @@ mod tests {
         assert!(one.try_take(LeaseRole::Poll) && one.try_take(LeaseRole::Poll));
         assert!(!two.try_take(LeaseRole::Poll));
         assert!(two.try_take(LeaseRole::Dispatch), "each role has its own lease");
-        one.release();
+        one.release_all();
         assert!(!one.holds(LeaseRole::Poll) && !one.try_take(LeaseRole::Poll));
         assert!(eventually(|| two.try_take(LeaseRole::Poll)));
         one.allow_taking();
@@ -373,13 +373,13 @@ mod tests {
     #[test]
     fn an_instance_is_dead_once_its_lock_is_free() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (one, locked) = Instance::begin(Some(folder.path().into()));
-        let (two, _) = Instance::begin(Some(folder.path().into()));
+        let (one, locked) = Instance::register(Some(folder.path().into()));
+        let (two, _) = Instance::register(Some(folder.path().into()));
         assert!(locked.is_ok() && one.name() != two.name());
         assert!(!one.is_dead(two.name()) && !one.is_dead(one.name()));
-        two.end();
+        two.unregister();
         assert!(one.is_dead(two.name()));
-        let (three, _) = Instance::begin(Some(folder.path().into()));
+        let (three, _) = Instance::register(Some(folder.path().into()));
         let name = three.name().to_owned();
         drop(three);
         assert!(eventually(|| one.is_dead(&name)), "killed: the file exists, its lock does not");
@@ -398,12 +398,12 @@ mod tests {
         for name in ["instance-1-aa.lock", "instance-2-bb.lock", "poll-cc.lock", "instances.txt"] {
             fs::write(path(name), "").expect("written");
         }
-        let (alive, _) = Instance::begin(Some(folder.path().into()));
+        let (alive, _) = Instance::register(Some(folder.path().into()));
         assert!(eventually(|| {
-            let (next, _) = Instance::begin(Some(folder.path().into()));
+            let (next, _) = Instance::register(Some(folder.path().into()));
             let lock_file_count = lock_files(folder.path());
             assert!(!next.is_dead(alive.name()));
-            next.end();
+            next.unregister();
             lock_file_count == 2
         }));
         assert!(path("poll-cc.lock").exists() && path("instances.txt").exists());
@@ -418,9 +418,10 @@ mod tests {
                 threads.spawn(|| {
                     start.wait();
                     for _ in 0..60 {
-                        let (instance, locked) = Instance::begin(Some(folder.path().into()));
+                        let (instance, locked) = Instance::register(Some(folder.path().into()));
                         locked.expect("a lock");
-                        // The instance is dropped without `end`, as if killed, so the cleanup finds its lock file.
+                        // The instance is dropped without `unregister`, as if killed, so the cleanup finds its lock
+                        // file.
                         let other = Instance {
                             name: "1-other".into(),
                             lock: Mutex::default(),
@@ -447,7 +448,7 @@ mod tests {
         assert!(!polls.lacks_any(), "an instance with a refused key must not poll");
         polls.yield_polling(false);
         assert!(polls.lacks_any());
-        polls.release();
+        polls.release_all();
         assert!(!polls.lacks_any(), "suspended");
     }
 

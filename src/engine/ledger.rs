@@ -12,20 +12,19 @@ use crate::model::ledger::{Budget, RATE_LIMIT_WINDOW, RateLimited, Wait};
 use crate::model::log::Operation;
 use crate::model::text::CleanText;
 
-/// Why a request for analytics has no result.
+/// Why a request for analytics failed or was not made.
 #[derive(Debug)]
 pub(super) struct RequestFailure {
     pub(super) failure: Failure,
-    /// Whether it used up one of the hour's requests.
+    /// Whether the request counts toward the hourly limit.
     pub(super) used_request: bool,
     /// Whether the service responded with 400.
     pub(super) is_bad_request: bool,
 }
 
 impl EngineState {
-    /// Makes one request for analytics within the hourly limit, which is shared by all of them. A request that
-    /// never reached the service is refunded, and a 429 blocks further requests. `subject` is the subject of the
-    /// log entry.
+    /// Makes one request for analytics within the hourly limit that all analytics share. Refunds a request that never
+    /// reached the service. A 429 blocks further requests. `subject` is the subject of the log entry.
     pub(super) async fn request_analytics<T>(
         &self,
         operation: Operation,
@@ -60,7 +59,7 @@ impl EngineState {
         }
         let message = failure.message.clone();
         match error {
-            // This shows nothing about the service.
+            // An unusable id proves nothing about the service.
             ApiError::UnusableId { .. } => {}
             _ if !used_request => {
                 self.send_to_poller(PollerCommand::Outcome(FetchOutcome::unreachable(message)));
@@ -86,7 +85,7 @@ impl EngineState {
         let now = self.clock.now();
         match self.store.budget(&self.scope, limited, now).await {
             Ok(budget) if limited == RateLimited::Views => {
-                self.emit(EngineEvent::Budget(limited, self.with_unwritten(budget, now))).await;
+                self.emit(EngineEvent::Budget(limited, self.include_unwritten(budget, now))).await;
             }
             Ok(budget) => self.emit(EngineEvent::Budget(limited, budget)).await,
             Err(error) => self.emit_trouble(error.failure()).await,
@@ -102,7 +101,7 @@ impl EngineState {
         let now = self.clock.now();
         match self.store.spend(&self.scope, RateLimited::Views, now).await {
             Ok(Ok(budget)) => {
-                self.emit(EngineEvent::Budget(RateLimited::Views, self.with_unwritten(budget, now))).await;
+                self.emit(EngineEvent::Budget(RateLimited::Views, self.include_unwritten(budget, now))).await;
                 Ok(now)
             }
             Ok(Err(wait)) => Err(self.limit_reached_failure(wait, now).await),
@@ -133,16 +132,16 @@ impl EngineState {
     async fn spend_unwritten(&self, now: Time) -> Result<Time, Failure> {
         let written = self.store.budget(&self.scope, RateLimited::Views, now).await;
         let budget = written.unwrap_or_else(|_| Budget::unused(RateLimited::Views));
-        if let Some(wait) = self.with_unwritten(budget, now).wait() {
+        if let Some(wait) = self.include_unwritten(budget, now).wait() {
             return Err(self.limit_reached_failure(wait, now).await);
         }
         lock(&self.unwritten_spends).push(now);
-        self.emit(EngineEvent::Budget(RateLimited::Views, self.with_unwritten(budget, now))).await;
+        self.emit(EngineEvent::Budget(RateLimited::Views, self.include_unwritten(budget, now))).await;
         Ok(now)
     }
 
     /// Adds to `budget` the requests that are counted only in memory.
-    fn with_unwritten(&self, budget: Budget, now: Time) -> Budget {
+    fn include_unwritten(&self, budget: Budget, now: Time) -> Budget {
         let mut spends = lock(&self.unwritten_spends);
         // A time in the future is from a clock that was ahead, and counts as now.
         spends.iter_mut().for_each(|at| *at = (*at).min(now));
@@ -160,7 +159,7 @@ impl EngineState {
     async fn limit_reached_failure(&self, wait: Wait, now: Time) -> Failure {
         let blocked = match self.store.budget(&self.scope, RateLimited::Views, now).await {
             Ok(budget) => {
-                self.emit(EngineEvent::Budget(RateLimited::Views, self.with_unwritten(budget, now))).await;
+                self.emit(EngineEvent::Budget(RateLimited::Views, self.include_unwritten(budget, now))).await;
                 budget.blocked.is_some()
             }
             Err(_) => false,

@@ -1,7 +1,7 @@
-//! Loads all pages of a range, one response after the other, at the largest page size. The transaction that
-//! caches a response also merges it into the report on disk (see `views`). However a load ends (the user
-//! stops it, or a 429, a lost connection or a killed process does), the next load continues after the last
-//! response. Fresh cached responses cost no request.
+//! Loads all pages of a range, one response after the other, at the largest page size. The transaction that caches a
+//! response also merges it into the report on disk (see `views`). Whatever ends a load (the user, a 429, a lost
+//! connection, a killed process), the next load continues after the last response. Fresh cached responses cost no
+//! request.
 
 use super::Engine;
 use super::reports::read_failure;
@@ -57,7 +57,7 @@ impl EngineState {
         let loaded = || {
             report.map(|report| {
                 let mut report = Arc::unwrap_or_clone(report).into_report();
-                self.to_local_time(&mut report);
+                self.set_local_time(&mut report);
                 Arc::new(report)
             })
         };
@@ -70,8 +70,8 @@ struct LoadRun<'a> {
     inner: &'a Arc<EngineState>,
     plan: LoadPlan,
     report: Option<Arc<ReportMerge>>,
-    /// When the load was started again from the first page, in service time; `None` if it was not. Responses
-    /// from before that time are not used.
+    /// When the user restarted the load, in service time: responses that were loaded earlier are not used. `None` if
+    /// the load was not restarted.
     since: Option<Time>,
     /// The number of requests that this load has used.
     requests: u32,
@@ -88,7 +88,7 @@ impl LoadRun<'_> {
             if self.inner.loading_all.take_stop_request(self.plan.range) {
                 return LoadEndReason::Stopped;
             }
-            if self.has_enough() {
+            if self.has_reached_target() {
                 return LoadEndReason::TargetReached;
             }
             let query = self.next_query();
@@ -112,7 +112,7 @@ impl LoadRun<'_> {
     }
 
     /// Whether the loaded share of all views has reached the plan's target.
-    fn has_enough(&self) -> bool {
+    fn has_reached_target(&self) -> bool {
         let share = self.report.as_deref().and_then(ReportMerge::loaded_share);
         share.zip(self.plan.stop_at_percent).is_some_and(|(share, until)| share * 100.0 >= f64::from(until))
     }
@@ -189,7 +189,7 @@ impl LoadRun<'_> {
     /// Merges the response into the report in memory and emits the progress.
     async fn merge_and_emit(&mut self, query: ViewsQuery, response: Timed<ViewsPage>) {
         let (complete, Timed { value: page, as_of }) = (!query.has_next(&response.value), response);
-        // The request that shared the report has ended, so `unwrap_or_clone` copies nothing.
+        // The request that shared the report has ended, so `unwrap_or_clone` doesn't copy it.
         let so_far = self.report.take().map(Arc::unwrap_or_clone);
         let report = ReportMerge::with(so_far, query.range, page, complete, as_of);
         let progress = LoadProgress {

@@ -11,7 +11,6 @@ mod cached;
 pub mod check;
 mod clock;
 mod connection_sharing;
-
 mod daily;
 mod dispatch;
 mod fetch;
@@ -45,7 +44,7 @@ pub use cached::StoredViews;
 pub use clock::sleep_until;
 use hosts::RefreshCommand;
 pub use hosts::{
-    HostAccess, HostDirectory, HostRound, LinkedJobs, links_per_round, login_command, no_token_text,
+    HostAccess, HostDirectory, HostStates, LinkedPullRequest, login_command, max_links_per_read, no_token_text,
     pull_requests_by_host,
 };
 pub use instances::RunningInstances;
@@ -99,7 +98,7 @@ impl Engine {
     }
 
     /// Aborts the tasks and releases the leases and the instance lock. A prompt that is being sent becomes
-    /// `Unconfirmed`; to avoid that, wait until [`Engine::has_sending`] returns false before the call.
+    /// `Unconfirmed`; to avoid that, first wait until [`Engine::is_sending`] returns false.
     pub async fn stop(&self) {
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         for task in &tasks {
@@ -110,19 +109,19 @@ impl Engine {
             let _ = task.await;
         }
         self.inner.abort_loading();
-        self.inner.leases.release();
+        self.inner.leases.release_all();
         self.inner.abandon_own_sends().await;
-        self.inner.instance.end();
+        self.inner.instance.unregister();
     }
 
     /// Whether a prompt is being sent right now.
-    pub fn has_sending(&self) -> bool {
+    pub fn is_sending(&self) -> bool {
         self.inner.sending.has_guards()
     }
 
-    /// Whether the outcome of a prompt is known but not recorded in the store yet. The engine keeps trying to
-    /// record it.
-    pub fn has_unrecorded(&self) -> bool {
+    /// Whether the outcome of a prompt is known but not recorded in the store yet. The engine keeps trying to record
+    /// it.
+    pub fn has_unrecorded_outcomes(&self) -> bool {
         self.inner.unrecorded.has_guards()
     }
 
@@ -140,8 +139,8 @@ impl Engine {
     /// Releases all leases before a suspend, so that other instances poll and dispatch until
     /// [`Engine::resume`].
     pub fn release_leases(&self) {
-        self.inner.leases.release();
-        self.inner.send_to_poller(PollerCommand::Lease);
+        self.inner.leases.release_all();
+        self.inner.send_to_poller(PollerCommand::LeaseChanged);
     }
 
     /// Takes the free leases again after a suspend.
@@ -162,19 +161,19 @@ impl Engine {
         self.inner.send_to_poller(PollerCommand::OnScreen(jobs));
     }
 
-    /// Sets whether the terminal has the focus. Without it, code hosts are asked for nothing.
+    /// Sets whether the terminal has the focus. Without the focus, no scheduled requests are sent to code hosts.
     pub fn set_focused(&self, is_focused: bool) {
         self.inner.send_to_refresher(RefreshCommand::Focused(is_focused));
     }
 
-    /// Requests the state of the pull requests of these jobs again, or of all jobs, even if it is final or the host has
-    /// refused the token.
+    /// Requests the state of the pull requests of these jobs again (`None`: of all jobs), even if the state is final or
+    /// the host has refused the token.
     pub fn refresh_pull_requests(&self, jobs: Option<Vec<JobKey>>) {
         self.inner.send_to_refresher(RefreshCommand::Refresh(jobs));
     }
 
-    /// Forgets the states of pull requests that wait for their code host, and emits the changed jobs. Needed if the hosts
-    /// are not asked, since such a state would never change.
+    /// Deletes the stored states of pull requests that wait for checks or in a merge queue, and emits the changed jobs.
+    /// For use if code hosts are no longer asked, since such a state would then never change.
     pub async fn forget_pending_pull_requests(&self) {
         match self.inner.store.forget_pending_pull_requests(&self.inner.scope).await {
             Ok(jobs) => {

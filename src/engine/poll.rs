@@ -51,13 +51,13 @@ struct Poller {
     /// No request starts before this steady time (see `ServiceClock::steady_now`): the end of a pause, or the
     /// time of the next probe.
     not_before: Time,
-    /// Whether the scheduler contains all unfinished jobs that were in the store when this instance got the poll lease.
+    /// Whether the scheduler contains the unfinished jobs that were in the store when this instance got the poll lease.
     has_loaded_jobs: bool,
     fetches: JoinSet<FetchOutcome>,
     /// Requests in flight that the poller did not start.
     others_in_flight: usize,
     connection: ConnectionReporter,
-    /// When the mode last changed or a shared outage last arrived, in local wall time.
+    /// When the mode last changed, or an outage was last read from the store, in local wall time.
     mode_changed_at: Time,
     /// The number of unusable responses in a row.
     unusable_responses: u32,
@@ -82,8 +82,8 @@ pub(super) async fn run_poller(
         inner,
     };
     loop {
-        // Handle all pending commands first: a lease command clears the scheduler, so a GET started just
-        // before that would be repeated.
+        // Handle all pending commands first: a change of the lease makes the poller load its jobs again, so a GET that
+        // started just before it would be repeated.
         while let Ok(command) = commands.try_recv() {
             poller.handle(command).await;
         }
@@ -116,7 +116,7 @@ impl Poller {
             return;
         }
         if matches!(self.mode, PollerMode::Limited | PollerMode::Stalled) {
-            self.run_again();
+            self.resume_polling();
         }
         if self.mode == PollerMode::Running && !self.has_loaded_jobs {
             self.load_unfinished_jobs().await;
@@ -191,7 +191,7 @@ impl Poller {
                 }
                 self.apply(outcome, true).await;
             }
-            PollerCommand::Lease => {
+            PollerCommand::LeaseChanged => {
                 self.has_loaded_jobs = false;
                 if matches!(self.mode, PollerMode::Stalled | PollerMode::Down { .. }) {
                     self.set_mode(PollerMode::Running, self.now());
@@ -212,8 +212,8 @@ impl Poller {
         self.apply(outcome, is_probe).await;
     }
 
-    /// Updates the mode and the connection state from the outcome of a request. If `lengthens_backoff`
-    /// is true, a failure of this request makes the backoff longer. It is false if the request may have started
+    /// Updates the mode and the connection state from the outcome of a request. If the request failed,
+    /// `lengthens_backoff` determines whether the backoff gets longer. It must be false if the request may have started
     /// before the first failure.
     async fn apply(&mut self, outcome: FetchOutcome, lengthens_backoff: bool) {
         let FetchOutcome { key, health, .. } = outcome;
@@ -269,7 +269,7 @@ impl Poller {
             PollerMode::Down { failures, .. } if lengthens_backoff => failures.saturating_add(1),
             PollerMode::Down { .. } | PollerMode::Limited | PollerMode::Refused => return,
         };
-        // The failed job can be the probe even if it is not polled otherwise.
+        // Even if the failed job is not polled otherwise, it can be the probe.
         key.inspect(|key| self.scheduler.add_due(*key, self.now()));
         let mut next_try = None;
         // Without a probe, the next successful request ends the outage.
@@ -290,11 +290,11 @@ impl Poller {
 
     /// Polls again after an outage or a refused key.
     fn recover(&mut self) {
-        self.run_again();
+        self.resume_polling();
         self.inner.take_leases();
     }
 
-    fn run_again(&mut self) {
+    fn resume_polling(&mut self) {
         self.scheduler.resume(self.now());
         self.set_mode(PollerMode::Running, self.now());
     }

@@ -1,4 +1,5 @@
-//! The commands to the poller, and the outcomes of requests from which it learns whether the service is reachable.
+//! The commands to the poller, and the outcomes of requests from which the poller determines whether the service is
+//! reachable.
 
 use crate::model::connection::Connection;
 use crate::model::failure::Failure;
@@ -19,15 +20,15 @@ pub(super) enum PollerCommand {
     OnScreen(Vec<JobKey>),
     /// A request that the poller did not start has begun.
     RequestStarted,
-    /// A request that the poller did not start has ended. If its outcome affects the connection state,
-    /// `Outcome` was sent before.
+    /// A request that the poller did not start has ended. If its outcome affects the connection state, `Outcome` was
+    /// sent before this command.
     RequestEnded,
-    /// The outcome of a request that the poller did not start. If the job could not be checked, the user asks to
-    /// try again although a refused key or an outage has stopped polling.
+    /// The outcome of a request that the poller did not start. If the user wanted a job to be checked, but no request
+    /// was possible ([`ServiceHealth::NotAsked`]), the poller tries again after a refused key or an outage.
     Outcome(FetchOutcome),
     /// The poll lease was taken or released.
-    Lease,
-    /// The connection state that another instance has written to the store, because that instance polls.
+    LeaseChanged,
+    /// The connection state that the polling instance has written to the store.
     SharedConnection(Connection),
 }
 
@@ -49,17 +50,17 @@ impl FetchOutcome {
         Self { key: Some(key), health, made_request: true }
     }
 
-    /// Returns the outcome of a request unrelated to polling to which the service responded.
+    /// Returns the outcome of a request of another task to which the service responded.
     pub(super) fn responded() -> Self {
         Self { key: None, health: ServiceHealth::Good, made_request: false }
     }
 
-    /// Returns the outcome of a request unrelated to polling that got an unusable response.
+    /// Returns the outcome of a request of another task that got an unusable response.
     pub(super) fn unusable(reason: CleanText) -> Self {
         Self { health: ServiceHealth::Unusable(reason), ..Self::responded() }
     }
 
-    /// Returns the outcome of a request unrelated to polling that did not reach the service.
+    /// Returns the outcome of a request of another task that did not reach the service.
     pub(super) fn unreachable(reason: CleanText) -> Self {
         Self { health: ServiceHealth::Down(reason), ..Self::responded() }
     }

@@ -1,9 +1,9 @@
-//! Loads the changes and the details of pull requests, and performs actions on them. Changes come from the cache as long
-//! as the head commit stays the same, otherwise from the code host.
+//! Loads the changes and the details of pull requests, and performs actions on them. Changes come from the cache as
+//! long as the head commit stays the same, otherwise from the code host.
 
 use super::Engine;
 use super::clock::local_now;
-use super::hosts::{HostRound, LinkedJobs, RefreshCommand, pull_requests_by_host};
+use super::hosts::{HostStates, LinkedPullRequest, RefreshCommand, pull_requests_by_host};
 use super::pull_requests::Refresher;
 use crate::api::hosts::{HostClient, HostError, HostErrorKind, RequestBudget};
 use crate::model::failure::{Failure, FailureKind};
@@ -19,27 +19,29 @@ use chrono::TimeDelta;
 use tokio::sync::oneshot;
 
 /// How often the diff is requested if commits are pushed in the meantime.
-const ATTEMPTS: usize = 2;
+const DIFF_ATTEMPTS: usize = 2;
 
 /// How long after a merge the changed pages are looked up automatically.
-const MERGED_LATELY: TimeDelta = TimeDelta::days(14);
-/// The most merged pull requests whose pages are looked up automatically. Opening one always looks them up.
+const RECENTLY_MERGED: TimeDelta = TimeDelta::days(14);
+/// The most merged pull requests whose pages are looked up automatically. The pages of a pull request that the user
+/// opens are always looked up.
 const MAX_LOOKED_UP: usize = 50;
 
-/// A load of a diff. A host doesn't report to which commit a diff belongs, so the state is read before and after it.
+/// A load of a diff. A host doesn't report to which commit a diff belongs, so the pull request's state is requested
+/// before and after the diff.
 #[derive(Debug)]
 pub struct DiffLoad {
     pub result: Result<StoredDiff, Failure>,
-    /// What each response says about the host's limit, and why it failed.
+    /// For each request: what the response reports about the host's limit, and the error if the request failed.
     pub responses: Vec<(RequestBudget, Option<HostError>)>,
 }
 
 impl DiffLoad {
-    /// Loads the changes of a pull request and stores them, together with its current state. `head` is the last known
-    /// head commit; `None` if it has to be requested first.
-    pub async fn run(store: &Store, client: &HostClient, linked: &LinkedJobs, head: Option<CleanText>) -> Self {
+    /// Loads and stores the changes of a pull request. Also stores its current state if it was requested. `head` is the
+    /// last known head commit; `None` if it must be requested first.
+    pub async fn run(store: &Store, client: &HostClient, linked: &LinkedPullRequest, head: Option<CleanText>) -> Self {
         let mut responses = Vec::new();
-        let result = load(store, client, linked, head, &mut responses).await;
+        let result = load_or_request_diff(store, client, linked, head, &mut responses).await;
         Self { result, responses }
     }
 }
@@ -53,14 +55,14 @@ impl Engine {
     pub async fn load_diff(&self, job: JobKey, again: bool) -> Result<StoredDiff, Failure> {
         let (reply, answer) = oneshot::channel();
         self.inner.send_to_refresher(RefreshCommand::LoadDiff { job, again, reply });
-        answer.await.unwrap_or_else(|_| Err(turned_off()))
+        answer.await.unwrap_or_else(|_| Err(turned_off_failure()))
     }
 
-    /// Performs an action on a job's pull request, unless its head commit is another one than `head` by now.
+    /// Performs an action on a job's pull request, unless its head commit is no longer `head`.
     pub async fn act_on_pull_request(&self, job: JobKey, head: CleanText, action: PullRequestAction) -> ActionOutcome {
         let (reply, answer) = oneshot::channel();
         self.inner.send_to_refresher(RefreshCommand::Act(job, head, action, reply));
-        answer.await.unwrap_or_else(|_| ActionOutcome::not_done(&turned_off()))
+        answer.await.unwrap_or_else(|_| ActionOutcome::not_done(&turned_off_failure()))
     }
 
     /// Requests the state and the details of a job's pull request from the code host.
@@ -70,14 +72,14 @@ impl Engine {
     pub async fn load_pull_request_details(&self, job: JobKey) -> Result<Timed<PullRequestDetails>, Failure> {
         let (reply, answer) = oneshot::channel();
         self.inner.send_to_refresher(RefreshCommand::LoadDetails(job, reply));
-        answer.await.unwrap_or_else(|_| Err(turned_off()))
+        answer.await.unwrap_or_else(|_| Err(turned_off_failure()))
     }
 }
 
 /// A job's pull request and the client for its code host.
 struct ActionTarget {
     host: String,
-    linked: LinkedJobs,
+    linked: LinkedPullRequest,
     client: HostClient,
     /// The last known head commit.
     head: Option<CleanText>,
@@ -87,7 +89,7 @@ struct ActionTarget {
 
 impl Refresher {
     pub(super) async fn load_diff(&mut self, job: JobKey, again: bool) -> Result<StoredDiff, Failure> {
-        let target = self.target(job).await?;
+        let target = self.find_target(job).await?;
         let store = self.inner.store.clone();
         let head = target.head.clone().filter(|_| !again);
         let load = DiffLoad::run(&store, &target.client, &target.linked, head).await;
@@ -97,10 +99,10 @@ impl Refresher {
 
     /// Loads the state and the details of a job's pull request.
     pub(super) async fn load_details(&mut self, job: JobKey) -> Result<Timed<PullRequestDetails>, Failure> {
-        let target = self.target(job).await?;
+        let target = self.find_target(job).await?;
         let store = self.inner.store.clone();
         let mut responses = Vec::new();
-        let details = match read_head(&store, &target.client, &target.linked, &mut responses).await {
+        let details = match request_head(&store, &target.client, &target.linked, &mut responses).await {
             Ok(head) => request_and_store_details(&store, &target.client, &target.linked, head, &mut responses).await,
             Err(failure) => Err(failure),
         };
@@ -108,9 +110,9 @@ impl Refresher {
         details
     }
 
-    /// Performs an action, unless the head commit is another one by now. Afterwards, reads the state again.
+    /// Performs an action, unless the head commit is no longer `head`. Afterwards, requests the state again.
     pub(super) async fn act(&mut self, job: JobKey, head: &CleanText, action: &PullRequestAction) -> ActionOutcome {
-        let target = match self.target(job).await {
+        let target = match self.find_target(job).await {
             Ok(target) => target,
             Err(failure) => return ActionOutcome::not_done(&failure),
         };
@@ -126,12 +128,12 @@ impl Refresher {
         done.outcome
     }
 
-    /// Looks up the changed pages of a job whose pull request was merged lately, once, so that the views before and after
-    /// the merge can be compared. Does nothing if the job names its pages. Returns the job with its pages.
+    /// Looks up once which pages a recently merged pull request has changed, so that the views before and after the
+    /// merge can be compared. Does nothing if the job already names pages. Returns the job with its pages.
     pub(super) async fn look_up_pages_of_merged(&mut self, client: &HostClient, job: Job) -> Job {
         let state = job.pull_request.as_deref();
         let merged_at = state.and_then(|state| state.merged_at);
-        let is_wanted = merged_at.is_some_and(|at| local_now() - at < MERGED_LATELY)
+        let is_wanted = merged_at.is_some_and(|at| local_now() - at < RECENTLY_MERGED)
             && job.local.pages.is_empty()
             && self.looked_up.len() < MAX_LOOKED_UP
             && self.looked_up.insert(job.key);
@@ -144,12 +146,12 @@ impl Refresher {
         // If this fails, the pages are found when the user opens the pull request.
         let _ = request_and_store_details(&store, client, &linked, head, &mut responses).await;
         for (budget, error) in &responses {
-            self.account(&host, budget, error.as_ref()).await;
+            self.record_host_response(&host, budget, error.as_ref()).await;
         }
         store.job(job.key).await.ok().flatten().unwrap_or(job)
     }
 
-    async fn target(&mut self, job: JobKey) -> Result<ActionTarget, Failure> {
+    async fn find_target(&mut self, job: JobKey) -> Result<ActionTarget, Failure> {
         let row = self.inner.store.job(job).await.map_err(|error| error.failure())?;
         let by_host = pull_requests_by_host(row.as_ref()).pop_first();
         let Some(((host, kind), Some(linked))) = by_host.map(|(host, mut linked)| (host, linked.pop())) else {
@@ -161,10 +163,10 @@ impl Refresher {
         Ok(ActionTarget { host, linked, client, fact, head: state.map(|state| state.head) })
     }
 
-    /// Records what the responses say about the host's limit, and reports the new state of the job.
+    /// Records what the responses report about the host's limit, and emits the job with its new state.
     async fn finish(&mut self, job: JobKey, target: &ActionTarget, responses: &[(RequestBudget, Option<HostError>)]) {
         for (budget, error) in responses {
-            self.account(&target.host, budget, error.as_ref()).await;
+            self.record_host_response(&target.host, budget, error.as_ref()).await;
         }
         if let Ok(Some(job)) = self.inner.store.job(job).await {
             self.emit_pull_request(&target.client, job, target.fact).await;
@@ -172,21 +174,21 @@ impl Refresher {
     }
 }
 
-/// An action on a pull request.
+/// An action that was performed on a pull request.
 #[derive(Debug)]
 pub struct ActionRun {
     pub outcome: ActionOutcome,
-    /// What each response says about the host's limit, and why it failed.
+    /// For each request: what the response reports about the host's limit, and the error if the request failed.
     pub responses: Vec<(RequestBudget, Option<HostError>)>,
 }
 
 impl ActionRun {
-    /// Performs an action, unless the head commit is another one than `head` by now. It is sent once. The state is read
-    /// and stored before and after it, so that after a lost response the user sees what is true.
+    /// Sends the action once, unless the head commit is no longer `head`. Requests and stores the pull request's state
+    /// before and after the action, so that the user sees its effect even if the response was lost.
     pub async fn run(
         store: &Store,
         client: &HostClient,
-        linked: &LinkedJobs,
+        linked: &LinkedPullRequest,
         head: &CleanText,
         action: &PullRequestAction,
     ) -> Self {
@@ -198,12 +200,12 @@ impl ActionRun {
                 let error = response.result.err();
                 let outcome = error.as_ref().map_or(ActionOutcome::Done, HostError::outcome);
                 let is_limited = error.as_ref().is_some_and(|error| error.kind == HostErrorKind::Limited);
-                // Any other refusal of this action doesn't concern other requests.
+                // Only a reached limit affects other requests, so only this error is recorded for the host.
                 responses.push((response.budget, error.filter(|_| is_limited)));
                 match is_limited {
                     true => outcome,
                     false => {
-                        let state = read_state(store, client, linked, &mut responses).await;
+                        let state = request_and_store_state(store, client, linked, &mut responses).await;
                         if let (ActionOutcome::Done, PullRequestAction::Approve, Ok(state)) =
                             (&outcome, &action, &state)
                         {
@@ -217,15 +219,15 @@ impl ActionRun {
         Self { outcome, responses }
     }
 
-    /// Reads and stores the state, before the user is asked to confirm an action on the commit `head`. Returns the action
-    /// to confirm: merging names the method.
+    /// Requests and stores the state, before the user is asked to confirm an action on the commit `head`. Returns the
+    /// action to confirm. If it is a merge, the returned action contains the merge method.
     ///
     /// # Errors
     /// The head commit is another one, or a request failed.
     pub async fn prepare(
         store: &Store,
         client: &HostClient,
-        linked: &LinkedJobs,
+        linked: &LinkedPullRequest,
         head: &CleanText,
         action: &PullRequestAction,
     ) -> Result<PullRequestAction, ActionOutcome> {
@@ -233,18 +235,19 @@ impl ActionRun {
     }
 }
 
-/// Reads and stores the state, in which an action must be possible. Returns the head commit, of which `head` is an
-/// abbreviation, and the action to send.
+/// Requests and stores the state, and checks that the action is possible. Returns the full head commit (`head` may be
+/// abbreviated) and the action to send.
 async fn prepare(
     store: &Store,
     client: &HostClient,
-    linked: &LinkedJobs,
+    linked: &LinkedPullRequest,
     head: &CleanText,
     action: &PullRequestAction,
     responses: &mut Vec<(RequestBudget, Option<HostError>)>,
 ) -> Result<(CleanText, PullRequestAction), ActionOutcome> {
-    let state =
-        read_state(store, client, linked, responses).await.map_err(|failure| ActionOutcome::not_done(&failure))?;
+    let state = request_and_store_state(store, client, linked, responses)
+        .await
+        .map_err(|failure| ActionOutcome::not_done(&failure))?;
     // GitHub accepts reviews of a pull request that is merged or closed, but they have no effect.
     let ended = match state.state {
         PullRequestState::Merged => Some("it is already merged"),
@@ -273,7 +276,7 @@ async fn prepare(
 async fn request_and_store_details(
     store: &Store,
     client: &HostClient,
-    linked: &LinkedJobs,
+    linked: &LinkedPullRequest,
     head: CleanText,
     responses: &mut Vec<(RequestBudget, Option<HostError>)>,
 ) -> Result<Timed<PullRequestDetails>, Failure> {
@@ -288,7 +291,7 @@ async fn request_and_store_details(
 
 async fn request_details(
     client: &HostClient,
-    linked: &LinkedJobs,
+    linked: &LinkedPullRequest,
     responses: &mut Vec<(RequestBudget, Option<HostError>)>,
 ) -> Result<PullRequestDetails, Failure> {
     let response = client.details(&linked.link).await;
@@ -296,10 +299,10 @@ async fn request_details(
     response.result.map_err(|error| host_failure(&error))
 }
 
-async fn load(
+async fn load_or_request_diff(
     store: &Store,
     client: &HostClient,
-    linked: &LinkedJobs,
+    linked: &LinkedPullRequest,
     head: Option<CleanText>,
     responses: &mut Vec<(RequestBudget, Option<HostError>)>,
 ) -> Result<StoredDiff, Failure> {
@@ -308,9 +311,9 @@ async fn load(
     };
     let mut head = match head {
         Some(head) => head,
-        None => read_head(store, client, linked, responses).await?,
+        None => request_head(store, client, linked, responses).await?,
     };
-    for _ in 0..ATTEMPTS {
+    for _ in 0..DIFF_ATTEMPTS {
         if let Some(cached) = store.diff(text).await.map_err(|error| error.failure())?.filter(|diff| diff.head == head)
         {
             return Ok(cached);
@@ -318,7 +321,7 @@ async fn load(
         let response = client.diff(&linked.link).await;
         responses.push((response.budget, response.result.as_ref().err().cloned()));
         let reported = response.result.map_err(|error| host_failure(&error))?;
-        let head_after = read_head(store, client, linked, responses).await?;
+        let head_after = request_head(store, client, linked, responses).await?;
         if head_after == head {
             let diff = StoredDiff { head, text: reported.text, is_cut: reported.is_cut, as_of: local_now() };
             store.save_diff(text, diff.clone()).await.map_err(|error| error.failure())?;
@@ -333,39 +336,39 @@ async fn load(
     ))
 }
 
-/// Reads and stores the state of the pull request. Returns its head commit.
-async fn read_head(
+/// Requests and stores the state of the pull request. Returns its head commit.
+async fn request_head(
     store: &Store,
     client: &HostClient,
-    linked: &LinkedJobs,
+    linked: &LinkedPullRequest,
     responses: &mut Vec<(RequestBudget, Option<HostError>)>,
 ) -> Result<CleanText, Failure> {
-    read_state(store, client, linked, responses).await.map(|state| state.head)
+    request_and_store_state(store, client, linked, responses).await.map(|state| state.head)
 }
 
-/// Reads and stores the state of the pull request. Returns it.
-async fn read_state(
+/// Requests, stores and returns the state of the pull request.
+async fn request_and_store_state(
     store: &Store,
     client: &HostClient,
-    linked: &LinkedJobs,
+    linked: &LinkedPullRequest,
     responses: &mut Vec<(RequestBudget, Option<HostError>)>,
 ) -> Result<PullRequest, Failure> {
-    let round = HostRound::read(client, std::slice::from_ref(linked), true).await;
-    responses.extend(round.responses);
-    if let Some((_, error)) = round.failed.first() {
+    let states = HostStates::read(client, std::slice::from_ref(linked), true).await;
+    responses.extend(states.responses);
+    if let Some((_, error)) = states.failed.first() {
         return Err(host_failure(error));
     }
-    let Some(reported) = round.reported.first() else {
+    let Some(reported) = states.reported.first() else {
         let error = responses.iter().rev().find_map(|(_, error)| error.as_ref());
         return Err(error.map_or_else(|| Failure::local("The state of the pull request is unknown."), host_failure));
     };
     let state = reported.state.clone();
-    store.apply_pull_requests(round.reported, local_now()).await.map_err(|error| error.failure())?;
+    store.apply_pull_requests(states.reported, local_now()).await.map_err(|error| error.failure())?;
     Ok(state)
 }
 
 /// Stores that the pull request is approved, if the host doesn't report reviews with its state.
-async fn store_approval(store: &Store, linked: &LinkedJobs, state: &PullRequest) {
+async fn store_approval(store: &Store, linked: &LinkedPullRequest, state: &PullRequest) {
     if state.review.is_some() {
         return;
     }
@@ -376,8 +379,8 @@ async fn store_approval(store: &Store, linked: &LinkedJobs, state: &PullRequest)
     let _ = store.apply_pull_requests(linked.jobs.iter().map(report).collect(), local_now()).await;
 }
 
-/// Returns the failure if no task asks code hosts.
-fn turned_off() -> Failure {
+/// Returns the failure for an action while docdeck doesn't ask code hosts.
+fn turned_off_failure() -> Failure {
     Failure::local(TURNED_OFF)
 }
 

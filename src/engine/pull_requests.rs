@@ -1,9 +1,11 @@
-//! The task that asks code hosts for the state of pull requests, never while the terminal is not focused. If several
-//! instances have the focus (not every terminal reports it), one of them at a time makes a round of requests.
+//! The task that asks code hosts for the state of pull requests: on schedule while the terminal has the focus, and when
+//! the user wants it. If several instances seem to have the focus (not every terminal reports it), only one of them at
+//! a time makes a round of requests.
 
 use super::clock::{local_now, sleep_until};
 use super::hosts::{
-    HostAccess, HostDirectory, HostRound, LinkedJobs, RefreshCommand, links_by_host, links_per_round, no_token_text,
+    HostAccess, HostDirectory, HostStates, LinkedPullRequest, RefreshCommand, links_by_host, max_links_per_read,
+    no_token_text,
 };
 use super::lease::LeaseRole;
 use super::refresh_plan::{POINTS_PER_CHUNK, POINTS_PER_HOUR, RefreshTrigger, is_due, next_refresh};
@@ -26,15 +28,15 @@ use tokio::time::Instant;
 
 /// How long to wait after a failed request.
 const RETRY_INTERVAL: TimeDelta = TimeDelta::minutes(5);
-/// The most pull requests that are requested at once. The newest jobs come first.
+/// The most pull requests that are requested in one round. Those of the newest jobs come first.
 const MAX_PER_ROUND: usize = 200;
-/// How many more requests are made at once for conflicts that GitHub is still computing. The others are known the next
-/// time. So 200 pull requests need at most 20 requests.
+/// For how many chunks of a round the conflicts that GitHub is still computing are requested once more. The conflicts
+/// of the other chunks are read in the next round. So a round of 200 pull requests needs at most 20 requests.
 const MAX_CONFLICT_REQUESTS: usize = 4;
 /// The longest time until the task looks for new pull requests on its own.
 const MAX_SLEEP: TimeDelta = TimeDelta::seconds(60);
-/// How long after the end of a job the first state of its pull request counts as a change.
-const FINISHED_LATELY: TimeDelta = TimeDelta::hours(1);
+/// How long after the end of a job the first known state of its pull request counts as a change.
+const RECENTLY_FINISHED: TimeDelta = TimeDelta::hours(1);
 /// How long to wait while another instance makes a round of requests.
 const BUSY_INTERVAL: TimeDelta = TimeDelta::seconds(5);
 
@@ -52,33 +54,34 @@ struct Host {
     is_out_of_points: bool,
 }
 
-/// The pull requests that are due.
+/// The pull requests that are due now.
 #[derive(Debug, Default)]
-struct Due {
+struct DuePullRequests {
     /// Each job with its link, the newest job first.
     jobs: Vec<(JobKey, CleanText)>,
-    /// When the next of the other pull requests is due.
+    /// When the next pull request becomes due.
     next: Option<Time>,
 }
 
-/// The pull requests that are requested at once, while the lease is held.
+/// The pull requests that are requested one chunk after the other, while the lease is held.
 #[derive(Debug)]
 struct Round {
     started_at: Time,
-    /// What was not requested yet. Commands are handled between two chunks.
+    /// The chunks that were not requested yet. Commands are handled between two chunks.
     chunks: VecDeque<Chunk>,
     /// When the next pull request is due after this round.
     next: Time,
-    /// The number of hosts that could not be asked at the start. Set if not all pull requests fit.
+    /// The number of hosts that were unavailable at the start, if the round has the maximum size: some due pull
+    /// requests may then be missing. Otherwise `None`.
     unavailable_at_start: Option<usize>,
 }
 
-/// Pull requests of one host for [`HostRound::read`].
+/// Pull requests of one host for [`HostStates::read`].
 #[derive(Debug)]
 struct Chunk {
     host: String,
     kind: HostKind,
-    requested: Vec<LinkedJobs>,
+    requested: Vec<LinkedPullRequest>,
     /// Whether conflicts that are still being computed are requested once more.
     asks_again: bool,
 }
@@ -89,9 +92,9 @@ pub(super) struct Refresher {
     hosts: HashMap<String, Host>,
     is_focused: bool,
     round: Option<Round>,
-    /// When a job whose pull request could not be read is tried again.
+    /// The jobs whose pull request could not be read, with the time of the next attempt.
     retries: HashMap<JobKey, Time>,
-    /// The jobs with a merged pull request whose pages were looked up.
+    /// The jobs with a merged pull request for which the changed pages were looked up.
     pub(super) looked_up: HashSet<JobKey>,
 }
 
@@ -106,7 +109,7 @@ pub(super) async fn run_refresher(
     let mut next = Some(Instant::now());
     loop {
         let is_in_round = refresher.round.is_some();
-        // A command of the user doesn't wait for the end of a round.
+        // A command is handled before the rest of a round, so that the user doesn't have to wait for its end.
         tokio::select! {
             biased;
             command = commands.recv() => match command {
@@ -142,7 +145,7 @@ impl Refresher {
                 self.start_round(RefreshTrigger::User, jobs.as_deref()).await
             }
             RefreshCommand::LoadDiff { job, again, reply } => {
-                // Nobody may be waiting any more, but the diff is stored.
+                // The caller may have stopped waiting; the diff is stored nevertheless.
                 let _ = reply.send(self.load_diff(job, again).await);
                 None
             }
@@ -157,8 +160,8 @@ impl Refresher {
         }
     }
 
-    /// Starts to request the pull requests that are due, in place of the rest of the current round. If another instance
-    /// makes a round, does so only if the user asked for it. Returns when to check again.
+    /// Ends the current round, and starts one with the pull requests that are due. While another instance makes a
+    /// round, starts one only if the user asked for it. Returns when to check again.
     async fn start_round(&mut self, trigger: RefreshTrigger, only: Option<&[JobKey]>) -> Option<Instant> {
         self.end_round();
         if !self.inner.leases.try_take(LeaseRole::Refresh) && trigger != RefreshTrigger::User {
@@ -169,21 +172,21 @@ impl Refresher {
         let due = match self.find_due(trigger, only, started_at).await {
             Ok(due) => due,
             Err(error) => {
-                self.inner.leases.give_back(LeaseRole::Refresh);
+                self.inner.leases.release_one(LeaseRole::Refresh);
                 self.inner.emit_trouble(error.failure()).await;
                 return self.wake_at(started_at + MAX_SLEEP);
             }
         };
         let mut chunks = VecDeque::new();
         for ((host, kind), requested) in links_by_host(due.jobs.iter().map(|(job, link)| (*job, link))) {
-            chunks.extend(requested.chunks(links_per_round(kind)).enumerate().map(|(n, requested)| Chunk {
+            chunks.extend(requested.chunks(max_links_per_read(kind)).enumerate().map(|(n, requested)| Chunk {
                 host: host.clone(),
                 kind,
                 requested: requested.to_vec(),
                 asks_again: n < MAX_CONFLICT_REQUESTS,
             }));
         }
-        // After a round for some jobs, the others may be overdue.
+        // If the round is only for some jobs, other pull requests may be overdue.
         let latest = if only.is_some() { started_at } else { started_at + MAX_SLEEP };
         let next = due.next.map_or(latest, |next| next.min(latest));
         let is_full = due.jobs.len() == MAX_PER_ROUND;
@@ -203,21 +206,26 @@ impl Refresher {
     /// Ends the current round, even if not everything was requested. Returns when to check again.
     fn end_round(&mut self) -> Option<Instant> {
         let round = self.round.take()?;
-        self.inner.leases.give_back(LeaseRole::Refresh);
-        // The pull requests of a host without a token may have taken the places of others.
+        self.inner.leases.release_one(LeaseRole::Refresh);
+        // If a host became unavailable during the round, its pull requests took the places of others.
         let unavailable = self.unavailable_hosts(round.started_at).count();
         let is_incomplete = round.unavailable_at_start.is_some_and(|at_start| unavailable > at_start);
-        let is_broken_off = !round.chunks.is_empty();
-        self.wake_at(if is_incomplete || is_broken_off { round.started_at } else { round.next })
+        let is_interrupted = !round.chunks.is_empty();
+        self.wake_at(if is_incomplete || is_interrupted { round.started_at } else { round.next })
     }
 
-    /// Finds the pull requests to request now. Hosts that can't be asked are left out, so that their pull requests
-    /// don't take the places of others.
-    async fn find_due(&self, trigger: RefreshTrigger, only: Option<&[JobKey]>, now: Time) -> Result<Due, StoreError> {
+    /// Finds the pull requests to request now. Leaves out pull requests on unavailable hosts, so that they don't take
+    /// the places of others.
+    async fn find_due(
+        &self,
+        trigger: RefreshTrigger,
+        only: Option<&[JobKey]>,
+        now: Time,
+    ) -> Result<DuePullRequests, StoreError> {
         let only = only.map(<[JobKey]>::to_vec);
         let waiting: HashSet<JobKey> = self.retries.iter().filter(|(_, at)| **at > now).map(|(job, _)| *job).collect();
         let unavailable: HashSet<String> = self.unavailable_hosts(now).cloned().collect();
-        let visit = move |due: &mut Due, found: StoredPullRequest<'_>| {
+        let visit = move |due: &mut DuePullRequests, found: StoredPullRequest<'_>| {
             if only.as_ref().is_some_and(|only| !only.contains(&found.job)) {
                 return;
             }
@@ -244,23 +252,23 @@ impl Refresher {
         if !self.is_available(name, now) || !self.has_points(name, spent).await {
             return;
         }
-        let round = HostRound::read(&client, &chunk.requested, chunk.asks_again).await;
-        for (budget, error) in &round.responses {
-            self.account(name, budget, error.as_ref()).await;
+        let states = HostStates::read(&client, &chunk.requested, chunk.asks_again).await;
+        for (budget, error) in &states.responses {
+            self.record_host_response(name, budget, error.as_ref()).await;
         }
-        for (link, error) in &round.failed {
+        for (link, error) in &states.failed {
             let note = CleanText::line(&format!("pull request #{}: {}", link.number, error.kind));
             self.inner.log(CleanText::line(&link.repository), LogKind::Note(note)).await;
         }
         let jobs = chunk.requested.iter().flat_map(|linked| &linked.jobs);
         self.retries.extend(jobs.map(|(job, _)| (*job, now + RETRY_INTERVAL)));
-        for reported in &round.reported {
+        for reported in &states.reported {
             self.retries.remove(&reported.job);
         }
-        self.store(&client, round.reported, now).await;
+        self.store_states(&client, states.reported, now).await;
     }
 
-    /// Whether enough of docdeck's share of the host's limit is left. Tells the user once that it is used up.
+    /// Whether enough of docdeck's share of the host's limit is left. When it is used up, emits a notice once.
     async fn has_points(&mut self, name: &str, spent: u64) -> bool {
         let has_points = spent + POINTS_PER_CHUNK <= POINTS_PER_HOUR;
         let Some(host) = self.hosts.get_mut(name) else { return has_points };
@@ -276,7 +284,7 @@ impl Refresher {
     }
 
     /// Records the state of the host's limit from a response, and adds the request to the log.
-    pub(super) async fn account(&mut self, name: &str, budget: &RequestBudget, error: Option<&HostError>) {
+    pub(super) async fn record_host_response(&mut self, name: &str, budget: &RequestBudget, error: Option<&HostError>) {
         let now = local_now();
         // If this fails, the failure is reported when the response is stored.
         let _ = self.inner.store.spend_host_points(name, budget.cost.unwrap_or(1), now).await;
@@ -299,7 +307,7 @@ impl Refresher {
         }
     }
 
-    async fn store(&mut self, client: &HostClient, reported: Vec<ReportedPullRequest>, now: Time) {
+    async fn store_states(&mut self, client: &HostClient, reported: Vec<ReportedPullRequest>, now: Time) {
         if reported.is_empty() {
             return;
         }
@@ -313,7 +321,8 @@ impl Refresher {
         }
     }
 
-    /// Reports a job whose pull request was read. `previous_fact` is the most important fact before.
+    /// Emits a job whose pull request was read. Queues the `on_change` program if the most important fact is another
+    /// one than `previous_fact`.
     pub(super) async fn emit_pull_request(
         &mut self,
         client: &HostClient,
@@ -322,7 +331,7 @@ impl Refresher {
     ) {
         let job = self.look_up_pages_of_merged(client, job).await;
         // The first state of an old job, which may have been imported, is no change.
-        let is_new = job.local.finished_at.is_some_and(|at| local_now() - at < FINISHED_LATELY);
+        let is_new = job.local.finished_at.is_some_and(|at| local_now() - at < RECENTLY_FINISHED);
         let has_changed = job.pull_request.as_ref().map(|state| state.fact()) != previous_fact;
         if has_changed && (previous_fact.is_some() || is_new) {
             self.inner.queue_hook(&job).await;
@@ -330,7 +339,7 @@ impl Refresher {
         self.inner.emit(EngineEvent::Job(Box::new(job))).await;
     }
 
-    /// Returns the client for a host, for requests that the user wants.
+    /// Returns the client for a host, even while scheduled requests are paused after a failure.
     ///
     /// # Errors
     /// There is no usable token, the host refused it, or its limit is reached.

@@ -1,28 +1,29 @@
-//! Decides when the state of a pull request is requested again, and how many points of a code host's limit may be spent.
-//! Makes no requests and reads no clock.
+//! Decides when the state of a pull request is requested again, and defines how many points of a code host's limit may
+//! be spent. Makes no requests and reads no clock.
 
 use crate::model::Time;
 use crate::model::pull_request::{ChecksState, PullRequest};
 use chrono::TimeDelta;
 
-/// While checks are running.
+/// The interval while checks are running.
 const PENDING_INTERVAL: TimeDelta = TimeDelta::seconds(60);
-/// The interval while no checks are pending.
-const INTERVAL: TimeDelta = TimeDelta::minutes(5);
+/// The interval while no checks are running.
+const USUAL_INTERVAL: TimeDelta = TimeDelta::minutes(5);
 /// When the terminal gets the focus, a state that is older than this is requested again.
 const FOCUS_AGE: TimeDelta = TimeDelta::seconds(30);
-/// What is due a little later is requested in the same request.
-const TOGETHER: TimeDelta = TimeDelta::seconds(30);
-/// The points per hour that docdeck spends of a host's limit (GitHub's is 5,000). The rest is for the user's other tools.
+/// Pull requests that become due within this time are requested together with those that are due now.
+const DUE_TOLERANCE: TimeDelta = TimeDelta::seconds(30);
+/// The most points of a host's hourly limit that docdeck spends (GitHub's limit is 5,000). The rest is for the user's
+/// other tools.
 pub(super) const POINTS_PER_HOUR: u64 = 500;
-/// The most points that the requests for some pull requests at once cost: their states, those with a conflict that was
-/// still being computed, and their checks.
+/// The most points that a chunk of pull requests costs: one each for the states, the checks, and the conflicts that
+/// were still being computed.
 pub(super) const POINTS_PER_CHUNK: u64 = 3;
 
 /// Why pull requests are requested now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RefreshTrigger {
-    /// Their time has come.
+    /// They are due on schedule.
     Schedule,
     /// The terminal got the focus.
     Focus,
@@ -30,16 +31,17 @@ pub(super) enum RefreshTrigger {
     User,
 }
 
-/// Returns when the state is requested again, soon if the checks are running or could not be read; `None` if it is final.
+/// Returns when the state is requested again; `None` if it is final. The time is soon if the checks are running or
+/// could not be read.
 pub fn next_refresh(state: &PullRequest) -> Option<Time> {
     if state.state.is_final() {
         return None;
     }
     let is_pending = state.checks.state == ChecksState::Pending || !state.has_current_checks();
-    Some(state.as_of + if is_pending { PENDING_INTERVAL } else { INTERVAL })
+    Some(state.as_of + if is_pending { PENDING_INTERVAL } else { USUAL_INTERVAL })
 }
 
-/// Whether the state belongs into a request that is made now.
+/// Whether a pull request with this state is requested now.
 pub(super) fn is_due(state: Option<&PullRequest>, trigger: RefreshTrigger, now: Time) -> bool {
     let Some(state) = state else { return true };
     match (trigger, next_refresh(state)) {
@@ -47,7 +49,7 @@ pub(super) fn is_due(state: Option<&PullRequest>, trigger: RefreshTrigger, now: 
         (_, None) => false,
         (RefreshTrigger::Focus, Some(_)) => now - state.as_of > FOCUS_AGE,
         // A time in the future means that the clock was set back.
-        (RefreshTrigger::Schedule, Some(due)) => due <= now + TOGETHER || state.as_of > now + TOGETHER,
+        (RefreshTrigger::Schedule, Some(due)) => due <= now + DUE_TOLERANCE || state.as_of > now + DUE_TOLERANCE,
     }
 }
 

@@ -43,8 +43,8 @@ impl Engine {
             let cached = inner.store.views_totals(&inner.scope, &[range]).await.map_err(read_failure)?;
             match cached.into_iter().find(|(_, totals)| inner.is_fresh(range, totals.as_of)) {
                 Some((range, totals)) => inner.emit(EngineEvent::Totals { range, totals }).await,
-                // `load_views` emits the totals that come with a page of views. For a week, the smallest possible page is
-                // requested. The pages of a single day are shown as sparklines.
+                // `load_views` emits the totals, which come with a page of views. Usually, the smallest possible page
+                // is requested. For a single day, it is a normal page, since its rows are shown in sparklines.
                 None => {
                     let limit = if range.days() == 1 { DEFAULT_PAGE_SIZE } else { MIN_PAGE_SIZE };
                     self.load_views(ViewsQuery { range, limit, page: 1 }, false).await?;
@@ -59,7 +59,7 @@ impl EngineState {
     pub(super) async fn load_cached_report(&self, range: DateRange) -> Result<StoredReport, Failure> {
         let mut cached = self.store.cached_report(&self.scope, range).await.map_err(read_failure)?;
         if let Some(report) = &mut cached.report {
-            self.to_local_time(Arc::make_mut(report));
+            self.set_local_time(Arc::make_mut(report));
         }
         cached.totals = cached.totals.map(|totals| self.in_local_time(totals));
         Ok(cached)
@@ -67,7 +67,7 @@ impl EngineState {
 
     /// Converts the report's time from service time, as it is stored, to local wall time, as the screen needs
     /// it.
-    pub(super) fn to_local_time(&self, report: &mut Report) {
+    pub(super) fn set_local_time(&self, report: &mut Report) {
         report.as_of = self.clock.service_to_local(report.as_of);
     }
 

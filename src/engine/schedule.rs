@@ -2,9 +2,9 @@
 //! argument.
 //!
 //! The next job is the one that has been due for longest. It is checked as soon as the polling budget has a
-//! token for it. A quarter of the tokens is only for the jobs on screen, so these don't wait for the other
-//! jobs. All jobs share the remaining tokens: while a job is due, each other job gets at most one of them
-//! before it.
+//! token for it. A quarter of the tokens is only for the jobs on screen, so that they don't wait for the other
+//! jobs. All jobs share the remaining tokens: while a job is due, each other job gets at most one of these tokens
+//! before this job gets one.
 
 #[cfg(test)]
 mod tests;
@@ -100,13 +100,13 @@ impl Scheduler {
         let pause = base - wall;
         let wait = if pause > TimeDelta::zero() { with_jitter(pause.min(SLOW_INTERVAL)) } else { pause };
         let due = now.checked_add_signed(wait).unwrap_or(now);
-        self.put(row.key, ScheduledJob { due, due_without_jitter: base, failures: 0 });
+        self.insert(row.key, ScheduledJob { due, due_without_jitter: base, failures: 0 });
     }
 
     /// Adds a job that is due now, unless it is already in the schedule.
     pub(super) fn add_due(&mut self, key: JobKey, now: Time) {
         if !self.jobs.contains_key(&key) {
-            self.put(key, ScheduledJob { due: now, due_without_jitter: now, failures: 0 });
+            self.insert(key, ScheduledJob { due: now, due_without_jitter: now, failures: 0 });
         }
     }
 
@@ -141,7 +141,7 @@ impl Scheduler {
         Some(self.mark_in_flight(first, TokenPool::Shared))
     }
 
-    /// Returns when the budget permits a probe, at `now` or later. Returns `now` if that depends on requests in
+    /// Returns when the budget permits a probe, at `now` or later. Returns `now` if the time depends on requests in
     /// flight.
     pub(super) fn next_probe(&self, now: Time) -> Time {
         self.next_token(TokenPool::Shared, now).unwrap_or(now)
@@ -165,11 +165,11 @@ impl Scheduler {
             RequestEnd::Failed => (job.failures.saturating_add(1), job.failures > 0),
         };
         let due = if waits && job.due <= now { now + with_jitter(SLOW_INTERVAL) } else { job.due };
-        self.put(key, ScheduledJob { due, failures, ..job });
+        self.insert(key, ScheduledJob { due, failures, ..job });
     }
 
-    /// Resumes polling after a time without it. The checks of overdue jobs are spread over a few seconds. If
-    /// several jobs have failed, the service was the cause, so these don't wait any longer.
+    /// Resumes polling after an interruption. Spreads the checks of overdue jobs over a few seconds. If the requests
+    /// for several jobs have failed, the service was the cause, so these jobs don't wait any longer.
     pub(super) fn resume(&mut self, now: Time) {
         let failed: Vec<JobKey> = self.jobs.iter().filter(|(_, job)| job.failures > 0).map(|(key, _)| *key).collect();
         if failed.len() > 1 {
@@ -184,7 +184,7 @@ impl Scheduler {
         }
     }
 
-    /// Returns when [`Scheduler::take_due`] will return a job again; `None` if that depends on a response or on a
+    /// Returns when [`Scheduler::take_due`] will return a job again; `None` if the time depends on a response or on a
     /// changed job.
     pub(super) fn next_wake(&self, now: Time) -> Option<Time> {
         self.next_start(now).map(|(start, ..)| start)
@@ -209,7 +209,7 @@ impl Scheduler {
         on_screen.into_iter().chain(any).min_by_key(|(at, ..)| *at)
     }
 
-    /// Returns when the budget has a token of this pool, at `now` or later. Returns `None` if that depends on
+    /// Returns when the budget has a token of this pool, at `now` or later. Returns `None` if the time depends on
     /// requests in flight.
     fn next_token(&self, pool: TokenPool, now: Time) -> Option<Time> {
         let reserved = if self.on_screen.is_empty() { 0 } else { self.tokens / 4 };
@@ -249,12 +249,12 @@ impl Scheduler {
 
     fn set_due(&mut self, key: JobKey, due: Time) {
         if let Some(&job) = self.jobs.get(&key) {
-            self.put(key, ScheduledJob { due, ..job });
+            self.insert(key, ScheduledJob { due, ..job });
         }
     }
 
     /// Adds or replaces a job.
-    fn put(&mut self, key: JobKey, job: ScheduledJob) {
+    fn insert(&mut self, key: JobKey, job: ScheduledJob) {
         if let Some(previous) = self.jobs.insert(key, job) {
             self.queue.remove(&(previous.due, key));
         }

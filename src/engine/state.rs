@@ -1,7 +1,7 @@
-//! State shared by the engine's tasks and its handle: client, store, clock, leases, and the methods
-//! that emit events. State of a single task is in that task's module.
+//! The state that the engine's tasks and its handle share (client, store, clock, leases), and the methods that emit
+//! events. A task's own state is in the task's module.
 
-use super::clock::{ClockUpdate, ServiceClock, local_now, saved_offset};
+use super::clock::{ClockUpdate, ServiceClock, load_clock_offset, local_now};
 use super::hook::{Hook, HookChange};
 use super::hosts::{HostDirectory, RefreshCommand};
 use super::lease::{Instance, LeaseRole, Leases};
@@ -30,7 +30,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio::time::Instant;
 
-/// How long to wait before the same problem is emitted again.
+/// The minimum time between two emits of the same problem.
 const TROUBLE_REPEAT_INTERVAL: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
@@ -42,9 +42,9 @@ pub(super) struct EngineState {
     pub(super) clock: ServiceClock,
     pub(super) leases: Leases,
     pub(super) instance: Instance,
-    /// Whether only this instance may send the prompts that are submitted to it.
+    /// Whether no other instance may send the prompts that are submitted to this one.
     pub(super) reserves_prompts: bool,
-    /// Wakes the dispatcher, because there is a prompt to send, or because the end of a wait has changed.
+    /// Wakes the dispatcher when there is a prompt to send or the end of a wait has changed.
     pub(super) dispatch_wake: Notify,
     /// Wakes the watcher, which looks for changes by other instances.
     pub(super) watch_wake: Notify,
@@ -67,8 +67,8 @@ pub(super) struct EngineState {
     /// Limits how many requests outside the polling schedule run at the same time.
     pub(super) fetch_slots: Semaphore,
     events: mpsc::Sender<EngineEvent>,
-    commands: mpsc::UnboundedSender<PollerCommand>,
-    /// Commands to the task that reads the state of pull requests; `None` if it doesn't run.
+    poller_commands: mpsc::UnboundedSender<PollerCommand>,
+    /// Commands to the task that refreshes the state of pull requests; `None` if it doesn't run.
     refresh_commands: Option<mpsc::UnboundedSender<RefreshCommand>>,
     /// Counts the requests that send a prompt.
     pub(super) sending: GuardCounter,
@@ -86,16 +86,17 @@ pub(super) struct EngineState {
     pub(super) shared_connection: Mutex<Option<Connection>>,
 }
 
-/// What [`EngineState::new`] passes on to the tasks that start next.
+/// What the tasks need at their start, besides the [`EngineState`].
 #[derive(Debug)]
 pub(super) struct StartState {
-    /// The store's data version before anything was read. A different version later means that another instance has
-    /// written. `None` if there can be no other instance.
+    /// The store's data version before anything was read. If the version changes later, another instance has written to
+    /// the store. `None` if there can be no other instance.
     pub(super) data_version: Option<i64>,
+    /// A problem that the dispatcher emits, since no event can be emitted yet.
     pub(super) trouble: Option<Failure>,
     /// The `on_change` program, to run once the engine exists.
     pub(super) hook: Option<Hook>,
-    /// What the task needs that reads the state of pull requests.
+    /// What the task that refreshes the state of pull requests needs; `None` if it doesn't run.
     pub(super) refresher: Option<(Arc<dyn HostDirectory>, mpsc::UnboundedReceiver<RefreshCommand>)>,
 }
 
@@ -111,10 +112,10 @@ impl EngineState {
             Some(_) => Some(store.data_version().await.map_err(failure)?),
             None => None,
         };
-        let offset = saved_offset(&store, &scope).await.map_err(failure)?;
+        let offset = load_clock_offset(&store, &scope).await.map_err(failure)?;
         let revision = store.revision(&scope).await.map_err(failure)?;
         let prunes = store.prune_count().await.map_err(failure)?;
-        let (instance, locked) = Instance::begin(lock_folder.clone());
+        let (instance, locked) = Instance::register(lock_folder.clone());
         // An instance without the dispatch role is a command. If a command ends before it has sent its
         // prompt, no other instance may send the prompt later.
         let reserving = !roles.includes(LeaseRole::Dispatch);
@@ -160,7 +161,7 @@ impl EngineState {
             hook_queue: changes,
             fetch_slots: Semaphore::new(poll.in_flight.max(1)),
             events,
-            commands,
+            poller_commands: commands,
             refresh_commands,
             sending: GuardCounter::default(),
             unrecorded: GuardCounter::default(),
@@ -172,7 +173,7 @@ impl EngineState {
         Ok((inner, receiver, StartState { data_version, trouble, hook, refresher }))
     }
 
-    /// Sends a command to the task that reads the state of pull requests, if it runs.
+    /// Sends a command to the task that refreshes the state of pull requests, if it runs.
     pub(super) fn send_to_refresher(&self, command: RefreshCommand) {
         // An error means that the engine is stopping.
         let _ = self.refresh_commands.as_ref().map(|commands| commands.send(command));
@@ -271,7 +272,7 @@ impl EngineState {
         if let Some(remaining_jobs) = remaining_jobs {
             self.emit(EngineEvent::JobsRemoved(remaining_jobs)).await;
         }
-        // The instance that polls may not have the focus.
+        // The instance that found the link may not have the focus, so this one requests the pull request's state.
         if rows.iter().any(|row| row.remote.pr_link.is_some() && row.pull_request.is_none()) {
             self.send_to_refresher(RefreshCommand::NewLink);
         }
@@ -287,8 +288,8 @@ impl EngineState {
         }
     }
 
-    /// Emits the delivery states of the job's prompts that were submitted to this instance. So code that waits
-    /// for the outcome of such a prompt receives the same events if another instance sends the prompt.
+    /// Emits the delivery states of the job's prompts that were submitted to this instance. So code that waits for the
+    /// outcome of such a prompt gets the same events if another instance sends the prompt.
     async fn emit_submitted_deliveries(&self, row: &Job) -> Result<(), StoreError> {
         if !lock(&self.submitted_prompts).values().any(|job| *job == row.key) {
             return Ok(());
@@ -318,7 +319,7 @@ impl EngineState {
     /// Takes the leases that are free and wakes the tasks that need them.
     pub(super) fn take_leases(&self) {
         if !self.leases.holds(LeaseRole::Poll) && self.leases.try_take(LeaseRole::Poll) {
-            self.send_to_poller(PollerCommand::Lease);
+            self.send_to_poller(PollerCommand::LeaseChanged);
         }
         if !self.leases.holds(LeaseRole::Dispatch) && self.leases.try_take(LeaseRole::Dispatch) {
             self.dispatch_wake.notify_one();
@@ -361,7 +362,7 @@ impl EngineState {
 
     /// Sends a command to the poller. Does nothing if the poller has ended.
     pub(super) fn send_to_poller(&self, command: PollerCommand) {
-        let _ = self.commands.send(command);
+        let _ = self.poller_commands.send(command);
     }
 
     /// Informs the poller that a request from elsewhere in the engine is in flight until the guard is

@@ -62,7 +62,7 @@ impl Engine {
         Ok(self.enqueue(added.map_err(submit_failure)?).await)
     }
 
-    /// Submits the last prompt of a failed job once more, see [`crate::store::Store::retry`].
+    /// Submits the last accepted prompt of a failed job again (see [`crate::store::Store::retry`]).
     ///
     /// # Errors
     /// Nothing was written.
@@ -129,7 +129,7 @@ impl Engine {
     /// Nothing was written.
     pub async fn remove_from_queue(&self, jobs: &[JobKey]) -> Result<DiscardedPrompts, Failure> {
         let removed = self.inner.store.remove_from_queue(jobs, local_now()).await.map_err(submit_failure)?;
-        self.after_discarding(&removed).await;
+        self.handle_discarded(&removed).await;
         Ok(removed)
     }
 
@@ -139,19 +139,19 @@ impl Engine {
     /// Nothing was written: the prompt is being sent or was accepted, or the store can't write.
     pub async fn discard(&self, prompt: PromptId) -> Result<DiscardedPrompts, Failure> {
         let discarded = self.inner.store.discard_prompt(prompt, local_now()).await.map_err(submit_failure)?;
-        self.after_discarding(&discarded).await;
+        self.handle_discarded(&discarded).await;
         Ok(discarded)
     }
 
-    async fn after_discarding(&self, discarded: &DiscardedPrompts) {
+    async fn handle_discarded(&self, discarded: &DiscardedPrompts) {
         lock(&self.inner.submitted_prompts).retain(|prompt, _| !discarded.prompts.contains(prompt));
         // Later prompts of the same jobs may be sent now.
         self.inner.dispatch_wake.notify_one();
         self.emit_threads(&discarded.rows).await;
     }
 
-    /// Restores all these discarded prompts to their states before the discard, or none of them. A prompt
-    /// that was queued is queued again.
+    /// Restores all these discarded prompts to their previous states, or none of them. A prompt that was queued is
+    /// queued again.
     ///
     /// # Errors
     /// Nothing was written: the service had accepted one of the prompts after all, or a later prompt of the
@@ -198,7 +198,7 @@ impl Engine {
                 self.requeue(prompt, Some(&text)).await
             }
             Resolution::Link(id) => {
-                let job = self.inner.fetch(&id).await?;
+                let job = self.inner.fetch_by_id(&id).await?;
                 let row = self.inner.store.link_job(prompt, job, local_now()).await.map_err(submit_failure)?;
                 self.emit_resolved(prompt, Delivery::Accepted, &row).await;
                 self.inner.emit_merged(row.key).await;
@@ -215,8 +215,8 @@ impl Engine {
     /// Makes this instance send a prompt that is on disk, unless another instance starts to send it first.
     async fn enqueue(&self, (prompt, row): (PromptId, Job)) -> (PromptId, Job) {
         lock(&self.inner.submitted_prompts).insert(prompt, row.key);
-        // Wake the dispatcher before emitting the event, because that may have to wait for space in the channel.
-        // If the caller stops waiting meanwhile, the prompt is sent anyway.
+        // Wake the dispatcher before emitting the event: emitting may have to wait for space in the channel, and if the
+        // caller stops waiting then, the prompt must still be sent.
         self.inner.dispatch_wake.notify_one();
         self.inner.emit_delivery(prompt, Delivery::Queued { until: None }, row.clone()).await;
         (prompt, row)
@@ -229,8 +229,8 @@ impl Engine {
         self.inner.emit_delivery(prompt, delivery, row.clone()).await;
     }
 
-    /// Whether this prompt is sent only after the user has resumed it. False for a prompt that a running
-    /// command has reserved for itself; true once that command has died.
+    /// Whether this prompt is sent only after the user has resumed it. False for a prompt that a running command has
+    /// reserved for itself, but true once that command has died.
     ///
     /// # Errors
     /// The store can't be read.

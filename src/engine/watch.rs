@@ -17,8 +17,8 @@ use tokio::time::Instant;
 
 /// The interval between two checks of the store's data version.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// After this many checks, the watcher tries again to take a lease that it lacks. That many checks must take
-/// less than 10 s.
+/// After this many checks, the watcher tries again to take a lease that it lacks. It must be so small that an instance
+/// takes over from a dead one within 10 s.
 const CHECKS_PER_LEASE_ATTEMPT: u32 = 3;
 /// How often to check whether another instance that is sending has died.
 const ABANDONED_CHECK_INTERVAL: Duration = Duration::from_secs(10);
@@ -127,8 +127,8 @@ impl ChangeWatcher {
     }
 
     /// Marks as `Unconfirmed` the prompts that another instance was sending when it died. Of the running instances,
-    /// only the one with the dispatch lease does this (and each once at its start): when it gets the lease, after each write by another instance
-    /// (every send begins with a write), and regularly while another instance is sending.
+    /// only the one with the dispatch lease does this (and each once at its start): when it gets the lease, after each
+    /// write by another instance (every send begins with a write), and regularly while another instance is sending.
     async fn recover_after_instance_death(&mut self, others_wrote: bool) {
         let has_lease = self.inner.leases.holds(LeaseRole::Dispatch);
         let is_due = self.next_abandoned_check.is_some_and(|at| at <= Instant::now());

@@ -48,7 +48,7 @@ impl DrainingSession {
                 let _ = tokio::time::timeout(RESPONSE_TIMEOUT, wait_for_responses(&engine)).await;
                 // The engine retries until the outcomes that the service reported are recorded. Wait for that as long
                 // as docdeck runs.
-                while engine.has_unrecorded() {
+                while engine.has_unrecorded_outcomes() {
                     tokio::time::sleep(CHECK_INTERVAL).await;
                 }
                 let _ = tokio::time::timeout(STOP_TIMEOUT, engine.stop()).await;
@@ -72,7 +72,7 @@ impl DrainingSession {
 
 /// Waits until no prompt is being sent.
 async fn wait_for_responses(engine: &Engine) {
-    while engine.has_sending() {
+    while engine.is_sending() {
         tokio::time::sleep(CHECK_INTERVAL).await;
     }
 }

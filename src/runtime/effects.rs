@@ -297,7 +297,7 @@ impl Effects {
     ) {
         while self.draining.try_join_next().is_some() {}
         let engine = self.engine();
-        let is_sending = || engine.as_ref().is_some_and(Engine::has_sending);
+        let is_sending = || engine.as_ref().is_some_and(Engine::is_sending);
         if !is_sending() && self.draining.is_empty() {
             return;
         }

@@ -118,7 +118,7 @@ async fn a_prompt_that_cannot_reach_the_service_is_marked_as_not_sent_and_can_be
     let mut fixture = EngineFixture::start_with_scope(scope, "mint_x", folder.path()).await;
     let (prompt, row) = fixture.engine.submit_new_job("Offline").await.expect("on disk");
     assert_eq!(fixture.wait_for_delivery(prompt).await.0.kind(), DeliveryKind::NotSent);
-    assert!(!fixture.engine.has_sending());
+    assert!(!fixture.engine.is_sending());
     fixture.engine.resolve(prompt, Resolution::SendEdited("Still offline".to_owned())).await.expect("queued");
     assert_eq!(fixture.wait_for_delivery(prompt).await.0.kind(), DeliveryKind::NotSent);
     let budget = fixture
@@ -209,7 +209,7 @@ async fn stopping_the_engine_during_a_send_is_quick_and_leaves_the_prompt_unconf
             matches!(event, EngineEvent::Prompt { delivery: Delivery::Sending, .. }).then_some(())
         })
         .await;
-    assert!(fixture.engine.has_sending());
+    assert!(fixture.engine.is_sending());
     tokio::time::timeout(Duration::from_secs(1), fixture.engine.stop()).await.expect("stopped");
     let files = std::fs::read_dir(folder.path()).expect("a folder").flatten();
     assert!(!files.into_iter().any(|entry| entry.file_name().to_string_lossy().starts_with("instance-")));
