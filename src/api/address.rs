@@ -119,42 +119,42 @@ impl Address {
     }
 
     /// Returns the URL for creating jobs.
-    pub(super) fn jobs(&self) -> Option<Url> {
+    pub(super) fn jobs_url(&self) -> Option<Url> {
         Url::parse(&format!("{}/v2/agent/{}/job", self.base.as_str(), self.project)).ok()
     }
 
     /// Returns the URL of one job, or `None` if the id can't be a path segment.
-    pub(super) fn job(&self, id: &JobId) -> Option<Url> {
+    pub(super) fn job_url(&self, id: &JobId) -> Option<Url> {
         Url::parse(&format!("{}/v2/agent/{}/job/{}", self.base.as_str(), self.project, encode_segment(id.as_str())?))
             .ok()
     }
 
     /// Returns the URL for follow-ups to a job, or `None` if the id can't be a path segment.
-    pub(super) fn message(&self, id: &JobId) -> Option<Url> {
+    pub(super) fn follow_up_url(&self, id: &JobId) -> Option<Url> {
         let id = encode_segment(id.as_str())?;
         Url::parse(&format!("{}/v2/agent/{}/job/{id}/message", self.base.as_str(), self.project)).ok()
     }
 
     /// Returns the URL for building previews.
-    pub(super) fn previews(&self) -> Option<Url> {
+    pub(super) fn previews_url(&self) -> Option<Url> {
         Url::parse(&format!("{}/v1/project/preview/{}", self.base.as_str(), self.project)).ok()
     }
 
     /// Returns the URL of the state of a build, or `None` if the id can't be a path segment.
-    pub(super) fn build(&self, id: &str) -> Option<Url> {
+    pub(super) fn build_url(&self, id: &str) -> Option<Url> {
         Url::parse(&format!("{}/v1/project/update-status/{}", self.base.as_str(), encode_segment(id)?)).ok()
     }
 
     /// Returns the URL of page views. Both dates are always sent; the second date is exclusive.
-    pub(super) fn views(&self, query: &ViewsQuery) -> Option<Url> {
+    pub(super) fn views_url(&self, query: &ViewsQuery) -> Option<Url> {
         let (from, to) = (query.range.from(), query.range.exclusive_end());
         let (limit, offset) = (query.limit, query.offset());
         let parameters = format!("dateFrom={from}&dateTo={to}&limit={limit}&offset={offset}");
         Url::parse(&format!("{}/v1/analytics/{}/views?{parameters}", self.base.as_str(), self.project)).ok()
     }
 
-    /// Returns the URL of the rows of a report after the cursor, as many as one request can ask for.
-    pub(super) fn analytics(&self, kind: AnalyticsKind, range: DateRange, cursor: Option<&Cursor>) -> Option<Url> {
+    /// Returns the URL of the rows of a report after the cursor. It asks for as many rows as one response can contain.
+    pub(super) fn analytics_url(&self, kind: AnalyticsKind, range: DateRange, cursor: Option<&Cursor>) -> Option<Url> {
         let (report, parameter) = match kind {
             AnalyticsKind::Visitors => ("visitors", "offset"),
             AnalyticsKind::Searches => ("searches", "cursor"),
@@ -171,7 +171,7 @@ impl Address {
     }
 
     /// Returns the URL of a conversation with the assistant, or `None` if the id can't be a path segment.
-    pub(super) fn thread(&self, id: &str) -> Option<Url> {
+    pub(super) fn thread_url(&self, id: &str) -> Option<Url> {
         let id = encode_segment(id)?;
         Url::parse(&format!("{}/v1/analytics/{}/assistant/threads/{id}", self.base.as_str(), self.project)).ok()
     }
@@ -215,7 +215,7 @@ mod tests {
 
     fn job_path(id: &str) -> Option<String> {
         let address = address("https://api.example.com").expect("an address");
-        Some(address.job(&JobId::new(id).expect("an id"))?.path().to_owned())
+        Some(address.job_url(&JobId::new(id).expect("an id"))?.path().to_owned())
     }
 
     #[test]
@@ -251,7 +251,7 @@ mod tests {
         for base in
             ["https://example.com/docs/api", "https://example.com/docs/api/", " https://example.com/docs/api// "]
         {
-            let jobs = address(base).expect(base).jobs().expect("a url");
+            let jobs = address(base).expect(base).jobs_url().expect("a url");
             assert_eq!(jobs.as_str(), "https://example.com/docs/api/v2/agent/proj/job");
         }
     }
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn a_project_id_is_always_exactly_one_segment() {
         let odd = Address::new(&scope("https://example.com", "a/../b c")).expect("an address");
-        assert_eq!(odd.jobs().expect("a url").path(), "/v2/agent/a%2F..%2Fb%20c/job");
+        assert_eq!(odd.jobs_url().expect("a url").path(), "/v2/agent/a%2F..%2Fb%20c/job");
         for none in ["", "  ", ".."] {
             assert_eq!(
                 Address::new(&scope("https://example.com", none)).expect_err("no project"),
@@ -281,7 +281,8 @@ mod tests {
     #[test]
     fn views_are_requested_with_both_dates_and_an_exclusive_end() {
         let range = DateRange::last_days(7, "2026-11-20".parse().expect("a date"));
-        let url = address("https://example.com").expect("an address").views(&ViewsQuery { range, limit: 50, page: 3 });
+        let url =
+            address("https://example.com").expect("an address").views_url(&ViewsQuery { range, limit: 50, page: 3 });
         let wanted =
             "https://example.com/v1/analytics/proj/views?dateFrom=2026-11-14&dateTo=2026-11-21&limit=50&offset=100";
         assert_eq!(url.expect("a url").as_str(), wanted);
@@ -292,7 +293,7 @@ mod tests {
         let range = DateRange::last_days(7, "2026-11-20".parse().expect("a date"));
         let url = |kind, cursor: Option<&str>| {
             let cursor = cursor.and_then(Cursor::new);
-            let url = address("https://example.com").expect("an address").analytics(kind, range, cursor.as_ref());
+            let url = address("https://example.com").expect("an address").analytics_url(kind, range, cursor.as_ref());
             let url = url.expect("a url");
             url.as_str().strip_prefix("https://example.com/v1/analytics/proj/").expect("a report").to_owned()
         };
@@ -302,7 +303,7 @@ mod tests {
         assert_eq!(url(AnalyticsKind::FeedbackByPage, None), format!("feedback/by-page?{dates}&limit=100"));
         let hostile = url(AnalyticsKind::Questions, Some("a&limit=1#é+ ="));
         assert_eq!(hostile, format!("assistant?{dates}&limit=1000&cursor=a%26limit%3D1%23%C3%A9%2B%20%3D"));
-        let thread = |id| address("https://example.com").expect("an address").thread(id);
+        let thread = |id| address("https://example.com").expect("an address").thread_url(id);
         assert_eq!(thread("a/b").expect("a url").path(), "/v1/analytics/proj/assistant/threads/a%2Fb");
         assert_eq!(thread(".."), None);
     }

@@ -1,10 +1,10 @@
-//! The reports besides page views, and conversations with the assistant: requests them, and decodes them as tolerantly
-//! as `decode` does. A row is never lost: if a field is missing or of another type, only this field is lost.
+//! Requests and decodes the reports other than page views, and conversations with the assistant. Decodes as tolerantly
+//! as `decode`: a row is never lost; if a field is missing or of another type, only this field is lost.
 //!
 //! What readers wrote is cut to a length that a terminal can show. Their contact addresses are never read.
 
 use super::ApiResponse;
-use super::client::{Client, OutgoingRequest, unusable_id};
+use super::client::{Client, OutgoingRequest, unusable_id_failure};
 use super::decode::{NO_PATH, ROW_FIELDS, parse_count, parse_flag, parse_time};
 use super::error::{ApiError, Unreadable};
 use super::fields::{FieldValues, body_text, field_values, object_fields, parse_rows, scalar_text, truncated};
@@ -48,7 +48,7 @@ mod row {
     }
 }
 
-/// A response before it is known where the next one begins.
+/// A decoded response, before [`Self::into_response`] determines the cursor of the next one.
 struct DecodedRows<R> {
     rows: Vec<R>,
     totals: Counts,
@@ -60,33 +60,33 @@ struct DecodedRows<R> {
 enum NextCursor {
     Missing,
     Usable(Cursor),
-    /// It is too long, contains the API key, or is neither text nor a number.
+    /// The cursor is too long, contains the API key, or is neither text nor a number.
     Unusable,
 }
 
 impl Client {
-    /// Fetches rows of a report: the first ones, or those after the cursor of the response before. Asks for as many
-    /// rows as one request can. Counts toward the hourly limit of analytics requests.
+    /// Fetches the first rows of a report, or the rows after `cursor`, which is from the previous response. Asks for as
+    /// many rows as one response can contain. Counts toward the hourly limit of analytics requests.
     ///
-    /// The next cursor may be the same as the requested one if the service is faulty, so the caller must check whether
-    /// a response has new rows.
+    /// A faulty service may return the requested cursor again, so the caller must check whether a response has new
+    /// rows.
     pub async fn analytics<R: DecodedRow>(
         &self,
         range: DateRange,
         cursor: Option<&Cursor>,
     ) -> ApiResponse<RowsResponse<R>> {
-        let Some(url) = self.address().analytics(R::KIND, range, cursor) else {
-            return self.no_url();
+        let Some(url) = self.address().analytics_url(R::KIND, range, cursor) else {
+            return self.url_failure();
         };
         let call = OutgoingRequest { operation: Operation::Analytics(R::KIND), url, body: None };
-        self.request(call, decode_rows::<R>).await.map(|response| response.after(cursor))
+        self.request(call, decode_rows::<R>).await.map(|response| response.into_response(cursor))
     }
 
     /// Fetches the messages of a conversation with the assistant, in the service's order. Counts toward the hourly
     /// limit of analytics requests.
     pub async fn question_thread(&self, id: &CleanText) -> ApiResponse<Vec<ThreadMessage>> {
-        let Some(url) = self.address().thread(id.as_str()) else {
-            return unusable_id(id.clone());
+        let Some(url) = self.address().thread_url(id.as_str()) else {
+            return unusable_id_failure(id.clone());
         };
         self.request(OutgoingRequest { operation: Operation::Thread, url, body: None }, decode_thread).await
     }
@@ -94,9 +94,10 @@ impl Client {
 
 impl<R: AnalyticsRow> DecodedRows<R> {
     /// Determines where the next response begins. `requested` is the cursor of the request.
-    fn after(self, requested: Option<&Cursor>) -> RowsResponse<R> {
+    fn into_response(self, requested: Option<&Cursor>) -> RowsResponse<R> {
         let limit = R::KIND.max_rows();
-        // If the response doesn't state whether there are more rows, a full one is assumed not to be the last.
+        // If a response doesn't state whether there are more rows, and it has the maximum number of rows, more are
+        // assumed to follow.
         let is_full = self.rows.len() >= usize::try_from(limit).unwrap_or(usize::MAX);
         let (next, is_cut) = match (R::KIND, self.has_more, self.next) {
             (AnalyticsKind::Visitors, has_more, _) => {
@@ -133,7 +134,7 @@ impl BodyReader<'_> {
 
 /// Decodes the response to the first request for a report.
 fn decode_first_rows<R: DecodedRow>(body: &[u8], key: &ApiKey) -> Result<RowsResponse<R>, Unreadable> {
-    decode_rows(body, key).map(|response| response.after(None))
+    decode_rows(body, key).map(|response| response.into_response(None))
 }
 
 /// Decodes rows of a report. A response without their list is rejected, because it would look like an empty report.
@@ -176,7 +177,7 @@ fn decode_thread(body: &[u8], key: &ApiKey) -> Result<Vec<ThreadMessage>, Unread
     Ok(messages.collect())
 }
 
-/// Reads texts without the API key.
+/// Reads texts from a response and removes the API key from them.
 #[derive(Debug)]
 pub struct TextReader(Redactor);
 
@@ -195,7 +196,7 @@ impl TextReader {
 
     fn count(&self, raw: Option<&RawValue>) -> Count {
         match parse_count(raw) {
-            // The text may be cut within the key, so the complete one is searched.
+            // `parse_count` may have cut the text within the key, so the complete text is searched.
             Count::Other(_) if raw.is_some_and(|raw| self.has_key(raw)) => Count::Missing,
             count => count,
         }
@@ -226,8 +227,8 @@ impl TextReader {
     }
 }
 
-/// Returns an id for a row that has none: the same one whenever the service sends the same row.
-fn missing_id(row: &impl Debug) -> CleanText {
+/// Generates an id for a row without one. The same row always gets the same id.
+fn generate_id(row: &impl Debug) -> CleanText {
     // The hash of the standard library may change with a Rust release, and then each row would get a new id.
     CleanText::line(&format!("{GENERATED_ID_PREFIX} {:016x}", stable_hash(format!("{row:?}").into_bytes())))
 }
@@ -269,8 +270,8 @@ impl row::Decode for Search {
     }
 }
 
-/// Converts click rates in percent to 0 to 1. The service doesn't document which of the two it sends. If one of a
-/// response is above 1, all of them are in percent; a single one of 0.5 could mean either.
+/// Converts click rates from percentages to fractions. The service doesn't document which of the two it sends. If one
+/// rate in a response is above 1, all are percentages; a single rate of 0.5 could be either.
 fn convert_percentages(rows: &mut [Search]) {
     let number = |rate: &Count| rate.value().map(ViewCount::as_f64);
     if rows.iter().filter_map(|row| number(&row.click_rate)).any(|rate| rate > 1.0) {
@@ -302,7 +303,7 @@ impl row::Decode for Feedback {
                 filename: texts.line(filename),
                 lang: texts.line(lang),
             };
-            let id = texts.line(id).unwrap_or_else(|| missing_id(&row));
+            let id = texts.line(id).unwrap_or_else(|| generate_id(&row));
             Self { id, ..row }
         })
     }
@@ -353,7 +354,7 @@ impl row::Decode for Question {
                 category: texts.line(category),
                 page: texts.line(page).map(without_query),
             };
-            let id = texts.line(id).unwrap_or_else(|| missing_id(&row));
+            let id = texts.line(id).unwrap_or_else(|| generate_id(&row));
             Self { id, ..row }
         })
     }

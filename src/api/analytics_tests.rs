@@ -7,7 +7,7 @@ fn decoded<R: DecodedRow>(body: &str) -> Result<DecodedRows<R>, Unreadable> {
 }
 
 fn response<R: DecodedRow>(body: &str) -> RowsResponse<R> {
-    decoded(body).unwrap_or_else(|why| panic!("{why:?}: {body}")).after(None)
+    decoded(body).unwrap_or_else(|why| panic!("{why:?}: {body}")).into_response(None)
 }
 
 fn rows<R: DecodedRow>(body: &str) -> Vec<R> {
@@ -152,7 +152,7 @@ fn the_next_cursor_is_where_the_service_says_and_missing_ones_cut_the_report() {
 fn a_cursor_that_repeats_is_returned_for_the_engine_to_notice() {
     let cursor = Cursor::new("same");
     let response =
-        decoded::<Search>(r#"{"searches":[],"nextCursor":"same"}"#).expect("an answer").after(cursor.as_ref());
+        decoded::<Search>(r#"{"searches":[],"nextCursor":"same"}"#).expect("an answer").into_response(cursor.as_ref());
     assert_eq!(response.next, cursor);
 }
 
@@ -160,7 +160,8 @@ fn a_cursor_that_repeats_is_returned_for_the_engine_to_notice() {
 fn visitors_continue_by_offset_and_feedback_by_page_never_does() {
     let visitors = |fields: &str, count: usize, before: Option<&str>| {
         let body = format!(r#"{{"visitors":[{}]{fields}}}"#, vec![r#"{"path":"/a"}"#; count].join(","));
-        let response = decoded::<PageRow>(&body).expect("an answer").after(before.and_then(Cursor::new).as_ref());
+        let response =
+            decoded::<PageRow>(&body).expect("an answer").into_response(before.and_then(Cursor::new).as_ref());
         assert!(!response.is_cut);
         response.next.map(|cursor| cursor.as_str().to_owned())
     };

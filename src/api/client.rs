@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
 use zeroize::Zeroizing;
 
-/// The upload speed that docdeck allows for: a long prompt gets extra time on top of the total timeout, one second per
-/// 64 KiB.
+/// The slowest upload for which the timeout is sufficient: a long prompt gets one second per 64 KiB in addition to the
+/// total timeout.
 const MIN_UPLOAD_BYTES_PER_SECOND: usize = 64 * 1024;
 
 /// The timeouts and the trusted certificates of the client.
@@ -58,6 +58,7 @@ struct ClientState {
     prompt_client: OnceCell<reqwest::Client>,
 }
 
+/// A request to the service: a POST if it has a body, otherwise a GET.
 pub(super) struct OutgoingRequest {
     pub(super) operation: Operation,
     pub(super) url: Url,
@@ -81,8 +82,8 @@ impl Client {
 
     /// Creates a job. Counts toward the project's hourly limit of new jobs.
     pub async fn create_job(&self, prompt: &str) -> ApiResponse<RemoteJob> {
-        let Some(url) = self.0.address.jobs() else {
-            return self.no_url();
+        let Some(url) = self.0.address.jobs_url() else {
+            return self.url_failure();
         };
         self.request(
             OutgoingRequest { operation: Operation::Create, url, body: Some(prompt_body(prompt)) },
@@ -93,8 +94,8 @@ impl Client {
 
     /// Fetches a job.
     pub async fn get_job(&self, id: &JobId) -> ApiResponse<RemoteJob> {
-        let Some(url) = self.0.address.job(id) else {
-            return unusable_id(id.to_clean_text());
+        let Some(url) = self.0.address.job_url(id) else {
+            return unusable_id_failure(id.to_clean_text());
         };
         let response = self
             .request(OutgoingRequest { operation: Operation::Get, url, body: None }, response::decode_redacted_job)
@@ -104,8 +105,8 @@ impl Client {
 
     /// Sends a follow-up to a job. Counts toward the project's hourly limit of follow-ups.
     pub async fn send_follow_up(&self, id: &JobId, prompt: &str) -> ApiResponse<RemoteJob> {
-        let Some(url) = self.0.address.message(id) else {
-            return unusable_id(id.to_clean_text());
+        let Some(url) = self.0.address.follow_up_url(id) else {
+            return unusable_id_failure(id.to_clean_text());
         };
         let call = OutgoingRequest { operation: Operation::FollowUp, url, body: Some(prompt_body(prompt)) };
         require_same_job(id, Operation::FollowUp, self.request(call, response::decode_redacted_job).await)
@@ -114,8 +115,8 @@ impl Client {
     /// Fetches page views, at most as many rows as the query asks for. Counts toward the hourly limit of analytics
     /// requests.
     pub async fn views(&self, query: &ViewsQuery) -> ApiResponse<ViewsPage> {
-        let Some(url) = self.0.address.views(query) else {
-            return self.no_url();
+        let Some(url) = self.0.address.views_url(query) else {
+            return self.url_failure();
         };
         self.request(OutgoingRequest { operation: Operation::Views, url, body: None }, response::decode_redacted_views)
             .await
@@ -125,6 +126,7 @@ impl Client {
         &self.0.address
     }
 
+    /// Sends a request and decodes its response with `decode`.
     pub(super) async fn request<T>(&self, call: OutgoingRequest, decode: response::DecodeBody<T>) -> ApiResponse<T> {
         let started = Instant::now();
         let upload_seconds = call.body.as_ref().map_or(0, |body| body.len() / MIN_UPLOAD_BYTES_PER_SECOND);
@@ -142,8 +144,10 @@ impl Client {
 
     async fn send(&self, call: OutgoingRequest, reader: &BodyReader<'_>) -> Result<Response, ApiError> {
         let not_reached = |cause| ApiError::NotReached { host: self.0.address.base().host().clone(), cause };
-        let http =
-            self.transport(if call.body.is_some() { Reuse::Never } else { Reuse::Keep }).await.map_err(not_reached)?;
+        let http = self
+            .http_client(if call.body.is_some() { Reuse::Never } else { Reuse::Keep })
+            .await
+            .map_err(not_reached)?;
         let mut bearer = HeaderValue::try_from(Zeroizing::new(format!("Bearer {}", self.0.key.expose())).as_str())
             .map_err(|_| {
                 not_reached(ConnectError::Other(CleanText::line(
@@ -157,14 +161,14 @@ impl Client {
         if let Some(body) = call.body {
             request = request.header(CONTENT_TYPE, "application/json").body(body);
         }
-        request.timeout(reader.timeout).send().await.map_err(|error| match ConnectError::of(&error) {
+        request.timeout(reader.timeout).send().await.map_err(|error| match ConnectError::from_reqwest(&error) {
             Some(cause) => not_reached(cause),
             None => reader.transfer_error(&error),
         })
     }
 
     /// Returns the underlying HTTP client, which is built at its first use.
-    async fn transport(&self, reuse: Reuse) -> Result<&reqwest::Client, ConnectError> {
+    async fn http_client(&self, reuse: Reuse) -> Result<&reqwest::Client, ConnectError> {
         let cell = match reuse {
             Reuse::Keep => &self.0.repeatable_client,
             Reuse::Never => &self.0.prompt_client,
@@ -173,9 +177,9 @@ impl Client {
     }
 
     /// Returns the error for the theoretical case that a valid base URL becomes invalid when a path is appended.
-    pub(super) fn no_url<T>(&self) -> ApiResponse<T> {
+    pub(super) fn url_failure<T>(&self) -> ApiResponse<T> {
         let cause = ConnectError::Other(CleanText::line("the base URL can't be extended"));
-        unsent(ApiError::NotReached { host: self.0.address.base().host().clone(), cause })
+        unsent_failure(ApiError::NotReached { host: self.0.address.base().host().clone(), cause })
     }
 }
 
@@ -183,11 +187,11 @@ fn prompt_body(prompt: &str) -> String {
     serde_json::json!({ "prompt": prompt }).to_string()
 }
 
-pub(super) fn unusable_id<T>(id: CleanText) -> ApiResponse<T> {
-    unsent(ApiError::UnusableId { id })
+pub(super) fn unusable_id_failure<T>(id: CleanText) -> ApiResponse<T> {
+    unsent_failure(ApiError::UnusableId { id })
 }
 
-fn unsent<T>(error: ApiError) -> ApiResponse<T> {
+fn unsent_failure<T>(error: ApiError) -> ApiResponse<T> {
     ApiResponse { result: Err(error), status: None, took: Duration::ZERO, date: None }
 }
 

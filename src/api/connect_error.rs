@@ -29,17 +29,17 @@ pub enum ConnectError {
 
 impl ConnectError {
     /// Returns the reason if the error proves that the request was not sent, otherwise `None`.
-    pub(super) fn of(error: &reqwest::Error) -> Option<Self> {
+    pub(super) fn from_reqwest(error: &reqwest::Error) -> Option<Self> {
         if error.is_builder() {
             return Some(Self::Other(innermost_cause(error)));
         }
         if !error.is_connect() {
             return None;
         }
-        Some(Self::of_connect(error))
+        Some(Self::from_connect_failure(error))
     }
 
-    fn of_connect(error: &reqwest::Error) -> Self {
+    fn from_connect_failure(error: &reqwest::Error) -> Self {
         if error_chain(error).any(is_proxy_error) {
             return Self::Proxy(innermost_cause(error));
         }
@@ -127,7 +127,7 @@ pub(super) fn tls_reason(error: &rustls::Error) -> CleanText {
     CleanText::line(reason)
 }
 
-/// Returns a phrase for a certificate error that can only be recognized by its name.
+/// Returns a phrase for a certificate error that is recognized only by the text of its debug output.
 fn other_reason(name: &str) -> CleanText {
     const KNOWN: [(&str, &str); 9] = [
         (
@@ -185,6 +185,6 @@ mod tests {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = builder.build().expect("a client");
         let error = client.get("http://docs.invalid").send().await.expect_err("no name");
-        assert_eq!(ConnectError::of(&error), Some(ConnectError::UnknownHost));
+        assert_eq!(ConnectError::from_reqwest(&error), Some(ConnectError::UnknownHost));
     }
 }

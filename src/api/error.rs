@@ -87,7 +87,7 @@ pub enum ApiError {
     Failed { operation: Operation, status: u16, service_text: CleanText },
     /// A 3xx status. A redirect is never followed, because the key must not be sent to another host. `host` is the host
     /// that the redirect points to.
-    #[error("{}", redirected(*.operation, *.status, .host.as_ref()))]
+    #[error("{}", redirect_text(*.operation, *.status, .host.as_ref()))]
     Redirected { operation: Operation, status: u16, host: Option<CleanText> },
     /// A 2xx status with an unusable response; `excerpt` is its beginning.
     #[error("The service answered {status} with {}; {}.", unreadable_text(*.why, .excerpt), possible_effect(*.operation))]
@@ -261,7 +261,7 @@ fn not_found_text(operation: Operation, service_text: &CleanText, is_page: bool)
     }
 }
 
-fn redirected(operation: Operation, status: u16, host: Option<&CleanText>) -> String {
+fn redirect_text(operation: Operation, status: u16, host: Option<&CleanText>) -> String {
     let to = host.map_or_else(String::new, |host| format!(" to {host}"));
     let meaning = if status == 303 { possible_effect(operation) } else { "nothing was done: check the base URL" };
     format!(
@@ -269,7 +269,7 @@ fn redirected(operation: Operation, status: u16, host: Option<&CleanText>) -> St
     )
 }
 
-/// Returns a phrase about the possible effect of a request without a complete response, and what to do.
+/// Returns a phrase that states what a request without a complete response may have done, and what to do next.
 fn possible_effect(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => {
@@ -305,7 +305,7 @@ fn permission_name(operation: Operation) -> &'static str {
     }
 }
 
-/// Returns another reason for a 403, which precedes the others.
+/// Returns an additional reason for a 403, which is listed before the other reasons.
 fn plan_hint(operation: Operation) -> &'static str {
     if operation == Operation::Preview { "the project's plan may not include previews, " } else { "" }
 }

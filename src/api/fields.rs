@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The maximum number of characters of a text that are kept; far more than any usable link or path has.
+/// The maximum number of characters that are kept of a text: far more than any usable link or path has.
 const MAX_TEXT_CHARS: usize = 8_192;
 
 /// The values of the requested fields of an object, in the order of the request; `None` if a field is missing or null.

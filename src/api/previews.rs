@@ -13,14 +13,14 @@ use crate::model::redaction::Redactor;
 use crate::model::text::CleanText;
 use serde_json::value::RawValue;
 
-/// The maximum number of characters of a line of the log.
+/// The maximum number of characters of a text in a build, such as a line of its log.
 const MAX_LINE_CHARS: usize = 500;
 
 impl Client {
     /// Starts building a preview of a branch. Counts toward the organization's limit per minute.
     pub async fn start_preview(&self, branch: &CleanText) -> ApiResponse<StartedBuild> {
-        let Some(url) = self.address().previews() else {
-            return self.no_url();
+        let Some(url) = self.address().previews_url() else {
+            return self.url_failure();
         };
         let body = Some(serde_json::json!({ "branch": branch.as_str() }).to_string());
         self.request(OutgoingRequest { operation: Operation::Preview, url, body }, decode_started).await
@@ -28,14 +28,15 @@ impl Client {
 
     /// Reads the state of a build. The service documents no limit for this.
     pub async fn build(&self, id: &CleanText) -> ApiResponse<Build> {
-        let Some(url) = self.address().build(id.as_str()) else {
-            return self.no_url();
+        let Some(url) = self.address().build_url(id.as_str()) else {
+            return self.url_failure();
         };
         self.request(OutgoingRequest { operation: Operation::Build, url, body: None }, decode_build).await
     }
 }
 
-/// Decodes the response to a new build. One without an id is rejected, because its state could never be read.
+/// Decodes the response to the start of a build. A response without an id is rejected, because the state of the build
+/// could never be read.
 fn decode_started(body: &[u8], key: &ApiKey) -> Result<StartedBuild, Unreadable> {
     let (body, redactor) = (body_text(body), Redactor::new(key));
     let [id, url] = object_fields(&body, &["statusId", "previewUrl"])?;

@@ -9,7 +9,7 @@ use hyper_util::client::proxy::matcher::Matcher;
 /// Which proxy the client uses for the service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proxy {
-    /// The service runs on this computer, for which no proxy is used.
+    /// The service runs on this computer, so no proxy is used.
     Loopback,
     /// No environment variable sets a usable proxy.
     None,
@@ -21,7 +21,7 @@ pub enum Proxy {
         /// The proxy's scheme, host and port.
         address: CleanText,
         /// Whether the proxy address contains a user or password.
-        with_credentials: bool,
+        has_credentials: bool,
     },
 }
 
@@ -44,10 +44,10 @@ impl Route {
     /// # Errors
     /// Fails with a message for the user if the base URL can't be used.
     pub fn for_scope(scope: &Scope) -> Result<Self, String> {
-        Self::with_variables(scope, |name| std::env::var(name).ok())
+        Self::from_variables(scope, |name| std::env::var(name).ok())
     }
 
-    fn with_variables(scope: &Scope, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+    fn from_variables(scope: &Scope, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let address = Address::new(scope).map_err(|error| error.to_string())?;
         let base = address.base();
         let mut route = Self {
@@ -61,7 +61,7 @@ impl Route {
             return Ok(route);
         }
         let no_proxy = ["NO_PROXY", "no_proxy"].into_iter().find_map(&variable).unwrap_or_default();
-        // `HTTP_PROXY` has no effect: `http://` is only accepted for this computer, for which no proxy is used.
+        // `HTTP_PROXY` has no effect: `http://` is only accepted for this computer, and then no proxy is used.
         for names in [["HTTPS_PROXY", "https_proxy"], ["ALL_PROXY", "all_proxy"]] {
             let Some((name, value)) = names.into_iter().find_map(|name| Some((name, variable(name)?))) else {
                 continue;
@@ -71,7 +71,7 @@ impl Route {
                 continue;
             };
             route.proxy = match find_proxy(base.as_str(), &value, &no_proxy) {
-                Some(_) => unrestricted.with_variable(name),
+                Some(_) => unrestricted.into_proxy(name),
                 None => Proxy::Excluded { variable: name },
             };
             break;
@@ -83,13 +83,13 @@ impl Route {
 /// A proxy address, without the name of the environment variable that contains it.
 struct ParsedProxy {
     address: CleanText,
-    with_credentials: bool,
+    has_credentials: bool,
 }
 
 impl ParsedProxy {
-    fn with_variable(self, variable: &'static str) -> Proxy {
-        let Self { address, with_credentials } = self;
-        Proxy::Through { variable, address, with_credentials }
+    fn into_proxy(self, variable: &'static str) -> Proxy {
+        let Self { address, has_credentials } = self;
+        Proxy::Through { variable, address, has_credentials }
     }
 }
 
@@ -100,8 +100,8 @@ fn find_proxy(base: &str, proxy: &str, no_proxy: &str) -> Option<ParsedProxy> {
     let found = matcher.intercept(&base.parse().ok()?)?;
     let (scheme, host) = (found.uri().scheme_str().unwrap_or("http"), found.uri().host()?);
     let port = found.uri().port_u16().map_or_else(String::new, |port| format!(":{port}"));
-    let with_credentials = found.basic_auth().is_some() || found.raw_auth().is_some();
-    Some(ParsedProxy { address: CleanText::line(&format!("{scheme}://{host}{port}")), with_credentials })
+    let has_credentials = found.basic_auth().is_some() || found.raw_auth().is_some();
+    Some(ParsedProxy { address: CleanText::line(&format!("{scheme}://{host}{port}")), has_credentials })
 }
 
 /// Returns how many root certificates the client reads from the system, or from `SSL_CERT_FILE` and `SSL_CERT_DIR` if
@@ -126,12 +126,12 @@ mod tests {
         let scope = Scope { base_url: base_url.into(), project: "p".into(), organization: None };
         let value =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-        let route = Route::with_variables(&scope, value).expect("a way");
+        let route = Route::from_variables(&scope, value).expect("a way");
         (route.proxy, route.unusable)
     }
 
-    fn through(variable: &'static str, address: &str, with_credentials: bool) -> Proxy {
-        Proxy::Through { variable, address: CleanText::line(address), with_credentials }
+    fn through(variable: &'static str, address: &str, has_credentials: bool) -> Proxy {
+        Proxy::Through { variable, address: CleanText::line(address), has_credentials }
     }
 
     #[test]

@@ -23,7 +23,7 @@ const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
 const MIB: usize = 1024 * 1024;
 
 /// Reads the response to one request. The error for an unusable response depends on the operation. [`Self::job`] and
-/// [`Self::views`] apply the same rules to complete responses that come from files or generators.
+/// [`Self::views`] apply the same rules to complete responses that a test reads from a file or generates.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyReader<'a> {
     pub operation: Operation,
@@ -56,7 +56,7 @@ pub(super) fn decode_redacted_views(body: &[u8], key: &ApiKey) -> Result<ViewsPa
     for (path, counts) in rows.chain([(None, &mut page.totals)]) {
         path.into_iter().for_each(|path| redactor.clean(path));
         for count in [&mut counts.human, &mut counts.ai, &mut counts.total] {
-            // A text in the place of a number is shown too.
+            // A text that was received instead of a number is shown too, so it must not contain the key.
             if let Count::Other(text) = count {
                 redactor.clean(text);
             }
@@ -97,7 +97,7 @@ impl BodyReader<'_> {
     }
 
     /// Returns the size limit for the decompressed body of a successful response, in MiB.
-    fn cap_mib(&self) -> usize {
+    fn max_body_mib(&self) -> usize {
         match self.operation {
             Operation::Create | Operation::Get | Operation::FollowUp | Operation::Preview | Operation::Build => 4,
             Operation::Views | Operation::Analytics(_) | Operation::Thread => 16,
@@ -122,9 +122,9 @@ impl BodyReader<'_> {
     /// Reads the complete body of a successful response.
     async fn body(&self, response: &mut Response) -> Result<Vec<u8>, ApiError> {
         let operation = self.operation;
-        match read_body_up_to(response, self.cap_mib() * MIB).await {
+        match read_body_up_to(response, self.max_body_mib() * MIB).await {
             (body, BodyEnd::Complete) => Ok(body),
-            (_, BodyEnd::TooLarge) => Err(ApiError::TooLarge { operation, limit_mib: self.cap_mib() }),
+            (_, BodyEnd::TooLarge) => Err(ApiError::TooLarge { operation, limit_mib: self.max_body_mib() }),
             (_, BodyEnd::Broken(error)) => Err(self.transfer_error(&error)),
         }
     }
@@ -141,7 +141,7 @@ impl BodyReader<'_> {
 
     fn unreadable(&self, status: u16, why: Unreadable, body: &[u8]) -> ApiError {
         let why = if why == Unreadable::NotJson && is_page(body) { Unreadable::Page } else { why };
-        // The beginning of such a response may contain a reader's contact address.
+        // The beginning of a response with texts of readers may contain a reader's contact address.
         let is_private = self.operation.has_reader_text() && why != Unreadable::Page;
         let excerpt = if is_private { CleanText::default() } else { excerpt(body, self.key) };
         ApiError::Unreadable { operation: self.operation, status, why, excerpt }

@@ -26,9 +26,9 @@ pub enum RootsError {
         "The certificate file {} has no certificate in PEM form (-----BEGIN CERTIFICATE-----). Convert another form with openssl x509 -inform der -outform pem.",
         path.display()
     )]
-    None { path: PathBuf },
+    NoCertificates { path: PathBuf },
     #[error("Certificate {number} in {} can't be used: {why}. Remove it, or download the file again.", path.display())]
-    Bad { path: PathBuf, number: usize, why: CleanText },
+    BadCertificate { path: PathBuf, number: usize, why: CleanText },
 }
 
 /// Certificates of authorities that are trusted in addition to those of the system.
@@ -51,14 +51,17 @@ impl ExtraRoots {
         let mut certificates = Vec::new();
         let mut store = RootCertStore::empty();
         for (number, found) in (1..).zip(CertificateDer::pem_slice_iter(&bytes)) {
-            let bad =
-                |why: &str| RootsError::Bad { path: redacted_path(path), number, why: CleanText::title(why, 120) };
+            let bad = |why: &str| RootsError::BadCertificate {
+                path: redacted_path(path),
+                number,
+                why: CleanText::title(why, 120),
+            };
             let certificate = found.map_err(|error| bad(&error.to_string()))?;
             store.add(certificate.clone()).map_err(|error| bad(tls_reason(&error).as_str()))?;
             certificates.push(certificate);
         }
         match certificates.is_empty() {
-            true => Err(RootsError::None { path: redacted_path(path) }),
+            true => Err(RootsError::NoCertificates { path: redacted_path(path) }),
             false => Ok(Self { certificates }),
         }
     }

@@ -78,7 +78,7 @@ impl HostSettings {
 
     /// Returns where the API of a host is; `None` if the configuration says that the host is of another kind.
     pub fn address(&self, host: &str, kind: HostKind) -> Option<HostAddress> {
-        let mut address = HostAddress::usual(host, kind);
+        let mut address = HostAddress::default_for(host, kind);
         let Some(config) = self.hosts.get(host) else { return Some(address) };
         if config.kind.is_some_and(|configured| configured != kind) {
             return None;

@@ -15,11 +15,11 @@ const READY_MUTATION: &str = "mutation($id: ID!) { \
     markPullRequestReadyForReview(input: { pullRequestId: $id }) { pullRequest { isDraft } } }";
 const CLOSE_MUTATION: &str =
     "mutation($id: ID!) { closePullRequest(input: { pullRequestId: $id }) { pullRequest { state } } }";
-/// How GitLab marks a draft: at the start of its title, in any case.
+/// The prefixes of a title that mark a draft on GitLab, in lower or upper case.
 const DRAFT_PREFIXES: [&str; 4] = ["draft:", "[draft]", "(draft)", "wip:"];
 
 impl HostClient {
-    /// Sends an action on a pull request. Reviews and merging apply to this head commit.
+    /// Sends an action on a pull request. Reviews and merging apply to the head commit `head`.
     pub async fn act(&self, link: &PullRequestLink, head: &CleanText, action: &PullRequestAction) -> HostResponse<()> {
         let request = match self.0.kind {
             HostKind::GitHub => self.github_action(link, head, action).await,
@@ -27,7 +27,7 @@ impl HostClient {
         };
         let request = match request {
             Ok(request) => request,
-            Err(error) => return self.failed(HostErrorKind::NotSent(Box::new(error.kind))),
+            Err(error) => return self.failure(HostErrorKind::NotSent(Box::new(error.kind))),
         };
         let is_graphql = request.url.as_ref().is_some_and(|url| url.as_str() == self.0.graphql.as_str());
         let request = HostRequest { reuse: Reuse::Never, ..request };
@@ -70,7 +70,7 @@ impl HostClient {
         Ok(HostRequest::with_body(method, github_url(&self.0.rest, link, path), &body))
     }
 
-    /// Returns the request that changes a pull request by its id, which is requested first.
+    /// Returns the request for a mutation of a pull request. First requests the id of the pull request.
     async fn mutation_request(&self, link: &PullRequestLink, mutation: &str) -> Result<HostRequest, HostError> {
         let id = self.node_id(link).await?;
         Ok(self.graphql_request(json!({ "query": mutation, "variables": { "id": id } })))
@@ -100,7 +100,8 @@ impl HostClient {
         Err(self.error(match json::text(error, "type") {
             Some("RATE_LIMITED" | "RATE_LIMIT") => HostErrorKind::Limited,
             Some(_) if !is_done => HostErrorKind::Failed { status: 422, text },
-            // An error without a type is one of the host, such as a timeout: the mutation may have been carried out.
+            // An error without a type is a failure of the host, such as a timeout: the mutation may have been carried
+            // out.
             _ => HostErrorKind::Unreadable(text),
         }))
     }
@@ -134,7 +135,7 @@ impl HostClient {
             PullRequestAction::MarkReady => {
                 let response = self.send(HostRequest { url: url(""), ..HostRequest::empty() }, MAX_STATE_MIB).await;
                 let node: Value = serde_json::from_slice(&response.result?).unwrap_or_default();
-                if !gitlab::is_requested(&node, link) {
+                if !gitlab::is_requested_merge_request(&node, link) {
                     return Err(self.error(HostErrorKind::OtherPullRequest));
                 }
                 let title = json::text(&node, "title").and_then(without_draft_prefix).ok_or_else(|| {
@@ -155,7 +156,7 @@ impl HostClient {
     ) -> HostResponse<()> {
         let HostResponse { result, budget } = response;
         let result = match result {
-            // GitLab also responds with 401 to a good token.
+            // GitLab also responds with 401 if the token is valid, but the user lacks the permission.
             Err(HostError { kind: HostErrorKind::Unauthorized, .. }) => Err(HostErrorKind::ActionRefused),
             Err(HostError { kind: HostErrorKind::Failed { status: 405, .. }, .. })
                 if matches!(action, PullRequestAction::Merge(_)) =>
@@ -164,7 +165,7 @@ impl HostClient {
             }
             Err(error) => Err(error.kind),
             Ok(body) => {
-                // GitLab responds with 200 if it ignores a change, with the unchanged merge request.
+                // If GitLab ignores a change, it responds with 200 and the unchanged merge request.
                 let node = self.parse_json(&body).unwrap_or_default();
                 let is_ignored = match action {
                     PullRequestAction::Close => json::text(&node, "state").is_some_and(|state| state != "closed"),
@@ -199,11 +200,11 @@ fn confirms_on_gitlab(link: &PullRequestLink, action: &PullRequestAction, node: 
         PullRequestAction::Comment(_) => {
             json::number(node, "id").is_some() || node.get("commands_changes").is_some_and(Value::is_object)
         }
-        _ => gitlab::is_requested(node, link),
+        _ => gitlab::is_requested_merge_request(node, link),
     }
 }
 
-/// Returns the title without the marks of a draft; `None` if it has none.
+/// Returns the title without the prefixes of a draft; `None` if there are none.
 fn without_draft_prefix(title: &str) -> Option<&str> {
     let mut rest = title.trim();
     while let Some(prefix) = DRAFT_PREFIXES
@@ -222,7 +223,8 @@ impl HostError {
         let unconfirmed = |why| ActionOutcome::Unconfirmed { why, is_state_read: false };
         match &self.kind {
             HostErrorKind::Failed { status: 409, .. } => ActionOutcome::Moved,
-            // A proxy or the host gave up while the action was in progress, or 303: the result is elsewhere.
+            // 408 and 499: a proxy or the host gave up while the action was in progress. 303: the result is at another
+            // address.
             HostErrorKind::Failed { status: 303 | 408 | 499, .. } => unconfirmed(why),
             HostErrorKind::Failed { status: 300..=499, .. } => ActionOutcome::NotDone(why),
             HostErrorKind::InvalidAddress

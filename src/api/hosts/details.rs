@@ -1,4 +1,4 @@
-//! Requests the details of a pull request: who wrote what about it, its commits and its preview.
+//! Requests the details of a pull request: reviews, comments, commits, files, checks and preview.
 
 use super::error::{HostError, HostErrorKind};
 use super::{HostClient, HostRequest, HostResponse, MAX_STATE_MIB, RequestBudget, github, gitlab, json};
@@ -17,7 +17,8 @@ const DETAILS_FRAGMENT: &str = "fragment Part on PullRequest { number url baseRe
     files(first: 100) { nodes { path additions deletions } } \
     baseRepository { mergeCommitAllowed squashMergeAllowed rebaseMergeAllowed viewerDefaultMergeMethod } }";
 
-/// A request of its own, because a fine-grained token may not read deployments, and would lose everything else.
+/// Requested separately: a fine-grained token may lack the permission to read deployments, and then everything else in
+/// the same response would be lost.
 const PREVIEW_FRAGMENT: &str = "fragment Part on PullRequest { number url commits(last: 1) { nodes { commit { \
     deployments(last: 5) { nodes { environment latestStatus { state environmentUrl } } } } } } }";
 
@@ -25,8 +26,8 @@ const PREVIEW_FRAGMENT: &str = "fragment Part on PullRequest { number url commit
 type PartReader = fn(&mut PullRequestDetails, &Value);
 
 impl HostClient {
-    /// Requests the details of a pull request: three requests to GitHub, five to GitLab. The head commit is not among
-    /// them.
+    /// Requests the details of a pull request: three requests to GitHub, five to GitLab. The details don't contain the
+    /// head commit.
     pub async fn details(&self, link: &PullRequestLink) -> HostResponse<PullRequestDetails> {
         let mut response = match self.0.kind {
             HostKind::GitHub => self.github_details(link).await,
@@ -43,10 +44,10 @@ impl HostClient {
     async fn github_details(&self, link: &PullRequestLink) -> HostResponse<PullRequestDetails> {
         let links = std::slice::from_ref(link);
         let response = self.send_query(github::query(DETAILS_FRAGMENT, links)).await;
-        let mut response = response.map(|body| self.part(&body, links, github_details));
+        let mut response = response.map(|body| self.decode_part(&body, links, github_details));
         if let Ok(details) = &mut response.result {
             let found = self.send_query(github::query(PREVIEW_FRAGMENT, links)).await;
-            let preview = found.map(|body| self.part(&body, links, preview));
+            let preview = found.map(|body| self.decode_part(&body, links, preview));
             let is_limited = matches!(&preview.result, Err(error) if error.kind == HostErrorKind::Limited);
             // Without the permission to read deployments, the preview may be in a comment.
             details.preview = preview.result.ok().flatten();
@@ -54,9 +55,10 @@ impl HostClient {
             if is_limited {
                 return response;
             }
-            // A fine-grained token may not read checks either. The state of the pull request has those that failed.
+            // A fine-grained token may lack the permission to read checks, too. Failed checks are not requested here:
+            // the state of the pull request contains them.
             let checks = self.send_query(github::checks_query(links)).await;
-            let checks = checks.map(|body| self.part(&body, links, github::other_checks));
+            let checks = checks.map(|body| self.decode_part(&body, links, github::other_checks));
             details.checks = checks.result.ok().flatten();
             response.budget = response.budget.plus(checks.budget);
         }
@@ -64,7 +66,12 @@ impl HostClient {
     }
 
     /// Decodes the node of the only link.
-    fn part<T>(&self, body: &[u8], links: &[PullRequestLink], decode: impl Fn(&Value) -> T) -> Result<T, HostError> {
+    fn decode_part<T>(
+        &self,
+        body: &[u8],
+        links: &[PullRequestLink],
+        decode: impl Fn(&Value) -> T,
+    ) -> Result<T, HostError> {
         let parts = github::decode_parts(self, body, links, |node, _| Ok(decode(node)))?;
         parts.into_iter().next().map_or_else(|| Err(self.error(HostErrorKind::NotFound)), |(_, part)| part)
     }
@@ -81,12 +88,14 @@ impl HostClient {
         for (n, (path, read)) in (1..).zip(parts) {
             let url = gitlab::merge_request_url(&self.0.rest, link);
             let Some(url) = url.and_then(|url| Url::parse(&format!("{url}{path}")).ok()) else {
-                return self.failed(HostErrorKind::InvalidAddress);
+                return self.failure(HostErrorKind::InvalidAddress);
             };
             let response = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
             budget = budget.plus(response.budget);
             match response.result.map(|body| (self.parse_json(&body), body)) {
-                Ok((Some(value), _)) if n > 1 || gitlab::is_requested(&value, link) => read(&mut details, &value),
+                Ok((Some(value), _)) if n > 1 || gitlab::is_requested_merge_request(&value, link) => {
+                    read(&mut details, &value)
+                }
                 Ok((Some(_), _)) => {
                     return HostResponse { result: Err(self.error(HostErrorKind::OtherPullRequest)), budget };
                 }
@@ -94,7 +103,7 @@ impl HostClient {
                 Err(error) => return HostResponse { result: Err(error), budget },
             }
         }
-        // Large changes are left out: their files are still listed with their lines.
+        // If the response is too large or the request fails, the details contain no files.
         if let Some(url) = gitlab::merge_request_url(&self.0.rest, link)
             && let Ok(url) = Url::parse(&format!("{url}/diffs?per_page=100"))
         {
@@ -117,7 +126,7 @@ fn is_bot(node: &Value) -> bool {
     node.pointer("/author/__typename").and_then(Value::as_str) == Some("Bot")
 }
 
-fn body(node: &Value, field: &str) -> String {
+fn block_text(node: &Value, field: &str) -> String {
     CleanText::block(json::text(node, field).unwrap_or_default()).as_str().trim().to_owned()
 }
 
@@ -131,10 +140,10 @@ fn github_details(node: &Value) -> PullRequestDetails {
             // A pending review is not submitted yet.
             _ => return None,
         };
-        let (author, text) = (login(review, "/author/login"), body(review, "body"));
-        // The comments on single lines are not requested, so a review without a text says nothing.
-        let says_something = kind != ReviewKind::Comment || !text.trim().is_empty();
-        says_something.then(|| ReviewEntry {
+        let (author, text) = (login(review, "/author/login"), block_text(review, "body"));
+        // Comments on single lines are not requested, so a comment review without a text has no content.
+        let has_content = kind != ReviewKind::Comment || !text.trim().is_empty();
+        has_content.then(|| ReviewEntry {
             author,
             is_bot: is_bot(review),
             kind,
@@ -146,7 +155,7 @@ fn github_details(node: &Value) -> PullRequestDetails {
         author: login(comment, "/author/login"),
         is_bot: is_bot(comment),
         kind: ReviewKind::Comment,
-        text: body(comment, "body"),
+        text: block_text(comment, "body"),
         at: json::time(comment, "createdAt"),
     });
     let commits =
@@ -175,7 +184,7 @@ fn github_details(node: &Value) -> PullRequestDetails {
     }
 }
 
-/// Returns the methods that the repository allows, the default of the user first.
+/// Returns the merge methods that the repository allows. The user's default method comes first.
 fn merge_methods(repository: &Value) -> Vec<MergeMethod> {
     let default = json::text(repository, "viewerDefaultMergeMethod").map(str::to_ascii_lowercase);
     let allowed = [
@@ -208,19 +217,20 @@ fn gitlab_head(details: &mut PullRequestDetails, node: &Value) {
 
 fn gitlab_notes(details: &mut PullRequestDetails, notes: &Value) {
     let notes = json::list(notes, "").iter().filter(|note| !json::flag(note, "system"));
-    // GitLab doesn't report who is a program. The account that opened the merge request is that of the service.
+    // GitLab doesn't report which accounts belong to programs. The account that opened the merge request is the
+    // service's.
     let opened_by = details.author.clone();
     details.entries.extend(notes.map(|note| ReviewEntry {
         author: login(note, "/author/username"),
         is_bot: login(note, "/author/username") == opened_by,
         kind: ReviewKind::Comment,
-        text: body(note, "body"),
+        text: block_text(note, "body"),
         at: json::time(note, "created_at"),
     }));
 }
 
 fn gitlab_commits(details: &mut PullRequestDetails, commits: &Value) {
-    // The newest commit comes first.
+    // GitLab lists the newest commit first.
     details.commits = json::list(commits, "")
         .iter()
         .rev()
@@ -233,7 +243,7 @@ fn gitlab_commits(details: &mut PullRequestDetails, commits: &Value) {
     details.commit_count = details.commits.len() as u64;
 }
 
-/// Returns the changed files. GitLab reports their lines, but not how many there are.
+/// Returns the changed files. GitLab reports only their diffs, so the added and deleted lines are counted here.
 fn gitlab_files(diffs: &Value) -> Vec<FileSize> {
     let count =
         |diff: &str, sign| u64::try_from(diff.lines().filter(|line| line.starts_with(sign)).count()).unwrap_or(0);

@@ -1,5 +1,5 @@
-//! Requests the changes of a pull request as a unified diff. Hosts that report them per file respond in pages; these
-//! are combined to one diff.
+//! Requests the changes of a pull request as a unified diff. If the host reports the changes file by file, in pages,
+//! combines them into one diff.
 
 use super::error::HostErrorKind;
 use super::{HostClient, HostRequest, HostResponse, RequestBudget, json};
@@ -19,12 +19,12 @@ const MAX_PAGE_BYTES: usize = 24 * 1024 * 1024;
 const FILES_PER_PAGE: usize = 100;
 /// The most files that are requested, which is GitHub's limit.
 const MAX_FILES: usize = 3000;
-/// The most pages that are requested. GitLab's have up to 30 files.
+/// The most pages that are requested. A page of GitLab has up to 30 files.
 const MAX_PAGES: usize = 100;
 /// GitHub's media type for a diff instead of JSON.
 const DIFF_MEDIA_TYPE: &str = "application/vnd.github.diff";
-/// How the diff of a file begins.
-const FIRST_WORDS: &str = "diff --git ";
+/// The beginning of the diff of a file.
+const DIFF_START: &str = "diff --git ";
 
 /// The diff of a pull request, as the code host reported it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,38 +35,38 @@ pub struct ReportedDiff {
 }
 
 impl HostClient {
-    /// Requests the changes of a pull request: one request, or one per page of files if the host can't report them
-    /// at once. The response doesn't contain the head commit to which they belong.
+    /// Requests the changes of a pull request: one request, or one per page of files if the host can't report all
+    /// changes at once. The response doesn't contain the head commit to which the changes belong.
     pub async fn diff(&self, link: &PullRequestLink) -> HostResponse<ReportedDiff> {
         if self.0.kind == HostKind::GitLab {
-            return self.diff_of_pages(link).await;
+            return self.diff_from_pages(link).await;
         }
         let url = github_url(&self.0.rest, link, "");
         let request = HostRequest { url, accept: DIFF_MEDIA_TYPE, ..HostRequest::empty() };
-        let response = self.send_cut(request, MAX_DIFF_BYTES).await;
+        let response = self.send_with_limit(request, MAX_DIFF_BYTES).await;
         match response.result.as_ref().map_err(|error| &error.kind) {
             // The diff has too many files or lines for one response.
-            Err(HostErrorKind::Failed { status: 406, .. }) => self.diff_of_pages(link).await,
+            Err(HostErrorKind::Failed { status: 406, .. }) => self.diff_from_pages(link).await,
             _ => response.map(|body| {
                 let text = String::from_utf8_lossy(&body.bytes);
                 // Without changes, the diff is empty. A proxy's page must not become the diff of this commit.
-                if !text.is_empty() && !text.starts_with(FIRST_WORDS) {
+                if !text.is_empty() && !text.starts_with(DIFF_START) {
                     let excerpt = excerpt::excerpt(&body.bytes, &self.0.token);
                     return Err(self.error(HostErrorKind::Unreadable(excerpt)));
                 }
-                Ok(self.cleaned(&text, body.is_cut))
+                Ok(self.clean_diff(&text, body.is_cut))
             }),
         }
     }
 
-    async fn diff_of_pages(&self, link: &PullRequestLink) -> HostResponse<ReportedDiff> {
+    async fn diff_from_pages(&self, link: &PullRequestLink) -> HostResponse<ReportedDiff> {
         let (mut text, mut budget) = (String::new(), RequestBudget::NONE);
         let (mut is_cut, mut file_count) = (true, 0);
         for page in 1..=MAX_PAGES {
             let Some(url) = files_url(self.0.kind, &self.0.rest, link, page) else {
-                return self.failed(HostErrorKind::InvalidAddress);
+                return self.failure(HostErrorKind::InvalidAddress);
             };
-            let response = self.send_cut(HostRequest::get(url), MAX_PAGE_BYTES).await;
+            let response = self.send_with_limit(HostRequest::get(url), MAX_PAGE_BYTES).await;
             budget = budget.plus(response.budget);
             let body = match response.result {
                 Ok(received) => received,
@@ -85,7 +85,7 @@ impl HostClient {
             };
             files.iter().for_each(|file| push_file(self.0.kind, file, &mut text));
             file_count += files.len();
-            // GitLab's pages may be smaller than requested: only its header tells the last page.
+            // GitLab's pages may be smaller than requested. Only its header shows which page is the last.
             let has_next_page = !files.is_empty() && body.has_next_page.unwrap_or(files.len() >= FILES_PER_PAGE);
             is_cut = text.len() > MAX_DIFF_BYTES || (has_next_page && (file_count >= MAX_FILES || page == MAX_PAGES));
             if is_cut || !has_next_page {
@@ -94,14 +94,14 @@ impl HostClient {
         }
         let end = (0..=MAX_DIFF_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
         text.truncate(end.unwrap_or(0));
-        HostResponse { result: Ok(self.cleaned(&text, is_cut)), budget }
+        HostResponse { result: Ok(self.clean_diff(&text, is_cut)), budget }
     }
 
-    /// Removes control and hidden characters, the token, keys of the service, and the incomplete file at the end of a cut
-    /// diff.
-    fn cleaned(&self, text: &str, is_cut: bool) -> ReportedDiff {
+    /// Removes control and hidden characters, the token, keys of the service, and the incomplete file at the end of a
+    /// cut diff.
+    fn clean_diff(&self, text: &str, is_cut: bool) -> ReportedDiff {
         let end = text.rfind("\ndiff --git ").filter(|_| is_cut).map_or(text.len(), |at| at + 1);
-        // Before the token, which hidden characters could split.
+        // Hidden characters are removed before the token, because they could split it.
         let text = clean_source(text.get(..end).unwrap_or_default());
         ReportedDiff { text: redacted(&self.redactor().redacted(&text)).into_owned(), is_cut }
     }
@@ -125,7 +125,7 @@ fn files_url(kind: HostKind, base: &BaseUrl, link: &PullRequestLink, page: usize
     }
 }
 
-/// Whether a file of a list of files has a name.
+/// Whether an entry of a list of files has a file name.
 fn has_name(kind: HostKind, file: &Value) -> bool {
     let field = match kind {
         HostKind::GitHub => "filename",

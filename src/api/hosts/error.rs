@@ -21,7 +21,7 @@ pub enum HostErrorKind {
     /// No connection was established.
     #[error("could not be reached ({})", reason(.0))]
     NotReached(ConnectError),
-    /// Something that an action needs could not be requested, so the action was not sent.
+    /// Data that an action needs could not be requested, so the action was not sent.
     #[error("{0}")]
     NotSent(Box<HostErrorKind>),
     #[error("no answer within {} s", .0.as_secs())]
@@ -32,7 +32,7 @@ pub enum HostErrorKind {
     /// Status 401.
     #[error("the token was refused (401); it is wrong, expired or revoked")]
     Unauthorized,
-    /// Status 401 of GitLab to an action, even if the token is good and the user lacks the permission.
+    /// GitLab's status 401 to an action. GitLab also sends it if the token is valid, but the user lacks the permission.
     #[error("refused (401); you don't have permission, you have already done it, or the token is wrong")]
     ActionRefused,
     /// Status 405 of GitLab to a merge: the merge request can't be merged now. GitLab doesn't report the reason.
@@ -69,8 +69,8 @@ impl HostErrorKind {
         matches!(self, Self::Forbidden(_))
     }
 
-    /// Whether the host, its limit or the token is the reason, so that other requests would fail as well. Otherwise only
-    /// the requested pull request or operation is concerned.
+    /// Whether other requests to the host would fail as well, since the host, its limit or the token caused the error.
+    /// If false, only the requested pull request or operation is affected.
     pub fn concerns_host(&self) -> bool {
         match self {
             Self::InvalidAddress

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 const STATE_FRAGMENT: &str = "fragment Part on PullRequest { number url title state isDraft merged mergedAt headRefOid \
     headRefName additions deletions changedFiles mergeable mergeStateStatus reviewDecision isInMergeQueue }";
 
-/// Besides the checks, the suites are requested: a workflow that waits for an approval has no check yet.
+/// Requests the check suites, too: a workflow that waits for an approval has no check yet.
 const CHECKS_FRAGMENT: &str = "fragment Part on PullRequest { number url headRefOid commits(last: 1) { nodes { commit { \
     oid statusCheckRollup { state contexts(first: 100) { totalCount nodes { __typename \
     ... on CheckRun { name status conclusion detailsUrl } ... on StatusContext { context state targetUrl } } } } \
@@ -29,7 +29,7 @@ pub(super) fn checks_query(links: &[PullRequestLink]) -> Value {
     query(CHECKS_FRAGMENT, links)
 }
 
-/// Returns the body of a request that every token may send.
+/// Returns the body of a query for the host's limit, which every token may send.
 pub(super) fn limit_query() -> Value {
     json!({ "query": "query { rateLimit { cost remaining resetAt } }" })
 }
@@ -71,25 +71,25 @@ pub(super) fn query(fragment: &str, links: &[PullRequestLink]) -> Value {
     json!({ "query": query, "variables": variables })
 }
 
-/// Returns the state of each pull request. A response may contain both data and errors: then only the pull requests
-/// with an error are lost.
+/// Returns the state of each pull request. If the response contains both data and errors, only the pull requests with
+/// an error are lost.
 pub(super) fn decode_states(
     client: &HostClient,
     body: &[u8],
     links: &[PullRequestLink],
     now: Time,
 ) -> Result<Vec<PullRequestResult<PullRequest>>, HostError> {
-    decode_parts(client, body, links, |node, _| Ok(pull_request(node, now)))
+    decode_parts(client, body, links, |node, _| Ok(parse_pull_request(node, now)))
 }
 
-/// Decodes the node of each link. `decode` also learns whether an error belongs to a part of the node.
+/// Decodes the node of each link. The second argument of `decode` is whether a part of the node has an error.
 pub(super) fn decode_parts<T>(
     client: &HostClient,
     body: &[u8],
     links: &[PullRequestLink],
     decode: impl Fn(&Value, bool) -> Result<T, HostErrorKind>,
 ) -> Result<Vec<PullRequestResult<T>>, HostError> {
-    Ok(GraphqlResponse::parse(client, body)?.each(links, decode))
+    Ok(GraphqlResponse::parse(client, body)?.decode_each(links, decode))
 }
 
 pub(super) fn decode_checks(
@@ -100,7 +100,7 @@ pub(super) fn decode_checks(
     decode_parts(client, body, links, |node, has_error| {
         let commit = node.pointer("/commits/nodes/0/commit").filter(|commit| commit.is_object());
         let checks = match commit {
-            Some(commit) if !has_error => checks(commit),
+            Some(commit) if !has_error => parse_checks(commit),
             // A part of the response that the token may not read must not look like a commit without checks.
             _ => Checks::default(),
         };
@@ -130,8 +130,8 @@ impl<'a> GraphqlResponse<'a> {
         }
     }
 
-    /// Decodes the node of each link. `decode` also learns whether an error belongs to a part of the node.
-    fn each<T>(
+    /// Decodes the node of each link. The second argument of `decode` is whether a part of the node has an error.
+    fn decode_each<T>(
         &self,
         links: &[PullRequestLink],
         decode: impl Fn(&Value, bool) -> Result<T, HostErrorKind>,
@@ -144,7 +144,7 @@ impl<'a> GraphqlResponse<'a> {
                 .find(|error| error.pointer("/path/0").and_then(Value::as_str) == Some(alias.as_str()));
             let node = self.data.get(&alias).filter(|node| node.is_object());
             let decoded = match node {
-                Some(node) if is_requested(node, link) => decode(node, error.is_some()),
+                Some(node) if is_requested_pull_request(node, link) => decode(node, error.is_some()),
                 Some(_) => Err(HostErrorKind::OtherPullRequest),
                 None => Err(error.map_or(HostErrorKind::NotFound, |error| error_kind(self.client, error))),
             };
@@ -155,7 +155,7 @@ impl<'a> GraphqlResponse<'a> {
 }
 
 /// Whether the node is the requested pull request, and not one of another repository.
-fn is_requested(node: &Value, link: &PullRequestLink) -> bool {
+fn is_requested_pull_request(node: &Value, link: &PullRequestLink) -> bool {
     let reported = json::text(node, "url").and_then(PullRequestLink::parse);
     reported.is_some_and(|reported| {
         reported.number == link.number
@@ -175,7 +175,7 @@ fn error_kind(client: &HostClient, error: &Value) -> HostErrorKind {
     }
 }
 
-fn pull_request(node: &Value, now: Time) -> PullRequest {
+fn parse_pull_request(node: &Value, now: Time) -> PullRequest {
     let state = match json::text(node, "state") {
         Some("MERGED") => PullRequestState::Merged,
         Some("CLOSED") => PullRequestState::Closed,
@@ -213,7 +213,7 @@ fn pull_request(node: &Value, now: Time) -> PullRequest {
     }
 }
 
-/// How a check ended.
+/// The result of a check.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CheckConclusion {
     Passed,
@@ -221,10 +221,10 @@ enum CheckConclusion {
     Pending,
 }
 
-fn checks(commit: &Value) -> Checks {
+fn parse_checks(commit: &Value) -> Checks {
     let Some(rollup) = commit.get("statusCheckRollup") else { return Checks::default() };
-    // Suites are queued by every installed app, also by those that never run a check. Only a suite that waits for an
-    // approval says something about the checks to come.
+    // Every installed app queues a suite, even if it never runs a check. So only suites that wait for an approval show
+    // that checks will follow.
     let awaits_approval = json::list(commit, "/checkSuites/nodes").iter().any(|suite| {
         json::text(suite, "conclusion") == Some("ACTION_REQUIRED") || json::text(suite, "status") == Some("WAITING")
     });
@@ -246,7 +246,7 @@ fn checks(commit: &Value) -> Checks {
     };
     let read = u32::try_from(results.len()).unwrap_or(u32::MAX);
     let total = total.and_then(|total| u32::try_from(total).ok()).unwrap_or(read);
-    // The host lists a limited number of checks. If the state says that all have passed, so have those not listed.
+    // GitHub lists a limited number of checks. If the state is `SUCCESS`, the unlisted checks have passed, too.
     let unlisted = if state == ChecksState::Passing { total.saturating_sub(read) } else { 0 };
     let failed = contexts.iter().zip(&results).filter(|(_, result)| **result == CheckConclusion::Failed);
     Checks {

@@ -28,14 +28,14 @@ pub(super) fn decode_state(
     now: Time,
 ) -> Result<PullRequest, HostError> {
     let node = client.parse_json(body).ok_or_else(|| client.unreadable(body))?;
-    if !is_requested(&node, link) {
+    if !is_requested_merge_request(&node, link) {
         return Err(client.error(HostErrorKind::OtherPullRequest));
     }
-    Ok(merge_request(&node, now))
+    Ok(parse_merge_request(&node, now))
 }
 
-/// Whether the response is the requested merge request, and not one of another project.
-pub(super) fn is_requested(node: &Value, link: &PullRequestLink) -> bool {
+/// Whether the response is the requested merge request, and not another one.
+pub(super) fn is_requested_merge_request(node: &Value, link: &PullRequestLink) -> bool {
     let reported = json::text(node, "web_url").and_then(PullRequestLink::parse);
     json::number(node, "iid") == Some(link.number)
         && reported.is_some_and(|reported| {
@@ -43,7 +43,7 @@ pub(super) fn is_requested(node: &Value, link: &PullRequestLink) -> bool {
         })
 }
 
-fn merge_request(node: &Value, now: Time) -> PullRequest {
+fn parse_merge_request(node: &Value, now: Time) -> PullRequest {
     let merge_status = json::text(node, "detailed_merge_status").unwrap_or_default();
     let state = match json::text(node, "state") {
         Some("merged") => PullRequestState::Merged,
@@ -55,7 +55,7 @@ fn merge_request(node: &Value, now: Time) -> PullRequest {
     PullRequest {
         title: json::line(node, "title"),
         state,
-        checks: pipeline(node.get("head_pipeline")),
+        checks: pipeline_checks(node.get("head_pipeline")),
         review: match merge_status {
             "not_approved" => Some(Review::Required),
             "requested_changes" => Some(Review::ChangesRequested),
@@ -85,7 +85,7 @@ pub(super) fn other_checks(node: &Value) -> Option<OtherChecks> {
     let found = node.get("head_pipeline").filter(|pipeline| !pipeline.is_null())?;
     let mut checks = OtherChecks { head: json::line(node, "sha"), ..OtherChecks::default() };
     let name = CleanText::line(PIPELINE);
-    match pipeline(Some(found)).state {
+    match pipeline_checks(Some(found)).state {
         ChecksState::Passing => checks.passed.push(name),
         ChecksState::Pending => {
             let url = json::text(found, "web_url").map(CleanText::line);
@@ -96,8 +96,8 @@ pub(super) fn other_checks(node: &Value) -> Option<OtherChecks> {
     Some(checks)
 }
 
-/// Returns the state of the pipeline of the head commit. GitLab reports no number of jobs with it.
-fn pipeline(pipeline: Option<&Value>) -> Checks {
+/// Returns the state of the head commit's pipeline as checks. GitLab doesn't report how many jobs the pipeline has.
+fn pipeline_checks(pipeline: Option<&Value>) -> Checks {
     let Some(pipeline) = pipeline else { return Checks::default() };
     let state = match json::text(pipeline, "status") {
         _ if pipeline.is_null() => ChecksState::None,

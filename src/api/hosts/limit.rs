@@ -7,7 +7,7 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 
 /// How long to wait if a host reports that the limit is reached, but not until when.
 const DEFAULT_PAUSE: TimeDelta = TimeDelta::minutes(1);
-/// The longest wait that is believed.
+/// The maximum wait; a longer one in a response is shortened to it.
 const MAX_PAUSE: TimeDelta = TimeDelta::hours(2);
 
 /// What a request cost, and what is left of the host's limit. A field is `None` if the response doesn't contain it.
@@ -17,9 +17,9 @@ pub struct RequestBudget {
     pub remaining: Option<u64>,
     /// When the limit starts again.
     pub resets_at: Option<Time>,
-    /// How long to wait, as the response demands it.
+    /// How long to wait before the next request, according to the response.
     pub retry_after: Option<TimeDelta>,
-    /// How many points the request cost: one for a request that is no GraphQL query.
+    /// How many points a GraphQL query cost. Any other request costs one point.
     pub cost: Option<u64>,
     /// The HTTP status; `None` if there was no response.
     pub status: Option<u16>,
@@ -35,11 +35,11 @@ pub(super) fn is_secondary_limit(text: &CleanText) -> bool {
 }
 
 impl RequestBudget {
-    /// Before the first of several requests.
+    /// The value to which [`Self::plus`] adds the first of several requests.
     pub(super) const NONE: Self =
         Self { remaining: None, resets_at: None, retry_after: None, cost: Some(0), status: None, millis: 0 };
 
-    /// Returns what this request and then `next` cost, and what is left after both.
+    /// Returns the total cost of this request and the next one, and what is left after both.
     pub(super) fn plus(self, next: Self) -> Self {
         let cost = Some(self.cost.unwrap_or(1).saturating_add(next.cost.unwrap_or(1)));
         Self { cost, millis: self.millis.saturating_add(next.millis), ..next }
@@ -63,7 +63,7 @@ impl RequestBudget {
     }
 
     /// Whether an error status means that the limit is reached. GitHub also responds with 403 to a forbidden request,
-    /// then without these headers.
+    /// but then without the headers that these fields are read from.
     pub(super) fn is_limited(&self, status: u16) -> bool {
         status == 429 || status == 403 && (self.retry_after.is_some() || self.remaining == Some(0))
     }

@@ -1,8 +1,7 @@
 //! The client for code hosts: GitHub, GitHub Enterprise and GitLab. Each call makes one request and never retries it.
 //!
-//! The queries are written by hand, and responses are read tolerantly: a missing or unexpected field makes a value
-//! unknown and loses nothing else. A host's token is sent to this host only, and is redacted from everything that it
-//! returns.
+//! The queries are written by hand, and responses are read tolerantly: if a field is missing or unexpected, only its
+//! value is unknown. A host's token is sent only to this host, and is redacted from everything that the host returns.
 
 mod actions;
 mod details;
@@ -45,7 +44,7 @@ const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
 /// The version of GitHub's REST API that the requests are written for.
 const GITHUB_API_VERSION: &str = "2022-11-28";
 
-/// Where a code host's API is.
+/// The addresses of a code host's API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostAddress {
     /// The host in links, with the port if they have one.
@@ -59,7 +58,7 @@ pub struct HostAddress {
 
 impl HostAddress {
     /// Returns the usual address of the API of a host.
-    pub fn usual(host: &str, kind: HostKind) -> Self {
+    pub fn default_for(host: &str, kind: HostKind) -> Self {
         let (rest_url, graphql_url) = match kind {
             HostKind::GitLab => (format!("https://{host}/api/v4"), format!("https://{host}/api/graphql")),
             HostKind::GitHub if host == "github.com" => {
@@ -111,9 +110,9 @@ struct HostClientState {
     graphql: BaseUrl,
     token: ApiKey,
     options: ClientOptions,
-    /// For requests that only read.
+    /// The HTTP client for requests that only read.
     repeatable_client: OnceCell<reqwest::Client>,
-    /// For actions.
+    /// The HTTP client for actions.
     action_client: OnceCell<reqwest::Client>,
 }
 
@@ -151,10 +150,10 @@ impl HostClient {
             }
             HostKind::GitLab => {
                 let Some(link) = links.first() else {
-                    return self.failed(HostErrorKind::InvalidAddress);
+                    return self.failure(HostErrorKind::InvalidAddress);
                 };
                 let Some(url) = gitlab::merge_request_url(&self.0.rest, link) else {
-                    return self.failed(HostErrorKind::InvalidAddress);
+                    return self.failure(HostErrorKind::InvalidAddress);
                 };
                 let response = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
                 response.map(|body| Ok(vec![(link.clone(), gitlab::decode_state(self, &body, link, now))]))
@@ -162,8 +161,8 @@ impl HostClient {
         }
     }
 
-    /// Requests the checks of pull requests on GitHub. This is a request of its own, because a fine-grained token may
-    /// not read them, and would lose everything else in the same response.
+    /// Requests the checks of pull requests on GitHub. They are requested separately: a fine-grained token may lack the
+    /// permission to read them, and then everything else in the same response would be lost.
     pub async fn checks(&self, links: &[PullRequestLink]) -> HostResponse<Vec<PullRequestResult<HeadChecks>>> {
         let response = self.send_query(github::checks_query(links)).await;
         response.map(|body| github::decode_checks(self, &body, links))
@@ -179,7 +178,7 @@ impl HostClient {
             HostKind::GitLab => {
                 let url = Url::parse(&format!("{}/user", self.0.rest.as_str())).ok();
                 let response = self.send(HostRequest { url, ..HostRequest::empty() }, MAX_STATE_MIB).await;
-                // A proxy responds with 200 and a page of its own.
+                // A proxy may respond with 200 and its own page.
                 let is_user =
                     |body: &[u8]| self.parse_json(body).is_some_and(|user| json::text(&user, "username").is_some());
                 response.map(|body| if is_user(&body) { Ok(()) } else { Err(self.unreadable(&body)) })
@@ -203,12 +202,12 @@ impl HostClient {
         HostError { host: self.0.name.clone(), kind }
     }
 
-    fn failed<T>(&self, kind: HostErrorKind) -> HostResponse<T> {
+    fn failure<T>(&self, kind: HostErrorKind) -> HostResponse<T> {
         HostResponse { result: Err(self.error(kind)), budget: RequestBudget::default() }
     }
 
-    /// Parses a response. Removes hidden characters and then the token, which they could split, from all texts before
-    /// any of them is cut.
+    /// Parses a response. Before any text is cut, removes from all texts first hidden characters, which could split the
+    /// token, and then the token.
     fn parse_json(&self, body: &[u8]) -> Option<Value> {
         let mut response = serde_json::from_slice(body).ok()?;
         clean_texts(&mut response, &self.redactor());
@@ -225,30 +224,30 @@ impl HostClient {
 
     /// Sends a request and returns the body of a successful response.
     async fn send(&self, request: HostRequest, limit_mib: usize) -> HostResponse<Vec<u8>> {
-        self.send_cut(request, limit_mib * 1024 * 1024).await.map(|body| match body.is_cut {
+        self.send_with_limit(request, limit_mib * 1024 * 1024).await.map(|body| match body.is_cut {
             true => Err(self.error(HostErrorKind::TooLarge { limit_mib })),
             false => Ok(body.bytes),
         })
     }
 
     /// Sends a request. Returns at most `limit` bytes of the body of a successful response.
-    async fn send_cut(&self, request: HostRequest, limit: usize) -> HostResponse<ResponseBody> {
+    async fn send_with_limit(&self, request: HostRequest, limit: usize) -> HostResponse<ResponseBody> {
         let started = Instant::now();
-        let mut cut = match self.response(request).await {
+        let mut cut = match self.send_request(request).await {
             Ok(mut response) => {
                 let headers = RequestBudget::from_headers(response.headers());
                 let budget = RequestBudget { status: Some(response.status().as_u16()), ..headers };
-                let result = self.body(&mut response, &budget, limit).await;
+                let result = self.read_body(&mut response, &budget, limit).await;
                 HostResponse { result: result.map_err(|kind| self.error(kind)), budget }
             }
-            Err(kind) => self.failed(kind),
+            Err(kind) => self.failure(kind),
         };
         cut.budget.millis = u32::try_from(started.elapsed().as_millis()).unwrap_or(u32::MAX);
         cut
     }
 
-    async fn response(&self, request: HostRequest) -> Result<Response, HostErrorKind> {
-        let http = self.http(request.reuse).await.map_err(HostErrorKind::NotReached)?;
+    async fn send_request(&self, request: HostRequest) -> Result<Response, HostErrorKind> {
+        let http = self.http_client(request.reuse).await.map_err(HostErrorKind::NotReached)?;
         let mut bearer = HeaderValue::try_from(Zeroizing::new(format!("Bearer {}", self.0.token.expose())).as_str())
             .map_err(|_| HostErrorKind::Unauthorized)?;
         bearer.set_sensitive(true);
@@ -261,13 +260,13 @@ impl HostClient {
         if let Some(body) = request.body {
             builder = builder.header(CONTENT_TYPE, "application/json").body(body);
         }
-        builder.send().await.map_err(|error| match ConnectError::of(&error) {
+        builder.send().await.map_err(|error| match ConnectError::from_reqwest(&error) {
             Some(cause) => HostErrorKind::NotReached(cause),
             None => self.transfer_error(&error),
         })
     }
 
-    async fn body(
+    async fn read_body(
         &self,
         response: &mut Response,
         budget: &RequestBudget,
@@ -301,7 +300,7 @@ impl HostClient {
         }
     }
 
-    async fn http(&self, reuse: Reuse) -> Result<&reqwest::Client, ConnectError> {
+    async fn http_client(&self, reuse: Reuse) -> Result<&reqwest::Client, ConnectError> {
         let cell = match reuse {
             Reuse::Keep => &self.0.repeatable_client,
             Reuse::Never => &self.0.action_client,
@@ -319,7 +318,7 @@ pub fn check_url(url: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the usual options for code hosts: GitHub gives up after 10 s, so there is no point in waiting much longer.
+/// Returns the default options for code hosts. The timeout is short, since GitHub itself gives up after 10 s.
 pub fn host_client_options() -> ClientOptions {
     ClientOptions { connect_timeout: Duration::from_secs(10), total_timeout: Duration::from_secs(20), roots: None }
 }
@@ -350,7 +349,7 @@ struct ResponseBody {
 
 struct HostRequest {
     method: Method,
-    /// `None` if the address can't be extended to a valid URL.
+    /// `None` if the base URL and the path form no valid URL.
     url: Option<Url>,
     body: Option<String>,
     accept: &'static str,

@@ -19,8 +19,8 @@ pub(super) fn proxy(facts: &Facts<'_>) -> CheckResult {
         Proxy::Loopback => "none: not used for this computer".to_owned(),
         Proxy::None => "none".to_owned(),
         Proxy::Excluded { variable } => format!("none: NO_PROXY excludes {} ({variable} is set)", route.host),
-        Proxy::Through { variable, address, with_credentials } => {
-            let credentials = if *with_credentials { ", with user and password" } else { "" };
+        Proxy::Through { variable, address, has_credentials } => {
+            let credentials = if *has_credentials { ", with user and password" } else { "" };
             format!("{address} ({variable}{credentials})")
         }
     };
