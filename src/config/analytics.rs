@@ -6,8 +6,8 @@ use serde::Deserialize;
 /// The section `[analytics]`.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Analytics {
-    /// Whether the page views of yesterday are recorded once a day.
+pub(super) struct AnalyticsConfig {
+    /// Whether yesterday's page views are loaded into the cache once a day.
     pub(super) record_days: Option<bool>,
     #[serde(default)]
     weights: WeightTable,
@@ -25,7 +25,7 @@ struct WeightTable {
     unclicked_searches: Option<f64>,
 }
 
-impl Analytics {
+impl AnalyticsConfig {
     /// Returns the weights. A negative or infinite weight counts as 0.
     pub(super) fn weights(self) -> Weights {
         let mut weights = Weights::default();
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn negative_and_non_finite_weights_become_zero() {
         let text = "weights = { views = 2, lost_views = -1, thumbs_down = inf, open_comments = nan }";
-        let weights = toml::from_str::<Analytics>(text).expect("valid").weights();
+        let weights = toml::from_str::<AnalyticsConfig>(text).expect("valid").weights();
         assert_eq!(weights.0, [2.0, 0.0, 0.0, 0.0, 1.0, 1.0]);
     }
 }

@@ -52,9 +52,8 @@ impl Default for Notify {
     }
 }
 
-/// How the terminal notifies the user. The bell is the default because every terminal and multiplexer supports it. Over
-/// SSH, docdeck can't find out which terminal it runs in. Some terminals print escape sequences that they don't support
-/// as text.
+/// How the terminal notifies the user. The bell is the default because every terminal and multiplexer supports it. Some
+/// terminals print unsupported escape sequences as text, and over SSH docdeck can't find out which terminal it runs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NotifyMethod {
@@ -79,8 +78,8 @@ pub struct Customization {
     pub clipboard: Vec<String>,
 }
 
-/// A range of bytes in the file, and a message about the mistake there.
-type CommandMistake = (Range<usize>, String);
+/// A mistake in the customization: its range of bytes in the file, and a message.
+type CustomizationMistake = (Range<usize>, String);
 
 /// Checks the rules that the types can't express, such as unique filter names. Checks the filters, then the commands,
 /// then the programs (`on_change` and `clipboard`), and returns the first mistake.
@@ -88,7 +87,7 @@ pub(super) fn check_customization(
     filters: &[FilterConfig],
     commands: &[CommandConfig],
     programs: [(&str, Option<&Spanned<Vec<String>>>); 2],
-) -> Result<(), CommandMistake> {
+) -> Result<(), CustomizationMistake> {
     for (n, filter) in filters.iter().enumerate() {
         check_name_is_not_empty("a filter", &filter.name)?;
         if filter.filter.get_ref().trim().is_empty() {
@@ -108,12 +107,12 @@ pub(super) fn check_customization(
     Ok(())
 }
 
-fn check_name_is_not_empty(what: &str, name: &Spanned<String>) -> Result<(), CommandMistake> {
+fn check_name_is_not_empty(what: &str, name: &Spanned<String>) -> Result<(), CustomizationMistake> {
     let empty = CleanText::line(name.get_ref()).is_empty();
     if empty { Err((name.span(), format!("the name of {what} is empty"))) } else { Ok(()) }
 }
 
-fn check_command(command: &CommandConfig) -> Result<(), CommandMistake> {
+fn check_command(command: &CommandConfig) -> Result<(), CustomizationMistake> {
     check_name_is_not_empty("a command", &command.name)?;
     let name = command.name.get_ref();
     let words = command.run.get_ref();
@@ -145,7 +144,7 @@ fn check_command(command: &CommandConfig) -> Result<(), CommandMistake> {
 }
 
 /// Converts the byte range of a mistake in `text` to a line and column.
-pub(super) fn locate_mistake(text: &str, (span, what): CommandMistake) -> Mistake {
+pub(super) fn locate_mistake(text: &str, (span, what): CustomizationMistake) -> Mistake {
     Mistake::at(text, span.start, &what)
 }
 

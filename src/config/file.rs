@@ -1,14 +1,14 @@
 //! Reads `config.toml` and reports the line and column of a mistake. Unknown fields are errors, so that a typo is never
 //! silently ignored. [`super::resolve`] merges the file's values with command-line options and environment variables.
 
-use super::analytics::Analytics;
+use super::analytics::AnalyticsConfig;
 use super::customization::{self, CommandConfig, Customization, FilterConfig, Notify};
 use super::error::ConfigError;
 use super::flags::ColorChoice;
 use super::host_config::{self, HostConfig, PullRequestConfig};
 use super::keys::{self, KeyOverride, KeyTables};
 use super::positions::{KeyPositions, LineColumn, Mistake, line_and_column};
-use super::privacy::Privacy;
+use super::privacy::PrivacyConfig;
 use crate::model::colors::Background;
 use crate::model::text::CleanText;
 use serde::Deserialize;
@@ -49,9 +49,9 @@ pub struct ConfigFile {
     #[serde(default)]
     pub(super) pull_requests: PullRequestConfig,
     #[serde(default)]
-    pub(super) privacy: Privacy,
+    pub(super) privacy: PrivacyConfig,
     #[serde(default)]
-    pub(super) analytics: Analytics,
+    pub(super) analytics: AnalyticsConfig,
     /// The line and column of the keyboard key of each custom command, in the order of `commands`.
     #[serde(skip)]
     command_key_positions: Vec<LineColumn>,
@@ -248,7 +248,7 @@ pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
     file.command_key_positions =
         file.commands.iter().map(|command| line_and_column(text, command.key.span().start)).collect();
     file.key_overrides = keys::key_overrides(&file.keys, |byte| line_and_column(text, byte));
-    let positions = KeyPositions::of(text);
+    let positions = KeyPositions::parse(text);
     if let Some(rate) = file.poll.per_minute.filter(|rate| !(1..=MAX_POLLS_PER_MINUTE).contains(rate)) {
         let (line, column) = positions.at(&["poll"], "per_minute");
         let what = format!("per_minute is {rate}, but must be between 1 and {MAX_POLLS_PER_MINUTE}");
@@ -266,7 +266,7 @@ pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
     Ok(file)
 }
 
-/// The names of settings that were renamed.
+/// The old names of renamed settings. They are still accepted, but error messages don't suggest them.
 const FORMER_NAMES: [&str; 2] = ["ground", "how"];
 
 /// Rewrites an error message of the TOML parser for users. Removes a quoted value of the wrong type, because it may be
@@ -284,7 +284,6 @@ fn user_message(message: &str) -> String {
     }
     match message.strip_prefix("unknown variant `").and_then(|rest| rest.split_once("`, expected ")) {
         Some((value, expected)) => format!("unknown value `{value}`, expected {expected}"),
-        // The names of former versions are still read, but not recommended.
         None => {
             FORMER_NAMES.iter().fold(message.to_owned(), |message, name| message.replace(&format!("`{name}`, "), ""))
         }

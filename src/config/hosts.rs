@@ -1,7 +1,7 @@
 //! Code hosts in the configuration: where their APIs are, and where their tokens come from.
 //!
-//! Without configuration, the tokens of `gh` and `glab` are used, in the order in which these programs use them. A token
-//! from the environment is used only for the host for which the program would use it.
+//! Without configuration, the same tokens are used as by `gh` and `glab`, in the same order. A token from the
+//! environment is used only for the host for which these programs would use it.
 
 use super::error::ConfigError;
 use super::file::ConfigFile;
@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The environment variables with tokens that `gh` and `glab` would print for any host. These programs run without them,
-/// since a link in a job must not decide to which host a token is sent.
+/// The environment variables with tokens that `gh` and `glab` would print for any host. docdeck runs these programs
+/// without the variables, since a link in a job must not decide to which host a token is sent.
 const TOKEN_VARIABLES: [&str; 8] = [
     "GH_TOKEN",
     "GITHUB_TOKEN",
@@ -39,19 +39,19 @@ pub struct HostSettings {
     pub allows_actions: bool,
 }
 
-/// Where the token for a host is looked for.
+/// A source of the token for a host.
 #[derive(Debug, Clone)]
 pub enum TokenSource {
     /// An environment variable.
     Variable(String),
     Configured(KeySource),
-    /// `gh` or `glab`, with arguments. It is no problem if the program is missing or has no token.
+    /// `gh` or `glab`, with arguments. It is no error if the program is missing or has no token.
     OtherProgram(Vec<String>),
 }
 
 impl HostSettings {
     /// Returns the settings of the file at `config_path`; `None` if code hosts are not asked for pull requests.
-    pub fn of_file(file: &ConfigFile, config_path: &Path) -> Option<Self> {
+    pub fn from_file(file: &ConfigFile, config_path: &Path) -> Option<Self> {
         let (hosts, config_path) = (file.hosts.clone(), config_path.to_owned());
         let settings = Self { hosts, config_path, allows_actions: file.pull_requests.actions };
         file.pull_requests.enabled.then_some(settings)
@@ -76,7 +76,7 @@ impl HostSettings {
         Ok(None)
     }
 
-    /// Returns where the API of a host is; `None` if the configuration says that the host is of another kind.
+    /// Returns the addresses of a host's API; `None` if the host is configured with another kind.
     pub fn address(&self, host: &str, kind: HostKind) -> Option<HostAddress> {
         let mut address = HostAddress::default_for(host, kind);
         let Some(config) = self.hosts.get(host) else { return Some(address) };
@@ -93,8 +93,8 @@ impl HostSettings {
         Some(address)
     }
 
-    /// Returns where the token for a host is looked for, in this order. `variable` returns the value of an environment
-    /// variable.
+    /// Returns the sources of a host's token, in the order in which they are tried. `variable` returns the value of an
+    /// environment variable.
     pub fn token_sources(
         &self,
         host: &str,
@@ -136,8 +136,8 @@ pub fn env_variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Names the source without anything that may be private: a command without its arguments, and `token_env` only if it
-/// is surely a name, since a token may have been pasted there.
+/// Names the source without private data: a command without its arguments, and the value of `token_env` only if it
+/// looks like a name, since the user may have pasted a token there.
 impl fmt::Display for TokenSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_name = |text: &str| text.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
@@ -159,7 +159,8 @@ impl fmt::Display for TokenSource {
 }
 
 impl TokenSource {
-    /// Reads the token. Returns `None` if there is none here. A program can't use the terminal, since the dashboard does.
+    /// Reads the token; returns `None` if the source has none. A program that prints it can't use the terminal, since
+    /// the dashboard uses it.
     ///
     /// # Errors
     /// Fails if a configured source can't be read or contains no token.
@@ -175,7 +176,7 @@ impl TokenSource {
     }
 }
 
-/// Returns the reason why no state can be requested, for a notice.
+/// Returns a notice that the host's pull requests are not updated, with the reason.
 pub fn unusable_token_text(host: &str, error: &ConfigError) -> CleanText {
     CleanText::line(&format!("No token for {host}, so its pull requests are not updated: {error}"))
 }
@@ -186,7 +187,7 @@ mod tests {
 
     fn settings(text: &str) -> HostSettings {
         let path = Path::new("/c/config.toml");
-        HostSettings::of_file(&ConfigFile::parse(path, text).expect("valid"), path).expect("enabled")
+        HostSettings::from_file(&ConfigFile::parse(path, text).expect("valid"), path).expect("enabled")
     }
 
     fn sources(settings: &HostSettings, host: &str, kind: HostKind, set: &[(&str, &str)]) -> Vec<String> {

@@ -23,12 +23,12 @@ const MAX_STDERR_CHARS: usize = 300;
 /// shows.
 const MIN_KEY_BYTES: usize = 8;
 
-/// Whether a program may ask the user for something.
+/// Whether a program may use the terminal, for example to ask for a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TerminalUse {
-    /// It gets the terminal while it runs.
+    /// The program gets the terminal while it runs.
     Foreground,
-    /// It doesn't, because the dashboard is on the screen.
+    /// The program can't use the terminal, because the dashboard is on the screen.
     None,
 }
 
@@ -118,10 +118,9 @@ async fn read_and_truncate(stream: Option<impl AsyncRead + Unpin>, buffer: &mut 
     }
 }
 
-/// Whether the command can have its own process group. It can't if docdeck's own group has no id, because docdeck then
-/// couldn't take the terminal back from the command's group. This happens in a container if docdeck's group was created
-/// outside the container. The command then stays in docdeck's group, and after a timeout only the command is killed,
-/// not its child processes.
+/// Whether the command can have its own process group. It can't if docdeck's own group has no id (in a container, if
+/// the group was created outside it), because docdeck then couldn't take the terminal back from the command's group.
+/// The command then stays in docdeck's group, and after a timeout only the command is killed, not its child processes.
 #[cfg(unix)]
 fn can_have_own_group() -> bool {
     nix::unistd::getpgrp().as_raw() > 0 || std::fs::File::open("/dev/tty").is_err()

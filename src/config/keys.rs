@@ -8,6 +8,7 @@ use toml::Spanned;
 /// The tables `[keys.CONTEXT]`. Each maps an action to one keyboard key or an array of them, which may be empty.
 pub(super) type KeyTables = BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Spanned<OneOrMany>>>;
 
+/// One keyboard key, or an array of them.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "there should be a key in quotes or an array of keys, like \"n\" or [\"n\", \"F5\"]")]
 pub(super) enum OneOrMany {

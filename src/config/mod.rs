@@ -93,7 +93,7 @@ pub enum SetupState {
     Missing(Box<MissingSettings>),
 }
 
-/// The settings if the API key, the project or both are not configured, and which of the two are missing.
+/// Incomplete settings: the API key, the project or both are not configured.
 #[derive(Debug, Clone)]
 pub struct MissingSettings {
     /// Whether the API key is missing.
@@ -181,7 +181,7 @@ fn load_config_file(path: &Sourced<PathBuf>) -> Result<LoadedFile, ConfigError> 
 /// Fails if the file is invalid, or missing although the user gave its path.
 pub fn host_settings(flags: &Flags, environment: &Environment) -> Result<Option<HostSettings>, ConfigError> {
     let path = sources::config_path(flags, environment)?;
-    Ok(HostSettings::of_file(&load_config_file(&path)?.file, &path.value))
+    Ok(HostSettings::from_file(&load_config_file(&path)?.file, &path.value))
 }
 
 /// Returns how much each sign of a problem counts for the pages that need work.
@@ -288,7 +288,7 @@ fn merge_settings(
         weights: found.file.analytics.weights(),
         display,
         customization: found.file.customization(),
-        hosts: HostSettings::of_file(&found.file, path),
+        hosts: HostSettings::from_file(&found.file, path),
         config_path: path.into(),
     })))
 }

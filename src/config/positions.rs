@@ -19,7 +19,7 @@ pub(super) struct KeyPositions<'a> {
 }
 
 impl<'a> KeyPositions<'a> {
-    pub(super) fn of(text: &'a str) -> Self {
+    pub(super) fn parse(text: &'a str) -> Self {
         Self { text, root: DeTable::parse(text).ok().map(toml::Spanned::into_inner) }
     }
 
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn the_position_of_a_value_is_found_by_table_and_name() {
         let positions =
-            KeyPositions::of("a = 1\n[profiles.\"x y\"]\napi_key = \"k\"\n[profiles]\nin = { line = true }\n");
+            KeyPositions::parse("a = 1\n[profiles.\"x y\"]\napi_key = \"k\"\n[profiles]\nin = { line = true }\n");
         assert_eq!(positions.at(&[], "a"), (1, 5));
         assert_eq!(positions.at(&["profiles", "x y"], "api_key"), (3, 11));
         assert_eq!(positions.at(&["profiles", "in"], "line"), (5, 15));

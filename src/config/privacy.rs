@@ -6,12 +6,12 @@ use serde::Deserialize;
 /// The section `[privacy]`.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Privacy {
+pub(super) struct PrivacyConfig {
     /// For how many days the texts of readers are stored; 0 to never store them.
     reader_text_days: Option<u16>,
 }
 
-impl Privacy {
+impl PrivacyConfig {
     pub(super) fn reader_text_days(self) -> ReaderTextRetention {
         self.reader_text_days.map_or_else(ReaderTextRetention::default, ReaderTextRetention)
     }

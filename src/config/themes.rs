@@ -126,8 +126,8 @@ struct ThemeFile {
     unknown: Option<ColorTable>,
 }
 
-/// The styles of a theme for one kind of background, by role, plus the settings `ground` and `made_for`. The type is a
-/// map instead of a struct, so that each entry has a position for error messages.
+/// The styles of a theme for one kind of background, by role, plus the settings `background` and `made_for`. The type
+/// is a map instead of a struct, so that each entry has a position for error messages.
 type ColorTable = BTreeMap<Spanned<String>, Spanned<ThemeValue>>;
 
 #[derive(Debug, Deserialize)]

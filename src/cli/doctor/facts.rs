@@ -192,7 +192,7 @@ impl<'a> Facts<'a> {
 
     /// Examines the code hosts of pull requests, unless requests to them are turned off.
     pub(super) async fn examine_hosts(&mut self) {
-        let Some(settings) = HostSettings::of_file(&self.config, self.config_file()) else { return };
+        let Some(settings) = HostSettings::from_file(&self.config, self.config_file()) else { return };
         let links = self.content().map(|content| content.example_pull_requests.clone()).unwrap_or_default();
         self.hosts = Some(hosts::examine(settings, self, &links).await);
     }
