@@ -140,7 +140,7 @@ impl Dashboard {
 
     async fn wait(&mut self) -> WakeReason {
         let instant = Instant::now();
-        let frame = self.scheduler.due(instant).filter(|_| !self.session.is_away());
+        let frame = self.scheduler.due_at(instant).filter(|_| !self.session.is_released());
         let wake = self.next_timer_at.map(|at| self.instant_of(at, instant));
         tokio::select! {
             event = self.session.next() => WakeReason::Terminal(event),
@@ -298,10 +298,10 @@ impl Dashboard {
     /// Sends a notification between two frames, but not while another program has the terminal.
     fn notify(&mut self, text: &CleanText) {
         let caps = self.session.caps();
-        let method = if caps.modern { self.notify } else { notify::fallback_method(self.notify) };
+        let method = if caps.is_modern { self.notify } else { notify::fallback_method(self.notify) };
         let sequence = notify::notification_sequence(method, text, caps.multiplexer);
         // The error is ignored: if the terminal is gone, the next frame fails too.
-        if !self.session.is_away() && !sequence.is_empty() {
+        if !self.session.is_released() && !sequence.is_empty() {
             let _ = self.session.send(&sequence);
         }
     }
@@ -365,7 +365,7 @@ impl Dashboard {
 
     /// Gives the terminal to the shell until SIGCONT. Returns a message if that is not possible.
     fn suspend(&mut self) -> Option<Msg> {
-        if self.session.is_away() {
+        if self.session.is_released() {
             return None;
         }
         self.release_leases();
@@ -442,7 +442,7 @@ impl Dashboard {
             false => {}
         }
         self.scheduler.set_reading(self.app.is_reading_store(), Instant::now());
-        if !self.session.is_away() && self.scheduler.is_due(Instant::now()) {
+        if !self.session.is_released() && self.scheduler.is_due(Instant::now()) {
             self.draw();
         }
     }

@@ -90,7 +90,7 @@ impl Dashboard {
         programs: &[Vec<String>],
         then: impl FnOnce(Result<ExitStatus, Failure>) -> Msg + Send + 'static,
     ) -> Option<Msg> {
-        if self.session.is_away() {
+        if self.session.is_released() {
             return Some(then(Err(Failure::local("Another program is using the terminal; nothing was run."))));
         }
         self.session.release();

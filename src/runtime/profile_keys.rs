@@ -50,7 +50,7 @@ impl Dashboard {
         program: &CleanText,
         read: impl Future<Output = Msg> + Send + 'static,
     ) -> Result<(), Failure> {
-        if self.session.is_away() {
+        if self.session.is_released() {
             return Err(Failure::local("Another program is using the terminal; the key was not read."));
         }
         self.session.release();

@@ -42,7 +42,7 @@ impl ThemeState {
             depth,
             ascii: display.ascii,
             shows_unicode_text: display.shows_unicode_text,
-            has_eighths: caps.modern,
+            has_eighths: caps.is_modern,
             has_clickable_links: links,
             background: display.background.unwrap_or(environment.background),
             is_background_configured: display.background.is_some(),

@@ -22,12 +22,12 @@ const CLEAR: &str = "\x1b[2J";
 const HIDE_CURSOR: &str = "\x1b[?25l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
 
-/// A terminal that shows frames. ratatui provides the frame, but does not compare it with the previous one: that would
-/// measure every glyph of both, and the cells are compared with what the terminal shows anyway.
+/// A terminal that shows frames. ratatui provides the frame, but does not compare it with the previous one: it would
+/// measure every glyph of both frames, and [`ShownScreen`] compares the cells with what the terminal shows anyway.
 #[derive(Debug)]
 pub(super) struct TerminalScreen<W: Write> {
     terminal: Terminal<FrameBackend<W>>,
-    /// The cells of the last frame, whose memory the next frame uses.
+    /// The cells of the last frame. The next frame reuses their memory.
     cells: Vec<Cell>,
 }
 
@@ -87,7 +87,7 @@ impl<W: Write> TerminalScreen<W> {
     }
 }
 
-/// What [`ratatui::Terminal`] knows of the terminal, and what the terminal shows.
+/// The backend of [`ratatui::Terminal`], and what the terminal shows.
 #[derive(Debug)]
 struct FrameBackend<W> {
     out: W,
@@ -95,7 +95,7 @@ struct FrameBackend<W> {
     is_synchronized: bool,
     screen: ShownScreen,
     /// Whether the terminal is cleared before the next frame.
-    clears: bool,
+    is_clear_pending: bool,
     /// Whether the cursor is visible at the position that the frame sets. A hidden cursor is moved too, because screen
     /// readers and magnifiers follow it.
     shows_cursor: bool,
@@ -115,7 +115,7 @@ impl<W: Write> FrameBackend<W> {
             size,
             is_synchronized,
             screen: ShownScreen::blank(size, is_hidden),
-            clears: false,
+            is_clear_pending: false,
             shows_cursor: false,
             cursor_target: None,
             cursor_at: None,
@@ -147,7 +147,7 @@ impl<W: Write> FrameBackend<W> {
         if self.is_cursor_shown != Some(false) && (!shows_cursor || hides_briefly) {
             frame.push_str(HIDE_CURSOR);
         }
-        if std::mem::take(&mut self.clears) {
+        if std::mem::take(&mut self.is_clear_pending) {
             frame.push_str(CLEAR);
         }
         frame.push_str(&cells);
@@ -200,7 +200,7 @@ impl<W: Write> Backend for FrameBackend<W> {
 
     fn clear(&mut self) -> io::Result<()> {
         self.screen.clear(self.size);
-        self.clears = true;
+        self.is_clear_pending = true;
         (self.cursor_at, self.is_cursor_shown) = (None, None);
         Ok(())
     }

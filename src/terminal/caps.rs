@@ -7,7 +7,7 @@ use super::multiplexer::Multiplexer;
 pub struct TerminalCaps {
     /// Whether newer sequences, such as synchronized output and keyboard flags, can be sent: every terminal supports or
     /// ignores them, except the Linux console.
-    pub modern: bool,
+    pub is_modern: bool,
     /// Whether to set the window title: the terminal has a stack of titles, so that the old title can be restored.
     pub sets_title: bool,
     /// Whether links (OSC 8) can be sent: every terminal supports or ignores them, except the Linux console. tmux
@@ -24,14 +24,14 @@ impl TerminalCaps {
         if term == "dumb" {
             return None;
         }
-        let modern = !(term.is_empty() && cfg!(unix) || term == "linux" || term.starts_with("linux-"));
+        let is_modern = !(term.is_empty() && cfg!(unix) || term == "linux" || term.starts_with("linux-"));
         let with_stack =
             ["xterm", "tmux", "alacritty", "foot", "kitty", "wezterm", "ghostty", "contour", "konsole", "vte"];
         let (in_tmux, is_screen) = (multiplexer == Multiplexer::Tmux, term.starts_with("screen"));
         Some(Self {
-            modern,
-            sets_title: modern && (with_stack.iter().any(|name| term.starts_with(name)) || in_tmux && is_screen),
-            supports_links: modern && (in_tmux || multiplexer == Multiplexer::None && !is_screen),
+            is_modern,
+            sets_title: is_modern && (with_stack.iter().any(|name| term.starts_with(name)) || in_tmux && is_screen),
+            supports_links: is_modern && (in_tmux || multiplexer == Multiplexer::None && !is_screen),
             multiplexer,
         })
     }
@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(TerminalCaps::detect(Some("dumb"), Multiplexer::None), None);
         let judged = |term| {
             let caps = caps(term, Multiplexer::None);
-            (caps.modern, caps.sets_title)
+            (caps.is_modern, caps.sets_title)
         };
         assert_eq!(judged("linux"), (false, false));
         assert_eq!(judged("xterm-256color"), (true, true));

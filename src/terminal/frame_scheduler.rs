@@ -41,7 +41,7 @@ impl FrameScheduler {
     }
 
     /// Returns when the requested frame may be drawn, or `None` if no frame is requested.
-    pub fn due(&self, now: Instant) -> Option<Instant> {
+    pub fn due_at(&self, now: Instant) -> Option<Instant> {
         let last = if self.is_for_input { self.last_input_frame } else { self.last_frame };
         let rested = last.map_or(now, |last| last + FRAME_INTERVAL);
         self.is_requested.then_some(rested.max(self.delayed_until.unwrap_or(now)).max(now))
@@ -54,7 +54,7 @@ impl FrameScheduler {
 
     /// Whether a frame should be drawn now.
     pub fn is_due(&self, now: Instant) -> bool {
-        self.due(now).is_some_and(|due| due <= now)
+        self.due_at(now).is_some_and(|due| due <= now)
     }
 
     /// Records that a frame was drawn.
@@ -108,7 +108,7 @@ mod tests {
         scheduler.frame_drawn(start);
         scheduler.request_frame();
         assert!(!scheduler.is_due(start + ms(3)));
-        assert_eq!(scheduler.due(start + ms(3)), Some(start + FRAME_INTERVAL));
+        assert_eq!(scheduler.due_at(start + ms(3)), Some(start + FRAME_INTERVAL));
     }
 
     #[test]
@@ -121,11 +121,11 @@ mod tests {
         assert!(scheduler.is_due(start + ms(1)));
         scheduler.frame_drawn(start + ms(1));
         scheduler.request_input_frame();
-        assert_eq!(scheduler.due(start + ms(2)), Some(start + ms(1) + FRAME_INTERVAL));
+        assert_eq!(scheduler.due_at(start + ms(2)), Some(start + ms(1) + FRAME_INTERVAL));
         scheduler.frame_drawn(start + ms(1) + FRAME_INTERVAL);
         scheduler.request_frame();
         assert_eq!(
-            scheduler.due(start + ms(20)),
+            scheduler.due_at(start + ms(20)),
             Some(start + ms(1) + 2 * FRAME_INTERVAL),
             "other changes wait for both"
         );
@@ -137,7 +137,7 @@ mod tests {
         let mut scheduler = FrameScheduler::default();
         scheduler.request_frame();
         scheduler.set_reading(true, start);
-        assert_eq!(scheduler.due(start), Some(start + MAX_READ_DELAY));
+        assert_eq!(scheduler.due_at(start), Some(start + MAX_READ_DELAY));
         scheduler.set_reading(false, start + ms(1));
         assert!(scheduler.is_due(start + ms(1)), "it was read");
         scheduler.set_reading(true, start + ms(1));
@@ -152,9 +152,9 @@ mod tests {
     fn nothing_is_due_when_nothing_changed() {
         let start = Instant::now();
         let mut scheduler = FrameScheduler::default();
-        assert_eq!(scheduler.due(start), None);
+        assert_eq!(scheduler.due_at(start), None);
         scheduler.request_frame();
         scheduler.frame_drawn(start);
-        assert_eq!(scheduler.due(start + ms(1000)), None);
+        assert_eq!(scheduler.due_at(start + ms(1000)), None);
     }
 }

@@ -1,5 +1,5 @@
-//! Detects that the terminal is gone even without SIGHUP, which is ignored under `nohup`, and also while another program
-//! reads the terminal.
+//! Detects that the terminal is gone even without SIGHUP, which is ignored under `nohup`, and also while another
+//! program reads the terminal.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod watch {

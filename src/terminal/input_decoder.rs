@@ -1,7 +1,7 @@
 //! Decodes the bytes from a terminal: keys, the mouse, pastes and the focus. Over SSH a sequence can arrive in pieces,
-//! so the start of one is held back briefly; if nothing follows, it was typed. The terminal's replies are removed, also
-//! those that a previous program requested: a reply must never be handled as typed keys, whenever it arrives, and no
-//! typed key may be lost.
+//! so the start of a sequence is held back briefly; if nothing follows, it was typed. Replies of the terminal are
+//! removed, even if a previous program requested them: a reply must never be handled as typed keys, whenever it
+//! arrives, and no typed key may be lost.
 
 use super::background;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -10,9 +10,10 @@ use termina::event as parsed;
 
 /// How long an Esc, or a key with Alt, is held back in case the rest of a sequence follows.
 pub const ESC_HOLD: Duration = Duration::from_millis(25);
-/// How long Alt-`]` and Alt-P are held back, with which a reply starts, once a reply was requested.
+/// How long Alt-`]` and Alt-P are held back after a reply was requested, because a reply starts with the same bytes.
 const REPLY_START_HOLD: Duration = Duration::from_millis(150);
-/// How long to wait for the rest of what can't be typed by hand. Long enough for a lost packet or a busy computer.
+/// How long to wait for the rest of a sequence that can't be typed by hand: long enough for a lost packet or a busy
+/// computer.
 const REST_HOLD: Duration = Duration::from_millis(1000);
 /// How long to wait for a requested reply before the program exits: the round trip of a slow connection.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(400);
@@ -26,7 +27,7 @@ const BELL: u8 = 0x07;
 const PASTE_START: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
 
-/// What the held bytes are the start of.
+/// The kind of sequence that starts with the held bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum State {
     /// No bytes are held.
@@ -35,20 +36,20 @@ enum State {
     Escape,
     /// A control sequence, which starts with `ESC [`.
     Csi,
-    /// A character in UTF-8, perhaps after Esc, of which this many bytes are missing.
+    /// A character in UTF-8, perhaps after Esc. This many bytes are missing.
     Character(usize),
-    /// An old form of a key or a mouse report, of which this many bytes are missing. They can have any value.
+    /// A key or a mouse report in an old format of fixed length. This many bytes are missing; they can have any value.
     Fixed(usize),
     /// A key whose sequence starts with `ESC O`.
     Ss3,
     /// A reply, which starts with `ESC ]` or `ESC P`.
     Reply,
-    /// The Esc in a reply that is the first half of its terminator.
+    /// A reply up to an Esc, which is the first half of the terminator `ESC \`.
     ReplyEscape,
     Paste,
 }
 
-/// What a byte means after the held bytes.
+/// How a byte continues the held bytes.
 enum Step {
     /// More bytes have to follow.
     Hold(State),
@@ -65,9 +66,13 @@ pub struct InputDecoder {
     held: Vec<u8>,
     /// Whether the held bytes start with an Esc that arrived on its own, so that the keys after it may be typed.
     is_split: bool,
+    /// When the last of the held bytes arrived.
     last_held_at: Option<Instant>,
+    /// When the background was last requested.
     requested_at: Option<Instant>,
+    /// The reported background, until [`Self::take_background`] returns it.
     background: Option<[u8; 3]>,
+    /// Whether the reply to the last request has arrived.
     has_reply: bool,
 }
 
@@ -197,9 +202,9 @@ impl InputDecoder {
 
     /// Parses the held bytes, which are complete. Returns `None` if they mean nothing.
     fn parse(&self) -> Option<termina::Event> {
-        // The parser would give up after this byte, and take the rest for typed keys.
+        // After these bytes, the parser would give up and handle the rest as typed keys.
         let is_unknown = matches!(self.held.get(1..3), Some([b'[', b' '..=b'/' | b':' | b';' | b'=']));
-        // A parser waits for more after some unknown sequences, so each sequence has its own.
+        // After some unknown sequences, a parser waits for more bytes, so each sequence gets a new parser.
         let mut parser = termina::Parser::default();
         parser.parse(&self.held, false);
         parser.pop().filter(|_| !is_unknown)
@@ -237,8 +242,8 @@ impl InputDecoder {
         self.last_held_at = None;
     }
 
-    /// Whether nobody types the held bytes: they are a part of a reply, of a character, or of a sequence that started
-    /// with an Esc and `[` in one read.
+    /// Whether the held bytes can't be typed: they are a part of a reply, of a character, or of a sequence whose Esc
+    /// and `[` arrived in one read.
     fn cannot_be_typed(&self) -> bool {
         match self.state {
             State::Ground | State::Escape | State::Ss3 => false,
@@ -278,7 +283,7 @@ impl InputDecoder {
     }
 }
 
-/// The first byte of a character.
+/// Returns the step for the first byte of a character.
 fn step_in_character(byte: u8) -> Step {
     match byte {
         0xc0..=0xdf => Step::Hold(State::Character(1)),

@@ -113,7 +113,7 @@ fn send(sequences: &str) -> io::Result<()> {
 }
 
 fn enter_sequences(caps: TerminalCaps, mouse: bool) -> String {
-    let parts = [(caps.sets_title, SAVE_TITLE), (true, ENTER), (mouse, MOUSE_ON), (caps.modern, KEYBOARD_FLAGS_ON)];
+    let parts = [(caps.sets_title, SAVE_TITLE), (true, ENTER), (mouse, MOUSE_ON), (caps.is_modern, KEYBOARD_FLAGS_ON)];
     parts.into_iter().filter(|(is_sent, _)| *is_sent).map(|(_, sequence)| sequence).collect()
 }
 
@@ -121,7 +121,7 @@ fn enter_sequences(caps: TerminalCaps, mouse: bool) -> String {
 /// the meantime, because that sequence may not have arrived.
 fn leave_sequences(caps: TerminalCaps, had_mouse: bool) -> String {
     let parts = [
-        (caps.modern, SYNC_AND_KEYBOARD_FLAGS_OFF),
+        (caps.is_modern, SYNC_AND_KEYBOARD_FLAGS_OFF),
         (had_mouse, MOUSE_OFF),
         (true, LEAVE),
         (caps.sets_title, RESTORE_TITLE),

@@ -45,7 +45,7 @@ pub fn query_terminal(caps: Option<TerminalCaps>) -> Result<ProbeReplies, NotQue
     if !std::io::IsTerminal::is_terminal(&std::io::stdin()) || !std::io::IsTerminal::is_terminal(&std::io::stdout()) {
         return Err(NotQueried::NoTerminal);
     }
-    if !caps.is_some_and(|caps| caps.modern) {
+    if !caps.is_some_and(|caps| caps.is_modern) {
         return Err(NotQueried::Plain);
     }
     unix::query().ok_or(NotQueried::Refused)

@@ -1,4 +1,4 @@
-//! Reads the terminal within the event loop, because passing each key from a thread of its own would make it slower.
+//! Reads the terminal within the event loop, because passing each key on from a separate thread would take longer.
 //! Dropping the reader ends the reading.
 
 use super::input_decoder::InputDecoder;

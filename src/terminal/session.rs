@@ -26,14 +26,15 @@ pub enum TerminalEvent {
     Background([u8; 3]),
 }
 
-/// The terminal, taken over by this program. While `is_away` is set, the shell or another program uses it.
+/// The terminal, taken over by this program. After [`Self::release`], the shell or another program uses it until
+/// [`Self::resume`].
 #[derive(Debug)]
 pub struct TerminalSession {
     screen: TerminalScreen<Tty>,
-    /// `None` before [`Self::begin_reading`] and while `is_away` is set.
+    /// `None` before [`Self::begin_reading`] and while the terminal is released.
     reader: Option<Reader>,
     guard: TerminalGuard,
-    is_away: bool,
+    is_released: bool,
     decoder: InputDecoder,
     ready_events: VecDeque<Event>,
     signals: SignalStream,
@@ -57,12 +58,12 @@ impl TerminalSession {
         let (signals, resizes) = (SignalStream::listen()?, ResizeStream::listen()?);
         let guard = TerminalGuard::new(caps, mouse, report_panic);
         guard.take_over()?;
-        let screen = TerminalScreen::new(Tty::stdout()?, terminal_size()?.into(), caps.modern, is_hidden)?;
+        let screen = TerminalScreen::new(Tty::stdout()?, terminal_size()?.into(), caps.is_modern, is_hidden)?;
         Ok(Self {
             screen,
             guard,
             reader: None,
-            is_away: false,
+            is_released: false,
             decoder: InputDecoder::default(),
             ready_events: VecDeque::new(),
             signals,
@@ -134,7 +135,7 @@ impl TerminalSession {
     /// The terminal is gone.
     pub fn set_mouse(&mut self, on: bool) -> io::Result<()> {
         let sequences = self.guard.set_mouse(on);
-        if self.is_away() { Ok(()) } else { self.send(sequences.as_bytes()) }
+        if self.is_released() { Ok(()) } else { self.send(sequences.as_bytes()) }
     }
 
     /// Returns the columns and rows of the terminal.
@@ -184,7 +185,7 @@ impl TerminalSession {
     /// # Errors
     /// The terminal is gone.
     pub fn ask_background(&mut self) -> io::Result<()> {
-        if self.caps().modern && !self.is_away() {
+        if self.caps().is_modern && !self.is_released() {
             self.decoder.expect_reply(Instant::now());
             self.send(background::QUERY)?;
         }
@@ -202,13 +203,13 @@ impl TerminalSession {
     }
 
     /// Whether the shell or another program has the terminal.
-    pub fn is_away(&self) -> bool {
-        self.is_away
+    pub fn is_released(&self) -> bool {
+        self.is_released
     }
 
-    /// Restores the terminal and stops the process group. Returns true once the group was stopped and continued:
-    /// SIGCONT then arrives as a [`TerminalEvent`], and the caller has to call [`Self::resume`]. Returns false if no
-    /// shell could continue the group. Then the group was not stopped, and the terminal is taken over again.
+    /// Restores the terminal and stops the process group. Returns true after the group was stopped and continued;
+    /// SIGCONT then arrives as a [`TerminalEvent`], and the caller has to call [`Self::resume`]. If there is no shell
+    /// that could continue the group, doesn't stop it, takes the terminal over again and returns false.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -224,7 +225,7 @@ impl TerminalSession {
     /// Restores the terminal for a program that is about to start. [`Self::resume`] takes the terminal over again.
     pub fn release(&mut self) {
         self.reader = None;
-        self.is_away = true;
+        self.is_released = true;
         self.guard.restore();
     }
 
@@ -236,7 +237,7 @@ impl TerminalSession {
         self.release();
         self.guard.take_over()?;
         self.begin_reading()?;
-        self.is_away = false;
+        self.is_released = false;
         self.invalidate()?;
         let title = std::mem::take(&mut self.title);
         self.set_title(&title)

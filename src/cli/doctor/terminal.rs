@@ -47,7 +47,7 @@ pub(super) fn characters(facts: &Facts<'_>) -> CheckResult {
 
 /// Reports the two ways to copy text: through the terminal, and to a program.
 pub(super) fn clipboard(facts: &Facts<'_>) -> CheckResult {
-    let by_terminal = terminal_caps(facts.environment).is_ok_and(|caps| caps.modern);
+    let by_terminal = terminal_caps(facts.environment).is_ok_and(|caps| caps.is_modern);
     let through = match runtime::multiplexer(facts.environment) {
         _ if !by_terminal => "not supported by this terminal",
         Multiplexer::None => "OSC 52, if the terminal allows it",

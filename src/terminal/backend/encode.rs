@@ -1,7 +1,7 @@
 //! Encodes the changed cells of a frame in few bytes, because every byte counts over SSH. Only visible style
 //! differences are sent. Short gaps between changed cells are written again, longer gaps are skipped, and long blanks
-//! are erased. The cells are sent style by style if that is shorter than row by row. The screen looks the same as if every
-//! cell were sent.
+//! are erased. The cells are sent style by style if that is shorter than row by row. The screen looks the same as if
+//! every cell were sent.
 
 use super::sgr::{SgrState, push_number, replace_if_shorter};
 use ratatui::buffer::{Buffer, Cell, CellDiffOption};
@@ -50,9 +50,9 @@ pub(super) fn encode_cells(updates: &[CellUpdate<'_>], buffer: &Buffer) -> Strin
     frame.out
 }
 
-/// Adds the changed cells of a row to `cells`, with unchanged neighbours that should be drawn with them. These are blanks
-/// between changed blanks, so that one long blank can be erased. They are also the cells that a joined emoji covers in
-/// a terminal that draws its parts side by side.
+/// Adds the changed cells of a row to `cells`, plus unchanged cells that should be drawn with them: blanks between changed
+/// blanks, so that one long blank can be erased, and the cells that a joined emoji covers in a terminal that draws its
+/// parts side by side.
 fn add_with_neighbours<'a>(row: &[CellUpdate<'a>], buffer: &'a Buffer, cells: &mut Vec<CellUpdate<'a>>) {
     let start = cells.len();
     let mut before: Option<CellUpdate<'a>> = None;
@@ -75,14 +75,20 @@ fn add_with_neighbours<'a>(row: &[CellUpdate<'a>], buffer: &'a Buffer, cells: &m
     }
     let mut all = BTreeMap::new();
     for (x, y, cell) in row {
-        add_overdrawn(*x, *y, cell, buffer, &mut all);
+        add_cells_under_emoji(*x, *y, cell, buffer, &mut all);
     }
     all.extend(cells.drain(start..).map(|update| (update.0, update)));
     cells.extend(all.into_values());
 }
 
 /// Adds the cells that a joined emoji covers in a terminal that draws its parts side by side.
-fn add_overdrawn<'a>(x: u16, y: u16, cell: &Cell, buffer: &'a Buffer, cells: &mut BTreeMap<u16, CellUpdate<'a>>) {
+fn add_cells_under_emoji<'a>(
+    x: u16,
+    y: u16,
+    cell: &Cell,
+    buffer: &'a Buffer,
+    cells: &mut BTreeMap<u16, CellUpdate<'a>>,
+) {
     let symbol = cell.symbol();
     if symbol.len() < MIN_JOINED_BYTES || cell.diff_option != CellDiffOption::None {
         return;
@@ -100,8 +106,8 @@ fn add_overdrawn<'a>(x: u16, y: u16, cell: &Cell, buffer: &'a Buffer, cells: &mu
     }
 }
 
-/// Returns the cells grouped by style; a blank stays with the glyph before it. Returns `None` if they are already in that
-/// order.
+/// Returns the cells grouped by style; a blank stays with the glyph before it. Returns `None` if they are already
+/// grouped.
 fn group_by_style<'a>(cells: &[CellUpdate<'a>]) -> Option<Vec<CellUpdate<'a>>> {
     let mut styles: Vec<SgrState> = Vec::new();
     let mut runs: Vec<(usize, &[CellUpdate<'a>])> = Vec::new();
@@ -138,9 +144,9 @@ enum CursorPos {
     Row(u16),
     /// At this column and row, unless the terminal draws an earlier glyph wider than most terminals do. Precise enough
     /// to draw the next glyph.
-    About(u16, u16),
+    Approximate(u16, u16),
     /// At this column and row.
-    Exactly(u16, u16),
+    Exact(u16, u16),
 }
 
 #[derive(Debug)]
@@ -153,8 +159,8 @@ struct Encoder<'a> {
 }
 
 impl Encoder<'_> {
-    /// Replaces what was written with the same cells drawn style by style, if that takes fewer bytes. `initial` contains
-    /// the style and the cursor position before the first cell.
+    /// Replaces what was written with the same cells drawn style by style, if that takes fewer bytes. `initial`
+    /// contains the style and the cursor position before the first cell.
     fn redraw_by_style_if_shorter(&mut self, initial: (SgrState, CursorPos), cells: &[CellUpdate<'_>]) {
         let Some(by_style) = group_by_style(cells) else { return };
         let after = (self.style, self.at);
@@ -170,7 +176,7 @@ impl Encoder<'_> {
     fn draw(&mut self, cells: &[CellUpdate<'_>]) {
         let mut rest = cells;
         while let Some(((x, y, cell), after)) = rest.split_first() {
-            let blanks = erasable_count(rest);
+            let blanks = count_erasable_blanks(rest);
             self.move_to(*x, *y);
             if let Some(count) = blanks {
                 self.set_style(cell);
@@ -187,25 +193,25 @@ impl Encoder<'_> {
 
     /// Moves the cursor by the shortest reliable sequence.
     fn move_to(&mut self, x: u16, y: u16) {
-        let is_there = matches!(self.at, CursorPos::Exactly(a, b) | CursorPos::About(a, b) if (a, b) == (x, y));
+        let is_there = matches!(self.at, CursorPos::Exact(a, b) | CursorPos::Approximate(a, b) if (a, b) == (x, y));
         if is_there {
             return;
         }
         let column = u32::from(x) + 1;
         let at = self.at;
         match at {
-            CursorPos::Exactly(from, row) | CursorPos::About(from, row)
+            CursorPos::Exact(from, row) | CursorPos::Approximate(from, row)
                 if row == y && self.try_rewrite_gap(from, x, y) => {}
-            CursorPos::Exactly(from, row) if row == y && from < x => match x - from {
+            CursorPos::Exact(from, row) if row == y && from < x => match x - from {
                 1 => self.out.push_str("\x1b[C"),
                 cells => self.push_sequence(u32::from(cells), 'C'),
             },
-            CursorPos::Exactly(_, row) | CursorPos::About(_, row) | CursorPos::Row(row) if row == y => {
+            CursorPos::Exact(_, row) | CursorPos::Approximate(_, row) | CursorPos::Row(row) if row == y => {
                 self.push_sequence(column, 'G');
             }
             // The column is sent explicitly, so it doesn't matter whether a line feed also moves the cursor to the
             // start of the line.
-            CursorPos::Exactly(_, row) | CursorPos::About(_, row) | CursorPos::Row(row)
+            CursorPos::Exact(_, row) | CursorPos::Approximate(_, row) | CursorPos::Row(row)
                 if row.checked_add(1) == Some(y) =>
             {
                 self.out.push('\n');
@@ -219,7 +225,7 @@ impl Encoder<'_> {
                 self.out.push('H');
             }
         }
-        self.at = CursorPos::Exactly(x, y);
+        self.at = CursorPos::Exact(x, y);
     }
 
     fn push_sequence(&mut self, parameter: u32, end: char) {
@@ -229,7 +235,7 @@ impl Encoder<'_> {
     }
 
     /// Writes the cells from `from` to `x` again if that is shorter than skipping them and needs no change of style.
-    /// Returns whether it did.
+    /// Returns whether the cells were written.
     fn try_rewrite_gap(&mut self, from: u16, x: u16, y: u16) -> bool {
         if x <= from || x - from > MAX_REWRITTEN_GAP {
             return false;
@@ -263,14 +269,14 @@ impl Encoder<'_> {
         let (from, begin) = (self.style, self.out.len());
         if !is_plain_blank(cell) {
             self.style = SgrState::of(cell);
-            from.change(self.style, &mut self.out);
+            from.append_change(self.style, &mut self.out);
             return;
         }
         self.style = SgrState { bg: cell.bg, modifier: from.modifier.difference(VISIBLE_ON_BLANK), ..from };
         if self.style != from {
-            from.change(self.style, &mut self.out);
+            from.append_change(self.style, &mut self.out);
             let bare = SgrState { bg: cell.bg, ..SgrState::default() };
-            if replace_if_shorter(&mut self.out, begin, |out| from.change(bare, out)) {
+            if replace_if_shorter(&mut self.out, begin, |out| from.append_change(bare, out)) {
                 self.style = bare;
             }
         }
@@ -278,7 +284,7 @@ impl Encoder<'_> {
 }
 
 /// Counts the adjacent blanks at the start of `rest`. Returns `None` if they are too few to be erased.
-fn erasable_count(rest: &[CellUpdate<'_>]) -> Option<usize> {
+fn count_erasable_blanks(rest: &[CellUpdate<'_>]) -> Option<usize> {
     let (first, row, _) = rest.first()?;
     let blanks = (*first..).zip(rest).take_while(|(column, (x, y, cell))| x == column && y == row && is_erasable(cell));
     Some(blanks.count()).filter(|count| *count >= MIN_ERASED_BLANKS)
@@ -303,6 +309,6 @@ fn position_after_glyph(before: CursorPos, x: u16, y: u16, cell: &Cell) -> Curso
         return CursorPos::Row(y);
     }
     let next = x.saturating_add(1);
-    let is_sure = cell.symbol().is_ascii() && matches!(before, CursorPos::Exactly(..));
-    if is_sure { CursorPos::Exactly(next, y) } else { CursorPos::About(next, y) }
+    let is_sure = cell.symbol().is_ascii() && matches!(before, CursorPos::Exact(..));
+    if is_sure { CursorPos::Exact(next, y) } else { CursorPos::Approximate(next, y) }
 }

@@ -5,7 +5,7 @@ use ratatui::buffer::Cell;
 use ratatui::style::{Color, Modifier};
 
 /// Modifiers with the codes that switch them on and off.
-const CODES: [(Modifier, u8, u8); 9] = [
+const MODIFIER_CODES: [(Modifier, u8, u8); 9] = [
     (Modifier::BOLD, 1, 22),
     (Modifier::DIM, 2, 22),
     (Modifier::ITALIC, 3, 23),
@@ -31,7 +31,7 @@ impl SgrState {
     }
 
     /// Appends the shortest sequence that changes the style from `self` to `to`, or nothing if they are equal.
-    pub(super) fn change(self, to: Self, out: &mut String) {
+    pub(super) fn append_change(self, to: Self, out: &mut String) {
         if self == to {
             return;
         }
@@ -40,19 +40,19 @@ impl SgrState {
             return;
         }
         let begin = out.len();
-        let mut step = Codes::begin(out);
+        let mut step = SgrWriter::begin(out);
         self.write_differences(to, &mut step);
         step.end();
         let ends = |was: Color, is: Color| is == Color::Reset && was != is;
         let removes = !to.modifier.contains(self.modifier);
         if removes || ends(self.fg, to.fg) || ends(self.bg, to.bg) {
             replace_if_shorter(out, begin, |out| {
-                let mut full = Codes::begin(out);
+                let mut full = SgrWriter::begin(out);
                 full.add(0);
-                full.modifiers(to.modifier);
+                full.add_modifiers(to.modifier);
                 for (color, base) in [(to.fg, 30), (to.bg, 40)] {
                     if color != Color::Reset {
-                        full.color(color, base);
+                        full.add_color(color, base);
                     }
                 }
                 full.end();
@@ -61,12 +61,12 @@ impl SgrState {
     }
 
     /// Adds the codes for the differences between `self` and `to`.
-    fn write_differences(self, to: Self, codes: &mut Codes<'_>) {
+    fn write_differences(self, to: Self, codes: &mut SgrWriter<'_>) {
         if self.modifier != to.modifier {
             let removed = self.modifier.difference(to.modifier);
             let mut remaining = self.modifier.intersection(to.modifier);
             let mut switched_off = 0;
-            for (modifier, _, off) in CODES {
+            for (modifier, _, off) in MODIFIER_CODES {
                 if removed.contains(modifier) && switched_off != off {
                     codes.add(off);
                     switched_off = off;
@@ -76,11 +76,11 @@ impl SgrState {
                 // Code 22 switches off both bold and dim.
                 remaining.remove(Modifier::BOLD | Modifier::DIM);
             }
-            codes.modifiers(to.modifier.difference(remaining));
+            codes.add_modifiers(to.modifier.difference(remaining));
         }
         for (was, is, base) in [(self.fg, to.fg, 30), (self.bg, to.bg, 40)] {
             if was != is {
-                codes.color(is, base);
+                codes.add_color(is, base);
             }
         }
     }
@@ -100,12 +100,12 @@ pub(super) fn replace_if_shorter(out: &mut String, begin: usize, other: impl FnO
 }
 
 /// Writes one SGR sequence, which consists of several codes.
-struct Codes<'a> {
+struct SgrWriter<'a> {
     out: &'a mut String,
     is_first: bool,
 }
 
-impl<'a> Codes<'a> {
+impl<'a> SgrWriter<'a> {
     fn begin(out: &'a mut String) -> Self {
         out.push_str("\x1b[");
         Self { out, is_first: true }
@@ -123,8 +123,8 @@ impl<'a> Codes<'a> {
         push_number(self.out, u32::from(code));
     }
 
-    fn modifiers(&mut self, all: Modifier) {
-        for (modifier, on, _) in CODES {
+    fn add_modifiers(&mut self, all: Modifier) {
+        for (modifier, on, _) in MODIFIER_CODES {
             if all.contains(modifier) {
                 self.add(on);
             }
@@ -132,15 +132,15 @@ impl<'a> Codes<'a> {
     }
 
     /// Adds the code of a colour; `base` is 30 for the foreground and 40 for the background.
-    fn color(&mut self, color: Color, base: u8) {
+    fn add_color(&mut self, color: Color, base: u8) {
         let extended = base + 8;
         let code = match color {
             Color::Reset => base + 9,
-            Color::Indexed(n) => return self.numbers(&[extended, 5, n]),
+            Color::Indexed(n) => return self.add_all(&[extended, 5, n]),
             Color::Rgb(r, g, b) => {
                 return match palette_index(r, g, b) {
-                    Some(n) => self.numbers(&[extended, 5, n]),
-                    None => self.numbers(&[extended, 2, r, g, b]),
+                    Some(n) => self.add_all(&[extended, 5, n]),
+                    None => self.add_all(&[extended, 2, r, g, b]),
                 };
             }
             Color::Black => base,
@@ -163,7 +163,7 @@ impl<'a> Codes<'a> {
         self.add(code);
     }
 
-    fn numbers(&mut self, codes: &[u8]) {
+    fn add_all(&mut self, codes: &[u8]) {
         for code in codes {
             self.add(*code);
         }
@@ -217,7 +217,7 @@ mod tests {
     fn the_shorter_of_two_sequences_is_used() {
         let change = |from: SgrState, to: SgrState| {
             let mut out = "x".to_owned();
-            from.change(to, &mut out);
+            from.append_change(to, &mut out);
             out
         };
         let plain = SgrState { fg: Color::Red, ..SgrState::default() };

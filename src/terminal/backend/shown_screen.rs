@@ -1,5 +1,5 @@
-//! What the terminal shows. Finds the cells that a frame changes, leaves out changes that nobody can see, and adds the
-//! halves of wide glyphs that terminals leave behind.
+//! What the terminal shows. Finds the cells that a frame changes, leaves out invisible changes, and adds the halves of
+//! wide glyphs that some terminals would leave on the screen.
 
 use super::encode::{VISIBLE_ON_BLANK, encode_cells, normalize_blank};
 use ratatui::buffer::{Buffer, Cell, CellDiffOption, CellWidth as _};
@@ -16,10 +16,11 @@ fn is_narrow(cell: &Cell) -> bool {
     matches!(cell.symbol().as_bytes(), [_] | [0xe2, 0x94..=0x96, _]) && cell.diff_option == CellDiffOption::None
 }
 
-/// Whether a cell of a frame is the same as what the terminal shows. Compares only the most common symbols, which are
-/// known to be one cell wide; the others take several times as long. The colour of a blank is invisible.
+/// Whether a cell of a frame is surely the same as what the terminal shows. A fast check of only the most common
+/// symbols, which are known to be one cell wide; returns false for all others. The foreground colour of a blank is
+/// ignored.
 #[inline]
-fn is_same(cell: &Cell, shown: &Cell) -> bool {
+fn is_surely_same(cell: &Cell, shown: &Cell) -> bool {
     let is_blank = match (cell.symbol().as_bytes(), shown.symbol().as_bytes()) {
         ([one], [other]) if one == other => *one == b' ',
         ([0xe2, 0x94..=0x96, _], [0xe2, 0x94..=0x96, _]) if cell.symbol() == shown.symbol() => false,
@@ -39,7 +40,7 @@ fn looks_like(cell: &Cell, shown: &Cell) -> bool {
     cell == shown
 }
 
-/// What the terminal shows, and which cells have to be sent for that.
+/// The content that the terminal shows once all changed cells are sent.
 #[derive(Debug)]
 pub(super) struct ShownScreen {
     cells: Buffer,
@@ -69,7 +70,7 @@ impl ShownScreen {
         for (y, (row, shown_row)) in frame.content.chunks(width).zip(shown_rows).enumerate() {
             let mut covered_until = 0;
             for (x, (cell, shown)) in row.iter().zip(shown_row).enumerate() {
-                if is_same(cell, shown) || x < covered_until || cell.diff_option == CellDiffOption::Skip {
+                if is_surely_same(cell, shown) || x < covered_until || cell.diff_option == CellDiffOption::Skip {
                     continue;
                 }
                 let cell = self.without_hidden(cell);
