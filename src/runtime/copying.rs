@@ -1,6 +1,6 @@
 //! Copies text in two ways: through the terminal, and with the configured program. The terminal reaches the user's
-//! clipboard even over SSH. The program then runs on the remote computer, so over SSH it is used only if the terminal
-//! can't copy the text.
+//! clipboard even over SSH. Over SSH, the program runs on the remote computer, so it is used only if the terminal can't
+//! copy the text.
 
 use super::event_loop::Dashboard;
 use super::opener::start_detached;

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 /// The key under which the store keeps which tips were already shown.
 pub(super) const TIPS_KEY: &str = "tips";
 
-/// The engine, or why it did not start; `None` until one of them is known.
+/// The engine, or the reason why it did not start; `None` while it is starting.
 pub(super) type StartedEngine = Option<Result<Engine, Failure>>;
 
 /// Everything that a task needs to run an effect.

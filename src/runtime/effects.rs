@@ -51,15 +51,16 @@ pub struct EngineConfig {
 #[derive(Debug)]
 pub struct Effects {
     runner: EffectRunner,
+    /// Passes the started engine to the tasks that wait for it.
     started: watch::Sender<StartedEngine>,
     /// Whether the terminal has the focus.
     focus: watch::Sender<bool>,
     tasks: JoinSet<Option<Msg>>,
     /// Resolves when the last task that has to run in order (see [`is_ordered`]) has ended.
     last_ordered: Option<oneshot::Receiver<()>>,
-    /// The sessions of previous profiles, which are ending in the background.
+    /// The sessions of previous profiles, which end in the background.
     draining: JoinSet<()>,
-    /// The read of the first rows that has already started; `None` if it is already used.
+    /// A read of the first rows that was started before; `None` after its result was used.
     first_rows: Option<JoinHandle<Result<InitialRows, StoreError>>>,
     /// The latest prefetch, which waits until nothing is left to draw. The state machine requests one prefetch at a
     /// time.
@@ -67,7 +68,7 @@ pub struct Effects {
 }
 
 impl Effects {
-    /// Creates the value; no task runs yet. Effects that need the engine wait for [`Self::start_engine`].
+    /// Creates the runner of effects; no task runs yet. Effects that need the engine wait for [`Self::start_engine`].
     pub fn new(store: Store, scope: Scope, templates: Option<PathBuf>) -> Self {
         let (started, engine) = watch::channel(None);
         Self {
@@ -99,12 +100,12 @@ impl Effects {
         self.runner.exports = Some(folder);
     }
 
-    /// Sets what the setup form needs from this computer.
+    /// Sets what runs the effects of profiles and of the setup form.
     pub fn set_profile_effects(&mut self, profile_effects: ProfileEffects) {
         self.runner.profile_effects = profile_effects;
     }
 
-    /// Returns what the setup form needs from this computer.
+    /// Returns what runs the effects of profiles and of the setup form.
     pub fn profile_effects(&self) -> &ProfileEffects {
         &self.runner.profile_effects
     }
@@ -247,8 +248,8 @@ impl Effects {
                     tracing::warn!("note: the database is damaged");
                     StoreError::Damaged.failure().message.to_string()
                 }
-                // An error means that the database is locked by another docdeck, or unreadable, which every other call
-                // reports too.
+                // An error means that another docdeck has locked the database, or that it is unreadable. Other calls
+                // report that.
                 Ok(StoreHealth::Sound) | Err(_) => return None,
             };
             Some(Msg::Engine(EngineEvent::Notice(CleanText::line(&sentence))))

@@ -93,6 +93,7 @@ pub(super) struct Dashboard {
     pub(super) exit: Option<Exit>,
     /// When the state machine next needs [`Msg::Timer`], because the screen changes without input; `None` for never.
     pub(super) next_timer_at: Option<Time>,
+    /// When the state machine last got [`Msg::Timer`].
     pub(super) last_wake: Instant,
 }
 
@@ -141,7 +142,7 @@ impl Dashboard {
     async fn wait(&mut self) -> WakeReason {
         let instant = Instant::now();
         let frame = self.scheduler.due_at(instant).filter(|_| !self.session.is_released());
-        let wake = self.next_timer_at.map(|at| self.instant_of(at, instant));
+        let wake = self.next_timer_at.map(|at| self.timer_instant(at, instant));
         tokio::select! {
             event = self.session.next() => WakeReason::Terminal(event),
             msg = foreground_child::wait_for_exit(self.foreground.as_mut()) => WakeReason::ChildEnded(Box::new(msg)),
@@ -191,13 +192,13 @@ impl Dashboard {
     }
 
     /// Converts the time of a timer to the monotonic clock, and limits the wait to the allowed range.
-    fn instant_of(&self, at: Time, instant: Instant) -> Instant {
+    fn timer_instant(&self, at: Time, instant: Instant) -> Instant {
         let pause = (at - Utc::now()).to_std().unwrap_or_default().min(MAX_SLEEP);
         (instant + pause).max(self.last_wake + MIN_TIMER_INTERVAL)
     }
 
-    /// Notifies the state machine of an expired timer, even if another event arrived at the same time, and requests
-    /// the next timer.
+    /// Sends [`Msg::Timer`] to the state machine if its timer has expired, even if another event arrived at the same
+    /// time. Then sets the next timer.
     fn fire_timer(&mut self) {
         if self.next_timer_at.is_some_and(|at| at <= Utc::now()) {
             self.last_wake = Instant::now();
@@ -417,7 +418,7 @@ impl Dashboard {
     }
 
     /// Notifies the state machine if the terminal's size has changed; the resize event may still be queued.
-    pub(super) fn notice_size(&mut self) {
+    pub(super) fn handle_changed_size(&mut self) {
         if let Ok((columns, rows)) = self.session.size()
             && (columns, rows) != self.app.size
         {
@@ -449,7 +450,7 @@ impl Dashboard {
 
     /// Draws a frame, whether or not one is due.
     pub(super) fn draw(&mut self) {
-        self.notice_size();
+        self.handle_changed_size();
         self.app.take_dirty();
         let (app, theme, time) = (&self.app, &self.theme, Utc::now());
         let drawn = self.session.draw(app.size, app.has_text_context(), |frame| draw::draw(frame, app, theme, time));

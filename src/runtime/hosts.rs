@@ -25,7 +25,7 @@ impl ConfiguredHosts {
         settings.map(|settings| -> Arc<dyn HostDirectory> { Arc::new(Self { settings, roots }) })
     }
 
-    async fn find(&self, host: &str, kind: HostKind) -> HostAccess {
+    async fn find_access(&self, host: &str, kind: HostKind) -> HostAccess {
         let Some(address) = self.settings.address(host, kind) else { return HostAccess::NoToken };
         match self.settings.read_token(host, kind).await {
             Ok(Some((_, token))) => match self.client(&address, token) {
@@ -69,6 +69,6 @@ impl HostDirectory for SimulatedHosts {
 
 impl HostDirectory for ConfiguredHosts {
     fn access<'a>(&'a self, host: &'a str, kind: HostKind) -> Pin<Box<dyn Future<Output = HostAccess> + Send + 'a>> {
-        Box::pin(self.find(host, kind))
+        Box::pin(self.find_access(host, kind))
     }
 }

@@ -87,8 +87,8 @@ impl ImpactReader<'_> {
         Ok(pages)
     }
 
-    /// Adds the numbers after a job that are missing from the stored reports of these days, and stores them with the
-    /// job, because the reports expire. Returns the reports that have to be loaded for numbers that are still missing.
+    /// Reads the missing numbers of the days after a job from the stored reports, and stores them with the job, because
+    /// the reports expire. Returns the reports that have to be loaded for the numbers that are still missing.
     async fn complete_snapshots(
         &self,
         job: JobKey,
@@ -111,7 +111,7 @@ impl ImpactReader<'_> {
         Ok(self.missing_reports(&reports.loaded(), &snapshots.missing_after(range)))
     }
 
-    /// Reads the stored reports of a range. Leaves out those that were loaded before the range was over.
+    /// Reads the stored reports of a range. Leaves out reports that were loaded before the range was over.
     async fn read_reports(&self, range: DateRange) -> Result<StoredReports, StoreError> {
         let (store, scope) = (self.store, self.scope);
         let is_final = |as_of: Time| as_of.date_naive() > range.to();
@@ -133,7 +133,7 @@ impl ImpactReader<'_> {
         Ok(reports)
     }
 
-    /// Returns the reports that have to be loaded for these signals. Leaves out those that are never stored.
+    /// Returns the reports that have to be loaded for these signals. Leaves out reports that are never stored.
     fn missing_reports(&self, loaded: &LoadedReports<'_>, signals: &[Signal]) -> Vec<AnalyticsKind> {
         let is_wanted = |kind: &AnalyticsKind| {
             signals.iter().any(|signal| signal.report() == Some(*kind))
@@ -152,7 +152,7 @@ impl ImpactReader<'_> {
     ) -> Result<PageHistory, StoreError> {
         let mut periods = self.store.page_periods(self.scope, path).await?;
         for period in &mut periods {
-            self.to_local(&mut period.views);
+            self.convert_to_local(&mut period.views);
         }
         let days_with_state = days.iter().zip(self.store.page_views(self.scope, path, days).await?);
         let without_views = |(day, views): (&DateRange, PageViewsState)| match views {
@@ -203,7 +203,7 @@ impl ImpactReader<'_> {
         let mut next = || {
             let mut views = known.next().unwrap_or(PageViewsState::Unknown);
             match &mut views {
-                PageViewsState::Known(known) => self.to_local(known),
+                PageViewsState::Known(known) => self.convert_to_local(known),
                 PageViewsState::NotListed(as_of) => *as_of = self.local_time(*as_of),
                 PageViewsState::Unknown => {}
             }
@@ -212,7 +212,7 @@ impl ImpactReader<'_> {
         Ok((next(), next()))
     }
 
-    fn to_local(&self, views: &mut Timed<Counts>) {
+    fn convert_to_local(&self, views: &mut Timed<Counts>) {
         views.as_of = self.local_time(views.as_of);
     }
 

@@ -60,7 +60,7 @@ impl EffectRunner {
                 JobsMsg::ImpactLoaded { job, result }
             }
             JobsEffect::ListAllJobs(scopes) => {
-                JobsMsg::AllJobsListed(self.jobs_of(scopes).await.map_err(store_failure))
+                JobsMsg::AllJobsListed(self.list_jobs_of_profiles(scopes).await.map_err(store_failure))
             }
             JobsEffect::ReportVisibleJobs(jobs) => {
                 self.engine().await.ok()?.set_on_screen(jobs);
@@ -104,8 +104,8 @@ impl EffectRunner {
         })
     }
 
-    /// Reads the threads of jobs. With `max_bytes`, reads only threads up to this size, as a prefetch for later use. A
-    /// prefetch fails before the engine runs, because only the engine reports later changes of the threads.
+    /// Reads the threads of jobs. With `max_bytes`, this is a prefetch: it reads only threads up to this size, and
+    /// fails before the engine runs, because only the engine reports later changes of the threads.
     async fn read_threads(
         &self,
         jobs: Vec<JobKey>,
@@ -128,7 +128,7 @@ impl EffectRunner {
         Ok(threads)
     }
 
-    async fn jobs_of(&self, scopes: Vec<(usize, Scope)>) -> Result<AllProfilesJobs, StoreError> {
+    async fn list_jobs_of_profiles(&self, scopes: Vec<(usize, Scope)>) -> Result<AllProfilesJobs, StoreError> {
         let mut jobs = Vec::new();
         for (profile, scope) in &scopes {
             jobs.extend(self.store.jobs(scope).await?.into_iter().map(|row| (*profile, row)));
@@ -154,7 +154,7 @@ impl EffectRunner {
             let about = drafts.iter().find(|draft| draft.slot == DraftTarget::AboutPages);
             let draft_pages = about.map(|draft| draft.pages.clone()).unwrap_or_default();
             let drafts = drafts.into_iter().map(|draft| (draft.slot, draft.text)).collect();
-            // If no tips are stored, none was shown yet, even if there are jobs, which commands may have created.
+            // If no tips are stored, none was shown yet, even if there are jobs: commands may have created them.
             let tips = Some(self.store.value(TIPS_KEY).await?.unwrap_or_default());
             Ok(InitialData { jobs, drafts, draft_pages, unsent_reviews, log, tips })
         };

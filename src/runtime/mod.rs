@@ -86,7 +86,7 @@ pub struct DashboardConfig {
     /// The program, with its arguments, that copies text; empty if none is configured.
     pub clipboard: Vec<String>,
     pub store: Store,
-    /// Reads from the store that have already started. If `None`, [`run_dashboard`] starts them.
+    /// The reads from the store that were started earlier. If `None`, [`run_dashboard`] starts them.
     pub preload: Option<Preload>,
     /// `None` for the setup form, because no service is configured yet.
     pub engine: Option<EngineConfig>,
@@ -95,7 +95,7 @@ pub struct DashboardConfig {
     pub folders: Folders,
     /// The profiles to which the user can switch; may be empty.
     pub profiles: switch::ProfileSwitcher,
-    /// What the setup form needs from this computer.
+    /// Runs the effects of profiles and of the setup form.
     pub profile_effects: ProfileEffects,
 }
 

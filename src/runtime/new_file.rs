@@ -1,6 +1,6 @@
-//! Writes an export to a file in the current folder, readable only by its owner. An existing file is overwritten only
-//! after the user has confirmed that. The text is then first written to a new file, which is renamed to the old name,
-//! so that a failure loses nothing.
+//! Writes an export to a file in the current folder, readable only by its owner. An existing file is replaced only
+//! after the user has confirmed that: the text is written to a new file, which is then renamed, so that a failure loses
+//! nothing.
 
 use crate::config::file::system_message;
 use crate::model::failure::Failure;

@@ -10,7 +10,8 @@ use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::{Child, Command};
 
-/// How long to wait for the opener to fail. A browser that runs in the foreground keeps running after that.
+/// How long to wait for the program that opens the link to fail. A browser that runs in the foreground keeps running
+/// after that.
 const FAILURE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// What to do with a link.

@@ -16,17 +16,17 @@ impl EffectRunner {
         Some(match effect {
             PromptsEffect::SubmitNewJob(text) => {
                 let result = self.with_engine(async |engine| engine.submit_new_job(&text).await).await;
-                submitted(DraftTarget::NewJob, text, Vec::new(), result)
+                submitted_msg(DraftTarget::NewJob, text, Vec::new(), result)
             }
             PromptsEffect::SubmitJobAbout(text, pages, snapshots) => {
                 let submit =
                     async |engine: crate::engine::Engine| engine.submit_job_about(&text, &pages, &snapshots).await;
                 let result = self.with_engine(submit).await;
-                submitted(DraftTarget::AboutPages, text, pages, result)
+                submitted_msg(DraftTarget::AboutPages, text, pages, result)
             }
             PromptsEffect::SubmitFollowUp(job, text) => {
                 let result = self.with_engine(async |engine| engine.submit_follow_up(job, &text).await).await;
-                submitted(DraftTarget::FollowUp(job), text, Vec::new(), result)
+                submitted_msg(DraftTarget::FollowUp(job), text, Vec::new(), result)
             }
             PromptsEffect::Retry(job) => {
                 let result = self.with_engine(async |engine| engine.retry(job).await).await;
@@ -39,7 +39,7 @@ impl EffectRunner {
             PromptsEffect::Resolve(prompt, Resolution::SendEdited(text)) => {
                 let edited = Resolution::SendEdited(text.clone());
                 let result = self.with_engine(async |engine| engine.resolve(prompt, edited).await).await;
-                submitted(DraftTarget::Prompt(prompt), text, Vec::new(), result.map(|row| (prompt, row)))
+                submitted_msg(DraftTarget::Prompt(prompt), text, Vec::new(), result.map(|row| (prompt, row)))
             }
             PromptsEffect::Resolve(prompt, resolution) => {
                 let result = self.with_engine(async |engine| engine.resolve(prompt, resolution).await).await;
@@ -71,12 +71,12 @@ impl EffectRunner {
             }
             PromptsEffect::SaveDraft(slot, text) => {
                 let at = Utc::now();
-                draft_saved(slot, at, self.store.save_draft(&self.scope, slot, &text, at).await)
+                draft_saved_msg(slot, at, self.store.save_draft(&self.scope, slot, &text, at).await)
             }
             PromptsEffect::SaveDraftAbout(text, pages) => {
                 let at = Utc::now();
                 let result = self.store.save_draft_about(&self.scope, &text, &pages, at).await;
-                draft_saved(DraftTarget::AboutPages, at, result)
+                draft_saved_msg(DraftTarget::AboutPages, at, result)
             }
             PromptsEffect::ReadDraft(slot) => {
                 // An error is ignored here, because other reads report it; the editor keeps its text.
@@ -86,13 +86,13 @@ impl EffectRunner {
                 PromptsMsg::DraftRead { slot, text, pages: pages.unwrap_or_default() }
             }
             PromptsEffect::DeleteDraft(slot) => {
-                draft_saved(slot, Utc::now(), self.store.delete_draft(&self.scope, slot).await)
+                draft_saved_msg(slot, Utc::now(), self.store.delete_draft(&self.scope, slot).await)
             }
         })
     }
 }
 
-fn submitted(
+fn submitted_msg(
     slot: DraftTarget,
     text: String,
     pages: Vec<CleanText>,
@@ -101,6 +101,6 @@ fn submitted(
     PromptsMsg::Submitted { slot, result: result.map_err(|failure| SubmitError { failure, text, pages }) }
 }
 
-fn draft_saved(slot: DraftTarget, at: Time, result: Result<(), StoreError>) -> PromptsMsg {
+fn draft_saved_msg(slot: DraftTarget, at: Time, result: Result<(), StoreError>) -> PromptsMsg {
     PromptsMsg::DraftSaved { slot, result: result.map(|()| at).map_err(store_failure) }
 }

@@ -13,7 +13,7 @@ use chrono::Utc;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-/// The most changed pages whose views are read from the cache.
+/// The maximum number of changed pages whose views are read from the cache.
 const MAX_PAGES_WITH_VIEWS: usize = 100;
 /// The lengths in days of the cached ranges whose views are shown beside changed pages.
 const COMPARABLE_DAYS: RangeInclusive<u32> = 7..=31;
@@ -31,8 +31,8 @@ impl EffectRunner {
         Ok(checked)
     }
 
-    /// Reads the changes of a job's pull request. They are requested if they are not stored, or are those of an older
-    /// commit, or if `again` is set.
+    /// Reads the changes of a job's pull request. Requests them if they are not stored or belong to an older commit, or
+    /// if `again` is set.
     pub(super) async fn read_diff(&self, job: JobKey, again: bool) -> Result<LoadedDiff, Failure> {
         let row =
             self.store.job(job).await.map_err(store_failure)?.ok_or_else(|| store_failure(StoreError::NoSuchJob))?;
@@ -51,7 +51,7 @@ impl EffectRunner {
             },
         };
         let StoredDiff { head, text, is_cut, as_of } = stored;
-        // A large diff takes a while.
+        // Parsing a large diff would block the runtime.
         let parsed = tokio::task::spawn_blocking(|| Diff::parse(text)).await;
         let diff = parsed.map_err(|_| Failure::local("The changes can't be shown."))?;
         let site = self.site_facts(job, diff.pages()).await.map_err(store_failure)?;

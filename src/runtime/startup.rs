@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 
 /// Maximum time for which the dashboard waits for the layout.
 const LAYOUT_TIMEOUT: Duration = Duration::from_millis(100);
-/// Maximum time for which the first frame waits for its data. A frame without data would be replaced before anybody
+/// Maximum time for which the first frame waits for its data. A frame without data would be replaced before the user
 /// could read it.
 const FIRST_FRAME_TIMEOUT: Duration = Duration::from_millis(30);
 
@@ -59,8 +59,8 @@ pub fn read_saved_layout(store: &Store, config: &AppConfig) -> impl Future<Outpu
 }
 
 impl Dashboard {
-    /// Draws the first frame, which waits briefly for its data, and then starts to read input, which stays in the
-    /// terminal until then. `initial_effects` are the first effects of the state machine.
+    /// Waits briefly for the data of the first frame, draws it, and starts to read input. Until then, input stays in
+    /// the terminal. `initial_effects` are the first effects of the state machine.
     ///
     /// # Errors
     /// There is no terminal from which to read.
@@ -77,7 +77,8 @@ impl Dashboard {
         {
             self.handle(msg);
         }
-        // Even if the data is still being read: what follows must not come before the first frame.
+        // The frame is drawn even if its data is still being read: reading input and asking for the background must not
+        // happen before the first frame.
         self.draw();
         self.session.begin_reading()?;
         self.ask_background();

@@ -19,8 +19,8 @@ use chrono::Utc;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The id of a nonexistent job that is fetched to test a key. Fetching a job is the only request that counts toward no
-/// hourly limit.
+/// The id of a nonexistent job that is fetched to test a key: fetching a job is the only request that doesn't count
+/// toward an hourly limit.
 const PROBE_JOB: &str = "docdeck-asks-whether-the-key-works";
 /// How long the service may take to check a key. After that, the user can switch without the check, because an
 /// unreachable service must not prevent it.

@@ -17,7 +17,7 @@ pub(super) struct ThemeState {
     depth: ColorDepth,
     ascii: bool,
     shows_unicode_text: bool,
-    /// The font of the Linux console has no cells that are filled in eighths.
+    /// Whether the terminal has glyphs that fill eighths of a cell. The font of the Linux console has none.
     has_eighths: bool,
     has_clickable_links: bool,
     background: Background,
@@ -38,7 +38,7 @@ impl ThemeState {
         let depth = color_depth(display.color, environment);
         let links = display.links && caps.supports_links;
         Self {
-            palettes: for_depth(palettes, depth),
+            palettes: theme_for_depth(palettes, depth),
             depth,
             ascii: display.ascii,
             shows_unicode_text: display.shows_unicode_text,
@@ -52,7 +52,7 @@ impl ThemeState {
 
     /// Selects a theme by name. `folder` contains the user's own themes.
     pub(super) fn choose(&mut self, name: &str, folder: Option<&Path>) -> Result<(), ThemeError> {
-        self.palettes = for_depth(themes::load_theme(name, folder)?, self.depth);
+        self.palettes = theme_for_depth(themes::load_theme(name, folder)?, self.depth);
         Ok(())
     }
 
@@ -124,7 +124,7 @@ fn color_depth(choice: ColorChoice, environment: &Environment) -> ColorDepth {
 
 /// In a terminal with sixteen colours, replaces the default theme with the theme `terminal-16`, because the default
 /// theme needs more colours.
-fn for_depth(theme: ThemePalettes, depth: ColorDepth) -> ThemePalettes {
+fn theme_for_depth(theme: ThemePalettes, depth: ColorDepth) -> ThemePalettes {
     if depth == ColorDepth::Sixteen && theme == themes::default_theme() {
         return themes::load_theme("terminal-16", None).unwrap_or(theme);
     }
