@@ -147,7 +147,7 @@ fn decode_rows<R: DecodedRow>(body: &[u8], key: &ApiKey) -> Result<DecodedRows<R
     let [_, human, ai, total] = totals.map_or([None; 4], |raw| field_values(raw, &ROW_FIELDS));
     Ok(DecodedRows {
         rows,
-        totals: texts.counts(human, ai, total.or(searches)),
+        totals: texts.read_counts(human, ai, total.or(searches)),
         has_more: has_more.and_then(parse_flag),
         next: next.map_or(NextCursor::Missing, |raw| parse_cursor(raw, &texts.0)),
     })
@@ -170,8 +170,8 @@ fn decode_thread(body: &[u8], key: &ApiKey) -> Result<Vec<ThreadMessage>, Unread
     // If a message is a string, it is the content.
     let rows = messages.and_then(|raw| parse_rows(raw, &["content", "id", "role", "createdAt"]));
     let messages = rows.ok_or(Unreadable::NoMessages)?.into_iter().map(|[content, id, role, created_at]| {
-        let (id, role) = (texts.line(id).unwrap_or_default(), texts.line(role).unwrap_or_default());
-        let content = texts.block(content).unwrap_or_default();
+        let (id, role) = (texts.read_line(id).unwrap_or_default(), texts.read_line(role).unwrap_or_default());
+        let content = texts.read_block(content).unwrap_or_default();
         ThreadMessage { id, role, content, created_at: created_at.and_then(parse_time) }
     });
     Ok(messages.collect())
@@ -183,7 +183,7 @@ pub struct TextReader(Redactor);
 
 impl TextReader {
     /// Returns text of one line, or `None` if nothing would be visible.
-    fn line(&self, raw: Option<&RawValue>) -> Option<CleanText> {
+    fn read_line(&self, raw: Option<&RawValue>) -> Option<CleanText> {
         let mut text = CleanText::line(&scalar_text(raw?)?);
         // The key is removed before the text is cut, so that no part of it remains.
         self.0.clean(&mut text);
@@ -194,25 +194,25 @@ impl TextReader {
         (!text.is_empty()).then_some(text)
     }
 
-    fn count(&self, raw: Option<&RawValue>) -> Count {
+    fn read_count(&self, raw: Option<&RawValue>) -> Count {
         match parse_count(raw) {
             // `parse_count` may have cut the text within the key, so the complete text is searched.
-            Count::Other(_) if raw.is_some_and(|raw| self.has_key(raw)) => Count::Missing,
+            Count::Other(_) if raw.is_some_and(|raw| self.contains_api_key(raw)) => Count::Missing,
             count => count,
         }
     }
 
-    fn counts(&self, human: Option<&RawValue>, ai: Option<&RawValue>, total: Option<&RawValue>) -> Counts {
-        Counts::new(self.count(human), self.count(ai), self.count(total))
+    fn read_counts(&self, human: Option<&RawValue>, ai: Option<&RawValue>, total: Option<&RawValue>) -> Counts {
+        Counts::new(self.read_count(human), self.read_count(ai), self.read_count(total))
     }
 
-    fn has_key(&self, raw: &RawValue) -> bool {
+    fn contains_api_key(&self, raw: &RawValue) -> bool {
         let text = scalar_text(raw).unwrap_or_else(|| raw.get().into());
         self.0.finds(CleanText::line(&text).as_str())
     }
 
     /// Returns text of several lines, cut to [`MAX_BLOCK_CHARS`], or `None` if nothing would be visible.
-    fn block(&self, raw: Option<&RawValue>) -> Option<CleanText> {
+    fn read_block(&self, raw: Option<&RawValue>) -> Option<CleanText> {
         let mut text = CleanText::block(&scalar_text(raw?)?);
         // The key is removed before the text is cut, so that no part of it remains.
         self.0.clean_block(&mut text);
@@ -247,8 +247,8 @@ impl row::Decode for PageRow {
 
     fn decode_list(raw: &RawValue, texts: &TextReader) -> Option<Vec<Self>> {
         decode_each(raw, &ROW_FIELDS, |[path, human, ai, total]| Self {
-            path: texts.line(path).unwrap_or_else(|| CleanText::line(NO_PATH)),
-            counts: texts.counts(human, ai, total),
+            path: texts.read_line(path).unwrap_or_else(|| CleanText::line(NO_PATH)),
+            counts: texts.read_counts(human, ai, total),
         })
     }
 }
@@ -259,10 +259,10 @@ impl row::Decode for Search {
     fn decode_list(raw: &RawValue, texts: &TextReader) -> Option<Vec<Self>> {
         let names = &["searchQuery", "hits", "ctr", "topClickedPage", "lastSearchedAt"];
         let mut rows = decode_each(raw, names, |[query, hits, click_rate, page, at]| Self {
-            query: texts.line(query).unwrap_or_else(|| CleanText::line(NO_QUERY)),
-            hits: texts.count(hits),
-            click_rate: texts.count(click_rate),
-            top_page: texts.line(page),
+            query: texts.read_line(query).unwrap_or_else(|| CleanText::line(NO_QUERY)),
+            hits: texts.read_count(hits),
+            click_rate: texts.read_count(click_rate),
+            top_page: texts.read_line(page),
             last_searched_at: at.and_then(parse_time),
         })?;
         convert_percentages(&mut rows);
@@ -290,20 +290,20 @@ impl row::Decode for Feedback {
     fn decode_list(raw: &RawValue, texts: &TextReader) -> Option<Vec<Self>> {
         let names = &["id", "path", "comment", "createdAt", "source", "status", "helpful", "code", "filename", "lang"];
         decode_each(raw, names, |[id, path, comment, created_at, source, status, helpful, code, filename, lang]| {
-            let status = texts.line(status);
+            let status = texts.read_line(status);
             let row = Self {
                 id: CleanText::default(),
-                path: texts.line(path).unwrap_or_else(|| CleanText::line(NO_PATH)),
-                comment: texts.block(comment),
+                path: texts.read_line(path).unwrap_or_else(|| CleanText::line(NO_PATH)),
+                comment: texts.read_block(comment),
                 created_at: created_at.and_then(parse_time),
-                source: texts.line(source),
+                source: texts.read_line(source),
                 status: status.map_or_else(FeedbackStatus::default, |status| FeedbackStatus::parse(status.as_str())),
                 helpful: helpful.and_then(parse_flag),
-                code: texts.block(code),
-                filename: texts.line(filename),
-                lang: texts.line(lang),
+                code: texts.read_block(code),
+                filename: texts.read_line(filename),
+                lang: texts.read_line(lang),
             };
-            let id = texts.line(id).unwrap_or_else(|| generate_id(&row));
+            let id = texts.read_line(id).unwrap_or_else(|| generate_id(&row));
             Self { id, ..row }
         })
     }
@@ -314,11 +314,11 @@ impl row::Decode for PageFeedback {
 
     fn decode_list(raw: &RawValue, texts: &TextReader) -> Option<Vec<Self>> {
         decode_each(raw, &["path", "thumbsUp", "thumbsDown", "code", "total"], |[path, up, down, code, total]| Self {
-            path: texts.line(path).unwrap_or_else(|| CleanText::line(NO_PATH)),
-            thumbs_up: texts.count(up),
-            thumbs_down: texts.count(down),
-            code: texts.count(code),
-            total: texts.count(total),
+            path: texts.read_line(path).unwrap_or_else(|| CleanText::line(NO_PATH)),
+            thumbs_up: texts.read_count(up),
+            thumbs_down: texts.read_count(down),
+            code: texts.read_count(code),
+            total: texts.read_count(total),
         })
     }
 }
@@ -342,19 +342,19 @@ impl row::Decode for Question {
             let row = Self {
                 id: CleanText::default(),
                 asked_at: asked_at.and_then(parse_time),
-                query: texts.line(query).unwrap_or_else(|| CleanText::line(NO_QUERY)),
-                response: texts.block(response).unwrap_or_default(),
-                is_clarifying: texts.line(kind).is_some_and(|kind| kind.as_str() == "clarifying_question"),
+                query: texts.read_line(query).unwrap_or_else(|| CleanText::line(NO_QUERY)),
+                response: texts.read_block(response).unwrap_or_default(),
+                is_clarifying: texts.read_line(kind).is_some_and(|kind| kind.as_str() == "clarifying_question"),
                 sources: sources.map_or_else(Vec::new, |raw| decode_sources(raw, texts)),
-                is_answered: texts.line(resolution).and_then(|status| match status.as_str() {
+                is_answered: texts.read_line(resolution).and_then(|status| match status.as_str() {
                     "answered" => Some(true),
                     "unanswered" => Some(false),
                     _ => None,
                 }),
-                category: texts.line(category),
-                page: texts.line(page).map(without_query),
+                category: texts.read_line(category),
+                page: texts.read_line(page).map(without_query),
             };
-            let id = texts.line(id).unwrap_or_else(|| generate_id(&row));
+            let id = texts.read_line(id).unwrap_or_else(|| generate_id(&row));
             Self { id, ..row }
         })
     }
@@ -373,7 +373,7 @@ fn without_query(address: CleanText) -> CleanText {
 fn decode_sources(raw: &RawValue, texts: &TextReader) -> Vec<Source> {
     let rows = parse_rows(raw, &["url", "title"]).unwrap_or_default();
     let source = |[url, title]: FieldValues<'_, 2>| {
-        Some(Source { url: texts.line(url)?, title: texts.line(title).unwrap_or_default() })
+        Some(Source { url: texts.read_line(url)?, title: texts.read_line(title).unwrap_or_default() })
     };
     rows.into_iter().filter_map(source).take(MAX_SOURCES).collect()
 }

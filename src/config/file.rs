@@ -250,18 +250,18 @@ pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
     file.key_overrides = keys::key_overrides(&file.keys, |byte| line_and_column(text, byte));
     let positions = KeyPositions::parse(text);
     if let Some(rate) = file.poll.per_minute.filter(|rate| !(1..=MAX_POLLS_PER_MINUTE).contains(rate)) {
-        let (line, column) = positions.at(&["poll"], "per_minute");
+        let (line, column) = positions.position_of(&["poll"], "per_minute");
         let what = format!("per_minute is {rate}, but must be between 1 and {MAX_POLLS_PER_MINUTE}");
         return Err(Mistake { line, column, what: CleanText::line(&what) });
     }
     if let Some(((line, column), what)) = host_config::find_mistake(&file.hosts, &positions) {
         return Err(Mistake { line, column, what: CleanText::line(&what) });
     }
-    file.default_profile_position = positions.at(&[], "default_profile");
-    file.ui.theme_position = positions.at(&["ui"], "theme");
+    file.default_profile_position = positions.position_of(&[], "default_profile");
+    file.ui.theme_position = positions.position_of(&["ui"], "theme");
     for (name, profile) in &mut file.profiles {
-        profile.base_url_position = positions.at(&["profiles", name], "base_url");
-        profile.key_positions = KEY_SOURCES.map(|source| positions.at(&["profiles", name], source));
+        profile.base_url_position = positions.position_of(&["profiles", name], "base_url");
+        profile.key_positions = KEY_SOURCES.map(|source| positions.position_of(&["profiles", name], source));
     }
     Ok(file)
 }

@@ -44,8 +44,8 @@ pub(super) fn find_mistake(
     positions: &KeyPositions<'_>,
 ) -> Option<(LineColumn, String)> {
     hosts.iter().find_map(|(host, config)| {
-        let at = |name: &str| positions.at(&["hosts", host], name);
-        let section = || positions.at(&["hosts"], host);
+        let at = |name: &str| positions.position_of(&["hosts", host], name);
+        let section = || positions.position_of(&["hosts"], host);
         let tokens = [
             ("token_command", config.token_command.is_some()),
             ("token_file", config.token_file.is_some()),

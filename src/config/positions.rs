@@ -25,7 +25,7 @@ impl<'a> KeyPositions<'a> {
 
     /// Returns the position of the value `name` in the table at the path `tables`, or the start of the text if there is
     /// no such value.
-    pub(super) fn at(&self, tables: &[&str], name: &str) -> LineColumn {
+    pub(super) fn position_of(&self, tables: &[&str], name: &str) -> LineColumn {
         let found = self.root.as_ref().and_then(|root| {
             let table = tables.iter().try_fold(root, |table, name| table.get(*name)?.get_ref().as_table())?;
             Some(table.get(name)?.span().start)
@@ -70,9 +70,9 @@ mod tests {
     fn the_position_of_a_value_is_found_by_table_and_name() {
         let positions =
             KeyPositions::parse("a = 1\n[profiles.\"x y\"]\napi_key = \"k\"\n[profiles]\nin = { line = true }\n");
-        assert_eq!(positions.at(&[], "a"), (1, 5));
-        assert_eq!(positions.at(&["profiles", "x y"], "api_key"), (3, 11));
-        assert_eq!(positions.at(&["profiles", "in"], "line"), (5, 15));
-        assert_eq!(positions.at(&["profiles", "none"], "line"), (1, 1));
+        assert_eq!(positions.position_of(&[], "a"), (1, 5));
+        assert_eq!(positions.position_of(&["profiles", "x y"], "api_key"), (3, 11));
+        assert_eq!(positions.position_of(&["profiles", "in"], "line"), (5, 15));
+        assert_eq!(positions.position_of(&["profiles", "none"], "line"), (1, 1));
     }
 }

@@ -33,13 +33,13 @@ impl Engine {
         let inner = Arc::clone(&self.inner);
         let load = async move { Arc::new(inner.run_rows_load::<R>(plan).await) as Arc<dyn Any + Send + Sync> };
         let crashed = || Arc::new(crashed_outcome::<R>()) as Arc<dyn Any + Send + Sync>;
-        let outcome = self.inner.loading_rows.join((R::KIND, plan.range), load, crashed).await;
+        let outcome = self.inner.running_row_loads.join((R::KIND, plan.range), load, crashed).await;
         outcome.downcast_ref::<RowsOutcome<R>>().cloned().unwrap_or_else(crashed_outcome)
     }
 
     /// Stops loading this report as soon as the request in flight has its response.
     pub fn stop_loading_rows(&self, kind: AnalyticsKind, range: DateRange) {
-        self.inner.loading_rows.request_stop((kind, range));
+        self.inner.running_row_loads.request_stop((kind, range));
     }
 
     /// Returns the stored report of any age, without a request: the complete one, otherwise the rows of an interrupted
@@ -108,7 +108,7 @@ impl EngineState {
         let mut load = RowsLoad { inner: &self, plan, so_far: PartialRows::default(), requests: 0, is_resumed: false };
         let end_reason = load.run().await;
         if end_reason != LoadEndReason::Stopped {
-            self.loading_rows.remove((R::KIND, plan.range));
+            self.running_row_loads.remove((R::KIND, plan.range));
         }
         let RowsLoad { so_far, requests, .. } = load;
         let stored = match end_reason {
@@ -230,7 +230,7 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
             return LoadEndReason::Failed(read_failure(error));
         }
         while !self.so_far.report().is_some_and(RowsReport::is_complete) {
-            if self.inner.loading_rows.take_stop_request((R::KIND, self.plan.range)) {
+            if self.inner.running_row_loads.take_stop_request((R::KIND, self.plan.range)) {
                 return LoadEndReason::Stopped;
             }
             if self.requests >= self.plan.max_requests.max(1) {

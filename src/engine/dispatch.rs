@@ -82,7 +82,7 @@ pub(super) async fn run_dispatcher(inner: Arc<EngineState>, trouble: Option<Fail
 }
 
 impl Dispatcher {
-    /// Starts every send that is allowed now. Returns when this must be called again at the latest; `None` if only an
+    /// Starts every send that is allowed now. Returns the time by which this must be called again; `None` if only an
     /// event can permit another send.
     async fn start_allowed_sends(&mut self) -> Option<Instant> {
         let has_lease = self.inner.leases.holds(LeaseRole::Dispatch);

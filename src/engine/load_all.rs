@@ -26,27 +26,27 @@ impl Engine {
     /// `plan`.
     pub async fn load_all(&self, plan: LoadPlan) -> LoadOutcome {
         let load = Arc::clone(&self.inner).run_load(plan);
-        self.inner.loading_all.join(plan.range, load, crashed_load_outcome).await
+        self.inner.running_page_loads.join(plan.range, load, crashed_load_outcome).await
     }
 
     /// Stops loading all pages of this range as soon as the request in flight has its response.
     pub fn stop_loading(&self, range: DateRange) {
-        self.inner.loading_all.request_stop(range);
+        self.inner.running_page_loads.request_stop(range);
     }
 }
 
 impl EngineState {
     /// Aborts every running load. The response to a request in flight is nevertheless stored.
     pub(super) fn abort_loading(&self) {
-        self.loading_all.abort_all();
-        self.loading_rows.abort_all();
+        self.running_page_loads.abort_all();
+        self.running_row_loads.abort_all();
     }
 
     async fn run_load(self: Arc<Self>, plan: LoadPlan) -> LoadOutcome {
         let mut load = LoadRun { inner: &self, plan, report: None, since: None, requests: 0 };
         let ended = load.run().await;
         if ended != LoadEndReason::Stopped {
-            self.loading_all.remove(plan.range);
+            self.running_page_loads.remove(plan.range);
         }
         let LoadRun { report, requests, .. } = load;
         let cached = match ended {
@@ -85,7 +85,7 @@ impl LoadRun<'_> {
         }
         // A fresh complete report needs no further response.
         while !self.so_far().is_some_and(|report| report.complete) {
-            if self.inner.loading_all.take_stop_request(self.plan.range) {
+            if self.inner.running_page_loads.take_stop_request(self.plan.range) {
                 return LoadEndReason::Stopped;
             }
             if self.has_reached_target() {

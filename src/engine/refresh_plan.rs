@@ -31,8 +31,8 @@ pub(super) enum RefreshTrigger {
     User,
 }
 
-/// Returns when the state is requested again; `None` if it is final. The time is soon if the checks are running or
-/// could not be read.
+/// Returns the time at which the state is requested again; `None` if it is final. The time is soon if the checks are
+/// running or could not be read.
 pub fn next_refresh(state: &PullRequest) -> Option<Time> {
     if state.state.is_final() {
         return None;

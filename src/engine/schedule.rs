@@ -141,8 +141,8 @@ impl Scheduler {
         Some(self.mark_in_flight(first, TokenPool::Shared))
     }
 
-    /// Returns when the budget permits a probe, at `now` or later. Returns `now` if the time depends on requests in
-    /// flight.
+    /// Returns the time at which the budget permits a probe, at `now` or later. Returns `now` if the time depends on
+    /// requests in flight.
     pub(super) fn next_probe(&self, now: Time) -> Time {
         self.next_token(TokenPool::Shared, now).unwrap_or(now)
     }
@@ -184,8 +184,8 @@ impl Scheduler {
         }
     }
 
-    /// Returns when [`Scheduler::take_due`] will return a job again; `None` if the time depends on a response or on a
-    /// changed job.
+    /// Returns the time at which [`Scheduler::take_due`] will return a job again; `None` if the time depends on a
+    /// response or on a changed job.
     pub(super) fn next_wake(&self, now: Time) -> Option<Time> {
         self.next_start(now).map(|(start, ..)| start)
     }
@@ -209,8 +209,8 @@ impl Scheduler {
         on_screen.into_iter().chain(any).min_by_key(|(at, ..)| *at)
     }
 
-    /// Returns when the budget has a token of this pool, at `now` or later. Returns `None` if the time depends on
-    /// requests in flight.
+    /// Returns the time at which the budget has a token of this pool, at `now` or later. Returns `None` if the time
+    /// depends on requests in flight.
     fn next_token(&self, pool: TokenPool, now: Time) -> Option<Time> {
         let reserved = if self.on_screen.is_empty() { 0 } else { self.tokens / 4 };
         let limit = match pool {

@@ -54,10 +54,10 @@ pub(super) struct EngineState {
     /// Prompts that this instance is sending right now.
     pub(super) prompts_being_sent: Mutex<HashSet<PromptId>>,
     pub(super) pending_loads: Mutex<HashMap<ViewsQuery, PendingLoad>>,
-    pub(super) loading_all: RunningLoads<DateRange, LoadOutcome>,
+    pub(super) running_page_loads: RunningLoads<DateRange, LoadOutcome>,
     /// The running loads of other reports. Each outcome is a [`RowsOutcome`](crate::model::analytics::RowsOutcome) with
     /// rows of this kind.
-    pub(super) loading_rows: RunningLoads<(AnalyticsKind, DateRange), Arc<dyn Any + Send + Sync>>,
+    pub(super) running_row_loads: RunningLoads<(AnalyticsKind, DateRange), Arc<dyn Any + Send + Sync>>,
     /// Held while a budget is read and emitted, so that no older count is emitted after a newer one.
     pub(super) budget_order: tokio::sync::Mutex<()>,
     /// Page-view requests that the store could not record.
@@ -154,8 +154,8 @@ impl EngineState {
             submitted_prompts: Mutex::default(),
             prompts_being_sent: Mutex::default(),
             pending_loads: Mutex::default(),
-            loading_all: RunningLoads::default(),
-            loading_rows: RunningLoads::default(),
+            running_page_loads: RunningLoads::default(),
+            running_row_loads: RunningLoads::default(),
             budget_order: tokio::sync::Mutex::default(),
             unwritten_spends: Mutex::default(),
             hook_queue: changes,

@@ -100,12 +100,12 @@ impl Effects {
         self.runner.exports = Some(folder);
     }
 
-    /// Sets what runs the effects of profiles and of the setup form.
+    /// Sets the runner for the effects of profiles and of the setup form.
     pub fn set_profile_effects(&mut self, profile_effects: ProfileEffects) {
         self.runner.profile_effects = profile_effects;
     }
 
-    /// Returns what runs the effects of profiles and of the setup form.
+    /// Returns the runner for the effects of profiles and of the setup form.
     pub fn profile_effects(&self) -> &ProfileEffects {
         &self.runner.profile_effects
     }

@@ -425,8 +425,8 @@ pub(super) fn update_imported(
     Ok(())
 }
 
-/// Returns when the prompt in a backup entered its state. If the backup doesn't contain that time, returns the time at
-/// which the prompt was sent or, if it was never sent, the time at which it was written.
+/// Returns the time at which the prompt in a backup entered its state. If the backup doesn't contain it, returns the
+/// time at which the prompt was sent or, if it was never sent, the time at which it was written.
 fn state_at(record: &PromptRecord) -> Time {
     record.state_at.or(record.sent_at).unwrap_or(record.written_at)
 }

@@ -40,7 +40,7 @@ pub struct Pruned<C> {
 
 impl<C> Pruned<C> {
     /// Returns what would be deleted.
-    pub(super) fn planned(db: &Connection, counts: C) -> StoreResult<Self> {
+    pub(super) fn plan(db: &Connection, counts: C) -> StoreResult<Self> {
         let bytes = file_bytes(db)?;
         Ok(Self { counts, bytes_before: bytes, bytes_after: bytes, still_large: false })
     }
@@ -70,14 +70,14 @@ pub struct PrunedAnalytics {
 impl Store {
     /// Counts what [`Store::prune_analytics`] would delete. Changes nothing.
     pub async fn plan_prune_analytics(&self, filter: AnalyticsPruneFilter) -> StoreResult<Pruned<PrunedAnalytics>> {
-        self.read(move |db| Pruned::planned(db, count_pruned(&items_to_delete(db, &filter)?))).await
+        self.read(move |db| Pruned::plan(db, count_pruned(&items_to_delete(db, &filter)?))).await
     }
 
     /// Deletes the selected analytics in one transaction, then returns their space to the disk.
     pub async fn prune_analytics(&self, filter: AnalyticsPruneFilter) -> StoreResult<Pruned<PrunedAnalytics>> {
         let delete = self.write(move |tx| {
             let selected = items_to_delete(tx, &filter)?;
-            let pruned = Pruned::planned(tx, count_pruned(&selected))?;
+            let pruned = Pruned::plan(tx, count_pruned(&selected))?;
             let orphans = delete_items(tx, &selected)?;
             Ok((pruned, orphans > 0 || !selected.is_empty()))
         });

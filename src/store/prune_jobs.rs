@@ -34,7 +34,7 @@ pub struct PrunedJobs {
 impl Store {
     /// Counts what [`Store::prune_jobs`] would delete. Changes nothing.
     pub async fn plan_prune_jobs(&self, filter: JobPruneFilter) -> StoreResult<Pruned<PrunedJobs>> {
-        self.read(move |db| Pruned::planned(db, jobs_to_delete(db, &filter)?.1)).await
+        self.read(move |db| Pruned::plan(db, jobs_to_delete(db, &filter)?.1)).await
     }
 
     /// Deletes the selected jobs with their threads in one transaction, then returns their space to the disk. Other
@@ -42,7 +42,7 @@ impl Store {
     pub async fn prune_jobs(&self, filter: JobPruneFilter) -> StoreResult<Pruned<PrunedJobs>> {
         let delete = self.write(move |tx| {
             let (keys, counts) = jobs_to_delete(tx, &filter)?;
-            let pruned = Pruned::planned(tx, counts)?;
+            let pruned = Pruned::plan(tx, counts)?;
             if !keys.is_empty() {
                 delete_jobs(tx, &keys)?;
                 kv::increment_number(tx, jobs::PRUNE_COUNT_KEY)?;
@@ -83,7 +83,7 @@ fn jobs_to_delete(db: &Connection, filter: &JobPruneFilter) -> StoreResult<(Vec<
     Ok((keys, pruned))
 }
 
-/// Returns when the job, its prompts or its delivery state last changed.
+/// Returns the time at which the job, its prompts or its delivery state last changed.
 fn last_change(row: &Job) -> Time {
     [
         Some(row.created_at),

@@ -40,7 +40,7 @@ impl FrameScheduler {
         self.delayed_until = reading.then(|| self.delayed_until.unwrap_or(now + MAX_READ_DELAY));
     }
 
-    /// Returns when the requested frame may be drawn, or `None` if no frame is requested.
+    /// Returns the time at which the requested frame may be drawn, or `None` if no frame is requested.
     pub fn due_at(&self, now: Instant) -> Option<Instant> {
         let last = if self.is_for_input { self.last_input_frame } else { self.last_frame };
         let rested = last.map_or(now, |last| last + FRAME_INTERVAL);

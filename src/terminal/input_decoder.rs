@@ -104,8 +104,8 @@ impl InputDecoder {
         self.requested_at.filter(|_| !self.has_reply).map(|requested_at| requested_at + EXIT_TIMEOUT)
     }
 
-    /// Returns when [`Self::expire`] must be called for the held bytes, or `None` if no bytes are held. The end of a
-    /// paste is awaited without limit, because the rest of the text must not be handled as keys.
+    /// Returns the time at which [`Self::expire`] must be called for the held bytes, or `None` if no bytes are held.
+    /// The end of a paste is awaited without limit, because the rest of the text must not be handled as keys.
     pub fn deadline(&self) -> Option<Instant> {
         let starts_reply = self.state == State::Reply && self.requested_at.is_some();
         let hold = match self.state {

@@ -65,7 +65,7 @@ impl HostClient {
         response
     }
 
-    /// Decodes the node of the only link.
+    /// Decodes the response to a query for a single link.
     fn decode_part<T>(
         &self,
         body: &[u8],

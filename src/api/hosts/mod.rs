@@ -206,8 +206,8 @@ impl HostClient {
         HostResponse { result: Err(self.error(kind)), budget: RequestBudget::default() }
     }
 
-    /// Parses a response. Before any text is cut, removes from all texts first hidden characters, which could split the
-    /// token, and then the token.
+    /// Parses a response, and cleans its texts before any of them is cut. Removes hidden characters before the token,
+    /// because they could split it.
     fn parse_json(&self, body: &[u8]) -> Option<Value> {
         let mut response = serde_json::from_slice(body).ok()?;
         clean_texts(&mut response, &self.redactor());

@@ -211,8 +211,8 @@ impl Import<'_> {
         }
     }
 
-    /// Returns when the prompt entered the state `delivery`. If its state in the backup is different, the import
-    /// changes the state, so the time is now.
+    /// Returns the time at which the prompt entered the state `delivery`. If its state in the backup is different, the
+    /// import changes the state, so the time is now.
     fn state_at(&self, delivery: &Delivery, imported: &PromptRecord) -> Option<Time> {
         if *delivery == imported.delivery { imported.state_at } else { Some(self.now) }
     }
