@@ -186,8 +186,8 @@ fn create_file(path: &Path, text: &str, access: FileAccess) -> Result<(), WriteE
     write_atomically(path, text, false, access).map_err(|error| WriteError::new(path, &error))
 }
 
-/// Replaces the text of the file at `path` with the one that `change` returns. If the path is a symbolic link, replaces
-/// the file that it points to. Without `access`, the permissions of the file are preserved.
+/// Replaces the text of the file at `path` with the text that `change` returns. If the path is a symbolic link,
+/// replaces the file that it points to. Without `access`, the permissions of the file are preserved.
 fn replace_text(
     path: &Path,
     access: Option<FileAccess>,
@@ -201,8 +201,8 @@ fn replace_text(
     write_atomically(&real, &change(&old)?, true, access).map_err(unwritable)
 }
 
-/// Returns the text of a new configuration file that contains the profile. Examples of the settings that the profile
-/// doesn't have follow it.
+/// Returns the text of a new configuration file with the profile, followed by examples of the settings that the profile
+/// doesn't have.
 fn new_file_text(path: &Path, profile: &NewProfile) -> Result<Zeroizing<String>, WriteError> {
     let name = Value::from(&profile.name);
     let start =

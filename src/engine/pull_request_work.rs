@@ -223,7 +223,7 @@ impl ActionRun {
     /// action to confirm. If it is a merge, the returned action contains the merge method.
     ///
     /// # Errors
-    /// The head commit is another one, or a request failed.
+    /// The head commit is no longer `head`, or a request failed.
     pub async fn prepare(
         store: &Store,
         client: &HostClient,

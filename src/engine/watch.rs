@@ -126,8 +126,8 @@ impl ChangeWatcher {
         }
     }
 
-    /// Marks as `Unconfirmed` the prompts that another instance was sending when it died. Of the running instances,
-    /// only the one with the dispatch lease does this (and each once at its start): when it gets the lease, after each
+    /// Marks as `Unconfirmed` the prompts that another instance was sending when it died. Every instance does this once
+    /// at its start. After that, only the instance with the dispatch lease does it: when it gets the lease, after each
     /// write by another instance (every send begins with a write), and regularly while another instance is sending.
     async fn recover_after_instance_death(&mut self, others_wrote: bool) {
         let has_lease = self.inner.leases.holds(LeaseRole::Dispatch);

@@ -36,7 +36,7 @@ pub(super) fn find_job(db: &Connection, key: JobKey) -> StoreResult<Option<Job>>
     Ok(query_jobs(db, "WHERE key = ?1", [key])?.pop())
 }
 
-/// Returns the row with this id of the service.
+/// Returns the row of the job with this id at the service.
 pub(super) fn find_by_id(db: &Connection, scope: i64, id: &JobId) -> StoreResult<Option<Job>> {
     Ok(query_jobs(db, "WHERE scope = ?1 AND id = ?2", params![scope, id])?.pop())
 }

@@ -116,8 +116,8 @@ impl Store {
         self.read(move |db| find_job(db, key)).await
     }
 
-    /// Returns the row with this id of the service. If the table contains the id but its index doesn't, rebuilds the
-    /// indexes.
+    /// Returns the row of the job with this id at the service. If the table contains the id but its index doesn't,
+    /// rebuilds the indexes.
     pub async fn job_by_id(&self, scope: &Scope, id: &JobId) -> StoreResult<Option<Job>> {
         let wanted = id.clone();
         if let Some(row) = self.read_in_scope(scope, move |db, scope| find_by_id(db, scope, &wanted)).await? {

@@ -226,8 +226,8 @@ fn find_cached(db: &Connection, scope: i64, range: DateRange) -> StoreResult<Sto
     })
 }
 
-/// Returns the range and the row count of the complete report whose range has about the same number of days as `range`.
-/// If several are equally close, returns the newest.
+/// Finds the complete report whose number of days is closest to that of `range`, and returns its range and its row
+/// count. If several are equally close, chooses the newest.
 fn similar_range(db: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<SimilarRange>> {
     let newest_first = "SELECT date_from, date_to, row_count FROM views_report WHERE scope = ?1 AND complete = 1
          ORDER BY as_of DESC, id DESC";

@@ -1,4 +1,4 @@
-//! Detects that the terminal is gone even without SIGHUP, which is ignored under `nohup`, and also while another
+//! Detects that the terminal is gone, even without SIGHUP (which is ignored under `nohup`), and even while another
 //! program reads the terminal.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
