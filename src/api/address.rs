@@ -153,7 +153,7 @@ impl Address {
         Url::parse(&format!("{}/v1/analytics/{}/views?{parameters}", self.base.as_str(), self.project)).ok()
     }
 
-    /// Returns the URL of the rows of a report after the cursor. It asks for as many rows as one response can contain.
+    /// Returns the URL of the rows of a report after the cursor. The URL asks for the maximum number of rows.
     pub(super) fn analytics_url(&self, kind: AnalyticsKind, range: DateRange, cursor: Option<&Cursor>) -> Option<Url> {
         let (report, parameter) = match kind {
             AnalyticsKind::Visitors => ("visitors", "offset"),

@@ -381,7 +381,7 @@ impl Refresher {
         self.hosts.keys().filter(move |name| !self.is_available(name, now))
     }
 
-    /// Whether the state of pull requests can be requested from this host now. Its access must be known.
+    /// Whether the state of pull requests can be requested from this host now. False if its access is not known yet.
     fn is_available(&self, name: &str, now: Time) -> bool {
         self.hosts.get(name).is_some_and(|host| {
             let until = host.limited_until.max(host.paused_until);

@@ -19,7 +19,8 @@ use crate::model::text::CleanText;
 use rusqlite::{Connection, Transaction, params};
 use std::collections::BTreeSet;
 
-/// The key of the value that counts how often jobs were pruned. Other instances see from it that jobs were deleted.
+/// The key of the value that counts how often jobs were pruned. Other instances compare it to notice that jobs were
+/// deleted.
 pub(super) const PRUNE_COUNT_KEY: &str = "prunes";
 
 /// The service's response to a GET request for a job.
