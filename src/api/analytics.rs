@@ -157,7 +157,7 @@ fn parse_cursor(raw: &RawValue, redactor: &Redactor) -> NextCursor {
     let is_text_or_number = raw.get().starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit());
     match scalar_text(raw).filter(|_| is_text_or_number) {
         Some(text) if text.is_empty() => NextCursor::Missing,
-        Some(text) if redactor.finds(&text) => NextCursor::Unusable,
+        Some(text) if redactor.finds_key_in(&text) => NextCursor::Unusable,
         Some(text) => Cursor::new(text).map_or(NextCursor::Unusable, NextCursor::Usable),
         None if raw.get() == "false" => NextCursor::Missing,
         None => NextCursor::Unusable,
@@ -208,7 +208,7 @@ impl TextReader {
 
     fn contains_api_key(&self, raw: &RawValue) -> bool {
         let text = scalar_text(raw).unwrap_or_else(|| raw.get().into());
-        self.0.finds(CleanText::line(&text).as_str())
+        self.0.finds_key_in(CleanText::line(&text).as_str())
     }
 
     /// Returns text of several lines, cut to [`MAX_BLOCK_CHARS`], or `None` if nothing would be visible.

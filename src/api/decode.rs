@@ -8,7 +8,7 @@ use super::fields::{FieldValues, body_text, field_values, object_fields, parse_l
 use crate::model::job::{JobId, JobSource, RemoteJob, RemoteState, Status};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
-use crate::model::{Time, in_rfc3339_range};
+use crate::model::{Time, checked_rfc3339_time};
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -132,12 +132,12 @@ pub(super) fn parse_time(raw: &RawValue) -> Option<Time> {
     let text = scalar_text(raw)?;
     let text = text.trim();
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
-        return in_rfc3339_range(time.to_utc());
+        return checked_rfc3339_time(time.to_utc());
     }
     let spaced = text.replacen('T', " ", 1);
     let local = NaiveDateTime::parse_from_str(&spaced, "%Y-%m-%d %H:%M:%S%.f").ok();
     let local = local.or_else(|| text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0));
-    local.and_then(|local| in_rfc3339_range(local.and_utc()))
+    local.and_then(|local| checked_rfc3339_time(local.and_utc()))
 }
 
 #[cfg(test)]

@@ -40,9 +40,9 @@ impl Client {
 fn decode_started(body: &[u8], key: &ApiKey) -> Result<StartedBuild, Unreadable> {
     let (body, redactor) = (body_text(body), Redactor::new(key));
     let [id, url] = object_fields(&body, &["statusId", "previewUrl"])?;
-    let id = id.and_then(parse_line).filter(|id| !id.is_empty() && !redactor.finds(id.as_str()));
+    let id = id.and_then(parse_line).filter(|id| !id.is_empty() && !redactor.finds_key_in(id.as_str()));
     let url = url.and_then(scalar_text).and_then(|url| WebLink::parse(&url));
-    let url = url.map(|url| CleanText::line(url.as_str())).filter(|url| !redactor.finds(url.as_str()));
+    let url = url.map(|url| CleanText::line(url.as_str())).filter(|url| !redactor.finds_key_in(url.as_str()));
     Ok(StartedBuild { id: id.ok_or(Unreadable::NoBuild)?, url })
 }
 

@@ -41,7 +41,7 @@ pub(super) type DecodeBody<T> = fn(&[u8], &ApiKey) -> Result<T, Unreadable>;
 pub(super) fn decode_redacted_job(body: &[u8], key: &ApiKey) -> Result<RemoteJob, Unreadable> {
     let redactor = Redactor::new(key);
     let mut job = decode::decode_job(body)?;
-    if redactor.finds(job.id.as_str()) {
+    if redactor.finds_key_in(job.id.as_str()) {
         return Err(Unreadable::NoId);
     }
     job.redact(&redactor);

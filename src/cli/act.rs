@@ -137,7 +137,7 @@ async fn act_and_print(
     out.note(&outcome.sentence(&action, link.number));
     Ok(match outcome {
         ActionOutcome::Done => Code::Done,
-        ActionOutcome::Moved | ActionOutcome::NotDone(_) => Code::Service,
+        ActionOutcome::HeadChanged | ActionOutcome::NotDone(_) => Code::Service,
         ActionOutcome::Unconfirmed { .. } => Code::Unconfirmed,
     })
 }

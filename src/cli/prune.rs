@@ -76,7 +76,7 @@ impl Options {
             before: days.map(|days| subtract_days(days, now)),
             keep: self.keep,
             all: self.all,
-            reader_texts_before: Some(reader_text_days(flags, environment)?.expire_before(now)),
+            reader_texts_before: Some(reader_text_days(flags, environment)?.cutoff(now)),
             only: export_filter(flags),
         }))
     }

@@ -14,7 +14,7 @@ use crate::engine::{
     pull_requests_by_host,
 };
 use crate::model::colors::ColorRole;
-use crate::model::pull_request::{ChecksState, PullRequest, Review, TURNED_OFF, short_commit};
+use crate::model::pull_request::{ChecksState, PULL_REQUESTS_DISABLED, PullRequest, Review, short_commit};
 use crate::model::row::{Job, JobKey};
 use crate::runtime::hosts::ConfiguredHosts;
 use crate::store::{Store, StoreError};
@@ -137,7 +137,7 @@ pub(super) async fn refresh(
 ) -> Result<Vec<ReadProblem>, StoreError> {
     let mut problems = Vec::new();
     for job in jobs {
-        if !job.has_known_pull_request() {
+        if !job.has_supported_pr_link() {
             problems.push(ReadProblem::lasting(no_pull_request(job)));
         }
     }
@@ -212,7 +212,7 @@ fn no_pull_request(job: &Job) -> String {
 
 /// Returns the error for a configuration that turns requests to code hosts off.
 pub(super) fn turned_off() -> CliError {
-    CliError::unusable(TURNED_OFF)
+    CliError::unusable(PULL_REQUESTS_DISABLED)
 }
 
 /// Writes the state of pull requests, one job per line.

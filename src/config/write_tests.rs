@@ -105,7 +105,7 @@ fn the_examples_in_a_new_file_are_valid_section_by_section_and_all_together() {
     assert_eq!((customization.filters.len(), customization.commands.len(), customization.keys.len()), (1, 1, 2));
     assert!(rest.ui.theme.is_some() && rest.poll.per_minute.is_some());
     assert_eq!((rest.privacy.reader_text_days(), rest.analytics.record_days), (ReaderTextRetention(7), Some(true)));
-    assert_eq!(rest.analytics.weights().of(Signal::UnclickedSearches), 0.5);
+    assert_eq!(rest.analytics.weights().get(Signal::UnclickedSearches), 0.5);
 }
 
 #[test]

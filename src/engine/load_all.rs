@@ -133,12 +133,12 @@ impl LoadRun<'_> {
         if let Some(UnfinishedReport { report, restarted_at: since }) =
             inner.store.unfinished_report(&inner.scope, range).await.map_err(read_failure)?
         {
-            (self.report, self.since) = (Some(Arc::new(ReportMerge::of(report))), since);
+            (self.report, self.since) = (Some(Arc::new(ReportMerge::new(report))), since);
             return Ok(());
         }
         let cached = inner.store.cached_report(&inner.scope, range).await.map_err(read_failure)?.report;
         let fresh = cached.filter(|report| inner.is_fresh(range, report.as_of));
-        self.report = fresh.map(Arc::unwrap_or_clone).map(ReportMerge::of).map(Arc::new);
+        self.report = fresh.map(Arc::unwrap_or_clone).map(ReportMerge::new).map(Arc::new);
         Ok(())
     }
 
@@ -191,7 +191,7 @@ impl LoadRun<'_> {
         let (complete, Timed { value: page, as_of }) = (!query.has_next(&response.value), response);
         // The request that shared the report has ended, so `unwrap_or_clone` doesn't copy it.
         let so_far = self.report.take().map(Arc::unwrap_or_clone);
-        let report = ReportMerge::with(so_far, query.range, page, complete, as_of);
+        let report = ReportMerge::add_or_start(so_far, query.range, page, complete, as_of);
         let progress = LoadProgress {
             range: query.range,
             rows: report.report().rows.len(),

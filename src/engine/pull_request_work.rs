@@ -9,7 +9,9 @@ use crate::api::hosts::{HostClient, HostError, HostErrorKind, RequestBudget};
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::Timed;
 use crate::model::log::LogKind;
-use crate::model::pull_request::{PullRequest, PullRequestFact, PullRequestState, Review, TURNED_OFF, short_commit};
+use crate::model::pull_request::{
+    PULL_REQUESTS_DISABLED, PullRequest, PullRequestFact, PullRequestState, Review, short_commit,
+};
 use crate::model::pull_request_action::{ActionOutcome, PullRequestAction};
 use crate::model::pull_request_details::PullRequestDetails;
 use crate::model::row::{Job, JobKey};
@@ -259,7 +261,7 @@ async fn prepare(
     }
     let current = state.head;
     if !current.as_str().starts_with(head.as_str()) {
-        return Err(ActionOutcome::Moved);
+        return Err(ActionOutcome::HeadChanged);
     }
     let action = match action {
         PullRequestAction::Merge(None) => {
@@ -381,7 +383,7 @@ async fn store_approval(store: &Store, linked: &LinkedPullRequest, state: &PullR
 
 /// Returns the failure for an action while docdeck doesn't ask code hosts.
 fn turned_off_failure() -> Failure {
-    Failure::local(TURNED_OFF)
+    Failure::local(PULL_REQUESTS_DISABLED)
 }
 
 fn host_failure(error: &HostError) -> Failure {

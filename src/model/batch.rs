@@ -1,11 +1,11 @@
 //! Reads many prompts from one file: text separated by blank lines, CSV with a `prompt` column, or JSON Lines. Prompts
-//! are returned in the order of the file. An error that concerns one line names it.
+//! are returned in the order of the file. An error about one line has its number.
 
 use super::text::CleanText;
 use serde_json::Value;
 
 /// The CSV column and the JSON field that contain the prompt.
-const PROMPT: &str = "prompt";
+const PROMPT_FIELD: &str = "prompt";
 
 /// Why a file can't be read as a list of prompts. Line numbers start at 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -121,7 +121,7 @@ fn read_json_lines(text: &str) -> Result<NumberedPrompts, BatchError> {
 fn prompt_from_json(line: &str) -> Option<String> {
     match serde_json::from_str(line.trim()).ok()? {
         Value::String(prompt) => Some(prompt),
-        Value::Object(mut fields) => match fields.remove(PROMPT)? {
+        Value::Object(mut fields) => match fields.remove(PROMPT_FIELD)? {
             Value::String(prompt) => Some(prompt),
             _ => None,
         },
@@ -129,23 +129,23 @@ fn prompt_from_json(line: &str) -> Option<String> {
     }
 }
 
-fn reader(text: &str, delimiter: u8) -> csv::Reader<&[u8]> {
+fn csv_reader(text: &str, delimiter: u8) -> csv::Reader<&[u8]> {
     csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes())
 }
 
 /// Returns the index of the prompt column, or `None` if the header has no such column.
 fn column_index(reader: &mut csv::Reader<&[u8]>) -> Option<usize> {
-    reader.headers().ok()?.iter().position(|name| name.trim().eq_ignore_ascii_case(PROMPT))
+    reader.headers().ok()?.iter().position(|name| name.trim().eq_ignore_ascii_case(PROMPT_FIELD))
 }
 
 /// Returns the delimiter that yields a `prompt` column in the header: a comma, or the semicolon or tab that some
 /// spreadsheets write instead. Returns `None` if there is no such column.
 fn find_delimiter(text: &str) -> Option<u8> {
-    [b',', b';', b'\t'].into_iter().find(|delimiter| column_index(&mut reader(text, *delimiter)).is_some())
+    [b',', b';', b'\t'].into_iter().find(|delimiter| column_index(&mut csv_reader(text, *delimiter)).is_some())
 }
 
 fn read_prompt_column(text: &str) -> Result<NumberedPrompts, BatchError> {
-    let mut reader = reader(text, find_delimiter(text).ok_or(BatchError::NoColumn)?);
+    let mut reader = csv_reader(text, find_delimiter(text).ok_or(BatchError::NoColumn)?);
     let index = column_index(&mut reader).ok_or(BatchError::NoColumn)?;
     let mut prompts = Vec::new();
     for record in reader.records() {

@@ -154,7 +154,7 @@ pub struct ColorPalette {
     paints: [Paint; ColorRole::ALL.len()],
     /// The background colour of the whole screen; [`ThemeColor::Terminal`] keeps the terminal's background.
     pub background: ThemeColor,
-    /// The terminal backgrounds on which these colours are meant to be used, if `background` is the terminal's.
+    /// The terminal backgrounds that these colours are made for, if `background` is the terminal's.
     pub made_for: Vec<Rgb>,
 }
 
@@ -217,7 +217,7 @@ impl ColorPalette {
     }
 }
 
-/// What is known about the terminal's background.
+/// Whether the terminal's background is dark or light.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Background {
     Dark,
@@ -228,7 +228,7 @@ pub enum Background {
 
 impl Background {
     /// Returns whether a background colour is dark or light.
-    pub fn of(color: Rgb) -> Self {
+    pub fn from_color(color: Rgb) -> Self {
         if color.is_dark() { Self::Dark } else { Self::Light }
     }
 }
@@ -268,8 +268,8 @@ mod tests {
 
     #[test]
     fn a_background_is_dark_or_light() {
-        assert_eq!(Background::of(Rgb(0x28, 0x2c, 0x34)), Background::Dark);
-        assert_eq!(Background::of(Rgb(0xfd, 0xf6, 0xe3)), Background::Light);
+        assert_eq!(Background::from_color(Rgb(0x28, 0x2c, 0x34)), Background::Dark);
+        assert_eq!(Background::from_color(Rgb(0xfd, 0xf6, 0xe3)), Background::Light);
     }
 
     #[test]

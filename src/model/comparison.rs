@@ -1,9 +1,9 @@
 //! Decides which days of two date ranges are compared, and how a number of views changed. Only complete days are
 //! compared. If one range has more complete days, numbers are compared per day.
 //!
-//! If the shown range includes today, the other range is cut to as many days as the shown range has complete days, so
-//! that Monday to Saturday is compared with Monday to Saturday. If the user chose the other range and its length is
-//! different, it is not cut.
+//! If the shown range includes today, the other range is shortened to the number of complete days in the shown range,
+//! so that Monday to Saturday is compared with Monday to Saturday. A range that the user chose is shortened only if it
+//! is as long as the shown range.
 
 use super::period::DateRange;
 use super::report::Report;
@@ -35,7 +35,7 @@ impl ComparedRanges {
     ///
     /// # Errors
     /// Fails if one of the ranges has no complete day, or if both have the same complete days.
-    pub fn of(shown: DateRange, other: DateRange, is_aligned: bool, today: NaiveDate) -> Result<Self, NotComparable> {
+    pub fn new(shown: DateRange, other: DateRange, is_aligned: bool, today: NaiveDate) -> Result<Self, NotComparable> {
         let yesterday = today.pred_opt().unwrap_or(today);
         let now = shown.cut_at(yesterday).ok_or(NotComparable::OnlyToday)?;
         let mut before = other.cut_at(yesterday).ok_or(NotComparable::OtherIsNotOver(other))?;
@@ -178,7 +178,7 @@ mod tests {
     }
 
     fn compared(shown: &str, other: &str, is_aligned: bool) -> Result<String, NotComparable> {
-        let ranges = ComparedRanges::of(range(shown), range(other), is_aligned, today())?;
+        let ranges = ComparedRanges::new(range(shown), range(other), is_aligned, today())?;
         Ok([Some(ranges.dates()), ranges.per_day_text()].into_iter().flatten().collect::<Vec<_>>().join(", "))
     }
 
@@ -210,7 +210,7 @@ mod tests {
     fn a_month_longer_than_the_previous_one_counts_with_all_its_complete_days() {
         let today = "2026-03-31".parse().expect("a date");
         let (march, february) = (range("2026-03-01 2026-03-31"), range("2026-02-01 2026-02-28"));
-        let ranges = ComparedRanges::of(march, february, true, today).expect("comparable");
+        let ranges = ComparedRanges::new(march, february, true, today).expect("comparable");
         assert_eq!((ranges.now.days(), ranges.before.days()), (30, 28));
     }
 
@@ -239,11 +239,11 @@ mod tests {
     #[test]
     fn a_comparison_is_labelled_with_its_days() {
         let (shown, other) = (range("2026-11-16 2026-11-22"), range("2026-11-09 2026-11-15"));
-        let ranges = ComparedRanges::of(shown, other, true, today()).expect("comparable");
+        let ranges = ComparedRanges::new(shown, other, true, today()).expect("comparable");
         assert_eq!(ranges.label(shown), "complete days, 16–21 Nov vs 9–14 Nov");
         assert_eq!(ranges.short_label(shown), "complete days vs 9–14 Nov");
         let (shown, other) = (range("2026-10-01 2026-10-31"), range("2026-09-01 2026-09-30"));
-        let ranges = ComparedRanges::of(shown, other, true, today()).expect("comparable");
+        let ranges = ComparedRanges::new(shown, other, true, today()).expect("comparable");
         assert_eq!(ranges.label(shown), "views per day, 31 vs 30 days, 1–31 Oct vs 1–30 Sep");
         assert_eq!(ranges.label_without_per_day(shown), "31 vs 30 days, 1–31 Oct vs 1–30 Sep");
     }

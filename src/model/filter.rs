@@ -1,5 +1,5 @@
-//! The parts of which filters of reports consist: words, and comparisons of a value with a number. The filter of page
-//! views (`tui::views::table`) and the filters of the other reports (`model::analytics`) use them.
+//! The parts of report filters: words, and comparisons of a value with a number. The filter of page views
+//! (`tui::views::table`) and the filters of the other reports (`model::analytics`) use them.
 
 use super::views::ViewCount;
 
@@ -13,11 +13,11 @@ pub enum Operator {
     Equal,
 }
 
-/// The characters of which operators consist.
+/// The characters that operators consist of.
 pub const OPERATORS: [char; 5] = ['<', '>', '=', '≤', '≥'];
 
 impl Operator {
-    /// Whether a value passes. `equal` is whether the two values count as equal.
+    /// Whether the comparison of `known` with `value` is true. `equal` states whether the two count as equal.
     pub fn holds<T: PartialOrd>(self, known: &T, value: &T, equal: bool) -> bool {
         match self {
             Self::Less => known < value,
@@ -44,7 +44,7 @@ impl<'a> TypedComparison<'a> {
     /// Splits a term that contains an operator.
     ///
     /// # Errors
-    /// What is wrong with the term.
+    /// Returns what is wrong with the term.
     pub fn parse(token: &'a str) -> Result<Self, String> {
         let at = token.find(OPERATORS).unwrap_or(token.len());
         let (name, rest) = token.split_at_checked(at).unwrap_or((token, ""));
@@ -71,9 +71,9 @@ pub fn contains_word(text: &str, word: &str) -> bool {
     text.contains(word) || (may_differ(text) && text.to_lowercase().contains(word))
 }
 
-/// Splits the text into terms at its blanks. Blanks around an operator belong to the term and are removed.
-/// `is_operand` is whether a name can be compared.
-pub fn tokens(typed: &str, is_operand: impl Fn(&str) -> bool) -> Vec<String> {
+/// Splits the typed text into terms at its blanks. Blanks around an operator are removed, so that `hits > 20` is one
+/// term. `is_operand` returns whether a name can be compared.
+pub fn split_terms(typed: &str, is_operand: impl Fn(&str) -> bool) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     for word in typed.split_whitespace() {
         let goes_on = tokens.last().is_some_and(|last| {
@@ -90,7 +90,7 @@ pub fn tokens(typed: &str, is_operand: impl Fn(&str) -> bool) -> Vec<String> {
     tokens
 }
 
-/// Removes the commas from a number. `None` unless the rest is digits with an optional sign and decimal point.
+/// Removes the commas from a number. Returns `None` if anything but digits, a sign and decimal points remains.
 pub fn without_commas(typed: &str) -> Option<String> {
     let plain = typed.replace(',', "");
     let unsigned = plain.strip_prefix(['+', '-']).unwrap_or(&plain);
@@ -106,7 +106,7 @@ pub fn parse_count(typed: &str) -> Option<ViewCount> {
     };
     let digits = without_commas(digits)?;
     let (integer, decimals) = digits.split_once('.').unwrap_or((&digits, ""));
-    // Moves the decimal point to the right, by as many digits as the letter stands for.
+    // Moves the decimal point to the right: by three digits for k, by six for m.
     let (moved, rest) = decimals.split_at_checked(zeros).unwrap_or((decimals, ""));
     let point = if rest.is_empty() { "" } else { "." };
     ViewCount::parse(&format!("{integer}{moved:0<zeros$}{point}{rest}"))

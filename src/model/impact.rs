@@ -37,7 +37,7 @@ pub struct ImpactWindows {
 
 /// Returns the windows of a job that started and finished on these days. Returns `None` if the calendar has no such
 /// date.
-pub fn windows(started: NaiveDate, finished: Option<NaiveDate>) -> Option<ImpactWindows> {
+pub fn impact_windows(started: NaiveDate, finished: Option<NaiveDate>) -> Option<ImpactWindows> {
     let length = Days::new(u64::from(WINDOW_DAYS));
     let before = DateRange::new(started.checked_sub_days(length)?, started.pred_opt()?)?;
     let after = match finished {
@@ -66,9 +66,9 @@ pub enum AfterWindow {
 /// the calendar has no such date.
 pub fn job_windows(job: &Job) -> Option<ImpactWindows> {
     if let Some(merged) = job.pull_request.as_ref().and_then(|state| state.merged_at) {
-        return windows(merged.date_naive(), Some(merged.date_naive()));
+        return impact_windows(merged.date_naive(), Some(merged.date_naive()));
     }
-    windows(job.created_at.date_naive(), job.local.finished_at.map(|at| at.date_naive()))
+    impact_windows(job.created_at.date_naive(), job.local.finished_at.map(|at| at.date_naive()))
 }
 
 /// Returns the state of the window after a job on the day `today` (UTC).
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_windows_exclude_the_days_on_which_the_job_ran() {
-        let windows = windows(day("2026-11-10"), Some(day("2026-11-11"))).expect("in range");
+        let windows = impact_windows(day("2026-11-10"), Some(day("2026-11-11"))).expect("in range");
         assert_eq!(windows.before.to_string(), "2026-11-03 … 2026-11-09");
         assert_eq!(windows.after.map(|range| range.to_string()).as_deref(), Some("2026-11-12 … 2026-11-18"));
         assert_eq!((windows.before.days(), windows.after.map(|range| range.days())), (WINDOW_DAYS, Some(WINDOW_DAYS)));
@@ -255,6 +255,6 @@ mod tests {
 
     #[test]
     fn the_window_after_a_job_is_missing_while_the_job_is_working() {
-        assert_eq!(super::windows(day("2026-11-10"), None).map(|windows| windows.after), Some(None));
+        assert_eq!(impact_windows(day("2026-11-10"), None).map(|windows| windows.after), Some(None));
     }
 }

@@ -137,24 +137,24 @@ pub fn state_word(job: &Job) -> &str {
 /// Returns the word for a job's state on screen: like [`state_word`], but says what an active job does, and what became
 /// of the pull request of a completed job.
 pub fn list_word(job: &Job) -> &str {
-    match (JobState::of(job), state_fact(job)) {
+    match (JobState::of(job), fact_shown_as_state(job)) {
         (_, Some(fact)) => fact.word_and_meaning().0,
         (JobState::Active, None) => JobState::Active.screen_word(),
         _ => state_word(job),
     }
 }
 
-/// Returns the fact about the pull request that lists show in place of the state of a completed job; `None` for any
+/// Returns the fact about the pull request that lists show as the state of a completed job. Returns `None` for any
 /// other job, and if the state of the pull request is unknown.
-pub fn state_fact(job: &Job) -> Option<PullRequestFact> {
+pub fn fact_shown_as_state(job: &Job) -> Option<PullRequestFact> {
     job.pr_fact().filter(|_| JobState::of(job) == JobState::Completed)
 }
 
 /// Returns the pull request in the column of a list: its number, or `no PR` for a completed job without one. Empty for
 /// any other job without a pull request. If `with_symbol` is set, the symbol of its state follows, unless the state of
 /// the job is that of the pull request.
-pub fn list_pull_request(job: &Job, with_symbol: bool) -> Cow<'static, str> {
-    let fact = job.pr_fact().filter(|_| with_symbol && state_fact(job).is_none());
+pub fn pull_request_cell(job: &Job, with_symbol: bool) -> Cow<'static, str> {
+    let fact = job.pr_fact().filter(|_| with_symbol && fact_shown_as_state(job).is_none());
     match (job.pr_number(), &job.remote.pr_link) {
         (Some(number), _) => match fact {
             Some(fact) => format!("#{number} {}", fact.symbol()).into(),
@@ -223,7 +223,7 @@ pub fn state_words(job: &Job) -> impl Iterator<Item = &str> {
     status.into_iter().chain([state_word(job), list_word(job), job.group().name()])
 }
 
-/// The word for a pull request whose state was not read yet.
+/// The word for a pull request whose state is not loaded.
 const UNKNOWN_PULL_REQUEST: &str = "unknown";
 
 /// Returns all words that describe the pull request of a job, for filters; none if the job has no pull request.

@@ -110,14 +110,14 @@ pub fn wait_text(delta: TimeDelta) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LedgerEntry {
     pub at: Time,
-    /// When docdeck first noticed that `at` is in the future, by the corrected clock; `None` if it never noticed this.
+    /// The time of the corrected clock when docdeck first noticed that `at` is in the future; `None` if it never did.
     pub seen_ahead_at: Option<Time>,
 }
 
 impl LedgerEntry {
-    /// Returns when the window of the request starts: at `at` or, while `at` is in the future because the clock was set
-    /// back, when that was first noticed. Once the clock reaches `at`, `at` counts again, so that a request never
-    /// expires too early.
+    /// Returns when the window of the request starts: at `at`. While `at` is in the future, because the clock was set
+    /// back, the window starts when this was first noticed. Once the clock reaches `at`, the window starts at `at`
+    /// again, so that a request never expires too early.
     fn counts_from(&self, now: Time) -> Time {
         if self.at <= now { self.at } else { first_seen(self.seen_ahead_at, now) }
     }
@@ -141,8 +141,8 @@ pub struct RateLimitBlock {
     pub is_estimate: bool,
     /// When the 429 was received; `None` if an earlier version of docdeck stored it.
     pub received_at: Option<Time>,
-    /// When docdeck first noticed that this computer's clock had been ahead when the 429 arrived, by the corrected
-    /// clock; `None` if it never noticed this.
+    /// The time of the corrected clock when docdeck first noticed that this computer's clock had been ahead when the
+    /// 429 arrived; `None` if it never did.
     pub seen_ahead_at: Option<Time>,
 }
 

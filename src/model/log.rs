@@ -1,5 +1,5 @@
-//! Entries of the log screen: requests and state changes. A job may be named by its title, which may begin like its
-//! prompt. No other text of a prompt and no API key is logged.
+//! Entries of the log screen: requests and state changes. An entry may contain a job's title, which is often the first
+//! line of its prompt. No other text of a prompt and no API key is logged.
 
 use super::Time;
 use super::analytics::AnalyticsKind;

@@ -25,7 +25,7 @@ pub fn merge_response(row: &mut Job, job: &RemoteJob, now: Time) -> Vec<JobEvent
         if before.is_finished() && !row.remote.is_finished() {
             row.remote.archived_at = job.state.archived_at;
         }
-        set_times(row, before.is_finished(), awaits_first_response, now);
+        update_times(row, before.is_finished(), awaits_first_response, now);
         kinds.extend(row.remote.status.clone().map(|to| EventKind::Status { from: before.status, to }));
     } else if awaits_first_response && row.local.finished_at.is_none() && row.remote.is_finished() {
         // In the first response after a follow-up, the service may report the job as finished, just as before the
@@ -74,7 +74,7 @@ pub fn mark_gone(row: &mut Job, now: Time) -> Vec<JobEvent> {
 }
 
 /// Updates the start and finish times of the agent's work after a change of status.
-fn set_times(row: &mut Job, was_finished: bool, started_by_follow_up: bool, now: Time) {
+fn update_times(row: &mut Job, was_finished: bool, started_by_follow_up: bool, now: Time) {
     let is_finished = row.remote.is_finished();
     if is_finished && (!was_finished || started_by_follow_up) {
         row.local.finished_at = Some(now);

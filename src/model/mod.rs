@@ -54,6 +54,6 @@ pub type Time = chrono::DateTime<chrono::Utc>;
 
 /// Returns `time` if RFC 3339 can represent it (years 0 to 9999 in UTC), otherwise `None`. docdeck rejects other times
 /// on input, because it could not read them back after writing them.
-pub fn in_rfc3339_range(time: Time) -> Option<Time> {
+pub fn checked_rfc3339_time(time: Time) -> Option<Time> {
     (0..=9999).contains(&chrono::Datelike::year(&time)).then_some(time)
 }

@@ -17,7 +17,7 @@ pub fn grouped_number(n: impl Into<i128>) -> String {
     out
 }
 
-/// Formats a number of things with thousands separators.
+/// Formats a count of any integer type with thousands separators. A count beyond `i128` is shown as the largest `i128`.
 pub fn format_count(n: impl TryInto<i128>) -> String {
     grouped_number(n.try_into().unwrap_or(i128::MAX))
 }

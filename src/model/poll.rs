@@ -17,8 +17,8 @@ pub const FOLLOW_UP_GRACE: TimeDelta = TimeDelta::seconds(90);
 /// When a job that completed without a pull request is checked for a late pull request, counted from when it finished.
 pub const LATE_CHECKS: [TimeDelta; 3] = [TimeDelta::seconds(5), TimeDelta::seconds(15), TimeDelta::seconds(45)];
 
-/// Returns when to check the job next, or `None` if no further change is expected. `Store::jobs_to_check` leaves out in
-/// SQL most jobs for which this is `None`.
+/// Returns when to check the job next, or `None` if no further change is expected. `Store::jobs_to_check` already
+/// leaves out most of these jobs in SQL.
 ///
 /// In the first hour, the interval after a check depends only on t, the time from the last accepted prompt to that
 /// check. It is 2 + t/2 seconds, but at most 30, so the checks come 2, 5, 9.5, … seconds after the prompt.
@@ -30,7 +30,7 @@ pub fn next_poll(job: &Job) -> Option<Time> {
         return Some(job.last_accepted_at() + MIN_INTERVAL);
     };
     let elapsed = (checked - job.last_accepted_at()).max(TimeDelta::zero());
-    let growing = || {
+    let with_growing_interval = || {
         checked
             + if elapsed >= TimeDelta::hours(1) {
                 SLOW_INTERVAL
@@ -41,7 +41,7 @@ pub fn next_poll(job: &Job) -> Option<Time> {
     match &job.remote.status {
         // A follow-up has restarted the job, but the service still reports the status from before the follow-up.
         Some(status) if status.is_finished() && job.local.finished_at.is_none() && elapsed < FOLLOW_UP_GRACE => {
-            Some(growing())
+            Some(with_growing_interval())
         }
         Some(Status::Completed) if job.remote.pr_link.is_none() => {
             let finished = job.local.finished_at?;
@@ -49,7 +49,7 @@ pub fn next_poll(job: &Job) -> Option<Time> {
         }
         Some(Status::Completed | Status::Archived | Status::Failed) => None,
         Some(Status::Unknown(_)) => Some(checked + SLOW_INTERVAL),
-        None | Some(Status::Active) => Some(growing()),
+        None | Some(Status::Active) => Some(with_growing_interval()),
     }
 }
 

@@ -6,7 +6,7 @@ use super::text::CleanText;
 /// A build that the service has accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartedBuild {
-    /// The id by which its state can be requested.
+    /// The id for requesting the state of the build.
     pub id: CleanText,
     /// The address of the preview; `None` if the service reports none.
     pub url: Option<CleanText>,

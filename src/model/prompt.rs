@@ -14,7 +14,7 @@ pub const MAX_TITLE_CHARS: usize = 200;
 /// Returns the title of a job with this prompt: the first line with visible text. Returns an empty title if there is
 /// none.
 pub fn prompt_title(text: &str) -> CleanText {
-    // A prompt about a page begins with `/path:`.
+    // The first line of a prompt about a page is `/path:`. The title doesn't need the colon.
     let mut lines = text.lines().map(|line| CleanText::title(line.trim_end().trim_end_matches(':'), MAX_TITLE_CHARS));
     lines.find(|line| !line.is_empty()).unwrap_or_default()
 }
@@ -238,7 +238,7 @@ impl EventKind {
 
     /// Describes the change in a few words, for the log.
     pub fn log_text(&self) -> CleanText {
-        // As on the screen, which says working instead of active.
+        // The screen also shows `working` for an active job.
         let word = |status: &Status| if *status == Status::Active { "working".to_owned() } else { status.to_string() };
         CleanText::line(&match self {
             Self::Status { from: Some(from), to } => format!("{} → {}", word(from), word(to)),

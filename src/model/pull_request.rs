@@ -57,7 +57,7 @@ impl PullRequestLink {
         Some(Self { kind, host: host.to_owned(), repository, number })
     }
 
-    /// Returns the link without what may follow the number.
+    /// Returns the URL of the pull request, without anything that followed the number in the link.
     pub fn url(&self) -> String {
         let part = match self.kind {
             HostKind::GitHub => "pull",
@@ -73,14 +73,14 @@ impl PullRequestLink {
 pub enum PullRequestState {
     Open,
     Draft,
-    /// It waits in the merge queue.
+    /// The pull request waits in the merge queue.
     Queued,
     Merged,
     Closed,
 }
 
 impl PullRequestState {
-    /// Whether nothing changes any more, unless somebody opens the pull request again.
+    /// Whether the pull request doesn't change any more, unless somebody reopens it.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Merged | Self::Closed)
     }
@@ -121,7 +121,7 @@ impl Checks {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedCheck {
     pub name: CleanText,
-    /// The page with its details.
+    /// The web page with the details of the check.
     pub url: Option<CleanText>,
 }
 
@@ -137,19 +137,19 @@ pub enum Review {
     None,
 }
 
-/// The state of a pull request, as the code host reported it. Its JSON is stored, and is also the form for scripts, which
-/// adds `number` and `url`.
+/// The state of a pull request, as the code host reported it. Its JSON is stored, and printed for scripts together with
+/// `number` and `url`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PullRequest {
     pub title: CleanText,
     pub state: PullRequestState,
     pub checks: Checks,
-    /// `None` if the host doesn't report it with the state.
+    /// The decision of the reviewers; `None` if the host doesn't report it with the state.
     pub review: Option<Review>,
-    /// Whether it conflicts with the base branch; `None` if the host has not computed it yet.
+    /// Whether the pull request conflicts with the base branch; `None` if the host has not computed it yet.
     pub conflict: Option<bool>,
-    /// Whether the base branch has commits that the branch lacks, and must be merged first.
+    /// Whether the base branch has commits that the branch lacks, so that it must be merged into the branch first.
     #[serde(default)]
     pub behind: bool,
     /// The head commit.
@@ -163,7 +163,7 @@ pub struct PullRequest {
     pub files: Option<u64>,
     #[serde(with = "super::time_format")]
     pub merged_at: Option<Time>,
-    /// When the code host reported this, except for the checks.
+    /// When the code host reported this state, except the checks.
     #[serde(with = "super::time_format::required")]
     pub as_of: Time,
     /// When the code host reported the checks, or that the token may not read them; `None` if they were never read.
@@ -174,8 +174,8 @@ pub struct PullRequest {
     pub changed_at: Time,
 }
 
-/// The error if the configuration forbids requests to code hosts.
-pub const TURNED_OFF: &str = "Pull requests are turned off: set enabled = true in [pull_requests].";
+/// The error message if the configuration forbids requests to code hosts.
+pub const PULL_REQUESTS_DISABLED: &str = "Pull requests are turned off: set enabled = true in [pull_requests].";
 
 /// Returns the abbreviation of a commit id, as Git prints it.
 pub fn short_commit(id: &CleanText) -> String {
@@ -183,7 +183,7 @@ pub fn short_commit(id: &CleanText) -> String {
 }
 
 impl PullRequest {
-    /// Returns the most important fact.
+    /// Returns the most important fact about the state.
     pub fn fact(&self) -> PullRequestFact {
         match (self.state, self.checks.state) {
             (PullRequestState::Merged, _) => PullRequestFact::Merged,
@@ -194,7 +194,8 @@ impl PullRequest {
             (PullRequestState::Queued, _) => PullRequestFact::Queued,
             (_, ChecksState::Pending) => PullRequestFact::Pending,
             (PullRequestState::Draft, _) => PullRequestFact::Draft,
-            // Not ready before that is known. If the token may not read checks, it never will be, so they don't count.
+            // Not ready while the checks were never read. If the token may not read them, `checks_as_of` is set, and
+            // they are ignored.
             (PullRequestState::Open, ChecksState::Unavailable) if self.checks_as_of.is_none() => {
                 PullRequestFact::Pending
             }
@@ -202,8 +203,8 @@ impl PullRequest {
         }
     }
 
-    /// Returns the words that describe the state, of which each may be typed in a filter. Unlike [`Self::fact`], several
-    /// can be true at once: an open draft with failing checks has a word for each.
+    /// Returns the words by which a filter finds the pull request. Unlike [`Self::fact`], several can be true at once:
+    /// a draft with failing checks is `open`, `draft` and `failing`.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
         let is_open = !self.state.is_final();
         let words = [
@@ -221,8 +222,8 @@ impl PullRequest {
         self.checks_as_of.is_some_and(|as_of| as_of >= self.as_of)
     }
 
-    /// Returns the state after the host reported `newer`. If the checks were not read with it, those of the same head
-    /// commit are kept, with their time.
+    /// Returns `newer` with the parts of this state that still hold. If both have the same head commit, these are the
+    /// checks with their time, unless `newer` has checks, and an approval, unless `newer` has a review.
     #[must_use]
     pub fn merged_with(&self, newer: Self) -> Self {
         let same_head = self.head == newer.head;
@@ -261,7 +262,7 @@ pub enum PullRequestTurn {
     User,
     /// Checks or the merge queue are running.
     Host,
-    /// Nobody: it is merged or closed.
+    /// The pull request is merged or closed.
     Nobody,
 }
 
@@ -326,7 +327,7 @@ impl PullRequestFact {
         }
     }
 
-    /// Returns who has to act. The agent has finished when a draft is shown, so only the user can move it on.
+    /// Returns who has to act. A draft waits for the user, because lists show it only after the agent has finished.
     pub fn turn(self) -> PullRequestTurn {
         match self {
             Self::Ready | Self::Failing | Self::Conflict | Self::ChangesRequested | Self::Draft => {

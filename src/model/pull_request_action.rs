@@ -35,16 +35,16 @@ pub enum PullRequestAction {
     Approve,
     RequestChanges(String),
     Comment(String),
-    /// A draft becomes ready for review.
+    /// Marks a draft as ready for review.
     MarkReady,
-    /// Merges by this method; `None` for the one that the repository prefers.
+    /// Merges by this method; `None` for the method that the repository prefers.
     Merge(Option<MergeMethod>),
-    /// Closes it without merging.
+    /// Closes the pull request without merging it.
     Close,
 }
 
 impl PullRequestAction {
-    /// Returns the question before the action, which names the pull request, its head commit and the effect.
+    /// Returns the question that confirms the action. It names the pull request, its head commit and the effect.
     pub fn question(&self, number: u64, repository: &str, head: &CleanText) -> String {
         let head = short_commit(head);
         let pull_request = format!("#{number} in {repository}");
@@ -70,8 +70,8 @@ impl PullRequestAction {
         }
     }
 
-    /// Returns the question before the action on several pull requests. A list of them follows it.
-    pub fn question_for(&self, count: usize) -> String {
+    /// Returns the question that confirms the action on several pull requests. Their list is shown below it.
+    pub fn question_for_several(&self, count: usize) -> String {
         let all = match count {
             1 => "1 pull request".to_owned(),
             _ => format!("{count} pull requests"),
@@ -91,7 +91,7 @@ impl PullRequestAction {
         format!("{question} docdeck stops at the first failure.")
     }
 
-    /// Returns the title of the question, and the label of the key that confirms it.
+    /// Returns the title of the question, and the label of the key that confirms the action.
     pub fn labels(&self) -> (&'static str, &'static str) {
         match self {
             Self::Approve => ("Approve", "approve"),
@@ -125,7 +125,7 @@ impl PullRequestAction {
     }
 }
 
-/// What a text that was written, but not sent, is for. Each pull request can have one of each.
+/// The purpose of a text that was written but not sent. A pull request can have one such text of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UnsentReviewKind {
     ChangeRequest,
@@ -144,7 +144,8 @@ impl UnsentReviewKind {
     }
 }
 
-/// The head commit of a job's pull request that the user has seen. An action on another one is not sent.
+/// The head commit that the user has seen of a job's pull request. An action is not sent if the head commit has changed
+/// since.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeadCommit {
     pub job: JobKey,
@@ -155,14 +156,14 @@ pub struct HeadCommit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ActionOutcome {
     Done,
-    /// The head commit is another one, so nothing was done.
-    Moved,
-    /// The host refused the action, or was not reached; contains the reason. Nothing was done.
+    /// The head commit has changed, so nothing was done.
+    HeadChanged,
+    /// The host refused the action or was not reached, for this reason. Nothing was done.
     NotDone(CleanText),
     /// The response was lost, so the action may have been carried out.
     Unconfirmed {
         why: CleanText,
-        /// Whether the state of the pull request was read after that.
+        /// Whether the state of the pull request was read after the response was lost.
         is_state_read: bool,
     },
 }
@@ -187,7 +188,7 @@ impl ActionOutcome {
         let participle = action.participle();
         match self {
             Self::Done => format!("#{number} was {participle}."),
-            Self::Moved => {
+            Self::HeadChanged => {
                 format!("#{number} was not {participle}: it has new commits. Look at its changes, then try again.")
             }
             Self::NotDone(why) => format!("#{number} was not {participle}: {why}."),

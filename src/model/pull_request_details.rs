@@ -11,11 +11,11 @@ use std::collections::HashMap;
 /// The details of a pull request. Its JSON is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PullRequestDetails {
-    /// The head commit to which the commits, the files and the preview belong; empty if unknown.
+    /// The head commit that the commits, the files and the preview belong to; empty if unknown.
     #[serde(default)]
     pub head: CleanText,
     pub author: CleanText,
-    /// The branch into which it is merged.
+    /// The branch that the pull request is merged into.
     pub base: CleanText,
     /// The reviews and comments, oldest first.
     pub entries: Vec<ReviewEntry>,
@@ -23,20 +23,20 @@ pub struct PullRequestDetails {
     pub commits: Vec<Commit>,
     /// The number of all commits.
     pub commit_count: u64,
-    /// The first changed files, up to 100. Empty if the host reports them only with their lines.
+    /// The first changed files, up to 100. Empty if the host reports files only together with their changed lines.
     #[serde(default)]
-    pub files: Vec<FileSize>,
+    pub files: Vec<FileDiffStat>,
     /// The checks that have not failed. `None` if the token may not read them.
     #[serde(default)]
     pub checks: Option<OtherChecks>,
-    /// The methods by which the repository allows to merge, the preferred one first. Empty if unknown.
+    /// The merge methods that the repository allows, the preferred one first. Empty if unknown.
     #[serde(default)]
     pub merge_methods: Vec<MergeMethod>,
     /// The address of the preview of the site with the changes.
     pub preview: Option<CleanText>,
 }
 
-/// The checks of a commit that have not failed. Those that have failed are part of the state of the pull request.
+/// The checks of a commit that have not failed. [`Checks`](super::pull_request::Checks) has those that have failed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct OtherChecks {
     /// The commit that is checked.
@@ -50,7 +50,7 @@ pub struct OtherChecks {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingCheck {
     pub name: CleanText,
-    /// The page with its details.
+    /// The web page with the details of the check.
     pub url: Option<CleanText>,
 }
 
@@ -69,9 +69,9 @@ pub struct ReviewEntry {
 }
 
 impl ReviewEntry {
-    /// Returns the link that the service's bot writes into a comment: that of `[View Preview](LINK)`. Others may write
-    /// one too, which is not to be trusted.
-    pub fn preview(&self) -> Option<CleanText> {
+    /// Returns the link to the preview that the service's bot writes into a comment as `[View Preview](LINK)`. Links in
+    /// comments of people are ignored, because they can't be trusted.
+    pub fn preview_link(&self) -> Option<CleanText> {
         if !self.is_bot {
             return None;
         }
@@ -113,7 +113,7 @@ pub struct Commit {
 
 /// A changed file with its numbers of added and removed lines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileSize {
+pub struct FileDiffStat {
     pub path: CleanText,
     pub additions: u64,
     pub deletions: u64,
@@ -129,13 +129,15 @@ pub struct SiteFacts {
 }
 
 impl SiteFacts {
-    /// Returns the page that a file is, and its views; `None` if the file is no page or its views are not cached.
+    /// Returns the page that a file contains, and its views. `None` if the file is not a page, or if the views are not
+    /// cached.
     pub fn page_views(&self, file: &str) -> Option<(&CleanText, &PagePeriod)> {
         self.views.get_key_value(&CleanText::line(&page_of_file(file)?))
     }
 }
 
-/// Returns the page that a file of the repository is: `/guides/sso` for `guides/sso.mdx`. `None` for other files.
+/// Returns the page that a file of the repository contains: `/guides/sso` for `guides/sso.mdx`. `None` if the file is
+/// not a page.
 pub fn page_of_file(path: &str) -> Option<String> {
     let name = [".mdx", ".md"].iter().find_map(|ending| path.strip_suffix(ending))?;
     let name = name.strip_suffix("/index").unwrap_or(name);
@@ -143,7 +145,7 @@ pub fn page_of_file(path: &str) -> Option<String> {
 }
 
 impl PullRequestDetails {
-    /// Returns the pages that are changed.
+    /// Returns the changed pages.
     pub fn pages(&self) -> Vec<CleanText> {
         let pages = self.files.iter().filter_map(|file| page_of_file(file.path.as_str()));
         pages.map(|page| CleanText::line(&page)).collect()
@@ -151,7 +153,7 @@ impl PullRequestDetails {
 
     /// Returns the link to the preview in the newest comment that has one.
     pub fn preview_in_comments(&self) -> Option<CleanText> {
-        self.entries.iter().rev().find_map(ReviewEntry::preview)
+        self.entries.iter().rev().find_map(ReviewEntry::preview_link)
     }
 }
 

@@ -20,7 +20,7 @@ const REDACTED: &str = "***";
 const KEY_PREFIX: &[u8] = b"mint";
 /// The minimum length of the random part of a service key. A shorter part is a word, as in `mint_config`.
 const MIN_SECRET_LENGTH: usize = 8;
-/// The length in bytes of the longest words. A longer part of a text is probably not a word.
+/// The maximum length of a word in bytes. A longer part of a text may be a key.
 const MAX_WORD_LENGTH: usize = 20;
 /// The prefixes `mint_` and `MINT_` in base64, without characters that also depend on neighbouring bytes. Each prefix
 /// has three forms, for 0, 1 or 2 bytes (modulo 3) before it.
@@ -56,7 +56,7 @@ pub fn redacted_text(text: &str) -> String {
         let is_word = first.is_alphanumeric();
         let end = rest.find(|c: char| c.is_alphanumeric() != is_word).unwrap_or(rest.len());
         let (part, after) = rest.split_at(end);
-        out.push_str(if is_word && !is_a_word(part) { REDACTED } else { part });
+        out.push_str(if is_word && !looks_like_word(part) { REDACTED } else { part });
         rest = after;
     }
     out
@@ -130,7 +130,7 @@ impl Redactor {
     }
 
     /// Whether the text contains the key.
-    pub fn finds(&self, text: &str) -> bool {
+    pub fn finds_key_in(&self, text: &str) -> bool {
         matches!(self.redacted(text), Cow::Owned(_))
     }
 
@@ -235,7 +235,7 @@ fn token_at(bytes: &[u8], at: usize) -> Option<Range<usize>> {
 }
 
 /// Whether a sequence of letters and digits is a word or a name, and not a piece of a key.
-fn is_a_word(part: &str) -> bool {
+fn looks_like_word(part: &str) -> bool {
     let letters = part.trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = part.len() - letters.len();
     if part.len() <= 4 || letters.is_empty() || !part.is_ascii() {

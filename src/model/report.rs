@@ -49,12 +49,12 @@ impl Report {
 
     /// Merges the next response. Use a [`ReportMerge`] to merge many responses, because it is faster.
     pub fn add_response(&mut self, response: ViewsPage, complete: bool, as_of: Time) {
-        ReportIndex::of(&self.rows).add_response_to(self, response, complete, as_of);
+        ReportIndex::new(&self.rows).add_response_to(self, response, complete, as_of);
     }
 
     /// Adds up the human, AI and total views of all rows. Values that aren't valid counts are ignored.
     pub fn sums(&self) -> ViewSums {
-        self.rows.iter().fold(ViewSums::default(), |sums, row| sums.with(&row.counts))
+        self.rows.iter().fold(ViewSums::default(), |sums, row| sums.plus(&row.counts))
     }
 
     /// Returns the share of the site's total views that the loaded rows have, 0 to 1, as the progress of loading.
@@ -78,19 +78,25 @@ pub struct ReportMerge {
 
 impl ReportMerge {
     /// Creates the index of an existing report, so that more responses can be merged into it.
-    pub fn of(report: Report) -> Self {
-        Self { index: ReportIndex::of(&report.rows), report }
+    pub fn new(report: Report) -> Self {
+        Self { index: ReportIndex::new(&report.rows), report }
     }
 
     /// Merges `response` into `so_far`, or starts a report with it if `so_far` is `None`.
     #[must_use]
-    pub fn with(so_far: Option<Self>, range: DateRange, response: ViewsPage, complete: bool, as_of: Time) -> Self {
+    pub fn add_or_start(
+        so_far: Option<Self>,
+        range: DateRange,
+        response: ViewsPage,
+        complete: bool,
+        as_of: Time,
+    ) -> Self {
         match so_far {
             Some(mut merge) => {
                 merge.add_response(response, complete, as_of);
                 merge
             }
-            None => Self::of(Report::from_first_response(range, response, complete, as_of)),
+            None => Self::new(Report::from_first_response(range, response, complete, as_of)),
         }
     }
 
@@ -128,18 +134,18 @@ struct ReportIndex {
 }
 
 impl ReportIndex {
-    fn of(rows: &[PageRow]) -> Self {
+    fn new(rows: &[PageRow]) -> Self {
         let positions = rows.iter().enumerate().map(|(position, row)| (row.path.clone(), position)).collect();
-        Self { positions, total: rows.iter().map(|row| total(&row.counts)).sum() }
+        Self { positions, total: rows.iter().map(|row| total_views(&row.counts)).sum() }
     }
 
     fn add_response_to(&mut self, report: &mut Report, response: ViewsPage, complete: bool, as_of: Time) {
         for row in response.rows {
-            self.total = self.total + total(&row.counts);
+            self.total = self.total + total_views(&row.counts);
             match self.positions.entry(row.path.clone()) {
                 Entry::Occupied(entry) => {
                     let Some(known) = report.rows.get_mut(*entry.get()) else { continue };
-                    self.total = self.total - total(&known.counts);
+                    self.total = self.total - total_views(&known.counts);
                     known.counts = row.counts;
                     report.duplicates = report.duplicates.saturating_add(1);
                 }
@@ -156,7 +162,7 @@ impl ReportIndex {
     }
 }
 
-fn total(counts: &Counts) -> ViewCount {
+fn total_views(counts: &Counts) -> ViewCount {
     counts.total.value().unwrap_or_default()
 }
 
@@ -171,7 +177,7 @@ pub struct ViewSums {
 impl ViewSums {
     /// Returns these sums plus the given counts.
     #[must_use]
-    pub fn with(self, counts: &Counts) -> Self {
+    pub fn plus(self, counts: &Counts) -> Self {
         let add = |sum: ViewCount, count: &Count| sum + count.value().unwrap_or_default();
         Self {
             human: add(self.human, &counts.human),
@@ -243,10 +249,11 @@ impl StoredReport {
 }
 
 impl LoadEstimate {
-    /// Estimates from the first rows of a range and the site's totals. Returns `None` if they are not sufficient.
+    /// Estimates the requests from the first rows of a range and the site's totals. Returns `None` if these are not
+    /// sufficient.
     pub fn from_first_rows(first: &[PageRow], totals: &Counts) -> Option<Self> {
         let all = totals.total.value()?.as_f64();
-        let counted: Vec<f64> = first.iter().map(|row| total(&row.counts).as_f64()).collect();
+        let counted: Vec<f64> = first.iter().map(|row| total_views(&row.counts).as_f64()).collect();
         let (rows, loaded) = (as_f64(u64::try_from(counted.len()).ok()?), counted.iter().sum::<f64>());
         let rest = all - loaded;
         // If the loaded rows have all views, pages that aren't loaded have none, so their number can't be estimated.
@@ -335,7 +342,7 @@ pub struct LoadOutcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CachedRange {
     pub range: DateRange,
-    /// The time of the page views; without them, of the oldest report.
+    /// When the page views were loaded, or the oldest report if no page views are cached.
     pub as_of: Time,
     /// The page views, if they are cached.
     pub views: Option<CachedPages>,
@@ -409,7 +416,7 @@ mod tests {
                     None => report = Some(Report::from_first_response(range(), response.clone(), false, at)),
                 }
                 if number + 1 == broken_off {
-                    merge = report.clone().map(ReportMerge::of);
+                    merge = report.clone().map(ReportMerge::new);
                 } else if let Some(merge) = &mut merge {
                     assert!(merge.contains(&CleanText::line("/a")) && !merge.contains(&CleanText::line("/e")));
                     merge.add_response(response.clone(), number == 2, at);

@@ -38,7 +38,7 @@ pub struct Job {
     pub created_at: Time,
     /// What the service reported last.
     pub remote: RemoteState,
-    /// The state of its pull request on the code host; `None` if unknown.
+    /// The state of the job's pull request on the code host; `None` if unknown.
     pub pull_request: Option<Box<PullRequest>>,
     /// The data that the service doesn't store.
     pub local: LocalState,
@@ -82,8 +82,8 @@ pub struct LocalState {
     pub gone_at: Option<Time>,
     /// Whether the user dismissed the job.
     pub dismissed: bool,
-    /// The delivery state of the undelivered prompt that is furthest from delivery; `None` if there is no undelivered
-    /// prompt. `Discarded` occurs only for the prompt that would have created the job.
+    /// The delivery state of the most urgent undelivered prompt; `None` if there is no undelivered prompt. `Discarded`
+    /// occurs only for the prompt that would have created the job.
     pub undelivered: Option<DeliveryKind>,
     /// When the prompt that `undelivered` describes entered its state; `None` if unknown.
     pub undelivered_at: Option<Time>,
@@ -300,13 +300,14 @@ impl Job {
         self.remote.pr_link.as_ref().map(link::display_url)
     }
 
-    /// Whether the link is that of a pull request on a known kind of code host, which can be asked about it.
-    pub fn has_known_pull_request(&self) -> bool {
-        self.known_pull_request().is_some()
+    /// Whether the job has a pull request on a kind of code host that docdeck supports.
+    pub fn has_supported_pr_link(&self) -> bool {
+        self.supported_pr_link().is_some()
     }
 
-    /// Returns the link to the pull request; `None` if there is none, or on an unknown kind of code host.
-    pub fn known_pull_request(&self) -> Option<PullRequestLink> {
+    /// Returns the link to the pull request; `None` if there is none, or if docdeck doesn't support its kind of code
+    /// host.
+    pub fn supported_pr_link(&self) -> Option<PullRequestLink> {
         PullRequestLink::parse(self.remote.pr_link.as_ref()?.as_str())
     }
 

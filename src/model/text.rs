@@ -77,7 +77,7 @@ impl Serialize for CleanText {
     }
 }
 
-/// Reads one line.
+/// Cleans the text for a single line.
 impl<'de> Deserialize<'de> for CleanText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Cow::<str>::deserialize(deserializer).map(|raw| Self::line(&raw))
@@ -148,7 +148,7 @@ pub fn escaped_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What becomes of tabs and line breaks.
+/// How tabs and line breaks are converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Whitespace {
     /// Each becomes a space.
@@ -177,7 +177,7 @@ fn remove_controls(raw: &str, whitespace: Whitespace) -> String {
                 _ => out.push(line_break),
             },
             '\n' => out.push(line_break),
-            // In source text, these are no line breaks.
+            // Source text treats line and paragraph separators as spaces, because they don't end a line of a diff.
             '\u{2028}' | '\u{2029}' => out.push(if whitespace == Whitespace::Lines { '\n' } else { ' ' }),
             '\t' => out.push_str(match whitespace {
                 Whitespace::Spaces => " ",

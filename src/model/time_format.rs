@@ -1,7 +1,7 @@
 //! Reads and writes times in JSON as RFC 3339 in UTC with milliseconds, the service's format and the store's precision.
-//! For fields with `#[serde(with = "…")]`.
+//! Fields use it by `#[serde(with = "…")]`.
 
-use super::{Time, in_rfc3339_range};
+use super::{Time, checked_rfc3339_time};
 use chrono::{DateTime, SecondsFormat, SubsecRound as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
@@ -13,18 +13,18 @@ pub fn json_time(time: Time) -> String {
 
 /// A time in JSON.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Moment(pub(super) Time);
+pub(super) struct JsonTime(pub(super) Time);
 
-impl Serialize for Moment {
+impl Serialize for JsonTime {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&json_time(self.0))
     }
 }
 
-impl<'de> Deserialize<'de> for Moment {
+impl<'de> Deserialize<'de> for JsonTime {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
-        let time = DateTime::parse_from_rfc3339(&text).ok().and_then(|time| in_rfc3339_range(time.to_utc()));
+        let time = DateTime::parse_from_rfc3339(&text).ok().and_then(|time| checked_rfc3339_time(time.to_utc()));
         match time {
             Some(time) => Ok(Self(time.trunc_subsecs(3))),
             None => Err(serde::de::Error::custom(format!("\"{text}\" is not a time like 2026-11-20T14:02:30Z"))),
@@ -33,23 +33,23 @@ impl<'de> Deserialize<'de> for Moment {
 }
 
 pub(super) fn serialize<S: Serializer>(time: &Option<Time>, serializer: S) -> Result<S::Ok, S::Error> {
-    time.map(Moment).serialize(serializer)
+    time.map(JsonTime).serialize(serializer)
 }
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Time>, D::Error> {
-    Ok(Option::<Moment>::deserialize(deserializer)?.map(|Moment(time)| time))
+    Ok(Option::<JsonTime>::deserialize(deserializer)?.map(|JsonTime(time)| time))
 }
 
-/// The same for a time that is not optional.
+/// Like the two functions above, but for a time that is not optional.
 pub(super) mod required {
-    use super::{Moment, Time};
+    use super::{JsonTime, Time};
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
 
     pub(in crate::model) fn serialize<S: Serializer>(time: &Time, serializer: S) -> Result<S::Ok, S::Error> {
-        Moment(*time).serialize(serializer)
+        JsonTime(*time).serialize(serializer)
     }
 
     pub(in crate::model) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Time, D::Error> {
-        Moment::deserialize(deserializer).map(|Moment(time)| time)
+        JsonTime::deserialize(deserializer).map(|JsonTime(time)| time)
     }
 }

@@ -57,7 +57,7 @@ impl StoredReports {
     }
 
     fn numbers_of(&self, path: &CleanText) -> Option<SignalSnapshot> {
-        SignalSnapshot::of_page(self.loaded(), &self.found, path, self.range)
+        SignalSnapshot::for_page(self.loaded(), &self.found, path, self.range)
     }
 }
 

@@ -79,7 +79,7 @@ impl ThemeState {
     /// Applies the background that the terminal reported.
     pub(super) fn set_reported_background(&mut self, color: Rgb) {
         if !self.is_background_configured {
-            self.background = Background::of(color);
+            self.background = Background::from_color(color);
             self.is_background_reported = true;
         }
     }

@@ -101,7 +101,7 @@ impl Store {
     /// overwrites the texts in the file. Returns the number of deleted reports. `now` is the service's time.
     pub async fn delete_expired_reader_texts(&self, days: ReaderTextRetention, now: Time) -> StoreResult<usize> {
         // If the time of a report is far in the future, the clock was wrong, and the report's age is unknown.
-        let (before, after) = (days.expire_before(now), now.checked_add_signed(TimeDelta::days(1)).unwrap_or(now));
+        let (before, after) = (days.cutoff(now), now.checked_add_signed(TimeDelta::days(1)).unwrap_or(now));
         let sql = format!(
             "SELECT id FROM analytics_report WHERE kind IN ({}) AND (as_of < ?1 OR as_of > ?2)",
             reader_text_kinds()

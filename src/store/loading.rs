@@ -101,7 +101,7 @@ pub(super) fn merge_parts(db: &Connection, range: DateRange, loading: &LoadingRo
     let mut merge: Option<ReportMerge> = None;
     while let Some(part) = parts.next()? {
         let Some(Timed { value, as_of }) = read_response(part)? else { return Ok(None) };
-        merge = Some(ReportMerge::with(merge, range, value, false, as_of));
+        merge = Some(ReportMerge::add_or_start(merge, range, value, false, as_of));
     }
     // There may be more responses than stored parts, since a migration may have combined several responses into one
     // part.

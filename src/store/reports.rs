@@ -159,14 +159,14 @@ fn add_to_report(
     let so_far = match &loading {
         Some(loading) if so_far.is_none() => {
             let Some(report) = loading::merge_parts(tx, range, loading)? else { return Ok(false) };
-            Some(ReportMerge::of(report))
+            Some(ReportMerge::new(report))
         }
         _ => so_far,
     };
     if let Some(loading) = loading {
         loading::delete_loading(tx, loading.id)?;
     }
-    let complete = ReportMerge::with(so_far, range, response, true, as_of).into_report();
+    let complete = ReportMerge::add_or_start(so_far, range, response, true, as_of).into_report();
     if let Some((previous, _)) = find_complete(tx, scope, range)? {
         delete_report(tx, previous)?;
     }

@@ -170,7 +170,7 @@ async fn load_range(store: &Store, days_ago: u64, bodies: &[Vec<u8>]) {
         let next = ReportResponse { range, number, response: response.clone(), complete, as_of, restarted_at: None };
         assert!(store.cache_and_add_report_response(&scope, next, merge.clone()).await.expect("stored"));
         let so_far = merge.take().and_then(Arc::into_inner);
-        merge = Some(Arc::new(ReportMerge::with(so_far, range, response, complete, as_of)));
+        merge = Some(Arc::new(ReportMerge::add_or_start(so_far, range, response, complete, as_of)));
         black_box(merge.as_deref().and_then(ReportMerge::loaded_share));
     }
     black_box(merge);

@@ -133,7 +133,7 @@ async fn an_approval_makes_a_merge_request_mergeable_at_its_head_only() {
     let (head, old) = (state.head.as_str(), "0".repeat(40));
     let merge = PullRequestAction::Merge(Some(MergeMethod::Squash));
     assert!(matches!(outcome(&client, &link, head, &merge).await, ActionOutcome::NotDone(_)), "not approved yet");
-    assert_eq!(outcome(&client, &link, &old, &PullRequestAction::Approve).await, ActionOutcome::Moved);
+    assert_eq!(outcome(&client, &link, &old, &PullRequestAction::Approve).await, ActionOutcome::HeadChanged);
     assert_eq!(outcome(&client, &link, head, &PullRequestAction::Approve).await, ActionOutcome::Done);
     assert_eq!(state_of(&client, &link).await.expect("a state").review, None, "the approval is in the details");
     let comment = PullRequestAction::Comment("Thank \u{1b}[2Jyou.".to_owned());
@@ -149,11 +149,11 @@ async fn an_approval_makes_a_merge_request_mergeable_at_its_head_only() {
     ] {
         assert!(matches!(outcome(&client, &link, head, &unsupported).await, ActionOutcome::NotDone(_)));
     }
-    assert_eq!(outcome(&client, &link, &old, &merge).await, ActionOutcome::Moved);
+    assert_eq!(outcome(&client, &link, &old, &merge).await, ActionOutcome::HeadChanged);
     sim.set_host_fault(Some(HostFault::MovedBeforeMerge));
-    assert_eq!(outcome(&client, &link, head, &merge).await, ActionOutcome::Moved);
+    assert_eq!(outcome(&client, &link, head, &merge).await, ActionOutcome::HeadChanged);
     sim.set_host_fault(None);
-    assert_eq!(outcome(&client, &link, head, &merge).await, ActionOutcome::Moved, "a commit was pushed");
+    assert_eq!(outcome(&client, &link, head, &merge).await, ActionOutcome::HeadChanged, "a commit was pushed");
     let moved = state_of(&client, &link).await.expect("a state");
     let head = moved.head.as_str();
     assert_eq!(outcome(&client, &link, head, &merge).await, ActionOutcome::Done);

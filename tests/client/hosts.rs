@@ -282,7 +282,7 @@ async fn reviews_merging_and_closing_change_the_state_on_the_host() {
     assert!(matches!(rebase.expect_err("not allowed").outcome(), ActionOutcome::NotDone(_)));
     let old = CleanText::line("0000000000000000000000000000000000000000");
     let moved = client.act(&link, &old, &PullRequestAction::Merge(Some(MergeMethod::Squash))).await.result;
-    assert_eq!(moved.expect_err("another head").outcome(), ActionOutcome::Moved);
+    assert_eq!(moved.expect_err("another head").outcome(), ActionOutcome::HeadChanged);
     client.act(&link, head, &PullRequestAction::Merge(Some(MergeMethod::Squash))).await.result.expect("merged");
     assert_eq!(open_state(&client, &link).await.state, PullRequestState::Merged);
     let closed = client.act(&link, head, &PullRequestAction::Close).await.result;

@@ -126,7 +126,7 @@ fn is_right(outcome: &ActionOutcome, fault: &Fault) -> bool {
         ExpectedOutcome::Unconfirmed | ExpectedOutcome::Accepted(..) => {
             matches!(outcome, ActionOutcome::Unconfirmed { .. })
         }
-        _ => matches!(outcome, ActionOutcome::NotDone(_) | ActionOutcome::Moved),
+        _ => matches!(outcome, ActionOutcome::NotDone(_) | ActionOutcome::HeadChanged),
     }
 }
 

@@ -168,9 +168,10 @@ fn views(bytes: &[u8]) {
     assert!(report.rows.len() <= page.rows.len(), "rows with the same path are merged");
     let _ = (report.sums(), report.loaded_share().map(|share| assert!((0.0..=1.0).contains(&share), "{share}")));
     let comparison = Comparison { now: report.clone().into(), before: report.clone().into() };
-    for extract in
-        [ExportContent::of_response(range(), &page, true, now()), ExportContent::of_report(&report, Some(&comparison))]
-    {
+    for extract in [
+        ExportContent::from_response(range(), &page, true, now()),
+        ExportContent::from_report(&report, Some(&comparison)),
+    ] {
         check_exports(&extract);
     }
 }

@@ -12,7 +12,7 @@ use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
 use docdeck::model::preview::{Build, BuildState, StartedBuild};
 use docdeck::model::pull_request_details::{
-    Commit, FileSize, OtherChecks, PendingCheck, PullRequestDetails, ReviewEntry, ReviewKind, SiteFacts,
+    Commit, FileDiffStat, OtherChecks, PendingCheck, PullRequestDetails, ReviewEntry, ReviewKind, SiteFacts,
 };
 use docdeck::model::row::JobKey;
 use docdeck::model::text::CleanText;
@@ -142,7 +142,7 @@ fn details() -> PullRequestDetails {
         text: text.to_owned(),
         at: Some(now() - TimeDelta::minutes(minutes)),
     };
-    let file = |path: &str, additions, deletions| FileSize { path: line(path), additions, deletions };
+    let file = |path: &str, additions, deletions| FileDiffStat { path: line(path), additions, deletions };
     let passed =
         "build, lint, links, spelling, redirects, front matter, images, code samples, anchors, vale, size, deploy";
     PullRequestDetails {

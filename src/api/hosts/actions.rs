@@ -222,7 +222,7 @@ impl HostError {
         let why = CleanText::line(&self.to_string());
         let unconfirmed = |why| ActionOutcome::Unconfirmed { why, is_state_read: false };
         match &self.kind {
-            HostErrorKind::Failed { status: 409, .. } => ActionOutcome::Moved,
+            HostErrorKind::Failed { status: 409, .. } => ActionOutcome::HeadChanged,
             // 408 and 499: a proxy or the host gave up while the action was in progress. 303: the result is at another
             // address.
             HostErrorKind::Failed { status: 303 | 408 | 499, .. } => unconfirmed(why),

@@ -5,7 +5,7 @@ use super::{HostClient, HostRequest, HostResponse, MAX_STATE_MIB, RequestBudget,
 use crate::model::link::WebLink;
 use crate::model::pull_request::{HostKind, PullRequestLink};
 use crate::model::pull_request_action::MergeMethod;
-use crate::model::pull_request_details::{Commit, FileSize, PullRequestDetails, ReviewEntry, ReviewKind};
+use crate::model::pull_request_details::{Commit, FileDiffStat, PullRequestDetails, ReviewEntry, ReviewKind};
 use crate::model::text::CleanText;
 use reqwest::Url;
 use serde_json::Value;
@@ -165,7 +165,7 @@ fn github_details(node: &Value) -> PullRequestDetails {
             at: json::time(commit, "committedDate"),
         });
     let commits: Vec<Commit> = commits.collect();
-    let files = json::list(node, "/files/nodes").iter().map(|file| FileSize {
+    let files = json::list(node, "/files/nodes").iter().map(|file| FileDiffStat {
         path: json::line(file, "path"),
         additions: json::number(file, "additions").unwrap_or(0),
         deletions: json::number(file, "deletions").unwrap_or(0),
@@ -244,12 +244,12 @@ fn gitlab_commits(details: &mut PullRequestDetails, commits: &Value) {
 }
 
 /// Returns the changed files. GitLab reports only their diffs, so the added and deleted lines are counted here.
-fn gitlab_files(diffs: &Value) -> Vec<FileSize> {
+fn gitlab_files(diffs: &Value) -> Vec<FileDiffStat> {
     let count =
         |diff: &str, sign| u64::try_from(diff.lines().filter(|line| line.starts_with(sign)).count()).unwrap_or(0);
     let size = |file: &Value| {
         let diff = json::text(file, "diff").unwrap_or_default();
-        FileSize { path: json::line(file, "new_path"), additions: count(diff, '+'), deletions: count(diff, '-') }
+        FileDiffStat { path: json::line(file, "new_path"), additions: count(diff, '+'), deletions: count(diff, '-') }
     };
     json::list(diffs, "").iter().map(size).collect()
 }

@@ -1,7 +1,7 @@
 //! Reads fields of a JSON response tolerantly: a missing field or one of another type is `None`.
 
 use crate::model::text::CleanText;
-use crate::model::{Time, in_rfc3339_range};
+use crate::model::{Time, checked_rfc3339_time};
 use serde_json::Value;
 
 /// The maximum number of characters of a title or name.
@@ -26,7 +26,7 @@ pub(super) fn flag(value: &Value, field: &str) -> bool {
 
 pub(super) fn time(value: &Value, field: &str) -> Option<Time> {
     let time = chrono::DateTime::parse_from_rfc3339(text(value, field)?).ok()?;
-    in_rfc3339_range(time.to_utc())
+    checked_rfc3339_time(time.to_utc())
 }
 
 /// Returns the elements of `value.a.b…`; empty if one of the fields is missing.

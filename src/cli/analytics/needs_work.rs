@@ -12,7 +12,7 @@ use crate::cli::range_options::RangeOptions;
 use crate::cli::session::{CommandContext, Interrupted, Session, StoreSession};
 use crate::config::analytics_weights;
 use crate::engine::{Engine, LeaseRoles, StoredViews};
-use crate::model::analytics::fields::{Fielded, FieldedRow};
+use crate::model::analytics::fields::{FieldedRow, HasFields};
 use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, PageSignals, ReportSet, Signal, Weights};
 use crate::model::analytics::needs_work_export::NeedsWorkExport;
 use crate::model::analytics::{Feedback, PageFeedback, Question, RowsPlan, RowsReport, Search};
@@ -274,7 +274,7 @@ fn print(
         }
     }
     pages.truncate(options.limit);
-    write(&NeedsWorkExport { range, found: &found, pages: &pages, reports: loaded }, options, out)?;
+    write(&NeedsWorkExport { range, needs_work: &found, pages: &pages, reports: loaded }, options, out)?;
     Ok(if has_failed { Code::Failed } else { Code::Done })
 }
 
@@ -295,7 +295,7 @@ fn print_with_error(
     let found = NeedsWork::compute(loaded, weights);
     let mut pages = options.selection.parse::<PageSignals>()?.select(&found.pages);
     pages.truncate(options.limit);
-    let export = NeedsWorkExport { range, found: &found, pages: &pages, reports: loaded };
+    let export = NeedsWorkExport { range, needs_work: &found, pages: &pages, reports: loaded };
     if options.is_json() {
         let text = export.write(ExportFormat::Json).map_err(CliError::unusable)?;
         return Ok(error.with_fields(serde_json::from_str(&text).unwrap_or_default()));

@@ -1,7 +1,7 @@
 //! The options that select and sort the rows of a report.
 
 use crate::cli::error::CliError;
-use crate::model::analytics::fields::{Field, Fielded, find_field, sort_rows};
+use crate::model::analytics::fields::{Field, HasFields, find_field, sort_rows};
 use crate::model::analytics::filter::RowFilter;
 use clap::Args;
 
@@ -32,12 +32,12 @@ impl SelectionOptions {
     ///
     /// # Errors
     /// The filter is invalid or the field is unknown.
-    pub(super) fn parse<R: Fielded>(&self) -> Result<RowSelection<R>, CliError> {
+    pub(super) fn parse<R: HasFields>(&self) -> Result<RowSelection<R>, CliError> {
         let (field, is_ascending) = self.order()?;
         Ok(RowSelection { is_check: self.check.is_some(), filter: self.row_filter()?, field, is_ascending })
     }
 
-    fn row_filter<R: Fielded>(&self) -> Result<RowFilter<R>, CliError> {
+    fn row_filter<R: HasFields>(&self) -> Result<RowFilter<R>, CliError> {
         let (option, text) = match (&self.filter, &self.check) {
             (Some(text), _) => ("--filter", text.as_str()),
             (None, Some(text)) => ("--check", text.as_str()),
@@ -54,7 +54,7 @@ impl SelectionOptions {
     }
 
     /// Returns the field by which the rows are sorted, and whether the lowest value comes first.
-    fn order<R: Fielded>(&self) -> Result<(&'static Field<R>, bool), CliError> {
+    fn order<R: HasFields>(&self) -> Result<(&'static Field<R>, bool), CliError> {
         let (name, is_ascending) = match self.sort.as_deref().map(|typed| (typed, typed.strip_prefix('-'))) {
             None => (R::DEFAULT_SORT, false),
             Some((_, Some(name))) => (name, true),
@@ -73,7 +73,7 @@ impl SelectionOptions {
     }
 }
 
-impl<R: Fielded> RowSelection<R> {
+impl<R: HasFields> RowSelection<R> {
     /// Whether the filter compares this field with a number.
     pub(super) fn compares(&self, field: &str) -> bool {
         self.filter.compares(field)

@@ -3,7 +3,7 @@
 
 use crate::cli::out::{Out, cut_to_width};
 use crate::cli::table::{ColumnKind, TextCell, TextColumn, table_lines};
-use crate::model::analytics::fields::{Field, FieldValue, Fielded};
+use crate::model::analytics::fields::{Field, FieldValue, HasFields};
 use crate::model::colors::ColorRole;
 use crate::model::export::{format_received, guard_formulas, guard_unless_number};
 use crate::model::period::DateRange;
@@ -14,7 +14,7 @@ use crate::tui::format::{count_text, format_views};
 const MAX_CELLS: usize = 32;
 
 /// Writes the table.
-pub(super) fn write<R: Fielded>(range: DateRange, rows: &[&R], fields: Vec<&'static Field<R>>, out: &mut Out) {
+pub(super) fn write<R: HasFields>(range: DateRange, rows: &[&R], fields: Vec<&'static Field<R>>, out: &mut Out) {
     let fields: Vec<&'static Field<R>> = match out.is_terminal() {
         true => fields.into_iter().filter(|field| field.name != "id" && has_value(field, rows)).collect(),
         false => fields,
@@ -42,7 +42,7 @@ pub(super) fn write<R: Fielded>(range: DateRange, rows: &[&R], fields: Vec<&'sta
 }
 
 /// Whether a field has a value in any row.
-fn has_value<R: Fielded>(field: &Field<R>, rows: &[&R]) -> bool {
+fn has_value<R: HasFields>(field: &Field<R>, rows: &[&R]) -> bool {
     rows.iter().any(|row| match (field.value)(row) {
         FieldValue::Text(text) => !text.is_empty(),
         FieldValue::Time(time) => time.is_some(),

@@ -30,7 +30,7 @@ pub(super) async fn fill_cache(sim: Arc<Sim>, store: Store, scope: Scope) {
 fn weeks_to_compare(today: NaiveDate) -> Vec<DateRange> {
     let week = DateRange::last_days(7, today);
     let Some(previous) = week.step(-1) else { return Vec::new() };
-    let compared = ComparedRanges::of(week, previous, true, today);
+    let compared = ComparedRanges::new(week, previous, true, today);
     let compared = compared.iter().flat_map(|ranges| [ranges.now, ranges.before]);
     compared.chain([previous]).collect()
 }

@@ -108,7 +108,7 @@ pub(super) fn background(facts: &Facts<'_>) -> CheckResult {
             "unknown, no reply (OSC 11): using colours for any background; or set background = \"dark\" or \"light\" under [ui]",
         );
     };
-    let brightness = if Background::of(Rgb(r, g, b)) == Background::Light { "light" } else { "dark" };
+    let brightness = if Background::from_color(Rgb(r, g, b)) == Background::Light { "light" } else { "dark" };
     ok(format!("{brightness}, #{r:02x}{g:02x}{b:02x} (OSC 11)"))
 }
 

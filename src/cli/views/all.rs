@@ -52,7 +52,7 @@ pub(super) async fn load_and_write_all(
         }
         return Ok(Code::Done);
     };
-    let extract = ExportContent::of_pages(&report, None, ranked(&report).into_iter());
+    let extract = ExportContent::from_pages(&report, None, ranked(&report).into_iter());
     match error {
         // JSON output is one object with the error and the partial data.
         error if options.is_json() => Err(error.with_fields(partial_json(&extract))),
@@ -67,7 +67,7 @@ pub(super) async fn load_and_write_all(
 
 /// Writes the rows of the report, and notes about its numbers. `requests` is the number of requests that this run used.
 pub(super) fn write_report(report: &Report, requests: u32, options: &Options, out: &mut Out) -> Result<(), CliError> {
-    let extract = ExportContent::of_pages(report, None, ranked(report).into_iter());
+    let extract = ExportContent::from_pages(report, None, ranked(report).into_iter());
     write_content(&extract, 0, options.format.export_format(), out)?;
     for note in notes_about_numbers(report, requests) {
         out.note(&note);

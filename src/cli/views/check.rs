@@ -37,7 +37,7 @@ pub(super) async fn check(
     let mut table = PageTable::default();
     table.show_compared(Arc::clone(&report), comparison.clone());
     table.set_filter(filter);
-    let content = ExportContent::of_pages(&report, comparison.as_ref(), table.shown_pages());
+    let content = ExportContent::from_pages(&report, comparison.as_ref(), table.shown_pages());
     let found = content.lines.len();
     write_content(&content, 0, format, out)?;
     Ok(if found > 0 { Code::Failed } else { Code::Done })
@@ -53,7 +53,7 @@ async fn compare(
     let today = session.engine.service_now().date_naive();
     let not_comparable = |why: &dyn std::fmt::Display| CliError::unusable(format!("--check: {why}"));
     let previous = report.range.step(-1).ok_or_else(|| not_comparable(&"there is no previous period."))?;
-    let ranges = ComparedRanges::of(report.range, previous, true, today).map_err(|why| not_comparable(&why))?;
+    let ranges = ComparedRanges::new(report.range, previous, true, today).map_err(|why| not_comparable(&why))?;
     let now =
         if ranges.now == report.range { Arc::clone(report) } else { load(session, ranges.now, fresh, out).await? };
     let before = load(session, ranges.before, fresh, out).await?;

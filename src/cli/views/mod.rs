@@ -120,7 +120,7 @@ async fn load_and_write(session: &mut Session, options: &Options, out: &mut Out)
 /// Writes a page of rows, and a note if it is empty or more rows follow.
 fn write_page(query: ViewsQuery, loaded: &Timed<ViewsPage>, options: &Options, out: &mut Out) -> Result<(), CliError> {
     let is_all = options.page == 1 && !query.has_next(&loaded.value);
-    let content = ExportContent::of_response(query.range, &loaded.value, is_all, loaded.as_of);
+    let content = ExportContent::from_response(query.range, &loaded.value, is_all, loaded.as_of);
     write_content(&content, query.offset(), options.format.export_format(), out)?;
     if loaded.value.rows.is_empty() && options.page > 1 {
         out.note(&format!("docdeck: Page {} is empty. Choose a lower --page.", options.page));

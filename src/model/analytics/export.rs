@@ -1,5 +1,5 @@
-//! Exports the rows of a report as CSV (RFC 4180), JSON or Markdown. What readers wrote is left out unless it is
-//! requested.
+//! Exports the rows of a report as CSV (RFC 4180), JSON or Markdown. Text that readers wrote is exported only on
+//! request.
 
 use super::fields::{Field, FieldValue, FieldedRow};
 use super::{AnalyticsKind, RowsReport};
@@ -13,16 +13,16 @@ use crate::model::time_format::json_time;
 use crate::model::views::{Count, Counts};
 use serde_json::{Value, json};
 
-/// The rows to export, with what readers have to know about them.
+/// The rows to export, and the facts about them that the exported file states.
 #[derive(Debug, Clone)]
 pub struct RowsExport<'a, R> {
     pub range: DateRange,
     pub rows: Vec<&'a R>,
     pub totals: &'a Counts,
-    /// Whether the rows are all rows of the range.
+    /// Whether no row of the range is missing.
     pub is_complete: bool,
     pub as_of: Time,
-    /// Whether what readers wrote is exported.
+    /// Whether text that readers wrote is exported.
     pub with_reader_text: bool,
 }
 
@@ -51,7 +51,7 @@ impl<'a, R: FieldedRow> RowsExport<'a, R> {
         }
     }
 
-    /// Writes the same values as in JSON.
+    /// Writes the same values as [`Self::write_json`].
     fn write_csv(&self) -> Result<String, ExportError> {
         let heads: Vec<&str> = self.fields().map(|field| field.service_name).collect();
         let records: Result<Vec<Vec<String>>, ExportError> = self.rows.iter().map(|row| self.csv_record(row)).collect();
@@ -111,7 +111,7 @@ impl<'a, R: FieldedRow> RowsExport<'a, R> {
         for row in &self.rows {
             out.push('|');
             self.fields().for_each(|field| {
-                out.push_str(&format!(" {} |", escape_markdown(&shown_value(&(field.value)(row)))));
+                out.push_str(&format!(" {} |", escape_markdown(&format_value(&(field.value)(row)))));
             });
             out.push('\n');
         }
@@ -124,7 +124,7 @@ pub(super) fn to_json(value: &impl serde::Serialize) -> Result<String, ExportErr
 }
 
 /// Formats a value for people: a share in percent, a time as date and time in UTC.
-fn shown_value(value: &FieldValue<'_>) -> String {
+fn format_value(value: &FieldValue<'_>) -> String {
     match value {
         FieldValue::Text(text) => text.to_string(),
         FieldValue::Count(Count::Missing) | FieldValue::Share(Count::Missing) => "?".to_owned(),

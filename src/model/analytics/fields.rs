@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 pub enum FieldValue<'a> {
     Text(Cow<'a, str>),
     Count(&'a Count),
-    /// A share of 1.
+    /// A share, 0 to 1.
     Share(&'a Count),
     /// A count that docdeck has computed; `None` if it is unknown.
     Number(Option<ViewCount>),
@@ -52,7 +52,7 @@ impl<'a> FieldValue<'a> {
     }
 }
 
-/// The key by which rows are sorted; all keys of a field are of the same kind.
+/// The key by which rows are sorted. All keys of one field are the same variant.
 #[derive(Debug)]
 enum SortKey<'a> {
     /// The first eight bytes of a text as a number, and the whole text, both in lower case. The number decides most
@@ -87,9 +87,9 @@ impl SortKey<'_> {
 pub struct Field<R> {
     /// The name in filters and headings.
     pub name: &'static str,
-    /// The name of the service, for exports.
+    /// The field's name in the service's JSON, for exports.
     pub service_name: &'static str,
-    /// Whether readers wrote the value. It is exported only on request.
+    /// Whether readers wrote the value, which is then exported only on request.
     pub is_reader_text: bool,
     pub value: fn(&R) -> FieldValue<'_>,
 }
@@ -109,51 +109,52 @@ impl<R> Field<R> {
     }
 }
 
-/// A word that stands for a property in filters, and whether a row has the property.
+/// A property that a filter can name: its word, and a function that returns whether a row has the property.
 pub type Flag<R> = (&'static str, fn(&R) -> bool);
 
 /// A row with named fields, by which it is filtered and sorted.
-pub trait Fielded: Default + 'static {
+pub trait HasFields: Default + 'static {
     /// The fields, in the order of columns.
     const FIELDS: &'static [Field<Self>];
-    /// The words for properties in filters.
+    /// The properties that filters can name.
     const FLAGS: &'static [Flag<Self>];
     /// The name of the field by which the rows are sorted at first, highest value first.
     const DEFAULT_SORT: &'static str;
-    /// Whether rows are compared with the previous period, so that the word `new` in a filter finds new ones.
+    /// Whether rows are compared with the previous period. If so, the word `new` in a filter matches rows that the
+    /// previous period doesn't have.
     const IS_COMPARED: bool = false;
 
-    /// Returns what identifies the row among all rows of its report.
+    /// Returns the text that identifies the row in its report.
     fn identity(&self) -> &str;
 }
 
 /// A row of a report with its fields.
-pub trait FieldedRow: AnalyticsRow + Fielded {
+pub trait FieldedRow: AnalyticsRow + HasFields {
     /// The name of the list in the service's JSON.
     const LIST_NAME: &'static str;
 
     /// Returns the number that is compared with the previous period. `None` if rows of this kind can't be compared.
-    fn compared(&self) -> Option<&Count> {
+    fn compared_count(&self) -> Option<&Count> {
         None
     }
 
-    /// Returns the row of a period that doesn't have it, given the row of the previous period. `None` if rows of this
-    /// kind can't be compared.
-    fn gone(&self) -> Option<Self> {
+    /// Returns this row of the previous period with counts of 0, to show that the current period doesn't have it.
+    /// `None` if rows of this kind can't be compared.
+    fn to_gone_row(&self) -> Option<Self> {
         None
     }
 }
 
 /// Returns the field with this name.
-pub fn find_field<R: Fielded>(name: &str) -> Option<&'static Field<R>> {
+pub fn find_field<R: HasFields>(name: &str) -> Option<&'static Field<R>> {
     R::FIELDS.iter().find(|field| field.name.eq_ignore_ascii_case(name))
 }
 
-fn optional(text: Option<&CleanText>) -> FieldValue<'_> {
+fn optional_text(text: Option<&CleanText>) -> FieldValue<'_> {
     FieldValue::text(text.map(CleanText::as_str).unwrap_or_default())
 }
 
-impl Fielded for PageRow {
+impl HasFields for PageRow {
     const FIELDS: &'static [Field<Self>] = &[
         Field::new("page", "path", |row| FieldValue::text(row.path.as_str())),
         Field::new("human", "human", |row| FieldValue::Count(&row.counts.human)),
@@ -172,12 +173,12 @@ impl FieldedRow for PageRow {
     const LIST_NAME: &'static str = "visitors";
 }
 
-impl Fielded for Search {
+impl HasFields for Search {
     const FIELDS: &'static [Field<Self>] = &[
         Field::new("search", "searchQuery", |row| FieldValue::text(row.query.as_str())),
         Field::new("hits", "hits", |row| FieldValue::Count(&row.hits)),
         Field::new("ctr", "ctr", |row| FieldValue::Share(&row.click_rate)),
-        Field::new("page", "topClickedPage", |row| optional(row.top_page.as_ref())),
+        Field::new("page", "topClickedPage", |row| optional_text(row.top_page.as_ref())),
         Field::new("last", "lastSearchedAt", |row| FieldValue::Time(row.last_searched_at)),
     ];
     const FLAGS: &'static [Flag<Self>] =
@@ -193,16 +194,16 @@ impl Fielded for Search {
 impl FieldedRow for Search {
     const LIST_NAME: &'static str = "searches";
 
-    fn compared(&self) -> Option<&Count> {
+    fn compared_count(&self) -> Option<&Count> {
         Some(&self.hits)
     }
 
-    fn gone(&self) -> Option<Self> {
+    fn to_gone_row(&self) -> Option<Self> {
         Some(Self { hits: Count::Known(0), click_rate: Count::Missing, ..self.clone() })
     }
 }
 
-impl Fielded for Feedback {
+impl HasFields for Feedback {
     const FIELDS: &'static [Field<Self>] = &[
         Field::new("time", "createdAt", |row| FieldValue::Time(row.created_at)),
         Field::new("page", "path", |row| FieldValue::text(row.path.as_str())),
@@ -214,11 +215,11 @@ impl Fielded for Feedback {
                 None => "",
             })
         }),
-        Field::new("source", "source", |row| optional(row.source.as_ref())),
-        Field::reader_text("comment", "comment", |row| optional(row.comment.as_ref())),
-        Field::reader_text("code", "code", |row| optional(row.code.as_ref())),
-        Field::new("file", "filename", |row| optional(row.filename.as_ref())),
-        Field::new("language", "lang", |row| optional(row.lang.as_ref())),
+        Field::new("source", "source", |row| optional_text(row.source.as_ref())),
+        Field::reader_text("comment", "comment", |row| optional_text(row.comment.as_ref())),
+        Field::reader_text("code", "code", |row| optional_text(row.code.as_ref())),
+        Field::new("file", "filename", |row| optional_text(row.filename.as_ref())),
+        Field::new("language", "lang", |row| optional_text(row.lang.as_ref())),
         Field::new("id", "id", |row| FieldValue::text(row.id.as_str())),
     ];
     const FLAGS: &'static [Flag<Self>] = &[
@@ -242,7 +243,7 @@ impl FieldedRow for Feedback {
     const LIST_NAME: &'static str = "feedback";
 }
 
-impl Fielded for PageFeedback {
+impl HasFields for PageFeedback {
     const FIELDS: &'static [Field<Self>] = &[
         Field::new("page", "path", |row| FieldValue::text(row.path.as_str())),
         Field::new("up", "thumbsUp", |row| FieldValue::Count(&row.thumbs_up)),
@@ -262,17 +263,17 @@ impl Fielded for PageFeedback {
 impl FieldedRow for PageFeedback {
     const LIST_NAME: &'static str = "feedback";
 
-    fn compared(&self) -> Option<&Count> {
+    fn compared_count(&self) -> Option<&Count> {
         Some(&self.thumbs_down)
     }
 
-    fn gone(&self) -> Option<Self> {
+    fn to_gone_row(&self) -> Option<Self> {
         let none = || Count::Known(0);
         Some(Self { path: self.path.clone(), thumbs_up: none(), thumbs_down: none(), code: none(), total: none() })
     }
 }
 
-impl Fielded for Question {
+impl HasFields for Question {
     const FIELDS: &'static [Field<Self>] = &[
         Field::new("time", "timestamp", |row| FieldValue::Time(row.asked_at)),
         Field::new("status", "resolutionStatus", |row| {
@@ -283,9 +284,9 @@ impl Fielded for Question {
             })
         }),
         Field::new("page", "pageUrl", |row| {
-            FieldValue::text(row.about().map(|path| path.to_string()).unwrap_or_default())
+            FieldValue::text(row.subject_page().map(|path| path.to_string()).unwrap_or_default())
         }),
-        Field::new("category", "queryCategory", |row| optional(row.category.as_ref())),
+        Field::new("category", "queryCategory", |row| optional_text(row.category.as_ref())),
         Field::reader_text("question", "query", |row| FieldValue::text(row.query.as_str())),
         Field::reader_text("answer", "response", |row| FieldValue::text(row.response.as_str())),
         Field::new("id", "id", |row| FieldValue::text(row.id.as_str())),
@@ -304,7 +305,7 @@ impl FieldedRow for Question {
     const LIST_NAME: &'static str = "conversations";
 }
 
-impl Fielded for PageSignals {
+impl HasFields for PageSignals {
     const FIELDS: &'static [Field<Self>] = &[
         Field::new("page", "path", |page| FieldValue::text(page.path_text())),
         Field::new("views", Signal::Views.name(), |page| FieldValue::Number(page.value(Signal::Views))),
@@ -331,7 +332,7 @@ impl Fielded for PageSignals {
 }
 
 /// Sorts items by a field of their rows, highest value first unless `ascending` is set. Equal rows stay in their order.
-pub fn sort_rows<'a, T, R: Fielded>(
+pub fn sort_rows<'a, T, R: HasFields>(
     items: Vec<T>,
     row: impl Fn(&T) -> &'a R,
     field: &Field<R>,

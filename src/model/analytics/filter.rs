@@ -10,8 +10,10 @@
 //!
 //! Shares are in percent. Unknown values match no operator. A term that is invalid is ignored and reported.
 
-use super::fields::{Field, FieldValue, Fielded, Flag, find_field};
-use crate::model::filter::{OPERATORS, Operator, TypedComparison, contains_word, parse_count, tokens, without_commas};
+use super::fields::{Field, FieldValue, Flag, HasFields, find_field};
+use crate::model::filter::{
+    OPERATORS, Operator, TypedComparison, contains_word, parse_count, split_terms, without_commas,
+};
 
 /// A parsed filter; a row passes if it passes every term.
 #[derive(Debug)]
@@ -51,11 +53,11 @@ enum RowTerm<R: 'static> {
 /// Values that differ by less than this are equal.
 const TOLERANCE: f64 = 1e-6;
 
-impl<R: Fielded> RowFilter<R> {
+impl<R: HasFields> RowFilter<R> {
     /// Parses the typed text.
     pub fn parse(typed: &str) -> Self {
         let mut filter = Self::default();
-        for token in tokens(typed, |name| find_field::<R>(name).is_some()) {
+        for token in split_terms(typed, |name| find_field::<R>(name).is_some()) {
             match parse_term(&token) {
                 Ok(term) => filter.terms.extend(term),
                 Err(problem) => {
@@ -81,7 +83,7 @@ impl<R: Fielded> RowFilter<R> {
         self.terms.iter().any(|term| matches!(term, RowTerm::Number { field, .. } if field.name == name))
     }
 
-    /// Whether a row passes without a comparison, in which no row is new.
+    /// Whether a row passes if there is no comparison. No row counts as new then.
     pub fn passes(&self, row: &R) -> bool {
         self.passes_compared(row, |_| false)
     }
@@ -100,7 +102,7 @@ impl<R: Fielded> RowFilter<R> {
     }
 }
 
-fn has_word<R: Fielded>(row: &R, word: &str) -> bool {
+fn has_word<R: HasFields>(row: &R, word: &str) -> bool {
     R::FIELDS.iter().any(|field| match (field.value)(row) {
         FieldValue::Text(text) => contains_word(&text, word),
         _ => false,
@@ -108,7 +110,7 @@ fn has_word<R: Fielded>(row: &R, word: &str) -> bool {
 }
 
 /// Parses a term. `None` if the term has no text yet, such as a single `!`.
-fn parse_term<R: Fielded>(token: &str) -> Result<Option<RowTerm<R>>, String> {
+fn parse_term<R: HasFields>(token: &str) -> Result<Option<RowTerm<R>>, String> {
     if let Some(word) = token.strip_prefix('"') {
         let word = word.trim_end_matches('"').to_lowercase();
         return Ok((!word.is_empty()).then_some(RowTerm::Word { word, not: false }));
@@ -127,7 +129,7 @@ fn parse_term<R: Fielded>(token: &str) -> Result<Option<RowTerm<R>>, String> {
     })
 }
 
-fn parse_comparison<R: Fielded>(token: &str) -> Result<RowTerm<R>, String> {
+fn parse_comparison<R: HasFields>(token: &str) -> Result<RowTerm<R>, String> {
     let TypedComparison { name, sign, operator, value } = TypedComparison::parse(token)?;
     let sample = R::default();
     let numbers = || R::FIELDS.iter().filter(|field| field.is_number(&sample));

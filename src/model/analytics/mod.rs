@@ -1,9 +1,9 @@
 //! The analytics of the service besides page views: visitors, searches, feedback and questions. Each report is a list
-//! of rows for a date range that arrives in several responses.
+//! of rows for a date range, received in one or more responses.
 //!
-//! `rows` has the kinds of rows, `fields` their values for filters, sorting and exports, `stored` what is known about
-//! stored reports, `needs_work` the pages that need work according to all reports, `signal_snapshot` the numbers of a
-//! page that are stored with a job.
+//! `rows` defines the kinds of rows, and `fields` their values for filters, sorting and exports. `stored` describes the
+//! reports on this computer. `needs_work` finds the pages that need work according to all reports, and
+//! `signal_snapshot` has the numbers of a page that are stored with a job.
 
 pub mod export;
 pub mod fields;
@@ -84,12 +84,13 @@ impl AnalyticsKind {
     }
 }
 
-/// Where the next response begins, as the service named it. For visitors it is the number of rows before.
+/// The service's opaque marker for the start of the next response. For visitors, it is the number of rows before that
+/// start.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Cursor(String);
 
 impl Cursor {
-    /// The maximum length in bytes. A longer one is not sent back.
+    /// The maximum length in bytes. A longer cursor is rejected.
     const MAX_BYTES: usize = 2_048;
 
     /// Returns `None` if the text is empty or too long.
@@ -108,8 +109,8 @@ pub trait AnalyticsRow: Clone + PartialEq + Debug + Serialize + DeserializeOwned
     /// The kind of report that consists of these rows.
     const KIND: AnalyticsKind;
 
-    /// Returns what identifies the row in its report. If it arrives twice, because the data changed between two
-    /// responses, the later row replaces the earlier one.
+    /// Returns the key that identifies the row in its report. If two responses contain the same key, because the data
+    /// changed in between, the later row replaces the earlier one.
     fn key(&self) -> &CleanText;
 }
 
@@ -125,9 +126,9 @@ impl AnalyticsRow for PageRow {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowsResponse<R> {
     pub rows: Vec<R>,
-    /// The totals of the site: of visitors, or in `total` the number of searches. Missing in other reports.
+    /// The site's totals: its visitors, or its number of searches in `total`. Missing in other reports.
     pub totals: Counts,
-    /// Where the next response begins; `None` if this is the last one.
+    /// Where the next response begins; `None` if this is the last response.
     pub next: Option<Cursor>,
     /// Whether the service has more rows, but offers no way to request them.
     pub is_cut: bool,

@@ -1,7 +1,6 @@
 //! Which pages need work, according to all reports of a date range. There is no hidden formula: each signal of a page
 //! is a number with its share of the site's total, and the pages are ranked by the weighted sum of these shares. A
-//! signal whose report is not loaded is unknown and never counted as zero, and so is a page that a partial report
-//! doesn't contain.
+//! signal is unknown, not zero, if its report is not loaded, or if its report is partial and doesn't contain the page.
 
 use super::{AnalyticsKind, Feedback, PageFeedback, Question, RowsReport, Search, page_path};
 use crate::model::Time;
@@ -16,13 +15,13 @@ use std::collections::HashMap;
 pub enum Signal {
     /// The views of the page.
     Views,
-    /// How many views fewer than in the previous period.
+    /// How many fewer views the page has than in the previous period.
     LostViews,
     ThumbsDown,
     /// Comments that nobody has dealt with.
     OpenComments,
     UnansweredQuestions,
-    /// Searches for words of the page's path after which nobody clicked a result.
+    /// Searches for words of the page's path that ended without a click on a result.
     UnclickedSearches,
 }
 
@@ -79,7 +78,7 @@ impl Signal {
 /// One value per signal.
 pub type PerSignal<T> = [T; Signal::ALL.len()];
 
-/// How much the share of each signal counts.
+/// The weight of each signal's share in the score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights(pub PerSignal<f64>);
 
@@ -91,7 +90,7 @@ impl Default for Weights {
 }
 
 impl Weights {
-    pub fn of(&self, signal: Signal) -> f64 {
+    pub fn get(&self, signal: Signal) -> f64 {
         self.0.get(signal.index()).copied().unwrap_or_default()
     }
 
@@ -115,7 +114,7 @@ pub struct LoadedReports<'a> {
 }
 
 impl<'a> LoadedReports<'a> {
-    /// Returns what is not loaded.
+    /// Returns the reports that are not loaded.
     pub fn missing(&self) -> ReportSet {
         let rows = [
             (AnalyticsKind::FeedbackByPage, self.feedback_by_page.is_none()),
@@ -123,10 +122,10 @@ impl<'a> LoadedReports<'a> {
             (AnalyticsKind::Questions, self.questions.is_none()),
             (AnalyticsKind::Searches, self.searches.is_none()),
         ];
-        ReportSet::of(self.views.is_none(), rows)
+        ReportSet::from_flags(self.views.is_none(), rows)
     }
 
-    /// Returns the loaded reports of which rows are missing.
+    /// Returns the loaded reports that lack rows.
     pub fn partial(&self) -> ReportSet {
         fn is_partial<R>(report: Option<&RowsReport<R>>) -> bool {
             report.is_some_and(|report| !report.is_complete() || report.is_cut)
@@ -137,7 +136,7 @@ impl<'a> LoadedReports<'a> {
             (AnalyticsKind::Questions, is_partial(self.questions)),
             (AnalyticsKind::Searches, is_partial(self.searches)),
         ];
-        ReportSet::of(self.views.is_some_and(|views| !views.complete), rows)
+        ReportSet::from_flags(self.views.is_some_and(|views| !views.complete), rows)
     }
 
     /// Returns when the oldest loaded report was received; `None` if none is loaded.
@@ -152,8 +151,8 @@ impl<'a> LoadedReports<'a> {
         times.into_iter().flatten().min()
     }
 
-    /// Returns the page views of the previous period if they can be compared. In a partial report, pages with views may
-    /// be missing.
+    /// Returns the page views of the previous period; `None` unless both periods are fully loaded, because a page that
+    /// a partial report lacks may have views.
     fn compared_views(&self) -> Option<&'a Report> {
         let is_complete = self.views.is_some_and(|views| views.complete);
         self.previous_views.filter(|previous| is_complete && previous.complete)
@@ -174,7 +173,7 @@ impl ReportSet {
         LoadedReports::default().missing()
     }
 
-    fn of(views: bool, rows: [(AnalyticsKind, bool); 4]) -> Self {
+    fn from_flags(views: bool, rows: [(AnalyticsKind, bool); 4]) -> Self {
         Self { views, rows: rows.into_iter().filter(|(_, is_included)| *is_included).map(|(kind, _)| kind).collect() }
     }
 
@@ -182,7 +181,7 @@ impl ReportSet {
         self.count() == 0
     }
 
-    /// Returns the number of reports, and so of the requests that load the first rows of each.
+    /// Returns the number of reports, which is also the number of requests that load the first rows of each.
     pub fn count(&self) -> usize {
         usize::from(self.views) + self.rows.len()
     }
@@ -196,15 +195,15 @@ impl ReportSet {
 /// A page with its signals.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PageSignals {
-    /// The path of the page; `None` for what can't be assigned to any page.
+    /// The path of the page; `None` for signals that can't be assigned to any page.
     pub path: Option<CleanText>,
     values: PerSignal<Option<ViewCount>>,
     /// The views in the previous period.
     pub previous_views: Option<ViewCount>,
-    /// The searches for the page after which nobody clicked, in the service's order, up to [`Self::MAX_SEARCHES`].
+    /// The searches for the page that ended without a click, in the service's order, up to [`Self::MAX_SEARCHES`].
     pub searches: Vec<CleanText>,
-    /// The weighted sum of the shares, divided by the sum of the weights of all signals with a total above zero,
-    /// 0 to 1.
+    /// The weighted sum of the shares, divided by the sum of the weights of all signals whose total is above zero; 0 to
+    /// 1.
     pub score: f64,
 }
 
@@ -212,17 +211,18 @@ impl PageSignals {
     /// The maximum number of searches to keep.
     pub const MAX_SEARCHES: usize = 10;
 
-    /// Returns the number of this signal; `None` if its report is not loaded, or is partial without this page.
+    /// Returns the number of this signal; `None` if its report is not loaded, or is partial and doesn't contain the
+    /// page.
     pub fn value(&self, signal: Signal) -> Option<ViewCount> {
         self.values.get(signal.index()).copied().flatten()
     }
 
-    /// Returns the path; empty for what can't be assigned to any page.
+    /// Returns the path; empty for signals that can't be assigned to any page.
     pub fn path_text(&self) -> &str {
         self.path.as_ref().map(CleanText::as_str).unwrap_or_default()
     }
 
-    /// Returns the number of a signal with all its digits; empty if its report is not loaded.
+    /// Returns the number of a signal with all its digits; empty if the number is unknown.
     pub fn number_text(&self, signal: Signal) -> String {
         self.value(signal).map(|value| value.to_string()).unwrap_or_default()
     }
@@ -238,7 +238,7 @@ impl PageSignals {
         }
     }
 
-    /// Whether any sign of a problem is above zero.
+    /// Whether any signal other than the views is above zero.
     pub fn has_problem(&self) -> bool {
         Signal::ALL
             .into_iter()
@@ -253,14 +253,14 @@ pub struct NeedsWork {
     /// The pages with at least one problem, highest score first, then by path.
     pub pages: Vec<PageSignals>,
     totals: PerSignal<Option<ViewCount>>,
-    /// Whether the total of a signal is only that of the loaded rows.
+    /// For each signal, whether its total is the sum of the loaded rows only.
     has_partial_total: PerSignal<bool>,
 }
 
 impl NeedsWork {
     /// Computes the signals of all pages.
     pub fn compute(reports: LoadedReports<'_>, weights: &Weights) -> Self {
-        let mut collected = Collected::new(reports);
+        let mut collected = CollectedSignals::new(reports);
         collected.add_lost_views();
         collected.add_feedback(reports);
         collected.add_questions(reports);
@@ -273,38 +273,38 @@ impl NeedsWork {
         self.totals.get(signal.index()).copied().flatten()
     }
 
-    /// Whether the total of a signal is only that of the loaded rows, because its report is partial.
+    /// Whether the total of a signal is the sum of the loaded rows only, because its report is partial.
     pub fn has_partial_total(&self, signal: Signal) -> bool {
         self.has_partial_total.get(signal.index()).copied().unwrap_or_default()
     }
 
-    /// Returns the share of the site's total that a page has, 0 to 1.
+    /// Returns the page's share of the site's total, 0 to 1; `None` if the total is 0 or a number is unknown.
     pub fn share(&self, page: &PageSignals, signal: Signal) -> Option<f64> {
         let total = self.total(signal).filter(|total| !total.is_zero())?;
         Some(page.value(signal)?.ratio_to(total))
     }
 }
 
-/// The signals while they are collected. The key of what can't be assigned to a page is `None`.
-struct Collected {
+/// The signals collected so far. In `pages`, the key `None` is for signals that can't be assigned to any page.
+struct CollectedSignals {
     is_loaded: PerSignal<bool>,
     is_partial: PerSignal<bool>,
     /// The site's views, which the service reports even if only some pages are loaded.
     site_views: Option<ViewCount>,
     views: HashMap<CleanText, ViewCount>,
     previous_views: HashMap<CleanText, ViewCount>,
-    /// The pages with any signal but views: few of the pages that are viewed.
+    /// The pages that have a signal other than views. Only a few of the viewed pages do.
     pages: HashMap<Option<CleanText>, CollectedPage>,
 }
 
 #[derive(Default)]
 struct CollectedPage {
-    /// `None` if no row was about the page. Without views, which are not collected by page.
+    /// `None` if no row is about the page. The views are not collected here, but in [`CollectedSignals::views`].
     values: PerSignal<Option<ViewCount>>,
     searches: Vec<CleanText>,
 }
 
-impl Collected {
+impl CollectedSignals {
     fn new(reports: LoadedReports<'_>) -> Self {
         let is_loaded = Signal::ALL.map(|signal| match signal {
             Signal::Views => reports.views.is_some(),
@@ -347,7 +347,7 @@ impl Collected {
 
     fn add_feedback(&mut self, reports: LoadedReports<'_>) {
         for row in reports.feedback_by_page.iter().flat_map(|report| &report.rows) {
-            self.add(Some(page_path(row.path.as_str())), Signal::ThumbsDown, known(&row.thumbs_down));
+            self.add(Some(page_path(row.path.as_str())), Signal::ThumbsDown, count_or_zero(&row.thumbs_down));
         }
         let comments = reports.feedback.iter().flat_map(|report| &report.rows);
         for row in comments.filter(|row| row.status.is_open() && row.comment.is_some()) {
@@ -358,7 +358,7 @@ impl Collected {
     fn add_questions(&mut self, reports: LoadedReports<'_>) {
         let questions = reports.questions.iter().flat_map(|report| &report.rows);
         for row in questions.filter(|row| row.is_answered == Some(false)) {
-            self.add(row.about(), Signal::UnansweredQuestions, ViewCount::ONE);
+            self.add(row.subject_page(), Signal::UnansweredQuestions, ViewCount::ONE);
         }
     }
 
@@ -372,7 +372,7 @@ impl Collected {
             found.push((clicked.or_else(|| index.find(row.query.as_str()).cloned()), row));
         }
         for (path, row) in found {
-            self.add(path.clone(), Signal::UnclickedSearches, known(&row.hits));
+            self.add(path.clone(), Signal::UnclickedSearches, count_or_zero(&row.hits));
             let page = self.pages.entry(path).or_default();
             if page.searches.len() < PageSignals::MAX_SEARCHES {
                 page.searches.push(row.query.clone());
@@ -395,14 +395,14 @@ impl Collected {
         }
         let mut ranked = NeedsWork { pages: Vec::new(), totals, has_partial_total };
         let weighed = Signal::ALL.into_iter().filter(|signal| ranked.total(*signal).is_some_and(|sum| !sum.is_zero()));
-        let all: f64 = weighed.map(|signal| weights.of(signal)).sum();
+        let all: f64 = weighed.map(|signal| weights.get(signal)).sum();
         let mut rows: Vec<PageSignals> = Vec::new();
         for (path, CollectedPage { mut values, searches }) in pages {
             if let (Some(path), Some(value)) = (&path, values.get_mut(at_views)) {
                 *value = views.get(path).copied();
             }
             for ((value, is_loaded), is_partial) in values.iter_mut().zip(is_loaded).zip(is_partial) {
-                // A partial report may contain more about any page.
+                // A complete report without a row about the page means 0. A partial report may lack such a row.
                 let without_row = (is_loaded && !is_partial).then_some(ViewCount::ZERO);
                 *value = value.or(without_row);
             }
@@ -410,12 +410,12 @@ impl Collected {
             if path.is_none()
                 && let Some(views) = values.get_mut(at_views)
             {
-                // What belongs to no page has no views.
+                // Signals that belong to no page have no views.
                 *views = None;
             }
             let mut page = PageSignals { path, values, previous_views, searches, score: 0.0 };
             let shares = Signal::ALL.into_iter().filter_map(|signal| Some((signal, ranked.share(&page, signal)?)));
-            let sum: f64 = shares.map(|(signal, share)| weights.of(signal) * share).sum();
+            let sum: f64 = shares.map(|(signal, share)| weights.get(signal) * share).sum();
             page.score = if all > 0.0 { sum / all } else { 0.0 };
             if page.has_problem() {
                 rows.push(page);
@@ -433,53 +433,55 @@ fn views_by_page(report: Option<&Report>) -> HashMap<CleanText, ViewCount> {
     let mut views: HashMap<CleanText, ViewCount> = HashMap::with_capacity(rows.len());
     for row in rows {
         let sum = views.entry(page_path(row.path.as_str())).or_default();
-        *sum = *sum + known(&row.counts.total);
+        *sum = *sum + count_or_zero(&row.counts.total);
     }
     views
 }
 
-fn known(count: &Count) -> ViewCount {
+fn count_or_zero(count: &Count) -> ViewCount {
     count.value().unwrap_or_default()
 }
 
-/// The words of all paths, to find the page that a search was about.
+/// An index of the words in all paths, to find the page that a search is about.
 struct PathIndex<'a> {
     paths: Vec<&'a CleanText>,
-    numbers: HashMap<String, u32>,
-    /// The number of each word with the index of a path that contains it, in order: one small list instead of a set per
-    /// word.
+    /// The number that stands for each word in `entries`.
+    word_numbers: HashMap<String, u32>,
+    /// Pairs of a word's number and the index of a path that contains the word, sorted. One list takes less memory than
+    /// a set of paths per word.
     entries: Vec<(u32, u32)>,
 }
 
-/// Words that say nothing about the page.
+/// Words that don't help to find a page.
 const FILLER_WORDS: [&str; 16] =
     ["a", "an", "and", "the", "to", "of", "in", "for", "on", "with", "how", "do", "i", "is", "what", "docs"];
 
-fn words(text: &str) -> impl Iterator<Item = String> {
+fn significant_words(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase);
     words.filter(|word| !FILLER_WORDS.contains(&word.as_str()))
 }
 
 impl<'a> PathIndex<'a> {
     fn new(paths: impl Iterator<Item = &'a CleanText>) -> Self {
-        let mut index = Self { paths: paths.collect(), numbers: HashMap::new(), entries: Vec::new() };
-        // The first match of a search is then the best one.
+        let mut index = Self { paths: paths.collect(), word_numbers: HashMap::new(), entries: Vec::new() };
+        // The shortest path comes first, so that the first match of a search is the best one.
         index.paths.sort_unstable_by_key(|path| (path.as_str().len(), *path));
         index.paths.dedup();
         for (path, at) in index.paths.iter().zip(0..) {
-            for word in words(path.as_str()) {
-                let next = u32::try_from(index.numbers.len()).unwrap_or(u32::MAX);
-                index.entries.push((*index.numbers.entry(word).or_insert(next), at));
+            for word in significant_words(path.as_str()) {
+                let next = u32::try_from(index.word_numbers.len()).unwrap_or(u32::MAX);
+                index.entries.push((*index.word_numbers.entry(word).or_insert(next), at));
             }
         }
         index.entries.sort_unstable();
         index
     }
 
-    /// Returns the page whose path contains all words of the search: the shortest of them, then the first in order.
-    /// Returns `None` if there is none.
+    /// Returns the path that contains all words of the search, or `None` if there is none. Of several paths, it returns
+    /// the shortest one; of equally short ones, the alphabetically first.
     fn find(&self, query: &str) -> Option<&'a CleanText> {
-        let words: Option<Vec<u32>> = words(query).map(|word| self.numbers.get(&word).copied()).collect();
+        let words: Option<Vec<u32>> =
+            significant_words(query).map(|word| self.word_numbers.get(&word).copied()).collect();
         let words = words?;
         let rarest = words.iter().map(|word| self.entries_of(*word)).min_by_key(|entries| entries.len())?;
         let has_all =

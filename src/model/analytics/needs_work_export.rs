@@ -8,11 +8,11 @@ use crate::model::time_format::json_time;
 use crate::model::views::ViewCount;
 use serde_json::{Map, Value, json};
 
-/// The pages to export, with what readers have to know about them.
+/// The pages to export, and the data that the exported file states about them.
 #[derive(Debug, Clone)]
 pub struct NeedsWorkExport<'a> {
     pub range: DateRange,
-    pub found: &'a NeedsWork,
+    pub needs_work: &'a NeedsWork,
     /// The exported pages.
     pub pages: &'a [&'a PageSignals],
     pub reports: LoadedReports<'a>,
@@ -60,7 +60,7 @@ impl NeedsWorkExport<'_> {
         };
         let text = to_json(&json!({
             "range": { "from": self.range.from(), "to": self.range.to() },
-            "totals": signals(&|signal| self.found.total(signal)),
+            "totals": signals(&|signal| self.needs_work.total(signal)),
             "pages": self.pages.iter().map(page).collect::<Vec<_>>(),
             "missing": self.reports.missing().names(),
             "partial": self.reports.partial().names(),
@@ -117,7 +117,7 @@ mod tests {
         let reports = LoadedReports { feedback_by_page: Some(&votes), ..LoadedReports::default() };
         let found = NeedsWork::compute(reports, &Weights::default());
         let pages: Vec<&PageSignals> = found.pages.iter().collect();
-        NeedsWorkExport { range, found: &found, pages: &pages, reports }.write(format).expect("written")
+        NeedsWorkExport { range, needs_work: &found, pages: &pages, reports }.write(format).expect("written")
     }
 
     #[test]

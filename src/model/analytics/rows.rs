@@ -1,4 +1,4 @@
-//! The rows of the reports. Their JSON has the field names of the service; it is stored, and also exported.
+//! The rows of the reports. Their JSON uses the service's field names, and is both stored and exported.
 
 use super::{AnalyticsKind, AnalyticsRow};
 use crate::model::text::CleanText;
@@ -8,13 +8,13 @@ use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 
-/// Reads text of several lines.
-fn block<'de, D: Deserializer<'de>>(deserializer: D) -> Result<CleanText, D::Error> {
+/// Reads multi-line text.
+fn deserialize_block<'de, D: Deserializer<'de>>(deserializer: D) -> Result<CleanText, D::Error> {
     Ok(CleanText::block(&String::deserialize(deserializer)?))
 }
 
-/// Reads text of several lines, or null.
-fn optional_block<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<CleanText>, D::Error> {
+/// Reads multi-line text, or null.
+fn deserialize_optional_block<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<CleanText>, D::Error> {
     Ok(Option::<String>::deserialize(deserializer)?.map(|text| CleanText::block(&text)))
 }
 
@@ -24,7 +24,7 @@ fn optional_block<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<C
 pub struct Search {
     #[serde(rename = "searchQuery")]
     pub query: CleanText,
-    /// How often it was searched for.
+    /// How often readers searched for the text.
     pub hits: Count,
     /// The share of searches after which a result was clicked, 0 to 1.
     #[serde(rename = "ctr")]
@@ -93,7 +93,7 @@ impl FeedbackStatus {
         if *self == Self::InProgress { "in progress" } else { self.service_name() }
     }
 
-    /// Whether nobody has dealt with it yet.
+    /// Whether nobody has dealt with the feedback yet.
     pub fn is_open(&self) -> bool {
         matches!(self, Self::Pending | Self::InProgress)
     }
@@ -106,17 +106,17 @@ pub struct Feedback {
     pub id: CleanText,
     pub path: CleanText,
     /// What the reader wrote.
-    #[serde(deserialize_with = "optional_block")]
+    #[serde(deserialize_with = "deserialize_optional_block")]
     pub comment: Option<CleanText>,
     #[serde(with = "time_format")]
     pub created_at: Option<Time>,
-    /// Where it was given: `code_snippet`, `contextual`, `agent` or `thumbs_only`.
+    /// Where the reader gave the feedback: `code_snippet`, `contextual`, `agent` or `thumbs_only`.
     pub source: Option<CleanText>,
     pub status: FeedbackStatus,
     /// The reader's vote; `None` for feedback about a code example.
     pub helpful: Option<bool>,
     /// The code example that the feedback is about.
-    #[serde(deserialize_with = "optional_block")]
+    #[serde(deserialize_with = "deserialize_optional_block")]
     pub code: Option<CleanText>,
     /// The file name of the code example.
     pub filename: Option<CleanText>,
@@ -168,7 +168,7 @@ pub struct Question {
     #[serde(rename = "timestamp", with = "time_format")]
     pub asked_at: Option<Time>,
     pub query: CleanText,
-    #[serde(deserialize_with = "block")]
+    #[serde(deserialize_with = "deserialize_block")]
     pub response: CleanText,
     /// Whether the assistant asked the reader back instead of answering.
     #[serde(rename = "responseType", with = "response_type")]
@@ -179,7 +179,7 @@ pub struct Question {
     pub is_answered: Option<bool>,
     #[serde(rename = "queryCategory")]
     pub category: Option<CleanText>,
-    /// The page on which it was asked.
+    /// The page on which the reader asked it.
     #[serde(rename = "pageUrl")]
     pub page: Option<CleanText>,
 }
@@ -222,8 +222,9 @@ impl Question {
         Some(&self.id).filter(|id| !id.as_str().starts_with(GENERATED_ID_PREFIX))
     }
 
-    /// Returns the page that the question is about: the one on which it was asked, otherwise the first source.
-    pub fn about(&self) -> Option<CleanText> {
+    /// Returns the page that the question is about: the page on which the reader asked it, or the first source of the
+    /// answer if that page is unknown.
+    pub fn subject_page(&self) -> Option<CleanText> {
         let source = || self.sources.first().map(|source| &source.url);
         self.page.as_ref().or_else(source).map(|url| page_path(url.as_str()))
     }
@@ -245,9 +246,9 @@ pub const GENERATED_ID_PREFIX: &str = "(no id)";
 pub struct ThreadMessage {
     /// Empty if the service sends none.
     pub id: CleanText,
-    /// The writer in the service's word, such as `user`; empty if unknown.
+    /// Who wrote the message, in the service's word, such as `user`; empty if unknown.
     pub role: CleanText,
-    /// What was written, of several lines.
+    /// The text, which may have several lines.
     pub content: CleanText,
     pub created_at: Option<Time>,
 }
@@ -259,7 +260,8 @@ impl ThreadMessage {
     }
 }
 
-/// Returns the path of a page from its path or web address, without query and fragment, and decoded: `/guides/sso`.
+/// Returns the path of a page, such as `/guides/sso`, given its path or web address. Removes query and fragment, and
+/// decodes percent-encoded characters.
 pub fn page_path(address: &str) -> CleanText {
     let rest =
         address.split_once("://").map_or(address, |(_, rest)| rest.find('/').map_or("/", |at| rest.split_at(at).1));

@@ -1,5 +1,5 @@
-//! The numbers of a page in the reports of a range. Stored when a job about the page is started, and compared with the
-//! numbers after the job.
+//! The numbers of a page in the reports of a range. They are stored when a job about the page is started, and compared
+//! with the numbers after the job.
 
 use super::needs_work::{LoadedReports, NeedsWork, Signal};
 use super::page_path;
@@ -22,12 +22,17 @@ pub struct SignalSnapshot {
 }
 
 impl SignalSnapshot {
-    /// Returns the numbers of a page. Returns `None` if none of them is known. A number is known only if its report
-    /// could not contain more about the page.
-    pub fn of_page(reports: LoadedReports<'_>, found: &NeedsWork, path: &CleanText, range: DateRange) -> Option<Self> {
-        // Reports name pages in several ways.
+    /// Returns the known numbers of a page, or `None` if all are unknown. A number is unknown if its report may lack a
+    /// row about the page.
+    pub fn for_page(
+        reports: LoadedReports<'_>,
+        needs_work: &NeedsWork,
+        path: &CleanText,
+        range: DateRange,
+    ) -> Option<Self> {
+        // Some reports name a page by its path, others by its web address.
         let wanted = page_path(path.as_str());
-        let page = found.pages.iter().find(|page| page.path.as_ref() == Some(&wanted));
+        let page = needs_work.pages.iter().find(|page| page.path.as_ref() == Some(&wanted));
         let partial = reports.partial();
         let value = |signal: Signal| {
             let is_partial = signal.report().is_some_and(|kind| partial.rows.contains(&kind));
@@ -40,8 +45,9 @@ impl SignalSnapshot {
                 Signal::UnclickedSearches => !is_partial && reports.views.is_some(),
                 _ => !is_partial,
             };
-            // `found` has only pages with a problem, so the numbers of any other page are 0.
-            let value = page.map_or_else(|| found.total(signal).map(|_| ViewCount::ZERO), |page| page.value(signal));
+            // `needs_work` has only pages with a problem, so the numbers of any other page are 0.
+            let value =
+                page.map_or_else(|| needs_work.total(signal).map(|_| ViewCount::ZERO), |page| page.value(signal));
             value.filter(|_| is_known)
         };
         let known = SNAPSHOT_SIGNALS.into_iter().filter_map(|signal| Some((signal, value(signal)?)));
@@ -76,7 +82,8 @@ impl JobSnapshots {
         self.after.iter().find(|page| page.path == *path && page.range == range)
     }
 
-    /// Returns the signals whose number is missing in this range after the job for a page that had one before.
+    /// Returns the signals that can't be compared yet: some page has their number from the start of the job, but not
+    /// from this range after the job.
     pub fn missing_after(&self, range: DateRange) -> Vec<Signal> {
         let lacks = |page: &SignalSnapshot, signal| {
             let after = self.after(&page.path, range).and_then(|after| after.value(signal));
@@ -124,7 +131,7 @@ mod tests {
         let down = |votes: &RowsReport<PageFeedback>, path: &str| {
             let reports = LoadedReports { feedback_by_page: Some(votes), ..LoadedReports::default() };
             let found = NeedsWork::compute(reports, &Weights::default());
-            let snapshot = SignalSnapshot::of_page(reports, &found, &CleanText::line(path), range)?;
+            let snapshot = SignalSnapshot::for_page(reports, &found, &CleanText::line(path), range)?;
             assert_eq!(snapshot.value(Signal::OpenComments), None);
             snapshot.value(Signal::ThumbsDown)
         };

@@ -1,4 +1,4 @@
-//! What is stored of the reports on this computer, and for how long.
+//! The data of reports that is stored on this computer, and how long it is stored.
 
 use super::RowsReport;
 use crate::model::Time;
@@ -22,7 +22,7 @@ impl<R> Default for StoredRows<R> {
     }
 }
 
-/// For how many days after they were loaded the texts of readers are stored. With 0, they are never stored.
+/// The number of days for which texts of readers are stored after they were loaded. With 0, they are never stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReaderTextRetention(pub u16);
 
@@ -38,8 +38,8 @@ impl ReaderTextRetention {
         self.0 == 0
     }
 
-    /// Returns the time before which texts must have been loaded to be deleted at `now`.
-    pub fn expire_before(self, now: Time) -> Time {
+    /// Returns the cutoff: at `now`, texts that were loaded before it are deleted.
+    pub fn cutoff(self, now: Time) -> Time {
         if self.is_never() {
             return Time::MAX_UTC;
         }

@@ -80,7 +80,7 @@ pub fn merge_service_data(known: &mut Job, imported: &Job) -> bool {
         let has_new_link = imported.remote.pr_link.is_some() && imported.remote.pr_link != known.remote.pr_link;
         let differs = imported.remote.status != known.remote.status || has_new_link;
         known.remote.update(&imported.remote);
-        // A job that is no longer archived has no such time.
+        // `update` would keep the time of a job that is no longer archived.
         known.remote.archived_at = imported.remote.archived_at;
         known.local.gone = imported.local.gone;
         known.local.gone_at = imported.local.gone_at;

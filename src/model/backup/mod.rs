@@ -105,23 +105,23 @@ pub enum LineError {
     #[error("is not the header of a docdeck export; choose a file written by `docdeck export`")]
     NoHeader,
     #[error("was written by a newer docdeck (format {0}, supported up to {VERSION}); update docdeck")]
-    Newer(u32),
+    NewerVersion(u32),
     /// The line is not JSON, or not a line of this format.
     #[error("can't be read: {0}")]
-    Shape(CleanText),
+    Malformed(CleanText),
     /// The line has a kind that this format doesn't have.
     #[error("has the unknown kind {0}")]
-    Kind(CleanText),
+    UnknownKind(CleanText),
     /// The job can't be identified.
     #[error("is a job with neither an id nor a prompt")]
-    Nameless,
+    Unidentified,
     #[error("has a prompt that is blank")]
-    Blank,
+    BlankPrompt,
     #[error("has an empty baseUrl or project")]
     NoScope,
     /// A field has a value that this format doesn't have.
     #[error("has the unknown {field} \"{word}\"")]
-    Word { field: &'static str, word: CleanText },
+    UnknownWord { field: &'static str, word: CleanText },
 }
 
 impl JobRecord {
@@ -142,8 +142,8 @@ impl JobRecord {
 }
 
 impl LineError {
-    fn shape(what: impl std::fmt::Display) -> Self {
-        Self::Shape(CleanText::title(&what.to_string(), MAX_ERROR_CHARS))
+    fn malformed(what: impl std::fmt::Display) -> Self {
+        Self::Malformed(CleanText::title(&what.to_string(), MAX_ERROR_CHARS))
     }
 }
 
@@ -153,7 +153,7 @@ impl BackupLine {
     /// # Errors
     /// Fails if JSON serialization fails, which it never does in memory.
     pub fn write(&self) -> Result<String, LineError> {
-        let line = serde_json::to_string(&wire::WireLine::from(self)).map_err(LineError::shape)?;
+        let line = serde_json::to_string(&wire::WireLine::from(self)).map_err(LineError::malformed)?;
         Ok(escaped_json(&line).into_owned())
     }
 

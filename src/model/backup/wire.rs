@@ -15,7 +15,7 @@ use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, MAX_TITL
 use crate::model::pull_request::PullRequest;
 use crate::model::row::{Job, JobKey, LocalState};
 use crate::model::text::CleanText;
-use crate::model::time_format::Moment;
+use crate::model::time_format::JsonTime;
 use crate::model::views::Count;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub(super) enum WireLine {
         version: u32,
         #[serde(default)]
         program: String,
-        exported_at: Option<Moment>,
+        exported_at: Option<JsonTime>,
     },
     Job(Box<WireJob>),
     Draft(DraftLine),
@@ -63,7 +63,7 @@ pub(super) struct WireJob {
     base_url: String,
     project: String,
     id: Option<String>,
-    created_at: Option<Moment>,
+    created_at: Option<JsonTime>,
     #[serde(flatten)]
     remote: RemoteState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,21 +76,21 @@ pub(super) struct WireJob {
     note: Option<String>,
     #[serde(default)]
     pages: Vec<String>,
-    started_at: Option<Moment>,
-    finished_at: Option<Moment>,
-    changed_at: Option<Moment>,
-    checked_at: Option<Moment>,
+    started_at: Option<JsonTime>,
+    finished_at: Option<JsonTime>,
+    changed_at: Option<JsonTime>,
+    checked_at: Option<JsonTime>,
     /// Older versions called it `lookedAt`.
     #[serde(alias = "lookedAt")]
-    viewed_at: Option<Moment>,
+    viewed_at: Option<JsonTime>,
     /// The outer `None` means that an older version of docdeck wrote the file. In these versions, viewing a job counted
     /// as handling it.
     #[serde(default, deserialize_with = "double_option")]
-    handled_at: Option<Option<Moment>>,
-    followed_up_at: Option<Moment>,
+    handled_at: Option<Option<JsonTime>>,
+    followed_up_at: Option<JsonTime>,
     #[serde(default)]
     gone: bool,
-    gone_at: Option<Moment>,
+    gone_at: Option<JsonTime>,
     #[serde(default)]
     dismissed: bool,
     #[serde(default)]
@@ -120,9 +120,9 @@ struct WirePrompt {
     text: String,
     delivery: String,
     reason: Option<String>,
-    written_at: Option<Moment>,
-    sent_at: Option<Moment>,
-    state_at: Option<Moment>,
+    written_at: Option<JsonTime>,
+    sent_at: Option<JsonTime>,
+    state_at: Option<JsonTime>,
     #[serde(skip_serializing_if = "Option::is_none")]
     discarded_from: Option<String>,
     draft: Option<WireDraftText>,
@@ -130,7 +130,7 @@ struct WirePrompt {
 
 #[derive(Serialize, Deserialize)]
 struct WireEvent {
-    at: Moment,
+    at: JsonTime,
     kind: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<String>,
@@ -142,7 +142,7 @@ struct WireEvent {
 #[serde(rename_all = "camelCase")]
 struct WireDraftText {
     text: String,
-    saved_at: Option<Moment>,
+    saved_at: Option<JsonTime>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -153,13 +153,13 @@ pub(super) struct DraftLine {
     #[serde(rename = "of")]
     purpose: String,
     text: String,
-    saved_at: Option<Moment>,
+    saved_at: Option<JsonTime>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pages: Vec<String>,
 }
 
 /// Deserializes a null field as `Some(None)`, so that it differs from a missing field.
-fn double_option<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Moment>>, D::Error> {
+fn double_option<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<JsonTime>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
@@ -169,7 +169,7 @@ impl From<&super::BackupLine> for WireLine {
             super::BackupLine::Header(header) => Self::Docdeck {
                 version: VERSION,
                 program: header.docdeck_version.to_string(),
-                exported_at: Some(Moment(header.exported_at)),
+                exported_at: Some(JsonTime(header.exported_at)),
             },
             super::BackupLine::Job(record) => Self::Job(Box::new(wire_job(record))),
             super::BackupLine::Draft(record) => Self::Draft(draft_line(record)),
@@ -179,7 +179,7 @@ impl From<&super::BackupLine> for WireLine {
 }
 
 fn wire_job(record: &JobRecord) -> WireJob {
-    let (row, moment) = (&record.row, |time: Option<Time>| time.map(Moment));
+    let (row, moment) = (&record.row, |time: Option<Time>| time.map(JsonTime));
     WireJob {
         base_url: record.scope.base_url.clone(),
         project: record.scope.project.clone(),
@@ -238,9 +238,9 @@ fn wire_prompt(prompt: &PromptRecord) -> WirePrompt {
         text: prompt.text.clone(),
         delivery: prompt.delivery.kind().stored_word().to_owned(),
         reason: optional_string(prompt.delivery.reason()),
-        written_at: Some(Moment(prompt.written_at)),
-        sent_at: prompt.sent_at.map(Moment),
-        state_at: prompt.state_at.map(Moment),
+        written_at: Some(JsonTime(prompt.written_at)),
+        sent_at: prompt.sent_at.map(JsonTime),
+        state_at: prompt.state_at.map(JsonTime),
         discarded_from,
         draft: prompt.draft.as_ref().map(wire_draft_text),
     }
@@ -249,7 +249,7 @@ fn wire_prompt(prompt: &PromptRecord) -> WirePrompt {
 fn wire_event(event: &JobEvent) -> WireEvent {
     let (kind, from, to) = event.kind.parts();
     let text = |text: Option<&str>| text.map(str::to_owned);
-    WireEvent { at: Moment(event.at), kind: kind.to_owned(), from: text(from), to: text(to) }
+    WireEvent { at: JsonTime(event.at), kind: kind.to_owned(), from: text(from), to: text(to) }
 }
 
 fn draft_line(record: &DraftRecord) -> DraftLine {
@@ -263,13 +263,13 @@ fn draft_line(record: &DraftRecord) -> DraftLine {
         project: record.scope.project.clone(),
         purpose: purpose.to_owned(),
         text: record.draft.text.clone(),
-        saved_at: Some(Moment(record.draft.saved_at)),
+        saved_at: Some(JsonTime(record.draft.saved_at)),
         pages,
     }
 }
 
 fn wire_draft_text(draft: &DraftText) -> WireDraftText {
-    WireDraftText { text: draft.text.clone(), saved_at: Some(Moment(draft.saved_at)) }
+    WireDraftText { text: draft.text.clone(), saved_at: Some(JsonTime(draft.saved_at)) }
 }
 
 fn optional_string(text: Option<&CleanText>) -> Option<String> {
@@ -282,10 +282,10 @@ fn texts(texts: &[CleanText]) -> Vec<String> {
 
 pub(super) fn parse_backup_line(text: &str, now: Time) -> Result<super::BackupLine, LineError> {
     match serde_json::from_str(text) {
-        Ok(WireLine::Docdeck { version, .. }) if version > VERSION => Err(LineError::Newer(version)),
+        Ok(WireLine::Docdeck { version, .. }) if version > VERSION => Err(LineError::NewerVersion(version)),
         Ok(WireLine::Docdeck { program, exported_at, .. }) => Ok(super::BackupLine::Header(BackupHeader {
             docdeck_version: CleanText::line(&program),
-            exported_at: exported_at.map_or(now, |Moment(at)| at),
+            exported_at: exported_at.map_or(now, |JsonTime(at)| at),
         })),
         Ok(WireLine::Job(line)) => parse_job(*line, now).map(|record| super::BackupLine::Job(Box::new(record))),
         Ok(WireLine::Draft(line)) => parse_draft(line, now).map(super::BackupLine::Draft),
@@ -296,26 +296,26 @@ pub(super) fn parse_backup_line(text: &str, now: Time) -> Result<super::BackupLi
 
 /// Returns the reason why a line can't be parsed.
 fn line_parse_error(text: &str, error: &serde_json::Error) -> LineError {
-    let Ok(WireKind { kind, version }) = serde_json::from_str(text) else { return LineError::shape(error) };
+    let Ok(WireKind { kind, version }) = serde_json::from_str(text) else { return LineError::malformed(error) };
     match (kind.as_deref(), version) {
-        (Some("docdeck"), Some(version)) if version > VERSION => LineError::Newer(version),
-        (Some("docdeck" | "job" | "draft" | "end"), _) => LineError::shape(error),
-        (Some(other), _) => LineError::Kind(CleanText::title(other, MAX_TITLE_CHARS)),
-        (None, _) => LineError::shape("it has no \"kind\""),
+        (Some("docdeck"), Some(version)) if version > VERSION => LineError::NewerVersion(version),
+        (Some("docdeck" | "job" | "draft" | "end"), _) => LineError::malformed(error),
+        (Some(other), _) => LineError::UnknownKind(CleanText::title(other, MAX_TITLE_CHARS)),
+        (None, _) => LineError::malformed("it has no \"kind\""),
     }
 }
 
 fn parse_job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
-    let created_at = line.created_at.map_or(now, |Moment(at)| at);
+    let created_at = line.created_at.map_or(now, |JsonTime(at)| at);
     let prompts = line.prompts.into_iter().map(|line| parse_prompt(line, created_at));
     let prompts = prompts.collect::<Result<Vec<PromptRecord>, _>>()?;
     let id = line.id.as_deref().and_then(JobId::new);
     let first = prompts.iter().find(|prompt| prompt.kind == PromptKind::Create);
     let default_title = first.map(|first| prompt_title(&first.text)).or_else(|| id.as_ref().map(JobId::to_clean_text));
-    let default_title = default_title.ok_or(LineError::Nameless)?;
+    let default_title = default_title.ok_or(LineError::Unidentified)?;
     let given = line.title.map(|given| CleanText::title(&given, MAX_TITLE_CHARS)).filter(|given| !given.is_empty());
     let has_custom_title = line.named && given.is_some();
-    let time = |moment: Option<Moment>| moment.map(|Moment(at)| at);
+    let time = |moment: Option<JsonTime>| moment.map(|JsonTime(at)| at);
     let viewed_at = time(line.viewed_at);
     let job = Job::new(JobKey(0), given.unwrap_or(default_title), created_at);
     let local = LocalState {
@@ -345,7 +345,7 @@ fn parse_job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
 
 fn parse_prompt(line: WirePrompt, written_at: Time) -> Result<PromptRecord, LineError> {
     if prompt_title(&line.text).is_empty() {
-        return Err(LineError::Blank);
+        return Err(LineError::BlankPrompt);
     }
     let kind = line.kind.parse().map_err(|_| unknown_word_error("kind of prompt", &line.kind))?;
     let reason = CleanText::line(line.reason.as_deref().unwrap_or_default());
@@ -355,16 +355,16 @@ fn parse_prompt(line: WirePrompt, written_at: Time) -> Result<PromptRecord, Line
         kind,
         text: line.text,
         delivery: delivery.with_data(reason, None, discarded_from),
-        written_at: line.written_at.map_or(written_at, |Moment(at)| at),
-        sent_at: line.sent_at.map(|Moment(at)| at),
-        state_at: line.state_at.map(|Moment(at)| at),
+        written_at: line.written_at.map_or(written_at, |JsonTime(at)| at),
+        sent_at: line.sent_at.map(|JsonTime(at)| at),
+        state_at: line.state_at.map(|JsonTime(at)| at),
         draft: line.draft.and_then(|line| draft_text(line.text, line.saved_at, written_at)),
     })
 }
 
 fn parse_event(line: WireEvent) -> Result<JobEvent, LineError> {
     if line.to.is_none() && matches!(line.kind.as_str(), "status" | "pull request") {
-        return Err(LineError::shape("an event without \"to\""));
+        return Err(LineError::malformed("an event without \"to\""));
     }
     let kind = EventKind::from_parts(&line.kind, line.from.as_deref(), line.to.as_deref());
     let kind = kind.ok_or_else(|| unknown_word_error("kind of event", &line.kind))?;
@@ -378,12 +378,12 @@ fn parse_draft(line: DraftLine, now: Time) -> Result<DraftRecord, LineError> {
         "many jobs" => DraftPurpose::Batch,
         other => return Err(unknown_word_error("kind of draft", other)),
     };
-    let draft = draft_text(line.text, line.saved_at, now).ok_or_else(|| LineError::shape("an empty draft"))?;
+    let draft = draft_text(line.text, line.saved_at, now).ok_or_else(|| LineError::malformed("an empty draft"))?;
     Ok(DraftRecord { scope: parse_scope(&line.base_url, line.project)?, purpose, draft })
 }
 
-fn draft_text(text: String, saved_at: Option<Moment>, now: Time) -> Option<DraftText> {
-    (!text.is_empty()).then(|| DraftText { text, saved_at: saved_at.map_or(now, |Moment(at)| at) })
+fn draft_text(text: String, saved_at: Option<JsonTime>, now: Time) -> Option<DraftText> {
+    (!text.is_empty()).then(|| DraftText { text, saved_at: saved_at.map_or(now, |JsonTime(at)| at) })
 }
 
 fn parse_scope(base_url: &str, project: String) -> Result<Scope, LineError> {
@@ -399,5 +399,5 @@ fn parse_pages(given: &[String]) -> Vec<CleanText> {
 }
 
 fn unknown_word_error(field: &'static str, word: &str) -> LineError {
-    LineError::Word { field, word: CleanText::title(word, 40) }
+    LineError::UnknownWord { field, word: CleanText::title(word, 40) }
 }

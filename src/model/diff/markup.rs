@@ -16,64 +16,64 @@ pub enum Markup {
     Code,
 }
 
-/// Recognizes the lines of one hunk, each version of the file for itself.
+/// Classifies the lines of one hunk. The old and the new version of the file have separate states.
 #[derive(Debug, Default)]
-pub(super) struct MarkupReader {
+pub(super) struct MarkupClassifier {
     is_markdown: bool,
-    old: Version,
-    new: Version,
+    old: VersionState,
+    new: VersionState,
 }
 
 #[derive(Debug, Default, Clone)]
-struct Version {
+struct VersionState {
     is_at_start: bool,
-    is_front_matter: bool,
-    is_code: bool,
-    /// Whether a tag is open whose attributes continue on further lines.
-    is_tag: bool,
+    is_in_front_matter: bool,
+    is_in_code: bool,
+    /// Whether the attributes of an open tag continue on the next line.
+    is_in_tag: bool,
 }
 
-impl MarkupReader {
+impl MarkupClassifier {
     /// Starts a hunk of this file. `first_line` is its first line number, from 1.
     pub(super) fn new(path: &str, first_line: u32) -> Self {
         let lower = path.to_ascii_lowercase();
-        let version = Version { is_at_start: first_line <= 1, ..Version::default() };
+        let version = VersionState { is_at_start: first_line <= 1, ..VersionState::default() };
         let is_markdown = [".md", ".mdx", ".markdown"].iter().any(|ending| lower.ends_with(ending));
         Self { is_markdown, old: version.clone(), new: version }
     }
 
-    pub(super) fn line(&mut self, text: &str, kind: LineKind) -> Markup {
+    pub(super) fn classify(&mut self, text: &str, kind: LineKind) -> Markup {
         if !self.is_markdown {
             return Markup::Text;
         }
         match kind {
-            LineKind::Removed => self.old.line(text),
-            LineKind::Added => self.new.line(text),
+            LineKind::Removed => self.old.classify(text),
+            LineKind::Added => self.new.classify(text),
             LineKind::Context => {
-                self.old.line(text);
-                self.new.line(text)
+                self.old.classify(text);
+                self.new.classify(text)
             }
         }
     }
 }
 
-impl Version {
-    fn line(&mut self, text: &str) -> Markup {
+impl VersionState {
+    fn classify(&mut self, text: &str) -> Markup {
         let is_at_start = std::mem::take(&mut self.is_at_start);
         let text = text.trim();
-        if self.is_front_matter || (is_at_start && text == "---") {
-            self.is_front_matter = is_at_start || text != "---";
+        if self.is_in_front_matter || (is_at_start && text == "---") {
+            self.is_in_front_matter = is_at_start || text != "---";
             return Markup::FrontMatter;
         }
         if text.starts_with("```") || text.starts_with("~~~") {
-            self.is_code = !self.is_code;
+            self.is_in_code = !self.is_in_code;
             return Markup::Code;
         }
-        if self.is_code {
+        if self.is_in_code {
             return Markup::Code;
         }
-        if self.is_tag || is_tag_start(text) {
-            self.is_tag = !text.contains('>');
+        if self.is_in_tag || is_tag_start(text) {
+            self.is_in_tag = !text.contains('>');
             return Markup::Jsx;
         }
         let is_module = |word: &str| text.strip_prefix(word).is_some_and(|rest| rest.contains([';', '{', '\'', '"']));

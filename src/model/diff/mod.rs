@@ -1,7 +1,8 @@
 //! The changes of a pull request: a unified diff, split into files, hunks and lines.
 //!
-//! Everything refers to ranges of the unchanged text, so that a diff of several megabytes is parsed quickly and stored once.
-//! The text comes from the code host and may contain control characters, which have to be removed before it is shown.
+//! Files, hunks and lines refer to ranges of the unchanged text, so that a diff of several megabytes is parsed quickly
+//! and stored only once. The text comes from the code host and may contain control characters, which must be removed
+//! before it is shown.
 
 mod markup;
 mod parse;
@@ -29,7 +30,7 @@ pub struct Diff {
 /// The changes of a pull request as they were read from its code host.
 #[derive(Debug)]
 pub struct LoadedDiff {
-    /// The head commit that they belong to.
+    /// The head commit of the pull request when its changes were read.
     pub head: CleanText,
     pub diff: Diff,
     /// Whether files are missing at the end.
@@ -77,7 +78,7 @@ pub enum FileContent {
 pub struct DiffFile {
     /// The path in the new version, or in the old one if the file is deleted.
     pub path: CleanText,
-    /// The path in the old version, if it is another one.
+    /// The path in the old version, if it is different.
     pub old_path: Option<CleanText>,
     pub change: FileChange,
     pub content: FileContent,
@@ -95,7 +96,7 @@ pub struct Hunk {
     pub new_start: u32,
     /// The range of the text after the second `@@`, such as the heading above the lines.
     section: Range<u32>,
-    /// The indexes of its lines.
+    /// The indexes of the hunk's lines in [`Diff::lines`].
     pub lines: Range<usize>,
 }
 
@@ -127,7 +128,7 @@ impl DiffLine {
 }
 
 impl Diff {
-    /// Returns the pages that are changed.
+    /// Returns the changed pages.
     pub fn pages(&self) -> Vec<CleanText> {
         self.files
             .iter()
@@ -166,8 +167,9 @@ impl Diff {
         self.files.iter().fold((0, 0), sum)
     }
 
-    /// Returns the line of the other version that a changed line probably replaces or is replaced by: the n-th of a run
-    /// of removed lines belongs to the n-th of the added lines that follow. `line` is an index of [`Self::lines`].
+    /// Returns the index of the line that a changed line probably replaces, or is replaced by: the n-th line of a run
+    /// of removed lines is paired with the n-th of the added lines that follow. `line` is an index into
+    /// [`Self::lines`].
     pub fn counterpart(&self, line: usize) -> Option<usize> {
         let kind_at = |at: usize| self.lines.get(at).map(|line| line.kind);
         let kind = kind_at(line).filter(|kind| *kind != LineKind::Context)?;
@@ -187,7 +189,7 @@ impl Diff {
         Some(other.start + (line - own.start)).filter(|at| other.contains(at))
     }
 
-    /// Returns the changed lines of a hunk that differ from a line of the other version in nothing but whitespace.
+    /// Returns the changed lines of a hunk that differ only in whitespace from a line of the other version.
     pub fn lines_differing_in_whitespace(&self, hunk: &Hunk) -> HashSet<usize> {
         let of_kind = |line: &usize, kind| self.lines.get(*line).is_some_and(|line| line.kind == kind);
         let text = |line: &usize| {

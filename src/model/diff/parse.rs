@@ -1,7 +1,7 @@
 //! Parses unified diffs. The header of a hunk says how many lines belong to it, so a line of a file that looks like the
 //! start of another file or hunk is not mistaken for one.
 
-use super::markup::MarkupReader;
+use super::markup::MarkupClassifier;
 use super::{Diff, DiffFile, DiffLine, FileChange, FileContent, Hunk, LineKind};
 use crate::model::text::CleanText;
 use std::ops::Range;
@@ -10,9 +10,9 @@ pub(super) fn parse(text: String) -> Diff {
     let mut parser = Parser::default();
     let mut start = 0;
     for line in text.split('\n') {
-        // Positions are stored in 32 bits. No host sends as much.
+        // Positions have 32 bits. No code host sends a diff of 4 GiB.
         let (Ok(from), Ok(to)) = (u32::try_from(start), u32::try_from(start + line.len())) else { break };
-        parser.line(line, from..to);
+        parser.add_line(line, from..to);
         start += line.len() + 1;
     }
     parser.finish_file();
@@ -24,11 +24,11 @@ struct Parser {
     files: Vec<DiffFile>,
     lines: Vec<DiffLine>,
     file: Option<OpenFile>,
-    /// The numbers of lines of the old and the new version that the current hunk still lacks.
+    /// How many lines of the old and of the new version the current hunk still lacks.
     missing: (u32, u32),
-    /// The numbers of the next lines of both versions.
+    /// The line numbers of the next line in the old and in the new version.
     next: (u32, u32),
-    markup: MarkupReader,
+    markup: MarkupClassifier,
 }
 
 /// A file whose lines are being read.
@@ -37,7 +37,7 @@ struct OpenFile {
     new: Option<String>,
     change: FileChange,
     is_binary: bool,
-    /// Whether the diff says why the file has no lines: another name or mode, or no content.
+    /// Whether the diff explains why the file has no changed lines: a new name or mode, or an empty file.
     is_explained: bool,
     additions: u32,
     deletions: u32,
@@ -45,12 +45,12 @@ struct OpenFile {
 }
 
 impl Parser {
-    fn line(&mut self, line: &str, at: Range<u32>) {
+    fn add_line(&mut self, line: &str, at: Range<u32>) {
         if self.missing != (0, 0) {
-            if self.hunk_line(line, at.clone()) {
+            if self.add_hunk_line(line, at.clone()) {
                 return;
             }
-            // The hunk is shorter than announced.
+            // The hunk is shorter than its header states.
             self.missing = (0, 0);
         } else if line.starts_with("\\ ") {
             if let Some(last) = self.lines.last_mut() {
@@ -60,30 +60,30 @@ impl Parser {
         }
         if let Some(names) = line.strip_prefix("diff --git ") {
             self.finish_file();
-            let (old, new) = header_names(names);
+            let (old, new) = parse_header_names(names);
             let (change, hunks) = (FileChange::Modified, Vec::new());
             let (is_binary, is_explained) = (false, false);
             self.file = Some(OpenFile { old, new, change, is_binary, is_explained, additions: 0, deletions: 0, hunks });
         } else if line.starts_with("@@ ") {
             self.start_hunk(line, at);
         } else if let Some(file) = self.file.as_mut().filter(|file| file.hunks.is_empty()) {
-            file.header_line(line);
+            file.add_header_line(line);
         }
     }
 
     fn start_hunk(&mut self, line: &str, at: Range<u32>) {
-        let Some((old, new, section)) = hunk_header(line) else { return };
+        let Some((old, new, section)) = parse_hunk_header(line) else { return };
         let Some(file) = &mut self.file else { return };
         let section = at.end - u32::try_from(section.len()).unwrap_or(0)..at.end;
         let lines = self.lines.len()..self.lines.len();
         file.hunks.push(Hunk { old_start: old.0, new_start: new.0, section, lines });
         let path = file.new.as_deref().or(file.old.as_deref()).unwrap_or_default();
-        self.markup = MarkupReader::new(path, old.0.max(new.0));
+        self.markup = MarkupClassifier::new(path, old.0.max(new.0));
         (self.missing, self.next) = ((old.1, new.1), (old.0, new.0));
     }
 
     /// Adds a line to the current hunk. Returns whether it belongs to the hunk.
-    fn hunk_line(&mut self, line: &str, at: Range<u32>) -> bool {
+    fn add_hunk_line(&mut self, line: &str, at: Range<u32>) -> bool {
         let (Some(file), (old, new)) = (&mut self.file, &mut self.missing) else { return false };
         // Some tools remove the space of an empty line.
         let (kind, text) = match line.as_bytes().first() {
@@ -111,7 +111,7 @@ impl Parser {
             LineKind::Removed => file.deletions += 1,
             LineKind::Context => {}
         }
-        let markup = self.markup.line(line.get(1..).unwrap_or_default(), kind);
+        let markup = self.markup.classify(line.get(1..).unwrap_or_default(), kind);
         self.lines.push(DiffLine { kind, markup, is_unterminated: false, old_number, new_number, text });
         if let Some(hunk) = file.hunks.last_mut() {
             hunk.lines.end = self.lines.len();
@@ -141,7 +141,7 @@ impl Parser {
 }
 
 impl OpenFile {
-    fn header_line(&mut self, line: &str) {
+    fn add_header_line(&mut self, line: &str) {
         let change = [
             ("new file mode ", FileChange::Added),
             ("deleted file mode ", FileChange::Deleted),
@@ -151,7 +151,7 @@ impl OpenFile {
         if let Some((_, change)) = change.into_iter().find(|(start, _)| line.starts_with(start)) {
             self.change = change;
         }
-        let name_after = |start: &str| line.strip_prefix(start).map(unquoted);
+        let name_after = |start: &str| line.strip_prefix(start).map(unquote);
         if let Some(old) = name_after("rename from ").or_else(|| name_after("copy from ")) {
             self.old = Some(old);
             self.is_explained = true;
@@ -164,7 +164,7 @@ impl OpenFile {
         } else if line.starts_with("old mode ") {
             self.is_explained = true;
         } else if line.starts_with("index ") {
-            // An added or deleted empty file has no lines. Git abbreviates its well-known hash.
+            // The abbreviated hash of an empty file, which has no lines when it is added or deleted.
             self.is_explained |= line.contains("..e69de29") || line.contains(" e69de29");
         } else if line.starts_with("Binary files ") || line == "GIT binary patch" {
             self.is_binary = true;
@@ -176,7 +176,7 @@ impl OpenFile {
 type LineRange = (u32, u32);
 
 /// Parses `@@ -10,3 +12,4 @@ section`: the ranges of both versions, and the section.
-fn hunk_header(line: &str) -> Option<(LineRange, LineRange, &str)> {
+fn parse_hunk_header(line: &str) -> Option<(LineRange, LineRange, &str)> {
     let (ranges, section) = line.strip_prefix("@@ -")?.split_once(" @@")?;
     let (old, new) = ranges.split_once(" +")?;
     let range = |text: &str| match text.split_once(',') {
@@ -186,9 +186,10 @@ fn hunk_header(line: &str) -> Option<(LineRange, LineRange, &str)> {
     Some((range(old)?, range(new)?, section.strip_prefix(' ').unwrap_or(section)))
 }
 
-/// Returns the names in `a/old b/new`. Names with spaces are ambiguous: they are known if both are the same.
-fn header_names(names: &str) -> (Option<String>, Option<String>) {
-    let name = |quoted: &str, side: &str| unquoted(quoted).strip_prefix(side).map(str::to_owned);
+/// Returns the names in `a/old b/new`. Names with spaces are ambiguous: the text is split in the middle if both halves
+/// have the same name, otherwise before the first ` b/`.
+fn parse_header_names(names: &str) -> (Option<String>, Option<String>) {
+    let name = |quoted: &str, side: &str| unquote(quoted).strip_prefix(side).map(str::to_owned);
     if names.starts_with('"') {
         let split = names.get(1..).and_then(|rest| rest.find("\" ")).map(|end| names.split_at(end + 2));
         return split.map_or((None, None), |(old, new)| (name(old, "a/"), name(new.trim_start(), "b/")));
@@ -202,7 +203,7 @@ fn header_names(names: &str) -> (Option<String>, Option<String>) {
 }
 
 /// Returns a file name without Git's quotes: `"a/caf\303\251.mdx"`. A tab after the name is removed.
-fn unquoted(text: &str) -> String {
+fn unquote(text: &str) -> String {
     let text = text.trim_end_matches(['\t', '\r']);
     let Some(quoted) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else { return text.to_owned() };
     let mut bytes = Vec::with_capacity(quoted.len());

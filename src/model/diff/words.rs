@@ -11,7 +11,7 @@ const MAX_BYTES: usize = 8 * 1024;
 /// Longer runs of lines are not compared with each other.
 const MAX_LINES: usize = 2000;
 
-/// Returns the positions of equal texts in both lists, in the order of both.
+/// Returns pairs of positions, in order, at which both lists have the same text.
 pub(super) fn equal_pairs(old: &[String], new: &[String]) -> Vec<(usize, usize)> {
     if old.is_empty() || new.is_empty() || old.len().max(new.len()) > MAX_LINES {
         return Vec::new();
@@ -21,8 +21,8 @@ pub(super) fn equal_pairs(old: &[String], new: &[String]) -> Vec<(usize, usize)>
     equal.flat_map(|operation| operation.old_range().zip(operation.new_range())).collect()
 }
 
-/// Returns the changed ranges of bytes of both lines. Both are empty if the lines have too little in common for
-/// highlighted words to help, or are very long.
+/// Returns the changed byte ranges of the old and of the new line. Both lists are empty if a line is very long, or if
+/// the lines have so little in common that highlighting words would not help.
 pub fn changed_words(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     if old.len().max(new.len()) > MAX_BYTES {
         return Default::default();
@@ -41,12 +41,12 @@ pub fn changed_words(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usiz
             let equal = old_words.get(old_range).unwrap_or_default();
             common += equal.iter().map(|(_, word)| word.trim().len()).sum::<usize>();
         } else {
-            push(&mut old_ranges, bytes(&old_words, old_range, old), old);
-            push(&mut new_ranges, bytes(&new_words, new_range, new), new);
+            push_joined(&mut old_ranges, byte_range(&old_words, old_range, old), old);
+            push_joined(&mut new_ranges, byte_range(&new_words, new_range, new), new);
         }
     }
     let visible = |text: &str| text.split_whitespace().map(str::len).sum::<usize>();
-    // At least a third of the longer line is in both.
+    // Words are highlighted only if at least a third of the longer line is unchanged.
     if common * 3 < visible(old).max(visible(new)) { Default::default() } else { (old_ranges, new_ranges) }
 }
 
@@ -54,14 +54,14 @@ fn words(text: &str) -> Vec<(usize, &str)> {
     text.split_word_bound_indices().collect()
 }
 
-/// Returns the bytes of these words.
-fn bytes(words: &[(usize, &str)], range: Range<usize>, text: &str) -> Range<usize> {
+/// Returns the byte range of these words in the text.
+fn byte_range(words: &[(usize, &str)], range: Range<usize>, text: &str) -> Range<usize> {
     let start_of = |n: usize| words.get(n).map_or(text.len(), |(at, _)| *at);
     start_of(range.start)..start_of(range.end)
 }
 
-/// Adds a range. Ranges with only spaces between them are joined.
-fn push(ranges: &mut Vec<Range<usize>>, range: Range<usize>, text: &str) {
+/// Adds a range. Joins it with the last range if only spaces are between them.
+fn push_joined(ranges: &mut Vec<Range<usize>>, range: Range<usize>, text: &str) {
     if range.is_empty() {
         return;
     }

@@ -58,7 +58,7 @@ pub struct ExportContent<'a> {
 
 impl<'a> ExportContent<'a> {
     /// Creates the export of one response. `has_all_pages` is true if the response contains all pages of the range.
-    pub fn of_response(range: DateRange, response: &'a ViewsPage, has_all_pages: bool, as_of: Time) -> Self {
+    pub fn from_response(range: DateRange, response: &'a ViewsPage, has_all_pages: bool, as_of: Time) -> Self {
         Self {
             range,
             totals: &response.totals,
@@ -72,8 +72,9 @@ impl<'a> ExportContent<'a> {
 
     /// Creates the export of all pages of a report in its order, then the pages that only the comparison's reports
     /// contain.
-    pub fn of_report(report: &'a Report, comparison: Option<&'a Comparison>) -> Self {
-        // If the range is only partly loaded, no pages are added, because they may be pages of it that aren't loaded.
+    pub fn from_report(report: &'a Report, comparison: Option<&'a Comparison>) -> Self {
+        // If the range is only partly loaded, no pages are added, because the range may list them although they aren't
+        // loaded.
         let others = comparison.filter(|_| report.complete).map(|comparison| [&comparison.now, &comparison.before]);
         let mut known: HashSet<&str> = match others {
             None => HashSet::new(),
@@ -81,12 +82,12 @@ impl<'a> ExportContent<'a> {
         };
         let others = others.into_iter().flatten().flat_map(|other| &other.rows);
         let absent: Vec<&PageRow> = others.filter(|row| known.insert(row.path.as_str())).collect();
-        Self::of_pages(report, comparison, report.rows.iter().chain(absent))
+        Self::from_pages(report, comparison, report.rows.iter().chain(absent))
     }
 
     /// Creates the export of the given pages in the given order. With a comparison, only their paths are used: the
     /// counts of a page come from the report and from the two reports of the comparison.
-    pub fn of_pages(
+    pub fn from_pages(
         report: &'a Report,
         comparison: Option<&'a Comparison>,
         pages: impl Iterator<Item = &'a PageRow>,
@@ -94,7 +95,7 @@ impl<'a> ExportContent<'a> {
         let lines: Vec<ExportedPage<'a>> = match comparison {
             None => pages.map(uncompared_page).collect(),
             Some(comparison) => {
-                let [listed, now, past] = [report, &*comparison.now, &*comparison.before].map(by_path);
+                let [listed, now, past] = [report, &*comparison.now, &*comparison.before].map(counts_by_path);
                 let missing = if comparison.before.complete { PreviousViews::New } else { PreviousViews::Unknown };
                 let compared = |row: &'a PageRow| {
                     let path = row.path.as_str();
@@ -169,7 +170,7 @@ fn uncompared_page(row: &PageRow) -> ExportedPage<'_> {
     }
 }
 
-fn by_path(report: &Report) -> HashMap<&str, &Counts> {
+fn counts_by_path(report: &Report) -> HashMap<&str, &Counts> {
     report.rows.iter().map(|row| (row.path.as_str(), &row.counts)).collect()
 }
 

@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn lines_end_in_crlf_and_quotes_are_used_where_needed() {
         let now = report(NOW, &[("/a,b", 3, 1), ("/say \"hi\"", 0, 0)], true);
-        let text = ExportFormat::Csv.write(&ExportContent::of_report(&now, None)).expect("written");
+        let text = ExportFormat::Csv.write(&ExportContent::from_report(&now, None)).expect("written");
         assert_eq!(text, "path,human,ai,total,ai_share\r\n\"/a,b\",3,1,4,0.2500\r\n\"/say \"\"hi\"\"\",0,0,0,\r\n");
     }
 
@@ -153,8 +153,9 @@ mod tests {
     fn a_comparison_adds_columns_with_empty_cells_for_unknown_values() {
         let now = report(NOW, &[("/a", 5, 5), ("/b", 3, 0)], true);
         let past = report(PAST, &[("/a", 1, 1), ("/c", 9, 0)], true);
-        let text =
-            ExportFormat::Csv.write(&ExportContent::of_report(&now, Some(&comparison(&now, &past)))).expect("written");
+        let text = ExportFormat::Csv
+            .write(&ExportContent::from_report(&now, Some(&comparison(&now, &past))))
+            .expect("written");
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines,
@@ -176,7 +177,7 @@ mod tests {
             total: Count::Other(CleanText::line("99999999999999999999")),
             ..Counts::default()
         };
-        let text = ExportFormat::Csv.write(&ExportContent::of_report(&now, None)).expect("written");
+        let text = ExportFormat::Csv.write(&ExportContent::from_report(&now, None)).expect("written");
         assert_eq!(text.lines().nth(1), Some("'=1+1,-3,'=cmd(),99999999999999999999,"));
     }
 
@@ -190,7 +191,7 @@ mod tests {
             let now = report(NOW, &[], true);
             let lines = rows.iter().zip(&kept);
             let lines = lines.map(|((path, ..), counts)| ExportedPage { path, now: Some(counts), compared: Some(counts), before: PreviousViews::Unknown }).collect();
-            let content = ExportContent { lines, totals: &totals, ..ExportContent::of_report(&now, None) };
+            let content = ExportContent { lines, totals: &totals, ..ExportContent::from_report(&now, None) };
             let read = read(&ExportFormat::Csv.write(&content).expect("written"));
             prop_assert_eq!(read.len(), rows.len() + 1);
             for (cells, (path, human, ai)) in read.iter().skip(1).zip(&rows) {

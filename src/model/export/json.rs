@@ -4,8 +4,8 @@
 //! A comparison adds `comparedWith` (`range`, `totals`, `complete` and `perDay`), and to each page `before`, `change`
 //! (the change of the total views, or null if unknown) and `status` (`new`, `gone` or null). If the range includes
 //! today, only its complete days are compared: `completeDays` has the range and the totals of these days, and each page
-//! has its counts in them. The counts of a page that isn't listed in a range are null. `visitors`
-//! has the visitors of a page or the site, and is left out if they are unknown.
+//! has its counts in them. The counts of a page that isn't listed in a range are null. `visitors` has the visitors of a
+//! page or the site, and is left out if they are unknown.
 
 use super::ExportError;
 use super::content::{
@@ -73,13 +73,13 @@ struct CompleteDays {
 
 pub(super) fn write_json(content: &ExportContent<'_>) -> Result<String, ExportError> {
     let compared_with = content.comparison.map(|compared| {
-        let (ranges, totals) = (compared.ranges, JsonCounts::of(compared.before)?);
+        let (ranges, totals) = (compared.ranges, JsonCounts::new(compared.before)?);
         let per_day = ranges.is_per_day();
-        Ok(ComparedWith { range: JsonRange::of(ranges.before), totals, complete: compared.complete, per_day })
+        Ok(ComparedWith { range: JsonRange::new(ranges.before), totals, complete: compared.complete, per_day })
     });
     let compared_with = compared_with.transpose()?;
     let as_of = content.as_of.to_rfc3339_opts(SecondsFormat::Millis, true);
-    let (range, totals) = (JsonRange::of(content.range), JsonCounts::of(content.totals)?);
+    let (range, totals) = (JsonRange::new(content.range), JsonCounts::new(content.totals)?);
     let mut out = format!(
         "{{\"range\": {}, \"totals\": {}, \"views\": [",
         serialize_escaped(&range)?,
@@ -94,7 +94,7 @@ pub(super) fn write_json(content: &ExportContent<'_>) -> Result<String, ExportEr
     out.push_str(&format!("\n], \"complete\": {}, \"asOf\": {}", content.is_complete(), serialize_escaped(&as_of)?));
     if let Some(compared) = content.complete_days() {
         let complete_days =
-            CompleteDays { range: JsonRange::of(compared.ranges.now), totals: JsonCounts::of(compared.now)? };
+            CompleteDays { range: JsonRange::new(compared.ranges.now), totals: JsonCounts::new(compared.now)? };
         out.push_str(&format!(", \"completeDays\": {}", serialize_escaped(&complete_days)?));
     }
     if let Some(compared_with) = compared_with {
@@ -105,14 +105,14 @@ pub(super) fn write_json(content: &ExportContent<'_>) -> Result<String, ExportEr
 }
 
 fn json_page<'a>(line: &ExportedPage<'a>, content: &ExportContent<'_>) -> Result<JsonPage<'a>, ExportError> {
-    let numbers = |counts: Option<&Counts>| counts.map_or_else(|| Ok(JsonCounts::default()), JsonCounts::of);
+    let numbers = |counts: Option<&Counts>| counts.map_or_else(|| Ok(JsonCounts::default()), JsonCounts::new);
     let now = numbers(line.now)?;
     let Some(ExportedComparison { ranges, .. }) = content.comparison else {
         return Ok(JsonPage { path: line.path, now, comparison: None });
     };
     let complete_days = content.complete_days().map(|_| numbers(line.compared)).transpose()?;
     let before = match line.before {
-        PreviousViews::Counts(counts) => Some(JsonCounts::of(counts)?),
+        PreviousViews::Counts(counts) => Some(JsonCounts::new(counts)?),
         PreviousViews::New | PreviousViews::Unknown => None,
     };
     let change = change_in_total(line, ranges).map(|change| raw_json(change.to_string())).transpose()?;
@@ -122,18 +122,18 @@ fn json_page<'a>(line: &ExportedPage<'a>, content: &ExportContent<'_>) -> Result
 }
 
 impl JsonRange {
-    fn of(range: DateRange) -> Self {
+    fn new(range: DateRange) -> Self {
         Self { from: range.from().to_string(), to: range.to().to_string() }
     }
 }
 
 impl JsonCounts {
-    fn of(counts: &Counts) -> Result<Self, ExportError> {
+    fn new(counts: &Counts) -> Result<Self, ExportError> {
         Ok(Self {
             human: json_number(&counts.human)?,
             ai: json_number(&counts.ai)?,
             total: json_number(&counts.total)?,
-            visitors: counts.visitors.as_deref().map(Self::of).transpose()?.map(Box::new),
+            visitors: counts.visitors.as_deref().map(Self::new).transpose()?.map(Box::new),
         })
     }
 }
@@ -186,7 +186,7 @@ mod tests {
     fn the_json_has_the_documented_shape() {
         let now = report(NOW, &[("/a \"b\"", 3, 1), ("/c", 2, 0)], true);
         let read: serde_json::Value =
-            serde_json::from_str(&to_json(&ExportContent::of_report(&now, None))).expect("JSON");
+            serde_json::from_str(&to_json(&ExportContent::from_report(&now, None))).expect("JSON");
         assert_eq!(
             read,
             json!({
@@ -205,16 +205,18 @@ mod tests {
     #[test]
     fn an_export_is_complete_only_with_all_pages_of_the_range() {
         let now = report(NOW, &[("/a", 3, 1), ("/b", 1, 1)], true);
-        assert!(to_json(&ExportContent::of_report(&now, None)).contains("\"complete\": true"));
-        assert!(to_json(&ExportContent::of_pages(&now, None, now.rows.iter().take(1))).contains("\"complete\": false"));
+        assert!(to_json(&ExportContent::from_report(&now, None)).contains("\"complete\": true"));
+        assert!(
+            to_json(&ExportContent::from_pages(&now, None, now.rows.iter().take(1))).contains("\"complete\": false")
+        );
         let half = Report { complete: false, ..now };
-        assert!(to_json(&ExportContent::of_report(&half, None)).contains("\"complete\": false"));
+        assert!(to_json(&ExportContent::from_report(&half, None)).contains("\"complete\": false"));
     }
 
     #[test]
     fn an_empty_range_is_an_empty_list() {
         let read: serde_json::Value =
-            serde_json::from_str(&to_json(&ExportContent::of_report(&report(NOW, &[], true), None))).expect("JSON");
+            serde_json::from_str(&to_json(&ExportContent::from_report(&report(NOW, &[], true), None))).expect("JSON");
         assert_eq!(read.get("views"), Some(&json!([])));
     }
 
@@ -223,7 +225,7 @@ mod tests {
         let now = report(NOW, &[("/a", 5, 5), ("/new", 3, 0)], true);
         let past = report(PAST, &[("/a", 1, 1), ("/gone", 9, 0)], true);
         let read: serde_json::Value =
-            serde_json::from_str(&to_json(&ExportContent::of_report(&now, Some(&comparison(&now, &past)))))
+            serde_json::from_str(&to_json(&ExportContent::from_report(&now, Some(&comparison(&now, &past)))))
                 .expect("JSON");
         assert_eq!(
             read["views"],
@@ -252,7 +254,7 @@ mod tests {
         let now = report(NOW, &[("/a", 5, 5)], true);
         let half = Report { complete: false, ..report(PAST, &[], true) };
         let read: serde_json::Value =
-            serde_json::from_str(&to_json(&ExportContent::of_report(&now, Some(&comparison(&now, &half)))))
+            serde_json::from_str(&to_json(&ExportContent::from_report(&now, Some(&comparison(&now, &half)))))
                 .expect("JSON");
         let page = &read["views"][0];
         assert_eq!([&page["before"], &page["change"], &page["status"]], [&json!(null); 3]);

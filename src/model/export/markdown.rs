@@ -48,32 +48,32 @@ pub(super) fn write_markdown(content: &ExportContent<'_>) -> String {
 
 fn markdown_totals(counts: &Counts) -> String {
     let share = counts.ai_share().map(|share| format!(", AI share {:.1}%", share * 100.0)).unwrap_or_default();
-    let number = |count: &Count| escape_markdown(&known_count(count)).into_owned();
+    let number = |count: &Count| escape_markdown(&count_text(count)).into_owned();
     format!("human {}, AI {}, total {}{share}", number(&counts.human), number(&counts.ai), number(&counts.total))
 }
 
 /// Returns the count as received, or `?` if it is missing.
-fn known_count(count: &Count) -> String {
+fn count_text(count: &Count) -> String {
     if *count == Count::Missing { "?".to_owned() } else { format_received(count) }
 }
 
 fn markdown_row(line: &ExportedPage<'_>, content: &ExportContent<'_>) -> String {
     let cells = |counts: &Counts| {
         let share = counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0));
-        [known_count(&counts.human), known_count(&counts.ai), known_count(&counts.total), share]
+        [count_text(&counts.human), count_text(&counts.ai), count_text(&counts.total), share]
     };
     // A page that is gone has no counts in this range, so each of its cells shows a dash.
     let mut numbers = line.now.map_or_else(|| vec!["–".to_owned(); 4], |counts| cells(counts).to_vec());
     if content.has_visitors() {
         let visitors = line.now.and_then(|counts| counts.visitors.as_deref());
-        numbers.push(visitors.map_or_else(|| "–".to_owned(), |visitors| known_count(&visitors.total)));
+        numbers.push(visitors.map_or_else(|| "–".to_owned(), |visitors| count_text(&visitors.total)));
     }
     if let Some(compared) = content.comparison {
         if content.complete_days().is_some() {
-            numbers.push(line.compared.map_or_else(|| "–".to_owned(), |counts| known_count(&counts.total)));
+            numbers.push(line.compared.map_or_else(|| "–".to_owned(), |counts| count_text(&counts.total)));
         }
         numbers.push(match line.before {
-            PreviousViews::Counts(counts) => known_count(&counts.total),
+            PreviousViews::Counts(counts) => count_text(&counts.total),
             PreviousViews::New => "–".to_owned(),
             PreviousViews::Unknown => "?".to_owned(),
         });
@@ -134,7 +134,7 @@ mod tests {
     fn the_range_and_the_totals_come_before_the_table() {
         let now = report(NOW, &[("/a|b`c`", 3, 1)], true);
         assert_eq!(
-            to_markdown(&ExportContent::of_report(&now, None)),
+            to_markdown(&ExportContent::from_report(&now, None)),
             "**Page views 2026-11-14 … 2026-11-20 (UTC)**: human 100, AI 50, total 150, AI share 33.3%\n\n\
              As of 2026-11-20T14:02:30Z.\n\n\
              | path | human | AI | total | AI % |\n\
@@ -147,13 +147,13 @@ mod tests {
     fn partial_and_unknown_data_is_marked() {
         let now = Report { complete: false, ..report(NOW, &[("/a", 5, 5), ("/b", 0, 0)], true) };
         let past = Report { complete: false, ..report(PAST, &[("/a", 1, 1)], true) };
-        let text = to_markdown(&ExportContent::of_report(&now, Some(&comparison(&now, &past))));
+        let text = to_markdown(&ExportContent::from_report(&now, Some(&comparison(&now, &past))));
         assert!(text.contains("Partial: not all pages are loaded."), "{text}");
         assert!(text.contains("Compared with 2026-11-07 … 2026-11-13, partial: "), "{text}");
         assert!(text.contains("| /a | 5 | 5 | 10 | 50% | 2 | +8 |"), "{text}");
         assert!(text.contains("| /b | 0 | 0 | 0 | – | ? | ? |"), "{text}");
         let (now, past) = (report(NOW, &[("/new", 2, 1)], true), report(PAST, &[("/old", 9, 0)], true));
-        let text = to_markdown(&ExportContent::of_report(&now, Some(&comparison(&now, &past))));
+        let text = to_markdown(&ExportContent::from_report(&now, Some(&comparison(&now, &past))));
         assert!(text.contains("| /new | 2 | 1 | 3 | 33% | – | new (+3) |"), "{text}");
         assert!(text.contains("| /old | – | – | – | – | 9 | gone (-9) |"), "{text}");
     }
@@ -164,7 +164,7 @@ mod tests {
             let counts = super::super::tests::counts(1, 1);
             let now = report(NOW, &[], true);
             let lines = paths.iter().map(|path| ExportedPage { path, now: Some(&counts), compared: Some(&counts), before: PreviousViews::Unknown }).collect();
-            let text = to_markdown(&ExportContent { lines, ..ExportContent::of_report(&now, None) });
+            let text = to_markdown(&ExportContent { lines, ..ExportContent::from_report(&now, None) });
             let table: Vec<&str> = text.split('\n').filter(|line| line.starts_with('|')).collect();
             prop_assert_eq!(table.len(), paths.len() + 2);
             for row in table {

@@ -118,7 +118,7 @@ mod tests {
         let now = report(NOW, &[("/a", 5, 5), ("/b", 3, 0)], true);
         let past = report(PAST, &[("/a", 1, 1), ("/c", 9, 0)], true);
         let both = comparison(&now, &past);
-        let content = ExportContent::of_report(&now, Some(&both));
+        let content = ExportContent::from_report(&now, Some(&both));
         let changes = |content: &ExportContent<'_>| -> Vec<_> {
             let ranges = content.comparison.expect("a comparison").ranges;
             let text = |line: &ExportedPage<'_>| change_in_total(line, ranges).map(|change| change.to_string());
@@ -131,17 +131,17 @@ mod tests {
         );
         let half = Report { complete: false, ..past };
         let both = comparison(&now, &half);
-        let content = ExportContent::of_report(&now, Some(&both));
+        let content = ExportContent::from_report(&now, Some(&both));
         assert_eq!(changes(&content)[1], (None, None), "not loaded yet is not new");
         let unfinished = Report { complete: false, ..now.clone() };
-        assert_eq!(ExportContent::of_report(&unfinished, Some(&both)).lines.len(), 2, "not loaded yet is not gone");
+        assert_eq!(ExportContent::from_report(&unfinished, Some(&both)).lines.len(), 2, "not loaded yet is not gone");
     }
 
     #[test]
     fn known_visitors_are_exported_in_every_format() {
         let mut now = report(NOW, &[("/a", 90, 10), ("/b", 3, 0)], true);
         now.rows[0].counts.visitors = Some(Box::new(counts(40, 5)));
-        let write = |format: ExportFormat| format.write(&ExportContent::of_report(&now, None)).expect("written");
+        let write = |format: ExportFormat| format.write(&ExportContent::from_report(&now, None)).expect("written");
         let csv = write(ExportFormat::Csv);
         assert!(csv.contains("total,ai_share,human_visitors,ai_visitors,visitors\r\n"), "{csv}");
         assert!(csv.contains("/a,90,10,100,0.1000,40,5,45\r\n") && csv.contains("/b,3,0,3,0.0000,,,\r\n"), "{csv}");
@@ -157,7 +157,7 @@ mod tests {
         let now = report("2026-11-14 2026-11-19", &[("/a", 70, 10)], true);
         let past = report("2026-11-07 2026-11-12", &[("/a", 50, 10), ("/back", 9, 0), ("/old", 4, 0)], true);
         let both = comparison(&now, &past);
-        let content = ExportContent::of_report(&shown, Some(&both));
+        let content = ExportContent::from_report(&shown, Some(&both));
         let csv = ExportFormat::Csv.write(&content).expect("written");
         assert_eq!(
             csv.lines().collect::<Vec<_>>(),
@@ -183,7 +183,7 @@ mod tests {
         let now = report("2026-10-01 2026-10-10", &[("/a", 50, 0)], true);
         let past = report("2026-09-26 2026-09-30", &[("/a", 20, 0)], true);
         let both = comparison(&now, &past);
-        let content = ExportContent::of_report(&now, Some(&both));
+        let content = ExportContent::from_report(&now, Some(&both));
         let csv = ExportFormat::Csv.write(&content).expect("written");
         assert!(
             csv.starts_with("path,human,ai,total,ai_share,human_before,ai_before,total_before,change_per_day,status")
@@ -200,18 +200,18 @@ mod tests {
     fn the_file_name_describes_the_content() {
         let now = report(NOW, &[("/a", 5, 5), ("/b", 3, 0)], true);
         let past = report(PAST, &[], true);
-        let all = ExportContent::of_report(&now, None);
+        let all = ExportContent::from_report(&now, None);
         assert_eq!(all.file_name(ExportFormat::Csv), "docdeck-views-2026-11-14_2026-11-20.csv");
         assert!(all.is_complete() && all.missing_notes().is_empty());
         let both = comparison(&now, &past);
-        let compared = ExportContent::of_pages(&now, Some(&both), now.rows.iter().skip(1));
+        let compared = ExportContent::from_pages(&now, Some(&both), now.rows.iter().skip(1));
         assert_eq!(
             compared.file_name(ExportFormat::Markdown),
             "docdeck-views-2026-11-14_2026-11-20-vs-2026-11-07_2026-11-13-filtered.md"
         );
         assert_eq!(compared.missing_notes(), ["Left out: 1 more loaded page."]);
         let half = Report { complete: false, ..now };
-        let partial = ExportContent::of_report(&half, None);
+        let partial = ExportContent::from_report(&half, None);
         assert_eq!(partial.file_name(ExportFormat::Json), "docdeck-views-2026-11-14_2026-11-20-partial.json");
         assert!(!partial.is_complete());
     }
@@ -226,7 +226,7 @@ mod tests {
         let now = Report { rows: row(["12.0", "0.5", "12.5"]), ..report(NOW, &[], true) };
         let past = Report { rows: row(["12.1", "0.2", "12.3"]), ..report(PAST, &[], true) };
         let both = comparison(&now, &past);
-        let content = ExportContent::of_report(&now, Some(&both));
+        let content = ExportContent::from_report(&now, Some(&both));
         let change = change_in_total(&content.lines[0], both.ranges()).map(|change| change.to_string());
         assert_eq!(change.as_deref(), Some("0.2"), "not 0.1999…");
         for (format, cells) in [
@@ -246,7 +246,7 @@ mod tests {
     fn a_response_is_partial_if_more_pages_may_follow() {
         let now = report(NOW, &[("/a", 5, 5)], true);
         let response = ViewsPage { totals: counts(5, 5), rows: now.rows.clone(), has_more: Some(true) };
-        let content = ExportContent::of_response(now.range, &response, false, now.as_of);
+        let content = ExportContent::from_response(now.range, &response, false, now.as_of);
         assert_eq!(content.missing_notes(), ["Partial: not all pages are loaded."]);
         assert_eq!(content.lines.len(), 1);
     }

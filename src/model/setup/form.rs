@@ -226,8 +226,8 @@ impl SetupForm {
         self.source != KeySourceChoice::Variable || self.has_variable()
     }
 
-    /// Returns what is wrong with a required field that is empty.
-    fn missing(&self, field: SetupField) -> Option<&'static str> {
+    /// Returns the message about a required field that is empty.
+    fn missing_message(&self, field: SetupField) -> Option<&'static str> {
         let (is_missing, what) = match field {
             SetupField::Key => {
                 (self.source == KeySourceChoice::Typed && self.secret.is_empty(), "Type or paste the key.")
@@ -249,7 +249,7 @@ impl SetupForm {
 
     /// Returns the first required field that is empty.
     pub fn first_missing(&self) -> Option<SetupField> {
-        self.main_fields().into_iter().find(|field| self.missing(*field).is_some())
+        self.main_fields().into_iter().find(|field| self.missing_message(*field).is_some())
     }
 
     /// Returns the profile that the fields describe.
@@ -259,7 +259,7 @@ impl SetupForm {
     pub fn profile(&self) -> Result<NewProfile, SetupProblem> {
         let problem = |field, what| Err(SetupProblem::new(Some(field), what));
         if let Some((field, what)) =
-            self.main_fields().into_iter().find_map(|field| Some((field, self.missing(field)?)))
+            self.main_fields().into_iter().find_map(|field| Some((field, self.missing_message(field)?)))
         {
             return problem(field, what);
         }

@@ -69,7 +69,7 @@ impl<B: BufRead> BackupReader<B> {
             match BackupLine::read(text, self.now) {
                 // A header is also in the middle of the file if two backups were concatenated.
                 Ok(BackupLine::Header(_)) => self.has_header = true,
-                Err(newer @ LineError::Newer(_)) => return Err(wrong(newer)),
+                Err(newer @ LineError::NewerVersion(_)) => return Err(wrong(newer)),
                 _ if !self.has_header => return Err(wrong(LineError::NoHeader)),
                 Ok(line) => return Ok(Some(line)),
                 Err(what) => return Err(wrong(what)),

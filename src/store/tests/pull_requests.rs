@@ -6,7 +6,7 @@ use crate::model::load::Timed;
 use crate::model::pull_request::tests::open_pull_request;
 use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestState};
 use crate::model::pull_request_action::UnsentReviewKind;
-use crate::model::pull_request_details::{FileSize, PullRequestDetails};
+use crate::model::pull_request_details::{FileDiffStat, PullRequestDetails};
 use crate::model::row::JobGroup;
 use crate::store::{JobPruneFilter, ReportedPullRequest, ScopeFilter, StoredDiff, StoredPullRequest};
 
@@ -165,7 +165,7 @@ async fn a_job_without_pages_is_about_the_changed_pages() {
     let store = memory();
     let row = completed_job(&store).await;
     let link = row.remote.pr_link.clone().expect("a link");
-    let file = |path: &str| FileSize { path: line(path), additions: 1, deletions: 0 };
+    let file = |path: &str| FileDiffStat { path: line(path), additions: 1, deletions: 0 };
     let value =
         PullRequestDetails { files: vec![file("guides/sso.mdx"), file("docs.json")], ..PullRequestDetails::default() };
     let details = Timed { value, as_of: at(30) };

@@ -239,7 +239,7 @@ async fn an_unfinished_report_with_an_unreadable_response_is_ignored_and_loaded_
 async fn a_response_of_a_load_that_another_instance_restarted_is_ignored() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
-    let old = Arc::new(ReportMerge::of(Report::from_first_response(week(), rows("/old"), false, at(0))));
+    let old = Arc::new(ReportMerge::new(Report::from_first_response(week(), rows("/old"), false, at(0))));
     store.add_part(part(1, rows("/old"), false, 0)).await;
     store.delete_unfinished_report(&scope(), week()).await.expect("dropped");
     let response = |number, path, complete| ReportResponse {
@@ -414,7 +414,7 @@ proptest! {
             let mut report: Option<Report> = None;
             for (number, (response, seconds)) in (1..).zip(&responses) {
                 let complete = number as usize == responses.len();
-                let so_far = report.clone().map(ReportMerge::of).map(Arc::new);
+                let so_far = report.clone().map(ReportMerge::new).map(Arc::new);
                 match &mut report {
                     Some(report) => report.add_response(response.clone(), complete, at(*seconds)),
                     None => {

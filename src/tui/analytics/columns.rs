@@ -148,7 +148,7 @@ pub(super) fn questions() -> Vec<Column<ListCell<Question>>> {
         .after_gap(2),
         C::flexible("question", 28, |row, _| row.cell(row.item.query.as_str().to_owned())),
         C::left("page", PATH_CELLS, |row, width| {
-            let about = row.item.about();
+            let about = row.item.subject_page();
             path(row, about.as_ref().map(|page| page.as_str()), width)
         })
         .at_most(MAX_PATH_CELLS)

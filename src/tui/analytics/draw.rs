@@ -8,7 +8,7 @@ use super::tab::AnalyticsTab;
 use super::tab_names::tab_names;
 use crate::model::Time;
 use crate::model::analytics::RowsReport;
-use crate::model::analytics::fields::Fielded;
+use crate::model::analytics::fields::HasFields;
 use crate::model::job_state::{MARKED, SELECTED};
 use crate::tui::component::Component;
 use crate::tui::draw::boxes::draw_line;
@@ -53,7 +53,7 @@ pub(super) fn draw_report<R: ReportRow>(frame: &mut Frame<'_>, view: View<'_>, s
 
 /// Draws the numbers of a report with a note about it, or why there are none. `list` is what is listed of it. Returns the
 /// report, if it is loaded.
-pub(super) fn draw_summary<'a, R: ReportRow, L: Fielded>(
+pub(super) fn draw_summary<'a, R: ReportRow, L: HasFields>(
     frame: &mut Frame<'_>,
     view: View<'_>,
     areas: &ViewsAreas,
@@ -148,7 +148,7 @@ pub(super) fn draw_range_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect, 
 }
 
 /// Draws the rule below a report: how its rows are listed, and the position.
-pub(super) fn draw_lower_rule<L: Fielded>(
+pub(super) fn draw_lower_rule<L: HasFields>(
     frame: &mut Frame<'_>,
     view: View<'_>,
     row: Rect,
@@ -212,7 +212,7 @@ pub(super) fn numbers_line<'a>(theme: &Theme, numbers: Vec<(&'static str, String
 }
 
 /// Returns the note about a report, and whether it is a problem.
-fn note_text<R: ReportRow, L: Fielded>(view: View<'_>, tab: &RowsTab<R>, list: &RowList<L>) -> (String, bool) {
+fn note_text<R: ReportRow, L: HasFields>(view: View<'_>, tab: &RowsTab<R>, list: &RowList<L>) -> (String, bool) {
     let key = |action| view.app.key_label(Context::Analytics, action);
     if list.needs_comparison() && !tab.is_compared() {
         let text = format!("“new” needs a comparison with a loaded period: {} compares", key(Action::Compare));

@@ -77,7 +77,7 @@ impl App {
         let reports = self.analytics.reports_of(range);
         let reports = LoadedReports { views: reports.views.or(listed.map(AsRef::as_ref)), ..reports };
         let found = NeedsWork::compute(reports, &self.config.weights);
-        pages.iter().filter_map(|path| SignalSnapshot::of_page(reports, &found, path, range)).collect()
+        pages.iter().filter_map(|path| SignalSnapshot::for_page(reports, &found, path, range)).collect()
     }
 }
 
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_search_of_the_previous_period_was_not_searched_in_this_one() {
         let search = Search { query: CleanText::line("sso port"), hits: Count::Known(7), ..Search::default() };
-        let gone = search.gone().expect("a row without searches");
+        let gone = search.to_gone_row().expect("a row without searches");
         let text = quote_rows(&[&search, &gone], "searches", "");
         assert!(text.contains("- searched 7 times, nobody clicked a result:\n"), "{text}");
         assert!(text.ends_with("- not searched in this range:\n  > sso port"), "{text}");

@@ -3,7 +3,7 @@
 use super::messages::AnalyticsEffect;
 use super::row_list::{ListTab, RowList, Rows};
 use crate::model::Time;
-use crate::model::analytics::fields::Fielded;
+use crate::model::analytics::fields::HasFields;
 use crate::model::analytics::needs_work::{NeedsWork, PageSignals};
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;

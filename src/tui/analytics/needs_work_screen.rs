@@ -106,7 +106,7 @@ impl App {
             .map(|comment| ("- comment:", comment));
         let questions = self.analytics.questions.report().into_iter().flat_map(|report| &report.rows);
         let questions = questions
-            .filter(|row| row.is_answered == Some(false) && is_about(row.about()))
+            .filter(|row| row.is_answered == Some(false) && is_about(row.subject_page()))
             .map(|row| ("- unanswered question:", &row.query));
         let searches = page.searches.iter().map(|query| ("- search without a click:", query));
         let texts = comments.take(MAX_QUOTES).chain(questions.take(MAX_QUOTES)).chain(searches);
@@ -341,7 +341,7 @@ fn details(app: &App, page: &PageSignals) -> Vec<DetailPart> {
         let total = found.total(signal).map(format_views).unwrap_or_default();
         let loaded = if found.has_partial_total(signal) { " loaded" } else { "" };
         let share = found.share(page, signal).map(|share| format!(", {} of {total}{loaded}", share_text(share)));
-        let weight = app.config.weights.of(signal);
+        let weight = app.config.weights.get(signal);
         (name, format!("{}{}, weight {weight}", format_views(value), share.unwrap_or_default()))
     };
     let mut parts = vec![("Page", page.path_text().to_owned())];
@@ -371,7 +371,8 @@ fn export(app: &App) -> Option<Effect> {
     let range = tab.range?;
     let pages: Vec<&PageSignals> = tab.rows().collect();
     let what = CleanText::line(&plural(pages.len(), "page"));
-    let export = NeedsWorkExport { range, found: &tab.found, pages: &pages, reports: app.analytics.loaded_reports() };
+    let export =
+        NeedsWorkExport { range, needs_work: &tab.found, pages: &pages, reports: app.analytics.loaded_reports() };
     let text = export.write(ExportFormat::Csv).ok()?;
     let name = format!("docdeck-needs-work-{}_{}.csv", range.from(), range.to());
     Some(Effect::WriteFile(NewFile { name, text, what }, Overwrite::Ask))

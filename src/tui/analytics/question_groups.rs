@@ -2,7 +2,7 @@
 
 use super::row_list::{ListTab, ListedGroup, RowList, Rows};
 use crate::model::Time;
-use crate::model::analytics::fields::{Field, FieldValue, Fielded, Flag};
+use crate::model::analytics::fields::{Field, FieldValue, HasFields, Flag};
 use crate::model::analytics::{Question, RowsReport};
 use crate::model::comparison::{ComparedRanges, ViewsChange};
 use crate::model::text::CleanText;
@@ -20,7 +20,7 @@ impl Grouping {
     /// Returns the group of a question; empty if the service doesn't name any.
     fn of(self, question: &Question) -> CleanText {
         let group = match self {
-            Self::Page => question.about(),
+            Self::Page => question.subject_page(),
             Self::Category => question.category.clone(),
         };
         group.unwrap_or_default()
@@ -56,7 +56,7 @@ impl QuestionGroup {
     }
 }
 
-impl Fielded for QuestionGroup {
+impl HasFields for QuestionGroup {
     const FIELDS: &'static [Field<Self>] = &[
         Field::new("name", "name", |group| FieldValue::Text(group.name.as_str().into())),
         Field::new("unanswered", "unanswered", |group| FieldValue::Number(Some(group.unanswered.into()))),

@@ -262,7 +262,7 @@ impl ReportRow for Question {
     }
 
     fn page(&self) -> Option<CleanText> {
-        self.about()
+        self.subject_page()
     }
 
     fn evidence(&self) -> String {
@@ -292,7 +292,7 @@ impl ReportRow for Question {
         vec![
             ("Asked", time_text(self.asked_at)),
             ("Status", status.to_owned()),
-            ("Page", self.about().map(|page| page.to_string()).unwrap_or_default()),
+            ("Page", self.subject_page().map(|page| page.to_string()).unwrap_or_default()),
             ("Category", self.category.as_ref().map(CleanText::to_string).unwrap_or_default()),
             (QUESTION, self.query.to_string()),
             (ANSWER, self.response.to_string()),

@@ -1,6 +1,6 @@
 //! The rows of a tab: which of them are shown in which order, which one is selected, and which are marked.
 
-use crate::model::analytics::fields::{Field, FieldValue, Fielded, sort_rows};
+use crate::model::analytics::fields::{Field, FieldValue, HasFields, sort_rows};
 use crate::model::analytics::filter::RowFilter;
 use crate::tui::widgets::list_state::ListState;
 use std::collections::HashSet;
@@ -24,7 +24,7 @@ impl<'a, R> Rows<'a, R> {
 
 /// The filter, order, selection and marks of a list of rows.
 #[derive(Debug)]
-pub struct RowList<R: Fielded> {
+pub struct RowList<R: HasFields> {
     /// The indices of the shown rows, in their order.
     shown: Vec<usize>,
     pub(in crate::tui) state: ListState,
@@ -47,7 +47,7 @@ pub(super) struct ListedGroup {
     pub rows: HashSet<String>,
 }
 
-impl<R: Fielded> Default for RowList<R> {
+impl<R: HasFields> Default for RowList<R> {
     fn default() -> Self {
         Self {
             shown: Vec::new(),
@@ -62,7 +62,7 @@ impl<R: Fielded> Default for RowList<R> {
     }
 }
 
-impl<R: Fielded> RowList<R> {
+impl<R: HasFields> RowList<R> {
     /// Lists only the rows of a group, or all rows. [`ListTab::arrange`] has to follow.
     pub(super) fn set_only(&mut self, only: Option<ListedGroup>) {
         self.only = only;
@@ -138,7 +138,7 @@ impl<R: Fielded> RowList<R> {
 
 /// A tab with a list of rows.
 pub trait ListTab {
-    type Row: Fielded;
+    type Row: HasFields;
 
     fn list(&self) -> &RowList<Self::Row>;
 

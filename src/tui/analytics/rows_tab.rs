@@ -80,7 +80,7 @@ impl<R: FieldedRow> KeyedReport<R> {
     /// Returns `None` if the number is unknown.
     fn number(&self, key: &CleanText) -> Option<ViewCount> {
         match self.positions.get(key).and_then(|at| self.report.rows.get(*at)) {
-            Some(row) => row.compared().and_then(Count::value),
+            Some(row) => row.compared_count().and_then(Count::value),
             None => self.is_complete().then_some(ViewCount::ZERO),
         }
     }
@@ -259,7 +259,7 @@ impl<R: FieldedRow> RowsTab<R> {
         let (Some(now), Some(before)) = (now, &comparison.before) else { return };
         let known: HashSet<&CleanText> = now.rows.iter().map(AnalyticsRow::key).collect();
         let gone = before.report.rows.iter().filter(|row| !known.contains(row.key()));
-        comparison.gone = gone.filter_map(FieldedRow::gone).collect();
+        comparison.gone = gone.filter_map(FieldedRow::to_gone_row).collect();
         comparison.new_count = now.rows.iter().filter(|row| comparison.is_new(row)).count();
     }
 
@@ -318,7 +318,7 @@ impl<R: FieldedRow> RowsTab<R> {
             return None;
         };
         if before.is_complete() && !before.positions.contains_key(row.key()) {
-            return Some(row.compared().and_then(Count::value).map_or(ViewsChange::Unknown, ViewsChange::New));
+            return Some(row.compared_count().and_then(Count::value).map_or(ViewsChange::Unknown, ViewsChange::New));
         }
         Some(match (now.number(row.key()), before.number(row.key())) {
             (Some(now), Some(before)) if now.is_zero() => ViewsChange::Gone(before),

@@ -7,7 +7,7 @@ use super::row_list::{ListTab, RowList};
 use super::rows_tab::RowsTab;
 use super::tab::AnalyticsTab;
 use crate::model::analytics::export::RowsExport;
-use crate::model::analytics::fields::{Fielded, find_field};
+use crate::model::analytics::fields::{HasFields, find_field};
 use crate::model::export::ExportFormat;
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
@@ -217,7 +217,7 @@ pub(super) fn act_on_list<T: ListTab>(
 }
 
 /// Returns what Esc does to a list.
-pub(super) fn close_label<R: Fielded>(list: &RowList<R>) -> Option<Label> {
+pub(super) fn close_label<R: HasFields>(list: &RowList<R>) -> Option<Label> {
     match list.marked_count() {
         0 if list.filter_text().is_empty() => list.only().map(|_| "list all".into()),
         0 => Some("clear filter".into()),

@@ -42,7 +42,7 @@ fn open(tab: AnalyticsTab) -> (App, DateRange) {
 /// Returns which days of the range on screen, which includes today, and of the previous period are compared.
 fn compared(range: DateRange) -> ComparedRanges {
     let before = range.step(-1).expect("a range");
-    ComparedRanges::of(range, before, true, at(0).date_naive()).expect("complete days")
+    ComparedRanges::new(range, before, true, at(0).date_naive()).expect("complete days")
 }
 
 fn screen(app: &App) -> String {
@@ -395,7 +395,7 @@ fn searches_are_compared_with_any_range() {
     let other = range.step(-4).expect("a range");
     format!("{} {}", other.from(), other.to()).chars().for_each(|letter| drop(press(&mut app, letter)));
     let effects = key(&mut app, KeyCode::Enter);
-    let days = ComparedRanges::of(range, other, false, at(0).date_naive()).expect("complete days");
+    let days = ComparedRanges::new(range, other, false, at(0).date_naive()).expect("complete days");
     let reads = [days.now, days.before].map(|range| AnalyticsEffect::LoadCached(AnalyticsKind::Searches, range));
     assert_eq!(analytics_effects(&effects), reads);
     assert!(effects.iter().all(|effect| !matches!(effect, Effect::Views(_))), "{effects:?}");

@@ -64,7 +64,7 @@ impl Changes {
 
     /// Opens the changes of the selected job's pull request, with this file selected if there is one.
     pub fn open_at(file: Option<CleanText>, cx: &mut Cx<'_>) {
-        let Some(job) = cx.app.jobs.selected().filter(|job| job.has_known_pull_request()).map(|job| job.key) else {
+        let Some(job) = cx.app.jobs.selected().filter(|job| job.has_supported_pr_link()).map(|job| job.key) else {
             return;
         };
         let mut open = Self {

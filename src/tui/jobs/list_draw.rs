@@ -9,7 +9,7 @@
 
 use crate::model::Time;
 use crate::model::job_state::{
-    JobState, MARKED, NEEDS_YOU, NOT_OPENED, SELECTED, list_pull_request, list_word, state_fact,
+    JobState, MARKED, NEEDS_YOU, NOT_OPENED, SELECTED, fact_shown_as_state, list_word, pull_request_cell,
 };
 use crate::model::row::{Job, JobGroup};
 use crate::tui::draw::boxes::draw_line;
@@ -254,7 +254,7 @@ pub(in crate::tui) fn job_line<'a>(
                 None => theme.muted,
             };
             let with_symbol = width >= PULL_REQUEST_CELLS_WITH_SYMBOL;
-            TableCell::new(list_pull_request(job, with_symbol), quiet(style))
+            TableCell::new(pull_request_cell(job, with_symbol), quiet(style))
         }
         JobColumn::Age => TableCell::new(state_age(job, now), theme.muted),
     });
@@ -281,7 +281,7 @@ fn mark_cell<'a>(view: View<'_>, list: &JobList, job: &Job, is_of_this_profile: 
 /// Returns the style of the word for a job's state.
 fn word_style(view: View<'_>, job: &Job) -> Style {
     let theme = view.theme;
-    if let Some(fact) = state_fact(job) {
+    if let Some(fact) = fact_shown_as_state(job) {
         return theme.role(fact.role());
     }
     match JobState::of(job) {
@@ -318,7 +318,7 @@ fn fitting_tags(job: &Job, space: usize) -> String {
 
 /// Returns the symbol of the job's state, which is drawn before the title, and its style.
 pub(in crate::tui) fn state_glyph(view: View<'_>, job: &Job) -> (&'static str, Style) {
-    if let Some(fact) = state_fact(job) {
+    if let Some(fact) = fact_shown_as_state(job) {
         return (fact.symbol(), view.theme.role(fact.role()));
     }
     let state = JobState::of(job);

@@ -82,7 +82,7 @@ pub(in crate::tui) fn next_step(app: &App, job: &Job) -> KeySentence {
         let (done, retry) = (key(Action::MarkDone), key(Action::Retry));
         let needs_user = job.wants_action() && !job.is_handled();
         match &job.remote.status {
-            Some(Status::Completed) if needs_user && job.has_known_pull_request() => {
+            Some(Status::Completed) if needs_user && job.has_supported_pr_link() => {
                 ("Review its changes with {}, or follow up with {}.", vec![key(Action::Changes), follow_up])
             }
             Some(Status::Completed) if needs_user => {

@@ -49,7 +49,7 @@ impl Component for JobsScreen {
                 app.config.allows_pull_request_actions.then(|| "act on PRs".into())
             }
             Action::Changes | Action::PullRequest => {
-                Label::default_if(!app.acts_on_marks() && selected.is_some_and(Job::has_known_pull_request))
+                Label::default_if(!app.acts_on_marks() && selected.is_some_and(Job::has_supported_pr_link))
             }
             Action::BeforeAfter => Label::default_if(selected.is_some_and(|job| !job.local.pages.is_empty())),
             Action::Close => {
@@ -362,7 +362,7 @@ impl App {
 
     /// Whether the details of the selected job are one of several tabs.
     pub(in crate::tui) fn selected_has_tabs(&self) -> bool {
-        self.jobs.selected().is_some_and(Job::has_known_pull_request)
+        self.jobs.selected().is_some_and(Job::has_supported_pr_link)
     }
 
     /// Whether the details of the selected job are visible.

@@ -29,10 +29,10 @@ pub(super) const ACTIONS: [Action; 6] = [
 /// Returns why an action makes no sense in the known state of a job's pull request.
 pub(super) fn refusal(app: &App, job: &Job, action: Action) -> Option<&'static str> {
     let Some(state) = job.pull_request.as_deref() else {
-        return Some(if job.has_known_pull_request() { "state unknown" } else { "no pull request" });
+        return Some(if job.has_supported_pr_link() { "state unknown" } else { "no pull request" });
     };
     let is_draft = state.state == PullRequestState::Draft;
-    let link = job.known_pull_request();
+    let link = job.supported_pr_link();
     let is_on_gitlab = link.as_ref().is_some_and(|link| link.kind == HostKind::GitLab);
     let is_without_token = |host: &CleanText| link.as_ref().is_some_and(|link| link.host == host.as_str());
     match (action, state.state) {
@@ -68,7 +68,7 @@ pub(super) fn start_for_several(app: &mut App, jobs: &[JobKey], action: Action) 
     let links = RefCell::new(HashSet::new());
     let mut list = app.split_targets(jobs, |job| {
         // Several jobs can have worked on one pull request.
-        let is_new = || links.borrow_mut().insert(job.known_pull_request());
+        let is_new = || links.borrow_mut().insert(job.supported_pr_link());
         refusal(app, job, action).or_else(|| (!is_new()).then_some("same pull request"))
     });
     let rows: Vec<&Job> = list.keys.iter().filter_map(|key| app.jobs.get(*key)).collect();
@@ -83,7 +83,7 @@ fn head_commit(job: &Job) -> Option<HeadCommit> {
 
 /// Returns the number, the repository and the head commit of a job's pull request, then its title.
 fn pull_request_title(job: &Job) -> CleanText {
-    let (Some(link), Some(state)) = (job.known_pull_request(), &job.pull_request) else {
+    let (Some(link), Some(state)) = (job.supported_pr_link(), &job.pull_request) else {
         return job.local.title.clone();
     };
     CleanText::line(&format!("#{} {} {} {}", link.number, link.repository, short_commit(&state.head), state.title))
@@ -116,10 +116,10 @@ impl App {
     ) {
         let text = match targets.heads.as_slice() {
             [only] if targets.list.keys.is_empty() => {
-                let Some(link) = self.jobs.get(only.job).and_then(|job| job.known_pull_request()) else { return };
+                let Some(link) = self.jobs.get(only.job).and_then(|job| job.supported_pr_link()) else { return };
                 action.question(link.number, &link.repository, &only.head)
             }
-            several => action.question_for(several.len()),
+            several => action.question_for_several(several.len()),
         };
         self.open(ConfirmDialog { text, on_yes: ConfirmAction::ActOnPullRequests { targets, action } });
     }

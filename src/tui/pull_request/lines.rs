@@ -252,7 +252,7 @@ fn preview_lines(out: &mut Lines, build: Option<&PreviewBuild>, preview: Option<
 /// Adds the reviews and comments, the newest last.
 fn entry_lines(out: &mut Lines, app: &App, entries: &[ReviewEntry]) {
     // The comment with the preview is a table of the service's bot, and the preview is shown above.
-    let shown: Vec<_> = entries.iter().enumerate().filter(|(_, entry)| entry.preview().is_none()).collect();
+    let shown: Vec<_> = entries.iter().enumerate().filter(|(_, entry)| entry.preview_link().is_none()).collect();
     if shown.is_empty() {
         return;
     }

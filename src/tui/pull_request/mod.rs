@@ -58,7 +58,7 @@ pub struct PullRequestDialog {
 impl PullRequestDialog {
     /// Opens the pull request of the selected job.
     pub fn open(cx: &mut Cx<'_>) {
-        let Some(job) = cx.app.jobs.selected().filter(|job| job.has_known_pull_request()).map(|job| job.key) else {
+        let Some(job) = cx.app.jobs.selected().filter(|job| job.has_supported_pr_link()).map(|job| job.key) else {
             return;
         };
         let mut open = Self {

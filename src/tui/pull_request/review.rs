@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(typed(&app).as_deref(), Some("Not"), "after Esc");
         press(&mut app, "Ctrl-S y");
         let review = || PullRequestAction::RequestChanges("Not".to_owned());
-        app.update(acted(ActionOutcome::Moved, review()), at(2));
+        app.update(acted(ActionOutcome::HeadChanged, review()), at(2));
         press(&mut app, "x");
         assert_eq!(typed(&app).as_deref(), Some("Not"), "after a refusal");
         press(&mut app, "Ctrl-S y");

@@ -7,7 +7,7 @@ use crate::model::preview::{Build, BuildState, StartedBuild};
 use crate::model::pull_request::tests::open_pull_request;
 use crate::model::pull_request::{Checks, ChecksState, FailedCheck, HostKind, PullRequest, PullRequestState};
 use crate::model::pull_request_action::{ActionOutcome, HeadCommit, MergeMethod, PullRequestAction, UnsentReviewKind};
-use crate::model::pull_request_details::{Commit, FileSize, OtherChecks, PendingCheck, ReviewEntry, ReviewKind};
+use crate::model::pull_request_details::{Commit, FileDiffStat, OtherChecks, PendingCheck, ReviewEntry, ReviewKind};
 use crate::model::row::Job;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::draw::{ColorDepth, Theme, draw};
@@ -59,7 +59,7 @@ fn details() -> PullRequestDetails {
         ],
         commits: vec![Commit { id: CleanText::line("7d40698"), title: CleanText::line("Fix it"), at: Some(at(0)) }],
         commit_count: 1,
-        files: vec![FileSize { path: CleanText::line("a.mdx"), additions: 4, deletions: 1 }],
+        files: vec![FileDiffStat { path: CleanText::line("a.mdx"), additions: 4, deletions: 1 }],
         checks: None,
         merge_methods: vec![MergeMethod::Squash, MergeMethod::Merge],
         preview: Some(CleanText::line("https://acme-1.mintlify.site/")),
@@ -353,7 +353,7 @@ fn after_an_action_the_details_are_read_again_and_a_notice_says_what_became_of_i
     let why = CleanText::line("github.com: the connection was lost before the answer arrived (reset)");
     for (outcome, text) in [
         (ActionOutcome::Done, "#7 was merged."),
-        (ActionOutcome::Moved, "#7 was not merged: it has new commits."),
+        (ActionOutcome::HeadChanged, "#7 was not merged: it has new commits."),
         (
             ActionOutcome::NotDone(CleanText::line("github.com: the token was refused")),
             "#7 was not merged: github.com: the",
@@ -507,7 +507,7 @@ fn marked_pull_requests_are_acted_on_one_by_one_after_one_confirmation() {
 #[test]
 fn an_action_on_marked_pull_requests_stops_at_the_first_that_is_not_done() {
     let why = CleanText::line("github.com: the connection was lost");
-    for outcome in [ActionOutcome::Moved, ActionOutcome::NotDone(why.clone()), unconfirmed(why, true)] {
+    for outcome in [ActionOutcome::HeadChanged, ActionOutcome::NotDone(why.clone()), unconfirmed(why, true)] {
         let mut app = app_with_marks();
         let first = sent_job(&press(&mut app, "O a y"));
         let effects = answer_action(&mut app, first, outcome, &PullRequestAction::Approve);

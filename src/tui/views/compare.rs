@@ -51,7 +51,7 @@ impl super::ViewsScreen {
         other: DateRange,
         today: NaiveDate,
     ) -> Result<ComparedRanges, NotComparable> {
-        ComparedRanges::of(self.query.range, other, self.previous_period() == Some(other), today)
+        ComparedRanges::new(self.query.range, other, self.previous_period() == Some(other), today)
     }
 
     /// Returns which days of the range on screen and of the previous period can be compared.

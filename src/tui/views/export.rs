@@ -331,14 +331,14 @@ fn export_content(views: &ViewsScreen, what: ExportRows) -> Option<ExportContent
     if let Some(report) = table.report() {
         let comparison = table.comparison();
         return Some(match what {
-            ExportRows::Loaded => ExportContent::of_report(report, comparison),
-            ExportRows::Shown => ExportContent::of_pages(report, comparison, table.shown_pages()),
+            ExportRows::Loaded => ExportContent::from_report(report, comparison),
+            ExportRows::Shown => ExportContent::from_pages(report, comparison, table.shown_pages()),
         });
     }
     let shown = views.load().shown()?;
     let (query, page) = (shown.value.query, &shown.value.page);
     let all = query.page == 1 && !query.has_next(page);
-    let content = ExportContent::of_response(query.range, page, all, shown.as_of);
+    let content = ExportContent::from_response(query.range, page, all, shown.as_of);
     Some(match what {
         ExportRows::Loaded => content,
         ExportRows::Shown => content.with_pages(table.shown_pages()),

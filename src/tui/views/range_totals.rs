@@ -83,7 +83,7 @@ impl RangeTotals {
             if [&counts.human, &counts.ai, &counts.total].iter().any(|count| count.value().is_none()) {
                 return None;
             }
-            sums = sums.with(counts);
+            sums = sums.plus(counts);
         }
         Some(Counts::new(sums.human.into(), sums.ai.into(), sums.total.into()))
     }

@@ -23,7 +23,9 @@
 use super::comparison::{ComparisonBaseline, PageMetrics};
 use super::metric::Metric;
 use crate::model::comparison::ViewsChange;
-use crate::model::filter::{OPERATORS, Operator, TypedComparison, contains_word, parse_count, tokens, without_commas};
+use crate::model::filter::{
+    OPERATORS, Operator, TypedComparison, contains_word, parse_count, split_terms, without_commas,
+};
 use crate::model::views::{Count, ViewCount};
 
 /// A parsed filter; a page passes if it passes every term.
@@ -82,7 +84,7 @@ impl PageFilter {
     /// Parses the typed text. Terms about what the table doesn't show are invalid.
     pub(super) fn parse(typed: &str, shown: FilterableData) -> Self {
         let mut filter = Self::default();
-        for token in tokens(typed, |name| find_operand(name).is_some()) {
+        for token in split_terms(typed, |name| find_operand(name).is_some()) {
             match parse_term(&token, shown) {
                 Ok(term) => filter.terms.extend(term),
                 Err(problem) => {

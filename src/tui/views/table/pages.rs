@@ -140,7 +140,7 @@ impl PageData {
                 self.rows().iter().enumerate().map(|(n, row)| (row.path.as_str(), to_u32(n))).collect();
             by_path.sort_unstable_by(|a, b| compare_paths(a.0, b.0).then(a.1.cmp(&b.1)));
             self.by_path = by_path.into_iter().map(|(_, entry)| entry).collect();
-            self.sums = self.rows().iter().fold(ViewSums::default(), |sums, row| sums.with(&row.counts));
+            self.sums = self.rows().iter().fold(ViewSums::default(), |sums, row| sums.plus(&row.counts));
             self.rows_without_total = self.rows().iter().filter(|row| row.counts.total.value().is_none()).count();
         }
         (self.indexes, self.absent) = match &self.source {

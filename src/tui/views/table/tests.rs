@@ -559,12 +559,12 @@ fn check_consistency(table: &PageTable) -> Result<(), TestCaseError> {
                 };
                 let beyond = [&shown.metrics.counts.human, &shown.metrics.counts.ai, &shown.metrics.counts.total];
                 let odd = odd || beyond.iter().any(|count| matches!(count, Count::Other(_)));
-                (pages + more, sums.with(shown.metrics.counts), odd)
+                (pages + more, sums.plus(shown.metrics.counts), odd)
             })
         };
         let (pages, top, _) = sums(0, &lines);
         prop_assert_eq!(pages, table.passing_count());
-        let all = table.shown_pages().fold(ViewSums::default(), |sums, row| sums.with(&row.counts));
+        let all = table.shown_pages().fold(ViewSums::default(), |sums, row| sums.plus(&row.counts));
         let is_beyond = |sum: ViewCount| sum > ViewCount::from(i64::MAX.unsigned_abs());
         if !is_beyond(all.human) && !is_beyond(all.ai) && !is_beyond(all.total) {
             prop_assert!(are_equal(top, all), "{:?} {:?}", top, all);
@@ -579,7 +579,7 @@ fn check_consistency(table: &PageTable) -> Result<(), TestCaseError> {
                 prop_assert_eq!(pages, folder.page_count);
                 // A sum that exceeds the range of a count is stored as text, which can't be added up.
                 if !odd && ![own.human, own.ai, own.total].into_iter().any(is_beyond) {
-                    let summed = ViewSums::default().with(&folder.counts);
+                    let summed = ViewSums::default().plus(&folder.counts);
                     prop_assert!(are_equal(own, summed), "{:?} {:?}", own, summed);
                 }
             }

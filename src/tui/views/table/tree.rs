@@ -229,7 +229,7 @@ impl FolderSums {
     fn add(&mut self, figures: &PageMetrics<'_>) {
         if figures.is_listed {
             self.is_listed = true;
-            self.shown = self.shown.with(figures.counts);
+            self.shown = self.shown.plus(figures.counts);
             self.has_mismatch |= !figures.counts.adds_up();
         }
         if figures.baseline == ComparisonBaseline::Uncompared {
@@ -238,11 +238,11 @@ impl FolderSums {
         self.is_compared = true;
         if let ComparisonBaseline::Counts(_) | ComparisonBaseline::New | ComparisonBaseline::Unknown = figures.baseline
         {
-            self.now = self.now.with(figures.compared);
+            self.now = self.now.plus(figures.compared);
             self.has_unknown |= !figures.compared.adds_up();
         }
         if let ComparisonBaseline::Counts(before) | ComparisonBaseline::Gone(before) = figures.baseline {
-            self.before = self.before.with(before);
+            self.before = self.before.plus(before);
             self.has_unknown |= !before.adds_up();
         }
         self.has_unknown |= figures.baseline == ComparisonBaseline::Unknown;
