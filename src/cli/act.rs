@@ -4,7 +4,7 @@ use super::error::CliError;
 use super::exit_code::Code;
 use super::job_line::jobs_json;
 use super::out::Out;
-use super::pull_requests::{configured_hosts, find_target, turned_off, write_table};
+use super::pull_requests::{configured_hosts, find_target, pull_requests_disabled_error, write_table};
 use super::session::{CommandContext, StoreSession};
 use crate::engine::ActionRun;
 use crate::model::pull_request_action::{ActionOutcome, MergeMethod, PullRequestAction};
@@ -23,7 +23,7 @@ Prints the new state in the format of `docdeck pr` (or `docdeck pr --json`), and
 Exit codes: 0 done; 2 usage, configuration or database error; 4 no such job, or not done: the head has moved, it is \
 merged or closed, or the host refused or could not be reached; 6 unconfirmed: the answer was lost, so it may have been done.";
 
-/// The shortest abbreviation of a commit, as Git prints it.
+/// The minimum number of digits of an abbreviated commit id, which is as many as Git prints.
 const MIN_HEAD_DIGITS: usize = 7;
 
 #[derive(Debug, Args)]
@@ -89,7 +89,7 @@ async fn run(
     action: PullRequestAction,
     is_confirmed: bool,
 ) -> Result<Code, CliError> {
-    let Some(hosts) = configured_hosts(cx)? else { return Err(turned_off()) };
+    let Some(hosts) = configured_hosts(cx)? else { return Err(pull_requests_disabled_error()) };
     if !hosts.settings.allows_actions {
         return Err(CliError::unusable("Actions are turned off: set actions = true in [pull_requests]."));
     }
@@ -122,7 +122,7 @@ async fn act_and_print(
     };
     let outcome = match prepared {
         Err(outcome) => outcome,
-        Ok(action) if !is_confirmed && !ask(&action.question(link.number, &link.repository, head), out) => {
+        Ok(action) if !is_confirmed && !confirm(&action.question(link.number, &link.repository, head), out) => {
             out.note("Nothing was done.");
             return Ok(Code::Service);
         }
@@ -143,7 +143,7 @@ async fn act_and_print(
 }
 
 /// Asks a question on the terminal. Returns whether the answer is yes.
-fn ask(question: &str, out: &mut Out) -> bool {
+fn confirm(question: &str, out: &mut Out) -> bool {
     out.note(&format!("{question} [y/N]"));
     let mut answer = String::new();
     let is_read = std::io::stdin().lock().read_line(&mut answer).is_ok();

@@ -42,7 +42,7 @@ impl JobChange {
 /// Returns the changes from `old` to `new`. `old` is `None` if the job was not tracked before.
 pub(super) fn changes_between(old: Option<&Job>, new: &Job) -> Vec<JobChange> {
     let Some(old) = old else { return vec![JobChange::New] };
-    // Not how many checks passed, which changes all the time while they are running.
+    // The number of passed checks is not compared, because it keeps changing while checks are running.
     let compared = |job: &Job| {
         let state = job.pull_request.as_deref()?;
         Some((state.state, state.checks.state, state.checks.failed.clone(), state.review, state.conflict))
@@ -93,7 +93,7 @@ pub(super) fn describe_changes(changes: &[JobChange], row: &Job) -> String {
     format!("{}: {}{id}", words.join(", "), row.local.title)
 }
 
-/// Describes the state of a pull request: the most important fact, then what else is true.
+/// Describes the state of a pull request: the most important fact, then all others that are true.
 fn describe_pull_request(state: &PullRequest) -> String {
     let fact = state.fact();
     let mut words = vec![fact.word_and_meaning().1.to_owned()];

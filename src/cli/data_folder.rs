@@ -60,7 +60,7 @@ pub(super) struct StoreUnavailable {
 
 impl StoreUnavailable {
     /// Checks a folder without creating anything. Returns `None` if a store can be created there.
-    pub(super) fn of(folder: &Path) -> Option<Self> {
+    pub(super) fn check(folder: &Path) -> Option<Self> {
         // The last ancestor of a relative path is empty and means the current folder.
         let mut above = folder.ancestors().map(|above| if above == Path::new("") { Path::new(".") } else { above });
         let at = above.find(|above| above.symlink_metadata().is_ok())?;
@@ -99,7 +99,7 @@ impl StoreUnavailable {
 
 /// Returns why the folder can't be used, or `None` if it contains a store or one can be created there.
 pub(super) fn unavailable_reason(folder: &Path) -> Option<CleanText> {
-    let unavailable = if Store::exists(folder) { None } else { StoreUnavailable::of(folder) };
+    let unavailable = if Store::exists(folder) { None } else { StoreUnavailable::check(folder) };
     unavailable.map(|unavailable| CleanText::line(&unavailable.sentence(folder)))
 }
 

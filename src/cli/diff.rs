@@ -3,7 +3,7 @@
 use super::error::CliError;
 use super::exit_code::Code;
 use super::out::Out;
-use super::pull_requests::{configured_hosts, find_target, turned_off};
+use super::pull_requests::{configured_hosts, find_target, pull_requests_disabled_error};
 use super::session::{CommandContext, StoreSession};
 use super::table::{ColumnKind, TextCell, TextColumn, table_lines};
 use crate::engine::{DiffLoad, LinkedPullRequest};
@@ -41,7 +41,7 @@ pub(super) struct Options {
 
 /// Runs `docdeck diff`.
 pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
-    let Some(hosts) = configured_hosts(cx)? else { return Err(turned_off()) };
+    let Some(hosts) = configured_hosts(cx)? else { return Err(pull_requests_disabled_error()) };
     let session = cx.open_store(true)?;
     let done = load_and_print(&session, &hosts, options, cx.out).await;
     session.close().await;

@@ -143,7 +143,7 @@ impl Init<'_> {
             }
             _ => unwritten(problem.sentence.as_str()),
         })?;
-        // Without the check, files can be missing: they may not exist yet.
+        // Without the check, the files don't have to exist yet.
         let is_file = |field: &SetupField| matches!(field, SetupField::File | SetupField::CaFile);
         let fields = form.main_fields().into_iter().chain(form.more_fields());
         for field in fields.filter(|field| !self.options.no_check || !is_file(field)) {

@@ -1,5 +1,4 @@
-//! Formats jobs for the output of commands: the state as a word, the id, a table of jobs, and
-//! jobs as JSON.
+//! Formats jobs for the output of commands: the state as a word, the id, a table of jobs, and jobs as JSON.
 
 use super::out::{Out, rfc3339_seconds};
 use super::table::{ColumnKind, TextCell, TextColumn, table_lines};

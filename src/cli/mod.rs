@@ -78,7 +78,7 @@ pub fn main() -> ExitCode {
     };
     let environment = Environment::from_process();
     let flags = Flags::from(arguments.options);
-    let mut out = Out::of_process();
+    let mut out = Out::from_process();
     let as_json = arguments.command.as_ref().is_some_and(Command::answers_in_json);
     let result = dispatch(arguments.command, &flags, &environment, &mut out);
     let code = result.unwrap_or_else(|error| error.report(&mut out, as_json));

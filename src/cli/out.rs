@@ -49,7 +49,7 @@ pub(super) struct Out {
 
 impl Out {
     /// Returns the output streams of this process, without colours and live lines until [`Out::configure`] is called.
-    pub(super) fn of_process() -> Self {
+    pub(super) fn from_process() -> Self {
         Self {
             stdout_is_terminal: io::stdout().is_terminal(),
             stderr_is_terminal: io::stderr().is_terminal(),
@@ -366,6 +366,6 @@ mod tests {
 
     #[test]
     fn without_colours_text_is_unchanged() {
-        assert_eq!(Out::of_process().paint(ColorRole::Bad, "failed"), "failed");
+        assert_eq!(Out::from_process().paint(ColorRole::Bad, "failed"), "failed");
     }
 }

@@ -73,7 +73,7 @@ async fn read_and_print(
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let Some(hosts) = hosts else {
-        return Err(turned_off());
+        return Err(pull_requests_disabled_error());
     };
     let keys = if options.ids.is_empty() {
         let open = session.store.jobs_with_pull_requests(&session.scope, false).await?;
@@ -110,7 +110,7 @@ async fn read_and_print(
 /// Why the state of a pull request was not read.
 #[derive(Debug)]
 pub(super) struct ReadProblem {
-    /// A sentence.
+    /// A sentence for the user.
     pub(super) text: String,
     /// Whether another request would fail as well until the user changes something.
     pub(super) is_lasting: bool,
@@ -121,7 +121,7 @@ impl ReadProblem {
         Self { text, is_lasting: true }
     }
 
-    fn passing(text: String) -> Self {
+    fn temporary(text: String) -> Self {
         Self { text, is_lasting: false }
     }
 }
@@ -138,7 +138,7 @@ pub(super) async fn refresh(
     let mut problems = Vec::new();
     for job in jobs {
         if !job.has_supported_pr_link() {
-            problems.push(ReadProblem::lasting(no_pull_request(job)));
+            problems.push(ReadProblem::lasting(no_pull_request_text(job)));
         }
     }
     for ((host, kind), requested) in pull_requests_by_host(jobs) {
@@ -159,9 +159,9 @@ pub(super) async fn refresh(
             store.spend_host_points(&host, points, chrono::Utc::now()).await?;
             store.apply_pull_requests(round.reported, chrono::Utc::now()).await?;
             let failed = round.failed.iter().map(|(link, error)| format!("#{}: {error}.", link.number));
-            problems.extend(failed.map(ReadProblem::passing));
+            problems.extend(failed.map(ReadProblem::temporary));
             if let Some(error) = round.responses.into_iter().find_map(|(_, error)| error) {
-                problems.push(ReadProblem::passing(format!("{error}.")));
+                problems.push(ReadProblem::temporary(format!("{error}.")));
                 if error.kind.concerns_host() {
                     break;
                 }
@@ -192,7 +192,7 @@ pub(super) async fn find_target(
     let job = resolve_id::find_by_id_prefix(&rows, id)?;
     let by_host = pull_requests_by_host([job]).pop_first();
     let Some(((host, kind), Some(linked))) = by_host.map(|(host, mut linked)| (host, linked.pop())) else {
-        return Ok(Err(no_pull_request(job)));
+        return Ok(Err(no_pull_request_text(job)));
     };
     let client = match hosts.access(&host, kind).await {
         HostAccess::Client(client) => Ok(client),
@@ -202,8 +202,8 @@ pub(super) async fn find_target(
     Ok(Ok(PullRequestTarget { job: job.key, linked, client }))
 }
 
-/// Says why a job has no pull request that can be asked for.
-fn no_pull_request(job: &Job) -> String {
+/// Returns a sentence about why the job has no pull request that docdeck can ask about.
+fn no_pull_request_text(job: &Job) -> String {
     match &job.remote.pr_link {
         None => format!("The job {} has no pull request.", id_text(job)),
         Some(link) => format!("{link} is not a link to a pull request on GitHub or GitLab."),
@@ -211,7 +211,7 @@ fn no_pull_request(job: &Job) -> String {
 }
 
 /// Returns the error for a configuration that turns requests to code hosts off.
-pub(super) fn turned_off() -> CliError {
+pub(super) fn pull_requests_disabled_error() -> CliError {
     CliError::unusable(PULL_REQUESTS_DISABLED)
 }
 

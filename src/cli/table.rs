@@ -241,7 +241,7 @@ mod tests {
     const ROWS: [Row; 2] = [["j1", "Fix the broken links in /api", "14m"], ["j-22", "世界 guide", "5h"]];
 
     fn lines(columns: &[TextColumn<'_, Row>], rows: &[Row], width: usize) -> Vec<String> {
-        let out = Out::of_process();
+        let out = Out::from_process();
         let cells = |row| columns.iter().map(|column| (column.cell)(row, &out)).collect();
         aligned_lines(columns, &rows.iter().map(cells).collect::<Vec<_>>(), width, &out)
     }
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn in_a_pipe_nothing_is_cut_and_tabs_separate_the_columns() {
-        let (columns, out) = (columns(), Out::of_process());
+        let (columns, out) = (columns(), Out::from_process());
         let cells: Vec<TextCell> = columns.iter().map(|column| (column.cell)(&ROWS[0], &out)).collect();
         assert_eq!(piped_line(&columns, &cells, &out), "j1\tFix the broken links in /api\t2026-11-20T12:00:00Z");
     }

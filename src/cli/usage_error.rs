@@ -17,7 +17,7 @@ pub(super) fn report(error: clap::Error) -> ExitCode {
         let _ = error.print();
         return Code::Done.into();
     }
-    let mut out = Out::of_process();
+    let mut out = Out::from_process();
     let text = as_sentence(&redacted_setting(&error.to_string()));
     out.note(&format!("docdeck: {text}"));
     if std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json") {

@@ -4,7 +4,7 @@ use super::error::CliError;
 use super::exit_code::Code;
 use super::job_line::{jobs_json, write_job_table};
 use super::out::Out;
-use super::pull_requests::{configured_hosts, turned_off};
+use super::pull_requests::{configured_hosts, pull_requests_disabled_error};
 use super::resolve_id;
 use super::session::{CommandContext, Session, StoreSession};
 use super::wait_pull_requests::{WantedState, wait_for_state};
@@ -48,7 +48,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     // The jobs are found before the API key is read, because an unknown id can be reported without the key.
     let rows = cx.with_store(async |session, _| find_jobs(session, &options.ids).await).await?;
     let wanted = match options.pr {
-        Some(state) => Some((state, configured_hosts(cx)?.ok_or_else(turned_off)?)),
+        Some(state) => Some((state, configured_hosts(cx)?.ok_or_else(pull_requests_disabled_error)?)),
         None => None,
     };
     let work = async |session: &mut Session, out: &mut Out| {

@@ -39,39 +39,39 @@ impl WantedState {
     }
 }
 
-/// How far the pull request of a finished job is.
+/// Whether the pull request of a finished job has the wanted state, or can still get it.
 #[derive(Debug, PartialEq, Eq)]
 enum WaitProgress {
-    RequestEffect,
-    /// The state is requested again at this time; now if it is unknown.
+    Reached,
+    /// The state has to be requested again at this time; `None` means now, because the state is unknown.
     Waiting(Option<Time>),
-    /// The wanted state can't come any more; contains the reason and the exit code.
+    /// The pull request can't get the wanted state any more, for this reason; the command ends with this exit code.
     Never(&'static str, Code),
 }
 
-fn progress(job: &Job, wanted: WantedState) -> WaitProgress {
+fn wait_progress(job: &Job, wanted: WantedState) -> WaitProgress {
     if job.pr_url().is_none() {
         return WaitProgress::Never("has no pull request", Code::Service);
     }
     let Some(state) = job.pull_request.as_deref() else { return WaitProgress::Waiting(None) };
     match (state.fact(), wanted) {
-        (Fact::Merged, _) => WaitProgress::RequestEffect,
+        (Fact::Merged, _) => WaitProgress::Reached,
         (Fact::Ready | Fact::Queued, WantedState::Ready) => match state.checks.state {
             _ if !state.has_current_checks() => WaitProgress::Waiting(next_refresh(state)),
             ChecksState::Unavailable => WaitProgress::Never(UNREADABLE_CHECKS, Code::Service),
-            _ => WaitProgress::RequestEffect,
+            _ => WaitProgress::Reached,
         },
         (Fact::Closed, _) => WaitProgress::Never("was closed without merging", Code::Failed),
         _ => WaitProgress::Waiting(next_refresh(state)),
     }
 }
 
-/// Waits until the pull requests of these jobs have the wanted state. A state that a dashboard has stored lately is not
-/// requested again. `again` is the command that continues the wait.
+/// Waits until the pull requests of these jobs have the wanted state. A state that a dashboard has stored recently is
+/// not requested again. `again` is the command that continues the wait.
 ///
 /// # Errors
-/// The time is up, a signal asked to end, a host has no token, the wanted state can't come any more, or the store can't
-/// be used.
+/// The time is up, a signal asked to end, a host has no token, a pull request can't get the wanted state any more, or
+/// the store can't be used.
 pub(super) async fn wait_for_state(
     session: &mut Session,
     hosts: &ConfiguredHosts,
@@ -84,21 +84,23 @@ pub(super) async fn wait_for_state(
     let mut last_problem = String::new();
     loop {
         let now = Utc::now();
-        let is_due =
-            |job: &&Job| matches!(progress(job, wanted), WaitProgress::Waiting(at) if at.is_none_or(|at| at <= now));
+        let is_due = |job: &&Job| match wait_progress(job, wanted) {
+            WaitProgress::Waiting(at) => at.is_none_or(|at| at <= now),
+            WaitProgress::Reached | WaitProgress::Never(..) => false,
+        };
         let due: Vec<Job> = rows.iter().filter(is_due).cloned().collect();
         let problems = refresh(&session.store, hosts, &due).await?;
         if let Some(lasting) = problems.iter().find(|problem| problem.is_lasting) {
             return Err(CliError::new(Code::Service, lasting.text.clone()));
         }
         reload(session, rows).await?;
-        if let Some((job, why, code)) = rows.iter().find_map(|job| match progress(job, wanted) {
+        if let Some((job, why, code)) = rows.iter().find_map(|job| match wait_progress(job, wanted) {
             WaitProgress::Never(why, code) => Some((job, why, code)),
-            WaitProgress::RequestEffect | WaitProgress::Waiting(_) => None,
+            WaitProgress::Reached | WaitProgress::Waiting(_) => None,
         }) {
-            return Err(CliError::new(code, format!("The job {} {why}.", subject(job))));
+            return Err(CliError::new(code, format!("The job {} {why}.", job_text(job))));
         }
-        let left = rows.iter().filter(|job| progress(job, wanted) != WaitProgress::RequestEffect).count();
+        let left = rows.iter().filter(|job| wait_progress(job, wanted) != WaitProgress::Reached).count();
         if left == 0 {
             return Ok(());
         }
@@ -108,9 +110,9 @@ pub(super) async fn wait_for_state(
             let what = plural(left, "pull request");
             out.show_live(&format!("waiting for {what} to be {} · {}", wanted.word(), timer.elapsed_text()));
             match session.next_tick(timer.end()).await {
-                WaitEnd::Interrupted => return Err(early_end(Code::Interrupted, left, wanted, timer, again)),
+                WaitEnd::Interrupted => return Err(early_end_error(Code::Interrupted, left, wanted, timer, again)),
                 WaitEnd::TimedOut if timer.is_over() => {
-                    return Err(early_end(Code::TimedOut, left, wanted, timer, again));
+                    return Err(early_end_error(Code::TimedOut, left, wanted, timer, again));
                 }
                 WaitEnd::TimedOut | WaitEnd::Event(_) => {}
             }
@@ -118,7 +120,7 @@ pub(super) async fn wait_for_state(
     }
 }
 
-fn early_end(code: Code, left: usize, wanted: WantedState, timer: Timer, again: &str) -> CliError {
+fn early_end_error(code: Code, left: usize, wanted: WantedState, timer: Timer, again: &str) -> CliError {
     let what = if code == Code::TimedOut { "Timed out" } else { "Interrupted" };
     let (waited, is) = (timer.elapsed_text(), if left == 1 { "is" } else { "are" });
     let left = plural(left, "pull request");
@@ -129,10 +131,10 @@ fn early_end(code: Code, left: usize, wanted: WantedState, timer: Timer, again: 
 /// Returns when a pull request is requested next.
 fn next_request(rows: &[Job], wanted: WantedState, has_failed: bool, now: Time) -> Time {
     let retry = now + RETRY_INTERVAL;
-    let times = rows.iter().filter_map(|job| match progress(job, wanted) {
+    let times = rows.iter().filter_map(|job| match wait_progress(job, wanted) {
         WaitProgress::Waiting(Some(at)) if at > now || !has_failed => Some(at),
         WaitProgress::Waiting(_) => Some(retry),
-        WaitProgress::RequestEffect | WaitProgress::Never(..) => None,
+        WaitProgress::Reached | WaitProgress::Never(..) => None,
     });
     times.min().unwrap_or(retry)
 }
@@ -155,7 +157,7 @@ async fn reload(session: &Session, rows: &mut Vec<Job>) -> Result<(), CliError> 
     Ok(())
 }
 
-fn subject(job: &Job) -> String {
+fn job_text(job: &Job) -> String {
     match job.pr_number() {
         Some(number) => format!("{} (#{number})", id_text(job)),
         None => id_text(job).to_string(),
@@ -186,11 +188,14 @@ mod tests {
         };
         let with = |state| job(Some(PullRequest { state, ..open.clone() }));
         for wanted in [WantedState::Merged, WantedState::Ready] {
-            assert_eq!(progress(&with(PullRequestState::Merged), wanted), WaitProgress::RequestEffect);
-            assert!(matches!(progress(&with(PullRequestState::Closed), wanted), WaitProgress::Never(_, Code::Failed)));
-            assert_eq!(progress(&with(PullRequestState::Open), wanted), WaitProgress::Waiting(Some(at(60))));
-            assert_eq!(progress(&job(None), wanted), WaitProgress::Waiting(None));
-            assert!(matches!(progress(&row(1, Status::Completed), wanted), WaitProgress::Never(_, Code::Service)));
+            assert_eq!(wait_progress(&with(PullRequestState::Merged), wanted), WaitProgress::Reached);
+            assert!(matches!(
+                wait_progress(&with(PullRequestState::Closed), wanted),
+                WaitProgress::Never(_, Code::Failed)
+            ));
+            assert_eq!(wait_progress(&with(PullRequestState::Open), wanted), WaitProgress::Waiting(Some(at(60))));
+            assert_eq!(wait_progress(&job(None), wanted), WaitProgress::Waiting(None));
+            assert!(matches!(wait_progress(&row(1, Status::Completed), wanted), WaitProgress::Never(_, Code::Service)));
         }
     }
 

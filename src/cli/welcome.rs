@@ -48,8 +48,8 @@ pub(super) struct SetupPage {
 }
 
 impl SetupPage {
-    /// Shows the setup form, and the demo if the user chooses it. Quitting the demo returns to the form. Returns how the
-    /// form or the demo, whichever was shown last, ended, and the form unless the demo was last.
+    /// Shows the setup form, and the demo if the user chooses it. Quitting the demo returns to the form. Returns how
+    /// the page that was shown last (form or demo) ended, and the form unless the demo was shown last.
     pub(super) async fn show(
         &self,
         flags: &Flags,

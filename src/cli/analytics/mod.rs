@@ -1,5 +1,6 @@
 //! `docdeck searches`, `feedback`, `questions` and `visitors`: loads a report, and prints its rows in several formats.
-//! Uses the same engine, cache and ledger as the dashboard. `needs_work` is the command that combines the reports.
+//! Uses the same engine, cache and ledger as the dashboard. The submodule `needs_work` has the command that combines
+//! these reports.
 
 pub(super) mod needs_work;
 mod selection;
@@ -26,13 +27,13 @@ use chrono::Utc;
 use clap::Args;
 use std::sync::Arc;
 
-/// Returns a help text about the formats and the exit codes, for a report with or without what readers wrote.
+/// Returns the help text about the formats and the exit codes, for a report with or without texts of readers.
 pub(super) fn format_help(has_reader_texts: bool) -> String {
     let [cached, printed] = if has_reader_texts { READER_TEXTS_HELP } else { ["", ""] };
     format!("{FORMAT_HELP}{cached}\n\n{printed}{EXIT_CODES_HELP}")
 }
 
-/// Help about reports with what readers wrote: how long it is cached, and when it is printed.
+/// Help about reports with texts of readers: whether these are cached, and when they are printed.
 const READER_TEXTS_HELP: [&str; 2] = [
     " With reader_text_days = 0 in config.toml, feedback and questions are not cached.",
     "What readers wrote is printed on a terminal, but in a pipe and in json, csv and md only with --with-comments.\n\n",
@@ -152,7 +153,7 @@ async fn fresh_report<R: FieldedRow>(
     Ok(report)
 }
 
-/// Loads the report, and returns it with the number of requests that this took. Prints the cost before.
+/// Prints the cost, then loads the report. Returns the report with the number of requests that this took.
 async fn load<R: FieldedRow + DecodedRow>(
     session: &mut Session,
     options: &Options,
@@ -218,7 +219,8 @@ impl<'a, R: FieldedRow> Printer<'a, R> {
         Ok(if is_check && found > 0 { Code::Failed } else { Code::Done })
     }
 
-    /// Prints the age of the rows, and what is missing. `is_stored`: whether a later load continues this one.
+    /// Prints the age of the rows, and whether rows are missing. `is_stored` states whether a later load can continue
+    /// this one.
     fn note_gaps(&self, report: &RowsReport<R>, requests: u32, is_stored: bool, out: &mut Out) {
         let (rows, as_of) = (format_count(report.rows.len()), rfc3339_seconds(report.as_of));
         let cost = if requests == 0 { "no requests".to_owned() } else { plural(requests, "request") };

@@ -1,5 +1,5 @@
-//! `docdeck needs-work`: prints the pages that need work, from cached reports. With --load, loads what is missing
-//! first.
+//! `docdeck needs-work`: prints the pages that need work, according to cached reports. With --load, it loads the
+//! missing reports first.
 
 use super::selection::SelectionOptions;
 use super::table;
@@ -102,7 +102,7 @@ pub(in crate::cli) async fn run(cx: &mut CommandContext<'_>, options: &Options) 
     .await
 }
 
-/// The reports of a range that are loaded.
+/// The loaded reports of a range.
 #[derive(Debug, Default)]
 struct CachedReports {
     views: Option<Arc<Report>>,
@@ -114,7 +114,7 @@ struct CachedReports {
 }
 
 impl CachedReports {
-    /// Reads what is cached.
+    /// Reads the cached reports from the store.
     async fn read(session: &StoreSession, range: DateRange) -> Result<Self, StoreError> {
         let StoreSession { store, scope } = session;
         let previous_views = match range.step(-1) {
@@ -131,8 +131,8 @@ impl CachedReports {
         })
     }
 
-    /// Reads what is cached, with times of this computer's clock.
-    async fn read_with(engine: &Engine, range: DateRange) -> Result<Self, Failure> {
+    /// Reads the cached reports through the engine, with times of this computer's clock.
+    async fn read_from_engine(engine: &Engine, range: DateRange) -> Result<Self, Failure> {
         let previous_views = match range.step(-1) {
             Some(previous) => engine.cached_report(previous).await?.report,
             None => None,
@@ -147,7 +147,7 @@ impl CachedReports {
         })
     }
 
-    /// Loads what is missing with one request per report. A report that is loaded, however old, is not requested unless
+    /// Loads the missing reports with one request each. A loaded report, however old, is requested again only if
     /// `fresh` is set.
     ///
     /// # Errors
@@ -176,8 +176,8 @@ impl CachedReports {
     }
 }
 
-/// Loads the reports, and prints the cost before if there is one. If that fails, returns the error with the reports that
-/// are loaded.
+/// Loads the reports. Prints the cost first if there is any. If loading fails, returns the error together with the
+/// reports that are loaded.
 async fn load_reports(
     session: &mut Session,
     range: DateRange,
@@ -185,7 +185,7 @@ async fn load_reports(
     out: &mut Out,
 ) -> Result<(CachedReports, Option<CliError>), CliError> {
     let engine = session.engine.clone();
-    let mut reports = CachedReports::read_with(&engine, range).await?;
+    let mut reports = CachedReports::read_from_engine(&engine, range).await?;
     let requests = count_requests(session, &reports, range, fresh).await?;
     if requests > 0 {
         let now = session.engine.service_now();
@@ -202,7 +202,7 @@ async fn load_reports(
     Ok((reports, error))
 }
 
-/// Returns how many requests it takes to load what is missing.
+/// Returns how many requests it takes to load the missing reports.
 async fn count_requests(
     session: &Session,
     reports: &CachedReports,
@@ -213,7 +213,7 @@ async fn count_requests(
         return Ok(ReportSet::all().count());
     }
     let missing = reports.loaded().missing();
-    // The first page views can be cached without a report.
+    // The first rows of page views can be cached without a report. Loading them then takes no request.
     let first = ViewsQuery { range, limit: MAX_PAGE_SIZE, page: 1 };
     let has_views =
         missing.views && StoredViews::open(&session.store, &session.scope).await?.fresh_page(first).await?.is_some();
@@ -234,7 +234,7 @@ async fn load_first<R: FieldedRow + DecodedRow>(
     replace_report(report, outcome.report, outcome.end_reason)
 }
 
-/// Replaces a report with what was loaded, also if the load failed after that.
+/// Replaces a report with the loaded one, even if the load failed before it was complete.
 fn replace_report<T>(report: &mut Option<T>, loaded: Option<T>, end: LoadEndReason) -> Result<(), Failure> {
     if loaded.is_some() {
         *report = loaded;
@@ -278,8 +278,8 @@ fn print(
     Ok(if has_failed { Code::Failed } else { Code::Done })
 }
 
-/// Prints the pages according to the reports that are loaded, although others failed to load. Returns the error; in
-/// JSON, the pages are printed with it.
+/// Prints the pages according to the loaded reports after another report failed to load. Returns the error; if the
+/// output is JSON, the pages are not printed, but become part of the error.
 fn print_with_error(
     reports: &CachedReports,
     range: DateRange,

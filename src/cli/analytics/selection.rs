@@ -20,7 +20,7 @@ pub(super) struct SelectionOptions {
 
 /// Which rows are printed, and in which order.
 pub(super) struct RowSelection<R: 'static> {
-    /// Whether the exit code depends on whether there are rows.
+    /// Whether the command exits with 1 if there are rows.
     pub(super) is_check: bool,
     filter: RowFilter<R>,
     field: &'static Field<R>,

@@ -10,7 +10,7 @@ use crate::model::period::DateRange;
 use crate::model::time_format::json_time;
 use crate::tui::format::{count_text, format_views};
 
-/// The longest text that is printed on a terminal without being the flexible column.
+/// The maximum width in cells of a text on a terminal, except in the flexible column.
 const MAX_CELLS: usize = 32;
 
 /// Writes the table.
@@ -56,7 +56,7 @@ fn cell(value: &FieldValue<'_>, is_flexible: bool) -> TextCell {
         FieldValue::Text(text) => {
             let line = text.lines().collect::<Vec<_>>().join(" ");
             let shown = if is_flexible { line } else { cut_to_width(&line, MAX_CELLS).into_owned() };
-            // The text of a flexible column is guarded when it is piped.
+            // For the flexible column, `table_lines` guards the piped text against formulas.
             let piped = if is_flexible { text.clone().into_owned() } else { guard_formulas(text) };
             TextCell::plain(shown).with_piped_text(piped)
         }

@@ -104,7 +104,8 @@ impl DemoHistory<'_> {
             let mut counted_at = self.now - TimeDelta::hours(48);
             let at = self.now - UNCONFIRMED_AGE;
             let (prompt, _) = self.store.add_new_job(self.scope, UNCONFIRMED_PROMPT, at).await?;
-            self.send(prompt, Delivery::Unconfirmed(CleanText::line(UNCONFIRMED_REASON)), at, &mut counted_at).await?;
+            self.record_send(prompt, Delivery::Unconfirmed(CleanText::line(UNCONFIRMED_REASON)), at, &mut counted_at)
+                .await?;
             self.add_rejected_follow_up(&mut counted_at).await?;
             self.add_labels().await?;
             self.pause_a_batch().await?;
@@ -135,7 +136,7 @@ impl DemoHistory<'_> {
         let is_old = |row: &&Job| row.group() == JobGroup::Done && row.created_at < at && row.remote.pr_link.is_some();
         let Some(row) = rows.iter().rev().find(is_old) else { return Ok(()) };
         let (prompt, _) = self.store.add_follow_up(row.key, REJECTED_FOLLOW_UP, at).await?;
-        self.send(prompt, Delivery::Rejected(CleanText::line(REJECTION_REASON)), at, counted_at).await?;
+        self.record_send(prompt, Delivery::Rejected(CleanText::line(REJECTION_REASON)), at, counted_at).await?;
         self.store.add_follow_up(row.key, BLOCKED_FOLLOW_UP, at + TimeDelta::seconds(40)).await?;
         Ok(())
     }
@@ -170,7 +171,7 @@ impl DemoHistory<'_> {
         Ok(())
     }
 
-    async fn send(
+    async fn record_send(
         &self,
         prompt: PromptId,
         delivery: Delivery,

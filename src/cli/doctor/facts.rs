@@ -1,4 +1,5 @@
-//! Collects what the checks of `docdeck doctor` need. After a mistake in a setting, continues with the other settings.
+//! Collects the facts that the checks of `docdeck doctor` examine. A mistake in one setting doesn't stop the
+//! collection.
 
 use super::hosts::{self, HostFacts};
 use super::report::{Finding, PrivateData};

@@ -64,7 +64,7 @@ pub(super) fn database(facts: &Facts<'_>) -> CheckResult {
     let folder = facts.folder()?;
     let path = folder.join(DATABASE_FILE);
     let StoreExamination { bytes, schema, supported_schema, faults, .. } = match facts.examined.as_ref()? {
-        _ if !path.exists() && StoreUnavailable::of(folder).is_some() => {
+        _ if !path.exists() && StoreUnavailable::check(folder).is_some() => {
             return skipped("none, and none can be created there");
         }
         Ok(Some(examined)) => examined,

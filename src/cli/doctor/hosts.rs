@@ -1,7 +1,7 @@
 //! Checks the code hosts of pull requests: where the token for each host comes from, and what it can read.
 
 use super::facts::Facts;
-use super::report::{CheckResult, error, hint, ok, problem, skipped, warning};
+use super::report::{CheckResult, error, ok, problem, skipped, skipped_with_remedy, warning};
 use crate::api::hosts::{HostClient, HostError, HostErrorKind};
 use crate::config::hosts::{HostSettings, env_variable};
 use crate::engine::login_command;
@@ -20,13 +20,13 @@ pub(super) struct HostFacts {
 
 #[derive(Debug)]
 enum TokenFacts {
-    /// The configuration says that the host is of the other kind.
+    /// The configuration sets the other kind for this host.
     OtherKind,
-    /// There is none in these sources.
+    /// None of these sources has a token.
     Missing(Vec<String>),
-    /// The configured source or address can't be used; contains a sentence.
+    /// The configured source or address can't be used, for the reason in this sentence.
     Unusable(String),
-    /// It comes from this source. `None` if it was not tested.
+    /// The token comes from `source`. `readable` is `None` if the token was not tested.
     Found { source: String, readable: Option<Result<Readable, HostError>> },
 }
 
@@ -74,13 +74,13 @@ async fn examine_token(
     let source = source.to_string();
     match hosts.client(&address, token) {
         Ok(_) if is_offline => TokenFacts::Found { source, readable: None },
-        Ok(client) => TokenFacts::Found { source, readable: Some(read(&client, link).await) },
+        Ok(client) => TokenFacts::Found { source, readable: Some(test_token(&client, link).await) },
         Err(error) => TokenFacts::Unusable(error.to_string()),
     }
 }
 
 /// Finds out what the client's token can read.
-async fn read(client: &HostClient, link: Option<&PullRequestLink>) -> Result<Readable, HostError> {
+async fn test_token(client: &HostClient, link: Option<&PullRequestLink>) -> Result<Readable, HostError> {
     let Some(link) = link else { return client.check_token().await.result.map(|()| Readable::Unknown) };
     let link = std::slice::from_ref(link);
     let mut checks = ChecksState::Unavailable;
@@ -115,7 +115,10 @@ fn finding(HostFacts { host, kind, token }: &HostFacts) -> CheckResult {
                 sources.join(", ")
             );
             let login = login_command(host, *kind);
-            return hint(message, format!("run {login}, or add a section [hosts.\"{host}\"] to the configuration"));
+            return skipped_with_remedy(
+                message,
+                format!("run {login}, or add a section [hosts.\"{host}\"] to the configuration"),
+            );
         }
         TokenFacts::Unusable(why) => return error(format!("{host}: {why}")),
         TokenFacts::Found { source, readable } => (source, readable),

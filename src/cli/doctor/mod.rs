@@ -1,9 +1,8 @@
 //! `docdeck doctor`: checks everything that docdeck depends on and reports problems with remedies. Changes nothing
 //! without `--repair`. The report is safe to post in a bug report.
 //!
-//! [`Facts`] collects what the checks need. Each check is a function that derives a finding from the facts;
-//! [`CHECKS`] lists them in the order of the report. Only code hosts have no fixed number of
-//! checks, see [`hosts`].
+//! [`Facts`] collects what the checks need. Each check is a function that derives a finding from the facts; [`CHECKS`]
+//! lists them in the order of the report. The checks of code hosts are in [`hosts`], because their number varies.
 
 mod facts;
 mod files;
@@ -68,7 +67,7 @@ const CHECKS: &[Check] = &[
     ("Service", "clock", service::clock),
 ];
 
-/// The last checks, after those of code hosts.
+/// The checks at the end of the report, after the checks of code hosts.
 const TERMINAL_CHECKS: &[Check] = &[
     ("Terminal", "TERM", terminal::term),
     ("Terminal", "size", terminal::size),

@@ -30,7 +30,7 @@ pub(super) fn data_folder(facts: &Facts<'_>) -> CheckResult {
     };
     let shown = folder.display();
     if !folder.is_dir() {
-        return match StoreUnavailable::of(folder) {
+        return match StoreUnavailable::check(folder) {
             Some(reason) => problem(format!("{shown} {}", reason.description(folder)), reason.remedy()),
             None => ok(format!("{shown} doesn't exist yet; the first start creates it")),
         };

@@ -58,8 +58,8 @@ pub(super) fn skipped(why: impl Display) -> CheckResult {
     Some(Finding { state: CheckState::Skipped, message: why.to_string(), remedy: None })
 }
 
-/// Returns a check that was not run, and what the user can do so that it can be run.
-pub(super) fn hint(message: impl Display, remedy: impl Display) -> CheckResult {
+/// Returns the result of a check that was not run, with a remedy that lets it run.
+pub(super) fn skipped_with_remedy(message: impl Display, remedy: impl Display) -> CheckResult {
     Some(Finding { state: CheckState::Skipped, message: message.to_string(), remedy: Some(remedy.to_string()) })
 }
 
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn the_report_contains_neither_key_nor_ids_nor_the_home_folder() {
-        let outputs = [report().lines(&Out::of_process(), None).join("\n"), report().json().to_string()];
+        let outputs = [report().lines(&Out::from_process(), None).join("\n"), report().json().to_string()];
         for output in outputs {
             for private in ["5ecret", "c0ffee", "/home/me"] {
                 assert!(!output.contains(private), "{private}: {output}");
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn lines_are_aligned_and_wrapped() {
-        let lines = report().lines(&Out::of_process(), Some(58));
+        let lines = report().lines(&Out::from_process(), Some(58));
         assert!(lines[0].starts_with(concat!("docdeck ", env!("CARGO_PKG_VERSION"), " on ")), "{}", lines[0]);
         assert_eq!(
             lines[1..],

@@ -52,7 +52,7 @@ pub(super) async fn load_and_write_all(
         }
         return Ok(Code::Done);
     };
-    let extract = ExportContent::from_pages(&report, None, ranked(&report).into_iter());
+    let extract = ExportContent::from_pages(&report, None, ranked_rows(&report).into_iter());
     match error {
         // JSON output is one object with the error and the partial data.
         error if options.is_json() => Err(error.with_fields(partial_json(&extract))),
@@ -67,7 +67,7 @@ pub(super) async fn load_and_write_all(
 
 /// Writes the rows of the report, and notes about its numbers. `requests` is the number of requests that this run used.
 pub(super) fn write_report(report: &Report, requests: u32, options: &Options, out: &mut Out) -> Result<(), CliError> {
-    let extract = ExportContent::from_pages(report, None, ranked(report).into_iter());
+    let extract = ExportContent::from_pages(report, None, ranked_rows(report).into_iter());
     write_content(&extract, 0, options.format.export_format(), out)?;
     for note in notes_about_numbers(report, requests) {
         out.note(&note);
@@ -76,7 +76,7 @@ pub(super) fn write_report(report: &Report, requests: u32, options: &Options, ou
 }
 
 /// Returns the rows, sorted by total views if the report is complete, otherwise in the service's order.
-fn ranked(report: &Report) -> Vec<&PageRow> {
+fn ranked_rows(report: &Report) -> Vec<&PageRow> {
     let mut rows: Vec<&PageRow> = report.rows.iter().collect();
     if report.complete {
         rows.sort_by(|a, b| b.counts.total.value().cmp(&a.counts.total.value()).then_with(|| a.path.cmp(&b.path)));

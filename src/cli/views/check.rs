@@ -43,7 +43,7 @@ pub(super) async fn check(
     Ok(if found > 0 { Code::Failed } else { Code::Done })
 }
 
-/// Loads what is compared: the complete days of the range, and as many days before it.
+/// Loads the reports to compare: the complete days of the range, and the corresponding days of the previous period.
 async fn compare(
     session: &mut Session,
     report: &Arc<Report>,

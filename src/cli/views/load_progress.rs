@@ -1,4 +1,4 @@
-//! Loads all pages of a range for the commands: describes the cost before, and shows the progress.
+//! Loads all pages of a range for the commands: describes the cost first, then shows the progress.
 
 use crate::cli::error::CliError;
 use crate::cli::out::Out;
