@@ -34,7 +34,7 @@ pub(super) fn fault_response(kind: FaultKind, now: Time) -> Option<Response> {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
             refusal(status, status.canonical_reason().unwrap_or("Error"))
         }
-        FaultKind::TooMany(retry_after) => too_many(retry_after, now),
+        FaultKind::TooMany(retry_after) => too_many_requests(retry_after, now),
         FaultKind::GatewayPage => html_page(StatusCode::BAD_GATEWAY, GATEWAY_PAGE),
         FaultKind::SignInPage => html_page(StatusCode::OK, SIGN_IN_PAGE),
         FaultKind::Redirect => {
@@ -143,7 +143,7 @@ fn html_page(status: StatusCode, html: &'static str) -> Response {
     response
 }
 
-fn too_many(retry_after: SimRetryAfter, now: Time) -> Response {
+fn too_many_requests(retry_after: SimRetryAfter, now: Time) -> Response {
     let mut response = refusal(StatusCode::TOO_MANY_REQUESTS, "Rate limit exceeded");
     let value = match retry_after {
         SimRetryAfter::Seconds(seconds) => Some(seconds.to_string()),

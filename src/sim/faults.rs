@@ -212,8 +212,8 @@ impl Faults {
         injected
     }
 
-    /// Determines which fault applies to the next request of an operation of a code host: the first one.
-    pub(super) fn pick_of_host(&mut self, operation: HostOperation) -> Option<HostFault> {
+    /// Returns the first fault that applies to the next request of an operation of a code host.
+    pub(super) fn pick_host_fault(&mut self, operation: HostOperation) -> Option<HostFault> {
         let Self { list, rng } = self;
         list.iter().find_map(|fault| match fault.target {
             FaultTarget::Host(of, kind) if of.is_none_or(|of| of == operation) => {
@@ -261,11 +261,11 @@ mod tests {
     fn a_fault_of_a_code_host_applies_to_its_operation_only() {
         let list = ["host-state=502", "all=503", "host-all=401"].map(|text| text.parse().expect(text));
         let mut faults = Faults::new(1, list.to_vec());
-        assert_eq!(faults.pick_of_host(HostOperation::State), Some(HostFault::BadGateway));
-        assert_eq!(faults.pick_of_host(HostOperation::Diff), Some(HostFault::ExpiredToken));
+        assert_eq!(faults.pick_host_fault(HostOperation::State), Some(HostFault::BadGateway));
+        assert_eq!(faults.pick_host_fault(HostOperation::Diff), Some(HostFault::ExpiredToken));
         assert_eq!(faults.pick(Operation::Get).kind, Some(FaultKind::Status(503)));
         faults.replace(vec!["all=503".parse().expect("a fault")]);
-        assert_eq!(faults.pick_of_host(HostOperation::State), None);
+        assert_eq!(faults.pick_host_fault(HostOperation::State), None);
     }
 
     #[test]

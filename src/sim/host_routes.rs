@@ -14,7 +14,7 @@ use axum::routing::{any, get, post, put};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The longest request body in bytes, which is that of a comment.
+/// The maximum size of a request body in bytes. Comments have the largest bodies.
 const MAX_BODY_BYTES: usize = 2 * 1024 * 1024;
 
 type ServiceState = State<Arc<Service>>;
@@ -45,13 +45,13 @@ fn respond(
     cost: HostCost,
     make_reply: impl FnOnce(&HostWorld<'_>) -> HostReply,
 ) -> Response {
-    match service.respond_as_host(kind, text(headers, header::AUTHORIZATION), operation, cost, make_reply) {
+    match service.respond_as_host(kind, header_text(headers, header::AUTHORIZATION), operation, cost, make_reply) {
         Some(reply) => reply.into_response(),
         None => closed_connection(),
     }
 }
 
-fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+fn header_text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
@@ -65,7 +65,7 @@ fn pull_request_url(Path((owner, name, number)): PullRequestPath) -> String {
 }
 
 async fn get_diff(State(service): ServiceState, path: PullRequestPath, headers: HeaderMap) -> Response {
-    if text(&headers, header::ACCEPT) != Some("application/vnd.github.diff") {
+    if header_text(&headers, header::ACCEPT) != Some("application/vnd.github.diff") {
         return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Only diffs are simulated");
     }
     respond(&service, HostKind::GitHub, &headers, HostOperation::Diff, HostCost::Rest, |host| {
@@ -119,8 +119,8 @@ async fn gitlab_user(State(service): ServiceState, headers: HeaderMap) -> Respon
     })
 }
 
-/// Responds to every request for a merge request: the path, which contains the project percent-encoded, may have a
-/// part.
+/// Responds to every request about a merge request. The path contains the percent-encoded project, and may end with a
+/// part of the merge request, such as `notes`.
 async fn merge_request(
     State(service): ServiceState,
     Path(path): Path<HashMap<String, String>>,

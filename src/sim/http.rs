@@ -78,18 +78,21 @@ struct NoResponse;
 
 fn router(service: Arc<Service>) -> Router {
     Router::new()
-        .route("/v2/agent/{project}/job", posting(Operation::Create))
-        .route("/v2/agent/{project}/job/{id}", getting(Operation::Get))
-        .route("/v2/agent/{project}/job/{id}/message", posting(Operation::FollowUp))
-        .route("/v1/analytics/{project}/views", getting(Operation::Views))
-        .route("/v1/analytics/{project}/visitors", getting(Operation::Analytics(AnalyticsKind::Visitors)))
-        .route("/v1/analytics/{project}/searches", getting(Operation::Analytics(AnalyticsKind::Searches)))
-        .route("/v1/analytics/{project}/feedback", getting(Operation::Analytics(AnalyticsKind::Feedback)))
-        .route("/v1/analytics/{project}/feedback/by-page", getting(Operation::Analytics(AnalyticsKind::FeedbackByPage)))
-        .route("/v1/analytics/{project}/assistant", getting(Operation::Analytics(AnalyticsKind::Questions)))
-        .route("/v1/analytics/{project}/assistant/threads/{id}", getting(Operation::Thread))
-        .route("/v1/project/preview/{project}", posting(Operation::Preview))
-        .route("/v1/project/update-status/{id}", getting(Operation::Build))
+        .route("/v2/agent/{project}/job", post_route(Operation::Create))
+        .route("/v2/agent/{project}/job/{id}", get_route(Operation::Get))
+        .route("/v2/agent/{project}/job/{id}/message", post_route(Operation::FollowUp))
+        .route("/v1/analytics/{project}/views", get_route(Operation::Views))
+        .route("/v1/analytics/{project}/visitors", get_route(Operation::Analytics(AnalyticsKind::Visitors)))
+        .route("/v1/analytics/{project}/searches", get_route(Operation::Analytics(AnalyticsKind::Searches)))
+        .route("/v1/analytics/{project}/feedback", get_route(Operation::Analytics(AnalyticsKind::Feedback)))
+        .route(
+            "/v1/analytics/{project}/feedback/by-page",
+            get_route(Operation::Analytics(AnalyticsKind::FeedbackByPage)),
+        )
+        .route("/v1/analytics/{project}/assistant", get_route(Operation::Analytics(AnalyticsKind::Questions)))
+        .route("/v1/analytics/{project}/assistant/threads/{id}", get_route(Operation::Thread))
+        .route("/v1/project/preview/{project}", post_route(Operation::Preview))
+        .route("/v1/project/update-status/{id}", get_route(Operation::Build))
         .merge(host_routes::routes())
         .fallback(async || refusal(StatusCode::NOT_FOUND, "Not found"))
         .method_not_allowed_fallback(async || refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"))
@@ -107,13 +110,13 @@ async fn add_date_header(State(service): ServiceState, mut response: Response) -
 }
 
 /// Returns the route of an operation that is a POST.
-fn posting(operation: Operation) -> MethodRouter<Arc<Service>> {
+fn post_route(operation: Operation) -> MethodRouter<Arc<Service>> {
     post(async move |State(service): ServiceState, request: Request| handle(&service, operation, request).await)
 }
 
 /// Returns the route of an operation that is a GET. axum would also respond to HEAD, which the service doesn't
 /// document.
-fn getting(operation: Operation) -> MethodRouter<Arc<Service>> {
+fn get_route(operation: Operation) -> MethodRouter<Arc<Service>> {
     get(async move |State(service): ServiceState, request: Request| {
         if request.method() != Method::GET {
             return refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");

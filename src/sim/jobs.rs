@@ -51,11 +51,11 @@ pub(super) struct SimJob {
     pub(super) git_ref: String,
     pub(super) model: &'static str,
     pub(super) created_at: Time,
-    /// Where the job's repository is.
+    /// The code host of the job's repository.
     pub(super) host: HostKind,
     pub(super) run: SimRun,
     pub(super) link: Option<SimPullRequest>,
-    /// `None` if chance decides about the pull request.
+    /// What holds up the merge of the pull request; `None` if its state is random.
     pub(super) hold: Option<MergeHold>,
 }
 
@@ -72,7 +72,7 @@ impl SimJob {
         let state = RemoteState {
             status: Some(self.status(now)),
             source: JobSource {
-                repository: Some(CleanText::line(repository(self.host)).into()),
+                repository: Some(CleanText::line(repository_url(self.host)).into()),
                 git_ref: Some(CleanText::line(&self.git_ref)),
             },
             model: Some(CleanText::line(self.model).into()),
@@ -82,7 +82,7 @@ impl SimJob {
         JobBody { id: self.id.clone(), created_at: json_time(self.created_at), state }
     }
 
-    /// Returns the URL of the job's pull request, also before the service reports it.
+    /// Returns the URL of the job's pull request, even before the service reports it.
     pub(super) fn pull_request_url(&self) -> Option<String> {
         self.link.map(|link| pull_request_url(self.host, link.number))
     }
@@ -103,7 +103,7 @@ impl SimJob {
 }
 
 /// Returns the URL of the repository on this code host.
-pub(super) fn repository(host: HostKind) -> &'static str {
+pub(super) fn repository_url(host: HostKind) -> &'static str {
     match host {
         HostKind::GitHub => GITHUB_REPOSITORY,
         HostKind::GitLab => GITLAB_REPOSITORY,
@@ -116,7 +116,7 @@ pub(super) fn pull_request_url(host: HostKind, number: u32) -> String {
         HostKind::GitHub => "pull",
         HostKind::GitLab => "-/merge_requests",
     };
-    format!("{}/{path}/{number}", repository(host))
+    format!("{}/{path}/{number}", repository_url(host))
 }
 
 /// Returns a new id in the form of a ULID: 48 bits of time and 80 random bits.
@@ -129,7 +129,7 @@ pub(super) fn new_id(at: Time, rng: &mut SeededRng) -> String {
     id
 }
 
-/// Returns the time in an id, or `None` if the text is no id.
+/// Returns the time in an id, or `None` if the text is not an id.
 pub(super) fn time_of_id(id: &str) -> Option<Time> {
     let digit =
         |byte: u8| ID_DIGITS.iter().position(|known| *known == byte).and_then(|digit| i64::try_from(digit).ok());
@@ -146,12 +146,12 @@ fn push_base32(out: &mut String, value: u64, digits: u32) {
 }
 
 /// Returns the title of the pull request for a prompt: the prompt's first line.
-pub(super) fn title(prompt: &str) -> String {
+pub(super) fn pull_request_title(prompt: &str) -> String {
     without_directives(prompt).lines().next().unwrap_or_default().trim().to_owned()
 }
 
 /// Returns the branch name for a prompt: `agent/` and the prompt's first words.
-pub(super) fn branch(prompt: &str) -> String {
+pub(super) fn branch_name(prompt: &str) -> String {
     const MAX_CHARS: usize = 40;
     let words = without_directives(prompt).to_ascii_lowercase();
     let mut slug = String::new();
@@ -173,9 +173,9 @@ mod tests {
 
     #[test]
     fn a_branch_contains_the_first_words_of_the_prompt() {
-        assert_eq!(branch("Fix broken links in /api [sim:fail]"), "agent/fix-broken-links-in-api");
-        assert_eq!(branch("修复链接"), "agent/task");
-        assert!(branch(&"word ".repeat(100)).len() <= 46);
+        assert_eq!(branch_name("Fix broken links in /api [sim:fail]"), "agent/fix-broken-links-in-api");
+        assert_eq!(branch_name("修复链接"), "agent/task");
+        assert!(branch_name(&"word ".repeat(100)).len() <= 46);
     }
 
     #[test]

@@ -116,8 +116,8 @@ impl Sim {
         self.service.keys.host(kind)
     }
 
-    /// Returns where the simulated code host of this kind is, which responds for github.com or gitlab.com in the links
-    /// of pull requests.
+    /// Returns the address of the simulated code host of this kind. It responds in place of github.com or gitlab.com,
+    /// which the links of pull requests name.
     pub fn host_address(&self, kind: HostKind) -> HostAddress {
         let (host, path, version) = match kind {
             HostKind::GitHub => ("github.com", "github", "v3"),
@@ -131,7 +131,7 @@ impl Sim {
         }
     }
 
-    /// Replaces the fault that applies to every request to the simulated code hosts. With `None`, those of
+    /// Replaces the fault that applies to every request to the simulated code hosts. With `None`, the faults of
     /// [`Sim::set_faults`] apply.
     pub fn set_host_fault(&self, fault: Option<HostFault>) {
         self.service.set_host_fault(fault);
@@ -188,7 +188,7 @@ impl Sim {
         self.service.now()
     }
 
-    /// Moves the service's clock forward. Jobs, limits and the Date header follow.
+    /// Moves the service's clock forward, which affects jobs, limits and the Date header.
     pub fn advance(&self, by: TimeDelta) {
         self.service.advance(by);
     }

@@ -106,7 +106,7 @@ impl Site {
         days.map(|day| self.day(day, if day == today { part_of_day(now) } else { 1_000_000 })).collect()
     }
 
-    /// Returns the same days, with all views that today will have.
+    /// Like [`Self::days`], but today has all views that it will have when it is over.
     pub(super) fn whole_days(&self, from: NaiveDate, before: NaiveDate, now: Time) -> Vec<Day> {
         let days = self.days(from, before, now).into_iter();
         days.map(|day| Day { elapsed: 1_000_000, ..day }).collect()
@@ -126,7 +126,7 @@ impl Site {
         u64::try_from(self.pages.len()).unwrap_or(u64::MAX)
     }
 
-    /// Returns how many times as many pages as by default the site has, at least 1.
+    /// Returns the number of pages divided by the default number, at least 1.
     pub(super) fn scale(&self) -> u64 {
         (self.page_count() / 1200).max(1)
     }
@@ -163,12 +163,12 @@ impl Day {
         self.date
     }
 
-    /// Returns the number of the day, counted from a day before the history.
+    /// Returns the number of the day, counted from the first of the month in which the history begins.
     pub(super) fn number(&self) -> u64 {
         u64::try_from(self.index).unwrap_or(0)
     }
 
-    /// Returns the part of a number of whole days that has arrived so far.
+    /// Returns how much of a number for the whole day has arrived so far.
     pub(super) fn arrived(&self, number: u64) -> u64 {
         number * self.elapsed / 1_000_000
     }
@@ -184,7 +184,7 @@ impl SimPage {
         self.seed
     }
 
-    /// Whether readers turn away from the page.
+    /// Whether the page loses readers.
     pub(super) fn is_falling(&self) -> bool {
         matches!(self.trend, PageTrend::Falling)
     }
@@ -203,7 +203,7 @@ impl SimPage {
             82..92 => PageTrend::New(i64::from(rng.between(12, 146))),
             _ => PageTrend::Gone(i64::from(rng.between(50, 146))),
         };
-        let ai_bias = i64::from(rng.between(0, 160)) - 80 + ai_bias_of(&path);
+        let ai_bias = i64::from(rng.between(0, 160)) - 80 + section_ai_bias(&path);
         Self { path, seed: rng.next(), mean: u32::try_from(mean).unwrap_or(u32::MAX), ai_bias, trend }
     }
 
@@ -243,7 +243,7 @@ impl PageTrend {
 
 /// Returns how much more or less AI reads the pages of this section, in thousandths: AI prefers references, people
 /// prefer guides.
-fn ai_bias_of(path: &str) -> i64 {
+fn section_ai_bias(path: &str) -> i64 {
     match path.split('/').nth(1) {
         Some("api" | "llms.txt" | "mcp") => 260,
         Some("sdks" | "cli") => 120,

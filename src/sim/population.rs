@@ -1,7 +1,7 @@
 //! Creates the jobs that exist at the start. They are minutes to weeks old and in every state that a job can be in; a
 //! few finish one after the other while the user watches. Their prompts are in `assets/demo/prompts.txt`.
 
-use super::jobs::{MergeHold, SimJob, SimPullRequest, SimRun, branch, new_id, title};
+use super::jobs::{MergeHold, SimJob, SimPullRequest, SimRun, branch_name, new_id, pull_request_title};
 use super::prompt_directives::RunOutcome;
 use super::rng::SeededRng;
 use crate::model::Time;
@@ -10,8 +10,8 @@ use chrono::TimeDelta;
 
 const PROMPTS: &str = include_str!("../../assets/demo/prompts.txt");
 const POPULATION_STREAM: u64 = 3 << 32;
-/// Added to the number of a pull request to decide what holds up its merge. Chosen so that the demo has one pull request
-/// that is behind its base branch, and one in the merge queue.
+/// Added to the number of a pull request to get the random stream that decides what holds up its merge. Chosen so that
+/// the demo has one pull request that is behind its base branch, and one in the merge queue.
 const HOLD_STREAM: u64 = 1887 << 32;
 
 /// When the active jobs finish, one after the other, in seconds after the start at speed 1.
@@ -57,9 +57,8 @@ enum SeedEnding {
     UnknownStatus,
 }
 
-/// Creates `count` jobs, oldest first, with pull requests numbered from `first_pr`, of which
-/// every fifth is on GitLab. `scaled` divides a duration by the
-/// simulator's speed.
+/// Creates `count` jobs, oldest first. Their pull requests are numbered from `first_pr`, and every fifth is on GitLab.
+/// `scaled` divides a duration by the simulator's speed.
 pub(super) fn populate(
     seed: u64,
     count: u32,
@@ -192,8 +191,8 @@ fn create_job(seed_job: &SeedJob, text: InitialPrompts, now: Time, rng: &mut See
     };
     let job = SimJob {
         id: new_id(created_at, rng),
-        title: title(&text.prompt),
-        git_ref: branch(&text.prompt),
+        title: pull_request_title(&text.prompt),
+        git_ref: branch_name(&text.prompt),
         model: if rng.chance(700) { "sonnet" } else { "opus" },
         created_at,
         host: HostKind::GitHub,

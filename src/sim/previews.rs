@@ -1,5 +1,5 @@
-//! The builds of previews. A build is queued, then in progress, and then succeeds, unless the name of its branch contains
-//! `broken`.
+//! The builds of site previews. A build is queued, then in progress, and then succeeds, unless the name of its branch
+//! contains `broken`.
 
 use super::options::scaled;
 use super::rng::mix;
@@ -7,8 +7,9 @@ use crate::model::Time;
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 
-/// How long a build is queued, and when it ends, both from its start at speed 1.
-const QUEUED: TimeDelta = TimeDelta::seconds(3);
+/// How long a build is queued, at speed 1.
+const QUEUED_FOR: TimeDelta = TimeDelta::seconds(3);
+/// How long after its start a build ends, at speed 1.
 const ENDS_AFTER: TimeDelta = TimeDelta::seconds(12);
 
 #[derive(Debug, Default)]
@@ -38,7 +39,7 @@ impl SimPreviews {
         let age = now - build.started_at;
         let is_broken = build.branch.contains("broken");
         let (status, summary) = match () {
-            () if age < scaled(QUEUED, speed) => ("queued", ""),
+            () if age < scaled(QUEUED_FOR, speed) => ("queued", ""),
             () if age < scaled(ENDS_AFTER, speed) => ("in_progress", "Building pages"),
             () if is_broken => ("failure", "Syntax error in guides/webhooks.mdx"),
             () => ("success", "Preview deployed"),

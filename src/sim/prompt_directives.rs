@@ -13,7 +13,7 @@
 //! | `[sim:queued]` | its pull request is in the merge queue when its checks have passed |
 //! | `[sim:gitlab]` | the job's repository is on GitLab; only in the prompt that creates the job |
 //!
-//! `behind` and `queued` also count only in the prompt that creates the job. Such a pull request is no draft, its checks
+//! `behind` and `queued` also work only in the prompt that creates the job. Such a pull request is no draft, its checks
 //! pass, and it has no conflicts.
 //!
 //! Any directive makes the ending of the run independent of chance: unless a directive changes that, the run ends
@@ -59,6 +59,7 @@ impl Directives {
         any.then_some(directives)
     }
 
+    /// Applies one directive. Returns whether it is known.
     fn apply(&mut self, directive: &str) -> bool {
         let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
         match name {
@@ -84,7 +85,7 @@ fn parse_delay(value: &str) -> Option<TimeDelta> {
     TimeDelta::from_std(length).ok().filter(|length| *length < TimeDelta::days(3650))
 }
 
-/// Returns on which code host the repository of a new job with this prompt is.
+/// Returns the code host of the repository for a new job with this prompt.
 pub(super) fn repository_host(prompt: &str) -> HostKind {
     if prompt.contains("[sim:gitlab]") { HostKind::GitLab } else { HostKind::GitHub }
 }

@@ -1,7 +1,7 @@
 //! Responds to the requests that the HTTP server has parsed: checks the API key and the limits, and carries out the
 //! operations. The jobs, the limits and the faults each have a lock; no code takes a lock while it holds another.
 
-use super::analytics::{Merges, Readers, RowsQuery, SimAnalytics, SimulatedRow};
+use super::analytics::{Merges, ReportInputs, RowsQuery, SimAnalytics, SimulatedRow};
 use super::code_host::{self, GitHubLimits, HostCost, HostFault, HostOperation, HostReply, HostWorld, RateLimit};
 use super::faults::{Fault, Faults, InjectedFaults};
 use super::limits::SimLimits;
@@ -92,7 +92,8 @@ pub(super) struct SimRequest {
     pub(super) body: axum::body::Bytes,
 }
 
-/// The merges of the last minute, and the minute and number of actions on pull requests after which they were read.
+/// The merges that were read last, with the minute and the number of actions on pull requests at that time. They are
+/// read again when one of the two has changed.
 type KnownMerges = Option<((i64, u64), Arc<Merges>)>;
 
 /// The number of requests of each operation.
@@ -207,7 +208,7 @@ impl Service {
             return Some(code_host::unauthorized(kind));
         }
         let of_all = *locked(&self.host_fault);
-        let fault = of_all.or_else(|| locked(&self.faults).pick_of_host(operation));
+        let fault = of_all.or_else(|| locked(&self.faults).pick_host_fault(operation));
         if is_action && fault == Some(HostFault::LostAction) {
             return None;
         }
@@ -220,7 +221,7 @@ impl Service {
         if let Some((number, actions)) = done {
             world.set_host_actions(number, actions);
         }
-        // The simulated limits of a fault have nothing to do with this one.
+        // A limit that a fault simulates is independent of this limit.
         if !matches!(fault, Some(HostFault::LimitInBody | HostFault::LimitInStatus)) {
             reply.headers.extend(rate_limit.iter().flat_map(RateLimit::headers));
         }
@@ -273,16 +274,16 @@ impl Service {
 
     /// Returns the response to a query at the current time, without counting a request.
     pub(super) fn views(&self, query: ViewsQuery) -> ViewsPage {
-        self.views.page(query, self.now())
+        self.views.decoded_response(query, self.now())
     }
 
     /// Returns all rows of a report at the current time, without counting a request.
     pub(super) fn analytics<R: SimulatedRow>(&self, range: DateRange) -> RowsResponse<R> {
-        self.with_readers(self.now(), |readers| self.analytics.rows(range, readers))
+        self.with_report_inputs(self.now(), |inputs| self.analytics.rows(range, inputs))
     }
 
-    /// Calls `compute` with what the reports are computed from.
-    fn with_readers<T>(&self, now: Time, compute: impl FnOnce(Readers<'_>) -> T) -> T {
+    /// Calls `compute` with the data from which reports are computed.
+    fn with_report_inputs<T>(&self, now: Time, compute: impl FnOnce(ReportInputs<'_>) -> T) -> T {
         let minute = now.timestamp().div_euclid(60);
         let now = Time::from_timestamp(minute * 60, 0).unwrap_or(now);
         let state = (minute, self.host_actions());
@@ -293,7 +294,7 @@ impl Service {
             *locked(&self.merges) = Some((state, Arc::clone(&merges)));
             merges
         });
-        compute(Readers { site: self.views.site(), merges: &merges, now })
+        compute(ReportInputs { site: self.views.site(), merges: &merges, now })
     }
 
     fn analytics_reply(&self, kind: AnalyticsKind, call: &SimRequest, now: Time) -> Result<Reply, Reply> {
@@ -303,13 +304,13 @@ impl Service {
             .as_ref()
             .map_or_else(|| Err(Vec::new()), |parameters| RowsQuery::parse(kind, parameters, call.claims_more));
         let query = query.map_err(wrong)?;
-        let body = self.with_readers(now, |readers| self.analytics.response(kind, &query, readers));
+        let body = self.with_report_inputs(now, |inputs| self.analytics.response(kind, &query, inputs));
         let body = body.map_err(|message| wrong(vec![DetailBody { message: message.to_owned() }]))?;
         Ok(Reply::json(StatusCode::OK, &body))
     }
 
     fn thread_reply(&self, id: &str, now: Time) -> Result<Reply, Reply> {
-        let thread = self.with_readers(now, |readers| self.analytics.thread(id, readers));
+        let thread = self.with_report_inputs(now, |inputs| self.analytics.thread(id, inputs));
         let unknown = || Reply::error(StatusCode::NOT_FOUND, "Thread not found", Vec::new());
         thread.map(|thread| Reply::json(StatusCode::OK, &thread)).ok_or_else(unknown)
     }
@@ -355,7 +356,7 @@ fn job_or_404(job: Option<JobBody>) -> Result<Reply, Reply> {
         .ok_or_else(|| Reply::error(StatusCode::NOT_FOUND, "Job not found", Vec::new()))
 }
 
-/// Returns a field of the body.
+/// Returns a text field of the JSON body.
 fn read_text(call: &SimRequest, field: &str) -> Result<String, Reply> {
     let reject = |why: &str| Reply::error(StatusCode::BAD_REQUEST, why, Vec::new());
     if !call.is_json {

@@ -157,7 +157,7 @@ impl SimViews {
     }
 
     /// Returns the response to a query as the client decodes it.
-    pub(super) fn page(&self, query: ViewsQuery, now: Time) -> ViewsPage {
+    pub(super) fn decoded_response(&self, query: ViewsQuery, now: Time) -> ViewsPage {
         let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let (from, before) = (query.range.from(), query.range.exclusive_end());
         let wanted = SimViewsQuery { from, before, limit: number(query.limit.into()), offset: number(query.offset()) };

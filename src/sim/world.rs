@@ -3,7 +3,7 @@
 //! exist at the start, and `service` checks API keys and limits.
 
 use super::code_host::{HostFault, HostWorld, RateLimit, UserActions};
-use super::jobs::{SimJob, SimPullRequest, SimRun, branch, new_id, title};
+use super::jobs::{SimJob, SimPullRequest, SimRun, branch_name, new_id, pull_request_title};
 use super::options::{SimOptions, scaled};
 use super::population::{InitialJobData, populate};
 use super::prompt_directives::{Directives, RunOutcome, merge_hold, repository_host};
@@ -93,8 +93,8 @@ impl SimWorld {
         let (run, delay) = self.start(plan, now);
         let mut job = SimJob {
             id: new_id(now, &mut rng),
-            title: title(prompt),
-            git_ref: branch(prompt),
+            title: pull_request_title(prompt),
+            git_ref: branch_name(prompt),
             model: if rng.chance(700) { "sonnet" } else { "opus" },
             created_at: now,
             host: repository_host(prompt),

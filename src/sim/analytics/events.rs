@@ -8,21 +8,21 @@ use crate::sim::rng::mix;
 use chrono::{NaiveTime, TimeDelta};
 use std::collections::HashMap;
 
-/// What a report is computed from.
+/// The data from which reports are computed.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::sim) struct Readers<'a> {
+pub(in crate::sim) struct ReportInputs<'a> {
     pub(in crate::sim) site: &'a Site,
     pub(in crate::sim) merges: &'a Merges,
     /// The current time, without seconds, so that a response stays the same for a minute.
     pub(in crate::sim) now: Time,
 }
 
-/// When jobs that changed a page were merged.
+/// When the first job that changed a page was merged, by the path of the page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::sim) struct Merges(HashMap<String, Time>);
 
 impl Merges {
-    /// Takes the first merge of each page.
+    /// Keeps the first merge of each page.
     pub(in crate::sim) fn new(pages: Vec<(String, Time)>) -> Self {
         let mut first = HashMap::new();
         for (page, at) in pages {
@@ -32,7 +32,7 @@ impl Merges {
         Self(first)
     }
 
-    fn of(&self, page: &SimPage) -> Option<Time> {
+    fn merged_at(&self, page: &SimPage) -> Option<Time> {
         self.0.get(page.path()).copied()
     }
 }
@@ -43,7 +43,7 @@ pub(super) enum Mood {
     Content,
     /// The page has a problem.
     Annoyed,
-    /// The page had a problem, which a merged job solved or reduced.
+    /// A merged job has changed the page.
     Relieved,
 }
 
@@ -54,44 +54,44 @@ pub(super) struct ReaderEvent {
     pub(super) page: u32,
     pub(super) at: Time,
     pub(super) mood: Mood,
-    /// When a job about the page was merged; `None` if that was before the event, or if there is none.
+    /// When a job that changed the page was merged after the event; `None` if there is no such job.
     pub(super) fixed_at: Option<Time>,
     /// A random number of this event.
     pub(super) noise: u64,
 }
 
 impl ReaderEvent {
-    /// Returns a random number below `count` that differs for each `use_number`.
+    /// Returns a random number below `count`. The numbers for different values of `use_number` are independent.
     pub(super) fn pick(&self, use_number: u64, count: u64) -> u64 {
         mix(self.noise ^ mix(use_number)) % count.max(1)
     }
 
-    /// Returns a random element that differs for each `use_number`.
+    /// Returns a random element. The elements for different values of `use_number` are independent.
     pub(super) fn choose<'t>(&self, use_number: u64, texts: &[&'t str]) -> &'t str {
         let index = self.pick(use_number, u64::try_from(texts.len()).unwrap_or(1));
         usize::try_from(index).ok().and_then(|index| texts.get(index)).copied().unwrap_or_default()
     }
 }
 
-/// How often something happens.
+/// How often events of one kind happen.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rates {
-    /// A number that makes these events independent of others.
+    /// The random stream of these events, which makes them independent of events of other kinds.
     pub(super) stream: u64,
     /// The number of events per million human views on pages without a problem.
     pub(super) usual: u64,
-    /// The same for pages with a problem.
+    /// The number of events per million human views on pages with a problem.
     pub(super) annoyed: u64,
 }
 
-impl Readers<'_> {
+impl ReportInputs<'_> {
     /// Returns all events of a range, newest first.
     pub(super) fn events(&self, range: SimRange, rates: Rates) -> Vec<ReaderEvent> {
         let days = self.site.whole_days(range.from, range.before, self.now);
         let scale = self.site.scale();
         let mut events = Vec::new();
         for (index, page) in self.site.pages() {
-            let (has_problem, merged_at) = (has_problem(page), self.merges.of(page));
+            let (has_problem, merged_at) = (has_problem(page), self.merges.merged_at(page));
             for day in &days {
                 let human = page.views(day).human;
                 if human == 0 {
@@ -121,7 +121,7 @@ impl Readers<'_> {
     }
 }
 
-/// Whether readers dislike a page: always if they turn away from it, and a few others, of which some are read often.
+/// Whether readers dislike a page. They dislike every page that loses readers, and a few others, some of them popular.
 pub(super) fn has_problem(page: &SimPage) -> bool {
     page.is_falling() || mix(page.seed() ^ 0x70b1).is_multiple_of(11)
 }

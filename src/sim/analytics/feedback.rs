@@ -1,6 +1,6 @@
 //! What readers wrote about pages, as a list and counted by page.
 
-use super::events::{Mood, Rates, ReaderEvent, Readers};
+use super::events::{Mood, Rates, ReaderEvent, ReportInputs};
 use super::parameters::{FeedbackFilter, SimRange};
 use super::texts::{AGENT_REPORTS, CODE_EXAMPLES, CODE_REPORTS, CONTACTS, CodeExample, PRAISE, complaints};
 use super::topics::{SiteSection, SiteTopic};
@@ -11,12 +11,13 @@ use std::collections::HashMap;
 
 const RATES: Rates = Rates { stream: 0xfeed, usual: 430, annoyed: 2_100 };
 
-/// One piece of feedback, without its texts, which [`Entry::text`] puts together when they are needed.
+/// One piece of feedback without its texts. [`FeedbackEntry::text`] creates these when they are needed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct FeedbackEntry {
     event: ReaderEvent,
-    /// In the service's words.
+    /// Where the reader gave the feedback, in the service's words.
     pub(super) source: &'static str,
+    /// The status in the service's words.
     pub(super) status: &'static str,
     /// The vote; `None` for a code example.
     pub(super) helpful: Option<bool>,
@@ -24,13 +25,13 @@ pub(super) struct Entry {
 
 /// The texts of one piece of feedback.
 #[derive(Debug)]
-pub(super) struct EntryText {
+pub(super) struct FeedbackText {
     pub(super) comment: Option<String>,
     pub(super) contact: Option<&'static str>,
     pub(super) code: Option<&'static CodeExample>,
 }
 
-/// The feedback about one page.
+/// The feedback about one page, counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct PageVotes {
     pub(super) up: u64,
@@ -40,21 +41,21 @@ pub(super) struct PageVotes {
 }
 
 /// Returns the feedback of a range, newest first.
-pub(super) fn entries(readers: Readers<'_>, range: SimRange) -> Vec<Entry> {
-    let events = readers.events(range, RATES).into_iter();
-    events.map(|event| Entry::new(event, readers)).collect()
+pub(super) fn entries(inputs: ReportInputs<'_>, range: SimRange) -> Vec<FeedbackEntry> {
+    let events = inputs.events(range, RATES).into_iter();
+    events.map(|event| FeedbackEntry::new(event, inputs)).collect()
 }
 
 impl FeedbackFilter {
-    pub(super) fn accepts(&self, entry: &Entry) -> bool {
+    pub(super) fn accepts(&self, entry: &FeedbackEntry) -> bool {
         self.source.is_none_or(|source| source == entry.source)
             && self.status.is_none_or(|status| status == entry.status)
     }
 }
 
-impl Entry {
-    fn new(event: ReaderEvent, readers: Readers<'_>) -> Self {
-        let section = SiteTopic::of(readers.site.path(event.page)).section;
+impl FeedbackEntry {
+    fn new(event: ReaderEvent, inputs: ReportInputs<'_>) -> Self {
+        let section = SiteTopic::from_path(inputs.site.path(event.page)).section;
         let has_code = matches!(section, SiteSection::Api | SiteSection::Sdk);
         let comments = if event.mood == Mood::Annoyed { 56 } else { 26 };
         let source = match event.pick(1, 100) {
@@ -75,11 +76,11 @@ impl Entry {
             _ => Some(event.pick(2, 1_000) >= down),
         };
         let mut entry = Self { event, source, status: "pending", helpful };
-        entry.status = entry.status_at(readers.now);
+        entry.status = entry.status_at(inputs.now);
         entry
     }
 
-    /// Returns what somebody has done about it by now. Votes without a comment stay pending.
+    /// Returns the status at the time `now`. Votes without a comment stay pending.
     fn status_at(&self, now: Time) -> &'static str {
         if self.source == "thumbs_only" {
             return "pending";
@@ -115,9 +116,9 @@ impl Entry {
         self.event.at
     }
 
-    /// Puts the texts together.
-    pub(super) fn text(&self, readers: Readers<'_>) -> EntryText {
-        let topic = SiteTopic::of(readers.site.path(self.event.page));
+    /// Creates the texts.
+    pub(super) fn text(&self, inputs: ReportInputs<'_>) -> FeedbackText {
+        let topic = SiteTopic::from_path(inputs.site.path(self.event.page));
         let comment = match (self.source, self.helpful) {
             ("code_snippet", _) => self.event.choose(5, &CODE_REPORTS),
             ("agent", _) => self.event.choose(5, &AGENT_REPORTS),
@@ -128,7 +129,7 @@ impl Entry {
         let has_contact = self.source == "contextual" && self.event.pick(6, 10) < 4;
         let language = topic.language.map_or("bash", |(language, _)| language);
         let example = CODE_EXAMPLES.iter().find(|example| example.language == language);
-        EntryText {
+        FeedbackText {
             comment: (!comment.is_empty()).then(|| topic.fill(comment)),
             contact: has_contact.then(|| self.event.choose(7, &CONTACTS)),
             code: example.filter(|_| self.source == "code_snippet"),
@@ -136,8 +137,11 @@ impl Entry {
     }
 }
 
-/// Returns the feedback of each page, most feedback first.
-pub(super) fn by_page<'a>(entries: impl Iterator<Item = &'a Entry>, readers: Readers<'_>) -> Vec<(u32, PageVotes)> {
+/// Counts the feedback of each page. The page with the most feedback comes first.
+pub(super) fn count_by_page<'a>(
+    entries: impl Iterator<Item = &'a FeedbackEntry>,
+    inputs: ReportInputs<'_>,
+) -> Vec<(u32, PageVotes)> {
     let mut pages: HashMap<u32, PageVotes> = HashMap::new();
     for entry in entries {
         let votes = pages.entry(entry.event.page).or_default();
@@ -150,7 +154,7 @@ pub(super) fn by_page<'a>(entries: impl Iterator<Item = &'a Entry>, readers: Rea
     }
     let mut pages: Vec<_> = pages.into_iter().collect();
     pages.sort_unstable_by(|(a, of_a), (b, of_b)| {
-        of_b.total.cmp(&of_a.total).then_with(|| readers.site.path(*a).cmp(readers.site.path(*b)))
+        of_b.total.cmp(&of_a.total).then_with(|| inputs.site.path(*a).cmp(inputs.site.path(*b)))
     });
     pages
 }

@@ -18,7 +18,7 @@ mod texts;
 mod topics;
 mod visitors;
 
-pub(super) use events::{Merges, Readers};
+pub(super) use events::{Merges, ReportInputs};
 pub(super) use parameters::RowsQuery;
 pub use rows::SimulatedRow;
 
@@ -27,9 +27,9 @@ use crate::model::analytics::AnalyticsKind;
 use crate::model::time_format::json_time;
 use crate::sim::pages::Site;
 use crate::sim::views::counts_body;
-use feedback::Entry;
+use feedback::FeedbackEntry;
 use parameters::SimRange;
-use questions::{Asked, QuestionOutcome};
+use questions::{AskedQuestion, QuestionOutcome};
 use searches::{SearchTexts, SimSearch};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -45,11 +45,11 @@ pub(super) struct SimAnalytics {
     texts: OnceLock<SearchTexts>,
     visitors: Latest<SimVisitors>,
     searches: Latest<Vec<SimSearch>>,
-    feedback: Latest<Vec<Entry>>,
-    questions: Latest<Vec<Asked>>,
+    feedback: Latest<Vec<FeedbackEntry>>,
+    questions: Latest<Vec<AskedQuestion>>,
 }
 
-/// The last value of a report.
+/// The last computed value of a report, which is reused for the same range, minute and merges.
 #[derive(Debug)]
 struct Latest<T>(Mutex<Option<Computed<T>>>);
 
@@ -69,17 +69,17 @@ impl<T> Default for Latest<T> {
 }
 
 impl<T> Latest<T> {
-    fn get(&self, readers: Readers<'_>, range: SimRange, compute: impl FnOnce() -> T) -> Arc<T> {
+    fn get_or_compute(&self, inputs: ReportInputs<'_>, range: SimRange, compute: impl FnOnce() -> T) -> Arc<T> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = last.as_ref()
-            && (known.range, known.now) == (range, readers.now)
-            && known.merges == *readers.merges
+            && (known.range, known.now) == (range, inputs.now)
+            && known.merges == *inputs.merges
         {
             return Arc::clone(&known.value);
         }
         let value = Arc::new(compute());
-        let merges = readers.merges.clone();
-        *last = Some(Computed { range, now: readers.now, merges, value: Arc::clone(&value) });
+        let merges = inputs.merges.clone();
+        *last = Some(Computed { range, now: inputs.now, merges, value: Arc::clone(&value) });
         value
     }
 }
@@ -90,22 +90,22 @@ impl SimAnalytics {
         &self,
         kind: AnalyticsKind,
         query: &RowsQuery,
-        readers: Readers<'_>,
+        inputs: ReportInputs<'_>,
     ) -> Result<Value, &'static str> {
         match kind {
-            AnalyticsKind::Visitors => Ok(self.visitors_body(query, readers)),
-            AnalyticsKind::Searches => self.searches_body(query, readers),
-            AnalyticsKind::Feedback => self.feedback_body(query, readers),
-            AnalyticsKind::FeedbackByPage => Ok(self.by_page_body(query, readers)),
-            AnalyticsKind::Questions => self.questions_body(query, readers),
+            AnalyticsKind::Visitors => Ok(self.visitors_body(query, inputs)),
+            AnalyticsKind::Searches => self.searches_body(query, inputs),
+            AnalyticsKind::Feedback => self.feedback_body(query, inputs),
+            AnalyticsKind::FeedbackByPage => Ok(self.by_page_body(query, inputs)),
+            AnalyticsKind::Questions => self.questions_body(query, inputs),
         }
     }
 
     /// Returns the conversation with this id, or `None` if there is none.
-    pub(super) fn thread(&self, id: &str, readers: Readers<'_>) -> Option<Value> {
-        let asked = questions::find(readers, id)?;
+    pub(super) fn thread(&self, id: &str, inputs: ReportInputs<'_>) -> Option<Value> {
+        let asked = questions::find_question(inputs, id)?;
         let messages: Vec<Value> = asked
-            .messages(readers.site)
+            .messages(inputs.site)
             .into_iter()
             .map(|message| {
                 json!({ "id": message.id, "role": message.role, "content": message.content,
@@ -115,29 +115,29 @@ impl SimAnalytics {
         Some(json!({ "threadId": id, "createdAt": json_time(asked.asked_at()), "messages": messages }))
     }
 
-    fn visitors(&self, range: SimRange, readers: Readers<'_>) -> Arc<SimVisitors> {
-        self.visitors.get(readers, range, || SimVisitors::new(readers, range))
+    fn visitors(&self, range: SimRange, inputs: ReportInputs<'_>) -> Arc<SimVisitors> {
+        self.visitors.get_or_compute(inputs, range, || SimVisitors::new(inputs, range))
     }
 
-    fn searches(&self, range: SimRange, readers: Readers<'_>) -> Arc<Vec<SimSearch>> {
-        let texts = self.texts.get_or_init(|| SearchTexts::new(readers.site));
-        self.searches.get(readers, range, || texts.in_range(readers, range))
+    fn searches(&self, range: SimRange, inputs: ReportInputs<'_>) -> Arc<Vec<SimSearch>> {
+        let texts = self.texts.get_or_init(|| SearchTexts::new(inputs.site));
+        self.searches.get_or_compute(inputs, range, || texts.in_range(inputs, range))
     }
 
-    fn feedback(&self, range: SimRange, readers: Readers<'_>) -> Arc<Vec<Entry>> {
-        self.feedback.get(readers, range, || feedback::entries(readers, range))
+    fn feedback(&self, range: SimRange, inputs: ReportInputs<'_>) -> Arc<Vec<FeedbackEntry>> {
+        self.feedback.get_or_compute(inputs, range, || feedback::entries(inputs, range))
     }
 
-    fn questions(&self, range: SimRange, readers: Readers<'_>) -> Arc<Vec<Asked>> {
-        self.questions.get(readers, range, || questions::questions(readers, range))
+    fn questions(&self, range: SimRange, inputs: ReportInputs<'_>) -> Arc<Vec<AskedQuestion>> {
+        self.questions.get_or_compute(inputs, range, || questions::questions(inputs, range))
     }
 
-    fn visitors_body(&self, query: &RowsQuery, readers: Readers<'_>) -> Value {
-        let visitors = self.visitors(query.range, readers);
+    fn visitors_body(&self, query: &RowsQuery, inputs: ReportInputs<'_>) -> Value {
+        let visitors = self.visitors(query.range, inputs);
         let rows = visitors.pages.iter().skip(query.offset).take(query.limit);
         let rows: Vec<Value> = rows
             .map(|(page, of)| {
-                json!({ "path": readers.site.path(*page), "human": of.human, "ai": of.ai, "total": of.total() })
+                json!({ "path": inputs.site.path(*page), "human": of.human, "ai": of.ai, "total": of.total() })
             })
             .collect();
         let has_more = visitors.pages.len() > query.offset.saturating_add(query.limit);
@@ -145,15 +145,15 @@ impl SimAnalytics {
     }
 
     /// The cursor contains the minute of the first response, so that all responses come from the same list.
-    fn searches_body(&self, query: &RowsQuery, readers: Readers<'_>) -> Result<Value, &'static str> {
+    fn searches_body(&self, query: &RowsQuery, inputs: ReportInputs<'_>) -> Result<Value, &'static str> {
         let number = query.list_number(AnalyticsKind::Searches);
         let position = query.cursor.as_deref().map(|cursor| cursors::decode(number, cursor).ok_or(BAD_CURSOR));
-        let minute = u64::try_from(readers.now.timestamp()).unwrap_or(0);
+        let minute = u64::try_from(inputs.now.timestamp()).unwrap_or(0);
         let [minute, offset] = position.transpose()?.unwrap_or([minute, 0]);
         let at = i64::try_from(minute).ok().and_then(|seconds| Time::from_timestamp(seconds, 0));
-        let searches = self.searches(query.range, Readers { now: at.unwrap_or(readers.now), ..readers });
+        let searches = self.searches(query.range, ReportInputs { now: at.unwrap_or(inputs.now), ..inputs });
         let skipped = usize::try_from(offset).unwrap_or(usize::MAX);
-        let rows = searches.iter().skip(skipped).take(query.limit).map(|search| search_row(search, readers.site));
+        let rows = searches.iter().skip(skipped).take(query.limit).map(|search| search_row(search, inputs.site));
         let end = skipped.saturating_add(query.limit);
         let has_more = query.claims_more || searches.len() > end;
         let next = has_more.then(|| cursors::encode(number, [minute, u64::try_from(end).unwrap_or(u64::MAX)]));
@@ -162,48 +162,48 @@ impl SimAnalytics {
     }
 
     /// The cursor is the position of the last row, so that new rows don't move the next response.
-    fn feedback_body(&self, query: &RowsQuery, readers: Readers<'_>) -> Result<Value, &'static str> {
+    fn feedback_body(&self, query: &RowsQuery, inputs: ReportInputs<'_>) -> Result<Value, &'static str> {
         let number = query.list_number(AnalyticsKind::Feedback);
         let position = query.cursor.as_deref().map(|cursor| cursors::decode(number, cursor).ok_or(BAD_CURSOR));
         let after = position.transpose()?;
-        let entries = self.feedback(query.range, readers);
+        let entries = self.feedback(query.range, inputs);
         let mut rest = entries
             .iter()
             .filter(|entry| query.filter.accepts(entry))
             .skip_while(|entry| after.is_some_and(|after| entry.position() >= after))
             .peekable();
-        let page: Vec<&Entry> = rest.by_ref().take(query.limit).collect();
+        let page: Vec<&FeedbackEntry> = rest.by_ref().take(query.limit).collect();
         let has_more = query.claims_more || rest.peek().is_some();
         let last = page.last().map(|entry| entry.position()).or(after).unwrap_or_default();
         let next = has_more.then(|| cursors::encode(number, last));
-        let rows: Vec<Value> = page.into_iter().map(|entry| feedback_row(entry, readers)).collect();
+        let rows: Vec<Value> = page.into_iter().map(|entry| feedback_row(entry, inputs)).collect();
         Ok(json!({ "feedback": rows, "nextCursor": next, "hasMore": has_more }))
     }
 
-    fn by_page_body(&self, query: &RowsQuery, readers: Readers<'_>) -> Value {
-        let entries = self.feedback(query.range, readers);
-        let pages = feedback::by_page(entries.iter().filter(|entry| query.filter.accepts(entry)), readers);
+    fn by_page_body(&self, query: &RowsQuery, inputs: ReportInputs<'_>) -> Value {
+        let entries = self.feedback(query.range, inputs);
+        let pages = feedback::count_by_page(entries.iter().filter(|entry| query.filter.accepts(entry)), inputs);
         let rows = pages.iter().take(query.limit).map(|(page, votes)| {
-            json!({ "path": readers.site.path(*page), "thumbsUp": votes.up, "thumbsDown": votes.down,
+            json!({ "path": inputs.site.path(*page), "thumbsUp": votes.up, "thumbsDown": votes.down,
                     "code": votes.code, "total": votes.total })
         });
         json!({ "feedback": rows.collect::<Vec<_>>(), "hasMore": pages.len() > query.limit })
     }
 
     /// The cursor is the id of the last row.
-    fn questions_body(&self, query: &RowsQuery, readers: Readers<'_>) -> Result<Value, &'static str> {
+    fn questions_body(&self, query: &RowsQuery, inputs: ReportInputs<'_>) -> Result<Value, &'static str> {
         let after = query.cursor.as_deref();
         if after.is_some_and(|after| !questions::is_id(after)) {
             return Err(BAD_CURSOR);
         }
-        let asked = self.questions(query.range, readers);
-        let is_before = |asked: &Asked| after.is_some_and(|after| asked.id().as_str() >= after);
+        let asked = self.questions(query.range, inputs);
+        let is_before = |asked: &AskedQuestion| after.is_some_and(|after| asked.id().as_str() >= after);
         let start = asked.partition_point(is_before);
         let rest = asked.get(start..).unwrap_or_default();
         let page = rest.get(..query.limit.min(rest.len())).unwrap_or_default();
         let has_more = query.claims_more || rest.len() > page.len();
-        let last = page.last().map(Asked::id).or_else(|| after.map(str::to_owned));
-        let rows: Vec<Value> = page.iter().map(|asked| question_row(asked, readers.site)).collect();
+        let last = page.last().map(AskedQuestion::id).or_else(|| after.map(str::to_owned));
+        let rows: Vec<Value> = page.iter().map(|asked| question_row(asked, inputs.site)).collect();
         Ok(json!({ "conversations": rows, "nextCursor": last.filter(|_| has_more), "hasMore": has_more }))
     }
 }
@@ -214,9 +214,9 @@ fn search_row(search: &SimSearch, site: &Site) -> Value {
             "topClickedPage": search.page.map(|page| site.path(page)), "lastSearchedAt": json_time(search.last_at) })
 }
 
-fn feedback_row(entry: &Entry, readers: Readers<'_>) -> Value {
-    let text = entry.text(readers);
-    let mut row = json!({ "id": entry.id(), "path": readers.site.path(entry.page()), "comment": text.comment,
+fn feedback_row(entry: &FeedbackEntry, inputs: ReportInputs<'_>) -> Value {
+    let text = entry.text(inputs);
+    let mut row = json!({ "id": entry.id(), "path": inputs.site.path(entry.page()), "comment": text.comment,
                           "createdAt": json_time(entry.created_at()), "source": entry.source, "status": entry.status });
     let others = match text.code {
         Some(example) => json!({ "code": example.code, "filename": example.filename, "lang": example.language }),
@@ -228,7 +228,7 @@ fn feedback_row(entry: &Entry, readers: Readers<'_>) -> Value {
     row
 }
 
-fn question_row(asked: &Asked, site: &Site) -> Value {
+fn question_row(asked: &AskedQuestion, site: &Site) -> Value {
     let text = asked.text(site);
     let kind = if asked.outcome == QuestionOutcome::Clarifying { "clarifying_question" } else { "answer" };
     let resolution = if asked.outcome == QuestionOutcome::Unanswered { "unanswered" } else { "answered" };

@@ -73,7 +73,8 @@ impl RowsQuery {
         }
     }
 
-    /// Returns a number that is different for another report, range or filter, so that a cursor fits only one list.
+    /// Returns the number of the list that a cursor belongs to. Another report, range or filter has another number, so
+    /// that a cursor is valid for only one list.
     pub(super) fn list_number(&self, kind: AnalyticsKind) -> u64 {
         let day = |day: NaiveDate| u64::try_from(day.num_days_from_ce()).unwrap_or(0);
         let number = |index: Option<usize>| index.and_then(|index| u64::try_from(index).ok()).unwrap_or(9);

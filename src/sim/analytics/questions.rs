@@ -1,6 +1,6 @@
 //! The questions that readers asked the assistant, and the conversations that they belong to.
 
-use super::events::{Mood, Rates, ReaderEvent, Readers};
+use super::events::{Mood, Rates, ReaderEvent, ReportInputs};
 use super::parameters::SimRange;
 use super::question_texts::{self, CLARIFICATIONS, NO_ANSWERS, QuestionText};
 use super::topics::{SiteSection, SiteTopic};
@@ -16,11 +16,11 @@ const RATES: Rates = Rates { stream: 0xa55, usual: 420, annoyed: 2_000 };
 /// The web address of the simulated site.
 const SITE_URL: &str = "https://docs.acme.dev";
 /// The characters that are encoded in the path of a web address.
-const NOT_IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_');
+const ENCODED_IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_');
 
-/// One question, without its texts, which [`Asked::text`] puts together when they are needed.
+/// One question without its texts. [`AskedQuestion::text`] creates these when they are needed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asked {
+pub(super) struct AskedQuestion {
     event: ReaderEvent,
     pub(super) outcome: QuestionOutcome,
 }
@@ -30,19 +30,19 @@ pub(super) struct Asked {
 pub(super) enum QuestionOutcome {
     Answered,
     Unanswered,
-    /// It asked the reader back.
+    /// The assistant asked a question in return.
     Clarifying,
 }
 
 /// The texts of one question.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct AskedText {
+pub(super) struct AskedQuestionText {
     pub(super) query: String,
     pub(super) response: String,
     /// The titles and web addresses of the pages that were used.
     pub(super) sources: Vec<(String, String)>,
     pub(super) category: Option<&'static str>,
-    /// The web address of the page on which it was asked.
+    /// The web address of the page on which the reader asked it.
     pub(super) page: Option<String>,
 }
 
@@ -56,18 +56,18 @@ pub(super) struct SimMessage {
 }
 
 /// Returns the questions of a range, newest first.
-pub(super) fn questions(readers: Readers<'_>, range: SimRange) -> Vec<Asked> {
-    let mut asked: Vec<Asked> = readers.events(range, RATES).into_iter().map(Asked::new).collect();
-    // The ids of the same second are in another order than the events.
+pub(super) fn questions(inputs: ReportInputs<'_>, range: SimRange) -> Vec<AskedQuestion> {
+    let mut asked: Vec<AskedQuestion> = inputs.events(range, RATES).into_iter().map(AskedQuestion::new).collect();
+    // Within a second, the ids are not in the order of the events.
     asked.sort_by_cached_key(|asked| Reverse(asked.id()));
     asked
 }
 
 /// Returns the question that began a conversation, or `None` for an unknown id.
-pub(super) fn find(readers: Readers<'_>, id: &str) -> Option<Asked> {
+pub(super) fn find_question(inputs: ReportInputs<'_>, id: &str) -> Option<AskedQuestion> {
     let day = time_of_id(id)?.date_naive();
     let range = SimRange { from: day, before: day.succ_opt()? };
-    questions(readers, range).into_iter().find(|asked| asked.id() == id)
+    questions(inputs, range).into_iter().find(|asked| asked.id() == id)
 }
 
 /// Whether the text has the form of an id.
@@ -75,7 +75,7 @@ pub(super) fn is_id(text: &str) -> bool {
     time_of_id(text).is_some()
 }
 
-impl Asked {
+impl AskedQuestion {
     fn new(event: ReaderEvent) -> Self {
         let unanswered = match event.mood {
             Mood::Content => 110,
@@ -90,7 +90,7 @@ impl Asked {
         Self { event, outcome }
     }
 
-    /// Returns the id, also of the conversation. Newer ids are greater.
+    /// Returns the id of the question and of its conversation. Newer ids are greater.
     pub(super) fn id(&self) -> String {
         new_id(self.event.at, &mut SeededRng::new(self.event.noise, RATES.stream))
     }
@@ -106,10 +106,10 @@ impl Asked {
         usize::try_from(index).ok().and_then(|index| questions.get(index)).unwrap_or(&NONE)
     }
 
-    /// Puts the texts together.
-    pub(super) fn text(&self, site: &Site) -> AskedText {
+    /// Creates the texts.
+    pub(super) fn text(&self, site: &Site) -> AskedQuestionText {
         let path = site.path(self.event.page);
-        let topic = SiteTopic::of(path);
+        let topic = SiteTopic::from_path(path);
         let question = self.question(topic.section);
         let response = match self.outcome {
             QuestionOutcome::Answered => question.answer,
@@ -123,15 +123,15 @@ impl Asked {
         if self.outcome == QuestionOutcome::Answered && self.event.pick(4, 2) == 0 {
             let other = site.path(u32::try_from(self.event.pick(5, 12)).unwrap_or(0));
             if other != path {
-                sources.push((SiteTopic::of(other).fill("{Topic}"), web_address(other)));
+                sources.push((SiteTopic::from_path(other).fill("{Topic}"), web_address(other)));
             }
         }
-        AskedText {
+        AskedQuestionText {
             query: topic.fill(question.query),
             response: topic.fill(response),
             sources,
             category: (self.event.pick(6, 100) >= 15).then_some(question.category),
-            // Without a page, only the sources tell what the question is about.
+            // If there is no page, only the sources show what the question is about.
             page: (self.outcome == QuestionOutcome::Clarifying || self.event.pick(7, 100) >= 25)
                 .then(|| web_address(path)),
         }
@@ -142,7 +142,7 @@ impl Asked {
         let text = self.text(site);
         let mut contents = vec![("user", text.query), ("assistant", text.response)];
         if self.outcome == QuestionOutcome::Clarifying {
-            let topic = SiteTopic::of(site.path(self.event.page));
+            let topic = SiteTopic::from_path(site.path(self.event.page));
             contents.push(("user", "The hosted one. There is no error message.".to_owned()));
             contents.push(("assistant", topic.fill(self.question(topic.section).answer)));
         }
@@ -156,5 +156,5 @@ impl Asked {
 }
 
 fn web_address(path: &str) -> String {
-    format!("{SITE_URL}{}", utf8_percent_encode(path, NOT_IN_PATH))
+    format!("{SITE_URL}{}", utf8_percent_encode(path, ENCODED_IN_PATH))
 }

@@ -1,9 +1,9 @@
 //! The rows of the reports as a client decodes them, so that tests can compare them with what it loaded.
 
-use super::feedback::by_page;
+use super::feedback::count_by_page;
 use super::parameters::SimRange;
 use super::questions::QuestionOutcome;
-use super::{Readers, SimAnalytics};
+use super::{ReportInputs, SimAnalytics};
 use crate::model::analytics::{
     AnalyticsKind, AnalyticsRow, Feedback, FeedbackStatus, PageFeedback, Question, RowsResponse, Search, Source,
 };
@@ -11,36 +11,36 @@ use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow};
 use crate::sim::views::{counts_body, counts_from_body};
-use sealed::World;
+use sealed::RowsSource;
 
 /// A row of a report of the simulated service. Only this crate implements it.
-pub trait SimulatedRow: AnalyticsRow + sealed::InWorld {}
+pub trait SimulatedRow: AnalyticsRow + sealed::SealedRow {}
 
-impl<R: AnalyticsRow + sealed::InWorld> SimulatedRow for R {}
+impl<R: AnalyticsRow + sealed::SealedRow> SimulatedRow for R {}
 
 /// The part of [`SimulatedRow`] that other crates can neither call nor implement.
 mod sealed {
-    use super::{Counts, Readers, SimAnalytics, SimRange};
+    use super::{Counts, ReportInputs, SimAnalytics, SimRange};
 
-    pub trait InWorld: Sized {
-        /// Returns all rows of a range, and the totals of the site.
-        fn all(world: World<'_>) -> (Vec<Self>, Counts);
+    pub trait SealedRow: Sized {
+        /// Returns all rows of the range, and the totals of the site.
+        fn all(source: RowsSource<'_>) -> (Vec<Self>, Counts);
     }
 
-    /// A range of the simulated service.
+    /// The reports of a range, from which the rows are made.
     #[derive(Debug, Clone, Copy)]
-    pub struct World<'a> {
+    pub struct RowsSource<'a> {
         pub(super) analytics: &'a SimAnalytics,
         pub(super) range: SimRange,
-        pub(super) readers: Readers<'a>,
+        pub(super) inputs: ReportInputs<'a>,
     }
 }
 
 impl SimAnalytics {
     /// Returns all rows that a client can load.
-    pub(in crate::sim) fn rows<R: SimulatedRow>(&self, range: DateRange, readers: Readers<'_>) -> RowsResponse<R> {
+    pub(in crate::sim) fn rows<R: SimulatedRow>(&self, range: DateRange, inputs: ReportInputs<'_>) -> RowsResponse<R> {
         let range = SimRange { from: range.from(), before: range.exclusive_end() };
-        let (mut rows, totals) = R::all(World { analytics: self, range, readers });
+        let (mut rows, totals) = R::all(RowsSource { analytics: self, range, inputs });
         let most = usize::try_from(R::KIND.max_rows()).unwrap_or(usize::MAX);
         let is_cut = R::KIND == AnalyticsKind::FeedbackByPage && rows.len() > most;
         if is_cut {
@@ -54,25 +54,25 @@ fn count(number: u64) -> Count {
     i64::try_from(number).map_or(Count::Missing, Count::Known)
 }
 
-impl sealed::InWorld for PageRow {
-    fn all(World { analytics, range, readers }: World<'_>) -> (Vec<Self>, Counts) {
-        let visitors = analytics.visitors(range, readers);
+impl sealed::SealedRow for PageRow {
+    fn all(RowsSource { analytics, range, inputs }: RowsSource<'_>) -> (Vec<Self>, Counts) {
+        let visitors = analytics.visitors(range, inputs);
         let rows = visitors.pages.iter().map(|(page, of)| Self {
-            path: CleanText::line(readers.site.path(*page)),
+            path: CleanText::line(inputs.site.path(*page)),
             counts: counts_from_body(&counts_body(*of)),
         });
         (rows.collect(), counts_from_body(&counts_body(visitors.totals)))
     }
 }
 
-impl sealed::InWorld for Search {
-    fn all(World { analytics, range, readers }: World<'_>) -> (Vec<Self>, Counts) {
-        let searches = analytics.searches(range, readers);
+impl sealed::SealedRow for Search {
+    fn all(RowsSource { analytics, range, inputs }: RowsSource<'_>) -> (Vec<Self>, Counts) {
+        let searches = analytics.searches(range, inputs);
         let rows = searches.iter().map(|search| Self {
             query: CleanText::line(&search.text),
             hits: count(search.hits),
             click_rate: Count::from_f64(f64::from(search.clicked) / 10_000.0).unwrap_or_default(),
-            top_page: search.page.map(|page| CleanText::line(readers.site.path(page))),
+            top_page: search.page.map(|page| CleanText::line(inputs.site.path(page))),
             last_searched_at: Some(search.last_at),
         });
         let total = count(searches.iter().map(|search| search.hits).sum());
@@ -80,14 +80,14 @@ impl sealed::InWorld for Search {
     }
 }
 
-impl sealed::InWorld for Feedback {
-    fn all(World { analytics, range, readers }: World<'_>) -> (Vec<Self>, Counts) {
-        let entries = analytics.feedback(range, readers);
+impl sealed::SealedRow for Feedback {
+    fn all(RowsSource { analytics, range, inputs }: RowsSource<'_>) -> (Vec<Self>, Counts) {
+        let entries = analytics.feedback(range, inputs);
         let rows = entries.iter().map(|entry| {
-            let text = entry.text(readers);
+            let text = entry.text(inputs);
             Self {
                 id: CleanText::line(&entry.id()),
-                path: CleanText::line(readers.site.path(entry.page())),
+                path: CleanText::line(inputs.site.path(entry.page())),
                 comment: text.comment.as_deref().map(CleanText::block),
                 created_at: Some(entry.created_at()),
                 source: Some(CleanText::line(entry.source)),
@@ -102,11 +102,11 @@ impl sealed::InWorld for Feedback {
     }
 }
 
-impl sealed::InWorld for PageFeedback {
-    fn all(World { analytics, range, readers }: World<'_>) -> (Vec<Self>, Counts) {
-        let pages = by_page(analytics.feedback(range, readers).iter(), readers);
+impl sealed::SealedRow for PageFeedback {
+    fn all(RowsSource { analytics, range, inputs }: RowsSource<'_>) -> (Vec<Self>, Counts) {
+        let pages = count_by_page(analytics.feedback(range, inputs).iter(), inputs);
         let rows = pages.into_iter().map(|(page, votes)| Self {
-            path: CleanText::line(readers.site.path(page)),
+            path: CleanText::line(inputs.site.path(page)),
             thumbs_up: count(votes.up),
             thumbs_down: count(votes.down),
             code: count(votes.code),
@@ -116,11 +116,11 @@ impl sealed::InWorld for PageFeedback {
     }
 }
 
-impl sealed::InWorld for Question {
-    fn all(World { analytics, range, readers }: World<'_>) -> (Vec<Self>, Counts) {
-        let asked = analytics.questions(range, readers);
+impl sealed::SealedRow for Question {
+    fn all(RowsSource { analytics, range, inputs }: RowsSource<'_>) -> (Vec<Self>, Counts) {
+        let asked = analytics.questions(range, inputs);
         let rows = asked.iter().map(|asked| {
-            let text = asked.text(readers.site);
+            let text = asked.text(inputs.site);
             let source =
                 |(title, url): (String, String)| Source { title: CleanText::line(&title), url: CleanText::line(&url) };
             Self {

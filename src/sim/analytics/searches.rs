@@ -1,6 +1,7 @@
-//! What readers search for: words of the pages, of which some lead nowhere, and a few things that no page is about.
+//! What readers search for: words from the paths of pages, some of which lead nowhere, and a few things that no page is
+//! about.
 
-use super::events::{Readers, has_problem};
+use super::events::{ReportInputs, has_problem};
 use super::parameters::SimRange;
 use super::topics::SiteTopic;
 use crate::model::Time;
@@ -10,7 +11,7 @@ use chrono::{NaiveTime, TimeDelta};
 use std::collections::HashSet;
 
 /// Searches for things that no page is about.
-const UNKNOWN: [&str; 16] = [
+const TEXTS_WITHOUT_PAGE: [&str; 16] = [
     "terraform provider",
     "docker image",
     "soc 2 report",
@@ -28,17 +29,17 @@ const UNKNOWN: [&str; 16] = [
     "kubernetes helm chart",
     "latex",
 ];
-/// About how many pages of a site with the default number of pages are searched for.
+/// The approximate number of pages that readers search for, on a site with the default number of pages.
 const SEARCHED_PAGES: u64 = 48;
 
 /// A text that readers search for.
 #[derive(Debug)]
 struct SearchText {
     text: String,
-    /// The index of the page that it is about; `None` if there is none.
+    /// The index of the page that the text is about; `None` if there is none.
     page: Option<u32>,
     seed: u64,
-    /// The searches per thousand views of the page by humans, or per ten thousand days without a page.
+    /// The number of searches per thousand human views of the page; without a page, per ten thousand days.
     rate: u64,
     /// The share of searches after which the page is clicked, in thousandths.
     clicked: u64,
@@ -67,7 +68,7 @@ impl SearchTexts {
         let wanted = SEARCHED_PAGES * site.scale();
         let searched = site.pages().filter(|(index, page)| is_searched(*index, page, wanted, site));
         for (index, page) in searched {
-            let names = SiteTopic::of(page.path()).searches(page.seed());
+            let names = SiteTopic::from_path(page.path()).searches(page.seed());
             for (text, n) in names.into_iter().zip(0_u64..) {
                 let seed = mix(page.seed() ^ mix(n ^ 0x5ea_7c4));
                 let rate = if n == 0 { 6 + seed % 7 } else { 2 + seed % 3 };
@@ -78,7 +79,7 @@ impl SearchTexts {
                 }
             }
         }
-        let unknown = UNKNOWN.iter().zip(1_u64..).map(|(text, n)| {
+        let unknown = TEXTS_WITHOUT_PAGE.iter().zip(1_u64..).map(|(text, n)| {
             let seed = mix(n ^ 0x0dd);
             SearchText { text: (*text).to_owned(), page: None, seed, rate: 4_000 + seed % 26_000, clicked: 0 }
         });
@@ -87,20 +88,20 @@ impl SearchTexts {
     }
 
     /// Returns the searches of a range, most frequent first.
-    pub(super) fn in_range(&self, readers: Readers<'_>, range: SimRange) -> Vec<SimSearch> {
-        let days = readers.site.whole_days(range.from, range.before, readers.now);
-        let arrived = readers.site.days(range.from, range.before, readers.now);
+    pub(super) fn in_range(&self, inputs: ReportInputs<'_>, range: SimRange) -> Vec<SimSearch> {
+        let days = inputs.site.whole_days(range.from, range.before, inputs.now);
+        let arrived = inputs.site.days(range.from, range.before, inputs.now);
         let days: Vec<(Day, Day)> = days.into_iter().zip(arrived).collect();
         let mut found: Vec<SimSearch> =
-            self.0.iter().filter_map(|text| text.in_days(&days, readers.site, readers.now)).collect();
+            self.0.iter().filter_map(|text| text.in_days(&days, inputs.site, inputs.now)).collect();
         found.sort_unstable_by(|a, b| b.hits.cmp(&a.hits).then_with(|| a.text.cmp(&b.text)));
         found
     }
 }
 
 impl SearchText {
-    /// Returns the numbers in these days, each with all views and with those that have arrived, or `None` if nobody
-    /// searched for the text.
+    /// Returns the numbers of the text in these days, or `None` if nobody searched for it. Each day is given twice:
+    /// with all views that it will have, and with the views that have arrived so far.
     fn in_days(&self, days: &[(Day, Day)], site: &Site, now: Time) -> Option<SimSearch> {
         let page = self.page.and_then(|index| site.page(index));
         let (mut hits, mut last) = (0, None);
@@ -127,7 +128,7 @@ impl SearchText {
     }
 }
 
-/// Whether readers search for a page: for the most read ones, and for some of the others.
+/// Whether readers search for a page. They search for the most read pages, and for some of the others.
 fn is_searched(index: u32, page: &SimPage, wanted: u64, site: &Site) -> bool {
     let popular = wanted / 2;
     let others = site.page_count().saturating_sub(popular).max(1);

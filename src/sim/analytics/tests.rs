@@ -30,12 +30,12 @@ impl TestWorld {
         Self { site, merges, analytics: SimAnalytics::default() }
     }
 
-    fn readers(&self, now: Time) -> Readers<'_> {
-        Readers { site: &self.site, merges: &self.merges, now }
+    fn inputs(&self, now: Time) -> ReportInputs<'_> {
+        ReportInputs { site: &self.site, merges: &self.merges, now }
     }
 
     fn rows<R: SimulatedRow>(&self) -> RowsResponse<R> {
-        self.analytics.rows(weeks(), self.readers(now()))
+        self.analytics.rows(weeks(), self.inputs(now()))
     }
 
     fn ask(&self, kind: AnalyticsKind, change: impl FnOnce(&mut Parameters)) -> Result<Value, &'static str> {
@@ -56,7 +56,7 @@ impl TestWorld {
         };
         change(&mut parameters);
         let query = RowsQuery::parse(kind, &parameters, claims_more).expect("valid parameters");
-        self.analytics.response(kind, &query, self.readers(now))
+        self.analytics.response(kind, &query, self.inputs(now))
     }
 
     /// Loads all rows with this many per request. Returns the keys, with repetitions.
@@ -238,7 +238,7 @@ fn visitors_are_at_most_the_views_and_fewer_than_the_sum_of_their_days_and_pages
     for day in weeks().single_days() {
         let days = world.site.days(day.from(), day.exclusive_end(), now());
         let views: HashMap<&str, _> = world.site.pages().map(|(_, page)| (page.path(), page.views(&days[0]))).collect();
-        for row in world.analytics.rows::<PageRow>(day, world.readers(now())).rows {
+        for row in world.analytics.rows::<PageRow>(day, world.inputs(now())).rows {
             let [human, ai] = count(&row);
             let views = views[row.path.as_str()];
             assert!(human <= views.human.into() && ai <= views.ai.into(), "{day:?} {row:?} {views:?}");
@@ -291,12 +291,12 @@ fn pages_with_a_problem_get_more_complaints_and_fewer_after_a_merge() {
 fn a_week_of_the_usual_site_fits_into_one_response_of_each_report() {
     let world = TestWorld::new(7, 1200, Vec::new());
     let week = DateRange::last_days(7, now().date_naive());
-    let readers = world.readers(now());
+    let inputs = world.inputs(now());
     let counts = [
-        world.analytics.rows::<Search>(week, readers).rows.len(),
-        world.analytics.rows::<Feedback>(week, readers).rows.len(),
-        world.analytics.rows::<PageFeedback>(week, readers).rows.len(),
-        world.analytics.rows::<Question>(week, readers).rows.len(),
+        world.analytics.rows::<Search>(week, inputs).rows.len(),
+        world.analytics.rows::<Feedback>(week, inputs).rows.len(),
+        world.analytics.rows::<PageFeedback>(week, inputs).rows.len(),
+        world.analytics.rows::<Question>(week, inputs).rows.len(),
     ];
     assert!(counts.iter().all(|count| (30..=100).contains(count)), "{counts:?}");
 }
@@ -326,9 +326,9 @@ fn some_readers_leave_an_address_and_the_rows_have_none() {
 #[test]
 fn a_conversation_begins_with_its_question_and_others_are_unknown() {
     let world = TestWorld::new(7, 600, Vec::new());
-    let readers = world.readers(now());
+    let inputs = world.inputs(now());
     for row in world.rows::<Question>().rows.iter().take(40) {
-        let thread = world.analytics.thread(row.id.as_str(), readers).expect("a conversation");
+        let thread = world.analytics.thread(row.id.as_str(), inputs).expect("a conversation");
         assert_eq!(thread["threadId"], row.id.as_str());
         assert_eq!(thread["messages"][0]["content"], row.query.as_str());
         assert_eq!(thread["messages"][1]["content"], row.response.as_str());
@@ -336,7 +336,7 @@ fn a_conversation_begins_with_its_question_and_others_are_unknown() {
         assert_eq!(thread["messages"].as_array().map(Vec::len), Some(expected));
     }
     for unknown in ["", "x", "01M86W344RY1MW2CRF3TE1SDXQ", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ", "ZZZZZZZZZZZZZZZZZZZZZZZZZZ"] {
-        assert_eq!(world.analytics.thread(unknown, readers), None, "{unknown}");
+        assert_eq!(world.analytics.thread(unknown, inputs), None, "{unknown}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::topics::SiteSection;
 
-/// Returns what readers write who did not find what they need.
+/// Returns what readers write if they did not find what they need.
 pub(super) fn complaints(section: SiteSection) -> &'static [&'static str] {
     match section {
         SiteSection::Api => &API_COMPLAINTS,
@@ -85,7 +85,7 @@ pub(super) const PRAISE: [&str; 9] = [
     "Thanks for the troubleshooting section, it had my exact error.",
 ];
 
-/// What AI agents report that used the page.
+/// What AI agents report about a page that they used.
 pub(super) const AGENT_REPORTS: [&str; 5] = [
     "The page does not state the required request headers. Inferred them from the authentication page.",
     "Could not determine the default value of the setting for {topic}. Asked the user instead.",
@@ -94,7 +94,7 @@ pub(super) const AGENT_REPORTS: [&str; 5] = [
     "Two pages describe {topic} differently. Used the one that was updated more recently.",
 ];
 
-/// What readers write about a code example. Empty if they only marked it.
+/// What readers write about a code example; empty if they only mark it.
 pub(super) const CODE_REPORTS: [&str; 7] = [
     "",
     "An import is missing.",

@@ -51,9 +51,9 @@ pub(super) enum SiteSection {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SiteTopic {
     pub(super) section: SiteSection,
-    /// In a sentence: `preview deployments`, `SSO`.
+    /// The name in a sentence: `preview deployments`, `SSO`.
     pub(super) name: String,
-    /// As it occurs in the path, with spaces.
+    /// The name as it occurs in the path, with spaces instead of hyphens.
     words: String,
     /// The language of the examples, as it occurs in paths and in sentences.
     pub(super) language: Option<(&'static str, &'static str)>,
@@ -61,7 +61,7 @@ pub(super) struct SiteTopic {
 
 impl SiteTopic {
     /// Reads the topic from the path of a page.
-    pub(super) fn of(path: &str) -> Self {
+    pub(super) fn from_path(path: &str) -> Self {
         let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
         let segments = match segments.split_first() {
             Some((first, rest)) if EDITIONS.contains(first) && !rest.is_empty() => rest,
@@ -79,7 +79,7 @@ impl SiteTopic {
         let is_name = |segment: &&&str| {
             segment.len() <= MAX_NAME_BYTES && language_of(segment).is_none() && !is_facet(segment, section)
         };
-        // The first segment is only the section, and the pages of a section may have numbers.
+        // Except on other pages, the first segment only names the section.
         let named = match section {
             SiteSection::Other => segments.get(..1),
             _ => segments.get(1..).filter(|rest| !rest.is_empty()),
@@ -116,7 +116,7 @@ impl SiteTopic {
         vec![first, second]
     }
 
-    /// Fills the blanks of a text: `{topic}`, `{Topic}` at the start of a sentence, and `{language}`.
+    /// Fills in the placeholders of a text: `{topic}`, `{Topic}` at the start of a sentence, and `{language}`.
     pub(super) fn fill(&self, text: &str) -> String {
         let language = self.language.map_or("Python", |(_, name)| name);
         let filled = text.replace("{topic}", &self.name).replace("{Topic}", &sentence_case(&self.name));
@@ -124,7 +124,7 @@ impl SiteTopic {
     }
 }
 
-/// Whether the segment is a part of every integration.
+/// Whether the segment is the name of a page that every integration has.
 fn is_facet(segment: &str, section: SiteSection) -> bool {
     section == SiteSection::Integration && matches!(segment, "setup" | "permissions" | "troubleshooting")
 }
@@ -153,24 +153,24 @@ mod tests {
             ("/llms.txt", "llms.txt", None),
             ("/", "home page", None),
         ] {
-            let topic = SiteTopic::of(path);
+            let topic = SiteTopic::from_path(path);
             assert_eq!((topic.name.as_str(), topic.language.map(|(_, name)| name)), (name, language), "{path}");
         }
         let long = "/guides/monorepo/how-to-keep-several-documentation-sites-in-one-repository-without-losing-previews";
-        assert_eq!(SiteTopic::of(long).name, "monorepo");
+        assert_eq!(SiteTopic::from_path(long).name, "monorepo");
     }
 
     #[test]
     fn the_words_of_the_first_search_occur_in_the_path() {
         for path in ["/guides/audit-log/go", "/sdks/rust", "/sdks/rust/api-key", "/integrations/jira/setup", "/faq"] {
-            let search = SiteTopic::of(path).searches(7).remove(0);
+            let search = SiteTopic::from_path(path).searches(7).remove(0);
             assert!(search.split(' ').all(|word| path.contains(word)), "{path}: {search}");
         }
     }
 
     #[test]
     fn blanks_are_filled() {
-        let topic = SiteTopic::of("/guides/custom-domains");
+        let topic = SiteTopic::from_path("/guides/custom-domains");
         assert_eq!(topic.fill("{Topic} in {language}: {topic}"), "Custom domains in Python: custom domains");
     }
 }

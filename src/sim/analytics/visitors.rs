@@ -2,7 +2,7 @@
 //! or reads several pages, is counted once, so the visitors of a range are fewer than the sum of its days, and those of
 //! the site fewer than the sum of its pages.
 
-use super::events::Readers;
+use super::events::ReportInputs;
 use super::parameters::SimRange;
 use crate::sim::pages::PageViewSum;
 use crate::sim::rng::mix;
@@ -16,9 +16,9 @@ pub(super) struct SimVisitors {
 }
 
 impl SimVisitors {
-    pub(super) fn new(readers: Readers<'_>, range: SimRange) -> Self {
-        let site = readers.site;
-        let days = site.days(range.from, range.before, readers.now);
+    pub(super) fn new(inputs: ReportInputs<'_>, range: SimRange) -> Self {
+        let site = inputs.site;
+        let days = site.days(range.from, range.before, inputs.now);
         let (mut sum, mut most) = (PageViewSum::default(), PageViewSum::default());
         let mut pages = Vec::new();
         for (index, page) in site.pages() {

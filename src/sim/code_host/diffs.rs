@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 const CHANGES: &str = include_str!("../../../assets/demo/changes.txt");
-/// Added to the number of a pull request to get the random stream of its changes.
+/// Added to the number of a pull request to get the random stream for its changes.
 const CHANGES_STREAM: u64 = 12 << 32;
-/// The most files that a diff may have; the REST API then refuses it.
+/// The maximum number of files in a diff. The REST API refuses a larger diff.
 pub(super) const MAX_DIFF_FILES: usize = 300;
 /// The characters that are encoded in the path of a URL.
-const NOT_IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_');
+const ENCODED_IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_');
 /// The number of pages of the site whose files may change.
 const PAGES: u32 = 60;
 
@@ -32,10 +32,11 @@ pub(super) fn changed_files(seed: u64, number: u32, is_large: bool) -> Vec<Chang
     let mut rng = SeededRng::new(seed, CHANGES_STREAM + u64::from(number));
     let count = if is_large { MAX_DIFF_FILES + 20 } else { usize::try_from(rng.between(1, 5)).unwrap_or(1) };
     let mut pages = paths(seed, if is_large { 1000 } else { PAGES });
-    // These are no pages: `/llms.txt`, for example.
+    // Paths with a dot, such as `/llms.txt`, are not pages.
     pages.retain(|page| !page.contains('.'));
     rng.shuffle(&mut pages);
-    let mut files: Vec<ChangedFile> = pages.iter().take(count).map(|page| ChangedFile::page(page, &mut rng)).collect();
+    let mut files: Vec<ChangedFile> =
+        pages.iter().take(count).map(|page| ChangedFile::for_page(page, &mut rng)).collect();
     if rng.chance(300) {
         files.push(ChangedFile::new("docs.json".to_owned(), "modified", &[(14, section("docs.json"))]));
     }
@@ -43,13 +44,14 @@ pub(super) fn changed_files(seed: u64, number: u32, is_large: bool) -> Vec<Chang
 }
 
 impl ChangedFile {
-    fn page(page: &str, rng: &mut SeededRng) -> Self {
+    fn for_page(page: &str, rng: &mut SeededRng) -> Self {
         let path = format!("{}.mdx", page.trim_matches('/'));
         let mut examples: Vec<&str> = sections("page").collect();
         rng.shuffle(&mut examples);
         if rng.chance(120) {
             let text: String = examples.iter().take(2).copied().collect();
-            let added = text.lines().filter(|line| !line.starts_with('-')).map(|line| format!("+{}\n", tail(line)));
+            let added =
+                text.lines().filter(|line| !line.starts_with('-')).map(|line| format!("+{}\n", without_sign(line)));
             return Self::new(path, "added", &[(0, &added.collect::<String>())]);
         }
         let mut hunks = Vec::new();
@@ -83,7 +85,8 @@ impl ChangedFile {
     }
 
     fn json(&self) -> Value {
-        let blob = format!("https://github.com/acme/docs/blob/main/{}", utf8_percent_encode(&self.path, NOT_IN_PATH));
+        let blob =
+            format!("https://github.com/acme/docs/blob/main/{}", utf8_percent_encode(&self.path, ENCODED_IN_PATH));
         json!({ "filename": self.path, "status": self.status, "additions": self.additions, "deletions": self.deletions,
                 "changes": self.additions + self.deletions, "patch": self.hunks.trim_end(), "sha": "bf2a1c9",
                 "blob_url": blob, "raw_url": blob, "contents_url": blob })
@@ -112,8 +115,8 @@ pub(super) fn unified_diff(files: &[ChangedFile]) -> String {
     diff
 }
 
-/// Returns the paths with the numbers of lines, as in GraphQL.
-pub(super) fn sizes(files: &[ChangedFile]) -> Vec<Value> {
+/// Returns the files as GraphQL nodes: the paths and the numbers of changed lines.
+pub(super) fn file_nodes(files: &[ChangedFile]) -> Vec<Value> {
     let size =
         |file: &ChangedFile| json!({ "path": file.path, "additions": file.additions, "deletions": file.deletions });
     files.iter().map(size).collect()
@@ -128,7 +131,7 @@ fn section(name: &str) -> &'static str {
     sections(name).next().unwrap_or_default()
 }
 
-/// Returns the examples under this heading. Their first line is a line of the change.
+/// Returns the examples under each occurrence of this heading, without the heading.
 fn sections(name: &str) -> impl Iterator<Item = &'static str> {
     let examples = CHANGES.split_inclusive('\n').scan(0, |at, line| {
         let start = *at;
@@ -143,7 +146,7 @@ fn sections(name: &str) -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns the line without its sign.
-fn tail(line: &str) -> &str {
+fn without_sign(line: &str) -> &str {
     line.get(1..).unwrap_or_default()
 }
 

@@ -33,7 +33,7 @@ fn review_state(kind: ReviewEntryKind) -> Option<&'static str> {
     }
 }
 
-/// The service opens pull requests and comments on them with a bot.
+/// Returns the GraphQL node of an author. The service itself is a bot.
 fn author(login: &str) -> Value {
     json!({ "__typename": if login == "mintlify" { "Bot" } else { "User" }, "login": login })
 }
@@ -122,13 +122,13 @@ impl HostPullRequest {
         json!({
             "number": self.number, "url": self.url, "baseRefName": "main",
             "author": { "login": "mintlify" }, "reviews": { "nodes": reviews }, "comments": { "nodes": comments },
-            "commits": { "totalCount": 1, "nodes": [commit] }, "files": { "nodes": diffs::sizes(&self.files) },
+            "commits": { "totalCount": 1, "nodes": [commit] }, "files": { "nodes": diffs::file_nodes(&self.files) },
             "baseRepository": { "mergeCommitAllowed": true, "squashMergeAllowed": true, "rebaseMergeAllowed": false,
                                 "viewerDefaultMergeMethod": "SQUASH" },
         })
     }
 
-    /// Returns an address in the REST API, relative to that of the pull request.
+    /// Returns the address of the pull request in the REST API, followed by `path`.
     fn rest_url(&self, path: &str) -> String {
         let rest =
             self.url.replace("https://github.com/", "https://api.github.com/repos/").replace("/pull/", "/pulls/");
@@ -173,32 +173,34 @@ fn asks_for_preview(query: &str) -> bool {
     query.contains("deployments(")
 }
 
-/// Returns the response to a request that GitHub refuses because of a fault or of the limit of the token.
+/// Returns the response to a request that GitHub refuses because of a fault, or because the limit of the token is
+/// reached.
 pub(super) fn refusal(world: &HostWorld<'_>) -> Option<Reply> {
-    let of_fault = world.fault.and_then(refusal_of);
-    of_fault.or_else(|| world.rate_limit.filter(|limit| limit.is_exceeded).map(|limit| exceeded(&limit)))
+    let of_fault = world.fault.and_then(fault_refusal);
+    of_fault.or_else(|| world.rate_limit.filter(|limit| limit.is_exceeded).map(|limit| limit_exceeded_reply(&limit)))
 }
 
 /// Returns the response to a request if nothing is left of the limit.
-fn exceeded(limit: &RateLimit) -> Reply {
+fn limit_exceeded_reply(limit: &RateLimit) -> Reply {
     let text = "API rate limit exceeded for user ID 1.";
     match limit.is_graphql() {
         true => Reply::json(StatusCode::OK, &json!({ "errors": [{ "type": "RATE_LIMITED", "message": text }] })),
-        false => message(StatusCode::FORBIDDEN, text),
+        false => error_reply(StatusCode::FORBIDDEN, text),
     }
 }
 
-fn refusal_of(fault: HostFault) -> Option<Reply> {
+fn fault_refusal(fault: HostFault) -> Option<Reply> {
     match fault {
-        HostFault::ExpiredToken => Some(message(StatusCode::UNAUTHORIZED, "Bad credentials")),
-        HostFault::BadGateway => Some(message(StatusCode::BAD_GATEWAY, "Something went wrong")),
+        HostFault::ExpiredToken => Some(error_reply(StatusCode::UNAUTHORIZED, "Bad credentials")),
+        HostFault::BadGateway => Some(error_reply(StatusCode::BAD_GATEWAY, "Something went wrong")),
         HostFault::LimitInStatus => {
-            let limited = message(StatusCode::FORBIDDEN, "You have exceeded a secondary rate limit");
+            let limited = error_reply(StatusCode::FORBIDDEN, "You have exceeded a secondary rate limit");
             Some(Reply { headers: vec![(header::RETRY_AFTER, "60".to_owned())], ..limited })
         }
-        HostFault::SecondaryLimit => {
-            Some(message(StatusCode::FORBIDDEN, "You have exceeded a secondary rate limit. Please wait a few minutes"))
-        }
+        HostFault::SecondaryLimit => Some(error_reply(
+            StatusCode::FORBIDDEN,
+            "You have exceeded a secondary rate limit. Please wait a few minutes",
+        )),
         _ => None,
     }
 }
@@ -207,7 +209,7 @@ impl HostWorld<'_> {
     /// Responds to a GraphQL request. Accepts only the fragments and the mutations that docdeck sends.
     pub(in crate::sim) fn graphql_reply(&self, body: &[u8]) -> HostReply {
         let Ok(request) = serde_json::from_slice::<Value>(body) else {
-            return (message(StatusCode::BAD_REQUEST, "Problems parsing JSON"), None);
+            return (error_reply(StatusCode::BAD_REQUEST, "Problems parsing JSON"), None);
         };
         if self.fault == Some(HostFault::LimitInBody) {
             let error = json!({ "type": "RATE_LIMITED", "message": "API rate limit exceeded" });
@@ -292,11 +294,11 @@ impl HostWorld<'_> {
 
     /// Responds to a REST request for the pull request with this link: for its diff, or for a page of its files.
     pub(in crate::sim) fn changes_reply(&self, url: &str, page: Option<(usize, usize)>) -> Reply {
-        let Some(found) = self.find(url) else { return message(StatusCode::NOT_FOUND, "Not Found") };
+        let Some(found) = self.find(url) else { return error_reply(StatusCode::NOT_FOUND, "Not Found") };
         match page {
             Some((page, per_page)) => Reply::json(StatusCode::OK, &diffs::page_of_files(&found.files, page, per_page)),
             None if found.files.len() > diffs::MAX_DIFF_FILES => {
-                message(StatusCode::NOT_ACCEPTABLE, "Sorry, the diff exceeded the maximum number of files (300).")
+                error_reply(StatusCode::NOT_ACCEPTABLE, "Sorry, the diff exceeded the maximum number of files (300).")
             }
             None => {
                 Reply { status: StatusCode::OK, body: diffs::unified_diff(&found.files).into(), headers: Vec::new() }
@@ -306,10 +308,10 @@ impl HostWorld<'_> {
 
     /// Responds to a request that acts on the pull request with this link.
     pub(in crate::sim) fn act(&self, url: &str, request: &ActionRequest<'_>) -> HostReply {
-        let Some(found) = self.find(url) else { return (message(StatusCode::NOT_FOUND, "Not Found"), None) };
+        let Some(found) = self.find(url) else { return (error_reply(StatusCode::NOT_FOUND, "Not Found"), None) };
         match self.carry_out(&found, request) {
             Ok((reply, actions)) => (reply, Some((found.number, actions))),
-            Err((status, text)) => (message(status, text), None),
+            Err((status, text)) => (error_reply(status, text), None),
         }
     }
 
@@ -361,7 +363,7 @@ impl HostWorld<'_> {
                 }
                 if self.fault == Some(HostFault::MovedBeforeMerge) {
                     actions.pushes += 1;
-                    return Ok((message(moved.0, moved.1), actions));
+                    return Ok((error_reply(moved.0, moved.1), actions));
                 }
                 actions.merged_at = Some(self.now);
                 json!({ "sha": found.head, "merged": true, "message": "Pull Request successfully merged" })
@@ -404,7 +406,7 @@ fn first_commit(commits: &mut Value) -> Option<&mut Value> {
 }
 
 /// Returns a response in the form of GitHub's errors.
-fn message(status: StatusCode, text: &str) -> Reply {
+fn error_reply(status: StatusCode, text: &str) -> Reply {
     let documentation = "https://docs.github.com/rest";
     Reply::json(status, &json!({ "message": text, "documentation_url": documentation, "status": status.as_str() }))
 }

@@ -8,20 +8,20 @@ use super::pull_request::{CheckRunState, HostEntry, HostPullRequest, HostState, 
 
 use crate::model::pull_request::HostKind;
 use crate::model::time_format::json_time;
-use crate::sim::jobs::repository;
+use crate::sim::jobs::repository_url;
 use crate::sim::reply::Reply;
 use axum::http::{HeaderName, Method, StatusCode, header};
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// The requests per minute that a token has.
+/// The maximum number of requests per minute with a token.
 const REQUESTS_PER_MINUTE: u64 = 2000;
-/// The most entries of a page.
+/// The maximum number of entries on a page.
 const MAX_PER_PAGE: usize = 100;
-/// The most files of a page of a diff, whatever the request asks for.
+/// The maximum number of files on a page of a diff, even if the request asks for more.
 const MAX_FILES_PER_PAGE: usize = 30;
-/// How a title marks a draft, in any case.
+/// The prefixes by which a title marks a draft, in any letter case.
 const DRAFT_PREFIXES: [&str; 3] = ["draft:", "[draft]", "(draft)"];
 
 type Error = (StatusCode, String);
@@ -78,7 +78,7 @@ impl GitLabRequest<'_> {
         unknown.map_or(Ok(()), |name| Err(bad_request(name, "is invalid")))
     }
 
-    /// Returns the fields of the body, of which only these are allowed.
+    /// Returns the fields of the body, or an error if a field is not allowed.
     fn fields(&self, allowed: &[&str]) -> Result<serde_json::Map<String, Value>, Error> {
         let fields: serde_json::Map<String, Value> =
             serde_json::from_slice(self.body).map_err(|_| bad_request("body", "is invalid"))?;
@@ -89,7 +89,7 @@ impl GitLabRequest<'_> {
 }
 
 impl HostPullRequest {
-    /// Returns the title, which also says whether it is a draft.
+    /// Returns the title, with a prefix if the merge request is a draft.
     fn gitlab_title(&self) -> String {
         let prefix = match (self.is_draft, self.number % 3) {
             (false, _) => "",
@@ -148,14 +148,14 @@ impl HostPullRequest {
         });
         // GitLab leaves the field out if the token may not read pipelines.
         if let Some(fields) = node.as_object_mut().filter(|_| fault != Some(HostFault::ForbiddenChecks)) {
-            let web_url = format!("{}/-/pipelines/{}", repository(HostKind::GitLab), self.number);
+            let web_url = format!("{}/-/pipelines/{}", repository_url(HostKind::GitLab), self.number);
             let pipeline = json!({ "id": self.number, "status": pipeline, "sha": self.head, "web_url": web_url });
             fields.insert("head_pipeline".to_owned(), pipeline);
         }
         node
     }
 
-    /// Returns the notes, newest first. GitLab reports reviews in notes of its own.
+    /// Returns the notes, newest first. GitLab reports reviews as notes of the system.
     fn notes(&self) -> Vec<Value> {
         let mut entries: Vec<&HostEntry> = self.entries.iter().collect();
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.at));
@@ -213,7 +213,7 @@ pub(super) fn refusal(world: &HostWorld<'_>) -> Option<Reply> {
     }
 }
 
-/// Adds what is left of the limit of requests.
+/// Adds the headers that report how many requests are left.
 fn with_limit(mut reply: Reply, remaining: u64, resets_at: i64) -> Reply {
     reply.headers.extend([
         (HeaderName::from_static("ratelimit-limit"), REQUESTS_PER_MINUTE.to_string()),
@@ -224,12 +224,12 @@ fn with_limit(mut reply: Reply, remaining: u64, resets_at: i64) -> Reply {
 }
 
 impl HostWorld<'_> {
-    /// Responds to a request for the user of the token.
+    /// Responds to a request for the user that the token belongs to.
     pub(in crate::sim) fn user_reply(&self) -> Reply {
         Reply::json(StatusCode::OK, &json!({ "id": 1, "username": "you" }))
     }
 
-    /// Responds to a request for a merge request, or one that acts on it.
+    /// Responds to a request that reads a merge request or acts on it.
     pub(in crate::sim) fn gitlab_reply(&self, request: &GitLabRequest<'_>) -> HostReply {
         let (reply, done) = self.merge_request_reply(request).unwrap_or_else(|error| (error_reply(error), None));
         (with_limit(reply, REQUESTS_PER_MINUTE - 1, (self.now + TimeDelta::minutes(1)).timestamp()), done)
@@ -263,7 +263,7 @@ impl HostWorld<'_> {
                 let reply = match request.part {
                     "approve" => Reply::json(StatusCode::CREATED, &changed.approval_state()),
                     "notes" => Reply::json(StatusCode::CREATED, &changed.notes().first()),
-                    "merge" if actions.merged_at.is_none() => error_reply(moved_error(&changed)),
+                    "merge" if actions.merged_at.is_none() => error_reply(head_changed_error(&changed)),
                     _ => Reply::json(StatusCode::OK, &changed.merge_request(self.fault)),
                 };
                 return Ok((reply, Some((number, actions))));
@@ -278,12 +278,12 @@ impl HostWorld<'_> {
         let mut actions = self.actions_on(found);
         let check_sha = |fields: &serde_json::Map<String, Value>| {
             let sha = fields.get("sha").and_then(Value::as_str).ok_or_else(|| bad_request("sha", "is missing"))?;
-            if sha == found.head { Ok(()) } else { Err(moved_error(found)) }
+            if sha == found.head { Ok(()) } else { Err(head_changed_error(found)) }
         };
         match request.part {
             "approve" => {
                 check_sha(&request.fields(&["sha"])?)?;
-                // GitLab also responds with 401 if the token is good, but the user may not approve.
+                // GitLab also responds with 401 if the token is valid but the user may not approve.
                 if found.state != HostState::Open || found.approvals().any(|approval| approval.author == "you") {
                     return Err((StatusCode::UNAUTHORIZED, "401 Unauthorized".to_owned()));
                 }
@@ -332,7 +332,7 @@ fn error_reply((status, text): Error) -> Reply {
     Reply::json(status, &json!({ name: text }))
 }
 
-fn moved_error(found: &HostPullRequest) -> Error {
+fn head_changed_error(found: &HostPullRequest) -> Error {
     (StatusCode::CONFLICT, format!("SHA does not match HEAD of source branch: {}", found.head))
 }
 

@@ -33,7 +33,7 @@ impl HostOperation {
         }
     }
 
-    /// Whether it changes something on the host.
+    /// Whether the operation changes something on the host.
     pub(in crate::sim) fn is_action(self) -> bool {
         matches!(self, Self::Review | Self::Merge | Self::Edit)
     }
@@ -52,11 +52,12 @@ pub enum HostFault {
     SecondaryLimit,
     /// The token has expired.
     ExpiredToken,
-    /// Status 502 after the host's time limit.
+    /// The host responds with status 502, as it does after its time limit.
     BadGateway,
     /// Every response is about another repository than the requested one.
     OtherRepository,
-    /// Every second pull request is not found: on GitHub of a request, on GitLab those with an odd number.
+    /// Every second pull request is not found: on GitHub every second one in a request, on GitLab those with odd
+    /// numbers.
     HalfMissing,
     /// The host has not computed yet whether there are conflicts.
     UnknownConflicts,

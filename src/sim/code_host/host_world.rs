@@ -16,7 +16,7 @@ const MAX_MERGED_JOBS: usize = 100;
 /// that the user has done with it.
 pub(in crate::sim) type HostReply = (Reply, Option<(u32, UserActions)>);
 
-/// The state of the host with which it responds.
+/// The state from which a host computes its responses.
 pub(in crate::sim) struct HostWorld<'a> {
     pub(in crate::sim) jobs: &'a [SimJob],
     pub(in crate::sim) seed: u64,
@@ -25,7 +25,7 @@ pub(in crate::sim) struct HostWorld<'a> {
     pub(in crate::sim) fault: Option<HostFault>,
     /// The token of the host that is requested.
     pub(in crate::sim) token: &'a str,
-    /// What is left of the limit of the token after the request; `None` if it has none.
+    /// What is left of the token's limit after the request; `None` if the token has no limit.
     pub(in crate::sim) rate_limit: Option<RateLimit>,
     /// What the user did, by the number of the pull request.
     pub(in crate::sim) actions: &'a HashMap<u32, UserActions>,
@@ -45,14 +45,15 @@ impl HostWorld<'_> {
     pub(super) fn find_unchanged(&self, url: &str) -> Option<HostPullRequest> {
         let number = PullRequestLink::parse(url)?.number;
         let is_searched = |job: &SimJob| job.link.is_some_and(|link| u64::from(link.number) == number);
-        let found = HostPullRequest::of(self.jobs.iter().find(|job| is_searched(job))?, self)?;
+        let found = HostPullRequest::from_job(self.jobs.iter().find(|job| is_searched(job))?, self)?;
         (found.url == url).then_some(found)
     }
 
     /// Returns the pages of the site that a merged pull request changed, each with the time of the merge. Only the
     /// newest jobs count.
     pub(in crate::sim) fn merged_pages(&self) -> Vec<(String, Time)> {
-        let newest = self.jobs.iter().rev().take(MAX_MERGED_JOBS).filter_map(|job| HostPullRequest::of(job, self));
+        let newest =
+            self.jobs.iter().rev().take(MAX_MERGED_JOBS).filter_map(|job| HostPullRequest::from_job(job, self));
         let merged = newest.filter_map(|mut found| {
             if let Some(actions) = self.actions.get(&found.number) {
                 found.apply(actions);

@@ -51,6 +51,7 @@ pub(super) struct HostPullRequest {
     pub(super) head: String,
     /// Whether it conflicts with the base branch; `None` if the host has not computed it yet.
     pub(super) has_conflicts: Option<bool>,
+    /// What holds up the merge; `None` if nothing does.
     hold: Option<MergeHold>,
     pub(super) checks: Vec<HostCheck>,
     /// Reviews and comments, oldest first.
@@ -118,7 +119,7 @@ impl UserActions {
 
 impl HostPullRequest {
     /// Returns the pull request of a job without the actions of the user, or `None` if the job has none yet.
-    pub(super) fn of(job: &SimJob, world: &HostWorld<'_>) -> Option<Self> {
+    pub(super) fn from_job(job: &SimJob, world: &HostWorld<'_>) -> Option<Self> {
         let (now, has_fault) = (world.now, |fault| world.fault == Some(fault));
         let link = job.link.filter(|link| link.visible_from <= now)?;
         let number = u64::from(link.number);
@@ -129,7 +130,7 @@ impl HostPullRequest {
         let total = usize::try_from(rng.between(3, 12)).unwrap_or(3);
         let (fails, conflicts, wants_changes) = (rng.chance(150), rng.chance(60), rng.chance(120));
         let (is_draft, is_abandoned, is_merged) = (rng.chance(80), rng.chance(40), rng.chance(850));
-        // A pull request that only has to wait is otherwise in order.
+        // A pull request whose merge is held up has no other problem.
         let is_usual = job.hold.is_none();
         let (fails, conflicts, wants_changes) = (fails && is_usual, conflicts && is_usual, wants_changes && is_usual);
         let is_draft = is_draft && is_usual;
@@ -175,9 +176,9 @@ impl HostPullRequest {
         Some(found)
     }
 
-    /// Adds to every text what a terminal must not get, and the token.
+    /// Adds the token, and control sequences that a terminal must not receive, to every text.
     fn add_hostile_text(&mut self, token: &str) {
-        // Once more with a character that is removed before the text is shown.
+        // The token occurs once more, split by a character that is removed before the text is shown.
         let (start, end) = token.split_at_checked(4).unwrap_or((token, ""));
         let hostile = format!("\u{1b}]0;x\u{7}\u{1b}[2J\u{202e}{token} {start}\u{200b}{end}");
         self.title.push_str(&hostile);
@@ -187,7 +188,7 @@ impl HostPullRequest {
         }
     }
 
-    /// Changes the pull request as the user did.
+    /// Applies the user's actions to the pull request.
     pub(super) fn apply(&mut self, actions: &UserActions) {
         if let Some(at) = actions.merged_at {
             self.state = HostState::Merged(at);
@@ -240,7 +241,7 @@ impl HostPullRequest {
     }
 }
 
-/// Returns what others than the user wrote.
+/// Returns the reviews and comments of everyone but the user.
 fn entries(number: u64, review: Option<ReviewEntryKind>, pushed_at: Time, now: Time) -> Vec<HostEntry> {
     let text = |n: u64| {
         let index = usize::try_from(mix(number + n) % 4).unwrap_or(0);

@@ -1,13 +1,13 @@
-//! The hourly limits of the simulated GitHub, metered as GitHub does: a GraphQL query costs points, a REST request costs
-//! one of another limit of the same size. Does not read the clock.
+//! The hourly limits of the simulated GitHub. As on GitHub, a GraphQL query costs points, and a REST request counts
+//! toward a separate limit of the same size. Does not read the clock.
 
 use crate::model::Time;
 use axum::http::HeaderName;
 use chrono::TimeDelta;
 
-/// The points that a token has per hour, and also its REST requests.
+/// The maximum number of points per hour for a token, and also of REST requests per hour.
 const LIMIT: u64 = 5000;
-/// The number of requests to GitHub's database that cost a point.
+/// The number of requests to GitHub's database that cost one point.
 const REQUESTS_PER_POINT: u64 = 100;
 
 /// GitHub's name for the limit of the GraphQL API.
@@ -58,8 +58,8 @@ impl RateLimit {
 /// The limits of the token.
 #[derive(Debug, Default)]
 pub(in crate::sim) struct GitHubLimits {
-    graphql: Hour,
-    rest: Hour,
+    graphql: HourlyUsage,
+    rest: HourlyUsage,
 }
 
 impl GitHubLimits {
@@ -75,12 +75,12 @@ impl GitHubLimits {
 
 /// An hour that starts with its first request, and what was spent in it.
 #[derive(Debug, Default)]
-struct Hour {
+struct HourlyUsage {
     ends_at: Option<Time>,
     used: u64,
 }
 
-impl Hour {
+impl HourlyUsage {
     fn spend(&mut self, resource: &'static str, cost: u64, now: Time) -> RateLimit {
         let resets_at = self.ends_at.filter(|end| now < *end).unwrap_or(now + TimeDelta::hours(1));
         if self.ends_at != Some(resets_at) {
@@ -92,8 +92,8 @@ impl Hour {
     }
 }
 
-/// Returns how many points a GraphQL request costs: the number of lists that it opens, if every list has as many entries as
-/// the query allows, divided by 100 and rounded; at least 1.
+/// Returns how many points a GraphQL request costs: at least 1, otherwise the number of lists that it opens, divided by
+/// 100 and rounded. Every list counts as if it had as many entries as the query allows.
 pub(super) fn query_points(query: &str) -> u64 {
     let (operation, fragment) = query.split_once("fragment ").unwrap_or((query, ""));
     let uses = u64::try_from(operation.matches("...Part").count()).unwrap_or(u64::MAX);
