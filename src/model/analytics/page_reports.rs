@@ -72,7 +72,7 @@ impl PageReports {
             numbers(report, PageComments { all: known.len(), open })
         });
         let questions = reports.questions.map(|report| {
-            let known = report.rows.iter().filter(|row| row.about().as_ref() == Some(&wanted));
+            let known = report.rows.iter().filter(|row| row.subject_page().as_ref() == Some(&wanted));
             let known: Vec<bool> = known.map(|row| row.is_answered == Some(false)).collect();
             let unanswered = known.iter().filter(|is_unanswered| **is_unanswered).count();
             numbers(report, PageQuestions { all: known.len(), unanswered })

@@ -2,7 +2,7 @@
 
 use super::row_list::{ListTab, ListedGroup, RowList, Rows};
 use crate::model::Time;
-use crate::model::analytics::fields::{Field, FieldValue, HasFields, Flag};
+use crate::model::analytics::fields::{Field, FieldValue, Flag, HasFields};
 use crate::model::analytics::{Question, RowsReport};
 use crate::model::comparison::{ComparedRanges, ViewsChange};
 use crate::model::text::CleanText;

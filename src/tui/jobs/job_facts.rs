@@ -1,7 +1,7 @@
 //! The labelled facts about a job and its pull request, in the details: which of them are known, and their values.
 
 use crate::model::colors::ColorRole;
-use crate::model::job_state::state_fact;
+use crate::model::job_state::fact_shown_as_state;
 use crate::model::link::{WebLink, short_display_url};
 use crate::model::pull_request::{Checks, ChecksState, PullRequest, Review};
 use crate::model::row::Job;
@@ -81,7 +81,7 @@ impl FactName {
         match self {
             Self::PullRequest => {
                 // The first line already shows the state of a completed job's pull request.
-                let fact = job.pr_fact().filter(|_| state_fact(job).is_none());
+                let fact = job.pr_fact().filter(|_| fact_shown_as_state(job).is_none());
                 let fact = fact.map(|fact| (format!(" · {}", fact.word_and_meaning().1).into(), fact.role()));
                 [(link_text(job, width).into(), ColorRole::Text)].into_iter().chain(fact).collect()
             }

@@ -7,7 +7,7 @@ use crate::model::colors::ColorRole;
 use crate::model::load::Load;
 use crate::model::preview::BuildState;
 use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact, PullRequestState, short_commit};
-use crate::model::pull_request_details::{FileSize, PullRequestDetails, ReviewEntry, ReviewKind, SiteFacts};
+use crate::model::pull_request_details::{FileDiffStat, PullRequestDetails, ReviewEntry, ReviewKind, SiteFacts};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::tui::App;
@@ -205,7 +205,7 @@ fn size_of_files(state: &PullRequest, details: &PullRequestDetails) -> Option<Ve
     if state.additions.is_some() || files.is_empty() || details.head != state.head || !is_complete {
         return None;
     }
-    let sum = |lines: fn(&FileSize) -> u64| files.iter().map(lines).sum();
+    let sum = |lines: fn(&FileDiffStat) -> u64| files.iter().map(lines).sum();
     Some(job_facts::size_of(sum(|file| file.additions), sum(|file| file.deletions), Some(count)))
 }
 
@@ -296,13 +296,13 @@ fn file_lines(out: &mut Lines, app: &App, details: &PullRequestDetails, site: &S
         return;
     }
     out.heading("Files", details.files.len());
-    let views_of = |file: &FileSize| {
+    let views_of = |file: &FileDiffStat| {
         let views = site.page_views(file.path.as_str()).map(|(_, views)| views_text(app, views));
         views.unwrap_or_default()
     };
     let views: Vec<String> = details.files.iter().map(views_of).collect();
     let signed = |sign: char, lines: u64| format!("{sign}{}", format_count(lines));
-    let widest = |sign: char, lines: fn(&FileSize) -> u64| {
+    let widest = |sign: char, lines: fn(&FileDiffStat) -> u64| {
         details.files.iter().map(|file| signed(sign, lines(file)).width()).max().unwrap_or(0)
     };
     let (added, deleted) = (widest('+', |file| file.additions), widest('−', |file| file.deletions));
