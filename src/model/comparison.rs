@@ -45,6 +45,12 @@ impl ComparedRanges {
         if now == before { Err(NotComparable::SameDays) } else { Ok(Self { now, before }) }
     }
 
+    /// Returns the complete days of a range and those of the previous period to compare them with; `None` if there are
+    /// none.
+    pub fn with_previous(shown: DateRange, today: NaiveDate) -> Option<Self> {
+        Self::new(shown, shown.step(-1)?, true, today).ok()
+    }
+
     /// Whether numbers are compared per day, because one range has more days.
     pub fn is_per_day(self) -> bool {
         self.now.days() != self.before.days()
@@ -114,7 +120,7 @@ impl ComparedRanges {
 }
 
 /// How one number of views changed; numbers are per day if the ranges differ in length.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ViewsChange {
     InBoth {
         now: ViewCount,
@@ -124,6 +130,7 @@ pub enum ViewsChange {
     New(ViewCount),
     /// The page is listed only in the previous range.
     Gone(ViewCount),
+    #[default]
     Unknown,
 }
 

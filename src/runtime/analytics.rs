@@ -30,7 +30,7 @@ impl EffectRunner {
             }
             AnalyticsEffect::LoadCachedViews(range) => {
                 let stored = self.with_engine(async |engine| engine.cached_report(range).await).await;
-                AnalyticsMsg::CachedViews { range, report: stored.ok().and_then(|stored| stored.report) }
+                AnalyticsMsg::CachedViews(stored.ok().and_then(|stored| stored.report))
             }
             AnalyticsEffect::LoadViews(plan) => {
                 let outcome = match self.engine().await {

@@ -48,7 +48,7 @@ impl StoredReports {
     fn loaded(&self) -> LoadedReports<'_> {
         LoadedReports {
             views: self.views.as_deref(),
-            previous_views: None,
+            comparison: None,
             feedback_by_page: self.feedback_by_page.as_deref(),
             feedback: self.feedback.as_deref(),
             questions: self.questions.as_deref(),

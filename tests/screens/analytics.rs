@@ -7,6 +7,7 @@ use docdeck::model::analytics::{
     AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, RowsMerge, RowsReport, RowsResponse,
     Search, Source,
 };
+use docdeck::model::comparison::ComparedRanges;
 use docdeck::model::period::DateRange;
 use docdeck::model::report::Report;
 use docdeck::model::text::CleanText;
@@ -151,9 +152,10 @@ pub(crate) fn load_signals(fixture: &mut ScreenFixture, with_questions: bool) {
         let page = ViewsPage { totals: counts(9_000, 4_000), rows, has_more: Some(false) };
         Some(Arc::new(Report::from_first_response(range, page, true, now())))
     };
-    analytics(fixture, AnalyticsMsg::CachedViews { range, report: views(range, 2) });
-    let before = range.step(-1).expect("a range");
-    analytics(fixture, AnalyticsMsg::CachedViews { range: before, report: views(before, 3) });
+    let compared = ComparedRanges::with_previous(range, now().date_naive()).expect("complete days");
+    for (range, factor) in [(range, 2), (compared.now, 2), (compared.before, 3)] {
+        analytics(fixture, AnalyticsMsg::CachedViews(views(range, factor)));
+    }
 }
 
 #[test]

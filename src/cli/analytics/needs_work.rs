@@ -16,6 +16,7 @@ use crate::model::analytics::fields::{FieldedRow, HasFields};
 use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, PageSignals, ReportSet, Signal, Weights};
 use crate::model::analytics::needs_work_export::NeedsWorkExport;
 use crate::model::analytics::{Feedback, PageFeedback, Question, RowsPlan, RowsReport, Search};
+use crate::model::comparison::{ComparedRanges, Comparison};
 use crate::model::export::ExportFormat;
 use crate::model::failure::Failure;
 use crate::model::ledger::RateLimited;
@@ -23,14 +24,14 @@ use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, Report};
 use crate::model::views::{MAX_PAGE_SIZE, ViewsQuery};
 use crate::store::StoreError;
-use chrono::Utc;
+use chrono::{NaiveDate, Utc};
 use clap::Args;
 use std::sync::Arc;
 
 /// Help text about the columns and the exit codes.
 pub(in crate::cli) const OUTPUT_HELP: &str = "\
-Each row is a page with its signals: views and lost views (compared with the previous period, if all its page views \
-are cached), thumbs down, open comments, unanswered questions, and searches for words of the page's path after which \
+Each row is a page with its signals: views and lost views (complete days compared with the previous period, if all page \
+views of both are cached), thumbs down, open comments, unanswered questions, and searches for words of the page's path after which \
 nobody clicked a result. The score is the mean of the page's shares of the site's totals, weighted by `weights` under \
 [analytics] in config.toml. A signal whose report is not loaded is empty, never 0. What belongs to no page is in a row \
 without a path.
@@ -85,7 +86,7 @@ pub(in crate::cli) async fn run(cx: &mut CommandContext<'_>, options: &Options) 
                 let stored = StoredViews::open(&session.store, &session.scope).await?;
                 let days = options.days.range(stored.service_now().date_naive())?;
                 days.note_future_end(out);
-                let reports = CachedReports::read(session, days.range).await?;
+                let reports = CachedReports::read(session, days.range, stored.service_now().date_naive()).await?;
                 print(&reports, days.range, &weights, options, out)
             })
             .await;
@@ -106,7 +107,8 @@ pub(in crate::cli) async fn run(cx: &mut CommandContext<'_>, options: &Options) 
 #[derive(Debug, Default)]
 struct CachedReports {
     views: Option<Arc<Report>>,
-    previous_views: Option<Arc<Report>>,
+    /// The page views of complete days that are compared, if they are cached.
+    comparison: Option<Comparison>,
     feedback_by_page: Option<Arc<RowsReport<PageFeedback>>>,
     feedback: Option<Arc<RowsReport<Feedback>>>,
     questions: Option<Arc<RowsReport<Question>>>,
@@ -115,15 +117,18 @@ struct CachedReports {
 
 impl CachedReports {
     /// Reads the cached reports from the store.
-    async fn read(session: &StoreSession, range: DateRange) -> Result<Self, StoreError> {
+    async fn read(session: &StoreSession, range: DateRange, today: NaiveDate) -> Result<Self, StoreError> {
         let StoreSession { store, scope } = session;
-        let previous_views = match range.step(-1) {
-            Some(previous) => store.cached_report(scope, previous).await?.report,
+        let comparison = match ComparedRanges::with_previous(range, today) {
+            Some(ranges) => {
+                let now = store.cached_report(scope, ranges.now).await?.report;
+                now.zip(store.cached_report(scope, ranges.before).await?.report)
+            }
             None => None,
         };
         Ok(Self {
             views: store.cached_report(scope, range).await?.report,
-            previous_views,
+            comparison: comparison.map(|(now, before)| Comparison { now, before }),
             feedback_by_page: store.rows_report(scope, range).await?.report,
             feedback: store.rows_report(scope, range).await?.report,
             questions: store.rows_report(scope, range).await?.report,
@@ -132,14 +137,17 @@ impl CachedReports {
     }
 
     /// Reads the cached reports through the engine, with times of this computer's clock.
-    async fn read_from_engine(engine: &Engine, range: DateRange) -> Result<Self, Failure> {
-        let previous_views = match range.step(-1) {
-            Some(previous) => engine.cached_report(previous).await?.report,
+    async fn read_from_engine(engine: &Engine, range: DateRange, today: NaiveDate) -> Result<Self, Failure> {
+        let comparison = match ComparedRanges::with_previous(range, today) {
+            Some(ranges) => {
+                let now = engine.cached_report(ranges.now).await?.report;
+                now.zip(engine.cached_report(ranges.before).await?.report)
+            }
             None => None,
         };
         Ok(Self {
             views: engine.cached_report(range).await?.report,
-            previous_views,
+            comparison: comparison.map(|(now, before)| Comparison { now, before }),
             feedback_by_page: engine.stored_rows(range).await?.report,
             feedback: engine.stored_rows(range).await?.report,
             questions: engine.stored_rows(range).await?.report,
@@ -167,7 +175,7 @@ impl CachedReports {
     fn loaded(&self) -> LoadedReports<'_> {
         LoadedReports {
             views: self.views.as_deref(),
-            previous_views: self.previous_views.as_deref(),
+            comparison: self.comparison.as_ref(),
             feedback_by_page: self.feedback_by_page.as_deref(),
             feedback: self.feedback.as_deref(),
             questions: self.questions.as_deref(),
@@ -185,7 +193,7 @@ async fn load_reports(
     out: &mut Out,
 ) -> Result<(CachedReports, Option<CliError>), CliError> {
     let engine = session.engine.clone();
-    let mut reports = CachedReports::read_from_engine(&engine, range).await?;
+    let mut reports = CachedReports::read_from_engine(&engine, range, engine.service_now().date_naive()).await?;
     let requests = count_requests(session, &reports, range, fresh).await?;
     if requests > 0 {
         let now = session.engine.service_now();

@@ -309,7 +309,7 @@ impl HasFields for PageSignals {
     const FIELDS: &'static [Field<Self>] = &[
         Field::new("page", "path", |page| FieldValue::text(page.path_text())),
         Field::new("views", Signal::Views.name(), |page| FieldValue::Number(page.value(Signal::Views))),
-        Field::new("change", "change", |page| FieldValue::Percent(page.views_change().percent())),
+        Field::new("change", "change", |page| FieldValue::Percent(page.views_change.percent())),
         Field::new("lost", Signal::LostViews.name(), |page| FieldValue::Number(page.value(Signal::LostViews))),
         Field::new("down", Signal::ThumbsDown.name(), |page| FieldValue::Number(page.value(Signal::ThumbsDown))),
         Field::new("comments", Signal::OpenComments.name(), |page| {

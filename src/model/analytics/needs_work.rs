@@ -4,7 +4,7 @@
 
 use super::{AnalyticsKind, Feedback, PageFeedback, Question, RowsReport, Search, page_path};
 use crate::model::Time;
-use crate::model::comparison::ViewsChange;
+use crate::model::comparison::{Comparison, ViewsChange};
 use crate::model::report::Report;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, ViewCount};
@@ -105,8 +105,8 @@ impl Weights {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LoadedReports<'a> {
     pub views: Option<&'a Report>,
-    /// Page views of the previous period of the same length.
-    pub previous_views: Option<&'a Report>,
+    /// The page views of the complete days of the range, and those of the previous period that they are compared with.
+    pub comparison: Option<&'a Comparison>,
     pub feedback_by_page: Option<&'a RowsReport<PageFeedback>>,
     pub feedback: Option<&'a RowsReport<Feedback>>,
     pub questions: Option<&'a RowsReport<Question>>,
@@ -151,11 +151,10 @@ impl<'a> LoadedReports<'a> {
         times.into_iter().flatten().min()
     }
 
-    /// Returns the page views of the previous period; `None` unless both periods are fully loaded, because a page that
-    /// a partial report lacks may have views.
-    fn compared_views(&self) -> Option<&'a Report> {
-        let is_complete = self.views.is_some_and(|views| views.complete);
-        self.previous_views.filter(|previous| is_complete && previous.complete)
+    /// Returns the page views that can be compared; `None` unless both reports are complete, because a page that a partial
+    /// report lacks may have views.
+    fn complete_comparison(&self) -> Option<&'a Comparison> {
+        self.comparison.filter(|comparison| comparison.now.complete && comparison.before.complete)
     }
 }
 
@@ -198,8 +197,9 @@ pub struct PageSignals {
     /// The path of the page; `None` for signals that can't be assigned to any page.
     pub path: Option<CleanText>,
     values: PerSignal<Option<ViewCount>>,
-    /// The views in the previous period.
-    pub previous_views: Option<ViewCount>,
+    /// The change of views from the previous period. Only complete days are compared, so it differs from the change of
+    /// all views of the range if that includes today.
+    pub views_change: ViewsChange,
     /// The searches for the page that ended without a click, in the service's order, up to [`Self::MAX_SEARCHES`].
     pub searches: Vec<CleanText>,
     /// The weighted sum of the shares, divided by the sum of the weights of all signals whose total is above zero; 0 to
@@ -225,17 +225,6 @@ impl PageSignals {
     /// Returns the number of a signal with all its digits; empty if the number is unknown.
     pub fn number_text(&self, signal: Signal) -> String {
         self.value(signal).map(|value| value.to_string()).unwrap_or_default()
-    }
-
-    /// Returns the change of views from the previous period.
-    pub fn views_change(&self) -> ViewsChange {
-        let Some(now) = self.value(Signal::Views) else { return ViewsChange::Unknown };
-        match self.previous_views {
-            Some(before) if now.is_zero() && !before.is_zero() => ViewsChange::Gone(before),
-            Some(before) => ViewsChange::InBoth { now, before },
-            None if self.value(Signal::LostViews).is_some() && !now.is_zero() => ViewsChange::New(now),
-            None => ViewsChange::Unknown,
-        }
     }
 
     /// Whether any signal other than the views is above zero.
@@ -292,7 +281,8 @@ struct CollectedSignals {
     /// The site's views, which the service reports even if only some pages are loaded.
     site_views: Option<ViewCount>,
     views: HashMap<CleanText, ViewCount>,
-    previous_views: HashMap<CleanText, ViewCount>,
+    /// The views of complete days, now and in the previous period; `None` if they can't be compared.
+    compared_views: Option<[HashMap<CleanText, ViewCount>; 2]>,
     /// The pages that have a signal other than views. Only a few of the viewed pages do.
     pages: HashMap<Option<CleanText>, CollectedPage>,
 }
@@ -308,12 +298,13 @@ impl CollectedSignals {
     fn new(reports: LoadedReports<'_>) -> Self {
         let is_loaded = Signal::ALL.map(|signal| match signal {
             Signal::Views => reports.views.is_some(),
-            Signal::LostViews => reports.compared_views().is_some(),
+            Signal::LostViews => reports.complete_comparison().is_some(),
             Signal::ThumbsDown => reports.feedback_by_page.is_some(),
             Signal::OpenComments => reports.feedback.is_some(),
             Signal::UnansweredQuestions => reports.questions.is_some(),
             Signal::UnclickedSearches => reports.searches.is_some(),
         });
+        let comparison = reports.complete_comparison();
         let partial = reports.partial();
         let is_partial = Signal::ALL.map(|signal| match signal.report() {
             Some(kind) => partial.rows.contains(&kind),
@@ -324,7 +315,8 @@ impl CollectedSignals {
             is_partial,
             site_views: reports.views.and_then(|views| views.totals.total.value()),
             views: views_by_page(reports.views),
-            previous_views: views_by_page(reports.compared_views()),
+            compared_views: comparison
+                .map(|compared| [&compared.now, &compared.before].map(|of| views_by_page(Some(of)))),
             pages: HashMap::new(),
         }
     }
@@ -337,9 +329,12 @@ impl CollectedSignals {
     }
 
     fn add_lost_views(&mut self) {
-        let now = |path| self.views.get(path).copied().unwrap_or_default();
-        let lost = self.previous_views.iter().map(|(path, before)| (path.clone(), *before - now(path)));
-        let lost: Vec<(CleanText, ViewCount)> = lost.filter(|(_, lost)| *lost > ViewCount::ZERO).collect();
+        let Some([now, before]) = &self.compared_views else { return };
+        let lost = |(path, before): (&CleanText, &ViewCount)| {
+            let lost = *before - now.get(path).copied().unwrap_or_default();
+            (lost > ViewCount::ZERO).then(|| (path.clone(), lost))
+        };
+        let lost: Vec<(CleanText, ViewCount)> = before.iter().filter_map(lost).collect();
         for (path, lost) in lost {
             self.add(Some(path), Signal::LostViews, lost);
         }
@@ -366,7 +361,8 @@ impl CollectedSignals {
         let Some(searches) = reports.searches else { return };
         let with_signals: Vec<CleanText> = self.pages.keys().flatten().cloned().collect();
         let mut found: Vec<(Option<CleanText>, &Search)> = Vec::new();
-        let index = PathIndex::new(self.views.keys().chain(self.previous_views.keys()).chain(&with_signals));
+        let compared = self.compared_views.iter().flatten().flat_map(HashMap::keys);
+        let index = PathIndex::new(self.views.keys().chain(compared).chain(&with_signals));
         for row in searches.rows.iter().filter(|row| row.is_unclicked()) {
             let clicked = row.top_page.as_ref().map(|page| page_path(page.as_str()));
             found.push((clicked.or_else(|| index.find(row.query.as_str()).cloned()), row));
@@ -381,7 +377,7 @@ impl CollectedSignals {
     }
 
     fn rank(self, weights: &Weights) -> NeedsWork {
-        let Self { is_loaded, is_partial, site_views, views, previous_views, pages } = self;
+        let Self { is_loaded, is_partial, site_views, views, compared_views, pages } = self;
         let mut totals = is_loaded.map(|is_loaded| is_loaded.then_some(ViewCount::ZERO));
         for page in pages.values() {
             let sums = totals.iter_mut().zip(&page.values);
@@ -406,14 +402,17 @@ impl CollectedSignals {
                 let without_row = (is_loaded && !is_partial).then_some(ViewCount::ZERO);
                 *value = value.or(without_row);
             }
-            let previous_views = path.as_ref().and_then(|path| previous_views.get(path)).copied();
+            let compared = path.as_ref().zip(compared_views.as_ref());
+            let views_change = compared.map_or(ViewsChange::Unknown, |(path, [now, before])| {
+                views_change(now.get(path).copied(), before.get(path).copied())
+            });
             if path.is_none()
                 && let Some(views) = values.get_mut(at_views)
             {
                 // Signals that belong to no page have no views.
                 *views = None;
             }
-            let mut page = PageSignals { path, values, previous_views, searches, score: 0.0 };
+            let mut page = PageSignals { path, values, views_change, searches, score: 0.0 };
             let shares = Signal::ALL.into_iter().filter_map(|signal| Some((signal, ranked.share(&page, signal)?)));
             let sum: f64 = shares.map(|(signal, share)| weights.get(signal) * share).sum();
             page.score = if all > 0.0 { sum / all } else { 0.0 };
@@ -424,6 +423,16 @@ impl CollectedSignals {
         rows.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
         ranked.pages = rows;
         ranked
+    }
+}
+
+/// Returns the change of views from one complete report to another. A page that a report lacks has no views in it.
+fn views_change(now: Option<ViewCount>, before: Option<ViewCount>) -> ViewsChange {
+    match (now.filter(|now| !now.is_zero()), before.filter(|before| !before.is_zero())) {
+        (Some(now), Some(before)) => ViewsChange::InBoth { now, before },
+        (None, Some(before)) => ViewsChange::Gone(before),
+        (Some(now), None) => ViewsChange::New(now),
+        (None, None) => ViewsChange::Unknown,
     }
 }
 
@@ -504,6 +513,7 @@ mod tests {
     use crate::model::analytics::{FeedbackStatus, RowsMerge, RowsResponse};
     use crate::model::period::DateRange;
     use crate::model::views::{Counts, PageRow, ViewsPage};
+    use std::sync::Arc;
 
     fn range() -> DateRange {
         DateRange::last_days(7, chrono::NaiveDate::default())
@@ -545,7 +555,7 @@ mod tests {
         let first = page(&found, "/a");
         assert_eq!(first.value(Signal::ThumbsDown), Some(3.into()));
         assert_eq!(first.value(Signal::OpenComments), None);
-        assert_eq!((found.total(Signal::Views), first.views_change()), (None, ViewsChange::Unknown));
+        assert_eq!((found.total(Signal::Views), first.views_change), (None, ViewsChange::Unknown));
         assert!((first.score - 0.75).abs() < 1e-9, "the only known signal decides: {}", first.score);
     }
 
@@ -579,12 +589,36 @@ mod tests {
     }
 
     #[test]
+    fn views_of_complete_days_are_compared() {
+        let with_today = views(&[("/a", 110), ("/new", 5)]);
+        let comparison = Comparison {
+            now: Arc::new(views(&[("/a", 100)])),
+            before: Arc::new(views(&[("/a", 100), ("/b", 20), ("/gone", 10)])),
+        };
+        let down = report(vec![votes("/a", 1), votes("/b", 1), votes("/new", 1)]);
+        let reports = LoadedReports {
+            views: Some(&with_today),
+            comparison: Some(&comparison),
+            feedback_by_page: Some(&down),
+            ..LoadedReports::default()
+        };
+        let found = NeedsWork::compute(reports, &Weights::default());
+        let change = |path: &str| page(&found, path).views_change;
+        assert_eq!(page(&found, "/a").value(Signal::Views), Some(110.into()));
+        assert_eq!(change("/a"), ViewsChange::InBoth { now: 100.into(), before: 100.into() });
+        assert_eq!([change("/b"), change("/gone")], [ViewsChange::Gone(20.into()), ViewsChange::Gone(10.into())]);
+        assert_eq!(change("/new"), ViewsChange::Unknown, "it has no complete day yet");
+        assert_eq!(found.total(Signal::LostViews), Some(30.into()));
+    }
+
+    #[test]
     fn shares_add_up_to_one_and_decide_the_order() {
         let (now, before) = (views(&[("/a", 50), ("/b", 100)]), views(&[("/a", 100), ("/b", 90), ("/gone", 10)]));
         let down = report(vec![votes("/b", 4), votes("/a", 1)]);
+        let comparison = Comparison { now: Arc::new(now.clone()), before: Arc::new(before) };
         let reports = LoadedReports {
             views: Some(&now),
-            previous_views: Some(&before),
+            comparison: Some(&comparison),
             feedback_by_page: Some(&down),
             ..LoadedReports::default()
         };
@@ -595,7 +629,7 @@ mod tests {
         }
         let paths: Vec<_> = found.pages.iter().filter_map(|page| page.path.as_ref().map(CleanText::as_str)).collect();
         assert_eq!(paths, ["/a", "/b", "/gone"]);
-        assert_eq!(page(&found, "/a").views_change().percent(), Some(-50.0));
+        assert_eq!(page(&found, "/a").views_change.percent(), Some(-50.0));
         assert_eq!(page(&found, "/gone").value(Signal::LostViews), Some(10.into()));
         let mut only_votes = Weights(Signal::ALL.map(|_| 0.0));
         only_votes.set(Signal::ThumbsDown, 2.0);

@@ -38,9 +38,8 @@ impl NeedsWorkExport<'_> {
         let record = |page: &&PageSignals| {
             let mut cells = vec![guard_formulas(page.path_text()), format!("{:.4}", page.score)];
             cells.extend(Signal::ALL.map(|signal| guard_unless_number(page.number_text(signal))));
-            cells.push(
-                page.views_change().percent().map(|percent| format!("{:.4}", percent / 100.0)).unwrap_or_default(),
-            );
+            cells
+                .push(page.views_change.percent().map(|percent| format!("{:.4}", percent / 100.0)).unwrap_or_default());
             cells
         };
         csv_text(&heads, self.pages.iter().map(record))
@@ -54,7 +53,7 @@ impl NeedsWorkExport<'_> {
             let mut row = signals(&|signal| page.value(signal));
             row.insert("path".to_owned(), json!(page.path));
             row.insert("score".to_owned(), json!(page.score));
-            let change = page.views_change().percent().map(|percent| percent / 100.0);
+            let change = page.views_change.percent().map(|percent| percent / 100.0);
             row.insert("change".to_owned(), json!(change));
             row
         };

@@ -19,10 +19,7 @@ pub enum AnalyticsMsg {
     FeedbackByPage(RowsMsg<PageFeedback>),
     Questions(RowsMsg<Question>),
     /// The cached page views of a range, if there are any.
-    CachedViews {
-        range: DateRange,
-        report: Option<Arc<Report>>,
-    },
+    CachedViews(Option<Arc<Report>>),
     /// Loading page views for the pages that need work ended.
     ViewsLoaded {
         range: DateRange,

@@ -5,11 +5,13 @@ use super::row_list::{ListTab, RowList, Rows};
 use crate::model::Time;
 use crate::model::analytics::fields::HasFields;
 use crate::model::analytics::needs_work::{NeedsWork, PageSignals};
+use crate::model::comparison::{ComparedRanges, Comparison};
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, Report};
 use crate::tui::msg::Effect;
 use crate::tui::views::all_pages::AllPages;
+use chrono::NaiveDate;
 use std::sync::Arc;
 
 /// The state of the tab.
@@ -17,51 +19,74 @@ use std::sync::Arc;
 pub struct NeedsWorkTab {
     pub(super) range: Option<DateRange>,
     pub(super) views: Load<Arc<Report>>,
-    pub(super) previous_views: Option<Arc<Report>>,
+    /// The days whose page views are compared with those of the previous period.
+    compared_ranges: Option<ComparedRanges>,
+    /// Their complete reports, now and in the previous period.
+    complete_views: [Option<Arc<Report>>; 2],
+    /// The same reports, once both are known.
+    pub(super) comparison: Option<Comparison>,
     pub(super) found: NeedsWork,
     pub(super) list: RowList<PageSignals>,
 }
 
 impl NeedsWorkTab {
     /// Shows this range. Returns the ranges whose cached page views have to be read, or none if it is already shown.
-    pub(super) fn show_range(&mut self, range: DateRange) -> Vec<DateRange> {
+    pub(super) fn show_range(&mut self, range: DateRange, today: NaiveDate) -> Vec<DateRange> {
         if self.range == Some(range) {
             return Vec::new();
         }
         let list = std::mem::take(&mut self.list);
-        *self = Self { range: Some(range), list, ..Self::default() };
+        let compared_ranges = ComparedRanges::with_previous(range, today);
+        *self = Self { range: Some(range), compared_ranges, list, ..Self::default() };
         self.arrange();
-        [Some(range), range.step(-1)].into_iter().flatten().collect()
+        self.ranges_of_views()
+    }
+
+    /// Returns the range on screen, and the ranges that are compared.
+    fn ranges_of_views(&self) -> Vec<DateRange> {
+        let compared = self.compared_ranges.into_iter().flat_map(|ranges| [ranges.now, ranges.before]);
+        let compared = compared.filter(|range| self.range != Some(*range));
+        self.range.into_iter().chain(compared).collect()
     }
 
     /// Takes over page views that the tab Pages has loaded, if they are newer or more complete. Returns whether it did.
     pub(super) fn share_views(&mut self, pages: &AllPages, now: Time) -> bool {
-        let is_better = |known: &Arc<Report>, shown: Option<&Report>| {
-            shown.is_none_or(|shown| {
-                (known.complete && !shown.complete) || (known.complete == shown.complete && known.as_of > shown.as_of)
-            })
-        };
-        let known = self.range.and_then(|range| pages.report(range)).filter(|known| is_better(known, self.views()));
-        let before = self.range.and_then(|range| pages.complete_report(range.step(-1)?));
-        let before = before.filter(|known| is_better(known, self.previous_views.as_deref()));
-        let has_changed = known.is_some() || before.is_some();
-        if let Some(before) = before {
-            self.previous_views = Some(Arc::clone(before));
-        }
-        if let Some(known) = known {
-            self.show_views(Arc::clone(known), now);
-        }
-        has_changed
+        let ranges = self.ranges_of_views();
+        let known: Vec<&Arc<Report>> = ranges.into_iter().filter_map(|range| pages.report(range)).collect();
+        known.into_iter().filter(|report| self.use_views(report, now)).count() > 0
     }
 
     /// Stores page views that were read from the cache. Ignores those of another range.
-    pub(super) fn set_cached_views(&mut self, range: DateRange, report: Option<Arc<Report>>, now: Time) {
-        let Some(report) = report else { return };
-        if self.range == Some(range) {
-            self.show_views(report, now);
-        } else if self.range.and_then(|shown| shown.step(-1)) == Some(range) && report.complete {
-            self.previous_views = Some(report);
+    pub(super) fn set_cached_views(&mut self, report: Option<Arc<Report>>, now: Time) {
+        if let Some(report) = report {
+            self.use_views(&report, now);
         }
+    }
+
+    /// Uses page views of a range that is shown or compared, if they are newer or more complete. Returns whether it did.
+    fn use_views(&mut self, report: &Arc<Report>, now: Time) -> bool {
+        let is_better = |known: Option<&Report>| {
+            known.is_none_or(|known| {
+                (report.complete && !known.complete)
+                    || (report.complete == known.complete && report.as_of > known.as_of)
+            })
+        };
+        let mut is_used = false;
+        if self.range == Some(report.range) && is_better(self.views()) {
+            self.show_views(Arc::clone(report), now);
+            is_used = true;
+        }
+        let compared = self.compared_ranges.map(|ranges| [ranges.now, ranges.before]);
+        for (slot, range) in self.complete_views.iter_mut().zip(compared.into_iter().flatten()) {
+            if range == report.range && report.complete && is_better(slot.as_deref()) {
+                *slot = Some(Arc::clone(report));
+                is_used = true;
+            }
+        }
+        if let [Some(now), Some(before)] = &self.complete_views {
+            self.comparison = Some(Comparison { now: Arc::clone(now), before: Arc::clone(before) });
+        }
+        is_used
     }
 
     /// Requests page views. Returns the effect.
@@ -77,7 +102,7 @@ impl NeedsWorkTab {
             return;
         }
         if let Some(report) = outcome.report {
-            self.show_views(report, now);
+            self.use_views(&report, now);
         }
         if let LoadEndReason::Failed(failure) = outcome.end_reason {
             self.views.finish(Err(failure), now);

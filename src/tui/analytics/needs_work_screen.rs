@@ -260,13 +260,17 @@ fn note_text(view: View<'_>) -> (String, bool) {
     let missing = analytics.loaded_reports().missing();
     if missing.is_empty() {
         let partial = tab.views().is_some_and(|views| !views.complete);
-        let previous = if tab.previous_views.is_none() { "the previous period is not loaded" } else { "" };
-        let views = if partial { "only the most viewed pages have views" } else { previous };
-        let views = (!views.is_empty()).then(|| views.to_owned());
+        let change = match (&tab.comparison, tab.range) {
+            (Some(comparison), Some(range)) => format!("change: {}", comparison.ranges().label(range)),
+            _ => "the previous period is not loaded".to_owned(),
+        };
+        let views = partial.then(|| "only the most viewed pages have views".to_owned());
+        let change = (tab.comparison.is_some() || !partial).then_some(change);
+        let views = views.into_iter().chain(change);
         let partial = analytics.loaded_reports().partial();
         let names: Vec<&str> = partial.rows.iter().map(|kind| kind.label()).collect();
         let in_part = (!names.is_empty()).then(|| format!("loaded in part: {}", names.join(", ")));
-        return (views.into_iter().chain(in_part).collect::<Vec<_>>().join(" · "), false);
+        return (views.chain(in_part).collect::<Vec<_>>().join(" · "), false);
     }
     let key = view.app.key_label(Context::Analytics, Action::LoadAll);
     (format!("not loaded: {}; press {key} to load", missing.names().join(", ")), false)
@@ -399,7 +403,7 @@ fn signal_cell<'a>(row: &ListRow<'a, PageSignals>, signal: Signal, width: usize)
 }
 
 fn views_change_cell<'a>(row: &ListRow<'a, PageSignals>, _width: usize) -> TableCell<'a> {
-    let change = row.item.views_change();
+    let change = row.item.views_change;
     let style = ChangeWeight::of(change, ViewCount::ZERO).style(change, row.view.theme);
     TableCell::new(change_cell(change), style)
 }

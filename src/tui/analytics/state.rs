@@ -47,7 +47,7 @@ impl AnalyticsState {
         let is_of_range = self.needs_work.range == Some(range);
         LoadedReports {
             views: self.needs_work.views().filter(|_| is_of_range),
-            previous_views: self.needs_work.previous_views.as_deref().filter(|_| is_of_range),
+            comparison: self.needs_work.comparison.as_ref().filter(|_| is_of_range),
             feedback_by_page: of_range(&self.feedback_by_page, range),
             feedback: of_range(&self.feedback, range),
             questions: of_range(&self.questions, range),

@@ -231,7 +231,7 @@ fn pages_that_need_work_show_unknown_signals_as_unknown() {
         PageRow { path: CleanText::line("/sso"), counts: Counts { total: Count::Known(940), ..Counts::default() } };
     let page = ViewsPage { rows: vec![row], ..ViewsPage::default() };
     let views = Arc::new(Report::from_first_response(range, page, true, at(0)));
-    app.update(Msg::Analytics(AnalyticsMsg::CachedViews { range, report: Some(views) }), at(0));
+    app.update(Msg::Analytics(AnalyticsMsg::CachedViews(Some(views))), at(0));
     let question = Question {
         id: CleanText::line("q"),
         query: CleanText::line("Which port does SSO need?"),
@@ -261,7 +261,7 @@ fn pages_that_need_work_use_the_page_views_that_the_tab_pages_has_loaded() {
     let down = PageFeedback { path: CleanText::line("/sso"), thumbs_down: Count::Known(2), ..PageFeedback::default() };
     app.update(Msg::Analytics(AnalyticsMsg::FeedbackByPage(loaded(range, vec![down]))), at(0));
     let shown_views = |app: &App| app.analytics.needs_work.found.pages[0].value(Signal::Views);
-    app.update(Msg::Analytics(AnalyticsMsg::CachedViews { range, report: Some(views(false, 7, 5)) }), at(5));
+    app.update(Msg::Analytics(AnalyticsMsg::CachedViews(Some(views(false, 7, 5)))), at(5));
     assert_eq!(shown_views(&app), Some(7.into()));
     let stored = |report| StoredReport { report: Some(report), ..StoredReport::default() };
     for (complete, count, minute, expected) in [(false, 6, 4, 7), (true, 9, 4, 9), (true, 8, 3, 9), (true, 10, 6, 10)] {

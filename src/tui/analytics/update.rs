@@ -54,9 +54,7 @@ impl App {
                 self.rows_received::<Question>(msg, now, effects);
                 self.analytics.count_questions();
             }
-            AnalyticsMsg::CachedViews { range, report } => {
-                self.analytics.needs_work.set_cached_views(range, report, now);
-            }
+            AnalyticsMsg::CachedViews(report) => self.analytics.needs_work.set_cached_views(report, now),
             AnalyticsMsg::Conversation { id, result } => {
                 let messages = result.map(|messages| Timed { value: messages, as_of: now });
                 self.analytics.conversations.entry(id).or_default().finish(messages, now);
@@ -216,8 +214,11 @@ impl App {
             AnalyticsTab::Questions => effects.extend(analytics.questions.show_range(range)),
             AnalyticsTab::NeedsWork => {
                 let pages = &self.views.all_pages;
-                let unread =
-                    analytics.needs_work.show_range(range).into_iter().filter(|of| pages.report(*of).is_none());
+                let unread = analytics
+                    .needs_work
+                    .show_range(range, now.date_naive())
+                    .into_iter()
+                    .filter(|of| pages.report(*of).is_none());
                 effects.extend(unread.map(AnalyticsEffect::LoadCachedViews).map(Effect::Analytics));
                 let has_new_views = analytics.needs_work.share_views(pages, now);
                 effects.extend(analytics.searches.show_range(range));
