@@ -86,7 +86,7 @@ CREATE TABLE prompt (
     instance   TEXT,
     written_at INTEGER NOT NULL,
     sent_at    INTEGER
-, paused INTEGER NOT NULL DEFAULT 0 CHECK (paused IN (0, 1)), queue_position INTEGER, paid_at INTEGER, state_at INTEGER, discarded_at INTEGER, discarded_from TEXT) STRICT;
+, paused INTEGER NOT NULL DEFAULT 0 CHECK (paused IN (0, 1)), queue_position INTEGER, paid_at INTEGER, state_at INTEGER, discarded_at INTEGER, discarded_from TEXT, author TEXT CHECK (author IS NULL OR instance IS NULL), uid TEXT) STRICT;
 
 CREATE INDEX prompt_by_job ON prompt (job, id);
 
@@ -339,5 +339,30 @@ CREATE TABLE "job_signals" (
     signals   TEXT NOT NULL,
     PRIMARY KEY (job, path, is_after)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE team (
+    scope           INTEGER PRIMARY KEY REFERENCES scope (id),
+    organization    TEXT NOT NULL,
+    -- The random id of this computer in the team.
+    member          TEXT NOT NULL,
+    -- The number of the last change that was received, and the batch that it belongs to.
+    cursor          INTEGER NOT NULL DEFAULT 0,
+    cursor_batch    TEXT,
+    -- The revision up to which jobs were compared with what the team knows.
+    pushed_revision INTEGER NOT NULL DEFAULT 0,
+    -- The outbox: changes on their way to the database, and their random id, by which the database recognizes them if
+    -- its answer was lost.
+    batch           TEXT,
+    changes         TEXT,
+    -- When the last exchange ended.
+    exchanged_at    INTEGER
+) STRICT;
+
+CREATE TABLE team_job (
+    job     INTEGER PRIMARY KEY REFERENCES job (key) ON DELETE CASCADE,
+    state   TEXT NOT NULL,
+    -- A hash of the prompts of this computer that the team knows.
+    prompts INTEGER NOT NULL DEFAULT 0
+) STRICT;
 
 INSERT INTO revision (only, value) VALUES (1, 0);

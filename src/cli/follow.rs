@@ -67,7 +67,8 @@ async fn send_to_job(
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let thread = session.store.thread(row.key).await?;
-    let ahead = thread.prompts.iter().map(|prompt| (prompt.id, prompt.delivery.kind()));
+    let ahead =
+        thread.prompts.iter().filter(|prompt| prompt.is_own()).map(|prompt| (prompt.id, prompt.delivery.kind()));
     let ahead: Vec<(PromptId, DeliveryKind)> =
         ahead.filter(|(_, kind)| kind.blocks_next() && !kind.had_no_effect()).collect();
     for (prompt, kind) in &ahead {

@@ -125,9 +125,10 @@ fn thread_lines(thread: &Thread, now: Time, out: &Out) -> Vec<String> {
 
 fn painted_prompt_lines(prompt: &Prompt, when: &str, out: &Out) -> Vec<String> {
     let kind = prompt.delivery.kind();
+    let author = prompt.author.as_ref().map_or("you", CleanText::as_str);
     let who = match kind {
-        DeliveryKind::Accepted => "you".to_owned(),
-        kind => format!("you ({})", kind.word()),
+        DeliveryKind::Accepted => author.to_owned(),
+        kind => format!("{author} ({})", kind.word()),
     };
     let mut lines =
         vec![format!("{}  {}", out.paint(ColorRole::Muted, &format!("{when:>4}")), out.paint(ColorRole::Title, &who))];

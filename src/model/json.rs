@@ -49,8 +49,8 @@ fn pull_request_object(row: &Job) -> Value {
 
 /// Returns the entries of a thread, oldest first: prompts and changes of the job.
 ///
-/// A prompt has the `type` `prompt` and the fields `kind`, `text`, `delivery`, `reason`, `writtenAt` and `sentAt`. Its
-/// `at` is when it was last sent, or when it was written if it was never sent.
+/// A prompt has the `type` `prompt` and the fields `kind`, `text`, `delivery`, `reason`, `writtenAt` and `sentAt`, and
+/// `author` if a member of the team wrote it on another computer. Its `at` is when it was last sent, or when it was written if it was never sent.
 ///
 /// A change has the `type` `status` (with `from` and `to`), `pullRequest` (with `prLink`), `gone` or `back`. Its `at`
 /// is when docdeck saw it.
@@ -64,7 +64,7 @@ pub fn thread_json(thread: &Thread) -> Vec<Value> {
 }
 
 fn prompt_json(prompt: &Prompt) -> Value {
-    json!({
+    let mut object = json!({
         "type": "prompt",
         "at": json_time(prompt.sent_at.unwrap_or(prompt.written_at)),
         "kind": prompt.kind.word(),
@@ -73,7 +73,11 @@ fn prompt_json(prompt: &Prompt) -> Value {
         "reason": optional_str(prompt.delivery.reason()),
         "writtenAt": json_time(prompt.written_at),
         "sentAt": prompt.sent_at.map(json_time),
-    })
+    });
+    if let (Value::Object(fields), Some(author)) = (&mut object, &prompt.author) {
+        fields.insert("author".to_owned(), json!(author));
+    }
+    object
 }
 
 fn event_json(event: &JobEvent) -> Value {
@@ -195,6 +199,7 @@ mod tests {
             written_at: at(written),
             sent_at: sent.map(at),
             state_at: sent.map(at),
+            author: None,
         };
         let lost = Delivery::Unconfirmed(CleanText::line("Lost."));
         let entries = thread_json(&Thread {

@@ -10,6 +10,8 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// The maximum number of characters of a job's title.
 pub const MAX_TITLE_CHARS: usize = 200;
+/// The maximum number of characters of the name of a prompt's author.
+pub const MAX_AUTHOR_CHARS: usize = 40;
 
 /// Returns the title of a job with this prompt: the first line with visible text. Returns an empty title if there is
 /// none.
@@ -180,9 +182,17 @@ pub struct Prompt {
     pub sent_at: Option<Time>,
     /// When the prompt entered its current delivery state; `None` if unknown.
     pub state_at: Option<Time>,
+    /// The member of the team who wrote the prompt on another computer; `None` if it was written on this one. Only the
+    /// computer on which a prompt was written sends it.
+    pub author: Option<CleanText>,
 }
 
 impl Prompt {
+    /// Whether the prompt was written on this computer, which alone can send or discard it.
+    pub fn is_own(&self) -> bool {
+        self.author.is_none()
+    }
+
     /// Returns a sentence about the fate of a discarded prompt, or `None` if the prompt was not discarded.
     pub fn discarded_text(&self) -> Option<&'static str> {
         let Delivery::Discarded { from } = self.delivery else { return None };

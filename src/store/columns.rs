@@ -345,7 +345,7 @@ pub(super) const STATE_SQL: &str = "CASE WHEN state = 'queued' AND paused = 1 TH
 
 /// The columns of the table `prompt` that [`read_prompt`] reads.
 pub(super) const PROMPT_COLUMNS: &str = "id, kind, text, state, paused, until, reason, written_at, sent_at, state_at, \
-     discarded_at, discarded_from";
+     discarded_at, discarded_from, author";
 
 pub(super) fn read_prompt(row: &Row<'_>) -> Result<Prompt> {
     let kind = read_delivery_kind(row)?;
@@ -361,6 +361,7 @@ pub(super) fn read_prompt(row: &Row<'_>) -> Result<Prompt> {
         written_at: read_time(row, "written_at")?,
         sent_at: read_optional_time(row, "sent_at")?,
         state_at: read_optional_time(row, state_at)?,
+        author: row.get("author")?,
     })
 }
 

@@ -70,6 +70,9 @@ pub enum StoreError {
         "this prompt may have been carried out and can't be edited: send it again unchanged, link it, or discard it"
     )]
     NotEditable,
+    /// A member of the team wrote the prompt on another computer.
+    #[error("this prompt was written on another computer, and only from there it can be sent, edited or discarded")]
+    WrittenElsewhere,
     #[error("the database is closed: restart docdeck")]
     Closed,
     /// Any other error of SQLite or the operating system, with its message.

@@ -92,9 +92,11 @@ fn read_content(connection: &Connection, scope: Option<&Scope>, now: Time) -> St
     Ok(StoreContent {
         jobs: count("SELECT count(*) FROM job WHERE merged_into IS NULL")?,
         jobs_in_project,
-        undelivered: count("SELECT count(*) FROM prompt WHERE state IN ('not sent', 'rejected', 'unconfirmed')")?,
-        queued: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND paused = 0")?,
-        paused: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND paused = 1")?,
+        undelivered: count(
+            "SELECT count(*) FROM prompt WHERE state IN ('not sent', 'rejected', 'unconfirmed') AND author IS NULL",
+        )?,
+        queued: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND paused = 0 AND author IS NULL")?,
+        paused: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND paused = 1 AND author IS NULL")?,
         drafts: count("SELECT count(*) FROM draft")?,
         example_job,
         example_pull_requests,

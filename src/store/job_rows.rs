@@ -114,20 +114,21 @@ fn next_revision(tx: &Transaction<'_>) -> StoreResult<i64> {
 }
 
 /// Gives the row its next revision, and updates the columns that depend on its prompts: the state of the most urgent
-/// undelivered prompt, and the job's position in the queue. A discarded prompt counts as undelivered only if it would
-/// have created the job and the job has no id.
+/// undelivered prompt, and the job's position in the queue. A discarded prompt counts here only if it would have
+/// created the job and the job has no id. The prompts of other computers don't count, since the user can't do anything
+/// about them.
 pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> StoreResult<Job> {
     let revision = next_revision(tx)?;
     let sql = format!(
         "UPDATE job SET revision = ?2, (undelivered, undelivered_at) = (
              SELECT CASE state WHEN 'dismissed' THEN 'discarded' ELSE {STATE_SQL} END, iif(state = 'dismissed', discarded_at, state_at) FROM prompt
-             WHERE prompt.job = ?1 AND state <> 'accepted'
+             WHERE prompt.job = ?1 AND state <> 'accepted' AND author IS NULL
                  AND (state <> 'dismissed' OR (prompt.kind = 'create' AND job.id IS NULL))
              ORDER BY CASE state WHEN 'unconfirmed' THEN 1 WHEN 'rejected' THEN 2 WHEN 'not sent' THEN 3
                                  WHEN 'sending' THEN 4 WHEN 'dismissed' THEN 5 ELSE 6 + paused END
              LIMIT 1),
              queue_position = (SELECT min(coalesce(prompt.queue_position, prompt.id)) FROM prompt
-                               WHERE job = ?1 AND state = 'queued')
+                               WHERE job = ?1 AND state = 'queued' AND author IS NULL)
          WHERE key = ?1"
     );
     tx.change(&sql, params![key, revision])?;

@@ -349,6 +349,7 @@ pub(super) fn assign_id(tx: &Transaction<'_>, row: &mut Job, id: &JobId) -> Stor
         for sql in [
             "UPDATE prompt SET job = ?2 WHERE job = ?1",
             "UPDATE event SET job = ?2 WHERE job = ?1",
+            "UPDATE OR REPLACE team_job SET job = ?2 WHERE job = ?1",
             "UPDATE job SET merged_into = ?2, id = NULL, dismissed = 1 WHERE key = ?1 OR merged_into = ?1",
         ] {
             tx.change(sql, [from, to])?;

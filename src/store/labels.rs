@@ -158,4 +158,4 @@ fn like_pattern(text: &str) -> String {
 /// The query of [`Store::sent_prompts`]. It uses an index by time, so that SQLite reads the newest rows first and only
 /// as many rows as are needed.
 pub(super) const SENT_PROMPTS_SQL: &str = "SELECT prompt.text FROM prompt CROSS JOIN job ON job.key = prompt.job
-     WHERE prompt.sent_at IS NOT NULL AND job.scope = ?1 ORDER BY prompt.sent_at DESC, prompt.id DESC";
+     WHERE prompt.sent_at IS NOT NULL AND job.scope = ?1 AND prompt.author IS NULL ORDER BY prompt.sent_at DESC, prompt.id DESC";

@@ -178,7 +178,7 @@ impl Store {
         let (text, instance) = (text.to_owned(), instance.map(str::to_owned));
         self.write(move |tx| {
             let mut discarded = read_thread(tx, job)?.prompts;
-            discarded.retain(|prompt| prompt.delivery.kind().had_no_effect());
+            discarded.retain(|prompt| prompt.author.is_none() && prompt.delivery.kind().had_no_effect());
             for prompt in &discarded {
                 set_discarded(tx, prompt.id, now)?;
             }
@@ -213,7 +213,7 @@ impl Store {
     pub async fn requeue(&self, prompt: PromptId, edited: Option<&str>, now: Time) -> StoreResult<Job> {
         let edited = edited.map(str::to_owned);
         self.write(move |tx| {
-            let prompt = read_stored_prompt(tx, prompt)?;
+            let prompt = read_own_prompt(tx, prompt)?;
             if !(prompt.state.needs_user() || matches!(prompt.state, DeliveryKind::Queued | DeliveryKind::Paused)) {
                 return Err(StoreError::StateChanged);
             }
@@ -240,7 +240,7 @@ impl Store {
     /// Discards a prompt. A prompt that is being sent or was accepted can't be discarded.
     pub async fn discard_prompt(&self, prompt: PromptId, now: Time) -> StoreResult<DiscardedPrompts> {
         self.write(move |tx| {
-            let prompt = read_stored_prompt(tx, prompt)?;
+            let prompt = read_own_prompt(tx, prompt)?;
             if matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Accepted | DeliveryKind::Discarded) {
                 return Err(StoreError::StateChanged);
             }
@@ -280,10 +280,13 @@ pub(super) struct StoredPrompt {
     pub(super) instance: Option<String>,
     pub(super) until: Option<Time>,
     pub(super) sent_at: Option<Time>,
+    /// Whether the prompt was written on another computer (see [`Prompt::author`]).
+    pub(super) has_author: bool,
 }
 
 pub(super) fn read_stored_prompt(db: &Connection, id: PromptId) -> StoreResult<StoredPrompt> {
-    let sql = "SELECT job, kind, state, paused, until, sent_at, instance FROM prompt WHERE id = ?1";
+    let sql = "SELECT job, kind, state, paused, until, sent_at, instance, author IS NOT NULL AS has_author
+         FROM prompt WHERE id = ?1";
     let prompt = db.query_first(sql, [id], |row| {
         Ok(StoredPrompt {
             id,
@@ -293,12 +296,19 @@ pub(super) fn read_stored_prompt(db: &Connection, id: PromptId) -> StoreResult<S
             until: read_optional_time(row, "until")?,
             sent_at: read_optional_time(row, "sent_at")?,
             instance: row.get("instance")?,
+            has_author: row.get("has_author")?,
         })
     })?;
     prompt.ok_or(StoreError::NoSuchPrompt)
 }
 
-/// Reads the prompts and events of a job. If its row was merged into another row, reads the thread of the other row.
+/// Like [`read_stored_prompt`], but fails if the prompt was written on another computer, which alone may change it.
+pub(super) fn read_own_prompt(db: &Connection, id: PromptId) -> StoreResult<StoredPrompt> {
+    let prompt = read_stored_prompt(db, id)?;
+    if prompt.has_author { Err(StoreError::WrittenElsewhere) } else { Ok(prompt) }
+}
+
+/// Reads the prompts and events of a job. If the job's row was merged into another row, reads those of the other row.
 pub(super) fn read_thread(db: &Connection, key: JobKey) -> StoreResult<Thread> {
     read_unmerged_thread(db, job_rows::current_key(db, key)?)
 }
@@ -390,8 +400,8 @@ pub(super) fn insert_imported(tx: &Transaction<'_>, key: JobKey, record: &Prompt
     let (state_at, from) = (state_at(record), discarded_from(&record.delivery));
     let id = tx.insert(
         "INSERT INTO prompt (job, kind, text, state, paused, until, reason, written_at, sent_at, state_at, discarded_at,
-             discarded_from)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, iif(?4 = 'dismissed', ?10, NULL), ?11)",
+             discarded_from, author)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, iif(?4 = 'dismissed', ?10, NULL), ?11, ?12)",
         params![
             key,
             record.kind,
@@ -404,6 +414,7 @@ pub(super) fn insert_imported(tx: &Transaction<'_>, key: JobKey, record: &Prompt
             record.sent_at.map(UnixMillis),
             UnixMillis(state_at),
             from,
+            record.author,
         ],
     )?;
     Ok(PromptId(id))
@@ -486,10 +497,12 @@ fn delivery_columns(delivery: &Delivery) -> (&'static str, bool, Option<UnixMill
     }
 }
 
-/// Whether an earlier prompt of the thread is undelivered, which blocks this prompt.
+/// Whether an earlier prompt of the thread is undelivered, which blocks this prompt. The prompts of other computers block
+/// nothing.
 pub(super) fn has_undelivered_before(db: &Connection, prompt: &StoredPrompt) -> StoreResult<bool> {
     db.query_value(
-        "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND id < ?2 AND state NOT IN ('accepted', 'dismissed'))",
+        "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND id < ?2 AND state NOT IN ('accepted', 'dismissed')
+                        AND author IS NULL)",
         params![prompt.job, prompt.id],
     )
 }
@@ -507,7 +520,7 @@ pub(super) fn set_discarded(tx: &Transaction<'_>, id: PromptId, now: Time) -> St
 
 /// Restores a discarded prompt, and returns its job. Doesn't [`touch`](job_rows::touch) the job.
 fn restore_prompt(tx: &Transaction<'_>, id: PromptId) -> StoreResult<JobKey> {
-    let prompt = read_stored_prompt(tx, id)?;
+    let prompt = read_own_prompt(tx, id)?;
     let from = "SELECT coalesce(discarded_from, '') FROM prompt WHERE id = ?1 AND state = 'dismissed'";
     let from: Option<String> = tx.query_first(from, [id], |row| row.get(0))?;
     let from = from.as_deref().and_then(DeliveryKind::parse).ok_or(StoreError::StateChanged)?;

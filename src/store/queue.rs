@@ -87,7 +87,7 @@ impl Store {
             let mut removed = DiscardedPrompts::default();
             for key in current_keys(tx, &jobs)? {
                 let queued: Vec<PromptId> = tx.query_all(
-                    "SELECT id FROM prompt WHERE job = ?1 AND state = 'queued' ORDER BY id",
+                    "SELECT id FROM prompt WHERE job = ?1 AND state = 'queued' AND author IS NULL ORDER BY id",
                     [key],
                     |row| row.get(0),
                 )?;
@@ -107,7 +107,7 @@ impl Store {
     /// Pauses one prompt and returns the row of its job; returns `None` if the prompt is not queued.
     pub async fn pause_prompt(&self, prompt: PromptId, now: Time) -> StoreResult<Option<Job>> {
         self.write(move |tx| {
-            let job = prompts::read_stored_prompt(tx, prompt)?.job;
+            let job = prompts::read_own_prompt(tx, prompt)?.job;
             let changed_rows = tx.change(
                 "UPDATE prompt SET paused = 1, state_at = ?2, instance = NULL WHERE id = ?1 AND state = 'queued'",
                 params![prompt, UnixMillis(now)],
@@ -123,9 +123,9 @@ impl Store {
 pub(super) const SENDABLE_PROMPTS_SQL: &str = "SELECT prompt.id, prompt.job, prompt.kind, prompt.until
      FROM prompt CROSS JOIN job ON job.key = prompt.job
      WHERE prompt.state = 'queued' AND (prompt.paused = 0 OR prompt.instance = ?2) AND job.scope = ?1
-       AND (prompt.kind = 'create' OR job.id IS NOT NULL)
+       AND prompt.author IS NULL AND (prompt.kind = 'create' OR job.id IS NOT NULL)
        AND NOT EXISTS (SELECT 1 FROM prompt AS earlier WHERE earlier.job = prompt.job AND earlier.id < prompt.id
-                       AND earlier.state NOT IN ('accepted', 'dismissed'))
+                       AND earlier.state NOT IN ('accepted', 'dismissed') AND earlier.author IS NULL)
      ORDER BY coalesce(prompt.queue_position, prompt.id)";
 
 fn sendable_prompts(db: &Connection, scope: i64, instance: Option<&str>) -> StoreResult<Vec<QueuedPrompt>> {
@@ -145,7 +145,7 @@ fn set_paused(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, pause: bool, now: T
     for key in keys {
         let changed_rows = tx.change(
             "UPDATE prompt SET paused = ?2, state_at = ?3, instance = NULL
-             WHERE job = ?1 AND state = 'queued' AND (paused <> ?2 OR instance IS NOT NULL)",
+             WHERE job = ?1 AND state = 'queued' AND (paused <> ?2 OR instance IS NOT NULL) AND author IS NULL",
             params![key, pause, UnixMillis(now)],
         )?;
         if changed_rows > 0 {
@@ -163,7 +163,8 @@ fn move_new_jobs(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, toward_front: bo
     let mut queue: Vec<(PromptId, JobKey, i64)> = tx.query_all(
         "SELECT prompt.id, prompt.job, coalesce(prompt.queue_position, prompt.id) AS position
          FROM prompt CROSS JOIN job ON job.key = prompt.job
-         WHERE prompt.state = 'queued' AND prompt.kind = 'create' AND job.scope = ?1 ORDER BY position",
+         WHERE prompt.state = 'queued' AND prompt.kind = 'create' AND job.scope = ?1 AND prompt.author IS NULL
+         ORDER BY position",
         [job_rows::job_scope_id(tx, *first)?],
         |row| row.try_into(),
     )?;

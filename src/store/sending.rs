@@ -35,7 +35,8 @@ pub enum SendPermit {
     /// The prompt stays queued, because an earlier prompt of the thread is undelivered, the prompt itself is paused,
     /// or the job of a follow-up has no id yet.
     Blocked,
-    /// The prompt is neither queued nor paused. It is already being sent, or its delivery has ended.
+    /// The prompt is neither queued nor paused, or was written on another computer. It is already being sent, or its
+    /// delivery has ended.
     NotQueued,
 }
 
@@ -125,7 +126,7 @@ impl Store {
     /// already has the id of `job`, merges that row into the row of the new job.
     pub async fn link_job(&self, prompt: PromptId, job: RemoteJob, now: Time) -> StoreResult<Job> {
         self.write(move |tx| {
-            let prompt = prompts::read_stored_prompt(tx, prompt)?;
+            let prompt = prompts::read_own_prompt(tx, prompt)?;
             let mut row = job_rows::read_current_job(tx, prompt.job)?;
             if prompt.kind != PromptKind::Create || !prompt.state.needs_user() || row.id.is_some() {
                 return Err(StoreError::StateChanged);
@@ -156,6 +157,7 @@ fn request_permit(
 ) -> StoreResult<SendPermit> {
     let prompt = prompts::read_stored_prompt(tx, id)?;
     match prompt.state {
+        _ if prompt.has_author => return Ok(SendPermit::NotQueued),
         DeliveryKind::Queued => {}
         DeliveryKind::Paused if prompt.instance.as_deref() == Some(instance) => {}
         DeliveryKind::Paused => return Ok(SendPermit::Blocked),

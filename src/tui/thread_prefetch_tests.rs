@@ -28,6 +28,7 @@ fn thread(text: &str) -> Thread {
         written_at: at(0),
         sent_at: None,
         state_at: None,
+        author: None,
     };
     Thread { prompts: vec![prompt], events: Vec::new() }
 }

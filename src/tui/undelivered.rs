@@ -347,7 +347,13 @@ impl App {
             Some(DeliveryKind::Paused) => "Nothing to decide: the prompt is paused.",
             Some(DeliveryKind::Sending) => "Nothing to decide yet: the prompt is being sent.",
             _ => match self.detail.thread().shown() {
-                Some(thread) if thread.value.prompts.iter().all(|prompt| prompt.delivery == Delivery::Accepted) => {
+                Some(thread)
+                    if thread
+                        .value
+                        .prompts
+                        .iter()
+                        .all(|prompt| !prompt.is_own() || prompt.delivery == Delivery::Accepted) =>
+                {
                     "Nothing to decide: all prompts of this job were delivered."
                 }
                 _ => "This job has no undelivered prompt.",

@@ -196,6 +196,7 @@ fn long_thread() -> Thread {
         written_at: at(minutes),
         sent_at: Some(at(minutes)),
         state_at: Some(at(minutes)),
+        author: None,
     };
     let long = "Go through every page under /api, follow each link, and fix or remove the ones that lead nowhere.\n";
     let done = EventKind::Status { from: Some(Status::Active), to: Status::Completed };

@@ -194,6 +194,7 @@ fn thread(job: JobKey, now: Time) -> Thread {
         written_at: now,
         sent_at: Some(now),
         state_at: Some(now),
+        author: None,
     };
     Thread { prompts: vec![prompt], events: Vec::new() }
 }

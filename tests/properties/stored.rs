@@ -180,7 +180,7 @@ prop_compose! {
         kind in prop::sample::select(vec![PromptKind::Create, PromptKind::FollowUp]),
         text in prompt(), delivery in delivery(), times in (time(), of(time()), of(time())), draft in of(draft_text()),
     ) -> PromptRecord {
-        PromptRecord { kind, text, delivery, written_at: times.0, sent_at: times.1, state_at: times.2, draft }
+        PromptRecord { kind, text, delivery, written_at: times.0, sent_at: times.1, state_at: times.2, author: None, draft }
     }
 }
 

@@ -139,6 +139,7 @@ fn prompt(id: i64, kind: PromptKind, text: &str, delivery: Delivery, minutes: i6
         written_at: at,
         sent_at: Some(at),
         state_at: Some(at),
+        author: None,
     }
 }
 

@@ -229,6 +229,7 @@ fn accepted_prompt(kind: PromptKind, text: &str, at: Time) -> PromptRecord {
         written_at: at,
         sent_at: Some(at),
         state_at: Some(at),
+        author: None,
         draft: None,
     }
 }

@@ -118,7 +118,8 @@ pub fn merge_service_data(known: &mut Job, imported: &Job) -> bool {
 
 /// Returns when the service last responded about the job, or when it last accepted a prompt if there is no such
 /// response yet.
-fn last_response(row: &Job) -> Time {
+#[must_use]
+pub fn last_response(row: &Job) -> Time {
     row.local.checked_at.unwrap_or_else(|| row.last_accepted_at())
 }
 

@@ -72,6 +72,8 @@ pub struct PromptRecord {
     pub sent_at: Option<Time>,
     /// When the prompt entered its delivery state.
     pub state_at: Option<Time>,
+    /// The member of the team who wrote the prompt on another computer than the one that exported it.
+    pub author: Option<CleanText>,
     /// The draft of an edited version of the prompt, if there is one.
     pub draft: Option<DraftText>,
 }

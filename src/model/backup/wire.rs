@@ -11,7 +11,9 @@ use crate::model::change::normalized_tags;
 use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, RemoteState};
 use crate::model::period::DateRange;
-use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, MAX_TITLE_CHARS, PromptKind, prompt_title};
+use crate::model::prompt::{
+    Delivery, DeliveryKind, EventKind, JobEvent, MAX_AUTHOR_CHARS, MAX_TITLE_CHARS, PromptKind, prompt_title,
+};
 use crate::model::pull_request::PullRequest;
 use crate::model::row::{Job, JobKey, LocalState};
 use crate::model::text::CleanText;
@@ -125,6 +127,8 @@ struct WirePrompt {
     state_at: Option<JsonTime>,
     #[serde(skip_serializing_if = "Option::is_none")]
     discarded_from: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    author: Option<String>,
     draft: Option<WireDraftText>,
 }
 
@@ -242,6 +246,7 @@ fn wire_prompt(prompt: &PromptRecord) -> WirePrompt {
         sent_at: prompt.sent_at.map(JsonTime),
         state_at: prompt.state_at.map(JsonTime),
         discarded_from,
+        author: optional_string(prompt.author.as_ref()),
         draft: prompt.draft.as_ref().map(wire_draft_text),
     }
 }
@@ -358,6 +363,7 @@ fn parse_prompt(line: WirePrompt, written_at: Time) -> Result<PromptRecord, Line
         written_at: line.written_at.map_or(written_at, |JsonTime(at)| at),
         sent_at: line.sent_at.map(|JsonTime(at)| at),
         state_at: line.state_at.map(|JsonTime(at)| at),
+        author: line.author.map(|name| CleanText::title(&name, MAX_AUTHOR_CHARS)).filter(|name| !name.is_empty()),
         draft: line.draft.and_then(|line| draft_text(line.text, line.saved_at, written_at)),
     })
 }

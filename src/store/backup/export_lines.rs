@@ -98,8 +98,8 @@ fn read_job_record(
     let thread = prompts::read_thread(db, key)?;
     let with_draft = |prompt: Prompt| {
         let draft = drafts.by_prompt.get(&prompt.id).cloned();
-        let Prompt { kind, text, delivery, written_at, sent_at, state_at, .. } = prompt;
-        PromptRecord { kind, text, delivery, written_at, sent_at, state_at, draft }
+        let Prompt { kind, text, delivery, written_at, sent_at, state_at, author, .. } = prompt;
+        PromptRecord { kind, text, delivery, written_at, sent_at, state_at, author, draft }
     };
     Ok(Some(JobRecord {
         scope: scope.clone(),

@@ -456,6 +456,7 @@ prop_compose! {
             written_at: at(moment),
             sent_at: sent.then(|| at(moment + after)),
             state_at: sent.then(|| at(moment + after)),
+            author: None,
             draft: None,
         }).collect()
     }
@@ -500,6 +501,7 @@ prop_compose! {
             written_at: at(n),
             sent_at: (has_id || sent).then(|| at(n + 1)),
             state_at: None,
+            author: None,
             draft: None,
         };
         let mut row = Job::new(JobKey(0), line(&title.clone().unwrap_or(text)), at(n));

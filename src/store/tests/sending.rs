@@ -1,8 +1,12 @@
 use super::*;
+use crate::model::backup::PromptRecord;
 use crate::model::change::QueueChange;
 use crate::model::ledger::RateLimited;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, PromptKind};
 use crate::model::row::JobGroup;
+use crate::store::error::StoreResult;
+use crate::store::prompts;
+use crate::store::query::Query as _;
 use chrono::TimeDelta;
 
 async fn delivery(store: &Store, job: JobKey, prompt: PromptId) -> Delivery {
@@ -630,4 +634,58 @@ async fn a_retry_sends_the_last_accepted_prompt_once_more_and_keeps_the_drafts()
     let thread = store.thread_of(row.key).await;
     assert_eq!(thread.prompts.last().map(|last| (last.id, last.text.as_str())), Some((again, "More")));
     assert!(store.retry(row.key, at(9)).await.is_err(), "only once");
+}
+
+#[tokio::test]
+async fn a_prompt_of_another_computer_is_never_sent_and_blocks_nothing() {
+    let store = memory();
+    let (create, _) = store.new_job("Fix it", at(0)).await;
+    store.permit(create, at(1)).await;
+    let row = store.accept(create, response("j1", Status::Active), at(2)).await;
+    for (number, delivery) in (3..).zip([
+        Delivery::Queued { until: None },
+        Delivery::Paused,
+        Delivery::Sending,
+        Delivery::NotSent(line("no network")),
+        Delivery::Unconfirmed(line("lost")),
+        Delivery::Discarded { from: None },
+    ]) {
+        let record = PromptRecord {
+            kind: PromptKind::FollowUp,
+            text: format!("Of ana {number}"),
+            delivery: delivery.clone(),
+            written_at: at(number),
+            sent_at: None,
+            state_at: None,
+            author: Some(line("ana")),
+            draft: None,
+        };
+        let key = row.key;
+        let theirs = store.write(move |tx| prompts::insert_imported(tx, key, &record)).await.expect("stored");
+        let stored = store.thread(row.key).await.expect("a thread").prompts.pop().expect("a prompt");
+        assert_eq!((stored.delivery, stored.author), (delivery, Some(line("ana"))));
+        assert_eq!(store.permit(theirs, at(20)).await, SendPermit::NotQueued);
+        let refused =
+            |result: StoreResult<()>| assert!(matches!(result, Err(StoreError::WrittenElsewhere)), "{result:?}");
+        refused(store.requeue(theirs, None, at(20)).await.map(drop));
+        refused(store.discard_prompt(theirs, at(20)).await.map(drop));
+        refused(store.restore_prompts(&[theirs]).await.map(drop));
+        refused(store.pause_prompt(theirs, at(20)).await.map(drop));
+        // The schema itself forbids it.
+        let forced = store
+            .write(move |tx| tx.change("UPDATE prompt SET state = 'sending', instance = 'me' WHERE id = ?1", [theirs]));
+        assert!(forced.await.is_err());
+    }
+    for change in [QueueChange::Pause, QueueChange::Resume] {
+        assert_eq!(store.change_queue(&[row.key], change, at(21)).await.expect("unchanged"), []);
+    }
+    assert_eq!(store.remove_from_queue(&[row.key], at(21)).await.expect("unchanged").prompts, []);
+    assert_eq!(store.sendable_prompts_with_wait().await, []);
+    let mine = store.follow_up(row.key, "Mine", at(22)).await;
+    assert_eq!(store.sendable_prompts_with_wait().await, [(mine, None)]);
+    let row = store.job(row.key).await.expect("read").expect("the job");
+    assert_eq!(row.local.undelivered, Some(DeliveryKind::Queued), "only the own prompt counts");
+    assert!(matches!(store.permit(mine, at(23)).await, SendPermit::Go { .. }));
+    store.accept(mine, response("j1", Status::Active), at(24)).await;
+    assert_eq!(store.job(row.key).await.expect("read").expect("the job").local.undelivered, None);
 }

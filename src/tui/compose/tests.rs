@@ -592,6 +592,7 @@ fn a_wrong_id_is_reported_in_the_link_dialog_and_its_text_stays() {
         written_at: at(0),
         sent_at: Some(at(0)),
         state_at: None,
+        author: None,
     };
     let mut fixture = Fixture::new(Vec::new());
     fixture.send(Msg::Jobs(JobsMsg::JobsChangedElsewhere(vec![prompt_row.clone()])));

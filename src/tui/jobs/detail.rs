@@ -269,10 +269,10 @@ impl Detail {
         &self.lines
     }
 
-    /// Returns the first prompt of the thread that needs a decision by the user.
+    /// Returns the first prompt of the thread that needs a decision by the user on this computer.
     pub fn undelivered(&self) -> Option<&Prompt> {
         let thread = &self.thread.shown()?.value;
-        thread.prompts.iter().find(|prompt| prompt.delivery.kind().needs_user())
+        thread.prompts.iter().find(|prompt| prompt.is_own() && prompt.delivery.kind().needs_user())
     }
 
     /// Returns a sentence about the fate of the prompt that was to start the job, if that prompt was discarded.
@@ -307,7 +307,7 @@ fn wrap_thread(thread: &Thread, width: usize) -> Vec<ThreadLine> {
             ThreadEntry::Prompt(prompt) => {
                 push_events(events.take(), progress.state, text_width, &mut out);
                 push_prompt_lines(prompt, at, text_width, waits, &mut out);
-                waits |= prompt.delivery.kind().blocks_next();
+                waits |= prompt.is_own() && prompt.delivery.kind().blocks_next();
                 if prompt.delivery == Delivery::Accepted {
                     progress.running_since = Some(prompt.sent_at.unwrap_or(at));
                 }
@@ -387,9 +387,12 @@ fn push_prompt_lines(prompt: &Prompt, at: Time, width: usize, waits: bool, out: 
         let total = format_count(prompt.text.chars().count());
         out.push(ThreadLine::Remark(format!("… {total} characters in total")));
     }
+    if let Some(author) = &prompt.author {
+        out.push(ThreadLine::Remark(format!("from {author}")));
+    }
     if let Some(sentence) = prompt.discarded_text() {
         out.extend(wrap(sentence, width, 4).0.into_iter().map(ThreadLine::Remark));
-    } else if waits && matches!(prompt.delivery, Delivery::Queued { .. }) {
+    } else if waits && prompt.is_own() && matches!(prompt.delivery, Delivery::Queued { .. }) {
         out.push(ThreadLine::Remark("… waiting for an earlier prompt".to_owned()));
     } else if prompt.delivery != Delivery::Accepted {
         out.push(ThreadLine::Delivery(prompt.delivery.kind()));
@@ -422,6 +425,7 @@ mod tests {
             written_at: at(id * 10),
             sent_at: None,
             state_at: None,
+            author: None,
         };
         let event = JobEvent { at: at(15), kind: EventKind::Status { from: None, to: Status::Completed } };
         let reason = CleanText::line("no network");

@@ -292,7 +292,7 @@ fn queue_text(view: View<'_>, job: &Job, space: usize) -> String {
     let thread = app.detail.thread().shown();
     let first = thread.and_then(|thread| {
         thread.value.prompts.iter().find_map(|prompt| match prompt.delivery {
-            Delivery::Queued { until } => Some(until),
+            Delivery::Queued { until } if prompt.is_own() => Some(until),
             _ => None,
         })
     });
