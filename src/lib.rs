@@ -16,6 +16,7 @@
 //! cli         the commands; mod.rs parses arguments, returns the exit code      all others
 //! runtime     the event loop and the runners of effects                         all others except cli
 //! engine      sending, polling, leases                                          api, store, model
+//! team        sharing jobs through PostgreSQL                                   api, store, model
 //! config      options, environment, configuration file, themes                  api, store, model
 //! sim         the simulated service                                             api, model
 //! api         the HTTP client                                                   model
@@ -26,8 +27,7 @@
 //! ```
 //!
 //! At most three files import each other in a cycle; `tests/layers.rs` enforces this and the table. The core (`model`,
-//! `tui`) does no I/O and reads no clock: the current time is an argument. Most features have the same name in every
-//! layer, such as `model::views`, `store::views`, `engine::views` and `tui::views`.
+//! `tui`) does no I/O and reads no clock: the current time is an argument. Features are named alike in all layers.
 //!
 //! # Screens and dialogs
 //!
@@ -108,5 +108,6 @@ pub mod model;
 pub mod runtime;
 pub mod sim;
 pub mod store;
+pub mod team;
 pub mod terminal;
 pub mod tui;

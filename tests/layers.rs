@@ -15,11 +15,12 @@ const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
     ("store", &["model"]),
     ("config", &["api", "store", "model"]),
     ("engine", &["api", "store", "model"]),
+    ("team", &["api", "store", "model"]),
     ("sim", &["api", "model"]),
     ("terminal", &[]),
     ("tui", &["model"]),
-    ("runtime", &["terminal", "tui", "engine", "sim", "config", "api", "store", "model"]),
-    ("cli", &["runtime", "terminal", "tui", "engine", "sim", "config", "api", "store", "model"]),
+    ("runtime", &["terminal", "tui", "engine", "team", "sim", "config", "api", "store", "model"]),
+    ("cli", &["runtime", "terminal", "tui", "engine", "team", "sim", "config", "api", "store", "model"]),
 ];
 
 /// The layers of the pure core, each with texts that its code must not contain in addition to [`FORBIDDEN_IN_CORE`].

@@ -44,6 +44,7 @@ pub mod redaction;
 pub mod report;
 pub mod row;
 pub mod setup;
+pub mod team;
 pub mod text;
 pub mod time_format;
 pub mod unrecorded;

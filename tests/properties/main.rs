@@ -8,6 +8,7 @@ mod ledgers;
 #[path = "../support/slow.rs"]
 mod slow;
 mod stored;
+mod team;
 
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};

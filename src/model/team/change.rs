@@ -1,0 +1,54 @@
+//! What a member changed about a job since its last exchange with the database.
+
+use super::{Observation, Register, ServiceField, SharedJob, SharedPullRequest};
+use crate::model::Time;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The changes of one member to a job. Only what changed is set. The database's clock gives them their time when they
+/// are stored, except for responses, which have the time at which they were received.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct JobChange {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observation: Option<Observation>,
+    /// The changed texts of the service, with the time of the response that had them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub service: BTreeMap<ServiceField, Register<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pull_request: Option<SharedPullRequest>,
+    /// The new title; empty to remove it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The new note; empty to remove it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dismissed: Option<bool>,
+    /// The tags that were added (`true`) or removed.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: BTreeMap<String, bool>,
+}
+
+impl JobChange {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns the change as a state that can be merged. `now` is the time of the database's clock at which the change
+    /// is stored.
+    pub fn stamped(&self, now: Time) -> SharedJob {
+        fn register<T: Clone>(now: Time, value: &T) -> Register<T> {
+            Register { at: now, value: value.clone() }
+        }
+        SharedJob {
+            observation: self.observation.clone(),
+            service: self.service.clone(),
+            pull_request: self.pull_request.clone(),
+            title: self.title.as_ref().map(|title| register(now, title)),
+            note: self.note.as_ref().map(|note| register(now, note)),
+            dismissed: self.dismissed.as_ref().map(|dismissed| register(now, dismissed)),
+            tags: self.tags.iter().map(|(tag, has_tag)| (tag.clone(), register(now, has_tag))).collect(),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What the members of a team share about a job, and the rules for merging it.
+//!
+//! The rules don't depend on the order or the number of times in which changes arrive ([`SharedJob::merge`] is
+//! commutative, associative and idempotent):
+//!
+//! - What the service and the code host reported: the latest response wins, field by field. A field that a response
+//!   leaves out keeps its value. Times are compared on the database's clock, so a wrong clock of a member is harmless.
+//! - Tags are a set in which each tag has the last decision of anyone, to add or to remove it.
+//! - Title, note and dismissal: the last write wins. A write has the time of the database's clock at which the database
+//!   stored it.
+//! - Threads are unions. Only the computer on which a prompt was written changes its delivery.
+
+mod change;
+mod local;
+mod prompt;
+
+pub use change::JobChange;
+pub use local::{TeamClock, apply_shared, job_change};
+pub use prompt::{PromptUid, SharedPrompt};
+
+use super::Time;
+use super::pull_request::PullRequest;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A value with the time at which it was set, on the database's clock.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Register<T> {
+    /// The first field, by which registers are compared. The value decides if two have the same time.
+    #[serde(with = "super::time_format::required")]
+    pub at: Time,
+    pub value: T,
+}
+
+/// A text that the service reports about a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ServiceField {
+    Status,
+    Repository,
+    Ref,
+    Model,
+    PrLink,
+}
+
+/// The times that belong to the last response about a job, on the database's clock.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Observation {
+    /// When the service last responded about the job. The first field, by which observations are compared.
+    #[serde(with = "super::time_format::required")]
+    pub answered_at: Time,
+    #[serde(with = "super::time_format::required")]
+    pub created_at: Time,
+    #[serde(with = "super::time_format::required")]
+    pub started_at: Time,
+    #[serde(with = "super::time_format::required")]
+    pub changed_at: Time,
+    #[serde(default, with = "super::time_format")]
+    pub finished_at: Option<Time>,
+    #[serde(default, with = "super::time_format")]
+    pub followed_up_at: Option<Time>,
+    #[serde(default, with = "super::time_format")]
+    pub archived_at: Option<Time>,
+    #[serde(default)]
+    pub gone: bool,
+    #[serde(default, with = "super::time_format")]
+    pub gone_at: Option<Time>,
+}
+
+/// The state of a pull request on its code host, and the link to which it belongs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedPullRequest {
+    pub link: String,
+    pub state: PullRequest,
+}
+
+/// What a team knows about a job, apart from the job's prompts. All texts are as received: they are cleaned when a
+/// member takes them over.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SharedJob {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observation: Option<Observation>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub service: BTreeMap<ServiceField, Register<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pull_request: Option<SharedPullRequest>,
+    /// The custom title; empty if someone removed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<Register<String>>,
+    /// The note; empty if someone removed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<Register<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dismissed: Option<Register<bool>>,
+    /// For each tag that the job ever had, whether it has it now.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: BTreeMap<String, Register<bool>>,
+}
+
+impl SharedJob {
+    /// Merges what another copy knows. The result is the same in every order, and merging again changes nothing.
+    pub fn merge(&mut self, other: &Self) {
+        keep_later(&mut self.observation, &other.observation);
+        keep_later(&mut self.title, &other.title);
+        keep_later(&mut self.note, &other.note);
+        keep_later(&mut self.dismissed, &other.dismissed);
+        merge_registers(&mut self.service, &other.service);
+        merge_registers(&mut self.tags, &other.tags);
+        if other.pull_request.as_ref().map(pull_request_order) > self.pull_request.as_ref().map(pull_request_order) {
+            self.pull_request.clone_from(&other.pull_request);
+        }
+    }
+
+    /// Returns the tags that the job has now.
+    pub fn current_tags(&self) -> impl Iterator<Item = &str> {
+        self.tags.iter().filter(|(_, has_tag)| has_tag.value).map(|(tag, _)| tag.as_str())
+    }
+}
+
+/// Returns a key with a total order: the latest report is the largest. The JSON decides between reports of the same
+/// time.
+fn pull_request_order(shared: &SharedPullRequest) -> (Time, Option<Time>, String) {
+    let SharedPullRequest { link, state } = shared;
+    (state.as_of, state.checks_as_of, format!("{link}\n{}", serde_json::to_string(state).unwrap_or_default()))
+}
+
+fn keep_later<T: Ord + Clone>(known: &mut Option<T>, other: &Option<T>) {
+    if other > known {
+        known.clone_from(other);
+    }
+}
+
+fn merge_registers<K: Ord + Clone, T: Ord + Clone>(
+    known: &mut BTreeMap<K, Register<T>>,
+    other: &BTreeMap<K, Register<T>>,
+) {
+    for (key, register) in other {
+        match known.get(key) {
+            Some(kept) if kept >= register => {}
+            _ => drop(known.insert(key.clone(), register.clone())),
+        }
+    }
+}

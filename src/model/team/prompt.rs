@@ -1,0 +1,108 @@
+//! The prompts of a team's jobs.
+
+use crate::model::Time;
+use crate::model::backup::PromptRecord;
+use crate::model::prompt::{Delivery, DeliveryKind, MAX_AUTHOR_CHARS, Prompt, PromptKind, prompt_title};
+use crate::model::text::CleanText;
+use serde::{Deserialize, Serialize};
+
+/// Identifies a prompt in the team: the member on whose computer it was written, and a number there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PromptUid(pub String);
+
+impl PromptUid {
+    /// Returns the id of a prompt that was written by this member. The time is part of it, since a database that was
+    /// restored from a backup may use the same number again.
+    pub fn new(member: &str, prompt: &Prompt) -> Self {
+        Self(format!("{member}-{}-{}", prompt.id.0, prompt.written_at.timestamp_millis()))
+    }
+
+    /// Whether the prompt was written by this member.
+    pub fn is_of(&self, member: &str) -> bool {
+        self.0.strip_prefix(member).is_some_and(|rest| rest.starts_with('-'))
+    }
+}
+
+/// A prompt with its delivery, as the computer on which it was written reports it. All texts are as received.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SharedPrompt {
+    pub uid: PromptUid,
+    /// The name of the member who wrote it.
+    pub author: String,
+    pub kind: String,
+    pub text: String,
+    pub delivery: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discarded_from: Option<String>,
+    #[serde(with = "crate::model::time_format::required")]
+    pub written_at: Time,
+    #[serde(default, with = "crate::model::time_format")]
+    pub sent_at: Option<Time>,
+    #[serde(default, with = "crate::model::time_format")]
+    pub state_at: Option<Time>,
+    /// Increases with every change. Only the member who wrote the prompt changes it.
+    pub version: i64,
+}
+
+impl SharedPrompt {
+    /// Returns the prompt as the team sees it; `None` if it is not shared. A prompt that waits to be sent for the first
+    /// time is private, like a draft.
+    pub fn of(prompt: &Prompt, member: &str, author: &str, version: i64) -> Option<Self> {
+        let waits = matches!(prompt.delivery.kind(), DeliveryKind::Queued | DeliveryKind::Paused);
+        if prompt.author.is_some() || (waits && prompt.sent_at.is_none()) {
+            return None;
+        }
+        let discarded_from = match prompt.delivery {
+            Delivery::Discarded { from } => from.map(|from| from.word().to_owned()),
+            _ => None,
+        };
+        Some(Self {
+            uid: PromptUid::new(member, prompt),
+            author: author.to_owned(),
+            kind: prompt.kind.word().to_owned(),
+            text: prompt.text.clone(),
+            delivery: prompt.delivery.kind().stored_word().to_owned(),
+            reason: prompt.delivery.reason().map(CleanText::to_string).unwrap_or_default(),
+            discarded_from,
+            written_at: prompt.written_at,
+            sent_at: prompt.sent_at,
+            state_at: prompt.state_at,
+            version,
+        })
+    }
+
+    /// Merges another copy of the same prompt. The result is the same in every order.
+    pub fn merge(&mut self, other: &Self) {
+        let order = |prompt: &Self| (prompt.version, serde_json::to_string(prompt).unwrap_or_default());
+        if order(other) > order(self) {
+            self.clone_from(other);
+        }
+    }
+
+    /// Returns the author's name for display.
+    pub fn author_name(&self) -> CleanText {
+        let name = CleanText::title(&self.author, MAX_AUTHOR_CHARS);
+        if name.is_empty() { CleanText::line("unknown") } else { name }
+    }
+
+    /// Returns the prompt in the form of a backup, which is merged by the rules of an import; `None` if it can't be
+    /// shown: its text is blank, or a newer docdeck uses a word that this one doesn't know.
+    pub fn record(&self) -> Option<PromptRecord> {
+        let kind: PromptKind = self.kind.parse().ok()?;
+        let delivery = DeliveryKind::parse(&self.delivery)?;
+        let from = self.discarded_from.as_deref().and_then(DeliveryKind::parse);
+        (!prompt_title(&self.text).is_empty()).then(|| PromptRecord {
+            kind,
+            text: self.text.clone(),
+            delivery: delivery.with_data(CleanText::line(&self.reason), None, from),
+            written_at: self.written_at,
+            sent_at: self.sent_at,
+            state_at: self.state_at,
+            author: Some(self.author_name()),
+            draft: None,
+        })
+    }
+}

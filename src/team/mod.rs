@@ -1,0 +1,67 @@
+//! Shares jobs between the computers of a team through a schema in PostgreSQL.
+//!
+//! The local database stays what screens and commands read and write, so no key press waits for the network and
+//! everything works offline. An exchange sends what changed here and merges what changed elsewhere. The
+//! service's requests, the API keys and drafts never go through the team's database.
+//!
+//! # What is shared
+//!
+//! Joining shares one project of one service. Shared are its jobs (what the service and the code host reported, with
+//! times), titles, tags, notes and dismissals, and prompts with their delivery and author. All members can read all
+//! prompts. Private are API keys, drafts, the queue, what a user has viewed, filters and layout. A job is shared as soon
+//! as the service has given it an id, a prompt as soon as it is sent for the first time.
+//!
+//! # Sending
+//!
+//! A prompt is sent only by the computer on which it was written. On all others, the store has it with its author, and
+//! a constraint of the table forbids to mark such a prompt as being sent. So whatever the exchange does, it can't cause
+//! a second sending. The other way round, a computer that was restored from a backup learns from the team that one of
+//! its queued prompts was accepted, and doesn't send it again.
+//!
+//! # Schema
+//!
+//! The schema `docdeck` has the tables `organization`, `project` (a service and a project), `member`, `job`, `prompt`
+//! and `batch`; `assets/team` has the statements. A job is identified by the service's id, a prompt by its member and
+//! its number there. Their contents are JSON as text, since the rules for merging are in [`crate::model::team`] and not
+//! in SQL. The schema has a version; migrations run in one transaction behind an advisory lock, and only `docdeck team
+//! init` runs them. A docdeck that finds a newer version says so and continues locally.
+//!
+//! Row-level security separates organizations: each has a role, `docdeck_NAME`, and rows are visible only to the members
+//! of that role. Members have no right to delete or to change the schema.
+//!
+//! # Changes and cursors
+//!
+//! Each project has a counter of changes. A transaction that writes first locks the row of the project, then gives each
+//! changed job and prompt the next number, so numbers become visible in their order: a reader that has seen number 7
+//! never misses number 6. (A PostgreSQL sequence would not guarantee this, because transactions commit in another order
+//! than they draw numbers.) A reader stores the last number, and asks for larger ones.
+//!
+//! Each transaction that writes has a random id, the batch, and writes it together with its last number. A reader stores
+//! the batch of its cursor, too. If the database doesn't have this batch any more, it was restored from an older copy:
+//! the reader then starts again at 0 and sends all that it knows.
+//!
+//! # Outbox
+//!
+//! The store gives each change of a job a higher revision in the same transaction, so no write of the store knows of the
+//! team. An exchange compares the jobs after the last compared revision with what the team knew about them, and stores
+//! the difference as a batch before it sends it. If the answer of the database is lost, the same batch is sent again,
+//! and the database recognizes it by its id. A batch changes nothing if it arrives twice.
+//!
+//! # Merging
+//!
+//! The rules are those of [`crate::model::team`]. The transaction that stores a batch reads the jobs that it changes,
+//! merges and writes them. A write gets the time of the database's clock, which never goes back within a project. What
+//! changed locally since the last exchange is kept when the team's state is taken over, and sent afterwards.
+//!
+//! # Clocks
+//!
+//! An exchange reads the clock of the database. Times are stored by this clock and converted for each computer, so that
+//! a wrong local clock changes neither the result of a merge nor the times on other screens.
+//!
+//! # Failure
+//!
+//! Every step of an exchange is a transaction of one database, and can be repeated. If the database can't be reached,
+//! nothing else stops, and the next exchange sends what has accumulated. Statements and locks have time limits on the
+//! server, so that a member whose network is cut in a transaction doesn't block the others.
+//!
+//! Everything that comes from the database is untrusted: it is parsed and cleaned like a response of the service.
