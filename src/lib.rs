@@ -1,8 +1,7 @@
 //! docdeck is a terminal dashboard for documentation sites that are maintained by background agents.
 //!
-//! This page describes the architecture. Each module's own documentation has the details.
-//!
-//! The service can't list jobs, has no idempotency keys, and limits the number of requests per hour. Therefore:
+//! This page describes the architecture; each module's documentation has the details. The service can't list jobs, has
+//! no idempotency keys, and limits the number of requests per hour. Therefore:
 //!
 //! - A prompt is saved before it is sent. A POST that may have reached the service is never repeated automatically.
 //! - Every rate-limited request is recorded in a ledger before it is sent. All instances on the computer share the
@@ -35,11 +34,11 @@
 //! of its shortcuts, clicks, text input, the messages that it waits for, timers and drawing. A key is looked up in
 //! [`tui::keymap`], the table of all shortcuts except custom commands; footer, help and palette read it too. Which
 //! shortcuts apply depends on the contexts of what is on top. The action goes to the topmost dialog, then to the screen
-//! if no dialog covers it, then to the app (`tui::dispatch`); [`Flow::Pass`](tui::component::Flow) passes it on. The
-//! app turns movements into scrolling. Drawing and clicking use the same layout functions.
+//! if no dialog covers it, then to the app (`tui::dispatch`); [`Flow::Pass`](tui::component::Flow) passes it on.
+//! Drawing and clicking use the same layout functions.
 //!
-//! Drawing changes nothing. Lists draw only visible rows; they are sorted and measured when their data changes. Drawing
-//! uses colour roles, to which a theme (`assets/themes`) gives colours.
+//! Drawing changes nothing. Lists draw only visible rows; they are sorted and measured when their data changes. Themes
+//! (`assets/themes`) give colours to the colour roles that drawing uses.
 //!
 //! # Messages and effects
 //!
@@ -76,11 +75,13 @@
 //! one that is neither being sent nor accepted can be `discarded`. Every send needs a permit from
 //! [`store::Store::request_permit`], which only one instance can get for a prompt. If a process is killed while
 //! sending, the next start or, within seconds, another running instance marks the prompt as unconfirmed. Queued prompts
-//! are in one queue on disk, in the user's order; a batch is nothing but prompts in this queue.
-//! Code hosts are asked about pull requests by a task of their own (`engine::pull_requests`) with [`api::hosts`].
+//! are in one queue on disk, in the user's order. A task asks code hosts about pull requests (`engine::pull_requests`).
 //!
 //! [`store::Store::open`] repairs a damaged database: it rebuilds indexes, or copies every readable row into a new file
 //! (`store::salvage`). Recovered prompts are never sent automatically.
+//!
+//! [`mod@team`] exchanges jobs with other computers through PostgreSQL, by the rules of [`model::team`]. A prompt is
+//! sent only by the computer on which it was written; on the others it has an author.
 //!
 //! # Analytics
 //!
@@ -88,17 +89,15 @@
 //! requests one response after the other, within the hourly limit, and the store saves each in its own transaction, so
 //! an interrupted load can be continued. The responses of a range are merged into a [`model::report::Report`]; only
 //! reports are sorted, filtered, folded and compared. A complete report stays cached until a new one replaces it. The
-//! screen shows the expected cost before loading, and marks a report that is partial.
-//! [`engine::Engine::load_rows`] loads visitors, searches, feedback and questions in the same way, within the same
-//! limit.
+//! screen shows the expected cost before loading, and marks a report that is partial. [`engine::Engine::load_rows`]
+//! loads visitors, searches, feedback and questions in the same way.
 //!
 //! # Commands
 //!
-//! Each command is a file or folder in `cli`. Commands that send no request open only the store, without an API key;
-//! some of them write to it, such as `prune`, `import` and `new --batch --queue`. The others add an engine that
-//! acquires the leases the command needs. Results are printed through `Out`, separately from progress and warnings. A
-//! failure is a `CliError`: a sentence, an exit code, and an object for `--json`. If a command can't send a prompt
-//! immediately, it pauses the prompt, so that nothing is sent later.
+//! Each command is a file or folder in `cli`. Commands that send no request open only the store, without an API key.
+//! The others add an engine that acquires the leases the command needs. Results are printed through `Out`, separately
+//! from progress and warnings. A failure is a `CliError`: a sentence, an exit code, and an object for `--json`. If a
+//! command can't send a prompt immediately, it pauses the prompt, so that nothing is sent later.
 
 pub mod api;
 pub mod cli;

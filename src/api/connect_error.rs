@@ -92,7 +92,7 @@ fn is_proxy_error(cause: &(dyn Error + 'static)) -> bool {
 }
 
 /// Returns a phrase that states why a certificate or a handshake was rejected.
-pub(super) fn tls_reason(error: &rustls::Error) -> CleanText {
+pub fn tls_reason(error: &rustls::Error) -> CleanText {
     use rustls::AlertDescription as Alert;
     use rustls::CertificateError as Cert;
     let reason = match error {

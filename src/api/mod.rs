@@ -22,7 +22,7 @@ pub mod wire;
 
 pub use analytics::DecodedRow;
 pub use client::{Client, ClientOptions};
-pub use connect_error::ConnectError;
+pub use connect_error::{ConnectError, tls_reason};
 pub use error::{ApiError, RequestEffect, Unreadable};
 pub use proxy_info::{Proxy, Route, count_system_roots};
 pub use response::BodyReader;

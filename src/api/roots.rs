@@ -71,6 +71,11 @@ impl ExtraRoots {
         self.certificates.len()
     }
 
+    /// Returns the certificates for rustls.
+    pub fn to_der(&self) -> Vec<CertificateDer<'static>> {
+        self.certificates.clone()
+    }
+
     /// Returns the certificates in the type of the HTTP library.
     pub(super) fn certificates(&self) -> reqwest::Result<Vec<reqwest::Certificate>> {
         self.certificates.iter().map(|certificate| reqwest::Certificate::from_der(certificate)).collect()

@@ -4,7 +4,7 @@
 use super::number_parser::number_parser;
 use super::{
     act, analytics, completions, diff, doctor, export, follow, help, import, init, jobs, man, new, prune,
-    pull_requests, show, status, track, views, wait, watch,
+    pull_requests, show, status, team, track, views, wait, watch,
 };
 use crate::config::{ColorChoice, Flags};
 use crate::sim::{Fault, SimOptions};
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 #[command(
     after_help = "The API key comes from DOCDECK_API_KEY or the configuration file; there is no option for it. Other \
     variables: DOCDECK_BASE_URL, DOCDECK_PROJECT_ID, DOCDECK_PROFILE, DOCDECK_CONFIG, DOCDECK_DATA_DIR, \
-    DOCDECK_REDUCED_MOTION, NO_COLOR. Options override the environment, which overrides the configuration file.\n\n\
+    DOCDECK_TEAM_URL, DOCDECK_REDUCED_MOTION, NO_COLOR. Options override the environment, which overrides the configuration file.\n\n\
     Exit codes: 0 done (an archived job counts as done); 1 a job failed or doctor found a problem; 2 usage, \
     configuration or database error, or no terminal; 3 key refused; 4 service or network error, job not found, \
     or not approved or merged, for example because of a new head commit; 5 hourly limit reached; 6 unconfirmed, a \
@@ -189,6 +189,9 @@ pub(super) enum Command {
     /// run `docdeck export` first.
     #[command(after_long_help = prune::OUTPUT_HELP)]
     Prune(prune::Options),
+    /// share the jobs of this project with other computers through PostgreSQL
+    #[command(after_long_help = team::OUTPUT_HELP)]
+    Team(team::Options),
     /// print a shell script that completes commands, options and job ids
     ///
     /// The shell runs docdeck each time you press Tab. Job ids come from the database on this computer, without a request.
@@ -230,6 +233,7 @@ impl Command {
             Self::Import(options) => options.json,
             Self::Doctor(options) => options.json,
             Self::Prune(options) => options.json,
+            Self::Team(options) => options.answers_in_json(),
             Self::Demo { .. }
             | Self::Sim { .. }
             | Self::Diff(_)

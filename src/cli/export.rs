@@ -26,7 +26,7 @@ docdeck (first line): \"version\" (1), \"program\", \"exportedAt\".
 job: \"baseUrl\", \"project\" and JOB as in `docdeck jobs --help`, with \"named\" (whether you set the title), \
 \"note\", \"startedAt\", \"finishedAt\", \"changedAt\", \"checkedAt\", \"viewedAt\", \"handledAt\", \
 \"followedUpAt\", \"gone\", \"goneAt\", \"dismissed\", \"prompts\": [{\"kind\", \"text\", \"delivery\", \
-\"reason\", \"writtenAt\", \"sentAt\", \"stateAt\", \"discardedFrom\", \"draft\"}, …] (for \
+\"reason\", \"writtenAt\", \"sentAt\", \"stateAt\", \"discardedFrom\", \"author\", \"draft\"}, …] (for \
 historical reasons, a discarded prompt has the \"delivery\" \"dismissed\"), \"events\": [{\"at\", \"kind\", \"from\", \"to\"}, …] and \"draft\": {\"text\", \
 \"savedAt\"} (of a follow-up).
 draft: \"baseUrl\", \"project\", \"of\" (what the draft is for: new job, job about pages, many jobs), \

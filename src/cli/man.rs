@@ -39,13 +39,14 @@ pub(super) const EXIT_CODES: [(&str, &str); 10] = [
 ];
 
 /// The environment variables.
-pub(super) const VARIABLES: [(&str, &str); 8] = [
+pub(super) const VARIABLES: [(&str, &str); 9] = [
     ("DOCDECK_API_KEY", "The API key. There is no option for it, because other users can see arguments."),
     ("DOCDECK_BASE_URL", "The base URL of the service."),
     ("DOCDECK_PROJECT_ID", "The project id."),
     ("DOCDECK_PROFILE", "The profile of the configuration file."),
     ("DOCDECK_CONFIG", "The configuration file."),
     ("DOCDECK_DATA_DIR", "The folder of the database and the log."),
+    ("DOCDECK_TEAM_URL", "The URL of the team's database. There is no option for it, as for the key."),
     ("DOCDECK_REDUCED_MOTION", "Turns animations off."),
     ("NO_COLOR", "Turns colours off."),
 ];
@@ -84,7 +85,8 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, CliError> {
 
 /// Returns the commands that have a manual page.
 fn page_commands(root: &Command) -> impl Iterator<Item = &Command> {
-    root.get_subcommands().filter(|command| !command.is_hide_set())
+    let commands = root.get_subcommands().flat_map(|command| std::iter::once(command).chain(command.get_subcommands()));
+    commands.filter(|command| !command.is_hide_set())
 }
 
 /// Offers the commands that have a manual page.

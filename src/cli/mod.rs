@@ -42,6 +42,7 @@ mod show;
 mod sim;
 mod status;
 mod table;
+mod team;
 mod track;
 mod usage_error;
 mod views;
@@ -145,6 +146,7 @@ fn dispatch(
             Some(Command::Import(options)) => import::run(cx, &options).await,
             Some(Command::Doctor(options)) => doctor::run(cx, &options).await,
             Some(Command::Prune(options)) => prune::run(cx, &options).await,
+            Some(Command::Team(options)) => team::run(cx, &options).await,
             Some(Command::Completions(options)) => completions::run(&options, cx.out),
             Some(Command::Man(options)) => man::run(&options, cx.out),
             Some(Command::Help(options)) => help::run(cx, &options, Arguments::command()),

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 pub(super) const OUTPUT_HELP: &str = "\
 With --json: JOB as in `docdeck jobs --help`, plus \"thread\", oldest first. Each entry has \"type\" and \"at\". The \
 type \"prompt\" also has \"kind\" (create, follow-up), \"text\", \"delivery\", \"reason\", \"writtenAt\", \
-\"sentAt\"; the type \"status\" has \"from\" and \"to\"; the type \"pullRequest\" has \"prLink\". The types \
+\"sentAt\", and \"author\" if a member of the team wrote it on another computer; the type \"status\" has \"from\" and \"to\"; the type \"pullRequest\" has \"prLink\". The types \
 \"gone\" and \"back\" mean that the job disappeared from the service, or reappeared.
 
 Exit codes: 0 shown; 2 usage, configuration or database error; 4 the job is not tracked.";

@@ -4,7 +4,7 @@
 //! environment of the process. [`super::resolve`] decides which settings override others.
 
 use crate::model::colors::Background;
-use crate::model::endpoint::{API_KEY_VARIABLE, ApiKey};
+use crate::model::endpoint::{API_KEY_VARIABLE, ApiKey, TEAM_URL_VARIABLE};
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 
@@ -13,6 +13,8 @@ use zeroize::Zeroizing;
 pub struct Environment {
     /// `DOCDECK_API_KEY`. `None` if the variable is unset, `Some(None)` if it contains an invalid API key.
     pub api_key: Option<Option<ApiKey>>,
+    /// `DOCDECK_TEAM_URL`. `None` if the variable is unset, `Some(None)` if it can't be a URL.
+    pub team_url: Option<Option<ApiKey>>,
     /// `DOCDECK_BASE_URL`.
     pub base_url: Option<String>,
     /// `DOCDECK_PROJECT_ID`.
@@ -34,6 +36,8 @@ pub struct Environment {
     pub is_ssh: bool,
     /// Whether there is a graphical display for a browser (`DISPLAY` or `WAYLAND_DISPLAY` is set).
     pub has_display: bool,
+    /// `USER`, or `USERNAME` or `LOGNAME` if it is unset.
+    pub user: Option<String>,
     /// `BROWSER`.
     pub browser: Option<String>,
     /// `VISUAL`, or `EDITOR` if `VISUAL` is unset.
@@ -71,6 +75,7 @@ impl Environment {
         let color_term = get("COLORTERM").filter(|_| !is_set("STY") || is_set("TMUX"));
         Self {
             api_key: get(API_KEY_VARIABLE).map(Zeroizing::new).map(|raw| ApiKey::new(&raw)),
+            team_url: get(TEAM_URL_VARIABLE).map(Zeroizing::new).map(|raw| ApiKey::new(&raw)),
             base_url: get("DOCDECK_BASE_URL"),
             project: get("DOCDECK_PROJECT_ID"),
             profile: get("DOCDECK_PROFILE"),
@@ -85,6 +90,7 @@ impl Environment {
             ),
             is_ssh: is_set("SSH_CONNECTION") || is_set("SSH_TTY"),
             has_display: is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"),
+            user: ["USER", "USERNAME", "LOGNAME"].into_iter().find_map(get),
             browser: get("BROWSER"),
             editor: get("VISUAL").or_else(|| get("EDITOR")),
             pager: get("PAGER"),

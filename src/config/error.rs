@@ -41,6 +41,9 @@ pub enum ConfigError {
         "The project id ({from}) looks like an API key, so it is not used. Correct it, and set the key as DOCDECK_API_KEY or with `docdeck init`."
     )]
     ProjectIdLooksLikeKey { from: SettingSource },
+    /// A sentence about the URL of the team's database, without any of it.
+    #[error("{0}")]
+    TeamUrl(CleanText),
     #[error(transparent)]
     Theme(#[from] ThemeError),
     #[error(transparent)]

@@ -9,6 +9,7 @@ use super::host_config::{self, HostConfig, PullRequestConfig};
 use super::keys::{self, KeyOverride, KeyTables};
 use super::positions::{KeyPositions, LineColumn, Mistake, line_and_column};
 use super::privacy::PrivacyConfig;
+use super::team_config::TeamConfig;
 use crate::model::colors::Background;
 use crate::model::text::CleanText;
 use serde::Deserialize;
@@ -52,6 +53,8 @@ pub struct ConfigFile {
     pub(super) privacy: PrivacyConfig,
     #[serde(default)]
     pub(super) analytics: AnalyticsConfig,
+    #[serde(default)]
+    pub(super) team: TeamConfig,
     /// The line and column of the keyboard key of each custom command, in the order of `commands`.
     #[serde(skip)]
     command_key_positions: Vec<LineColumn>,
@@ -254,7 +257,8 @@ pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
         let what = format!("per_minute is {rate}, but must be between 1 and {MAX_POLLS_PER_MINUTE}");
         return Err(Mistake { line, column, what: CleanText::line(&what) });
     }
-    if let Some(((line, column), what)) = host_config::find_mistake(&file.hosts, &positions) {
+    let mistake = host_config::find_mistake(&file.hosts, &positions).or_else(|| file.team.find_mistake(&positions));
+    if let Some(((line, column), what)) = mistake {
         return Err(Mistake { line, column, what: CleanText::line(&what) });
     }
     file.default_profile_position = positions.position_of(&[], "default_profile");

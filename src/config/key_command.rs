@@ -3,7 +3,7 @@
 
 use super::error::ConfigError;
 use super::file::system_message;
-use crate::model::endpoint::{API_KEY_VARIABLE, ApiKey};
+use crate::model::endpoint::{API_KEY_VARIABLE, ApiKey, TEAM_URL_VARIABLE};
 use crate::model::redaction::{redacted_path, redacted_setting};
 use crate::model::text::CleanText;
 use std::path::Path;
@@ -47,7 +47,7 @@ pub(super) async fn run_key_command(
     let (program, arguments) = words.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
     let failed = |why: &str| ConfigError::KeyCommand { program: redacted_program(program), why: CleanText::line(why) };
     let mut command = Command::new(program);
-    command.args(arguments).env_remove(API_KEY_VARIABLE).stdin(Stdio::null());
+    command.args(arguments).env_remove(API_KEY_VARIABLE).env_remove(TEAM_URL_VARIABLE).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     removed_variables.iter().for_each(|variable| {
         command.env_remove(variable);

@@ -22,12 +22,15 @@ mod privacy;
 pub mod profiles;
 pub mod sourced;
 pub mod sources;
+mod team;
+mod team_config;
 pub mod themes;
 pub mod write;
 
 pub use display::{ChosenTheme, DisplaySettings, display_settings};
 pub use error::ConfigError;
 pub use flags::{ColorChoice, Flags};
+pub use team::TeamSettings;
 
 use crate::api::{ClientOptions, ExtraRoots};
 use crate::model::analytics::needs_work::Weights;
@@ -182,6 +185,16 @@ fn load_config_file(path: &Sourced<PathBuf>) -> Result<LoadedFile, ConfigError> 
 pub fn host_settings(flags: &Flags, environment: &Environment) -> Result<Option<HostSettings>, ConfigError> {
     let path = sources::config_path(flags, environment)?;
     Ok(HostSettings::from_file(&load_config_file(&path)?.file, &path.value))
+}
+
+/// Returns the settings for the team's database; `None` if no URL is configured.
+///
+/// # Errors
+/// Fails if the file is invalid, or missing although the user gave its path. Also fails if the variable with the URL is
+/// invalid.
+pub fn team_settings(flags: &Flags, environment: &Environment) -> Result<Option<TeamSettings>, ConfigError> {
+    let path = sources::config_path(flags, environment)?;
+    TeamSettings::of_file(&load_config_file(&path)?.file, &path.value, environment)
 }
 
 /// Returns how much each sign of a problem counts for the pages that need work.

@@ -3,7 +3,7 @@
 //! if several instances are open.
 
 use super::state::{CountGuard, EngineState};
-use crate::model::endpoint::API_KEY_VARIABLE;
+use crate::model::endpoint::{API_KEY_VARIABLE, TEAM_URL_VARIABLE};
 use crate::model::json;
 use crate::model::log::LogKind;
 use crate::model::row::Job;
@@ -95,6 +95,7 @@ async fn run_program(command: &[String], job: &str, timeout: Duration) -> Result
     let mut child = Command::new(program)
         .args(arguments)
         .env_remove(API_KEY_VARIABLE)
+        .env_remove(TEAM_URL_VARIABLE)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -37,6 +37,10 @@ impl Scope {
 /// The environment variable with the API key. docdeck removes it from the environment of every program that it starts.
 pub const API_KEY_VARIABLE: &str = "DOCDECK_API_KEY";
 
+/// The environment variable with the URL of the team's database, which contains a password. docdeck removes it like the
+/// API key.
+pub const TEAM_URL_VARIABLE: &str = "DOCDECK_TEAM_URL";
+
 /// The API key. Its memory is wiped on drop, and its debug output is `***`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(Zeroizing<String>);

@@ -14,13 +14,14 @@ const fn topic(name: &'static str, summary: &'static str) -> Topic {
 }
 
 /// All topics, in reading order.
-pub const TOPICS: [Topic; 12] = [
+pub const TOPICS: [Topic; 13] = [
     topic("configuration", "config.toml, profiles, themes, your own keys and commands"),
     topic("shortcuts", "every key of the dashboard"),
     topic("jobs", "the list, filters, sending prompts, states, limits"),
     topic("analytics", "page views, searches, feedback, questions, pages that need work"),
     topic("prompts", "editor, history, templates, many jobs at once"),
     topic("scripting", "commands, exit codes, JSON, examples"),
+    topic("team", "sharing jobs between computers through PostgreSQL"),
     topic("backup", "export, import, damaged files, where the files are"),
     topic("terminals", "SSH, tmux, copying, notifications, colours, mouse"),
     topic("security", "what is stored and sent, reporting a vulnerability"),

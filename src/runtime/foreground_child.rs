@@ -2,7 +2,7 @@
 //! terminal back when the program exits. In the meantime the dashboard keeps running, without keys and drawing.
 
 use super::event_loop::Dashboard;
-use crate::model::endpoint::API_KEY_VARIABLE;
+use crate::model::endpoint::{API_KEY_VARIABLE, TEAM_URL_VARIABLE};
 use crate::model::failure::Failure;
 use crate::tui::Msg;
 use std::fmt;
@@ -121,7 +121,7 @@ fn spawn_first_installed(programs: &[Vec<String>]) -> Result<Child, Failure> {
     let mut names = Vec::new();
     for words in programs {
         let Some((program, arguments)) = words.split_first() else { continue };
-        match Command::new(program).args(arguments).env_remove(API_KEY_VARIABLE).spawn() {
+        match Command::new(program).args(arguments).env_remove(API_KEY_VARIABLE).env_remove(TEAM_URL_VARIABLE).spawn() {
             Ok(child) => return Ok(child),
             Err(error) if error.kind() == ErrorKind::NotFound => names.push(program.as_str()),
             Err(error) => return Err(Failure::local(&format!("{program} could not be started: {error}."))),

@@ -2,7 +2,7 @@
 //! must copy the link instead. Only http and https links are opened, and never through a shell.
 
 use crate::config::environment::Environment;
-use crate::model::endpoint::API_KEY_VARIABLE;
+use crate::model::endpoint::{API_KEY_VARIABLE, TEAM_URL_VARIABLE};
 use crate::model::failure::Failure;
 use crate::model::link::WebLink;
 use std::io::ErrorKind;
@@ -67,7 +67,13 @@ fn browser_command(browser: &str, url: &str) -> Option<Vec<String>> {
 pub(super) fn start_detached(words: &[String], stdin: Stdio) -> Result<Child, &'static str> {
     let (program, arguments) = words.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
     let mut command = Command::new(program);
-    command.args(arguments).env_remove(API_KEY_VARIABLE).stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .args(arguments)
+        .env_remove(API_KEY_VARIABLE)
+        .env_remove(TEAM_URL_VARIABLE)
+        .stdin(stdin)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     #[cfg(unix)]
     command.process_group(0);
     command.spawn().map_err(|error| match error.kind() {

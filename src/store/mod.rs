@@ -39,6 +39,7 @@ mod scopes;
 mod sending;
 mod status_summary;
 mod store_thread;
+mod team;
 mod unsent_reviews;
 mod views;
 
@@ -66,3 +67,4 @@ pub use scopes::ScopeFilter;
 pub use sending::SendPermit;
 pub use status_summary::StatusSummary;
 pub use store_thread::{PendingOpen, Store};
+pub use team::TeamMembership;

@@ -44,8 +44,8 @@
 //!
 //! The store gives each change of a job a higher revision in the same transaction, so no write of the store knows of the
 //! team. An exchange compares the jobs after the last compared revision with what the team knew about them, and stores
-//! the difference as a batch before it sends it. If the answer of the database is lost, the same batch is sent again,
-//! and the database recognizes it by its id. A batch changes nothing if it arrives twice.
+//! the difference as a batch before it sends it. If the answer of the database is lost, the next exchange first sends the
+//! same batch again, and the database recognizes it by its id. A batch changes nothing if it arrives twice.
 //!
 //! # Merging
 //!
@@ -65,3 +65,15 @@
 //! server, so that a member whose network is cut in a transaction doesn't block the others.
 //!
 //! Everything that comes from the database is untrusted: it is parsed and cleaned like a response of the service.
+
+mod connection;
+mod error;
+mod exchange;
+mod schema;
+mod tls;
+mod url;
+
+pub use connection::{TeamAddress, TeamConnection};
+pub use error::TeamError;
+pub use exchange::{ExchangeReport, TeamMember, exchange, members, organizations};
+pub use schema::{OrganizationName, create, sql_for_administrator, supported_version};

@@ -30,6 +30,9 @@ help_texts! {
     the_help_of_follow: ["follow"];
     the_help_of_watch: ["watch"];
     the_help_of_status: ["status"];
+    the_help_of_team: ["team"];
+    the_help_of_team_init: ["team", "init"];
+    the_help_of_team_join: ["team", "join"];
     the_help_of_jobs: ["jobs"];
     the_help_of_show: ["show"];
     the_help_of_pr: ["pr"];
@@ -62,7 +65,7 @@ fn every_command_has_help_that_fits_80_columns() {
     let (commands, _) = commands.split_once("\nOptions:").expect("options");
     let names = commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
     let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
-    assert_eq!(names.len(), 28, "{names:?}");
+    assert_eq!(names.len(), 29, "{names:?}");
     let this = include_str!("help.rs");
     for name in names {
         let snapshot = name.replace('-', "_");
@@ -85,7 +88,7 @@ fn help_lists_the_topics_of_the_guide() {
     let ran = fixture.run(&["help"]).expect_exit_code(0);
     assert_eq!(ran.err, "");
     insta::assert_snapshot!(ran.out);
-    assert_eq!(topics(&ran.out).len(), 12, "{ran:?}");
+    assert_eq!(topics(&ran.out).len(), 13, "{ran:?}");
     assert!(!fixture.data_folder().exists());
 }
 
@@ -124,7 +127,7 @@ fn help_with_an_unknown_topic_lists_the_topics() {
     assert_eq!(ran.out, "");
     assert!(ran.err.starts_with("docdeck: “keys"), "{ran:?}");
     assert!(ran.err.contains("” is neither a topic nor a command.\n\nTopics of the guide:\n"), "{ran:?}");
-    assert_eq!(topics(&ran.err).len(), 12);
+    assert_eq!(topics(&ran.err).len(), 13);
     assert!(!ran.err.contains('\x1b'));
 }
 

@@ -184,7 +184,11 @@ fn the_manual_has_every_command_and_every_exit_code() {
         assert_eq!(fixture.run(&["man", name]).expect_exit_code(0).out, command_page);
     }
     assert_eq!(std::fs::read_to_string(folder.join("docdeck.1")).expect("written"), page);
-    assert_eq!(std::fs::read_dir(&folder).expect("read").count(), names.len() + 1);
+    let of_team = ["init", "join", "leave", "status", "sync"];
+    for name in of_team {
+        assert!(folder.join(format!("docdeck-team-{name}.1")).exists(), "{name}");
+    }
+    assert_eq!(std::fs::read_dir(&folder).expect("read").count(), names.len() + 1 + of_team.len());
     for code in ["0", "1", "2", "3", "4", "5", "6", "101", "124", "130"] {
         assert!(page.contains(&format!(".TP\n\\fB{code}\\fR\n")), "{code}");
     }

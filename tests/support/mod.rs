@@ -16,6 +16,8 @@ pub(crate) mod engine;
 #[cfg(unix)]
 pub(crate) mod http;
 #[cfg(unix)]
+pub(crate) mod postgres;
+#[cfg(unix)]
 pub(crate) mod pty;
 pub(crate) mod server;
 pub(crate) mod slow;

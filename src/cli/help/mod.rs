@@ -9,7 +9,7 @@ use super::error::CliError;
 use super::exit_code::Code;
 use super::session::CommandContext;
 use crate::config::ColorChoice;
-use crate::model::endpoint::API_KEY_VARIABLE;
+use crate::model::endpoint::{API_KEY_VARIABLE, TEAM_URL_VARIABLE};
 use crate::model::guide::{TOPICS, Topic};
 use clap::Args;
 use std::io::{ErrorKind, Write as _};
@@ -29,6 +29,7 @@ const PAGES: [(&str, &str); TOPICS.len()] = pages![
     "analytics",
     "prompts",
     "scripting",
+    "team",
     "backup",
     "terminals",
     "security",
@@ -105,7 +106,7 @@ fn show_in_pager(text: &str, chosen: Option<&str>) -> bool {
     let mut words = chosen.unwrap_or(PAGER).split_whitespace();
     let Some(program) = words.next() else { return false };
     let mut command = Command::new(program);
-    command.args(words).stdin(Stdio::piped()).env_remove(API_KEY_VARIABLE);
+    command.args(words).stdin(Stdio::piped()).env_remove(API_KEY_VARIABLE).env_remove(TEAM_URL_VARIABLE);
     if std::env::var_os("LESS").is_none() {
         command.env("LESS", "FRX");
     }

@@ -10,10 +10,12 @@
 //!   stored it.
 //! - Threads are unions. Only the computer on which a prompt was written changes its delivery.
 
+mod batch;
 mod change;
 mod local;
 mod prompt;
 
+pub use batch::{IncomingChange, OutgoingChange, TeamBatch};
 pub use change::JobChange;
 pub use local::{TeamClock, apply_shared, job_change};
 pub use prompt::{PromptUid, SharedPrompt};

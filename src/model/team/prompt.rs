@@ -48,11 +48,11 @@ pub struct SharedPrompt {
 }
 
 impl SharedPrompt {
-    /// Returns the prompt as the team sees it; `None` if it is not shared. A prompt that waits to be sent for the first
-    /// time is private, like a draft.
+    /// Returns the prompt as the team sees it; `None` if it is not shared. A prompt that was never sent is private, like a
+    /// draft, or a copy from a backup, which belongs to the computer that wrote it.
     pub fn of(prompt: &Prompt, member: &str, author: &str, version: i64) -> Option<Self> {
-        let waits = matches!(prompt.delivery.kind(), DeliveryKind::Queued | DeliveryKind::Paused);
-        if prompt.author.is_some() || (waits && prompt.sent_at.is_none()) {
+        let was_sent = prompt.sent_at.is_some() || prompt.delivery == Delivery::Accepted;
+        if !(prompt.is_own() && was_sent) {
             return None;
         }
         let discarded_from = match prompt.delivery {

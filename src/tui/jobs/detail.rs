@@ -449,6 +449,23 @@ mod tests {
     }
 
     #[test]
+    fn a_prompt_of_a_team_member_has_its_author_and_asks_for_no_decision() {
+        let mut thread = thread();
+        thread.prompts[1].author = Some(CleanText::line("ana@desk"));
+        let queued = Delivery::Queued { until: None };
+        thread.prompts.push(Prompt { id: PromptId(3), delivery: queued, ..thread.prompts[0].clone() });
+        let lines = wrap_thread(&thread, 60);
+        let author = lines.iter().position(|line| *line == ThreadLine::Remark("from ana@desk".to_owned()));
+        let author = author.expect("an author");
+        assert_eq!(lines[author + 1], ThreadLine::Delivery(DeliveryKind::NotSent));
+        assert!(lines.contains(&ThreadLine::Delivery(DeliveryKind::Queued)), "it waits for nothing: {lines:?}");
+        let mut detail = Detail::default();
+        detail.show(Some((JobKey(1), 0)));
+        detail.apply_thread(JobKey(1), Ok(thread), at(0));
+        assert_eq!(detail.undelivered(), None);
+    }
+
+    #[test]
     fn events_of_the_same_minute_are_on_one_line_and_say_how_long_the_agent_worked() {
         let status = |from, to| EventKind::Status { from, to };
         let link = CleanText::line("https://github.com/acme/docs/pull/7");

@@ -1,0 +1,236 @@
+//! `docdeck team join`, `leave`, `status` and `sync`: shares the jobs of one project.
+
+use super::{CONNECT_TIMEOUT, read_settings};
+use crate::cli::error::CliError;
+use crate::cli::exit_code::Code;
+use crate::cli::out::Out;
+use crate::cli::session::{CommandContext, StoreSession};
+use crate::config::{TeamSettings, team_settings};
+use crate::model::Time;
+use crate::model::text::CleanText;
+use crate::model::time_format::json_time;
+use crate::store::TeamMembership;
+use crate::team::{
+    ExchangeReport, OrganizationName, TeamAddress, TeamConnection, TeamError, TeamMember, exchange, members,
+    organizations,
+};
+use crate::tui::format::plural;
+use chrono::Utc;
+use serde_json::{Value, json};
+
+/// Shares the project and exchanges everything once.
+///
+/// # Errors
+/// No URL or project is configured, the database can't be used, or the login belongs to no or to several organizations.
+pub(super) async fn join(
+    cx: &mut CommandContext<'_>,
+    organization: Option<&OrganizationName>,
+) -> Result<Code, CliError> {
+    let (settings, address) = read_settings(cx).await?;
+    let session = cx.open_store(true)?;
+    let joined = join_session(&session, &settings, &address, organization, cx.out).await;
+    session.close().await;
+    let (team, report) = joined?;
+    cx.out.lines(&[
+        format!("This project is now shared with the team {} as {}.", team.organization, settings.name),
+        "All members can read all prompts of its jobs. Queued prompts, drafts and keys stay on this computer."
+            .to_owned(),
+        exchange_line(&report),
+    ]);
+    Ok(Code::Done)
+}
+
+async fn join_session(
+    session: &StoreSession,
+    settings: &TeamSettings,
+    address: &TeamAddress,
+    organization: Option<&OrganizationName>,
+    out: &mut Out,
+) -> Result<(TeamMembership, ExchangeReport), CliError> {
+    let connection = TeamConnection::open_checked(address, CONNECT_TIMEOUT).await?;
+    let known = organizations(&connection).await?;
+    let chosen = match (organization, known.as_slice()) {
+        (Some(wanted), known) if known.iter().any(|name| name == wanted.as_str()) => wanted.as_str().to_owned(),
+        (Some(wanted), _) => return Err(TeamError::NotAMember { name: CleanText::line(wanted.as_str()) }.into()),
+        (None, []) => return Err(TeamError::NoOrganization.into()),
+        (None, [only]) => only.clone(),
+        (None, several) => {
+            return Err(TeamError::SeveralOrganizations { names: CleanText::line(&several.join(", ")) }.into());
+        }
+    };
+    let team = session.store.join_team(&session.scope, &chosen).await?;
+    out.show_live("Exchanging jobs with the team…");
+    let report = exchange(&connection, &session.store, &session.scope, settings.name.as_str(), Utc::now()).await;
+    out.clear_live();
+    Ok((team, report?))
+}
+
+/// Stops sharing the project. Works offline.
+///
+/// # Errors
+/// The store can't be written.
+pub(super) async fn leave(cx: &mut CommandContext<'_>) -> Result<Code, CliError> {
+    let session = cx.open_store(true)?;
+    let team = session.store.team(&session.scope).await;
+    let left = session.store.leave_team(&session.scope).await;
+    session.close().await;
+    left?;
+    cx.out.line(&match team? {
+        Some(team) => {
+            format!("This project is no longer shared with the team {}. All jobs stay here.", team.organization)
+        }
+        None => "This project is not shared.".to_owned(),
+    });
+    Ok(Code::Done)
+}
+
+/// Exchanges changes once.
+///
+/// # Errors
+/// The project is not shared, or the database can't be used.
+pub(super) async fn sync(cx: &mut CommandContext<'_>, as_json: bool) -> Result<Code, CliError> {
+    let (settings, address) = read_settings(cx).await?;
+    let session = cx.open_store(true)?;
+    let report = sync_session(&session, &settings, &address).await;
+    session.close().await;
+    let report = report?;
+    if as_json {
+        let ExchangeReport { sent, received, unreadable, restarted } = report;
+        cx.out.json(&json!({ "sent": sent, "received": received, "unreadable": unreadable, "restarted": restarted }));
+    } else {
+        cx.out.line(&exchange_line(&report));
+    }
+    Ok(Code::Done)
+}
+
+async fn sync_session(
+    session: &StoreSession,
+    settings: &TeamSettings,
+    address: &TeamAddress,
+) -> Result<ExchangeReport, CliError> {
+    if session.store.team(&session.scope).await?.is_none() {
+        return Err(CliError::unusable("This project is not shared. Share it with `docdeck team join`."));
+    }
+    let connection = TeamConnection::open_checked(address, CONNECT_TIMEOUT).await?;
+    Ok(exchange(&connection, &session.store, &session.scope, settings.name.as_str(), Utc::now()).await?)
+}
+
+fn exchange_line(report: &ExchangeReport) -> String {
+    let ExchangeReport { sent, received, unreadable, restarted } = *report;
+    let mut line = format!("Sent {}, received {}.", plural(sent, "changed job"), plural(received, "change"));
+    if restarted {
+        line.push_str(" The database was restored from an older copy, so everything was exchanged again.");
+    }
+    if unreadable > 0 {
+        line.push_str(&format!(
+            " {} made by a newer docdeck: update docdeck to see them.",
+            plural(unreadable, "change")
+        ));
+    }
+    line
+}
+
+/// Prints how the project is shared. If the database can't be reached, prints what is known locally.
+///
+/// # Errors
+/// The configuration is wrong or the store can't be read.
+pub(super) async fn status(cx: &mut CommandContext<'_>, as_json: bool) -> Result<Code, CliError> {
+    let session = cx.open_store(false)?;
+    let (team, unsent) =
+        (session.store.team(&session.scope).await?, session.store.unsent_team_changes(&session.scope).await?);
+    let (name, database) = match team_settings(cx.flags, cx.environment)? {
+        Some(settings) => (Some(settings.name.clone()), Some(ask_database(cx, &session, team.as_ref()).await?)),
+        None => (None, None),
+    };
+    session.close().await;
+    let status = Status { team, unsent, name, database };
+    if as_json {
+        cx.out.json(&status.json());
+    } else {
+        let lines = status.lines(cx.out, Utc::now());
+        cx.out.lines(&lines);
+    }
+    Ok(Code::Done)
+}
+
+/// What the database answered.
+struct DatabaseStatus {
+    host: CleanText,
+    uses_tls: bool,
+    members: Result<Vec<TeamMember>, TeamError>,
+}
+
+async fn ask_database(
+    cx: &mut CommandContext<'_>,
+    session: &StoreSession,
+    team: Option<&TeamMembership>,
+) -> Result<DatabaseStatus, CliError> {
+    let (_, address) = read_settings(cx).await?;
+    let ask = async {
+        let connection = TeamConnection::open_checked(&address, CONNECT_TIMEOUT).await?;
+        match team {
+            Some(team) => members(&connection, &session.scope, team).await,
+            None => Ok(Vec::new()),
+        }
+    };
+    Ok(DatabaseStatus { host: address.host(), uses_tls: address.uses_tls(), members: ask.await })
+}
+
+struct Status {
+    team: Option<TeamMembership>,
+    /// The number of jobs with changes that were not sent yet.
+    unsent: usize,
+    name: Option<CleanText>,
+    /// `None` if no URL is configured.
+    database: Option<DatabaseStatus>,
+}
+
+impl Status {
+    fn json(&self) -> Value {
+        let database = self.database.as_ref().map(|database| {
+            let error = database.members.as_ref().err().map(ToString::to_string);
+            json!({ "host": database.host, "tls": database.uses_tls, "reachable": error.is_none(), "error": error })
+        });
+        let members = self.database.as_ref().and_then(|database| database.members.as_ref().ok());
+        let member = |member: &TeamMember| json!({ "name": member.name, "lastSeen": json_time(member.last_seen), "thisComputer": member.is_own });
+        json!({
+            "joined": self.team.is_some(),
+            "organization": self.team.as_ref().map(|team| team.organization.clone()),
+            "name": self.name,
+            "unsent": self.unsent,
+            "exchangedAt": self.team.as_ref().and_then(|team| team.exchanged_at).map(json_time),
+            "database": database,
+            "members": members.map(|members| members.iter().map(member).collect::<Vec<_>>()),
+        })
+    }
+
+    fn lines(&self, out: &Out, now: Time) -> Vec<String> {
+        let mut lines = Vec::new();
+        match &self.team {
+            Some(team) => {
+                let exchanged = team.exchanged_at.map_or("never".to_owned(), |at| out.time_in_words(at, now));
+                lines.push(format!("shared with the team {}, last exchange {exchanged}", team.organization));
+                if self.unsent > 0 {
+                    lines.push(format!("{} not sent yet", plural(self.unsent, "changed job")));
+                }
+            }
+            None => lines.push("not shared: run `docdeck team join`".to_owned()),
+        }
+        match &self.database {
+            None => lines.push("no database is configured".to_owned()),
+            Some(database) => {
+                let tls = if database.uses_tls { "encrypted" } else { "on this computer" };
+                lines.push(format!("database on {}, {tls}", database.host));
+                match &database.members {
+                    Err(error) => lines.push(error.to_string()),
+                    Ok(members) => lines.extend(members.iter().map(|member| {
+                        let own = if member.is_own { " (this computer)" } else { "" };
+                        let seen = out.time_in_words(member.last_seen, now);
+                        format!("  {}{own}, last exchange {seen}", member.name)
+                    })),
+                }
+            }
+        }
+        lines
+    }
+}

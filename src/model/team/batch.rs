@@ -1,0 +1,36 @@
+//! The unit in which changes are sent to a team's database, and in which they arrive.
+
+use super::{JobChange, SharedJob, SharedPrompt};
+use serde::{Deserialize, Serialize};
+
+/// Changes that are stored in the team's database in one transaction, or not at all.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TeamBatch {
+    /// A random id, by which the database recognizes a batch that it has already stored.
+    pub id: String,
+    /// The revision of the store up to which jobs were compared.
+    pub revision: i64,
+    pub changes: Vec<OutgoingChange>,
+}
+
+/// What changed about a job, and the prompts of this computer that changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutgoingChange {
+    /// The service's id.
+    pub job: String,
+    /// What the team knew when it was last asked. The database knows it too, unless it was restored from an older copy.
+    pub known: SharedJob,
+    pub change: JobChange,
+    pub prompts: Vec<SharedPrompt>,
+    /// A hash of all prompts of the job that this computer shares.
+    pub prompts_hash: i64,
+}
+
+/// A change that was received from the team's database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IncomingChange {
+    /// The state of the job with this id of the service.
+    Job(String, Box<SharedJob>),
+    /// A prompt of the job with this id of the service.
+    Prompt(String, Box<SharedPrompt>),
+}

@@ -1,0 +1,506 @@
+//! The local side of sharing jobs with a team: which projects are shared, what the team knows, and the outbox. The rules
+//! for merging are in `model::team` and `model::backup::merge_rules`, the exchange with the database is in `team`.
+//!
+//! Nothing else in the store writes for the team. An exchange finds what changed by the revisions of the jobs, and
+//! compares it with what the team knew.
+
+use super::columns::{UnixMillis, read_optional_time};
+use super::error::StoreResult;
+use super::query::Query as _;
+use super::{Store, job_rows, kv, labels, prompts};
+use crate::model::Time;
+use crate::model::backup::PromptRecord;
+use crate::model::backup::merge_rules::{PromptMerge, decide_merge, imported_delivery};
+use crate::model::endpoint::Scope;
+use crate::model::hash::stable_hash;
+use crate::model::job::JobId;
+use crate::model::prompt::{Delivery, DeliveryKind, Prompt, PromptId, PromptKind, prompt_title};
+use crate::model::row::{Job, JobKey};
+use crate::model::team::{
+    IncomingChange, OutgoingChange, PromptUid, SharedJob, SharedPrompt, TeamBatch, TeamClock, apply_shared, job_change,
+};
+use chrono::TimeDelta;
+use rusqlite::{Connection, Transaction, params};
+use std::collections::HashMap;
+
+/// A batch is sent when it has this many jobs and prompts.
+const BATCH_SIZE: usize = 200;
+/// How many changed jobs are compared in one transaction.
+const JOBS_PER_COMPARISON: i64 = 500;
+/// A job that is new here, but has not changed for this time, counts as handled: whoever joins a team should not find all
+/// its old pull requests under "needs you".
+const HANDLED_AFTER: TimeDelta = TimeDelta::days(7);
+/// The key of the random id of this computer. It is kept after leaving, so that joining again doesn't share each prompt
+/// a second time.
+const MEMBER_KEY: &str = "team-member";
+/// The hash of prompts that means that the database may not know the job any more.
+const RESEND: i64 = -1;
+
+/// How a project is shared with a team.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TeamMembership {
+    pub organization: String,
+    /// The random id of this computer.
+    pub member: String,
+    /// The number of the last change that was received.
+    pub cursor: i64,
+    /// The batch that the change belongs to.
+    pub cursor_batch: Option<String>,
+    /// When the last exchange ended.
+    pub exchanged_at: Option<Time>,
+}
+
+impl Store {
+    /// Returns how the project is shared; `None` if it is not shared.
+    pub async fn team(&self, scope: &Scope) -> StoreResult<Option<TeamMembership>> {
+        self.read_in_scope(scope, read_membership).await
+    }
+
+    /// Shares the project with this organization. Keeps what is known if it is already shared with it.
+    pub async fn join_team(&self, scope: &Scope, organization: &str) -> StoreResult<TeamMembership> {
+        let organization = organization.to_owned();
+        self.write_in_scope(scope, move |tx, scope| {
+            let known = read_membership(tx, scope)?;
+            if let Some(known) = known.filter(|known| known.organization == organization) {
+                return Ok(known);
+            }
+            leave(tx, scope)?;
+            let member = match kv::get(tx, MEMBER_KEY)? {
+                Some(member) => member,
+                None => {
+                    let member = random_id();
+                    kv::set(tx, MEMBER_KEY, &member)?;
+                    member
+                }
+            };
+            tx.change(
+                "INSERT INTO team (scope, organization, member) VALUES (?1, ?2, ?3)",
+                params![scope, organization, member],
+            )?;
+            Ok(TeamMembership { organization, member, cursor: 0, cursor_batch: None, exchanged_at: None })
+        })
+        .await
+    }
+
+    /// Stops sharing the project. All jobs and prompts stay on this computer.
+    pub async fn leave_team(&self, scope: &Scope) -> StoreResult<()> {
+        self.write_in_scope(scope, leave).await
+    }
+
+    /// Returns the changes of an earlier exchange whose storage the database has not confirmed. They must be sent before
+    /// anything is received: otherwise they would look like later changes than those that are received.
+    pub async fn unconfirmed_team_batch(&self, scope: &Scope) -> StoreResult<Option<TeamBatch>> {
+        self.read_in_scope(scope, read_outbox).await
+    }
+
+    /// Compares the jobs that changed with what the team knows, and returns the changes to send. They are on disk before
+    /// they are returned. Returns `None` if nothing changed.
+    pub async fn next_team_batch(
+        &self,
+        scope: &Scope,
+        author: &str,
+        clock: TeamClock,
+    ) -> StoreResult<Option<TeamBatch>> {
+        let author = author.to_owned();
+        self.write_in_scope(scope, move |tx, scope| {
+            if let Some(batch) = read_outbox(tx, scope)? {
+                return Ok(Some(batch));
+            }
+            let Some(team) = read_membership(tx, scope)? else { return Ok(None) };
+            loop {
+                let compared = compare_jobs(tx, scope, &team.member, &author, clock)?;
+                if compared.changes.is_empty() {
+                    set_pushed_revision(tx, scope, compared.revision)?;
+                    if compared.is_complete {
+                        return Ok(None);
+                    }
+                    continue;
+                }
+                let batch = TeamBatch { id: random_id(), revision: compared.revision, changes: compared.changes };
+                let text = serde_json::to_string(&batch).unwrap_or_default();
+                let sql = "UPDATE team SET batch = ?2, changes = ?3 WHERE scope = ?1";
+                tx.change(sql, params![scope, batch.id, text])?;
+                return Ok(Some(batch));
+            }
+        })
+        .await
+    }
+
+    /// Returns how many jobs have changes that were not sent yet; at most 500.
+    pub async fn unsent_team_changes(&self, scope: &Scope) -> StoreResult<usize> {
+        self.read_in_scope(scope, |db, scope| {
+            let Some(team) = read_membership(db, scope)? else { return Ok(0) };
+            Ok(compare_jobs(db, scope, &team.member, "", TeamClock::default())?.changes.len())
+        })
+        .await
+    }
+
+    /// Removes a batch from the outbox that the database has stored, with the time `stamp` of the database's clock. The
+    /// team then knows these changes, so they are not sent again, even if another member changes the same before this
+    /// computer receives anything.
+    pub async fn finish_team_batch(&self, scope: &Scope, batch: &TeamBatch, stamp: Time) -> StoreResult<()> {
+        let batch = batch.clone();
+        self.write_in_scope(scope, move |tx, scope| {
+            for change in &batch.changes {
+                let Some(id) = JobId::new(&change.job) else { continue };
+                let Some(job) = job_rows::find_by_id(tx, scope, &id)? else { continue };
+                let (mut known, _) = read_known(tx, job.key)?.unwrap_or_default();
+                known.merge(&change.change.stamped(stamp));
+                write_known(tx, job.key, &known, change.prompts_hash)?;
+            }
+            set_pushed_revision(tx, scope, batch.revision)?;
+            let sql = "UPDATE team SET batch = NULL, changes = NULL WHERE scope = ?1 AND batch = ?2";
+            tx.change(sql, params![scope, batch.id])?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Merges changes of the team and stores how far they reach, in one transaction. Merging the same changes again
+    /// changes nothing.
+    pub async fn merge_team_changes(
+        &self,
+        scope: &Scope,
+        changes: Vec<IncomingChange>,
+        cursor: (i64, Option<String>),
+        clock: TeamClock,
+        now: Time,
+    ) -> StoreResult<()> {
+        self.write_in_scope(scope, move |tx, scope| {
+            let Some(team) = read_membership(tx, scope)? else { return Ok(()) };
+            let merge = TeamMerge { tx, scope, member: &team.member, clock, now };
+            for change in &changes {
+                match change {
+                    IncomingChange::Job(id, state) => merge.job(id, state)?,
+                    IncomingChange::Prompt(id, prompt) => merge.prompt(id, prompt)?,
+                }
+            }
+            let (number, batch) = cursor;
+            let sql = "UPDATE team SET cursor = ?2, cursor_batch = ?3 WHERE scope = ?1";
+            tx.change(sql, params![scope, number, batch])?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Starts again, because the database was restored from an older copy: everything is received again, and everything
+    /// that is known here is sent.
+    pub async fn restart_team(&self, scope: &Scope) -> StoreResult<()> {
+        self.write_in_scope(scope, |tx, scope| {
+            // The outbox is made again, too, since it was compared with what the database no longer knows.
+            tx.change(
+                "UPDATE team SET cursor = 0, cursor_batch = NULL, pushed_revision = 0, batch = NULL, changes = NULL
+                 WHERE scope = ?1",
+                [scope],
+            )?;
+            let sql = "UPDATE team_job SET prompts = ?2 WHERE job IN (SELECT key FROM job WHERE scope = ?1)";
+            tx.change(sql, [scope, RESEND])?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Stores when an exchange ended.
+    pub async fn record_team_exchange(&self, scope: &Scope, now: Time) -> StoreResult<()> {
+        self.write_in_scope(scope, move |tx, scope| {
+            tx.change("UPDATE team SET exchanged_at = ?2 WHERE scope = ?1", params![scope, UnixMillis(now)])?;
+            Ok(())
+        })
+        .await
+    }
+}
+
+fn random_id() -> String {
+    format!("{:032x}", fastrand::u128(..))
+}
+
+fn read_membership(db: &Connection, scope: i64) -> StoreResult<Option<TeamMembership>> {
+    let sql = "SELECT organization, member, cursor, cursor_batch, exchanged_at FROM team WHERE scope = ?1";
+    db.query_first(sql, [scope], |row| {
+        Ok(TeamMembership {
+            organization: row.get(0)?,
+            member: row.get(1)?,
+            cursor: row.get(2)?,
+            cursor_batch: row.get(3)?,
+            exchanged_at: read_optional_time(row, 4)?,
+        })
+    })
+}
+
+fn read_outbox(db: &Connection, scope: i64) -> StoreResult<Option<TeamBatch>> {
+    let stored = "SELECT changes FROM team WHERE scope = ?1 AND batch IS NOT NULL";
+    let stored: Option<String> = db.query_first(stored, [scope], |row| row.get(0))?;
+    // Others may have edited the file. A batch that can't be read is made again, with another id.
+    Ok(stored.and_then(|stored| serde_json::from_str(&stored).ok()))
+}
+
+fn leave(tx: &Transaction<'_>, scope: i64) -> StoreResult<()> {
+    tx.change("DELETE FROM team_job WHERE job IN (SELECT key FROM job WHERE scope = ?1)", [scope])?;
+    tx.change("DELETE FROM team WHERE scope = ?1", [scope])?;
+    Ok(())
+}
+
+fn set_pushed_revision(tx: &Transaction<'_>, scope: i64, revision: i64) -> StoreResult<()> {
+    tx.change("UPDATE team SET pushed_revision = ?2 WHERE scope = ?1", [scope, revision])?;
+    Ok(())
+}
+
+/// The result of comparing jobs with what the team knows.
+#[derive(Debug, Default)]
+struct ComparedJobs {
+    changes: Vec<OutgoingChange>,
+    /// The revision up to which jobs were compared.
+    revision: i64,
+    /// Whether all jobs were compared.
+    is_complete: bool,
+}
+
+/// What the team knew about a job: its state and a hash of the prompts.
+fn read_known(db: &Connection, key: JobKey) -> StoreResult<Option<(SharedJob, i64)>> {
+    let known: Option<(String, i64)> =
+        db.query_first("SELECT state, prompts FROM team_job WHERE job = ?1", [key], |row| row.try_into())?;
+    // Others may have edited the file: what can't be read counts as unknown, and is received again.
+    Ok(known.map(|(state, prompts)| (serde_json::from_str(&state).unwrap_or_default(), prompts)))
+}
+
+fn write_known(tx: &Transaction<'_>, key: JobKey, known: &SharedJob, prompts_hash: i64) -> StoreResult<()> {
+    let text = serde_json::to_string(known).unwrap_or_default();
+    tx.change(
+        "INSERT INTO team_job (job, state, prompts) VALUES (?1, ?2, ?3)
+         ON CONFLICT (job) DO UPDATE SET state = ?2, prompts = ?3",
+        params![key, text, prompts_hash],
+    )?;
+    Ok(())
+}
+
+/// Compares the next jobs by revision. Changes nothing.
+fn compare_jobs(
+    db: &Connection,
+    scope: i64,
+    member: &str,
+    author: &str,
+    clock: TeamClock,
+) -> StoreResult<ComparedJobs> {
+    let start: i64 = db.query_value("SELECT pushed_revision FROM team WHERE scope = ?1", [scope])?;
+    let mut compared = ComparedJobs { revision: start, ..ComparedJobs::default() };
+    let next = "WHERE scope = ?1 AND revision > ?2 ORDER BY revision LIMIT ?3";
+    let jobs = job_rows::query_jobs(db, next, [scope, start, JOBS_PER_COMPARISON])?;
+    compared.is_complete = jobs.len() < usize::try_from(JOBS_PER_COMPARISON).unwrap_or(usize::MAX);
+    let mut size = 0;
+    for job in jobs {
+        compared.revision = job.revision;
+        // A row without an id is not shared yet, or was merged into another row.
+        let Some(id) = job.id.clone() else { continue };
+        let known = read_known(db, job.key)?;
+        let must_resend = known.as_ref().is_none_or(|(_, hash)| *hash == RESEND);
+        let (known, hash) = known.unwrap_or_default();
+        let change = job_change(&known, &job, clock);
+        let prompts = own_prompts(db, &job, member, author, clock)?;
+        let prompts_hash = hash_prompts(&prompts);
+        if change.is_empty() && prompts_hash == hash && !must_resend {
+            continue;
+        }
+        let prompts = if prompts_hash == hash { Vec::new() } else { prompts };
+        size += 1 + prompts.len();
+        compared.changes.push(OutgoingChange { job: id.as_str().to_owned(), known, change, prompts, prompts_hash });
+        if size >= BATCH_SIZE {
+            compared.is_complete = false;
+            break;
+        }
+    }
+    Ok(compared)
+}
+
+/// Returns the prompts of the job that this computer shares.
+fn own_prompts(
+    db: &Connection,
+    job: &Job,
+    member: &str,
+    author: &str,
+    clock: TeamClock,
+) -> StoreResult<Vec<SharedPrompt>> {
+    let uids = read_uids(db, job.key)?;
+    let mut shared = Vec::new();
+    for prompt in prompts::read_thread(db, job.key)?.prompts {
+        let Some(mut one) = SharedPrompt::of(&prompt, member, author, job.revision) else { continue };
+        match uids.get(&prompt.id) {
+            Some(uid) if uid.is_of(member) => one.uid = uid.clone(),
+            // Another member shares it.
+            Some(_) => continue,
+            None => {}
+        }
+        shift_times(&mut one, |time| clock.to_team(time));
+        shared.push(one);
+    }
+    Ok(shared)
+}
+
+fn read_uids(db: &Connection, key: JobKey) -> StoreResult<HashMap<PromptId, PromptUid>> {
+    let sql = "SELECT id, uid FROM prompt WHERE job = ?1 AND uid IS NOT NULL";
+    let uids = db.query_all(sql, [key], |row| Ok((row.get(0)?, PromptUid(row.get(1)?))))?;
+    Ok(uids.into_iter().collect())
+}
+
+fn hash_prompts(prompts: &[SharedPrompt]) -> i64 {
+    if prompts.is_empty() {
+        return 0;
+    }
+    let mut text = String::new();
+    for prompt in prompts {
+        // The version also changes with the job, and the times with the comparison of the clocks.
+        let SharedPrompt { uid: PromptUid(uid), delivery, reason, sent_at, text: prompt, .. } = prompt;
+        text.push_str(&format!("{uid} {delivery} {} {reason}\n{prompt}\n", sent_at.is_some()));
+    }
+    // One bit is dropped, so that no hash is a special value.
+    i64::try_from(stable_hash(text.bytes()) >> 1).unwrap_or_default()
+}
+
+fn shift_times(prompt: &mut SharedPrompt, shifted: impl Fn(Time) -> Time) {
+    prompt.written_at = shifted(prompt.written_at);
+    for time in [&mut prompt.sent_at, &mut prompt.state_at].into_iter().flatten() {
+        *time = shifted(*time);
+    }
+}
+
+/// How a prompt was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SameBy {
+    Uid,
+    Text,
+}
+
+/// Whether the prompt came here in a backup of a computer that may still have sent it.
+fn is_copy(prompt: &Prompt) -> bool {
+    matches!(prompt.delivery, Delivery::Unconfirmed(_)) && prompt.sent_at.is_none()
+}
+
+/// Merges what the team knows into the store.
+struct TeamMerge<'a> {
+    tx: &'a Transaction<'a>,
+    scope: i64,
+    /// The id of this computer.
+    member: &'a str,
+    clock: TeamClock,
+    now: Time,
+}
+
+impl TeamMerge<'_> {
+    fn job(&self, id: &str, state: &SharedJob) -> StoreResult<()> {
+        let Some(mut job) = self.find_or_add(id)? else { return Ok(()) };
+        let (known, hash) = read_known(self.tx, job.key)?.unwrap_or_default();
+        let mut merged = known.clone();
+        merged.merge(state);
+        let before = job.clone();
+        let events = apply_shared(&mut job, &known, &merged, self.clock);
+        let is_new = before.local.checked_at == Some(Time::UNIX_EPOCH);
+        if is_new && job.local.changed_at < self.now - HANDLED_AFTER {
+            job.local.viewed_at = Some(job.local.changed_at);
+            job.local.handled_at = Some(job.local.changed_at);
+        }
+        if job.local != before.local {
+            labels::write_labels(self.tx, &job)?;
+        }
+        if job != before {
+            job_rows::insert_events(self.tx, job.key, &events)?;
+            job_rows::update_job(self.tx, &job)?;
+        }
+        if merged != known || hash == RESEND {
+            write_known(self.tx, job.key, &merged, hash)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the job with this id of the service. Adds it if it is new. Returns `None` if the id is blank.
+    fn find_or_add(&self, id: &str) -> StoreResult<Option<Job>> {
+        let Some(id) = JobId::new(id) else { return Ok(None) };
+        if let Some(job) = job_rows::find_by_id(self.tx, self.scope, &id)? {
+            return Ok(Some(job));
+        }
+        let mut job = Job::new(JobKey(0), id.to_clean_text(), self.now);
+        job.id = Some(id.clone());
+        // The oldest possible response: whatever the team knows is newer.
+        job.local.checked_at = Some(Time::UNIX_EPOCH);
+        job_rows::insert_complete_job(self.tx, self.scope, &job.local.title, &job)?;
+        job_rows::find_by_id(self.tx, self.scope, &id)
+    }
+
+    fn prompt(&self, job: &str, shared: &SharedPrompt) -> StoreResult<()> {
+        let Some(job) = self.find_or_add(job)? else { return Ok(()) };
+        let mut shared = shared.clone();
+        shift_times(&mut shared, |time| self.clock.to_local(time));
+        let Some(record) = shared.record() else { return Ok(()) };
+        let is_own = shared.uid.is_of(self.member);
+        if is_own {
+            // Later changes of this computer must have a higher version, even if its database was restored.
+            let version = shared.version.min(i64::MAX / 2);
+            self.tx.change("UPDATE revision SET value = ?1 WHERE value < ?1", [version])?;
+        }
+        match self.find_prompt(&job, &shared.uid, &record, is_own)? {
+            None => self.add_prompt(&job, &shared, record, is_own)?,
+            Some((known, SameBy::Text)) if !known.is_own() => return Ok(()),
+            // A copy from a backup belongs to the member who wrote it.
+            Some((known, SameBy::Text)) if is_copy(&known) && !is_own => self.take_over(known.id, &shared, &record)?,
+            Some((known, SameBy::Uid)) if !known.is_own() => {
+                if (&known.delivery, &known.text, known.sent_at, &known.author)
+                    == (&record.delivery, &record.text, record.sent_at, &record.author)
+                {
+                    return Ok(());
+                }
+                self.take_over(known.id, &shared, &record)?;
+            }
+            // Written here: the team can only know more about it if this database was restored from a backup.
+            Some((known, _)) => match decide_merge(&known, &record) {
+                PromptMerge::Becomes(delivery) => prompts::update_imported(self.tx, known.id, &delivery, &record)?,
+                PromptMerge::OtherPrompt | PromptMerge::Unchanged => return Ok(()),
+            },
+        }
+        job_rows::touch(self.tx, job.key)?;
+        Ok(())
+    }
+
+    /// Stores the state of a prompt that another member wrote.
+    fn take_over(&self, id: PromptId, shared: &SharedPrompt, record: &PromptRecord) -> StoreResult<()> {
+        prompts::update_imported(self.tx, id, &record.delivery, record)?;
+        let sql = "UPDATE prompt SET author = ?2, uid = ?3 WHERE id = ?1";
+        self.tx.change(sql, params![id, record.author, shared.uid.0])?;
+        Ok(())
+    }
+
+    /// Finds a prompt by its id in the team. Otherwise finds it by its text and the time at which it was written, since it
+    /// may have come here in a backup, or twice to the team.
+    fn find_prompt(
+        &self,
+        job: &Job,
+        uid: &PromptUid,
+        record: &PromptRecord,
+        is_own: bool,
+    ) -> StoreResult<Option<(Prompt, SameBy)>> {
+        let uids = read_uids(self.tx, job.key)?;
+        let thread = prompts::read_thread(self.tx, job.key)?.prompts;
+        let has_uid = |prompt: &&Prompt| match uids.get(&prompt.id) {
+            Some(known) => known == uid,
+            None => is_own && prompt.is_own() && PromptUid::new(self.member, prompt) == *uid,
+        };
+        let has_text = |prompt: &&Prompt| {
+            (prompt.kind, prompt.written_at, &prompt.text) == (record.kind, record.written_at, &record.text)
+        };
+        let by_uid = thread.iter().find(has_uid).map(|prompt| (prompt, SameBy::Uid));
+        let found = by_uid.or_else(|| thread.iter().find(has_text).map(|prompt| (prompt, SameBy::Text)));
+        Ok(found.map(|(prompt, same)| (prompt.clone(), same)))
+    }
+
+    fn add_prompt(&self, job: &Job, shared: &SharedPrompt, record: PromptRecord, is_own: bool) -> StoreResult<()> {
+        let record = if is_own {
+            // Lost here and known to the team: it must not be sent automatically.
+            PromptRecord { author: None, delivery: imported_delivery(&record.delivery), ..record }
+        } else {
+            record
+        };
+        let id = prompts::insert_imported(self.tx, job.key, &record)?;
+        self.tx.change("UPDATE prompt SET uid = ?2 WHERE id = ?1", params![id, shared.uid.0])?;
+        if record.kind == PromptKind::Create && record.delivery.kind() == DeliveryKind::Accepted {
+            job_rows::set_default_title(self.tx, job.key, &prompt_title(&record.text))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,199 @@
+//! A connection to the team's database. Every wait has a limit.
+
+use super::error::TeamError;
+use super::schema;
+use super::tls::Tls;
+use super::url::TeamUrl;
+use crate::api::ExtraRoots;
+use crate::model::Time;
+use crate::model::endpoint::ApiKey;
+use crate::model::team::TeamClock;
+use crate::model::text::CleanText;
+use chrono::Utc;
+use std::error::Error as _;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, NoTls};
+
+/// The longest time that one step may take, including all statements of a transaction.
+const STEP_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Limits on the server: a member whose network is cut while it holds a lock must not block the others for long.
+const SESSION_SETTINGS: &str = "SET statement_timeout = '20s'; SET lock_timeout = '10s';
+    SET idle_in_transaction_session_timeout = '10s'; SET client_encoding = 'UTF8'; SET timezone = 'UTC'";
+
+/// Where the team's database is.
+#[derive(Debug, Clone)]
+pub struct TeamAddress {
+    url: TeamUrl,
+    roots: Option<ExtraRoots>,
+}
+
+impl TeamAddress {
+    /// # Errors
+    /// The URL is invalid, or turns TLS off for a server on another computer.
+    pub fn new(url: &ApiKey, roots: Option<ExtraRoots>) -> Result<Self, TeamError> {
+        Ok(Self { url: TeamUrl::parse(url)?, roots })
+    }
+
+    /// Returns the host for messages.
+    pub fn host(&self) -> CleanText {
+        self.url.host()
+    }
+
+    /// Whether the connection is encrypted and the server's certificate checked.
+    pub fn uses_tls(&self) -> bool {
+        self.url.uses_tls
+    }
+}
+
+/// A connection to the team's database. It is closed when it is dropped.
+#[derive(Debug)]
+pub struct TeamConnection {
+    pub(super) client: Client,
+    address: TeamAddress,
+    driver: JoinHandle<()>,
+}
+
+impl Drop for TeamConnection {
+    fn drop(&mut self) {
+        self.driver.abort();
+    }
+}
+
+impl TeamConnection {
+    /// Connects to the server, without a look at the schema.
+    ///
+    /// # Errors
+    /// The server can't be reached within `timeout`, its certificate is not trusted, or it refuses the login.
+    pub async fn open(address: &TeamAddress, timeout: Duration) -> Result<Self, TeamError> {
+        let url = &address.url;
+        let unreachable = |why: &str| TeamError::Unreachable { host: url.host(), why: url.clean(why) };
+        let connect = async {
+            let (client, driver) = if url.uses_tls {
+                let tls = Tls::new(address.roots.as_ref()).map_err(|error| unreachable(&error.to_string()))?;
+                let (client, connection) =
+                    url.config().connect(tls).await.map_err(|error| address.connect_error(&error))?;
+                (client, tokio::spawn(async { drop(connection.await) }))
+            } else {
+                let (client, connection) =
+                    url.config().connect(NoTls).await.map_err(|error| address.connect_error(&error))?;
+                (client, tokio::spawn(async { drop(connection.await) }))
+            };
+            let connection = Self { client, address: address.clone(), driver };
+            connection.client.batch_execute(SESSION_SETTINGS).await.map_err(|error| connection.error(&error))?;
+            Ok(connection)
+        };
+        tokio::time::timeout(timeout, connect)
+            .await
+            .unwrap_or_else(|_| Err(unreachable(&format!("no answer within {} s", timeout.as_secs_f32()))))
+    }
+
+    /// Connects, and checks that the schema has the version of this docdeck.
+    ///
+    /// # Errors
+    /// The errors of [`Self::open`], or the schema is missing, older or newer.
+    pub async fn open_checked(address: &TeamAddress, timeout: Duration) -> Result<Self, TeamError> {
+        let connection = Self::open(address, timeout).await?;
+        schema::check_version(&connection).await?;
+        Ok(connection)
+    }
+
+    /// Returns the host for messages.
+    pub fn host(&self) -> CleanText {
+        self.address.host()
+    }
+
+    /// Runs one step with a time limit.
+    pub(super) async fn step<T>(
+        &self,
+        work: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, TeamError> {
+        match tokio::time::timeout(STEP_TIMEOUT, work).await {
+            Ok(result) => result.map_err(|error| self.error(&error)),
+            Err(_) => {
+                let why = CleanText::line(&format!("no answer within {} s", STEP_TIMEOUT.as_secs()));
+                Err(TeamError::Unreachable { host: self.host(), why })
+            }
+        }
+    }
+
+    /// Reads the clock of the database.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    pub(super) async fn clock(&self) -> Result<TeamClock, TeamError> {
+        let before = Utc::now();
+        let row = self.step(self.client.query_one(NOW_SQL, &[])).await?;
+        let local = before + (Utc::now() - before) / 2;
+        Ok(TeamClock::new(
+            parse_millis(row.try_get(0).map_err(|_| TeamError::Malformed { what: "its clock" })?)?,
+            local,
+        ))
+    }
+
+    pub(super) fn error(&self, error: &tokio_postgres::Error) -> TeamError {
+        self.address.statement_error(error)
+    }
+}
+
+/// The clock of the database in milliseconds.
+pub(super) const NOW_SQL: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+pub(super) fn parse_millis(millis: i64) -> Result<Time, TeamError> {
+    Time::from_timestamp_millis(millis).ok_or(TeamError::Malformed { what: "its clock" })
+}
+
+impl TeamAddress {
+    fn connect_error(&self, error: &tokio_postgres::Error) -> TeamError {
+        let (host, url) = (self.url.host(), &self.url);
+        match error.as_db_error() {
+            Some(refused) if is_login_error(refused.code()) => {
+                TeamError::LoginRefused { host, why: url.clean(refused.message()) }
+            }
+            Some(other) => TeamError::Unreachable { host, why: url.clean(other.message()) },
+            None => TeamError::Unreachable { host, why: self.url.clean(&innermost_reason(error)) },
+        }
+    }
+
+    fn statement_error(&self, error: &tokio_postgres::Error) -> TeamError {
+        match error.as_db_error() {
+            Some(ended) if is_temporary_error(ended.code()) => {
+                TeamError::Unreachable { host: self.url.host(), why: self.url.clean(ended.message()) }
+            }
+            Some(refused) => TeamError::Refused { why: self.url.clean(refused.message()) },
+            None => TeamError::Unreachable { host: self.url.host(), why: self.url.clean(&innermost_reason(error)) },
+        }
+    }
+}
+
+/// Whether the server ends or restarts, has no space left, or ended the statement because it took too long or met another
+/// one. Then the exchange can be repeated later.
+fn is_temporary_error(code: &SqlState) -> bool {
+    code == &SqlState::LOCK_NOT_AVAILABLE
+        || code == &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
+        || ["08", "40", "53", "57"].iter().any(|class| code.code().starts_with(class))
+}
+
+fn is_login_error(code: &SqlState) -> bool {
+    // Invalid authorization (class 28), and an unknown database.
+    code.code().starts_with("28") || code == &SqlState::INVALID_CATALOG_NAME
+}
+
+/// Returns the reason at the end of the chain of errors, which is the most precise one.
+fn innermost_reason(error: &tokio_postgres::Error) -> String {
+    let mut source = error.source();
+    let mut text = error.to_string();
+    while let Some(cause) = source {
+        text = match cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
+            Some(inner) => match inner.downcast_ref::<rustls::Error>() {
+                Some(tls) => crate::api::tls_reason(tls).to_string(),
+                None => inner.to_string(),
+            },
+            None => cause.to_string(),
+        };
+        source = cause.source();
+    }
+    text.split(" (os error").next().unwrap_or_default().to_lowercase()
+}

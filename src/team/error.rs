@@ -1,0 +1,57 @@
+//! Why the team's database can't be used.
+
+use crate::api::RootsError;
+use crate::model::text::CleanText;
+use crate::store::StoreError;
+
+/// An error of the team's database, worded for the user. Never contains the URL or the password.
+#[derive(Debug, thiserror::Error)]
+pub enum TeamError {
+    #[error(
+        "The URL of the team's database can't be used: {0}. It must be like postgres://USER:PASSWORD@HOST:5432/DATABASE, with special characters in the password percent-encoded."
+    )]
+    Url(&'static str),
+    #[error(
+        "The URL of the team's database turns TLS off, which docdeck allows only on this computer. Remove sslmode from the URL."
+    )]
+    TlsRequired,
+    #[error(transparent)]
+    Roots(#[from] RootsError),
+    #[error("The team's database at {host} can't be reached: {why}. docdeck continues locally; try again later.")]
+    Unreachable { host: CleanText, why: CleanText },
+    #[error("The team's database at {host} refused the login: {why}. Check user, password and database in the URL.")]
+    LoginRefused { host: CleanText, why: CleanText },
+    #[error("The database at {host} has no docdeck schema. Its administrator creates it with `docdeck team init`.")]
+    NoSchema { host: CleanText },
+    #[error(
+        "The team's database was set up by a newer docdeck (schema {found}, this one knows {known}). docdeck continues locally; update it to share changes again."
+    )]
+    Newer { found: i32, known: i32 },
+    #[error(
+        "The team's database was set up by an older docdeck (schema {found}, this one needs {known}). Its administrator updates it with `docdeck team init`."
+    )]
+    Older { found: i32, known: i32 },
+    #[error(
+        "This login belongs to no team in the database. Its administrator grants it the role: GRANT docdeck_NAME TO the login."
+    )]
+    NoOrganization,
+    #[error("This login belongs to several teams: {names}. Choose one with --organization.")]
+    SeveralOrganizations { names: CleanText },
+    #[error(
+        "This login doesn't belong to the team {name} any more, or the team was removed. Run `docdeck team join` again."
+    )]
+    NotAMember { name: CleanText },
+    #[error("The team's database could not do this: {why}.")]
+    Refused { why: CleanText },
+    #[error("The team's database sent something that docdeck can't read: {what}. Update docdeck.")]
+    Malformed { what: &'static str },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl TeamError {
+    /// Whether trying again later may help, without any change by the user.
+    pub fn is_temporary(&self) -> bool {
+        matches!(self, Self::Unreachable { .. })
+    }
+}

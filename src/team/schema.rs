@@ -1,0 +1,148 @@
+//! The schema in PostgreSQL: its version, its migrations and the roles of organizations.
+
+use super::connection::TeamConnection;
+use super::error::TeamError;
+use tokio_postgres::error::SqlState;
+
+/// All migrations, oldest first. The first one creates schema version 1.
+const MIGRATIONS: [&str; 1] = [include_str!("../../assets/team/0001_begin.sql")];
+
+/// The number of the advisory lock that lets only one migration run at a time.
+const MIGRATION_LOCK: i64 = 0x646f_6364_6563_6b00;
+
+/// Returns the schema version that this docdeck needs.
+pub fn supported_version() -> i32 {
+    i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX)
+}
+
+/// The name of an organization. It is part of the name of a role, so it has only lower-case letters, digits and
+/// underscores.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrganizationName(String);
+
+impl OrganizationName {
+    /// Returns `None` if the name has other characters, or is empty or longer than 40 characters.
+    pub fn new(name: &str) -> Option<Self> {
+        let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+        ((1..=40).contains(&name.len()) && name.bytes().all(is_allowed)).then(|| Self(name.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the role whose members belong to the organization.
+    pub fn role(&self) -> String {
+        format!("docdeck_{}", self.0)
+    }
+}
+
+/// Returns the statements that create the schema, or update it from version `from`, and that add the organization. They
+/// do nothing that is already done.
+fn setup_sql(organization: &OrganizationName, from: i32) -> String {
+    let done = usize::try_from(from).unwrap_or_default();
+    let mut sql = MIGRATIONS.get(done..).unwrap_or_default().join("\n");
+    let (name, role, version) = (organization.as_str(), organization.role(), supported_version());
+    sql.push_str(&format!(
+        "
+INSERT INTO docdeck.schema_version (version) VALUES ({version})
+ON CONFLICT (only_row) DO UPDATE SET version = EXCLUDED.version;
+
+-- The organization {name}: members are the logins that have its role.
+DO $$ BEGIN
+    IF to_regrole('{role}') IS NULL THEN
+        CREATE ROLE {role} NOLOGIN;
+    END IF;
+    -- The policies hold for the administrator, too.
+    IF NOT pg_has_role('{role}', 'MEMBER') THEN
+        GRANT {role} TO CURRENT_USER;
+    END IF;
+END $$;
+GRANT docdeck_member TO {role};
+INSERT INTO docdeck.organization (name, role) VALUES ('{name}', '{role}') ON CONFLICT (name) DO NOTHING;
+"
+    ));
+    sql
+}
+
+/// Returns the statements that [`create`] would run in an empty database, for an administrator.
+pub fn sql_for_administrator(organization: &OrganizationName) -> String {
+    format!("BEGIN;\nSELECT pg_advisory_xact_lock({MIGRATION_LOCK});\n\n{}COMMIT;\n", setup_sql(organization, 0))
+}
+
+/// Creates or updates the schema and adds the organization, in one transaction. Several of these may run at the same
+/// time: those that get the lock later find nothing left to do. Returns the version that the schema had; 0 if there was
+/// none.
+///
+/// # Errors
+/// The login may not create schemas or roles, or the schema is newer than this docdeck.
+pub async fn create(connection: &TeamConnection, organization: &OrganizationName) -> Result<i32, TeamError> {
+    // The transaction must not end because other migrations take long.
+    let wait = "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = '60s'";
+    connection.step(connection.client.batch_execute("BEGIN")).await?;
+    connection.step(connection.client.batch_execute(wait)).await?;
+    connection.step(connection.client.execute("SELECT pg_advisory_xact_lock($1)", &[&MIGRATION_LOCK])).await?;
+    let exists =
+        "SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = 'docdeck' AND tablename = 'schema_version')";
+    let exists: bool = connection.step(connection.client.query_one(exists, &[])).await?.get(0);
+    let found = if exists { read_version(connection).await? } else { 0 };
+    if found > supported_version() {
+        return Err(TeamError::Newer { found, known: supported_version() });
+    }
+    connection.step(connection.client.batch_execute(&setup_sql(organization, found))).await?;
+    connection.step(connection.client.batch_execute("COMMIT")).await?;
+    Ok(found)
+}
+
+async fn read_version(connection: &TeamConnection) -> Result<i32, TeamError> {
+    let sql = "SELECT version FROM docdeck.schema_version";
+    match connection.step(connection.client.query_opt(sql, &[])).await? {
+        Some(row) => Ok(row.get(0)),
+        None => Ok(0),
+    }
+}
+
+/// Checks that the schema has the version that this docdeck needs.
+///
+/// # Errors
+/// The schema is missing, older or newer, or the login has no right to use it.
+pub(super) async fn check_version(connection: &TeamConnection) -> Result<(), TeamError> {
+    let sql = "SELECT version FROM docdeck.schema_version";
+    let known = supported_version();
+    let missing = || TeamError::NoSchema { host: connection.host() };
+    match connection.client.query_opt(sql, &[]).await {
+        Ok(Some(row)) => match row.get::<_, i32>(0) {
+            found if found > known => Err(TeamError::Newer { found, known }),
+            found if found < known => Err(TeamError::Older { found, known }),
+            _ => Ok(()),
+        },
+        Ok(None) => Err(missing()),
+        Err(error) => match error.code() {
+            Some(&SqlState::INVALID_SCHEMA_NAME | &SqlState::UNDEFINED_TABLE) => Err(missing()),
+            Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Err(TeamError::NoOrganization),
+            _ => Err(connection.error(&error)),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_could_be_sql_is_refused() {
+        for name in ["", "Acme", "a b", "a'; DROP ROLE x", "a-b", "ä", &"a".repeat(41)] {
+            assert_eq!(OrganizationName::new(name), None, "{name}");
+        }
+        assert_eq!(OrganizationName::new("acme_1").map(|name| name.role()), Some("docdeck_acme_1".to_owned()));
+    }
+
+    #[test]
+    fn an_update_contains_only_the_missing_migrations() {
+        let name = OrganizationName::new("acme").expect("a name");
+        assert!(setup_sql(&name, 0).contains("CREATE SCHEMA docdeck"));
+        assert!(!setup_sql(&name, 1).contains("CREATE SCHEMA docdeck"));
+        let sql = sql_for_administrator(&name);
+        assert!(sql.starts_with("BEGIN;") && sql.ends_with("COMMIT;\n"), "{sql}");
+    }
+}

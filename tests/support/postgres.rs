@@ -1,0 +1,193 @@
+//! A PostgreSQL server in its own folder, which the tests start and stop. It listens only on a socket in this folder, and
+//! on 127.0.0.1 if a test asks for TLS.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// How long starting and stopping may take.
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A running server. Dropping it kills the server that it started, and no other.
+pub(crate) struct Postgres {
+    folder: TempDir,
+    bin: PathBuf,
+    settings: Vec<String>,
+    port: String,
+    server: Option<Child>,
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+impl Postgres {
+    /// Starts a server with an empty database. Returns `None` and prints that the test is skipped if PostgreSQL is not
+    /// installed.
+    pub(crate) fn start(settings: &[&str]) -> Option<Self> {
+        let Some(bin) = installed_programs() else {
+            eprintln!("skipped: PostgreSQL is not installed on this computer");
+            return None;
+        };
+        let folder = tempfile::tempdir().expect("a folder");
+        copy_folder(&new_data_folder(&bin), &folder.path().join("data"));
+        give_to_server(folder.path());
+        let port = settings.iter().find_map(|setting| setting.strip_prefix("port=")).unwrap_or("5432").to_owned();
+        let settings = settings.iter().map(|setting| (*setting).to_owned()).collect();
+        let mut server = Self { folder, bin, settings, port, server: None };
+        server.restart();
+        Some(server)
+    }
+
+    /// Starts the server again after [`Self::kill`].
+    pub(crate) fn restart(&mut self) {
+        let mut command = as_server_user(&self.bin.join("postgres"));
+        command.arg("-D").arg(self.data_folder()).arg("-k").arg(self.folder.path());
+        for setting in ["listen_addresses=", "fsync=off", "max_connections=60", "shared_buffers=16MB"]
+            .into_iter()
+            .chain(self.settings.iter().map(String::as_str))
+        {
+            command.args(["-c", setting]);
+        }
+        let log = std::fs::File::create(self.folder.path().join("log")).expect("a log");
+        command.current_dir(self.folder.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        self.server = Some(command.spawn().expect("the server starts"));
+        let start = Instant::now();
+        while !self.try_sql("SELECT 1").0 {
+            assert!(start.elapsed() < TIMEOUT, "{}", self.log());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Kills the server at once, as a crash would.
+    pub(crate) fn kill(&mut self) {
+        if let Some(mut server) = self.server.take() {
+            // SIGQUIT also ends the server's own processes at once. The next start recovers as after a crash.
+            let id = rustix::process::Pid::from_child(&server);
+            let _ = rustix::process::kill_process(id, rustix::process::Signal::QUIT);
+            let _ = server.wait();
+        }
+    }
+
+    /// Restarts the server with these lines as its pg_hba.conf, which decides who may log in how.
+    pub(crate) fn restart_with_access(&mut self, lines: &str) {
+        self.kill();
+        std::fs::write(self.data_folder().join("pg_hba.conf"), lines).expect("written");
+        self.restart();
+    }
+
+    pub(crate) fn data_folder(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+    }
+
+    /// Returns the URL for this user over the socket.
+    pub(crate) fn url(&self, user: &str) -> String {
+        format!("postgres://{user}@/postgres?host={}", self.folder.path().display())
+    }
+
+    /// Runs SQL as the administrator, and returns what psql prints.
+    pub(crate) fn sql(&self, sql: &str) -> String {
+        let (succeeded, text) = self.try_sql(sql);
+        assert!(succeeded, "{sql}: {text}");
+        text
+    }
+
+    /// Returns whether the statement succeeded, and what psql prints.
+    pub(crate) fn try_sql(&self, sql: &str) -> (bool, String) {
+        let mut command = Command::new(self.bin.join("psql"));
+        command.args([
+            "-X",
+            "-q",
+            "-A",
+            "-t",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-U",
+            "admin",
+            "-d",
+            "postgres",
+            "-p",
+            &self.port,
+        ]);
+        let output = command.arg("-h").arg(self.folder.path()).args(["-c", sql]).output().expect("psql runs");
+        let text = if output.status.success() { output.stdout } else { output.stderr };
+        (output.status.success(), String::from_utf8_lossy(&text).trim().to_owned())
+    }
+}
+
+/// Returns a data folder with an empty database, to be copied. It is created only once, since that takes seconds, and kept
+/// for the next tests.
+fn new_data_folder(bin: &Path) -> PathBuf {
+    static CREATED: Mutex<()> = Mutex::new(());
+    let _one_at_a_time = CREATED.lock();
+    let version = bin.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("postgres-{}", version.unwrap_or_default()));
+    if kept.exists() {
+        return kept;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    give_to_server(folder.path());
+    let data = folder.path().join("data");
+    let mut command = as_server_user(&bin.join("initdb"));
+    command.args(["--username=admin", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--pgdata"]);
+    let output = command.arg(&data).current_dir(folder.path()).output().expect("initdb runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // Another test process may create it at the same time.
+    let part = kept.with_extension(std::process::id().to_string());
+    copy_folder(&data, &part);
+    if std::fs::rename(&part, &kept).is_err() {
+        std::fs::remove_dir_all(&part).expect("removed");
+    }
+    kept
+}
+
+/// Copies a folder with its permissions.
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    let output = Command::new("cp").arg("-a").args([from, to]).output().expect("cp runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Returns the folder of the newest installed version.
+fn installed_programs() -> Option<PathBuf> {
+    let mut versions: Vec<(u32, PathBuf)> = std::fs::read_dir("/usr/lib/postgresql")
+        .ok()?
+        .filter_map(|entry| {
+            let path = entry.ok()?.path();
+            let version = path.file_name()?.to_str()?.parse().ok()?;
+            let bin = path.join("bin");
+            ["initdb", "postgres", "psql"].iter().all(|name| bin.join(name).exists()).then_some((version, bin))
+        })
+        .collect();
+    versions.sort();
+    versions.pop().map(|(_, bin)| bin)
+}
+
+/// Returns a command that runs the program as a user that the server accepts: it refuses to run as root.
+fn as_server_user(program: &Path) -> Command {
+    if !rustix::process::geteuid().is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups", "--"]).arg(program);
+    command
+}
+
+/// Lets the server's user write to the folder.
+pub(crate) fn give_to_server(path: &Path) {
+    if rustix::process::geteuid().is_root() {
+        let output = Command::new("chown").args(["-R", "postgres:postgres"]).arg(path).output().expect("chown runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}

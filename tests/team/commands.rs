@@ -1,0 +1,127 @@
+//! The commands of `docdeck team`, with two computers and the simulated service.
+
+use crate::support::command::{CommandFixture, CommandResult};
+use crate::support::postgres::Postgres;
+use docdeck::model::log::Operation;
+use serde_json::Value;
+
+/// The two computers of a team. They use the same service and project.
+struct Computers {
+    fixture: CommandFixture,
+    server: Postgres,
+}
+
+impl Computers {
+    /// Returns `None` if PostgreSQL is not installed.
+    fn new() -> Option<Self> {
+        Some(Self { server: Postgres::start(&[])?, fixture: CommandFixture::new(&[]) })
+    }
+
+    /// Runs docdeck on the computer of this user.
+    fn run(&self, user: &str, words: &[&str]) -> CommandResult {
+        let data = self.fixture.home.path().join(user).display().to_string();
+        let url = self.server.url(user);
+        let variables = [("DOCDECK_DATA_DIR", data.as_str()), ("DOCDECK_TEAM_URL", &url), ("USER", user)];
+        self.fixture.run_with(words, &variables, "")
+    }
+
+    fn init(&self) {
+        self.run("admin", &["team", "init", "--organization", "docs"]).expect_exit_code(0);
+        self.server.sql("CREATE ROLE ana LOGIN IN ROLE docdeck_docs; CREATE ROLE bob LOGIN IN ROLE docdeck_docs");
+    }
+}
+
+#[test]
+fn a_job_is_shared_and_its_prompt_is_sent_once() {
+    let Some(computers) = Computers::new() else { return };
+    computers.init();
+    let created = computers.run("ana", &["new", "Fix the links", "--json"]).expect_exit_code(0).json();
+    let id = created.get("id").and_then(Value::as_str).expect("an id").to_owned();
+    let joined = computers.run("ana", &["team", "join"]).expect_exit_code(0);
+    assert!(joined.out.contains("All members can read all prompts"), "{joined:?}");
+    computers.run("bob", &["team", "join"]).expect_exit_code(0);
+    let shown = computers.run("bob", &["show", &id, "--json"]).expect_exit_code(0).json();
+    let prompt = &shown.get("thread").and_then(Value::as_array).expect("a thread")[0];
+    let author = prompt.get("author").and_then(Value::as_str).expect("an author");
+    assert!(author.starts_with("ana@"), "{author}");
+    assert_eq!(shown.get("title").and_then(Value::as_str), Some("Fix the links"));
+    let text = computers.run("bob", &["show", &id]).expect_exit_code(0).out;
+    assert!(text.contains(author) && !text.contains("you"), "{text}");
+    // bob's docdeck polls and sends what is to be sent; the prompt is not.
+    computers.run("bob", &["wait", &id, "--timeout", "30"]).expect_exit_code(0);
+    computers.run("bob", &["follow", &id, "And the images"]).expect_exit_code(0);
+    computers.run("bob", &["team", "sync"]).expect_exit_code(0);
+    let synced = computers.run("ana", &["team", "sync", "--json"]).expect_exit_code(0).json();
+    assert_eq!(synced.get("restarted"), Some(&Value::Bool(false)));
+    let thread = computers.run("ana", &["show", &id]).expect_exit_code(0).out;
+    assert!(thread.contains("And the images") && thread.contains("bob@"), "{thread}");
+    for operation in [Operation::Create, Operation::FollowUp] {
+        assert_eq!(computers.fixture.sim.requests(operation), 1, "{operation:?}");
+    }
+    let status = computers.run("ana", &["team", "status", "--json"]).expect_exit_code(0).json();
+    assert_eq!(status.get("joined"), Some(&Value::Bool(true)));
+    assert_eq!(status.get("unsent").and_then(Value::as_u64), Some(0));
+    assert_eq!(status.get("members").and_then(Value::as_array).map(Vec::len), Some(2));
+    let status = computers.run("ana", &["team", "status"]).expect_exit_code(0).out;
+    assert!(status.contains("shared with the team docs") && status.contains("(this computer)"), "{status}");
+    computers.run("ana", &["team", "leave"]).expect_exit_code(0);
+    let gone = computers.run("ana", &["team", "sync"]).expect_exit_code(2);
+    assert!(gone.err.contains("docdeck team join"), "{gone:?}");
+    assert!(computers.run("ana", &["jobs"]).expect_exit_code(0).out.contains("Fix the links"));
+}
+
+#[test]
+fn without_a_database_commands_say_so_and_local_ones_work() {
+    let Some(mut computers) = Computers::new() else { return };
+    computers.init();
+    computers.run("ana", &["team", "join"]).expect_exit_code(0);
+    computers.server.kill();
+    computers.run("ana", &["new", "Offline work"]).expect_exit_code(0);
+    let offline = computers.run("ana", &["team", "sync"]).expect_exit_code(4);
+    assert!(offline.err.contains("can't be reached"), "{offline:?}");
+    let status = computers.run("ana", &["team", "status"]).expect_exit_code(0).out;
+    assert!(status.contains("1 changed job not sent yet") && status.contains("can't be reached"), "{status}");
+    computers.server.restart();
+    let sent = computers.run("ana", &["team", "sync"]).expect_exit_code(0).out;
+    assert!(sent.starts_with("Sent 1 changed job"), "{sent}");
+}
+
+#[test]
+fn the_url_is_never_printed() {
+    let Some(computers) = Computers::new() else { return };
+    computers.init();
+    let file = computers.fixture.home.path().join("url");
+    let url = format!("postgres://ana:hunter22@/nothing?host={}", computers.server.folder().display());
+    std::fs::write(&file, &url).expect("written");
+    let config = computers.fixture.home.path().join("config.toml");
+    let text = format!("[team]\nname = \"Ana\"\nurl_file = \"{}\"\n", file.display());
+    std::fs::write(&config, text).expect("written");
+    let run = |words: &[&str], url: &str| {
+        let config = config.display().to_string();
+        computers.fixture.run_with(words, &[("DOCDECK_CONFIG", config.as_str()), ("DOCDECK_TEAM_URL", url)], "")
+    };
+    // The file can be read by others.
+    let result = run(&["team", "join"], "").expect_exit_code(2);
+    assert!(result.err.contains("chmod 600"), "{result:?}");
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("private");
+    for words in [["team", "join"], ["team", "status"], ["team", "init"], ["doctor", "--offline"], ["export", "-"]] {
+        for url in
+            ["", &url, "postgres://ana:hunter22@db.example/x?sslmode=disable", "hunter22", "postgres://hunter22:a b"]
+        {
+            let CommandResult { out, err, .. } = run(&words, url);
+            assert!(!format!("{out}{err}").contains("hunter22"), "{words:?} {out} {err}");
+        }
+    }
+}
+
+#[test]
+fn the_statements_for_an_administrator_need_no_configuration() {
+    let fixture = CommandFixture::new(&[]);
+    let sql = fixture.run(&["team", "init", "--print-sql", "--organization", "acme"]).expect_exit_code(0).out;
+    assert!(sql.contains("CREATE SCHEMA docdeck") && sql.contains("docdeck_acme"), "{sql}");
+    fixture.run(&["team", "init", "--organization", "Not A Name"]).expect_exit_code(2);
+    let missing = fixture.run(&["team", "sync"]).expect_exit_code(2);
+    assert!(missing.err.contains("DOCDECK_TEAM_URL"), "{missing:?}");
+    let status = fixture.run(&["team", "status"]).expect_exit_code(0);
+    assert!(status.out.contains("not shared"), "{status:?}");
+}
