@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(
             page,
             Err(format!(
-                "2:7: the key L of the command look is used by docdeck: set the rows per request, 1 to 250 (views). {REMEDY}"
+                "2:7: the key L of the command look is used by docdeck: set the rows per request, 1 to 250 (pages). {REMEDY}"
             ))
         );
     }

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr as _;
 pub fn ascii_symbol(symbol: &str) -> Option<&'static str> {
     let ascii = match symbol {
         "┌" | "┐" | "└" | "┘" => "+",
-        "─" | "–" => "-",
+        "─" | "–" | "−" => "-",
         "▪" => "#",
         "‖" => "|",
         "∅" => "0",

@@ -459,7 +459,7 @@ fn symbols(app: &App, contexts: &[Context]) -> Vec<(&'static str, SymbolStyle, S
 fn signal_weights(app: &App, contexts: &[Context]) -> impl Iterator<Item = String> {
     let is_shown = contexts.first() == Some(&Context::Analytics) && app.analytics.tab == AnalyticsTab::NeedsWork;
     let weight = |signal: Signal| format!("{}: weight {}", signal.label(), app.config.weights.get(signal));
-    let sum = "weighted mean of the page's shares of the site's totals".to_owned();
+    let sum = "weighted average of the page's shares of the site's totals".to_owned();
     let lines = std::iter::once(sum).chain(Signal::ALL.map(weight)).collect::<Vec<_>>();
     lines.into_iter().filter(move |_| is_shown)
 }

@@ -133,7 +133,7 @@ impl InputDialog {
         let number = |low: u32, high: u32| {
             let n = typed.parse().ok().filter(|n| (low..=high).contains(n));
             n.map(InputValue::Number).ok_or_else(|| match high {
-                u32::MAX => format!("a whole number from {low} up"),
+                u32::MAX => format!("a whole number from {low}"),
                 _ => format!("a whole number from {low} to {high}"),
             })
         };
@@ -258,9 +258,7 @@ impl Component for InputDialog {
         let message = match (&self.check, self.value()) {
             (InputCheck::Running, _) => Line::styled("Checking with the service…", theme.working),
             (InputCheck::Failed(why), _) => Line::styled(why.as_str(), theme.warning),
-            (_, Err(wrong)) if !self.input.is_blank() => {
-                Line::styled(format!("Not valid yet: {wrong}."), theme.warning)
-            }
+            (_, Err(wrong)) if !self.input.is_blank() => Line::styled(format!("Enter {wrong}."), theme.warning),
             (_, Ok(InputValue::Ids(ids))) if ids.len() > 1 => {
                 Line::styled(format!("{} ids, one request for each.", format_count(ids.len())), theme.muted)
             }
@@ -283,7 +281,7 @@ mod tests {
     fn the_error_for_an_invalid_value_describes_a_valid_value() {
         assert_eq!(ask(InputField::PageSize, "251"), Err("a whole number from 1 to 250".to_owned()));
         assert_eq!(ask(InputField::PageSize, "250"), Ok(InputValue::Number(250)));
-        assert_eq!(ask(InputField::Page, "0"), Err("a whole number from 1 up".to_owned()));
+        assert_eq!(ask(InputField::Page, "0"), Err("a whole number from 1".to_owned()));
         assert!(ask(InputField::TrackId, "  ").is_err());
     }
 }

@@ -86,7 +86,7 @@ async fn loading_all_pages_costs_the_confirmed_requests_once() {
     let mut dashboard = start_with_final_week(&sim, &folder).await;
     assert_eq!(view_requests(&sim), 1, "ranges that were selected only briefly are not requested");
     dashboard.press_chars("a");
-    dashboard.until_shown("the views), 99 left this hour.").await;
+    dashboard.until_shown("of the views).").await;
     dashboard.press_chars("n");
     assert_eq!(view_requests(&sim), 1);
     load_all(&mut dashboard).await;
@@ -285,7 +285,7 @@ async fn comparing_the_same_two_weeks_again_costs_no_request() {
     dashboard.assert_shows(" vs ");
     dashboard.assert_shows("   total ");
     dashboard.press_chars("w");
-    dashboard.assert_shows("Movers: human");
+    dashboard.assert_shows("Largest changes: total");
     let movers = dashboard.app.top::<Movers>().expect("the movers");
     assert!(!movers.gained.is_empty() && !movers.lost.is_empty());
     dashboard.press_key(KeyCode::Esc);
@@ -397,7 +397,7 @@ async fn the_trend_loads_its_days_after_confirmation_and_caches_them() {
     dashboard.press_chars("t");
     dashboard.until_shown("7 of 7 days not loaded").await;
     assert_eq!(view_requests(&sim), 1, "opening the trend sends no request");
-    confirm_cost(&mut dashboard, "a", "7 of 7 days are missing or outdated: 7 requests, 99 left this hour.").await;
+    confirm_cost(&mut dashboard, "a", "7 of 7 days are not loaded or outdated: 7 requests (99 left this hour).").await;
     dashboard.until_shown("all 7 days loaded").await;
     dashboard.until("rest", |dashboard| dashboard.app.views.totals.pending_count() == 0).await;
     assert_eq!(view_requests(&sim), 8);

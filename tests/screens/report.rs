@@ -238,19 +238,18 @@ fn wide_or_odd_numbers_are_shown_as_received() {
 }
 
 #[test]
-fn sorting_one_page_of_rows_explains_what_is_missing() {
+fn keys_that_need_all_pages_ask_to_load_them() {
     let mut fixture = ScreenFixture::new((80, 24));
     fixture.load_jobs();
     fixture.load_views(50, true);
     for (key, expected) in
-        [("s", "Sorting needs all pages: press a to load them."), ("/", "Filtering needs all pages: press a")]
+        [("s", "Sorting needs all pages."), ("/", "Filtering needs all pages."), ("z", "The tree needs all pages.")]
     {
         fixture.press_keys(key);
         let shown = text(&render(&fixture.app, ColorDepth::None));
-        assert!(shown.contains(expected), "{shown}");
+        assert!(shown.contains(expected) && shown.contains("Load all pages"), "{shown}");
+        fixture.press_keys("n");
     }
-    fixture.press_keys("z");
-    assert!(text(&render(&fixture.app, ColorDepth::None)).contains("Folding into a tree needs all pages"));
     fixture.press_keys("m m x");
     assert!(
         text(&render(&fixture.app, ColorDepth::None)).contains("log"),

@@ -146,7 +146,7 @@ fn load_progress(fixture: &mut ScreenFixture, range: DateRange, rows: usize, req
 
 #[test]
 fn the_cost_of_all_pages() {
-    snapshots("load_all_cost", &[], &["y load all · n cancel", "(last time: 5)", "Load all pages"], |fixture| {
+    snapshots("load_all_cost", &[], &["y load all · n cancel", "last time 5", "Load all pages"], |fixture| {
         open_views_screen(fixture, |_| StoredReport { requests_last_time: Some(5), ..StoredReport::default() });
         fixture.load_views(50, true);
         fixture.press_keys("a");
@@ -629,7 +629,7 @@ fn the_trend_without_any_known_day_and_its_cost() {
     snapshots(
         "trend_cost",
         &[],
-        &["7 of 7 days are missing or outdated: 7 requests, 88 left this hour. Load them,"],
+        &["7 of 7 days are not loaded or outdated: 7 requests (88 left this hour). Load"],
         |fixture| {
             trend(fixture, "", |_| None);
             fixture.press_keys("a");

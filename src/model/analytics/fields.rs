@@ -126,6 +126,11 @@ pub trait HasFields: Default + 'static {
 
     /// Returns the text that identifies the row in its report.
     fn identity(&self) -> &str;
+
+    /// Whether lists show the row after all others, because it can't be ranked with them.
+    fn is_unranked(&self) -> bool {
+        false
+    }
 }
 
 /// A row of a report with its fields.
@@ -328,6 +333,11 @@ impl HasFields for PageSignals {
 
     fn identity(&self) -> &str {
         self.path_text()
+    }
+
+    /// What belongs to no page is not a page that needs work.
+    fn is_unranked(&self) -> bool {
+        self.path.is_none()
     }
 }
 

@@ -36,6 +36,8 @@ pub struct PageQuestions {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageSearches {
     pub hits: ViewCount,
+    /// How many of the searches ended with a click on a result; `None` if that is unknown.
+    pub clicked: Option<ViewCount>,
     /// What was searched for, in the service's order.
     pub queries: Vec<CleanText>,
 }
@@ -81,11 +83,15 @@ impl PageReports {
             let known = report.rows.iter().filter(|row| row.top_page.as_ref().is_some_and(is_wanted));
             numbers(
                 report,
-                known.fold(PageSearches::default(), |mut sum, row| {
-                    sum.hits = sum.hits + row.hits.value().unwrap_or_default();
-                    sum.queries.push(row.query.clone());
-                    sum
-                }),
+                known.fold(
+                    PageSearches { clicked: Some(ViewCount::ZERO), ..PageSearches::default() },
+                    |mut sum, row| {
+                        sum.hits = sum.hits + row.hits.value().unwrap_or_default();
+                        sum.clicked = sum.clicked.zip(row.clicked()).map(|(sum, clicked)| sum + clicked);
+                        sum.queries.push(row.query.clone());
+                        sum
+                    },
+                ),
             )
         });
         Self { votes, comments, questions, searches }

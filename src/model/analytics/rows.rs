@@ -2,7 +2,7 @@
 
 use super::{AnalyticsKind, AnalyticsRow};
 use crate::model::text::CleanText;
-use crate::model::views::Count;
+use crate::model::views::{Count, ViewCount};
 use crate::model::{Time, time_format};
 use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -40,6 +40,12 @@ impl Search {
     /// Whether nobody clicked a result. The service doesn't report whether there were results.
     pub fn is_unclicked(&self) -> bool {
         self.top_page.is_none() || matches!(self.click_rate, Count::Known(0))
+    }
+
+    /// Returns how many of the searches ended with a click on a result; `None` if that is unknown.
+    pub fn clicked(&self) -> Option<ViewCount> {
+        let clicked = self.hits.value()?.as_f64() * self.click_rate.value()?.as_f64();
+        Count::from_f64(clicked.round())?.value()
     }
 }
 

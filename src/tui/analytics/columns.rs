@@ -59,7 +59,7 @@ pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
         .at_most(MAX_PATH_CELLS)
         .after_gap(2)
         .optional(2),
-        C::right("last", 5, |row, _| age(row, row.item.last_searched_at)).optional(4),
+        C::right("last searched", 15, |row, _| age(row, row.item.last_searched_at)).optional(4),
         C::left("", 1, |row, _| row.cell("")),
     ]
 }
@@ -85,8 +85,8 @@ pub(super) fn feedback() -> Vec<Column<ListCell<Feedback>>> {
     vec![
         C::right("age", 4, |row, _| age(row, row.item.created_at)).optional(3),
         C::left("vote", 6, |row, _| match row.item.helpful {
-            Some(true) => TableCell::new("+", row.view.theme.good),
-            Some(false) => TableCell::new("−", row.view.theme.bad),
+            Some(true) => TableCell::new("up", row.view.theme.good),
+            Some(false) => TableCell::new("down", row.view.theme.bad),
             None => row.muted("code"),
         })
         .after_gap(2),

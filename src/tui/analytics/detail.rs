@@ -1,12 +1,13 @@
 //! The dialog with a complete row of a report, such as a question with its answer.
 
-use super::report_row::{ANSWER, DetailPart, QUESTION};
+use super::report_row::{ASSISTANT, DetailPart, READER};
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
-use crate::tui::format::capitalized;
+use crate::tui::format::{format_count, plural};
 use crate::tui::geometry::with_margin;
+use crate::tui::views::page_detail::PageDetail;
 use crate::tui::widgets::list_state::ListState;
 use crate::tui::wrap::wrap;
 use ratatui::text::Span;
@@ -18,39 +19,72 @@ const MIN_WIDTH_BESIDE: usize = 60;
 /// The width of the names beside the texts.
 const NAME_CELLS: usize = 22;
 
-/// The dialog with a complete row.
+/// A complete row of a tab.
+#[derive(Debug)]
+pub(super) struct RowContent {
+    pub title: String,
+    pub parts: Vec<DetailPart>,
+    /// The page that the row is about.
+    pub page: Option<CleanText>,
+    /// The id of the conversation that can be loaded.
+    pub conversation_id: Option<CleanText>,
+    /// The index of the row among the shown rows, and their number.
+    pub place: (usize, usize),
+}
+
+/// What the dialog does with the selected row of its tab.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RowSource {
+    /// Returns the selected row; `None` if no row is shown.
+    pub content: fn(&App) -> Option<RowContent>,
+    /// Selects the row that is this many rows further down.
+    pub select: fn(&mut App, isize),
+    /// Starts a job about the selected row.
+    pub start_job: fn(&mut App, Time, &mut Vec<Effect>),
+}
+
+/// The dialog with the complete selected row of a tab.
 #[derive(Debug)]
 pub(super) struct RowDetail {
-    title: String,
-    parts: Vec<DetailPart>,
-    /// The id of the conversation that can be loaded.
-    conversation_id: Option<CleanText>,
+    source: RowSource,
+    content: RowContent,
     /// Wrapped lines: a name, or nothing, and a part of its text.
     lines: Vec<(&'static str, String)>,
     list: ListState,
 }
 
 impl RowDetail {
-    pub(super) fn new(kind: &str, parts: Vec<DetailPart>) -> Self {
-        let parts = parts.into_iter().filter(|(_, text)| !text.is_empty()).collect();
-        Self { title: capitalized(kind), parts, conversation_id: None, lines: Vec::new(), list: ListState::default() }
+    /// Opens the dialog if a row is selected.
+    pub(super) fn open(source: RowSource, cx: &mut Cx<'_>) {
+        if let Some(content) = (source.content)(cx.app) {
+            cx.open(Self { source, content, lines: Vec::new(), list: ListState::default() });
+        }
     }
 
-    /// Lets the user load this conversation.
-    pub(super) fn with_conversation(self, id: Option<CleanText>) -> Self {
-        Self { conversation_id: id, ..self }
+    /// Shows another row of the tab.
+    fn show(&mut self, by: isize, cx: &mut Cx<'_>) {
+        (self.source.select)(cx.app, by);
+        if let Some(content) = (self.source.content)(cx.app) {
+            self.content = content;
+            self.list = ListState::default();
+            self.refresh(cx.app);
+        }
     }
 
     /// Returns the parts of the row, with the messages of its conversation if they are loaded.
     fn parts_with_conversation(&self, app: &App) -> Vec<DetailPart> {
-        let found = self.conversation_id.as_ref().and_then(|id| app.analytics.conversations.get(id));
-        let Some(conversation) = found else { return self.parts.clone() };
-        let mut parts = self.parts.clone();
+        let given = || self.content.parts.iter().filter(|(_, text)| !text.is_empty()).cloned().collect();
+        let found = self.content.conversation_id.as_ref().and_then(|id| app.analytics.conversations.get(id));
+        let Some(conversation) = found else { return given() };
+        let mut parts: Vec<DetailPart> = given();
         if let Some(messages) = conversation.shown().filter(|messages| !messages.value.is_empty()) {
-            parts.retain(|(name, _)| ![QUESTION, ANSWER].contains(name));
-            parts.extend(messages.value.iter().map(|message| {
-                (if message.is_by_reader() { "Reader" } else { "Assistant" }, message.content.to_string())
-            }));
+            let is_message = |(name, _): &DetailPart| [READER, ASSISTANT].contains(name);
+            let at = parts.iter().position(is_message).unwrap_or(parts.len());
+            parts.retain(|part| !is_message(part));
+            let names = |is_by_reader| if is_by_reader { READER } else { ASSISTANT };
+            let messages = messages.value.iter();
+            let messages = messages.map(|message| (names(message.is_by_reader()), message.content.to_string()));
+            parts.splice(at..at, messages);
             return parts;
         }
         let state = match conversation.failure() {
@@ -89,17 +123,28 @@ impl Component for RowDetail {
     fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         match action {
             Action::LoadAll => {
-                let conversation = app.analytics.conversations.get(self.conversation_id.as_ref()?);
+                let conversation = app.analytics.conversations.get(self.content.conversation_id.as_ref()?);
                 let can_load = conversation.is_none_or(|messages| messages.shown().is_none() && !messages.is_loading());
                 Label::default_if(can_load)
             }
+            Action::Open => Label::default_if(self.content.page.is_some()),
+            Action::NextRow => Label::default_if(self.content.place.0 + 1 < self.content.place.1),
+            Action::PreviousRow => Label::default_if(self.content.place.0 > 0),
             _ => Some(Label::Default),
         }
     }
 
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
-        match (action, &self.conversation_id) {
+        match (action, &self.content.conversation_id) {
             (Action::LoadAll, Some(id)) => cx.app.load_conversation(id, cx.now, cx.effects),
+            (Action::Open, _) => {
+                if let Some(page) = self.content.page.clone() {
+                    PageDetail::open(page, cx);
+                }
+            }
+            (Action::NewJob, _) => (self.source.start_job)(cx.app, cx.now, cx.effects),
+            (Action::NextRow, _) => self.show(1, cx),
+            (Action::PreviousRow, _) => self.show(-1, cx),
             (Action::Copy, _) => {
                 let lines = self.parts_with_conversation(cx.app).into_iter();
                 let text: Vec<String> = lines.map(|(name, text)| format!("{name}: {text}")).collect();
@@ -119,7 +164,10 @@ impl Component for RowDetail {
     }
 
     fn position_text(&self, app: &App) -> String {
-        self.list.position_text(app.geometry().dialog_rows())
+        let (at, len) = self.content.place;
+        let hidden = self.list.hidden_below(app.geometry().dialog_rows());
+        let more = if hidden > 0 { format!(", {} ↓", plural(hidden, "more line")) } else { String::new() };
+        format!("{} of {}{more}", format_count(at + 1), format_count(len))
     }
 
     fn refresh(&mut self, app: &App) {
@@ -130,7 +178,7 @@ impl Component for RowDetail {
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let theme = view.theme;
-        let inner = with_margin(DialogFrame::new(view, self.title.clone()).draw(frame, view, self));
+        let inner = with_margin(DialogFrame::new(view, self.content.title.clone()).draw(frame, view, self));
         let is_beside = usize::from(inner.width) >= MIN_WIDTH_BESIDE;
         let rows = usize::from(inner.height);
         for (n, ((name, text), _)) in self.list.visible(self.lines.iter(), rows).enumerate() {

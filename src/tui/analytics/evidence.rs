@@ -28,6 +28,14 @@ impl App {
         self.open_job_with_evidence(pages, &evidence, now, effects);
     }
 
+    /// Opens the editor for a job about the page of the selected row.
+    pub(super) fn open_job_about_selected_row<R: ReportRow>(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let tab = R::of(&self.analytics);
+        let rows: Vec<&R> = tab.selected().into_iter().collect();
+        let (pages, evidence) = quoted_rows(&rows, tab.range());
+        self.open_job_with_evidence(pages, &evidence, now, effects);
+    }
+
     /// Opens the editor for a job about the pages of the marked groups of questions or the selected one.
     pub(super) fn open_job_about_question_groups(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let tab = &self.analytics.questions;

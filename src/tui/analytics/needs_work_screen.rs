@@ -9,7 +9,7 @@
 //! ```
 
 use super::columns::MAX_TEXT_CELLS;
-use super::detail::RowDetail;
+use super::detail::{RowContent, RowDetail, RowSource};
 use super::draw;
 use super::evidence::{READER_TEXT_HEADING, quote};
 use super::needs_work::NeedsWorkTab;
@@ -61,17 +61,27 @@ impl App {
         let what = if is_refresh { "Load all reports again" } else { "Load the missing reports" };
         let range = self.analytics.needs_work.range.map(|range| format!(" of {}", range.words(true)));
         let (range, costs) = (range.unwrap_or_default(), plural(requests, "request"));
-        let text = format!("{what}{range}? {costs}, {} left this hour.", format_count(left as usize));
+        let text = format!("{what}{range}? {costs} ({} left this hour).", format_count(left as usize));
         self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadSignals { everything: is_refresh } });
     }
 
     /// Opens the editor for a job about the marked pages or the selected one, with their numbers and what readers wrote
     /// about them.
     fn open_job_about_signals(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let pages = self.analytics.needs_work.chosen();
+        let (paths, evidence) = self.signal_evidence(&self.analytics.needs_work.chosen());
+        self.open_job_with_evidence(paths, &evidence, now, effects);
+    }
+
+    fn open_job_about_selected_page(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let selected: Vec<&PageSignals> = self.analytics.needs_work.selected().into_iter().collect();
+        let (paths, evidence) = self.signal_evidence(&selected);
+        self.open_job_with_evidence(paths, &evidence, now, effects);
+    }
+
+    /// Returns the paths of the pages, and their signals for a prompt.
+    fn signal_evidence(&self, pages: &[&PageSignals]) -> (Vec<CleanText>, String) {
         let evidence: Vec<String> = pages.iter().map(|page| self.signals_text(page)).collect();
-        let paths = pages.iter().filter_map(|page| page.path.clone()).collect();
-        self.open_job_with_evidence(paths, &evidence.join("\n\n"), now, effects);
+        (pages.iter().filter_map(|page| page.path.clone()).collect(), evidence.join("\n\n"))
     }
 
     /// Returns the signals of a page for a prompt.
@@ -98,19 +108,24 @@ impl App {
 
     /// Returns what readers wrote about a page, as quotes.
     fn reader_texts(&self, page: &PageSignals) -> Vec<String> {
+        let [comments, questions] = self.texts_about(page);
+        let comments = comments.into_iter().map(|comment| ("- comment:", comment));
+        let questions = questions.into_iter().map(|question| ("- unanswered question:", question));
+        let searches = page.searches.iter().map(|query| ("- search without a click:", query));
+        let texts = comments.take(MAX_QUOTES).chain(questions.take(MAX_QUOTES)).chain(searches);
+        texts.flat_map(|(name, text)| std::iter::once(name.to_owned()).chain(quote(text.as_str()))).collect()
+    }
+
+    /// Returns the open comments on a page and the unanswered questions about it, as far as they are loaded.
+    fn texts_about(&self, page: &PageSignals) -> [Vec<&CleanText>; 2] {
         let is_about = |other: Option<CleanText>| other == page.path;
         let comments = self.analytics.feedback.report().into_iter().flat_map(|report| &report.rows);
         let comments = comments
             .filter(|row| row.status.is_open() && is_about(Some(page_path(row.path.as_str()))))
-            .filter_map(|row| row.comment.as_ref())
-            .map(|comment| ("- comment:", comment));
+            .filter_map(|row| row.comment.as_ref());
         let questions = self.analytics.questions.report().into_iter().flat_map(|report| &report.rows);
-        let questions = questions
-            .filter(|row| row.is_answered == Some(false) && is_about(row.subject_page()))
-            .map(|row| ("- unanswered question:", &row.query));
-        let searches = page.searches.iter().map(|query| ("- search without a click:", query));
-        let texts = comments.take(MAX_QUOTES).chain(questions.take(MAX_QUOTES)).chain(searches);
-        texts.flat_map(|(name, text)| std::iter::once(name.to_owned()).chain(quote(text.as_str()))).collect()
+        let questions = questions.filter(|row| row.is_answered == Some(false) && is_about(row.subject_page()));
+        [comments.collect(), questions.map(|row| &row.query).collect()]
     }
 }
 
@@ -132,7 +147,7 @@ impl Component for NeedsWorkScreen {
             Action::Close => close_label(&tab.list),
             Action::LoadAll if app.analytics.loading_count() > 0 => None,
             Action::LoadAll => match app.analytics.loaded_reports().missing().is_empty() {
-                true => Some("load again".into()),
+                true => Some("reload".into()),
                 false => Some("load missing".into()),
             },
             Action::Fold | Action::Compare | Action::CompareWith => None,
@@ -149,10 +164,12 @@ impl Component for NeedsWorkScreen {
         }
         match action {
             Action::Open => {
-                if let Some(page) = cx.app.analytics.needs_work.selected() {
-                    let dialog = RowDetail::new("page that needs work", details(cx.app, page));
-                    cx.open(dialog);
-                }
+                let source = RowSource {
+                    content: selected_content,
+                    select: |app, by| app.analytics.needs_work.select_relative(by),
+                    start_job: App::open_job_about_selected_page,
+                };
+                RowDetail::open(source, cx);
             }
             Action::Export => {
                 let export = export(cx.app);
@@ -270,18 +287,27 @@ fn note_text(view: View<'_>) -> (String, bool) {
         let partial = analytics.loaded_reports().partial();
         let names: Vec<&str> = partial.rows.iter().map(|kind| kind.label()).collect();
         let in_part = (!names.is_empty()).then(|| format!("loaded in part: {}", names.join(", ")));
-        return (views.chain(in_part).collect::<Vec<_>>().join(" · "), false);
+        let searches = searches_of_no_page(&tab.found);
+        return (searches.into_iter().chain(views).chain(in_part).collect::<Vec<_>>().join(" · "), false);
     }
     let key = view.app.key_label(Context::Analytics, Action::LoadAll);
     (format!("not loaded: {}; press {key} to load", missing.names().join(", ")), false)
 }
 
+/// Returns how many searches belong to no page, which the last row stands for; `None` if there are none.
+fn searches_of_no_page(found: &NeedsWork) -> Option<String> {
+    let none = found.pages.iter().find(|page| page.path.is_none())?;
+    let searches = none.value(Signal::UnclickedSearches).filter(|searches| !searches.is_zero())?;
+    let [search, belong] = if searches == ViewCount::ONE { ["search", "belongs"] } else { ["searches", "belong"] };
+    Some(format!("{} unclicked {search} {belong} to no page", format_views(searches)))
+}
+
 /// The names of the fields that are columns.
 const COLUMNS: [&str; 8] = ["page", "views", "change", "down", "comments", "unanswered", "searches", "score"];
-/// The width of a share in cells: `  12.3%`.
-const SHARE_CELLS: usize = 7;
+/// The width of a share in cells: `   12.3%`.
+const SHARE_CELLS: usize = 8;
 /// The minimum widths of a table with the share of each number, and with numbers of views in full.
-const MIN_WIDTH_WITH_SHARES: usize = 140;
+const MIN_WIDTH_WITH_SHARES: usize = 156;
 const MIN_WIDTH_WITH_VIEWS: usize = 100;
 
 fn table(width: usize, found: &NeedsWork) -> Table<ListCell<PageSignals>> {
@@ -296,7 +322,7 @@ fn table(width: usize, found: &NeedsWork) -> Table<ListCell<PageSignals>> {
     let comments: ListCell<PageSignals> = |row, width| signal_cell(row, Signal::OpenComments, width);
     let unanswered: ListCell<PageSignals> = |row, width| signal_cell(row, Signal::UnansweredQuestions, width);
     let searches: ListCell<PageSignals> = |row, width| signal_cell(row, Signal::UnclickedSearches, width);
-    let longest = found.pages.first().map_or(0.0, |page| page.score);
+    let longest = highest_score(found);
     let columns = vec![
         C::flexible("page", 20, |row, width| match &row.item.path {
             Some(path) => row.cell(truncate_path(path.as_str(), width.saturating_sub(1))),
@@ -309,51 +335,76 @@ fn table(width: usize, found: &NeedsWork) -> Table<ListCell<PageSignals>> {
             C::right("views", 7, |row, _| views_cell(row, compact_number)).optional(3)
         },
         C::right("change", CHANGE_WIDTH - 1, views_change_cell).optional(4),
-        signal(["down", "down  share"], 8, down),
-        signal(["comments", "comments  share"], 10, comments).optional(5),
-        signal(["unanswered", "unanswered  share"], 12, unanswered).optional(1),
-        signal(["searches", "searches  share"], 11, searches).optional(2),
-        C::right("score", 8, |row, _| row.cell(share_text(row.item.score))),
+        signal(["down", "down  of all"], 8, down),
+        signal(["comments", "comments  of all"], 10, comments).optional(5),
+        signal(["unanswered", "unanswered  of all"], 12, unanswered).optional(1),
+        signal(["searches", "searches  of all"], 11, searches).optional(2),
+        C::right("score", 8, |row, _| match row.item.path {
+            Some(_) => row.cell(share_text(row.item.score)),
+            None => row.cell(""),
+        }),
         C::left(plain_scale_line(&share_text(longest), BAR_CELLS), BAR_CELLS, score_bar).after_gap(2).optional(6),
         C::left("", 1, |row, _| row.cell("")),
     ];
     draw::table(columns, width, true)
 }
 
+/// Returns the highest score of a page. What belongs to no page doesn't count, because it is not ranked.
+fn highest_score(found: &NeedsWork) -> f64 {
+    found.pages.iter().find(|page| page.path.is_some()).map_or(0.0, |page| page.score)
+}
+
 /// Returns the first line of a heading of two lines; empty for the others.
 fn heading_above(heading: &str) -> String {
-    let (name, share) = heading.split_once(' ').map_or((heading, 0), |(name, _)| (name, SHARE_CELLS));
+    let (name, share) = heading.split_once(' ').map_or((heading, ""), |(name, _)| (name, "   share"));
     let above = match name {
         "down" => "thumbs",
         "comments" => "open",
         "searches" => "unclicked",
         _ => "",
     };
-    format!("{above}{}", " ".repeat(share))
+    format!("{above}{share}")
 }
 
 fn share_text(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
-/// Returns the details of a page: each signal with its share of the site's total and its weight.
+/// Returns the details of the selected page.
+fn selected_content(app: &App) -> Option<RowContent> {
+    let tab = &app.analytics.needs_work;
+    let page = tab.selected()?;
+    Some(RowContent {
+        title: format!("{}: why it needs work", page.path_text()),
+        parts: details(app, page),
+        page: page.path.clone(),
+        conversation_id: None,
+        place: tab.place(),
+    })
+}
+
+/// Returns the details of a page: a table of the signals with their shares of the site's totals and their weights,
+/// without those that don't count, then what readers wrote.
 fn details(app: &App, page: &PageSignals) -> Vec<DetailPart> {
     let found = &app.analytics.needs_work.found;
     let signal = |signal: Signal| {
+        let weight = app.config.weights.get(signal);
         let name = signal_heading(signal);
         let Some(value) = page.value(signal) else { return (name, "not loaded".to_owned()) };
         let total = found.total(signal).map(format_views).unwrap_or_default();
         let loaded = if found.has_partial_total(signal) { " loaded" } else { "" };
-        let share = found.share(page, signal).map(|share| format!(", {} of {total}{loaded}", share_text(share)));
-        let weight = app.config.weights.get(signal);
-        (name, format!("{}{}, weight {weight}", format_views(value), share.unwrap_or_default()))
+        let share = found.share(page, signal).map(share_text).unwrap_or_default();
+        (name, format!("{:>7}  {share:>7}  {weight:>6}  of {total}{loaded}", format_views(value)))
     };
-    let mut parts = vec![("Page", page.path_text().to_owned())];
-    parts.extend(Signal::ALL.map(signal));
-    let score = format!("{}: the weighted mean of these shares", share_text(page.score));
+    let mut parts = vec![("", format!("{:>7}  {:>7}  {:>6}", "count", "share", "weight"))];
+    parts.extend(Signal::ALL.into_iter().filter(|signal| app.config.weights.get(*signal) > 0.0).map(signal));
+    let score = format!("{:>16}  the weighted average of these shares", share_text(page.score));
     parts.push(("Score", score));
-    let searches: Vec<&str> = page.searches.iter().map(CleanText::as_str).collect();
-    parts.push(("Searches", searches.join("\n")));
+    let [comments, questions] = app.texts_about(page);
+    let lines = |texts: Vec<&CleanText>| texts.into_iter().map(CleanText::as_str).collect::<Vec<_>>().join("\n");
+    parts.push(("Searches", lines(page.searches.iter().collect())));
+    parts.push(("Comments", lines(comments)));
+    parts.push(("Questions", lines(questions)));
     parts
 }
 
@@ -409,9 +460,9 @@ fn views_change_cell<'a>(row: &ListRow<'a, PageSignals>, _width: usize) -> Table
 }
 
 fn score_bar<'a>(row: &ListRow<'a, PageSignals>, width: usize) -> TableCell<'a> {
-    // The pages of the report are in the order of their score, however they are shown.
-    let longest = row.view.app.analytics.needs_work.found.pages.first().map_or(0.0, |page| page.score);
-    let share = if longest > 0.0 { row.item.score / longest } else { 0.0 };
+    let longest = highest_score(&row.view.app.analytics.needs_work.found);
+    let is_ranked = row.item.path.is_some() && longest > 0.0;
+    let share = if is_ranked { row.item.score / longest } else { 0.0 };
     let theme = row.view.theme;
     TableCell::Spans(fraction_bar(share, width, theme.warning, theme))
 }

@@ -16,12 +16,14 @@ use crate::tui::widgets::table::{Column, ListCell};
 pub(in crate::tui) type DetailPart = (&'static str, String);
 
 /// The parts that a loaded conversation replaces, because it contains their texts.
-pub(super) const QUESTION: &str = "Question";
-pub(super) const ANSWER: &str = "Answer";
+pub(super) const READER: &str = "Reader";
+pub(super) const ASSISTANT: &str = "Assistant";
 
 /// A row of a report on the screen.
 pub(in crate::tui) trait ReportRow: FieldedRow {
     const TAB: AnalyticsTab;
+    /// The name of a row.
+    const ROW_NAME: &'static str;
     /// The names of the fields that are columns.
     const COLUMNS: &'static [&'static str];
 
@@ -72,6 +74,7 @@ fn time_text(time: Option<crate::model::Time>) -> String {
 
 impl ReportRow for Search {
     const TAB: AnalyticsTab = AnalyticsTab::Searches;
+    const ROW_NAME: &'static str = "search";
     const COLUMNS: &'static [&'static str] = &["search", "hits", "ctr", "page", "last"];
 
     fn of(state: &AnalyticsState) -> &RowsTab<Self> {
@@ -127,6 +130,7 @@ impl ReportRow for Search {
 
 impl ReportRow for Feedback {
     const TAB: AnalyticsTab = AnalyticsTab::Feedback;
+    const ROW_NAME: &'static str = "feedback";
     const COLUMNS: &'static [&'static str] = &["time", "page", "status", "helpful", "comment"];
 
     fn of(state: &AnalyticsState) -> &RowsTab<Self> {
@@ -145,7 +149,7 @@ impl ReportRow for Feedback {
         vec![
             ("feedback", count_rows(report, |_| true)),
             ("comments", count_rows(report, |row| row.comment.is_some())),
-            ("unresolved", count_rows(report, |row| row.status.is_open())),
+            ("open", count_rows(report, |row| row.status.is_open())),
             ("thumbs down", count_rows(report, |row| row.helpful == Some(false))),
         ]
     }
@@ -180,7 +184,7 @@ impl ReportRow for Feedback {
             ("Given", time_text(self.created_at)),
             ("Status", self.status.label().to_owned()),
             ("Vote", vote.to_owned()),
-            ("Where", optional(&self.source)),
+            ("Where", optional(&self.source).replace('_', " ")),
             ("File", optional(&self.filename)),
             ("Language", optional(&self.lang)),
             ("Comment", optional(&self.comment)),
@@ -191,6 +195,7 @@ impl ReportRow for Feedback {
 
 impl ReportRow for PageFeedback {
     const TAB: AnalyticsTab = AnalyticsTab::Feedback;
+    const ROW_NAME: &'static str = "feedback on a page";
     const COLUMNS: &'static [&'static str] = &["page", "up", "down", "code"];
 
     fn of(state: &AnalyticsState) -> &RowsTab<Self> {
@@ -231,7 +236,7 @@ impl ReportRow for PageFeedback {
         vec![
             ("Page", self.path.to_string()),
             ("Thumbs up", count_text(&self.thumbs_up)),
-            ("thumbs down", count_text(&self.thumbs_down)),
+            ("Thumbs down", count_text(&self.thumbs_down)),
             ("About code", count_text(&self.code)),
             ("Total", count_text(&self.total)),
         ]
@@ -240,6 +245,7 @@ impl ReportRow for PageFeedback {
 
 impl ReportRow for Question {
     const TAB: AnalyticsTab = AnalyticsTab::Questions;
+    const ROW_NAME: &'static str = "question";
     const COLUMNS: &'static [&'static str] = &["time", "status", "page", "category", "question"];
 
     fn of(state: &AnalyticsState) -> &RowsTab<Self> {
@@ -294,8 +300,8 @@ impl ReportRow for Question {
             ("Status", status.to_owned()),
             ("Page", self.subject_page().map(|page| page.to_string()).unwrap_or_default()),
             ("Category", self.category.as_ref().map(CleanText::to_string).unwrap_or_default()),
-            (QUESTION, self.query.to_string()),
-            (ANSWER, self.response.to_string()),
+            (READER, self.query.to_string()),
+            (ASSISTANT, self.response.to_string()),
             ("Sources", sources.join("\n")),
         ]
     }

@@ -80,6 +80,7 @@ impl<R: HasFields> RowList<R> {
         if let Some(field) = self.sort_field() {
             order = sort_rows(order, |(_, row)| row, field, self.is_ascending);
         }
+        order.sort_by_key(|(_, row)| row.is_unranked());
         let at = selected.and_then(|selected| order.iter().position(|(_, row)| row.identity() == selected));
         self.shown = order.into_iter().map(|(at, _)| at).collect();
         self.state.set_len(self.shown.len());
@@ -164,6 +165,17 @@ pub trait ListTab {
 
     fn selected(&self) -> Option<&Self::Row> {
         self.all_rows().get(*self.list().shown.get(self.list().state.selected())?)
+    }
+
+    /// Selects the row that is this many rows further down.
+    fn select_relative(&mut self, by: isize) {
+        let state = &mut self.list_mut().state;
+        state.select(state.selected().saturating_add_signed(by));
+    }
+
+    /// Returns the index of the selected row, and the number of shown rows.
+    fn place(&self) -> (usize, usize) {
+        (self.list().state.selected(), self.list().shown.len())
     }
 
     /// Returns the marked rows that are shown, otherwise the selected one.

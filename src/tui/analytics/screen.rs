@@ -1,6 +1,6 @@
 //! The component of the tabs that show a report.
 
-use super::detail::RowDetail;
+use super::detail::{RowContent, RowDetail, RowSource};
 use super::draw;
 use super::report_row::ReportRow;
 use super::row_list::{ListTab, RowList};
@@ -12,7 +12,7 @@ use crate::model::export::ExportFormat;
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
 use crate::tui::filter_input::FilterInput;
-use crate::tui::format::plural;
+use crate::tui::format::{capitalized, plural};
 use crate::tui::views::cached_ranges::CachedRanges;
 use crate::tui::views::calendar::{Calendar, CalendarPurpose};
 use crate::tui::views::range_line::PresetChoice;
@@ -76,11 +76,12 @@ impl<R: ReportRow> Component for ReportScreen<R> {
         let tab = R::of_mut(&mut app.analytics);
         match action {
             Action::Open => {
-                if let Some(row) = tab.selected() {
-                    let dialog = RowDetail::new(R::KIND.label(), row.details())
-                        .with_conversation(row.conversation_id().cloned());
-                    cx.open(dialog);
-                }
+                let source = RowSource {
+                    content: row_content::<R>,
+                    select: |app, by| R::of_mut(&mut app.analytics).select_relative(by),
+                    start_job: App::open_job_about_selected_row::<R>,
+                };
+                RowDetail::open(source, cx);
             }
             Action::NewJob => cx.app.open_job_about_rows::<R>(cx.now, cx.effects),
             Action::Compare => cx.app.compare_report::<R>(cx.now, cx.effects),
@@ -152,6 +153,19 @@ impl<R: ReportRow> Component for ReportScreen<R> {
     }
 }
 
+/// Returns the complete selected row.
+fn row_content<R: ReportRow>(app: &App) -> Option<RowContent> {
+    let tab = R::of(&app.analytics);
+    let row = tab.selected()?;
+    Some(RowContent {
+        title: capitalized(R::ROW_NAME),
+        parts: row.details(),
+        page: row.page(),
+        conversation_id: row.conversation_id().cloned(),
+        place: tab.place(),
+    })
+}
+
 /// Returns the effect that writes the shown rows as CSV. What readers wrote is left out.
 fn export<R: ReportRow>(tab: &RowsTab<R>) -> Option<Effect> {
     let report = tab.report()?;
@@ -180,12 +194,13 @@ pub(super) fn field_of_heading(heading: &str) -> &str {
     match heading {
         "clicked" => "ctr",
         "age" => "time",
+        "last searched" => "last",
         "about code" => "code",
         "vote" => "helpful",
-        "down  share" => "down",
-        "comments  share" => "comments",
-        "unanswered  share" => "unanswered",
-        "searches  share" => "searches",
+        "down  of all" => "down",
+        "comments  of all" => "comments",
+        "unanswered  of all" => "unanswered",
+        "searches  of all" => "searches",
         other => other,
     }
 }

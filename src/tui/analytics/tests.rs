@@ -219,7 +219,7 @@ fn pages_that_need_work_are_loaded_only_after_the_cost_was_confirmed() {
     }
     assert!(screen(&app).contains("Nothing is loaded for this range."), "{}", screen(&app));
     press(&mut app, 'a');
-    assert!(screen(&app).contains("5 requests, 100"), "{}", screen(&app));
+    assert!(screen(&app).contains("5 requests (100"), "{}", screen(&app));
     let effects = press(&mut app, 'y');
     assert_eq!(analytics_effects(&effects).len(), 5);
 }
@@ -592,7 +592,7 @@ fn the_details_of_a_page_that_needs_work_show_shares_and_weights() {
     let mut app = open_pages_that_need_work();
     key(&mut app, KeyCode::Enter);
     let text = screen(&app);
-    assert!(text.contains("2, 66.7% of 3, weight 1") && text.contains("not loaded"), "{text}");
+    assert!(text.contains("2    66.7%       1  of 3") && text.contains("not loaded"), "{text}");
     key(&mut app, KeyCode::Esc);
     press(&mut app, '?');
     app.size = (120, 80);

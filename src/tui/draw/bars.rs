@@ -63,7 +63,6 @@ pub(in crate::tui) fn bar_spans(
     let has_views = metric.bar_length(figures.counts).is_some_and(|views| !views.is_zero());
     let (sign, style) = symbol_and_style(metric, theme);
     let parts_per_cell = match sign {
-        AI => theme.ai_parts_per_cell(),
         // A block with a gap around it has no eighths.
         TOTAL => 1,
         _ => theme.parts_per_cell(),
@@ -94,9 +93,9 @@ fn eighths_at_left(n: usize) -> &'static str {
 /// values that are not counts.
 pub(in crate::tui) fn stacked_bar(counts: &Counts, full: f64, width: usize, theme: &Theme) -> Vec<Span<'static>> {
     let (human, ai) = (counts.human.value().unwrap_or_default(), counts.ai.value().unwrap_or_default());
-    let per_cell = if ai.is_zero() { theme.parts_per_cell() } else { theme.ai_parts_per_cell() };
+    let per_cell = theme.parts_per_cell();
     let parts = bar_cells(human + ai, full, width * per_cell);
-    let human_parts = human_cell_count(human, ai, parts);
+    let human_parts = human_part_count((human, ai), parts, per_cell, theme);
     if human_parts == parts || parts < per_cell && human >= ai {
         return solid(HUMAN, parts, per_cell, [theme.human; 2]).into();
     }
@@ -113,9 +112,23 @@ pub(in crate::tui) fn stacked_bar(counts: &Counts, full: f64, width: usize, them
     bar
 }
 
+/// Returns how many of the parts of a stacked bar show human views. The length of the bar is rounded before, so that
+/// bars of different totals differ wherever human views end. If no cell can show both, human views end at a whole cell.
+pub(in crate::tui) fn human_part_count(
+    (human, ai): (ViewCount, ViewCount),
+    parts: usize,
+    per_cell: usize,
+    theme: &Theme,
+) -> usize {
+    if theme.can_split_cells() || ai.is_zero() || parts < per_cell {
+        return human_cell_count(human, ai, parts);
+    }
+    human_cell_count(human, ai, parts / per_cell) * per_cell
+}
+
 /// Returns how many cells (or parts of cells) of a stacked bar show human views. In a bar of two or more, neither part
 /// disappears.
-pub(in crate::tui) fn human_cell_count(human: ViewCount, ai: ViewCount, cell_count: usize) -> usize {
+fn human_cell_count(human: ViewCount, ai: ViewCount, cell_count: usize) -> usize {
     match (human.is_zero(), ai.is_zero()) {
         (true, _) => 0,
         (_, true) => cell_count,
@@ -230,13 +243,14 @@ mod tests {
     }
 
     #[test]
-    fn without_the_colours_of_the_texture_ai_views_fill_whole_cells() {
+    fn without_the_colours_of_the_texture_human_views_end_at_a_whole_cell() {
         let shown = |human, ai| {
             let counts = Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai));
             let spans = stacked_bar(&counts, 80.0, 10, &Theme::new(ColorDepth::None));
             spans.iter().map(|span| span.content.as_ref()).collect::<String>()
         };
-        assert_eq!([shown(33, 18), shown(33, 0), shown(1, 2)], ["████▒▒", "████▏", "▒"]);
+        assert_eq!([shown(33, 18), shown(33, 0), shown(1, 2)], ["████▒▒▍", "████▏", "▍"]);
+        assert_eq!(shown(33, 19), "████▒▒▌", "a larger total is a longer bar");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(in crate::tui) fn change_with_sign(now: ViewCount, before: ViewCount) -> Str
     }
     let sign = if now > before { "▲" } else { "▼" };
     if before.is_zero() {
-        return format!("{sign} from 0");
+        return "new".to_owned();
     }
     let percent = (now.ratio_to(before) - 1.0).abs() * 100.0;
     let text = match percent {
@@ -99,8 +99,8 @@ pub(in crate::tui) fn push_views_after(
     for (n, (label, count, before, style)) in [human, ai].into_iter().enumerate() {
         row.push(if n == 0 { "" } else { " · " }, theme.muted);
         row.push(count_text(count), style);
-        // Without a comparison, label the numbers here. In a comparison, the numbers before the job have the labels.
-        if before.is_none() {
+        // In a narrow terminal, only the numbers before the job have labels.
+        if before.is_none() || dated {
             row.push(label, theme.muted);
         }
         if let Some(change) = before.and_then(|before| Some(change_with_sign(count.value()?, before.value()?))) {
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(change_text(5_100, 4_310), "▲ 18%");
         assert_eq!(change_text(1, 2), "▼ 50%");
         assert_eq!(change_text(2, 2), "same");
-        assert_eq!(change_text(5, 0), "▲ from 0");
+        assert_eq!(change_text(5, 0), "new");
         assert_eq!(change_text(0, 0), "same");
         assert_eq!(change_text(20_000, 3), "▲ from 3");
     }

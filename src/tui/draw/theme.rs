@@ -134,10 +134,9 @@ impl Theme {
         if self.has_eighths && !self.ascii { 8 } else { 1 }
     }
 
-    /// Returns the number of parts in which AI bars fill a cell. Without the colours of the texture, a cell that is
-    /// filled in part would be brighter than the texture beside it, so only whole cells are filled.
-    pub(in crate::tui) fn ai_parts_per_cell(&self) -> usize {
-        if self.ai_texture.bg.is_some() { self.parts_per_cell() } else { 1 }
+    /// Whether a cell can show both human and AI views, which needs the colours of the texture.
+    pub(in crate::tui) fn can_split_cells(&self) -> bool {
+        self.ai_texture.bg.is_some() && self.parts_per_cell() > 1
     }
 
     /// Returns the style of the cells of AI bars that are filled completely: the texture is a darker tone on the colour
@@ -313,7 +312,7 @@ mod tests {
         assert!(indexed.ai_fill().bg == indexed.ai.fg && indexed.ai_fill().fg != indexed.ai.fg);
         for depth in [ColorDepth::Sixteen, ColorDepth::None] {
             assert_eq!(theme(depth).ai_fill(), theme(depth).ai);
-            assert_eq!((theme(depth).ai_parts_per_cell(), theme(depth).parts_per_cell()), (1, 8));
+            assert_eq!((theme(depth).can_split_cells(), theme(depth).parts_per_cell()), (false, 8));
         }
         let ascii = Theme { ascii: true, ..theme(ColorDepth::True) };
         assert_eq!(ascii.ai_fill(), ascii.ai, "a sign on a background would be hard to see");

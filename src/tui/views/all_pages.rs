@@ -5,6 +5,7 @@ use crate::model::comparison::ComparedRanges;
 use crate::model::failure::Failure;
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, LoadProgress, Report, StoredReport};
+use crate::tui::keymap::Action;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -22,6 +23,8 @@ pub struct AllPages {
     /// Requests that the active load and the queued loads may still use before docdeck asks again.
     pub(super) confirmed_requests_left: u32,
     pub(super) request: Option<LoadRequest>,
+    /// The action that waits until all pages of the range are loaded.
+    pub(super) waiting_action: Option<(DateRange, Action)>,
     pub(super) comparison: Option<RequestedComparison>,
     /// The range of the last load and why the load failed; `None` if it didn't fail.
     pub(super) failure: Option<(DateRange, Failure)>,
@@ -62,6 +65,8 @@ pub(super) struct LoadRequest {
     pub(super) ranges: Vec<(DateRange, RequiredData)>,
     /// Ranges that are still being read from the cache.
     pub(super) unread: Vec<DateRange>,
+    /// What the user wants to do with the pages.
+    pub(super) then: Option<Action>,
 }
 
 /// The pages of a range that an action needs. If the cache contains them, nothing is requested.

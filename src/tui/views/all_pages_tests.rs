@@ -14,6 +14,7 @@ use crate::model::report::SimilarRange;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
 use crate::tui::confirm::ConfirmDialog;
+use crate::tui::filter_input::FilterInput;
 use crate::tui::msg::AppConfig;
 use crate::tui::views::Report;
 use crate::tui::views::movers::{MoverMetric, Movers};
@@ -223,7 +224,7 @@ fn the_cost_is_shown_first_and_a_confirmed_load_starts_once() {
     let mut test = LoadFixture::with_a_response();
     test.keys("a");
     assert!(test.loads().is_empty());
-    assert!(test.question().starts_with("Load all pages of 14–20 Nov 2026? About 4 requests, "));
+    assert!(test.question().starts_with("Load all pages of 14–20 Nov 2026? About 4 requests ("));
     test.keys("n");
     assert!(test.loads().is_empty(), "no is no");
     test.keys("ay");
@@ -243,7 +244,7 @@ fn a_fresh_first_response_of_the_largest_page_size_is_not_requested_again() {
     let plan =
         LoadPlan { range: week(), from_start: false, max_requests: REQUESTS_PER_CONFIRMATION, stop_at_percent: None };
     let question = test.app.load_question(&[plan], now());
-    assert!(question.contains("About 3 requests, estimated from the first 250 rows"), "{question}");
+    assert!(question.contains("About 3 requests (63 left this hour), estimated from the first 250 rows"), "{question}");
     let later = test.app.load_question(&[plan], now() + TimeDelta::minutes(6));
     assert!(later.contains("About 4 requests,"), "{later}");
     test.read_cache(week(), complete_report(week(), now()));
@@ -287,7 +288,7 @@ fn the_cost_includes_all_rows_known_to_exist_and_shows_the_cost_of_the_last_load
         test.respond(50, true);
     }
     test.keys("a");
-    let text = "Load all pages of 14–20 Nov 2026? 2 or more requests (last time: 5), 63 left this hour.";
+    let text = "Load all pages of 14–20 Nov 2026? 2 or more requests, last time 5 (63 left this hour).";
     assert_eq!(test.question(), text, "301 rows at least");
 }
 
@@ -295,20 +296,20 @@ fn the_cost_includes_all_rows_known_to_exist_and_shows_the_cost_of_the_last_load
 fn an_unknown_number_of_rows_is_estimated_and_the_question_shows_the_basis() {
     let mut test = LoadFixture::with_a_response();
     test.keys("a");
-    let text = "Load all pages of 14–20 Nov 2026? About 4 requests, estimated from the first 50 rows (5% of \
-                the views), 63 left this hour.";
+    let text = "Load all pages of 14–20 Nov 2026? About 4 requests (63 left this hour), estimated from the first 50 \
+                rows (5% of the views).";
     assert_eq!(test.question(), text);
     let similar = SimilarRange { range: week_before(), rows: 1_099 };
     let mut test = LoadFixture::with_cached(StoredReport { similar: Some(similar), ..StoredReport::default() });
     test.respond(50, true);
     test.keys("a");
-    let text = "Load all pages of 14–20 Nov 2026? About 5 requests, estimated from the 1,099 pages of \
-                7–13 Nov 2026, 63 left this hour.";
+    let text = "Load all pages of 14–20 Nov 2026? About 5 requests (63 left this hour), estimated from the 1,099 \
+                pages of 7–13 Nov 2026.";
     assert_eq!(test.question(), text);
     let mut test = LoadFixture::with_cached(StoredReport::default());
     test.respond(2, true);
     test.keys("a");
-    let text = "Load all pages of 14–20 Nov 2026? 1 or more requests, 63 left this hour.";
+    let text = "Load all pages of 14–20 Nov 2026? 1 or more requests (63 left this hour).";
     assert_eq!(test.question(), text, "two rows are not enough for an estimate");
 }
 
@@ -322,8 +323,8 @@ fn a_range_without_an_estimate_is_expected_to_cost_the_mean_of_the_other_ranges(
         test.app.load_question(&loads, now())
     };
     let far = range("2026-10-01", "2026-10-07");
-    assert!(of(&[week()]).contains("? About 4 requests, "), "{}", of(&[week()]));
-    assert!(of(&[week(), week_before()]).contains("? About 8 requests, "));
+    assert!(of(&[week()]).contains("? About 4 requests ("), "{}", of(&[week()]));
+    assert!(of(&[week(), week_before()]).contains("? About 8 requests ("));
     assert!(of(&[week(), week_before(), far]).contains("? About 12 requests, "));
     assert!(of(&[week_before(), far]).contains("? 2 or more requests, "), "{}", of(&[week_before(), far]));
 }
@@ -446,7 +447,7 @@ fn a_load_stopped_with_a_or_esc_can_continue_later() {
         assert_eq!(test.notice(), "Stopped after 500 rows (62% of the views); press a to resume.");
         test.keys("a");
         assert!(
-            test.question().contains("continuing after 500 rows? About 2 requests, estimated from the first 500 rows"),
+            test.question().contains("continuing after 500 rows? About 2 requests (63 left this hour)"),
             "{}",
             test.question()
         );
@@ -481,7 +482,7 @@ fn a_load_that_fails_keeps_its_rows_and_can_continue() {
 fn an_old_complete_report_stays_listed_if_its_reload_is_interrupted() {
     let mut test = LoadFixture::with_cached(complete_report(week(), now() - TimeDelta::hours(3)));
     test.keys("r");
-    assert!(test.question().contains("1 or more requests (last time: 3), 63 left this hour."), "{}", test.question());
+    assert!(test.question().contains("1 or more requests, last time 3 (63 left this hour)."), "{}", test.question());
     test.keys("y");
     assert_eq!(
         test.loads(),
@@ -776,9 +777,20 @@ fn movers_need_a_comparison() {
     test.compare();
     test.keys("w");
     assert!(test.app.top::<Movers>().is_some());
+    let by = |test: &LoadFixture| test.app.top::<Movers>().expect("the movers").metric;
+    assert_eq!(by(&test), MoverMetric::Total, "the pages are sorted by it");
     test.keys("m");
-    let by = test.app.top::<Movers>().expect("the movers").metric;
-    assert_eq!(by, MoverMetric::Ai);
+    assert_eq!(by(&test), MoverMetric::Human);
+}
+
+#[test]
+fn a_key_that_needs_all_pages_asks_and_goes_on_once_they_are_loaded() {
+    let mut test = LoadFixture::with_a_response();
+    test.keys("/");
+    assert!(test.question().starts_with("Filtering needs all pages. Load all pages of"), "{}", test.question());
+    test.keys("y");
+    test.end(week(), Some(report(week(), 600, 3, true, now())), LoadEndReason::Complete, 3);
+    assert!(test.app.top::<FilterInput>().is_some());
 }
 
 #[test]
@@ -793,7 +805,7 @@ fn the_trend_shows_cached_days_and_the_cost_of_the_missing_days() {
     let known = [14, 15].map(|n| (day(n), Timed { value: counts(9), as_of: now() }));
     test.send(Msg::Views(ViewsMsg::CachedTotalsLoaded(Ok(known.to_vec()))));
     test.keys("a");
-    let text = "5 of 7 days are missing or outdated: 5 requests, 63 left this hour. Load them, newest first?";
+    let text = "5 of 7 days are not loaded or outdated: 5 requests (63 left this hour). Load them, newest first?";
     assert_eq!(test.question(), text);
     test.keys("y");
     let newest_first: Vec<DateRange> = (16..=20).rev().map(day).collect();
@@ -813,7 +825,7 @@ fn a_trend_that_needs_more_requests_than_are_left_offers_the_newest_days() {
     let mut test = LoadFixture::with_a_response();
     test.set_requests_left(3);
     test.keys("ta");
-    let text = "7 of 7 days are missing or outdated: 7 requests, but only 3 left this hour. Load the newest 3?";
+    let text = "7 of 7 days are not loaded or outdated: 7 requests (only 3 left this hour). Load the newest 3?";
     assert_eq!(test.question(), text);
     test.keys("y");
     let Some(Effect::Views(ViewsEffect::LoadTotals(asked))) = test.effects.last() else { panic!("three requests") };

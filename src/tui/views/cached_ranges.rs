@@ -167,7 +167,8 @@ impl Component for CachedRanges {
 fn size_text(view: View<'_>, cached: Option<&CacheOverview>) -> String {
     let Some(cached) = cached.filter(|cached| !cached.ranges.is_empty()) else { return String::new() };
     let size = format_size(cached.bytes);
-    let hint = if view.app.config.is_demo { "until the demo ends" } else { "`docdeck prune --all` deletes them" };
+    let hint =
+        if view.app.config.is_demo { "deleted when the demo ends" } else { "`docdeck prune --all` deletes them" };
     let is_narrow = view.app.size.0 < 80;
     if is_narrow { size } else { format!("{size}, {hint}") }
 }

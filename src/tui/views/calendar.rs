@@ -30,7 +30,7 @@ use ratatui::widgets::{Paragraph, Wrap};
 
 /// Examples of ranges to type. The longest example that fits is shown.
 const EXAMPLES: [&str; 3] =
-    ["2026-11-01 2026-11-20, 2026-q3, last week, 7d", "2026-11-01 2026-11-20, 7d", "2026-10, 7d"];
+    ["2026-11-01 2026-11-20 · 2026-q3 · last week · 7d", "2026-11-01 2026-11-20 · 7d", "2026-10 · 7d"];
 const WEEKDAYS: [&str; 7] = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"];
 
 /// The dialog, and the days to highlight.
@@ -341,7 +341,13 @@ impl Component for Calendar {
             months.first_days.first().filter(|_| !months.is_tall).map(|first| first.format(": %B %Y").to_string());
         let title = format!(" {what}{} ", name.clone().unwrap_or_default());
         let legend = Span::styled("(· = totals loaded) ", theme.muted);
-        let legend = Some(legend).filter(|_| name.is_none());
+        let is_shown = |day: NaiveDate| {
+            let month = |day: &NaiveDate| (day.year(), day.month());
+            months.first_days.iter().any(|first| month(first) == month(&day))
+        };
+        let mut ranges = view.app.views.totals.by_range.keys();
+        let has_dots = ranges.any(|range| range.days() == 1 && is_shown(range.from()));
+        let legend = Some(legend).filter(|_| name.is_none() && has_dots);
         let title = Line::from_iter([Span::styled(title, theme.title)].into_iter().chain(legend));
         draw_box(frame, months.area, title, theme.focus);
         for (n, line) in month_lines(view, self, &months).into_iter().enumerate() {
@@ -371,7 +377,7 @@ fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
         }
     } else {
         let space = usize::from(field.width);
-        let example = EXAMPLES.iter().find(|example| example.len() <= space).copied().unwrap_or_default();
+        let example = EXAMPLES.iter().find(|example| example.chars().count() <= space).copied().unwrap_or_default();
         frame.render_widget(Line::styled(example, theme.muted), field);
     }
     let confirm = || view.app.key_label(Context::Calendar, Action::Confirm);

@@ -33,7 +33,7 @@ const WIDTH: u16 = 76;
 /// Rows between the borders of the dialog, and of a narrow one, in which the texts wrap.
 const ROWS: (u16, u16) = (7, 9);
 /// Columns before the choices of a line: the selection mark and the label.
-const LABEL_WIDTH: usize = 7;
+const LABEL_WIDTH: usize = 8;
 
 /// Which pages are exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -309,8 +309,8 @@ fn export_title(open: &ExportDialog, width: usize) -> String {
 fn choice_line<'a>(view: View<'_>, open: &ExportDialog, part: ExportLine, width: usize) -> Line<'a> {
     let theme = view.theme;
     let label = match part {
-        ExportLine::Rows => "what",
-        ExportLine::Format => "as",
+        ExportLine::Rows => "rows",
+        ExportLine::Format => "format",
         ExportLine::Target => "to",
     };
     let is_selected = part == open.line;

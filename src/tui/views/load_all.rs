@@ -3,6 +3,7 @@
 
 use super::all_pages::{LoadRequest, REQUESTS_PER_CONFIRMATION, RequiredData};
 use super::daily::DailyViews;
+use super::screen::needs_all_pages;
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::load::Load;
@@ -25,6 +26,11 @@ impl App {
             return;
         }
         self.request_load(vec![(range, RequiredData::More)], now, effects);
+    }
+
+    /// Asks whether to load all pages of the current range, and runs the action once they are loaded.
+    pub(super) fn load_all_before(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+        self.request_load_before(vec![(self.views.query().range, RequiredData::More)], Some(action), now, effects);
     }
 
     /// Whether the key that loads all pages has nothing to do: all pages are loaded and fresh, and no load can be
@@ -84,6 +90,16 @@ impl App {
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
+        self.request_load_before(ranges, None, now, effects);
+    }
+
+    fn request_load_before(
+        &mut self,
+        ranges: Vec<(DateRange, RequiredData)>,
+        then: Option<Action>,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
         if let Some(under_way) = self.views.all_pages.active {
             let range = under_way.range.words(true);
             let load_key = self.key_label(Context::Views, Action::LoadAll);
@@ -97,7 +113,7 @@ impl App {
         let unread = ranges.iter().map(|(range, _)| *range).filter(|range| all.cached_info(*range).is_none());
         let unread: Vec<DateRange> = unread.collect();
         effects.extend(unread.iter().copied().map(ViewsEffect::LoadCachedReport).map(Effect::Views));
-        all.request = Some(LoadRequest { ranges, unread });
+        all.request = Some(LoadRequest { ranges, unread, then });
         self.confirm_or_load(now, effects);
     }
 
@@ -173,6 +189,7 @@ impl App {
             })
             .collect();
         self.show_comparison();
+        self.views.all_pages.waiting_action = request.then.map(|action| (self.views.query().range, action));
         match plans.as_slice() {
             [] if self.views.is_comparing() => {}
             [] => self.notify(Severity::Info, "Everything is loaded already.", now),
@@ -181,7 +198,8 @@ impl App {
                 self.load_sequentially(vec![LoadPlan { max_requests: 1, ..*plan }], effects);
             }
             _ => {
-                let text = self.load_question(&plans, now);
+                let why = request.then.and_then(needs_all_pages).map(|why| format!("{why} ")).unwrap_or_default();
+                let text = format!("{why}{}", self.load_question(&plans, now));
                 self.ask_before_loading(text, plans, now);
             }
         }

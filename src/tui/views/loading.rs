@@ -162,6 +162,7 @@ impl App {
             // `TargetReached` never happens here, because the dashboard always sets `stop_at_percent` to `None`.
             LoadEndReason::Stopped | LoadEndReason::TargetReached => {
                 self.views.all_pages.queued_loads.clear();
+                self.views.all_pages.waiting_action = None;
                 let rows = self.views.all_pages.rows_to_continue_after(range).map(format::format_count);
                 let text = match rows {
                     Some(rows) => {
@@ -180,6 +181,17 @@ impl App {
         self.list_loaded_rows(range);
         self.show_comparison();
         self.views.all_pages.drop_unused(self.views.query().range);
+        self.run_waiting_action(range, now, effects);
+    }
+
+    /// Runs the action that waited for all pages of a range, unless the user does something else meanwhile.
+    fn run_waiting_action(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
+        let is_visible = self.screen == Screen::Views && self.dialogs.is_empty() && self.views.query().range == range;
+        let is_complete = self.views.all_pages.complete_report(range).is_some();
+        let waiting = self.views.all_pages.waiting_action.take_if(|(of, _)| *of == range && is_complete);
+        if let Some((_, action)) = waiting.filter(|_| is_visible) {
+            self.run_action(action, now, effects);
+        }
     }
 
     fn load_completed(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
@@ -198,6 +210,7 @@ impl App {
 
     fn load_failed(&mut self, range: DateRange, failure: Failure, now: Time) {
         self.views.all_pages.queued_loads.clear();
+        self.views.all_pages.waiting_action = None;
         let how_to_continue = match self.views.all_pages.rows_to_continue_after(range) {
             None => String::new(),
             Some(_) if range == self.views.query().range => {

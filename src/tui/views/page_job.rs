@@ -130,7 +130,7 @@ impl App {
         };
         values.pages = Some(pages.iter().map(line).collect::<Vec<_>>().join("\n"));
         let Some(range) = range else { return values };
-        let so_far = if now.date_naive() <= range.to() { " (today so far)" } else { "" };
+        let so_far = if now.date_naive() <= range.to() { ", today so far" } else { "" };
         (values.from, values.to) = (Some(range.from().to_string()), Some(format!("{}{so_far}", range.to())));
         if pages.iter().any(|page| !rows.contains_key(page)) {
             return values;

@@ -339,7 +339,7 @@ fn invalid_counts_are_shown_as_received_and_missing_counts_as_unknown() {
 fn the_end_of_a_range_that_includes_today_is_labeled_today_so_far() {
     let app = views_screen();
     let to = app.views.query().range.to();
-    assert_eq!(app.page_template_values(&paths(&["/a"]), at(0)).to, Some(format!("{to} (today so far)")));
+    assert_eq!(app.page_template_values(&paths(&["/a"]), at(0)).to, Some(format!("{to}, today so far")));
     let later = at(0) + chrono::TimeDelta::days(1);
     assert_eq!(app.page_template_values(&paths(&["/a"]), later).to, Some(to.to_string()));
 }
@@ -406,9 +406,9 @@ fn without_pages_the_footer_has_no_keys_for_the_list() {
     let report = |rows: Vec<PageRow>| {
         Arc::new(Report::from_first_response(range, ViewsPage { rows, ..ViewsPage::default() }, true, at(0)))
     };
-    let shaping = ["filter", "sort", "fold", "movers"];
+    let shaping = ["filter", "sort", "tree", "largest changes"];
     app.views.table.show_report(report(rows()), None);
-    assert!(["filter", "sort", "fold"].iter().all(|hint| hinted(&app).contains(hint)), "{:?}", hinted(&app));
+    assert!(["filter", "sort", "tree"].iter().all(|hint| hinted(&app).contains(hint)), "{:?}", hinted(&app));
     app.views.table.show_report(report(Vec::new()), Some(report(Vec::new())));
     assert!(!shaping.iter().any(|hint| hinted(&app).contains(hint)), "{:?}", hinted(&app));
     assert!(hinted(&views_screen()).contains(&"load all"));

@@ -49,22 +49,25 @@ impl LoadCost {
     }
 }
 
-/// Formats the cost: `2 or more requests (last time: 5)`, or an estimate and what it is based on.
+/// Formats the cost: `2 or more requests, last time 5`, or an estimate and what it is based on.
 pub fn cost_text(at_least: u32, expected: Option<LoadEstimate>) -> String {
+    cost_and_basis(at_least, expected).concat()
+}
+
+/// Returns the two parts of the cost: the number of requests, and what it is based on.
+fn cost_and_basis(at_least: u32, expected: Option<LoadEstimate>) -> [String; 2] {
     let least = format!("{} or more requests", format::format_count(at_least as usize));
-    let Some(LoadEstimate { requests, basis }) = expected else { return least };
+    let Some(LoadEstimate { requests, basis }) = expected else { return [least, String::new()] };
     let about = format!("about {}", format::plural(requests.max(at_least) as usize, "request"));
     match basis {
-        EstimateBasis::LastTime => format!("{least} (last time: {requests})"),
+        EstimateBasis::LastTime => [format!("{least}, last time {requests}"), String::new()],
         EstimateBasis::Similar(SimilarRange { range, rows }) => {
-            format!("{about}, estimated from the {} of {}", format::plural(rows as usize, "page"), range.words(true))
+            let pages = format::plural(rows as usize, "page");
+            [about, format!(", estimated from the {pages} of {}", range.words(true))]
         }
         EstimateBasis::FirstRows { rows, share } => {
-            format!(
-                "{about}, estimated from the first {} rows ({} of the views)",
-                format::grouped_number(rows),
-                floor_percent(share)
-            )
+            let (rows, share) = (format::grouped_number(rows), floor_percent(share));
+            [about, format!(", estimated from the first {rows} rows ({share} of the views)")]
         }
     }
 }
@@ -148,10 +151,11 @@ impl App {
         let cost = LoadCost::of_all(&costs);
         let is_known = |plan: &LoadPlan| plan.from_start && self.views.all_pages.complete_report(plan.range).is_some();
         let again = if !plans.is_empty() && plans.iter().all(is_known) { " again" } else { "" };
-        let (cost_text, limits) = (capitalized(&cost_text(cost.at_least, cost.expected)), self.limit_warning(cost));
+        let [requests, basis] = cost_and_basis(cost.at_least, cost.expected);
+        let (requests, limits) = (capitalized(&requests), self.limit_warning(cost));
         let left = self.view_requests_left();
         format!(
-            "{}Load all pages of {what}{again}? {cost_text}, {left} left this hour.{limits}",
+            "{}Load all pages of {what}{again}? {requests} ({left} left this hour){basis}.{limits}",
             self.offline_warning()
         )
     }

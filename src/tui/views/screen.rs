@@ -245,7 +245,7 @@ fn label(action: Action, app: &App) -> Option<&'static str> {
         Action::Open | Action::PreviousPage if is_open == Some(true) => Some("close folder"),
         Action::NextPage if is_open.is_some() => Some("enter folder"),
         Action::PreviousPage if table.is_tree() => Some("parent"),
-        Action::Fold if table.is_tree() => Some("unfold"),
+        Action::Fold if table.is_tree() => Some("list"),
         Action::LogScale if table.has_log_scale() => Some("linear"),
         Action::NewJob if table.marked_count() > 0 => Some("job about marked"),
         Action::LoadAll if load_all_loads_visitors(app) => Some("load visitors"),
@@ -266,11 +266,8 @@ fn run(action: Action, cx: &mut Cx<'_>) {
 
 /// Handles an action that changes how the pages are listed. Requests nothing from the service.
 fn apply_table_action(action: Action, cx: &mut Cx<'_>) -> Flow {
-    if let Some(what) = words_if_all_pages_needed(action)
-        && !cx.app.views.table.is_report()
-    {
-        let load = cx.app.key_label(Context::Views, Action::LoadAll);
-        cx.notify(Severity::Info, &format!("{what} needs all pages: press {load} to load them."));
+    if needs_all_pages(action).is_some() && !cx.app.views.table.is_report() {
+        cx.app.load_all_before(action, cx.now, cx.effects);
         return Flow::Handled;
     }
     let table = &mut cx.app.views.table;
@@ -322,7 +319,7 @@ fn sort_at(cell: usize, cx: &mut Cx<'_>) {
     let columns = page_table(&cx.app.views, usize::from(cx.app.size.0));
     let Some(by) = columns.key_at(cell).and_then(|column| column.sort_column(table.metric())) else { return };
     if !table.is_report() {
-        // Only a report can be sorted, so this shows a notice that explains how to load one.
+        // Only a report can be sorted, so this asks whether to load all pages.
         apply_table_action(Action::NextSort, cx);
         return;
     }
@@ -331,12 +328,12 @@ fn sort_at(cell: usize, cx: &mut Cx<'_>) {
     cx.app.views.table.sort(if current.by == by { reversed } else { PageSorting::by(by) });
 }
 
-/// Returns the first words of the notice for an action that needs all pages of the range; `None` for other actions.
-fn words_if_all_pages_needed(action: Action) -> Option<&'static str> {
+/// Returns why all pages of the range have to be loaded before an action; `None` for other actions.
+pub(super) fn needs_all_pages(action: Action) -> Option<&'static str> {
     match action {
-        Action::NextSort | Action::ReverseSort => Some("Sorting"),
-        Action::Filter => Some("Filtering"),
-        Action::Fold => Some("Folding into a tree"),
+        Action::NextSort | Action::ReverseSort => Some("Sorting needs all pages."),
+        Action::Filter => Some("Filtering needs all pages."),
+        Action::Fold => Some("The tree needs all pages."),
         _ => None,
     }
 }

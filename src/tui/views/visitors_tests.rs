@@ -78,7 +78,7 @@ fn visitors_are_requested_only_while_they_are_shown_and_once_per_range() {
     let line = |path: &str| text.lines().find(|line| line.contains(path)).expect("a row").to_owned();
     assert!(line("/sso").contains("28"), "{text}");
     assert!(line("/api").contains('?'), "not loaded, and so unknown: {text}");
-    assert!(text.contains("visitors 44") && text.contains("visitors loaded for 1 page"), "{text}");
+    assert!(text.contains("visitors 44") && text.contains("visitors of the first page"), "{text}");
     press(&mut app, 'a');
     assert!(screen(&app).contains("continuing"), "{}", screen(&app));
     let effects = analytics_effects(press(&mut app, 'y'));
@@ -138,7 +138,7 @@ fn the_trend_of_visitors_loads_one_day_after_the_other() {
         let effects = receive(&mut app, RowsMsg::Cached { range: day, report: None, is_fresh: false });
         assert_eq!(effects, [], "nothing is requested before the cost was confirmed");
     }
-    assert!(screen(&app).contains("Trend of visitors"), "{}", screen(&app));
+    assert!(screen(&app).contains("Visitor trend"), "{}", screen(&app));
     press(&mut app, 'a');
     assert!(screen(&app).contains("7 requests"), "{}", screen(&app));
     let mut effects = analytics_effects(press(&mut app, 'y'));

@@ -2,6 +2,8 @@
 //! pages are loaded, and what the symbols of the bars mean. Parts that don't fit are left out, the least important
 //! first.
 
+use crate::model::period::DateRange;
+use crate::model::report::{EstimateBasis, SimilarRange};
 use crate::tui::draw::bars;
 use crate::tui::draw::list_title::{TitleSpans, spans_width};
 use crate::tui::draw::rules::draw_rule;
@@ -75,7 +77,8 @@ fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
         (Metric::Visitors, _) => &[(Metric::Visitors, "visitors")],
     };
     let mut part = Vec::new();
-    if table.measures().absent_count > 0 {
+    let rows = view.app.views_rows();
+    if table.visible(rows).any(|row| !row.metrics.is_listed) {
         part.push(Span::styled("(n) = previous", theme.muted));
     }
     for (metric, name) in metrics {
@@ -108,12 +111,27 @@ fn response_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
     let which = match n {
         0 if query.page > 1 && !has_next => "beyond the last row".to_owned(),
         0 => "no rows".to_owned(),
-        _ => format!("rows {}–{}", grouped_number(first), grouped_number(last)),
+        _ => {
+            let all = page_count_estimate(view, query.range).filter(|_| has_next);
+            let all = all.map(|pages| format!(" of about {}", grouped_number(pages))).unwrap_or_default();
+            format!("rows {}–{}{all}", grouped_number(first), grouped_number(last))
+        }
     };
     parts.push(needed_part(vec![Span::styled(which, theme.text)]));
     parts.extend(visitors_part(view));
     parts.extend(marks_part(view));
     parts
+}
+
+/// Returns about how many pages a range has, if those of a similar range are known.
+fn page_count_estimate(view: View<'_>, range: DateRange) -> Option<u64> {
+    let EstimateBasis::Similar(SimilarRange { rows, .. }) = view.app.expected_cost(range)?.basis else { return None };
+    let unit = match rows {
+        ..100 => 1,
+        100..1_000 => 10,
+        _ => 100,
+    };
+    Some(u64::from(rows.div_ceil(unit) * unit))
 }
 
 /// Visitors that are this much older than the views are shown with their time.
@@ -138,7 +156,8 @@ fn visitors_part<'a>(view: View<'_>) -> Option<PositionPart<'a>> {
     let text = match report.is_complete() {
         true if age.is_empty() => return None,
         true => format!("visitors{age}"),
-        false => format!("visitors loaded for {}{age}", plural(report.rows.len(), "page")),
+        false if report.rows.len() == 1 => format!("visitors of the first page{age}"),
+        false => format!("visitors of the first {}{age}", plural(report.rows.len(), "page")),
     };
     Some(optional_part(view, text))
 }

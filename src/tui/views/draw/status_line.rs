@@ -68,16 +68,14 @@ fn basis_forms(view: View<'_>) -> Vec<String> {
             [change.ranges.label(shown) + &overlap, format!("{short}{overlap}"), short]
         })
         .collect();
-    if !views.is_comparing() {
-        days.iter_mut().for_each(|days| *days = format!("compared: {days}"));
-        days.extend(change.map(|change| format!("compared vs {}", change.ranges.before.words(false))));
-    }
+    days.iter_mut().for_each(|days| *days = format!("change: {days}"));
+    days.extend(change.map(|change| format!("change vs {}", change.ranges.before.words(false))));
     let key = load_key(view);
     let is_response = !views.table.is_report() && !views.table.is_empty();
     let order = if is_response && views.all_pages.rows_to_continue_after(shown).is_none() {
         vec![
-            format!("in the service's order: press {key} to load and sort all pages"),
-            format!("unsorted (press {key} to sort)"),
+            format!("in the service's order (press {key} to load and sort all pages)"),
+            format!("in the service's order (press {key} to sort)"),
         ]
     } else {
         Vec::new()

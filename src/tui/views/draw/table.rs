@@ -23,6 +23,7 @@ use crate::tui::widgets::table::{Table, TableCell};
 use ratatui::Frame;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use std::cmp::Ordering;
 use unicode_width::UnicodeWidthStr;
 
 /// Draws the column heads and one line per page or folder, or a text if there are no pages.
@@ -206,7 +207,7 @@ fn cell_text(
     if figures.is_listed { (value, style) } else { (format!("({value})"), theme.muted) }
 }
 
-/// Formats a difference in views: `+1,234`, `gone -56`.
+/// Formats a difference in views: `+1,234`, `gone −56`.
 fn difference_text(change: ViewsChange, shows_words: bool) -> String {
     let word = match change {
         ViewsChange::New(_) if shows_words => "new ",
@@ -215,12 +216,18 @@ fn difference_text(change: ViewsChange, shows_words: bool) -> String {
     };
     match change.difference() {
         None => "–".to_owned(),
-        Some(difference) if difference.is_zero() => format!("{word}="),
-        Some(difference) => {
-            let sign = if difference > ViewCount::ZERO { "+" } else { "" };
-            format!("{word}{sign}{}", format_views(difference))
-        }
+        Some(difference) => format!("{word}{}", signed_views(difference)),
     }
+}
+
+/// Formats a difference in views with its sign: `+1,234`, `−56`, `0`.
+pub(in crate::tui) fn signed_views(difference: ViewCount) -> String {
+    let sign = match difference.cmp(&ViewCount::ZERO) {
+        Ordering::Greater => "+",
+        Ordering::Equal => "",
+        Ordering::Less => "−",
+    };
+    format!("{sign}{}", format_views(difference.abs()))
 }
 
 /// Formats a change of views in percent, in at most 8 cells.
@@ -229,12 +236,13 @@ pub(in crate::tui) fn change_cell(change: ViewsChange) -> String {
         ViewsChange::Unknown => return "–".to_owned(),
         ViewsChange::New(_) => return "new".to_owned(),
         ViewsChange::Gone(_) => return "gone".to_owned(),
-        ViewsChange::InBoth { now, before } if now == before => return "=".to_owned(),
+        ViewsChange::InBoth { now, before } if now == before => return "0%".to_owned(),
         ViewsChange::InBoth { now, before } => (now, before),
     };
     let sign = if now > before { "▲" } else { "▼" };
     let Some(percent) = change.percent().map(f64::abs) else {
-        return format!("{sign} from 0");
+        // Nothing is not a base for a percentage.
+        return "new".to_owned();
     };
     match percent {
         ..0.05 => format!("{sign} <0.1%"),
@@ -257,9 +265,9 @@ fn points_text(figures: &PageMetrics<'_>) -> String {
 pub(in crate::tui) fn points_cell(points: f64) -> String {
     let sign = if points > 0.0 { "▲" } else { "▼" };
     match points.abs() {
-        ..0.05 => "=".to_owned(),
-        0.05..9.95 => format!("{sign} {:.1}pp", points.abs()),
-        _ => format!("{sign} {:.0}pp", points.abs()),
+        ..0.05 => "0 pp".to_owned(),
+        0.05..9.95 => format!("{sign} {:.1} pp", points.abs()),
+        _ => format!("{sign} {:.0} pp", points.abs()),
     }
 }
 
@@ -280,8 +288,8 @@ mod tests {
         assert_eq!(cell(0, 100), "▼ 100%");
         assert_eq!(cell(10_000, 9_999), "▲ <0.1%");
         assert_eq!(cell(12_000, 1000), "▲ ×12");
-        assert_eq!(cell(7, 7), "=");
-        assert_eq!([cell(12, 0), cell(12_345, 0)], ["▲ from 0", "▲ from 0"], "no percentage of nothing");
+        assert_eq!(cell(7, 7), "0%");
+        assert_eq!([cell(12, 0), cell(12_345, 0)], ["new", "new"], "no percentage of nothing");
         assert_eq!(
             [ViewsChange::New(3.into()), ViewsChange::Gone(3.into()), ViewsChange::Unknown].map(change_cell),
             ["new", "gone", "–"]

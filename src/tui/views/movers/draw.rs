@@ -2,7 +2,7 @@
 //! list above the other.
 
 use super::{HEAD_ROWS, Mover, Movers, MoversHalf, MoversLayout};
-use crate::model::comparison::{ComparedRanges, ViewsChange};
+use crate::model::comparison::ComparedRanges;
 use crate::model::job_state::SELECTED;
 use crate::model::views::ViewCount;
 use crate::tui::analytics::columns::MAX_TEXT_CELLS;
@@ -15,7 +15,7 @@ use crate::tui::geometry::{below, title_area};
 use crate::tui::view::View;
 use crate::tui::views::columns::CHANGE_WIDTH;
 use crate::tui::views::draw::change::{ChangeWeight, compared_site_views};
-use crate::tui::views::draw::table::change_cell;
+use crate::tui::views::draw::table::{change_cell, signed_views};
 use crate::tui::views::draw::totals::overlap_warning;
 use crate::tui::views::range_line::short_range;
 use crate::tui::widgets::table::{Column, Table, TableCell};
@@ -24,10 +24,8 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
-/// The change of a page that the current range doesn't list.
-const NO_LONGER_VIEWED: &str = "no longer viewed";
-/// Minimum width of a half with this text, and with the compared days as headings.
-const MIN_WIDTH_WITH_WORDS: usize = 74;
+/// Minimum width of a half with the compared days as headings.
+const MIN_WIDTH_WITH_DAYS: usize = 74;
 /// Maximum width of the compared days as a heading.
 const MAX_DAYS_CELLS: usize = 16;
 /// The width of a bar.
@@ -48,8 +46,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers) {
     }
     let (gained, lost) = (MoverDirection::INCREASE, MoverDirection::DECREASE);
     let halves = [(gained, &open.gained, !open.is_lost_half_focused), (lost, &open.lost, open.is_lost_half_focused)];
+    // Both halves have one scale, so that their bars can be compared.
+    let largest = open.gained.largest_change().max(open.lost.largest_change());
     for (part, area) in halves.into_iter().zip([upper, lower]) {
-        draw_half(frame, view, open.ranges(), part, area);
+        draw_half(frame, view, (open.ranges(), largest), part, area);
     }
 }
 
@@ -78,8 +78,8 @@ fn movers_title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
     let unfair: Vec<String> = unfair.into_iter().flatten().map(|text| format!(", {text}")).collect();
     let metric = format!("{} views", open.metric.name());
     let forms = [
-        format!("Movers: {metric}, {}", open.label()),
-        format!("Movers: {metric}, {}", ranges.dates()),
+        format!("Largest changes: {metric}, {}", open.label()),
+        format!("Largest changes: {metric}, {}", ranges.dates()),
         format!("{metric}: {}", ranges.dates()),
     ];
     let needed = unfair.iter().map(|text| text.width()).sum::<usize>();
@@ -102,7 +102,7 @@ fn movers_title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
 fn draw_half(
     frame: &mut Frame<'_>,
     view: View<'_>,
-    ranges: ComparedRanges,
+    (ranges, largest): (ComparedRanges, ViewCount),
     (direction, half, has_keys): (MoverDirection, &MoversHalf, bool),
     area: Rect,
 ) {
@@ -115,7 +115,6 @@ fn draw_half(
     if half.is_empty() {
         draw_line(frame, lines, 0, Line::styled(format!(" {}", direction.none), theme.muted));
     }
-    let largest = half.largest_change();
     for (n, (mover, is_selected)) in half.visible(rows).enumerate() {
         let is_selected = is_selected && has_keys;
         let line =
@@ -168,18 +167,17 @@ fn mover_table(half: &MoversHalf, ranges: ComparedRanges, view: View<'_>, width:
     // The days say more than “before” and “now”, if they are short.
     let heading = |range, name: &str| {
         let days = short_range(range, view.now);
-        if days.width() <= MAX_DAYS_CELLS && width >= MIN_WIDTH_WITH_WORDS { days } else { name.to_owned() }
+        if days.width() <= MAX_DAYS_CELLS && width >= MIN_WIDTH_WITH_DAYS { days } else { name.to_owned() }
     };
     let (before, now) = (heading(ranges.before, "before"), heading(ranges.now, "now"));
     let number_width = |heading: &str| number.max(heading.width() + 2);
-    let change = if width >= MIN_WIDTH_WITH_WORDS { NO_LONGER_VIEWED.len() + 2 } else { CHANGE_WIDTH };
     let columns = [
         C::left("", 1, MoverColumn::Cursor),
         C::flexible("page", 20, MoverColumn::Page).at_most(MAX_TEXT_CELLS),
         C::right(before.clone(), number_width(&before), MoverColumn::Before).optional(1),
         C::right(now.clone(), number_width(&now), MoverColumn::Now).optional(1),
         C::right("difference", number.max(12), MoverColumn::Difference),
-        C::right("change", change, MoverColumn::Change),
+        C::right("change", CHANGE_WIDTH, MoverColumn::Change),
         C::left("", BAR_CELLS, MoverColumn::Bar).after_gap(2).optional(2),
         C::left("", 1, MoverColumn::End),
     ];
@@ -201,14 +199,8 @@ fn mover_cell<'a>(
         MoverColumn::Page => TableCell::new(truncate_path(mover.path.as_str(), width.saturating_sub(1)), theme.text),
         MoverColumn::Before => TableCell::new(views_text(mover.before), theme.muted),
         MoverColumn::Now => TableCell::new(views_text(mover.now), theme.text),
-        MoverColumn::Difference => TableCell::new(delta_text(mover.delta()), theme.text),
-        MoverColumn::Change => {
-            let text = match change {
-                ViewsChange::Gone(_) if width > NO_LONGER_VIEWED.len() => NO_LONGER_VIEWED.to_owned(),
-                change => change_cell(change),
-            };
-            TableCell::new(text, weight.style(change, theme))
-        }
+        MoverColumn::Difference => TableCell::new(signed_views(mover.delta()), theme.text),
+        MoverColumn::Change => TableCell::new(change_cell(change), weight.style(change, theme)),
         MoverColumn::Bar => {
             let share = if largest.is_zero() { 0.0 } else { mover.delta().abs().ratio_to(largest) };
             let style = if direction.is_increase { theme.good } else { theme.bad };
@@ -221,8 +213,4 @@ fn mover_cell<'a>(
 /// Formats the views of a page. A page that is not listed in a range is new or gone, which is not the same as 0 views.
 fn views_text(views: Option<ViewCount>) -> String {
     views.map_or_else(|| "–".to_owned(), format_views)
-}
-
-fn delta_text(delta: ViewCount) -> String {
-    format!("{}{}", if delta > ViewCount::ZERO { "+" } else { "" }, format_views(delta))
 }

@@ -4,7 +4,7 @@
 mod draw;
 
 use super::page_detail::PageDetail;
-use super::table::Metric;
+use super::table::{Metric, PageColumn, PageSorting};
 use crate::model::comparison::{ComparedRanges, Comparison, ViewsChange};
 use crate::model::period::DateRange;
 use crate::model::report::Report;
@@ -20,7 +20,7 @@ use std::collections::HashMap;
 /// Maximum number of pages in each half of the dialog.
 const MAX_LISTED: usize = 250;
 /// The minimum height of the dialog with a blank row between halves that are one above the other.
-const MIN_ROWS_WITH_BLANK: u16 = 24;
+const MIN_ROWS_WITH_BLANK: u16 = 18;
 /// The number of rows above the pages of each half: its title and the headings.
 const HEAD_ROWS: u16 = 2;
 
@@ -43,6 +43,19 @@ impl MoverMetric {
             Self::Human => Metric::Human,
             Self::Ai => Metric::Ai,
             Self::Total => Metric::Total,
+        }
+    }
+
+    /// Returns the metric by which the pages are sorted, otherwise that of the bars.
+    fn of(sorting: PageSorting, bars: Metric) -> Self {
+        let sorted_by = match sorting.by {
+            PageColumn::Now(metric) | PageColumn::Change(metric) => metric,
+            PageColumn::Path => bars,
+        };
+        match sorted_by {
+            Metric::Human | Metric::HumanVisitors => Self::Human,
+            Metric::Ai | Metric::AiVisitors | Metric::Share => Self::Ai,
+            Metric::Total | Metric::Visitors => Self::Total,
         }
     }
 
@@ -277,11 +290,11 @@ impl Movers {
             let key = |action| cx.app.key_label(Context::Views, action);
             let (previous, any) = (key(Action::Compare), key(Action::CompareWith));
             let text = format!(
-                "Movers need a comparison: {previous} compares with the previous period, {any} with any range."
+                "Largest changes need a comparison: {previous} compares with the previous period, {any} with any range."
             );
             return cx.notify(Severity::Info, &text);
         };
-        cx.open(Self::new(comparison.clone(), listed.range, MoverMetric::Human));
+        cx.open(Self::new(comparison.clone(), listed.range, MoverMetric::of(table.sorting(), table.metric())));
     }
 
     /// Opens the details of the selected page.

@@ -1,7 +1,7 @@
 //! Draws the page details.
 //!
 //! ```text
-//!  human 9,120 ▲ 3.7%   AI 4,310 ▲ 38%   total 13,430 ▲ 13%   AI share 32% ▲ 6.0pp
+//!  human 9,120 ▲ 3.7%   AI 4,310 ▲ 38%   total 13,430 ▲ 13%   AI share 32% ▲ 6.0 pp
 //!  14–20 Nov UTC, so far   change: complete days, 14–19 Nov vs 7–12 Nov        as of 14:02
 //!  rank 1 of 1,200 pages, human 1, AI 4
 //!
@@ -11,19 +11,19 @@
 //!       Thu 19   Fri 20
 //!  5 of 7 days not loaded: press t to load them (5 requests, 93 left this hour)
 //!
-//!  Cached ranges 3   views per day
-//!  range        days      human         AI      state    0 ──────────── 1,919
-//!  14–20 Nov       7      1,303        616      so far   ████████████▒▒▒▒▒▒
-//!
 //!  Reports of 14–20 Nov UTC
 //!  Feedback    4 thumbs down   6 thumbs up   7 comments, 2 open
-//!  Questions   9 asked   2 unanswered
+//!  Questions   9 questions, 2 unanswered
 //!  Searches    not loaded: open the tab Searches (1 request)
 //!
 //!  Jobs about this page 1
 //! ▌✓ completed    Shorten the quickstart                                     #1423   9d
 //!    before  5–11 Nov  9,120 human · 4,310 AI
-//!    after   13–19 Nov  10,002 ▲ 9.7% · 5,100 ▲ 18%
+//!    after   13–19 Nov  10,002 human ▲ 9.7% · 5,100 AI ▲ 18%
+//!
+//!  Cached ranges 3   views per day
+//!  range        days      human         AI      state    0 ──────────── 1,919
+//!  14–20 Nov       7      1,303        616      so far   ████████████▒▒▒▒▒▒
 //! ```
 
 use super::super::trend::TrendDialog;
@@ -142,7 +142,7 @@ fn detail_line<'a>(
         PageDetailLine::MorePeriods => {
             let more = detail.period_count().saturating_sub(detail.listed_periods().len());
             let key = view.app.key_label(Context::PageDetail, Action::Fold);
-            Line::styled(format!("{} more: {key} lists all", format_count(more)), theme.muted)
+            Line::styled(format!("{} more ranges: press {key} to list all", format_count(more)), theme.muted)
         }
     }
 }
@@ -337,15 +337,19 @@ fn report_line<'a>(view: View<'_>, detail: &PageDetail, report: PageReport, widt
         }
         PageReport::Questions => {
             let known = reports.questions.as_ref().map(|known| {
-                let (all, unanswered) = (format_count(known.numbers.all), format_count(known.numbers.unanswered));
-                vec![format!("{}{all} asked", least(known)), format!("{unanswered} unanswered")]
+                let (all, unanswered) = (plural(known.numbers.all, "question"), format_count(known.numbers.unanswered));
+                vec![format!("{}{all}, {unanswered} unanswered", least(known))]
             });
             ("Questions", known.unwrap_or_default())
         }
         PageReport::Searches => {
             let known = reports.searches.as_ref().map(|known| {
                 let queries: Vec<&str> = known.numbers.queries.iter().map(|query| query.as_str()).collect();
-                let hits = format!("{}{} led here", least(known), searches_text(known.numbers.hits));
+                let (least, hits) = (least(known), searches_text(known.numbers.hits));
+                let hits = match known.numbers.clicked.filter(|_| !queries.is_empty()) {
+                    Some(clicked) => format!("{least}{} of {hits} clicked", format_views(clicked)),
+                    None => format!("{least}{hits}"),
+                };
                 if queries.is_empty() { vec![hits] } else { vec![hits, queries.join(", ")] }
             });
             ("Searches", known.unwrap_or_default())
@@ -542,7 +546,7 @@ fn period_line<'a>(
     let previous = detail.numbers.compared.as_ref().map(|compared| compared.ranges.before);
     let (state, state_style) = match period.range {
         range if range == detail.numbers.range => ("on screen", theme.text),
-        range if Some(range) == previous => ("compared", theme.text),
+        range if Some(range) == previous => ("compared with", theme.text),
         range if period.views.as_of.date_naive() <= range.to() => ("so far", theme.warning),
         _ => ("", theme.muted),
     };

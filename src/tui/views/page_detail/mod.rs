@@ -26,7 +26,7 @@ const MIN_ONE_LINE_WIDTH: usize = 112;
 /// Below this width, texts have shorter forms and dates are left out.
 pub const MIN_WIDE_WIDTH: usize = 60;
 /// The maximum number of cached ranges that are listed before the user asks for all.
-const MAX_LISTED_PERIODS: usize = 6;
+const MAX_LISTED_PERIODS: usize = 3;
 
 #[derive(Debug)]
 pub struct PageDetail {
@@ -138,15 +138,7 @@ impl PageDetail {
             lines.extend((0..chart).map(L::Trend));
             lines.extend([L::TrendCost, L::Gap]);
         }
-        lines.push(L::Periods);
-        let periods = self.listed_periods();
-        if !periods.is_empty() {
-            lines.push(L::Scale);
-            let has_more = periods.len() < self.period_count();
-            lines.extend(periods.into_iter().map(L::Period));
-            lines.extend(has_more.then_some(L::MorePeriods));
-        }
-        lines.extend([L::Gap, L::Reports]);
+        lines.push(L::Reports);
         lines.extend(PageReport::ALL.map(L::Report));
         lines.extend([L::Gap, L::Jobs]);
         for place in 0..jobs {
@@ -156,6 +148,14 @@ impl PageDetail {
             } else {
                 lines.extend([L::JobBefore(place), L::JobAfter(place)]);
             }
+        }
+        lines.extend([L::Gap, L::Periods]);
+        let periods = self.listed_periods();
+        if !periods.is_empty() {
+            lines.push(L::Scale);
+            let has_more = periods.len() < self.period_count();
+            lines.extend(periods.into_iter().map(L::Period));
+            lines.extend(has_more.then_some(L::MorePeriods));
         }
         lines
     }

@@ -13,7 +13,7 @@
 use super::super::range_totals::{MIN_DAYS_FOR_WEEKS, RangeTotals, TrendBar, bar_height};
 use crate::model::Time;
 use crate::model::period::DateRange;
-use crate::model::views::{Count, ViewCount};
+use crate::model::views::{Count, ViewCount, as_f64};
 use crate::tui::draw::Theme;
 use crate::tui::draw::bars::{self, exact_short_number};
 use crate::tui::draw::text::{TextRow, align_right};
@@ -31,6 +31,8 @@ const MIN_LABEL_WIDTH: usize = 4;
 const DATE_CELLS: usize = 7;
 /// Follows the label of a bar that is incomplete, if it fits.
 const SO_FAR: &str = " so far";
+/// What the bars of a long range show.
+const WEEKLY: &str = "views per day, by week";
 /// The number of rows below the chart: the axis and its labels.
 pub(in crate::tui) const AXIS_ROWS: u16 = 2;
 
@@ -112,6 +114,8 @@ pub(in crate::tui) struct Chart {
     scaled_rows: usize,
     mean: Option<ViewCount>,
     selected: Option<usize>,
+    /// How to load the bars that are not loaded, shown if these are most of them.
+    unloaded_note: String,
 }
 
 impl Chart {
@@ -119,11 +123,8 @@ impl Chart {
     pub(in crate::tui) fn new(bars: Vec<ChartBar>, (width, rows): (usize, usize), theme: &Theme) -> Self {
         let values = bars.iter().flat_map(|bar| [bar.views(), bar.previous]).flatten();
         let most = values.max();
-        let step = most.map_or(0, |most| grid_step(most, (rows / 2).clamp(1, 5)));
-        let top = most.map_or(ViewCount::ONE, |most| rounded_up_to(most, step));
-        let values = (1..=5_u64).map(|n| ViewCount::from(step.saturating_mul(n)));
-        let values: Vec<ViewCount> = values.filter(|value| !value.is_zero() && *value <= top).collect();
-        let scaled_rows = (rows - rows % values.len().max(1)).max(1);
+        let (top, values) = most.map_or((ViewCount::ONE, Vec::new()), |most| best_grid(most, rows));
+        let scaled_rows = rows_divided_by(values.len(), rows);
         let level = |value| bars::bar_cells(value, top.as_f64(), scaled_rows);
         let line = |value| GridLine { level: level(value), label: exact_short_number(value) };
         let grid: Vec<GridLine> = values.into_iter().map(line).collect();
@@ -133,7 +134,20 @@ impl Chart {
         let is_line = bars.len() > space && theme.parts_per_cell() > 1;
         let visible = if is_line { space * 2 } else { space / slot }.min(bars.len());
         let shown = 0..visible;
-        Self { shown, bars, slot, is_line, grid, top, label_width, rows, scaled_rows, mean: None, selected: None }
+        Self {
+            shown,
+            bars,
+            slot,
+            is_line,
+            grid,
+            top,
+            label_width,
+            rows,
+            scaled_rows,
+            mean: None,
+            selected: None,
+            unloaded_note: String::new(),
+        }
     }
 
     /// Marks the selected bar. Scrolls to it by whole screens; the last screen is full too, so it may repeat bars of
@@ -152,6 +166,26 @@ impl Chart {
     pub(in crate::tui) fn with_mean(mut self, mean: Option<ViewCount>) -> Self {
         self.mean = mean;
         self
+    }
+
+    /// Adds how to load the bars that are not loaded.
+    #[must_use]
+    pub(in crate::tui) fn with_unloaded_note(mut self, note: String) -> Self {
+        self.unloaded_note = note;
+        self
+    }
+
+    /// Returns the longest row of bars that are not loaded, if these are most of the visible bars and the note fits
+    /// there: one text is easier to read than many question marks.
+    fn unloaded_bars(&self) -> Option<std::ops::Range<usize>> {
+        let visible: Vec<(usize, bool)> =
+            self.visible().map(|(place, bar)| (place, bar.bar.totals.is_none())).collect();
+        let runs = visible.chunk_by(|(_, one), (_, next)| one == next).filter(|run| run.iter().all(|(_, none)| *none));
+        let longest = runs.max_by_key(|run| run.len())?;
+        let fits = longest.len() * self.slot > display_width(&self.unloaded_note) + 4;
+        let (first, _) = longest.first()?;
+        let is_most = fits && !self.unloaded_note.is_empty() && longest.len() * 2 > visible.len();
+        is_most.then(|| *first..first + longest.len())
     }
 
     /// Whether the previous period is drawn beside the bars.
@@ -208,7 +242,16 @@ impl Chart {
         if self.is_line {
             self.push_braille(&mut row, level, blank, theme);
         } else {
-            for (_, bar) in self.visible() {
+            let unloaded = self.unloaded_bars().filter(|_| level == 1).unwrap_or_default();
+            for (place, bar) in self.visible() {
+                if unloaded.contains(&place) {
+                    if place == unloaded.start {
+                        let width = unloaded.len() * self.slot - gap;
+                        let note = format!(" {} ", self.unloaded_note);
+                        row.push(format!("{note:·^width$}"), theme.muted).push(" ".repeat(gap), theme.text);
+                    }
+                    continue;
+                }
                 // The mean is not known for a day that is not loaded.
                 let blank = if is_mean && bar.views().is_none() { (" ", theme.text) } else { blank };
                 let (symbol, style) = match self.cell(bar, level, theme) {
@@ -241,12 +284,15 @@ impl Chart {
         // Only whole cells can be hatched.
         let per_cell = match bar.is_incomplete {
             true => 1,
-            false if ai.is_zero() => theme.parts_per_cell(),
-            false => theme.ai_parts_per_cell(),
+            false => theme.parts_per_cell(),
         };
-        let parts = self.parts(human + ai, per_cell);
-        let human_parts = above_axis(bars::human_cell_count(human, ai, parts), per_cell);
-        let parts = above_axis(parts, per_cell);
+        let all = self.parts(human + ai, per_cell);
+        let parts = above_axis(all, per_cell);
+        // If no cell can show both, human views end at a whole cell above the axis.
+        let human_parts = match theme.can_split_cells() {
+            true => above_axis(bars::human_part_count((human, ai), all, per_cell, theme), per_cell),
+            false => bars::human_part_count((human, ai), parts, per_cell, theme),
+        };
         let below = (level - 1) * per_cell;
         let (filled, human_filled) =
             (parts.saturating_sub(below).min(per_cell), human_parts.saturating_sub(below).min(per_cell));
@@ -358,6 +404,8 @@ impl Chart {
         }
         if self.shown.end < self.bars.len() {
             row.pad_to(width.saturating_sub(1)).push("…", theme.muted);
+        } else if is_weekly && WEEKLY.len() + 2 <= row.remaining() {
+            row.pad_to(width - WEEKLY.len()).push(WEEKLY, theme.muted);
         }
         row.line()
     }
@@ -393,6 +441,28 @@ fn crossed(bar: Style, theme: &Theme) -> Option<Style> {
 /// Returns a cell of which this many eighths are filled from the bottom.
 fn eighths_at_bottom(n: usize) -> &'static str {
     ["", "▁", "▂", "▃", "▄", "▅", "▆", "▇"].get(n).copied().unwrap_or("█")
+}
+
+/// Returns how many of the rows this number of lines divides evenly.
+fn rows_divided_by(lines: usize, rows: usize) -> usize {
+    (rows - rows % lines.max(1)).max(1)
+}
+
+/// Returns the number of views at the top, and those at the lines of the grid. Of the grids with round numbers, this is
+/// the one with the highest bars, because the rows that a grid doesn't divide evenly stay blank.
+fn best_grid(most: ViewCount, rows: usize) -> (ViewCount, Vec<ViewCount>) {
+    let grid = |lines| {
+        let step = grid_step(most, lines);
+        let top = rounded_up_to(most, step);
+        let values = (1..=5_u64).map(|n| ViewCount::from(step.saturating_mul(n)));
+        let values: Vec<ViewCount> = values.filter(|value| !value.is_zero() && *value <= top).collect();
+        let height = most.ratio_to(top) * as_f64(rows_divided_by(values.len(), rows) as u64);
+        (height, top, values)
+    };
+    let grids = (1..=(rows / 2).clamp(1, 5)).map(grid);
+    // Of several with the same height, the last one has the most lines.
+    let best = grids.max_by(|(one, ..), (other, ..)| one.total_cmp(other));
+    best.map_or((ViewCount::ONE, Vec::new()), |(_, top, values)| (top, values))
 }
 
 /// Returns the smallest round number of which at most `lines` multiples are needed for `most` views.

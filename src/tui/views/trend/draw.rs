@@ -1,7 +1,7 @@
 //! Draws the trend: human and AI views per day of the range, or per week of a long range, from the site's totals.
 //!
 //! ```text
-//!  █ human  ▒ AI  ╱╲ today so far  ░ previous period  ═ weekend  ━ mean 26,904
+//!  █ human  ▒ AI  ╱╲ today so far  ░ previous period  ═ weekend  ━ average 26,904
 //!  40k ┤┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈
 //!      │▇▇▇▇▇▇░
 //!    0 ┴──────────▲──────────
@@ -19,6 +19,7 @@ use crate::tui::draw::rules::DialogFrame;
 use crate::tui::draw::text::TextRow;
 use crate::tui::format::{count_text, format_mean, mismatch_sign};
 use crate::tui::geometry::{title_area, with_margin};
+use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use chrono::Datelike as _;
 use ratatui::Frame;
@@ -35,10 +36,10 @@ const FOOT_ROWS: usize = 2;
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDialog) {
     let rule = title_area(view.app.geometry().upper_rule());
     let theme = view.theme;
-    let each = if open.is_weekly() { "daily mean by week" } else { "per day" };
+    let each = if open.is_weekly() { "daily average by week" } else { "per day" };
     let range = open.range.words(true);
     // The longest title that fits is used, so that the range is not cut off.
-    let name = if open.shows_visitors { "Trend of visitors" } else { "Trend" };
+    let name = if open.shows_visitors { "Visitor trend" } else { "Trend" };
     let forms = [format!("{name}  {range} UTC, {each}"), format!("{name}  {range} UTC"), format!("{range} UTC")];
     let title_width = usize::from(rule.width);
     let title = forms.into_iter().find(|form| form.width() <= title_width).unwrap_or(range);
@@ -54,6 +55,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDialog) {
     let rows = height.saturating_sub(legend + axis + FOOT_ROWS);
     let chart =
         Chart::new(bars, (width, rows), theme).with_selected(open.selected()).with_mean(mean.map(|mean| mean.mean));
+    let load_key = view.app.key_label(Context::Trend, Action::LoadAll);
+    let chart = chart.with_unloaded_note(format!("not loaded: {load_key} loads them"));
     if legend == 1 {
         draw_line(frame, text, 0, legend_line(view, open, &chart, mean, width));
     }
@@ -79,6 +82,9 @@ pub(in crate::tui) fn draw_above_table(frame: &mut Frame<'_>, view: View<'_>, ar
     let text = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
     let width = usize::from(text.width);
     let chart = Chart::new(bars, (width, usize::from(area.height.saturating_sub(AXIS_ROWS))), view.theme);
+    let (trend, load) =
+        (view.app.key_label(Context::Views, Action::Trend), view.app.key_label(Context::Trend, Action::LoadAll));
+    let chart = chart.with_unloaded_note(format!("not loaded: {trend}, then {load} loads them"));
     for (row, line) in chart.lines(width, view.theme).into_iter().enumerate() {
         draw_line(frame, text, row, line);
     }
@@ -122,8 +128,8 @@ fn legend_line<'a>(
     } else {
         vec![("█", theme.human, "human".to_owned()), ("▒", theme.ai_fill(), "AI".to_owned())]
     };
-    if let Some((.., text)) = entries.last_mut().filter(|_| open.shows_visitors) {
-        text.push_str(" visitors");
+    if open.shows_visitors {
+        entries.iter_mut().for_each(|(.., text)| text.push_str(" visitors"));
     }
     entries.extend(so_far.filter(|_| !chart.is_line()).map(|text| ("╱╲", theme.muted, text.to_owned())));
     let mean = mean.map(mean_text);
@@ -157,7 +163,7 @@ fn legend_line<'a>(
 fn mean_text(CompleteDaysMean { mean, known_days, complete_days }: CompleteDaysMean) -> String {
     let of =
         if known_days == complete_days { String::new() } else { format!(" ({known_days} of {complete_days} days)") };
-    format!("mean {}{of}", format_mean(mean))
+    format!("average {}{of}", format_mean(mean))
 }
 
 /// Returns the line with the exact numbers of the selected bar. Leaves out parts that don't fit, the least important
@@ -182,7 +188,7 @@ fn selected_bar_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, widt
     // The number of days in the mean is shown only if it fits, because the hatching also shows that the bar is
     // incomplete.
     let over = if bar.is_incomplete(view.now) {
-        format!(" over {:.1} days", bar.range.elapsed_days(known.as_of))
+        format!(" ({:.1} days so far)", bar.range.elapsed_days(known.as_of))
     } else {
         String::new()
     };
