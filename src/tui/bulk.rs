@@ -15,10 +15,14 @@ use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::tui::{JobsEffect, PromptsEffect};
 
-/// The name of `MarkDone` in the notice after an undo: `Undone: marking as done.`
-const MARKING_AS_DONE: &str = "marking as done";
-/// The name of `MarkNotDone` in the notice after an undo.
-const MOVING_BACK: &str = "moving back to needs you";
+/// What the notice after an undo of `MarkDone` says: `Undone: needs you again.`
+const MARKING_AS_DONE: &str = "needs you again";
+/// What the notice after an undo of `MarkNotDone` says.
+const MOVING_BACK: &str = "done again";
+/// What the notice after an undo of `Dismiss` says.
+const DISMISSED: &str = "back in the list";
+/// What the notice after an undo of `Restore` says.
+const RESTORED: &str = "dismissed again";
 
 /// The reason for skipping a job that has an undelivered prompt.
 const NOT_DELIVERED: &str = "undelivered prompt";
@@ -81,11 +85,11 @@ impl App {
                 self.active_list_mut().move_selection_off(&keys);
                 self.active_list_mut().clear_marks();
                 self.notify(Severity::Info, &format!("{jobs} dismissed. Press {undo} to undo."), now);
-                self.change_jobs(keys, LocalChange::Dismissed(true), "dismissing", effects);
+                self.change_jobs(keys, LocalChange::Dismissed(true), DISMISSED, effects);
             }
             BulkAction::Restore => {
                 self.active_list_mut().clear_marks();
-                self.change_jobs(keys, LocalChange::Dismissed(false), "restoring", effects);
+                self.change_jobs(keys, LocalChange::Dismissed(false), RESTORED, effects);
             }
             BulkAction::MarkDone => {
                 self.active_list_mut().clear_marks();
@@ -204,10 +208,10 @@ impl App {
                     if restores { ("Restore", BulkAction::Restore) } else { ("Dismiss", BulkAction::Dismiss) };
                 self.confirm_bulk(format!("{verb} {}?", format::plural(n, "job")), bulk, targets);
             }
-            _ if restores => self.change_jobs(targets.keys, LocalChange::Dismissed(false), "restoring", effects),
+            _ if restores => self.change_jobs(targets.keys, LocalChange::Dismissed(false), RESTORED, effects),
             _ => {
                 self.active_list_mut().move_selection_off(&targets.keys);
-                self.change_jobs(targets.keys, LocalChange::Dismissed(true), "dismissing", effects);
+                self.change_jobs(targets.keys, LocalChange::Dismissed(true), DISMISSED, effects);
                 let undo = self.key_label(Context::Jobs, Action::Undo);
                 self.notify(Severity::Info, &format!("Dismissed. Press {undo} to undo."), now);
             }

@@ -17,6 +17,7 @@ use crate::model::text::CleanText;
 use crate::tui::PromptsEffect;
 use crate::tui::draw::boxes::draw_box;
 use crate::tui::keymap::Keymap;
+use ratatui::style::Modifier;
 use ratatui::text::Span;
 use ratatui::widgets::Paragraph;
 use unicode_segmentation::UnicodeSegmentation as _;
@@ -89,6 +90,13 @@ impl ConfirmAction {
         }
     }
 
+    /// Whether docdeck can't undo the action, and others see it.
+    fn is_irreversible(&self) -> bool {
+        let is_final =
+            |action: &PullRequestAction| matches!(action, PullRequestAction::Merge(_) | PullRequestAction::Close);
+        matches!(self, Self::ActOnPullRequests { action, .. } if is_final(action))
+    }
+
     /// Returns the title of the dialog and the label of the button that confirms.
     fn labels(&self) -> (&'static str, &'static str) {
         match self {
@@ -132,9 +140,9 @@ impl Component for ConfirmDialog {
         &[Context::Confirm]
     }
 
-    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
-        let [yes, no] = self.labels();
-        Some(if action == Action::Yes { yes.into() } else { no.into() })
+    /// The keys are in the dialog, so the footer doesn't repeat them.
+    fn footer_label(&self, _action: Action, _app: &App) -> Option<Label> {
+        None
     }
 
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
@@ -168,7 +176,11 @@ impl Component for ConfirmDialog {
         let theme = view.theme;
         let layout = self.layout(view.app);
         let title = format!(" {} ", self.on_yes.labels().0);
-        draw_box(frame, layout.area, Line::styled(title, theme.title), theme.focus);
+        let (title_style, border) = match self.on_yes.is_irreversible() {
+            true => (theme.warning.add_modifier(Modifier::BOLD), theme.warning),
+            false => (theme.title, theme.focus),
+        };
+        draw_box(frame, layout.area, Line::styled(title, title_style), border);
         let text: Vec<Line<'_>> = layout.text_lines.into_iter().map(Line::raw).collect();
         frame.render_widget(Paragraph::new(text), layout.text);
         let jobs = self.job_lines(usize::from(layout.jobs.width), usize::from(layout.jobs.height));

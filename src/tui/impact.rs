@@ -3,16 +3,20 @@
 
 use crate::model::Time;
 use crate::model::analytics::needs_work::Signal;
-use crate::model::analytics::signal_snapshot::SNAPSHOT_SIGNALS;
+use crate::model::analytics::signal_snapshot::{SNAPSHOT_SIGNALS, SignalSnapshot};
 use crate::model::failure::Failure;
-use crate::model::impact::{ImpactWindows, PageImpact, job_windows};
+use crate::model::impact::{ImpactWindows, PageImpact, PageViewsState, SignalImpact, job_windows};
 use crate::model::load::{Load, Timed};
 use crate::model::row::{Job, JobKey};
+use crate::tui::format::format_views;
+use crate::tui::wrap::wrap;
 
 /// The maximum number of pages listed for a job.
 pub const MAX_LISTED_PAGES: usize = 40;
 /// The minimum number of columns at which the views before and after the job are on one line.
-const MIN_ONE_LINE_COLUMNS: usize = 96;
+const MIN_ONE_LINE_COLUMNS: usize = 84;
+/// The width in cells before the signals of a page: a label, and an indentation below the path.
+pub const SIGNALS_INDENT: usize = 10;
 
 /// What the views on screen depend on. When any of this changes, the views are read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +83,13 @@ impl JobPages {
         &self.pages
     }
 
+    /// Whether it is known that no views of the pages are stored, neither before nor after the job.
+    pub fn lacks_views(&self) -> bool {
+        let is_unknown =
+            |page: &PageImpact| [&page.before, &page.after].iter().all(|views| **views == PageViewsState::Unknown);
+        self.pages.shown().is_some_and(|pages| pages.value.iter().all(is_unknown))
+    }
+
     /// Returns the page at this index, if the pages are loaded.
     pub fn page(&self, index: usize) -> Option<&PageImpact> {
         self.pages.shown()?.value.get(index)
@@ -86,51 +97,69 @@ impl JobPages {
 }
 
 /// A line about the pages of a job. Unless stated otherwise, the number in a variant is the index of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PagesLine {
-    /// The range of days before the job.
-    DaysBefore,
-    /// The range of days after the job, or why there is none.
-    DaysAfter,
+    /// The days before and after the job, or why there are none.
+    Days,
+    /// The path of the page, and its views before and after the job.
+    Page(usize),
     /// The path of the page.
     Path(usize),
-    /// The views before and after the job, on one line.
+    /// The views before and after the job.
     Views(usize),
-    /// The views before the job.
-    Before(usize),
-    /// The views after the job.
-    After(usize),
-    /// A signal of the page when the job was started, and after it.
-    Signal(usize, Signal),
+    /// A line with the signals of a page when the job was started, and after it.
+    Signals(String),
     /// The number of pages that are not listed.
     More(usize),
 }
 
-/// Returns the lines about the pages of a job at this width; empty if the job was not started for pages. `pages` has
+/// Returns the lines about the pages of a job in these columns; empty if the job was not started for pages. `pages` has
 /// the loaded data about them.
 pub fn pages_lines(row: &Job, pages: &JobPages, columns: usize) -> Vec<PagesLine> {
     if row.local.pages.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![PagesLine::DaysBefore, PagesLine::DaysAfter];
+    let mut lines = vec![PagesLine::Days];
     for index in 0..row.local.pages.len().min(MAX_LISTED_PAGES) {
-        lines.push(PagesLine::Path(index));
-        if columns >= MIN_ONE_LINE_COLUMNS {
-            lines.push(PagesLine::Views(index));
-        } else {
-            lines.extend([PagesLine::Before(index), PagesLine::After(index)]);
+        let page = pages.page(index);
+        // Views after the job, with their changes, need a line of their own in a narrow pane.
+        let has_after = page.is_some_and(|page| page.after.counts().is_some());
+        match has_after && columns < MIN_ONE_LINE_COLUMNS {
+            true => lines.extend([PagesLine::Path(index), PagesLine::Views(index)]),
+            false => lines.push(PagesLine::Page(index)),
         }
-        if let Some(signals) = pages.page(index).and_then(|page| page.signals.as_ref()) {
-            let has_value = |signal: &Signal| {
-                let values = [Some(&signals.before), signals.after.as_ref()].map(|snapshot| snapshot?.value(*signal));
-                values.into_iter().flatten().any(|value| !value.is_zero())
-            };
-            lines.extend(SNAPSHOT_SIGNALS.into_iter().filter(has_value).map(|signal| PagesLine::Signal(index, signal)));
-        }
+        let signals = page.and_then(|page| page.signals.as_ref()).map(signals_text).unwrap_or_default();
+        let (signals, _) = wrap(&signals, columns.saturating_sub(SIGNALS_INDENT).max(8), SNAPSHOT_SIGNALS.len());
+        lines.extend(signals.into_iter().map(PagesLine::Signals));
     }
     let more = row.local.pages.len().saturating_sub(MAX_LISTED_PAGES);
     lines.extend((more > 0).then_some(PagesLine::More(more)));
     lines
+}
+
+/// Returns the numbers of the signals when the job was started, and after it: `thumbs down 12 → 3 in 19–25 Nov`. Empty
+/// if all are 0.
+fn signals_text(signals: &SignalImpact) -> String {
+    let number = |snapshot: &SignalSnapshot, signal| snapshot.value(signal).map(format_views);
+    let text = |signal: Signal| {
+        let values = [Some(&signals.before), signals.after.as_ref()].map(|snapshot| snapshot?.value(signal));
+        values.into_iter().flatten().find(|value| !value.is_zero())?;
+        let before = number(&signals.before, signal).unwrap_or_else(|| "unknown".to_owned());
+        let after = match signals.after.as_ref().and_then(|after| number(after, signal)) {
+            Some(after) => format!(" → {after}"),
+            None if signals.missing.is_empty() => String::new(),
+            None => " → not loaded".to_owned(),
+        };
+        Some(format!("{} {before}{after}", signal.label()))
+    };
+    let texts: Vec<String> = SNAPSHOT_SIGNALS.into_iter().filter_map(text).collect();
+    if texts.is_empty() {
+        return String::new();
+    }
+    let range = signals.before.range;
+    let other_length = signals.after.as_ref().map(|after| after.range.days()).filter(|days| *days != range.days());
+    let note = other_length.map(|days| format!(", after it in {days} instead of {} days", range.days()));
+    format!("{} in {}{}", texts.join(" · "), range.words(false), note.unwrap_or_default())
 }
 
 #[cfg(test)]

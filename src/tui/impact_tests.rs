@@ -129,11 +129,8 @@ fn a_notice_explains_why_there_is_nothing_to_fetch() {
 #[test]
 fn long_lists_of_pages_are_truncated_and_show_how_many_pages_are_left_out() {
     let mut job = job_about_page(1, None);
-    assert_eq!(
-        pages_lines(&job, &JobPages::default(), 110),
-        [PagesLine::DaysBefore, PagesLine::DaysAfter, PagesLine::Path(0), PagesLine::Views(0)]
-    );
+    assert_eq!(pages_lines(&job, &JobPages::default(), 110), [PagesLine::Days, PagesLine::Page(0)]);
     job.local.pages = (0..MAX_LISTED_PAGES + 3).map(|n| CleanText::line(&format!("/{n}"))).collect();
     let lines = pages_lines(&job, &JobPages::default(), 40);
-    assert_eq!((lines.len(), lines.last()), (2 + 3 * MAX_LISTED_PAGES + 1, Some(&PagesLine::More(3))));
+    assert_eq!((lines.len(), lines.last()), (1 + MAX_LISTED_PAGES + 1, Some(&PagesLine::More(3))));
 }

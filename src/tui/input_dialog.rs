@@ -94,9 +94,7 @@ impl InputDialog {
             InputField::Tags(_) => {
                 ("Tags", "Tags, e.g. docs api; +docs adds, -docs removes. Saved on this computer.", "save")
             }
-            InputField::Note(_) => {
-                ("Note", "Saved on this computer, shown in the job details. Empty removes it.", "save")
-            }
+            InputField::Note(_) => ("Note", "Saved on this computer, shown in the details. Empty removes it.", "save"),
             InputField::FilterName => ("Save this filter", "The name of its tab. Saved in config.toml.", "save"),
             InputField::LinkId(_) => (
                 "Link to an existing job",

@@ -117,7 +117,7 @@ impl App {
             self.notify(
                 Severity::Info,
                 &format!(
-                    "No filter tabs. Type a filter ({}) and save it as a tab with {}.",
+                    "No saved filters. Type a filter ({}) and save it with {}.",
                     self.key_label(Context::Jobs, Action::Filter),
                     self.key_label(Context::Filter, Action::SaveFilter)
                 ),

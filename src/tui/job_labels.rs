@@ -54,11 +54,11 @@ impl App {
             InputField::Title(key) => {
                 let same = self.active_list().get(key).is_none_or(|row| line.as_ref() == Some(&row.local.title));
                 if !same {
-                    self.change_jobs(vec![key], LocalChange::Title(line), "the title", effects);
+                    self.change_jobs(vec![key], LocalChange::Title(line), "the previous title is back", effects);
                 }
             }
             InputField::Note(key) if self.active_list().get(key).is_some_and(|row| row.local.note != line) => {
-                self.change_jobs(vec![key], LocalChange::Note(line), "the note", effects);
+                self.change_jobs(vec![key], LocalChange::Note(line), "the previous note is back", effects);
             }
             InputField::Tags(keys) => self.change_tags(keys, TagChanges::parse(&text), now, effects),
             _ => {}
@@ -71,7 +71,7 @@ impl App {
                 let Some(row) = self.active_list().get(*key) else { return };
                 let tags = changes.apply_to(&row.local.tags);
                 if row.local.tags != tags {
-                    self.change_jobs(keys, LocalChange::Tags(tags), "the tags", effects);
+                    self.change_jobs(keys, LocalChange::Tags(tags), "the previous tags are back", effects);
                 }
             }
             _ if changes.is_empty() => self.notify(Severity::Info, "No tags given. Nothing changed.", now),
@@ -87,7 +87,7 @@ impl App {
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        self.record_undo(keys, &LocalChange::Tags(Vec::new()), "the tags");
+        self.record_undo(keys, &LocalChange::Tags(Vec::new()), "the previous tags are back");
         if !changes.add.is_empty() {
             effects.push(Effect::Jobs(JobsEffect::ChangeLocalData(
                 keys.to_vec(),
@@ -104,19 +104,19 @@ impl App {
         self.notify(Severity::Info, &format!("{jobs}: {}. Press {undo} to undo.", changes.summary()), now);
     }
 
-    /// Changes jobs in the store. The change can be undone; `what` is its name in the notice of the undo.
+    /// Changes jobs in the store. The change can be undone; `restored` is what the notice of the undo says.
     pub(super) fn change_jobs(
         &mut self,
         keys: Vec<JobKey>,
         change: LocalChange,
-        what: &str,
+        restored: &str,
         effects: &mut Vec<Effect>,
     ) {
-        self.record_undo(&keys, &change, what);
+        self.record_undo(&keys, &change, restored);
         effects.push(Effect::Jobs(JobsEffect::ChangeLocalData(keys, change)));
     }
 
-    fn record_undo(&mut self, keys: &[JobKey], change: &LocalChange, what: &str) {
+    fn record_undo(&mut self, keys: &[JobKey], change: &LocalChange, restored: &str) {
         let mut changes: Vec<(Vec<JobKey>, LocalChange)> = Vec::new();
         for row in keys.iter().filter_map(|key| self.active_list().get(*key)) {
             let Some(before) = inverse(row, change) else { continue };
@@ -128,8 +128,8 @@ impl App {
         if changes.is_empty() {
             return;
         }
-        let what = if keys.len() == 1 { what.to_owned() } else { format!("{what} of {} jobs", keys.len()) };
-        self.push_undo(LabelUndo::Change { what, changes });
+        let restored = if keys.len() == 1 { restored.to_owned() } else { format!("{restored} ({} jobs)", keys.len()) };
+        self.push_undo(LabelUndo::Change { restored, changes });
     }
 
     fn push_undo(&mut self, undo: LabelUndo) {
@@ -146,11 +146,11 @@ impl App {
             return;
         };
         match undo {
-            LabelUndo::Change { what, changes } => {
+            LabelUndo::Change { restored, changes } => {
                 effects.extend(
                     changes.into_iter().map(|(keys, change)| Effect::Jobs(JobsEffect::ChangeLocalData(keys, change))),
                 );
-                self.notify(Severity::Info, &format!("Undone: {what}."), now);
+                self.notify(Severity::Info, &format!("Undone: {restored}."), now);
             }
             // The store may refuse this, because the prompts may have changed since they were discarded.
             LabelUndo::Restore { prompts, .. } => effects.push(Effect::Prompts(PromptsEffect::RestorePrompts(prompts))),

@@ -2,10 +2,10 @@
 //! out, the least important first. Drawing and mouse clicks use the same title, so that they agree on where the tabs
 //! are.
 
-use super::App;
 use super::format::{fit, format_count, truncate_start};
 use super::jobs::JobList;
 use super::order::{JobSorting, Sort};
+use super::{App, Screen};
 use crate::tui::widgets::text_input::TextInput;
 use unicode_width::UnicodeWidthStr;
 
@@ -20,6 +20,8 @@ pub enum TitlePiece {
     /// The selected text of the filter, which the next typed character replaces.
     SelectedFilter,
     Cursor,
+    /// The syntax of the filter, while nothing is typed.
+    Placeholder,
     Marked,
     Sorting,
     /// A tab: its index (0 for all jobs), and whether the tab is active.
@@ -32,6 +34,8 @@ pub enum TitlePiece {
 pub type TitlePart = Vec<(String, TitlePiece)>;
 
 const PART_SEPARATOR: &str = "  ";
+/// What a filter of the jobs can contain.
+const FILTER_SYNTAX: &str = "words  s:failed  pr:ready  #1423  tag:x  !word";
 
 fn pieces_width(part: &[(String, TitlePiece)]) -> usize {
     part.iter().map(|(text, _)| text.width()).sum()
@@ -52,7 +56,11 @@ impl App {
         let Some(open) = &self.all_jobs else { return TitlePart::new() };
         let name = "All profiles";
         let head = vec![(name.to_owned(), TitlePiece::Name)];
-        let filter = |space| filter_text_pieces(open.filter(), self.filter_input(), space);
+        let filter = |space| {
+            let mut pieces = filter_text_pieces(open.filter(), self.filter_input(), space)?;
+            pieces.extend(placeholder(self.filter_input(), space));
+            Some(pieces)
+        };
         self.assemble_title(head, &open.list, &filter, width)
     }
 
@@ -120,7 +128,11 @@ impl App {
     pub fn filter_pieces(&self, space: usize) -> Option<TitlePart> {
         // While the list of all profiles' jobs is open, the filter input belongs to that list, so it is not shown here.
         let input = if self.all_jobs.is_some() { None } else { self.filter_input() };
-        filter_text_pieces(self.filter_text(), input, space)
+        let mut pieces = filter_text_pieces(self.filter_text(), input, space)?;
+        if self.screen == Screen::Jobs {
+            pieces.extend(placeholder(input, space));
+        }
+        Some(pieces)
     }
 
     fn tab_pieces(&self) -> Option<TitlePart> {
@@ -163,6 +175,12 @@ fn filter_text_pieces(text: &str, input: Option<&TextInput>, space: usize) -> Op
     let after = fit(&after, space.saturating_sub(1 + before.width() + under.width()));
     let text_piece = if input.has_selection() { TitlePiece::SelectedFilter } else { TitlePiece::Filter };
     Some(vec![sign, (before, text_piece), (under, TitlePiece::Cursor), (after, TitlePiece::Filter)])
+}
+
+/// Returns the syntax of the filter if the input is empty and the syntax fits after the slash and the cursor.
+fn placeholder(input: Option<&TextInput>, space: usize) -> Option<(String, TitlePiece)> {
+    let is_shown = input.is_some_and(TextInput::is_blank) && FILTER_SYNTAX.width() + 2 <= space;
+    is_shown.then(|| (FILTER_SYNTAX.to_owned(), TitlePiece::Placeholder))
 }
 
 /// Returns the description of a sorting. `None` for the default sorting.

@@ -2,8 +2,8 @@
 //! screen unless the user has scrolled up.
 //!
 //! ```text
-//!  time        level    message                                                     ms
-//!  14:02:11    request  get       200  01J9ZK4M8Q0001                               28
+//!  time        kind     message                                                     ms
+//!  14:02:11    request  get       200  Fix broken links in /api                     28
 //!  14:02:13  • change   Fix broken links in /api · working → completed
 //! ```
 
@@ -76,7 +76,8 @@ impl Component for LogComponent {
         let View { app, theme, .. } = view;
         let g = app.geometry();
         let area = g.content;
-        let limit = format!("newest {} entries", format_count(MAX_LOG_ENTRIES));
+        let is_full = app.log.len() >= MAX_LOG_ENTRIES;
+        let limit = if is_full { format!("newest {} entries", format_count(MAX_LOG_ENTRIES)) } else { String::new() };
         draw_rule(frame, view, g.upper_rule(), Line::styled("Log", theme.focus), Line::styled(limit, theme.muted));
         draw_rule(frame, view, g.lower_rule(), Line::default(), Line::styled(self.position_text(app), theme.muted));
         cursor::place_in_corner(frame, area);
@@ -152,7 +153,7 @@ impl LogLevel {
 /// Minimum width of the column with the duration of requests.
 const MIN_WIDTH_WITH_DURATION: usize = 60;
 /// Maximum width of the messages, so that the durations are close to them.
-const MAX_MESSAGE_CELLS: usize = 100;
+const MAX_MESSAGE_CELLS: usize = 72;
 /// Width of what a request does, so that the jobs are below each other.
 const OPERATION_CELLS: usize = 8;
 
@@ -171,7 +172,7 @@ fn log_table(width: usize) -> Table<ListCell<LogEntry>> {
         C::left(" time", 9, |row, _| {
             row.muted(row.item.at.with_timezone(&row.view.app.config.offset).format(" %H:%M:%S").to_string())
         }),
-        C::left("  level", 9, level_cell).after_gap(2),
+        C::left("  kind", 9, level_cell).after_gap(2),
         C::flexible("message", 8, message_cell).after_gap(2).at_most(MAX_MESSAGE_CELLS),
     ];
     // One cell at the right stays blank.

@@ -45,6 +45,49 @@ pub struct PaletteEntry {
     pub keys: String,
 }
 
+/// Where an entry contains the typed text, the best place first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// The typed text is the configuration name of the action.
+    ConfigName,
+    NamePrefix,
+    /// Words of the name start with the typed words.
+    NameWords,
+    InName,
+    /// A typed word is a synonym.
+    Synonym,
+    InDescription,
+}
+
+impl PaletteEntry {
+    /// Returns where the entry contains the typed words: the worst place if they are in several places. `None` if it
+    /// lacks a word. Expects lower case.
+    fn rank(&self, typed: &str) -> Option<Rank> {
+        let words = typed.split_whitespace();
+        if self
+            .search_words
+            .split_whitespace()
+            .next()
+            .is_some_and(|name| name == words.clone().collect::<Vec<_>>().join("-"))
+        {
+            return Some(Rank::ConfigName);
+        }
+        let name = self.name.as_str().to_lowercase();
+        if name.starts_with(typed) {
+            return Some(Rank::NamePrefix);
+        }
+        let description = self.description.to_lowercase();
+        let rank = |word: &str| match () {
+            () if name.split_whitespace().any(|other| other.starts_with(word)) => Some(Rank::NameWords),
+            () if name.contains(word) => Some(Rank::InName),
+            () if self.search_words.split_whitespace().any(|other| other == word) => Some(Rank::Synonym),
+            () if description.contains(word) => Some(Rank::InDescription),
+            () => self.search_words.contains(word).then_some(Rank::InDescription),
+        };
+        words.map(rank).try_fold(Rank::NamePrefix, |worst, rank| Some(worst.max(rank?)))
+    }
+}
+
 #[derive(Debug)]
 pub struct CommandPalette {
     /// The typed text.
@@ -66,27 +109,26 @@ impl CommandPalette {
     /// Shows only the entries that match the typed text, best match first. If nothing is typed, shows all entries in
     /// their original order.
     fn narrow(&mut self) {
-        let typed = self.input.text();
-        let pattern = Pattern::parse(&typed, CaseMatching::Ignore, Normalization::Smart);
-        let (matcher, mut scratch) = (&mut self.matcher, Vec::new());
-        let mut score = |text: &str| pattern.score(Utf32Str::new(text, &mut scratch), matcher);
-        let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
-        let mut scored: Vec<([bool; 2], u32, bool, usize)> = Vec::new();
-        for (index, entry) in self.entries.iter().enumerate() {
-            let text = format!("{} {}", entry.name, entry.description);
-            let all = format!("{text} {}", entry.search_words).to_lowercase();
-            let is_named = words.iter().all(|word| all.split_whitespace().any(|other| other == word));
-            let (by_text, by_all) = (score(&text), score(&all));
-            let is_name = entry.search_words.split_whitespace().next() == Some(&words.join("-"));
-            // An entry whose configuration name was typed exactly comes first, then entries that contain all typed
-            // words as whole words. Apart from that, entries are sorted by score. Among equal scores, entries whose
-            // visible text has that score come first.
-            let score = by_text.max(by_all);
-            scored.extend(score.map(|score| ([is_name, is_named], score, by_text == Some(score), index)));
+        let typed = self.input.text().trim().to_lowercase();
+        let ranks = self.entries.iter().enumerate().map(|(index, entry)| (entry.rank(&typed), index));
+        let mut ranked: Vec<(Rank, usize)> = ranks.filter_map(|(rank, index)| Some((rank?, index))).collect();
+        ranked.sort();
+        self.matches = ranked.into_iter().map(|(_, index)| index).collect();
+        if self.matches.is_empty() {
+            self.matches = self.scattered_matches(&typed);
         }
-        scored.sort_by_key(|(names, score, by_text, index)| (std::cmp::Reverse((*names, *score, *by_text)), *index));
-        self.matches = scored.into_iter().map(|(.., index)| index).collect();
         self.list = ListState::new(self.matches.len(), 0);
+    }
+
+    /// Returns the indexes of the entries whose name contains the typed letters in this order, best match first.
+    fn scattered_matches(&mut self, typed: &str) -> Vec<usize> {
+        let pattern = Pattern::parse(typed, CaseMatching::Ignore, Normalization::Smart);
+        let (matcher, mut scratch) = (&mut self.matcher, Vec::new());
+        let mut score = |name: &str| pattern.score(Utf32Str::new(name, &mut scratch), matcher);
+        let scores = self.entries.iter().enumerate().map(|(index, entry)| (score(entry.name.as_str()), index));
+        let mut scored: Vec<(u32, usize)> = scores.filter_map(|(score, index)| Some((score?, index))).collect();
+        scored.sort_by_key(|(score, index)| (std::cmp::Reverse(*score), *index));
+        scored.into_iter().map(|(_, index)| index).collect()
     }
 
     pub fn selected(&self) -> Option<&PaletteEntry> {
@@ -203,7 +245,8 @@ impl Component for CommandPalette {
             draw_line(frame, lines, n, row.list_line(chosen, theme));
         }
         if left == 0 {
-            draw_line(frame, text, 1, Line::styled("No matching command.", theme.muted));
+            let message = format!("No command matches “{}”.", self.input.text().trim());
+            draw_line(frame, text, 1, Line::styled(message, theme.muted));
         }
         let hidden = more_below_text(self.list.hidden_below(rows));
         let hidden = if hidden.is_empty() { hidden } else { format!(", {hidden}") };
@@ -444,11 +487,28 @@ mod tests {
     }
 
     #[test]
+    fn the_best_match_is_in_the_name_and_scattered_letters_count_only_there() {
+        let names = |words: &str| {
+            let mut app = app_with_palette();
+            type_text(&mut app, words);
+            let palette = palette(&app);
+            palette.matches.iter().map(|index| palette.entries[*index].name.to_string()).collect::<Vec<_>>()
+        };
+        assert!(!names("merge").contains(&"Mark range".to_owned()));
+        assert!(!names("appr").iter().any(|name| name.starts_with("Theme")));
+        assert_eq!(names("renm"), ["Rename"]);
+        assert_eq!(names("ran").first().map(String::as_str), Some("Mark range"), "the start of a word");
+        assert_eq!(names("mar").first().map(String::as_str), Some("Mark"), "the start of the name");
+    }
+
+    #[test]
     fn enter_does_nothing_if_no_entry_matches() {
-        let mut app = app_with_palette();
-        type_text(&mut app, "zzzzqqq");
-        assert!(palette(&app).selected().is_none());
-        assert!(enter(&mut app).is_empty());
-        assert_eq!(app.dialogs.len(), 1);
+        for text in ["zzzzqqq", "appr"] {
+            let mut app = app_with_palette();
+            type_text(&mut app, text);
+            assert!(palette(&app).selected().is_none());
+            assert!(enter(&mut app).is_empty());
+            assert_eq!(app.dialogs.len(), 1);
+        }
     }
 }

@@ -9,7 +9,6 @@
 //! │   internal   handbook            docs.corp:8443     no key  │
 //! ```
 
-use super::app::NOT_IN_DEMO;
 use super::component::prelude::*;
 use super::draw::text::fit;
 use super::geometry::{centered, inside};
@@ -293,7 +292,7 @@ impl App {
 
     pub(super) fn open_profiles(&mut self, now: Time) {
         if self.config.profiles.is_empty() {
-            return self.notify(Severity::Info, NOT_IN_DEMO, now);
+            return self.notify(Severity::Info, "The demo has only one profile.", now);
         }
         if self.top::<ProfilesDialog>().is_none() {
             self.open(ProfilesDialog::new(self, self.config.current_profile));

@@ -161,7 +161,7 @@ fn a_profile_can_be_added_from_the_list_except_in_the_demo() {
     (app.config.config_path, app.config.profiles) = (None, Vec::new());
     type_keys(&mut app, "P");
     assert!(app.dialogs.is_empty());
-    assert_eq!(app.notice.as_ref().map(|notice| notice.text.as_str()), Some("The demo saves no settings."));
+    assert_eq!(app.notice.as_ref().map(|notice| notice.text.as_str()), Some("The demo has only one profile."));
 }
 
 #[test]

@@ -143,8 +143,8 @@ pub(super) struct Tracking {
 pub(super) enum LabelUndo {
     /// Applies these changes. Each change restores one value, for all jobs that had this value before.
     Change {
-        /// The name of what is undone, for the notice.
-        what: String,
+        /// What is true again after the undo, for the notice.
+        restored: String,
         changes: Vec<(Vec<JobKey>, LocalChange)>,
     },
     /// Restores these discarded prompts. `jobs` are the jobs that the prompts belong to.

@@ -248,7 +248,15 @@ impl App {
             EngineEvent::Budget(limited, budget) => {
                 self.dirty |= self.budgets.insert(limited, budget) != Some(budget);
             }
-            EngineEvent::Logged(entry) => {
+            EngineEvent::Logged(mut entry) => {
+                // The title says more than the id.
+                let job = self
+                    .jobs
+                    .rows()
+                    .find(|job| job.id.as_ref().is_some_and(|id| id.as_str() == entry.subject.as_str()));
+                if let Some(job) = job {
+                    entry.subject = job.local.title.clone();
+                }
                 self.log.push(entry);
                 self.dirty |= self.screen == Screen::Log;
             }

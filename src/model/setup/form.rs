@@ -77,7 +77,7 @@ impl SetupField {
     pub fn label(self) -> &'static str {
         match self {
             Self::Source => "key source",
-            Self::Key => "key",
+            Self::Key => "API key",
             Self::Command => "command",
             Self::File => "file",
             Self::Project => "project id",
@@ -170,7 +170,7 @@ impl SetupForm {
             (SetupField::BaseUrl, _) => DEFAULT_BASE_URL,
             (SetupField::Organization | SetupField::CaFile, _) => "none",
             (SetupField::Name, _) if self.purpose == SetupPurpose::FirstProfile => DEFAULT_PROFILE,
-            _ => "needed",
+            _ => "required",
         }
     }
 

@@ -34,6 +34,8 @@ use std::ops::{Range, RangeInclusive};
 
 /// The most lines whose changed words, or lines on screen, are kept.
 const MAX_PREPARED: usize = 4000;
+/// Why there is nothing to show.
+const NO_CHANGES: &str = "This job has no pull request whose changes docdeck can show.";
 
 #[derive(Debug)]
 pub struct Changes {
@@ -65,7 +67,7 @@ impl Changes {
     /// Opens the changes of the selected job's pull request, with this file selected if there is one.
     pub fn open_at(file: Option<CleanText>, cx: &mut Cx<'_>) {
         let Some(job) = cx.app.jobs.selected().filter(|job| job.has_supported_pr_link()).map(|job| job.key) else {
-            return;
+            return cx.notify(Severity::Info, NO_CHANGES);
         };
         let mut open = Self {
             job,
@@ -362,7 +364,7 @@ impl Component for Changes {
             return String::new();
         }
         let ignored = if self.ignores_whitespace { "whitespace ignored · " } else { "" };
-        format!("{ignored}{}", position_text(self.selected, total, total - end))
+        format!("{ignored}line {}", position_text(self.selected, total, total - end))
     }
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {

@@ -204,6 +204,12 @@ impl App {
         schedule_text(jobs, ahead, self.budget(RateLimited::Create), now, self.config.offset)
     }
 
+    /// Whether the hourly limit lets this many new jobs start now.
+    fn can_start_at_once(&self, jobs: usize) -> bool {
+        let left = usize::try_from(self.budget(RateLimited::Create).requests_left()).unwrap_or(usize::MAX);
+        self.has_budget(RateLimited::Create) && jobs + self.jobs.count_of(JobGroup::Queued) <= left
+    }
+
     pub(in crate::tui) fn apply_queued_batch(
         &mut self,
         result: Result<Vec<Job>, SubmitError>,
@@ -242,11 +248,13 @@ impl Component for Batch {
         }
     }
 
-    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
         match (action, &self.step) {
             (Action::Confirm, BatchStep::Reading(_)) => None,
             (Action::Confirm, BatchStep::Preview(preview)) => {
-                Some(Label::Text(format!("queue {}", plural(preview.prompts.len(), "job")).into()))
+                let jobs = preview.prompts.len();
+                let verb = if app.can_start_at_once(jobs) { "start" } else { "queue" };
+                Some(Label::Text(format!("{verb} {}", plural(jobs, "job")).into()))
             }
             (Action::Close, BatchStep::Writing) if self.input.is_blank() => Some("close".into()),
             _ => Some(Label::Default),
@@ -270,7 +278,7 @@ impl Component for Batch {
         }
         if self.keep_draft(cx) {
             let again = cx.app.key_label(Context::Jobs, Action::Batch);
-            cx.notify(Severity::Info, &format!("Draft saved; {again} opens it again."));
+            cx.notify(Severity::Info, &format!("Draft saved. Press {again} to continue."));
         }
         Flow::Close
     }

@@ -1,6 +1,7 @@
 //! The prompt editor: one text, the draft that the text belongs to, and whether the text is saved.
 
 use super::about_pages::{are_same_pages, short_list, title_of_job_about};
+use super::blanks::split_at_blank;
 use super::draft_state::{DraftState, join_drafts};
 use super::picker::{Picker, PickerKind};
 use super::status_line::{EditorStatus, draft_state_text};
@@ -242,9 +243,9 @@ impl Editor {
             // This only warns, because the user may want to send the blank, for example in a text about templates.
             self.is_warned = true;
             let next = cx.app.key_label(Context::Editor, Action::NextBlank);
-            return Some(format!(
-                "The text has an unfilled {{{{blank}}}}. Press {next} to go to it, or send again to leave it."
-            ));
+            let text = self.input.text();
+            let blank = split_at_blank(&text).map_or("A blank", |(_, blank, _)| blank);
+            return Some(format!("{blank} is not filled in. Press {next} to go to it, or send again to leave it."));
         }
         None
     }
@@ -431,7 +432,7 @@ impl Component for Editor {
             cx.app.draft_pages = std::mem::take(&mut self.pages);
         }
         let again = self.reopen_hint(cx.app);
-        cx.notify(Severity::Info, &format!("Draft saved; {again} opens it again."));
+        cx.notify(Severity::Info, &format!("Draft saved. Press {again} to continue."));
         Flow::Close
     }
 

@@ -241,7 +241,7 @@ impl Component for Picker {
         Label::default_if(match action {
             Action::Confirm => self.selected().is_some(),
             Action::DeleteDraft => app.draft_count() > 0,
-            Action::Close if self.kind == PickerKind::Templates => return Some("no template".into()),
+            Action::Close if self.kind == PickerKind::Templates => return Some("without template".into()),
             _ => true,
         })
     }

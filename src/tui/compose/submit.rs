@@ -165,7 +165,7 @@ impl App {
                     effects.push(Effect::Prompts(PromptsEffect::DeleteDraft(DraftTarget::Prompt(prompt))));
                 }
                 if !self.unrecorded.take_recorded(prompt) {
-                    self.notify(Severity::Info, &format!("Accepted: {title}"), now);
+                    self.notify(Severity::Info, &format!("Started: {title}"), now);
                 }
             }
             Delivery::Queued { until: Some(until) } if *until > now => {

@@ -160,7 +160,7 @@ fn a_template_goes_below_the_own_text_and_esc_in_the_list_changes_nothing() {
     fixture.press_ctrl('t');
     fixture.send(Msg::Prompts(PromptsMsg::TemplatesLoaded(vec![template()])));
     let labels = fixture.app.footer(80).into_iter().map(|hint| hint.label).collect::<Vec<_>>();
-    assert!(labels.contains(&"no template".into()), "{labels:?}");
+    assert!(labels.contains(&"without template".into()), "{labels:?}");
     fixture.key(KeyCode::Esc);
     assert_eq!(fixture.text(), "Mine");
     fixture.press_ctrl('t');
@@ -408,7 +408,7 @@ fn sending_a_text_with_a_blank_shows_a_warning_once() {
     fixture.press_ctrl('s');
     assert_eq!(fixture.effects, [], "a warning first");
     let message = fixture.app.find::<Editor>().and_then(|editor| editor.message.clone());
-    assert!(message.is_some_and(|text| text.as_str().contains("unfilled {{blank}}")));
+    assert!(message.is_some_and(|text| text.as_str().contains("{{blank}} is not filled in")));
     fixture.type_text("!");
     fixture.press_ctrl('s');
     assert_eq!(fixture.effects, [], "the text changed, so it warns again");

@@ -4,10 +4,8 @@
 //! before  9,120 human · 4,310 AI   after   10,002 ▲ 9.7% · 5,100 ▲ 18%
 //! ```
 
-use super::text::{TextRow, display_width};
-use crate::model::analytics::needs_work::Signal;
-use crate::model::analytics::signal_snapshot::SignalSnapshot;
-use crate::model::impact::{AfterWindow, PageViewsState, SignalImpact};
+use super::text::TextRow;
+use crate::model::impact::{AfterWindow, PageViewsState};
 use crate::model::period::DateRange;
 use crate::model::views::{Counts, ViewCount};
 use crate::tui::format::format_views;
@@ -108,34 +106,6 @@ pub(in crate::tui) fn push_views_after(
         }
     }
     push_warnings(row, view, views, range);
-}
-
-/// Adds the number of a signal when the job was started, with its range if there is space, and the number after the
-/// job.
-pub(in crate::tui) fn push_signal(
-    row: &mut TextRow<'_>,
-    view: View<'_>,
-    signals: &SignalImpact,
-    signal: Signal,
-    after: AfterWindow,
-) {
-    let theme = view.theme;
-    let number = |snapshot: &SignalSnapshot| snapshot.value(signal).map(format_views);
-    let before = number(&signals.before).unwrap_or_else(|| "unknown".to_owned());
-    let (now, note) = match (signals.after.as_ref().and_then(number), after) {
-        (Some(now), AfterWindow::Complete(range)) if range.days() != signals.before.range.days() => {
-            (now, format!(" in {} instead of {} days", range.days(), signals.before.range.days()))
-        }
-        (Some(now), _) => (now, String::new()),
-        (None, AfterWindow::Complete(_)) => (String::new(), "not loaded".to_owned()),
-        (None, other) => (String::new(), after_text(other)),
-    };
-    let range = format!(" in {}", signals.before.range.words(false));
-    let arrow = " → ";
-    let needed: usize = [before.as_str(), &range, arrow, &now, &note].map(display_width).iter().sum();
-    let has_space = needed <= row.remaining();
-    row.push(before, theme.text).push(if has_space { range } else { String::new() }, theme.muted);
-    row.push(arrow, theme.muted).push(now, theme.text).push(note, theme.muted);
 }
 
 /// Returns why there are no views after a job yet. If the days after the job are over, returns these days.

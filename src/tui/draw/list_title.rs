@@ -37,7 +37,7 @@ fn piece_style(view: View<'_>, piece: TitlePiece) -> Style {
     let theme = view.theme;
     match piece {
         TitlePiece::Name => theme.focus,
-        TitlePiece::Count | TitlePiece::Tab(_, false) => theme.muted,
+        TitlePiece::Count | TitlePiece::Placeholder | TitlePiece::Tab(_, false) => theme.muted,
         TitlePiece::FilterSlash => theme.key,
         TitlePiece::Filter | TitlePiece::Sorting => theme.text,
         TitlePiece::Cursor | TitlePiece::SelectedFilter => theme.text.add_modifier(Modifier::REVERSED),

@@ -37,7 +37,7 @@ pub(in crate::tui) fn job_label(action: Action, app: &App) -> Label {
     match action {
         Action::Copy if job.remote.pr_link.is_none() => "copy id".into(),
         Action::Dismiss if job.local.dismissed => "restore".into(),
-        Action::MarkDone if job.is_handled() => "not done".into(),
+        Action::MarkDone if job.is_handled() => "reopen".into(),
         Action::PauseQueue if job.local.undelivered == Some(DeliveryKind::Paused) => "resume".into(),
         _ => Label::Default,
     }

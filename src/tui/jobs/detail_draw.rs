@@ -5,23 +5,26 @@ use super::job_facts::{FactName, link_text};
 use super::list_draw::{state_glyph, symbol_style};
 use super::next_step::{is_unreachable, next_step};
 use crate::model::Time;
-use crate::model::impact::{after_window, job_windows};
+use crate::model::impact::{AfterWindow, PageViewsState, after_window, job_windows};
 use crate::model::job_state::{JobState, state_word};
 use crate::model::load::Load;
-use crate::model::period::DateRange;
 use crate::model::prompt::{Delivery, DeliveryKind};
 use crate::model::row::Job;
+use crate::model::views::Count;
 use crate::tui::Pane;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::cursor;
-use crate::tui::draw::impact;
+use crate::tui::draw::impact::{self, change_with_sign};
 use crate::tui::draw::links::ScreenLink;
 use crate::tui::draw::rules::{draw_pane_rule, draw_rule};
 use crate::tui::draw::text::{TextRow, align_left, truncate_path};
-use crate::tui::format::{capitalized, format_count, format_duration, plural, short_age};
+use crate::tui::format::{
+    capitalized, count_text, display_width, format_count, format_duration, mismatch_sign, plural, short_age,
+};
 use crate::tui::geometry::{Geometry, JobsArrangement, title_area};
-use crate::tui::impact::PagesLine;
+use crate::tui::impact::{PagesLine, SIGNALS_INDENT};
 use crate::tui::job_tabs::JobTab;
+use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use chrono::TimeDelta;
 use ratatui::Frame;
@@ -32,6 +35,8 @@ use unicode_width::UnicodeWidthStr;
 
 /// The cells between two facts in a row.
 const FACT_GAP: usize = 2;
+/// The minimum width in cells of the path of a page before its views.
+const MIN_PATH_CELLS: usize = 12;
 
 pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
     let View { app, theme, .. } = view;
@@ -97,7 +102,7 @@ fn marked_jobs_text(view: View<'_>, width: usize) -> String {
     }
     let marked = format_count(marked);
     let texts = match view.app.acts_on_marks() {
-        true => [format!("  keys act on {marked} marked"), format!("  {marked} marked")],
+        true => ["  keys act on the marked jobs".to_owned(), "  marked jobs".to_owned()],
         false => [format!("  {marked} marked, keys act on this job"), "  keys act on this job".to_owned()],
     };
     texts.into_iter().find(|text| text.width() <= width).unwrap_or_default()
@@ -159,82 +164,120 @@ fn fact_line<'a>(view: View<'_>, job: &'a Job, fact: &Fact, width: usize) -> Lin
             labelled("tags", &tags.join(" "), theme.text);
         }
         Fact::Note(line, first) => labelled(if *first { "note" } else { "" }, line, theme.text),
-        Fact::Pages(line) => return pages_line(view, job, *line, width),
+        Fact::Pages(line) => return pages_line(view, job, line, width),
     }
     row.line()
 }
 
 /// Returns a line about the pages for which the job was started.
-fn pages_line<'a>(view: View<'_>, job: &Job, line: PagesLine, width: usize) -> Line<'a> {
-    let View { app, theme, now } = view;
+fn pages_line<'a>(view: View<'_>, job: &'a Job, line: &PagesLine, width: usize) -> Line<'a> {
+    let theme = view.theme;
     let mut row = TextRow::new(width);
-    let (windows, after) = (job_windows(job), after_window(job, now.date_naive()));
-    let label = if line == PagesLine::DaysBefore { "pages" } else { "" };
+    let label = if *line == PagesLine::Days { "pages" } else { "" };
     row.push(align_left(label, LABEL_WIDTH), theme.muted);
-    let known = |place: usize| (app.detail.job_pages.page(place), windows);
+    let path = |place: usize| job.local.pages.get(place).map(|path| path.as_str()).unwrap_or_default();
     match line {
-        PagesLine::DaysBefore => {
-            let before = windows.map(|windows| window_text(windows.before, row.remaining())).unwrap_or_default();
-            row.push(format!("before  {before}"), theme.muted);
-        }
-        PagesLine::DaysAfter => {
-            let range = windows.and_then(|windows| windows.after).map(|range| window_text(range, row.remaining()));
-            row.push(format!("after   {}", range.unwrap_or_else(|| impact::after_text(after))), theme.muted);
+        PagesLine::Days => {
+            let space = row.remaining();
+            row.push_up_to(width, days_text(view, job, space), theme.muted);
         }
         PagesLine::Path(place) => {
-            let path = job.local.pages.get(place).map(|path| path.as_str()).unwrap_or_default();
             let space = row.remaining();
-            row.push(truncate_path(path, space), theme.text);
+            row.push(truncate_path(path(*place), space), theme.text);
         }
-        PagesLine::Signal(place, signal) => {
-            if let Some(signals) = app.detail.job_pages.page(place).and_then(|page| page.signals.as_ref()) {
-                row.push("  ", theme.text).push(format!("{}  ", signal.label()), theme.muted);
-                impact::push_signal(&mut row, view, signals, signal, after);
-            }
+        PagesLine::Page(place) => {
+            let views = page_views(view, job, *place, true);
+            let views_width: usize = views.iter().map(|(text, _)| display_width(text)).sum();
+            let gap = if views_width == 0 { 0 } else { 2 };
+            let space = row.remaining().saturating_sub(views_width + gap).max(MIN_PATH_CELLS);
+            row.push(truncate_path(path(*place), space), theme.text).push(" ".repeat(gap), theme.text);
+            views.into_iter().for_each(|(text, style)| _ = row.push_up_to(width, text, style));
+        }
+        PagesLine::Views(place) => {
+            row.push("  ", theme.text);
+            let width_of = |views: &[(String, Style)]| views.iter().map(|(text, _)| display_width(text)).sum::<usize>();
+            let with_changes = page_views(view, job, *place, true);
+            let fits = width_of(&with_changes) <= row.remaining();
+            let views = if fits { with_changes } else { page_views(view, job, *place, false) };
+            views.into_iter().for_each(|(text, style)| _ = row.push_up_to(width, text, style));
+        }
+        PagesLine::Signals(text) => {
+            row.pad_to(SIGNALS_INDENT).push(text.clone(), theme.muted);
         }
         PagesLine::More(more) => {
-            row.push(format!("… {} more", plural(more, "page")), theme.muted);
-        }
-        PagesLine::Before(place) | PagesLine::After(place) | PagesLine::Views(place) => {
-            row.push("  ", theme.text);
-            let (Some(page), Some(windows)) = known(place) else {
-                let text = if line == PagesLine::After(place) { String::new() } else { loading_text(view) };
-                row.push(text, theme.muted);
-                return row.line();
-            };
-            if line != PagesLine::After(place) {
-                impact::push_views_before(&mut row, view, &page.before, windows.before, false);
-            }
-            if matches!(line, PagesLine::Views(_)) {
-                row.push("   ", theme.text);
-            }
-            if line != PagesLine::Before(place) {
-                impact::push_views_after(
-                    &mut row,
-                    view,
-                    &page.after,
-                    Some((&page.before, windows.before)),
-                    after,
-                    false,
-                );
-            }
+            row.push(format!("… {} more", plural(*more, "page")), theme.muted);
         }
     }
     row.line()
 }
 
-/// Formats the days before or after a job, in a short form if space is short.
-fn window_text(range: DateRange, space: usize) -> String {
-    let full = format!("{} UTC", impact::range_or_day(range));
-    if space >= 8 + full.chars().count() { full } else { range.words(false) }
+/// Returns the days before and after a job in which views are counted, or why there are no views.
+fn days_text(view: View<'_>, job: &Job, space: usize) -> String {
+    let View { app, now, .. } = view;
+    let pages = &app.detail.job_pages;
+    if let Load::Failed { failure, .. } = pages.pages() {
+        return failure.message.to_string();
+    }
+    if pages.lacks_views() {
+        return format!("page views not loaded ({} loads them)", app.key_label(Context::Jobs, Action::BeforeAfter));
+    }
+    let before = job_windows(job).map(|windows| windows.before.words(false)).unwrap_or_default();
+    let after = match after_window(job, now.date_naive()) {
+        AfterWindow::Complete(range) => range.words(false),
+        AfterWindow::Open(day) => format!("from {}", day.format("%-d %b")),
+        other => impact::after_text(other),
+    };
+    let zone = if pages.pages().shown().is_some() { " UTC" } else { "" };
+    let full = format!("views {before} · after: {after}{zone}");
+    if display_width(&full) <= space { full } else { format!("views {before} · after: {after}") }
 }
 
-/// Returns why there are no numbers for a page: they are being loaded, or loading failed.
-fn loading_text(view: View<'_>) -> String {
-    match view.app.detail.job_pages.pages() {
-        Load::Failed { failure, .. } => failure.message.to_string(),
-        _ => "loading…".to_owned(),
+/// Returns the views of a page before and after a job, in styled pieces: `4,647 + 1,575 AI → 5,100 ▲ 9.7% + 1,800 ▲ 14%
+/// AI`. Empty if they are not loaded.
+fn page_views(view: View<'_>, job: &Job, place: usize, with_changes: bool) -> Vec<(String, Style)> {
+    let View { app, theme, now } = view;
+    let pages = &app.detail.job_pages;
+    let mut pieces = Vec::new();
+    let Some((page, windows)) = pages.page(place).zip(job_windows(job)).filter(|_| !pages.lacks_views()) else {
+        return pieces;
+    };
+    let after = match after_window(job, now.date_naive()) {
+        AfterWindow::Complete(range) => Some((&page.after, range)),
+        _ => None,
+    };
+    for (views, range, before) in
+        [Some((&page.before, windows.before, None)), after.map(|(views, range)| (views, range, page.before.counts()))]
+            .into_iter()
+            .flatten()
+    {
+        if !pieces.is_empty() {
+            pieces.push((" → ".to_owned(), theme.muted));
+        }
+        let Some(counts) = views.counts() else {
+            let text = if matches!(views, PageViewsState::NotListed(_)) { "not in the report" } else { "not loaded" };
+            pieces.push((text.to_owned(), theme.muted));
+            continue;
+        };
+        let before = before.filter(|_| with_changes && page.before.is_complete(windows.before));
+        let before = before.filter(|_| views.is_complete(range));
+        let change = |now: &Count, before: Option<&Count>| {
+            let change = before.and_then(|before| Some(change_with_sign(now.value()?, before.value()?)));
+            change.map_or_else(String::new, |change| format!(" {change}"))
+        };
+        pieces.extend([
+            (count_text(&counts.human), theme.human),
+            (change(&counts.human, before.map(|counts| &counts.human)), theme.text),
+            (" + ".to_owned(), theme.muted),
+            (count_text(&counts.ai), theme.ai),
+            (change(&counts.ai, before.map(|counts| &counts.ai)), theme.text),
+            (" AI".to_owned(), theme.muted),
+            (mismatch_sign(counts).to_owned(), theme.warning),
+        ]);
+        if !views.is_complete(range) {
+            pieces.push((" incomplete".to_owned(), theme.warning));
+        }
     }
+    pieces
 }
 
 /// Returns what the job is doing or how it ended, and the style of that text. The timeline shows when that was.
@@ -321,7 +364,7 @@ fn in_local_zone(view: View<'_>, at: Time) -> chrono::DateTime<chrono::FixedOffs
 /// Formats a time: the time of day if it is today, otherwise the date.
 fn time_or_day(view: View<'_>, at: Time) -> String {
     let (then, today) = (in_local_zone(view, at), in_local_zone(view, view.now));
-    let format = if then.date_naive() == today.date_naive() { "%H:%M" } else { "%m-%d" };
+    let format = if then.date_naive() == today.date_naive() { "%H:%M" } else { "%-d %b" };
     then.format(format).to_string()
 }
 

@@ -16,7 +16,7 @@ use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::draw_pane_rule;
 use crate::tui::draw::text::{align_left, selected_line, unfocused_selected_line};
 use crate::tui::draw::{cursor, list_title};
-use crate::tui::format::{capitalized, fit_title, format_count, plural, short_age};
+use crate::tui::format::{capitalized, fit_title, format_count, short_age};
 use crate::tui::geometry::{Geometry, title_area};
 use crate::tui::jobs::{JobLine as ListLine, JobList};
 use crate::tui::keymap::{Action, Context};
@@ -27,7 +27,7 @@ use crate::tui::{Pane, StoreState};
 use chrono::TimeDelta;
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 use std::borrow::Cow;
@@ -44,7 +44,7 @@ const AGE_CELLS: usize = 4;
 /// Minimum width of the list at which words show the state and the pull request.
 const MIN_WIDTH_WITH_STATE: usize = 56;
 /// Minimum width of the list at which the titles leave space for the symbol after the number of a pull request.
-const MIN_WIDTH_WITH_SYMBOL: usize = 90;
+const MIN_WIDTH_WITH_SYMBOL: usize = 60;
 
 pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
     let View { app, theme, .. } = view;
@@ -91,10 +91,7 @@ pub(in crate::tui) fn draw_headings(
 /// Draws the message that is shown if the filter or the tab hides all jobs, with the keys that show jobs again.
 fn draw_no_match(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
     let View { app, theme, .. } = view;
-    let mut lines = vec![
-        Line::styled(format!("None of the {} matches.", plural(app.jobs.len(), "job")), theme.title),
-        Line::default(),
-    ];
+    let mut lines = vec![Line::styled("No job matches.", theme.title), Line::default()];
     if app.filter_text().trim().is_empty() {
         lines.extend(key_lines(view, &[(Context::Jobs, Action::PreviousTab, "shows the previous tab")]));
     } else if app.filter_input().is_some() {
@@ -153,7 +150,7 @@ fn draw_empty_list(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
 
 pub(in crate::tui) fn group_heading<'a>(view: View<'_>, group: JobGroup, n: usize, hidden: bool) -> Line<'a> {
     let theme = view.theme;
-    let style = if group == JobGroup::NeedsYou { theme.warning } else { theme.title };
+    let style = if group == JobGroup::NeedsYou { theme.warning.add_modifier(Modifier::BOLD) } else { theme.title };
     let mut spans = vec![
         Span::styled(format!(" {}", capitalized(group.name())), style),
         Span::styled(format!(" {}", format_count(n)), theme.muted),
@@ -285,8 +282,8 @@ fn word_style(view: View<'_>, job: &Job) -> Style {
         return theme.role(fact.role());
     }
     match JobState::of(job) {
-        JobState::Unconfirmed | JobState::NotSent | JobState::Rejected => theme.warning,
-        JobState::Failed => theme.bad,
+        JobState::Unconfirmed => theme.warning,
+        JobState::NotSent | JobState::Rejected | JobState::Failed => theme.bad,
         JobState::Sending | JobState::Other => theme.working,
         JobState::Active => theme.text,
         JobState::Completed if job.remote.pr_link.is_some() => theme.good,

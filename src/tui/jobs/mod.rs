@@ -140,7 +140,7 @@ impl JobList {
     }
 
     fn update_counts(&mut self, index: usize, by: isize) {
-        let Some((group, fact)) = self.rows.get(index).map(|row| (self.shown_group(row), row.pr_fact())) else {
+        let Some((group, fact)) = self.rows.get(index).map(|row| (row.group(), row.pr_fact())) else {
             return;
         };
         self.pull_request_counts.change(group, fact, by);
@@ -335,9 +335,18 @@ impl JobList {
         position_text(position, total, total - shown)
     }
 
+    /// Returns by how much the number of jobs in a group differs from the number of its rows, because the selected job
+    /// is still shown in its former group.
+    fn size_change(&self, group: JobGroup) -> isize {
+        let selected = self.selected().filter(|row| self.shown_group(row) != row.group());
+        selected.map_or(0, |row| isize::from(row.group() == group) - isize::from(self.shown_group(row) == group))
+    }
+
     fn line(&self, at: usize) -> Option<JobLine<'_>> {
         match self.order.item_on_line(at)? {
-            ListItem::Heading(group, size, hidden) => Some(JobLine::Heading(group, size, hidden)),
+            ListItem::Heading(group, size, hidden) => {
+                Some(JobLine::Heading(group, size.saturating_add_signed(self.size_change(group)), hidden))
+            }
             ListItem::Row(index) => self.rows.get(index).map(JobLine::Job),
         }
     }
@@ -409,7 +418,7 @@ pub(crate) mod tests {
         let mut handled = row(2, Status::Failed);
         (handled.local.handled_at, handled.revision) = (Some(at(100)), 10);
         assert!(list.upsert(handled));
-        assert_eq!(shown_lines(&list), ["needs you 2", "2", "1"]);
+        assert_eq!(shown_lines(&list), ["needs you 1", "2", "1"]);
         list.move_by(1);
         assert_eq!(shown_lines(&list), ["needs you 1", "1", "done 1", "2"]);
     }
@@ -484,7 +493,7 @@ pub(crate) mod tests {
                 proptest::prop_assert!(list.order.is_consistent());
                 proptest::prop_assert_eq!(list.group_counts.iter().sum::<usize>(), list.rows.len());
                 let mut counts = PullRequestCounts::default();
-                list.rows.iter().for_each(|row| counts.change(list.shown_group(row), row.pr_fact(), 1));
+                list.rows.iter().for_each(|row| counts.change(row.group(), row.pr_fact(), 1));
                 proptest::prop_assert_eq!(list.pull_request_counts, counts);
                 proptest::prop_assert_eq!(list.marked_count(), list.marked_keys().len());
                 for row in list.shown_rows() {

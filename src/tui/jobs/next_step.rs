@@ -6,9 +6,9 @@ use crate::model::poll::next_poll;
 use crate::model::prompt::DeliveryKind;
 use crate::model::pull_request::{PullRequestFact, PullRequestTurn};
 use crate::model::row::Job;
-use crate::tui::App;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::wrap::wrap;
+use crate::tui::{App, Pane};
 use std::ops::Range;
 
 /// A sentence that names keys.
@@ -59,67 +59,75 @@ impl KeySentence {
 
 /// Returns what the user can do next about a job, with the keys for it.
 pub(in crate::tui) fn next_step(app: &App, job: &Job) -> KeySentence {
-    let key = |action| app.key_label(Context::Detail, action);
-    let jobs_key = |action| app.key_label(Context::Jobs, action);
-    let (follow_up, dismiss) = (key(Action::FollowUp), jobs_key(Action::Dismiss));
-    let (text, keys) = if job.local.dismissed {
-        ("Dismissed. Bring it back with {}.", vec![dismiss])
-    } else if let Some(kind) = job.local.undelivered {
-        let resolve = vec![key(Action::Resolve)];
-        let queue_keys = vec![jobs_key(Action::PauseQueue), jobs_key(Action::RemoveFromQueue)];
-        match kind {
-            DeliveryKind::Unconfirmed => ("The last prompt may have arrived. Choose what to do with {}.", resolve),
-            DeliveryKind::NotSent => ("The last prompt never reached the service. Send or edit it with {}.", resolve),
-            DeliveryKind::Rejected => ("The last prompt was refused. Edit it with {}.", resolve),
-            DeliveryKind::Queued => ("Pause it with {}, or remove it with {}.", queue_keys),
-            DeliveryKind::Paused => ("Resume it with {}, or remove it with {}.", queue_keys),
-            DeliveryKind::Discarded => ("Dismiss it with {}.", vec![dismiss]),
-            DeliveryKind::Sending | DeliveryKind::Accepted => ("Nothing to do.", Vec::new()),
-        }
-    } else if job.local.gone {
-        ("Dismiss it with {}.", vec![dismiss])
-    } else {
-        let (done, retry) = (key(Action::MarkDone), key(Action::Retry));
-        let needs_user = job.wants_action() && !job.is_handled();
-        match &job.remote.status {
-            Some(Status::Completed) if needs_user && job.has_supported_pr_link() => {
-                ("Review its changes with {}, or follow up with {}.", vec![key(Action::Changes), follow_up])
-            }
-            Some(Status::Completed) if needs_user => {
-                ("Open the pull request with {}, or follow up with {}.", vec![key(Action::OpenPr), follow_up])
-            }
-            Some(Status::Completed) if job.pr_fact() == Some(PullRequestFact::Queued) => {
-                ("Nothing to do until it is merged. Follow up with {}.", vec![follow_up])
-            }
-            Some(Status::Completed) if job.pr_turn() == Some(PullRequestTurn::Host) => {
-                ("Nothing to do until its checks finish. Follow up with {}.", vec![follow_up])
-            }
-            Some(Status::Completed) if job.pr_turn() == Some(PullRequestTurn::Nobody) => {
-                ("Done. Follow up with {}.", vec![follow_up])
-            }
-            Some(Status::Completed) if job.remote.pr_link.is_some() => {
-                ("Done. Follow up with {}, or move it back with {}.", vec![follow_up, done])
-            }
-            Some(Status::Completed) if next_poll(job).is_some() => {
-                ("docdeck still looks for a pull request. Follow up with {}.", vec![follow_up])
-            }
-            Some(Status::Completed) => ("Ask for one in a follow-up with {}.", vec![follow_up]),
-            Some(Status::Failed) if needs_user => {
-                ("Retry the same prompt with {}, or follow up with {}.", vec![retry, follow_up])
-            }
-            Some(Status::Failed) => ("Done. Retry with {}, or move it back with {}.", vec![retry, done]),
-            Some(Status::Archived) => ("Nothing to do. Start a new job with {}.", vec![key(Action::NewJob)]),
-            Some(Status::Active) if is_unreachable(app) => {
-                ("docdeck checks again when the service answers.", Vec::new())
-            }
-            Some(Status::Active) => ("Nothing to do until it finishes. Add something with {}.", vec![follow_up]),
-            Some(Status::Unknown(_)) => {
-                ("docdeck doesn't know this status and keeps checking. Follow up with {}.", vec![follow_up])
-            }
-            None => ("docdeck checks it next.", Vec::new()),
-        }
-    };
+    let context = if app.pane == Pane::Detail { Context::Detail } else { Context::Jobs };
+    let (text, actions) = sentence_and_actions(app, job);
+    let keys: Vec<String> = actions.iter().map(|action| app.key_label(context, *action)).collect();
     KeySentence::new(text, &keys)
+}
+
+/// Returns what the user can do next about a job, with `{}` for the key of each action.
+fn sentence_and_actions(app: &App, job: &Job) -> (&'static str, &'static [Action]) {
+    if job.local.dismissed {
+        return ("Dismissed. Press {} to bring it back.", &[Action::Dismiss]);
+    }
+    if let Some(kind) = job.local.undelivered {
+        return match kind {
+            DeliveryKind::Unconfirmed => ("The last prompt may have arrived. Press {} to decide.", &[Action::Resolve]),
+            DeliveryKind::NotSent => {
+                ("The last prompt never reached the service. Press {} to send or edit it.", &[Action::Resolve])
+            }
+            DeliveryKind::Rejected => {
+                ("The service rejected the last prompt. Press {} to edit it.", &[Action::Resolve])
+            }
+            DeliveryKind::Queued => {
+                ("Press {} to pause, {} to remove.", &[Action::PauseQueue, Action::RemoveFromQueue])
+            }
+            DeliveryKind::Paused => {
+                ("Press {} to resume, {} to remove.", &[Action::PauseQueue, Action::RemoveFromQueue])
+            }
+            DeliveryKind::Discarded => ("Press {} to dismiss it.", &[Action::Dismiss]),
+            DeliveryKind::Sending | DeliveryKind::Accepted => ("Nothing to do.", &[]),
+        };
+    }
+    if job.local.gone {
+        return ("Press {} to dismiss it.", &[Action::Dismiss]);
+    }
+    let needs_user = job.wants_action() && !job.is_handled();
+    match &job.remote.status {
+        Some(Status::Completed) if needs_user && job.has_supported_pr_link() => {
+            ("Press {} to review the changes, {} to follow up.", &[Action::Changes, Action::FollowUp])
+        }
+        Some(Status::Completed) if needs_user => {
+            ("Press {} to open the pull request, {} to follow up.", &[Action::OpenPr, Action::FollowUp])
+        }
+        Some(Status::Completed) if job.pr_fact() == Some(PullRequestFact::Queued) => {
+            ("Nothing to do until it is merged. Press {} to follow up.", &[Action::FollowUp])
+        }
+        Some(Status::Completed) if job.pr_turn() == Some(PullRequestTurn::Host) => {
+            ("Nothing to do until its checks finish. Press {} to follow up.", &[Action::FollowUp])
+        }
+        Some(Status::Completed) if job.pr_turn() == Some(PullRequestTurn::Nobody) => {
+            ("Done. Press {} to follow up.", &[Action::FollowUp])
+        }
+        Some(Status::Completed) if job.remote.pr_link.is_some() => {
+            ("Done. Press {} to follow up, {} to reopen.", &[Action::FollowUp, Action::MarkDone])
+        }
+        Some(Status::Completed) if next_poll(job).is_some() => {
+            ("docdeck still looks for a pull request. Press {} to follow up.", &[Action::FollowUp])
+        }
+        Some(Status::Completed) => ("Press {} to ask for one.", &[Action::FollowUp]),
+        Some(Status::Failed) if needs_user => {
+            ("Press {} to retry, {} to follow up.", &[Action::Retry, Action::FollowUp])
+        }
+        Some(Status::Failed) => ("Done. Press {} to retry, {} to reopen.", &[Action::Retry, Action::MarkDone]),
+        Some(Status::Archived) => ("Nothing to do. Press {} to start a new job.", &[Action::NewJob]),
+        Some(Status::Active) if is_unreachable(app) => ("docdeck checks again when the service answers.", &[]),
+        Some(Status::Active) => ("The agent is working. Press {} to add instructions.", &[Action::FollowUp]),
+        Some(Status::Unknown(_)) => {
+            ("docdeck doesn't know this status and keeps checking. Press {} to follow up.", &[Action::FollowUp])
+        }
+        None => ("docdeck checks it next.", &[]),
+    }
 }
 
 /// Whether jobs can't be checked at the moment.
@@ -130,6 +138,10 @@ pub(super) fn is_unreachable(app: &App) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::text::CleanText;
+    use crate::tui::finish_alerts::tests::app;
+    use crate::tui::jobs::tests::{at, row};
+    use crate::tui::keymap::BINDINGS;
 
     #[test]
     fn the_keys_of_a_sentence_are_found_on_the_lines_on_which_they_are() {
@@ -144,5 +156,47 @@ mod tests {
         let wrapped = sentence.lines(21, 3);
         assert_eq!(wrapped[0], [text("Open it with "), key("o"), text(", or")]);
         assert_eq!(wrapped[1], [text("follow up with "), key("Alt-f"), text(".")]);
+    }
+
+    #[test]
+    fn each_key_of_a_sentence_is_possible_where_the_sentence_is_shown() {
+        let delivery = |kind| move |job: &mut Job| job.local.undelivered = Some(kind);
+        let pull_request = |job: &mut Job| {
+            job.remote.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
+        };
+        let done = |job: &mut Job| job.local.handled_at = Some(at(2_000));
+        let mut jobs: Vec<Job> =
+            DeliveryKind::ALL.iter().map(|kind| changed(Status::Active, &delivery(*kind))).collect();
+        for status in [Status::Active, Status::Completed, Status::Failed, Status::Archived] {
+            jobs.push(changed(status.clone(), &|_| {}));
+            jobs.push(changed(status.clone(), &pull_request));
+            jobs.push(changed(status.clone(), &|job| {
+                pull_request(job);
+                done(job);
+            }));
+            jobs.push(changed(status.clone(), &done));
+            jobs.push(changed(status.clone(), &|job| job.local.gone = true));
+            jobs.push(changed(status, &|job| job.local.dismissed = true));
+        }
+        for job in jobs {
+            let mut app = app(vec![job.clone()]);
+            app.jobs.select(job.key);
+            let (sentence, actions) = sentence_and_actions(&app, &job);
+            for pane in [Pane::List, Pane::Detail] {
+                app.pane = pane;
+                for action in actions {
+                    let context = app.contexts().first().copied().expect("a context");
+                    let row = BINDINGS.iter().find(|row| row.context == context && row.action == *action);
+                    let row = row.unwrap_or_else(|| panic!("{action:?} has no key in {context:?}"));
+                    assert!(app.label(row).is_some(), "{sentence} {action:?} in {context:?}");
+                }
+            }
+        }
+    }
+
+    fn changed(status: Status, change: &dyn Fn(&mut Job)) -> Job {
+        let mut job = row(1, status);
+        change(&mut job);
+        job
     }
 }

@@ -53,6 +53,7 @@ pub(in crate::tui) const COMBINED: &[(Context, &[Action], &str)] = &[
     (Context::Jobs, &[Action::Mark, Action::MarkRange], "mark a job, mark all from the last mark to here"),
     (Context::Jobs, &[Action::PreviousTab, Action::NextTab], "previous, next saved filter"),
     (Context::Jobs, &[Action::SendEarlier, Action::SendLater], "send a queued prompt earlier, later"),
+    (Context::Detail, &[Action::SendEarlier, Action::SendLater], "send a queued prompt earlier, later"),
     (Context::Detail, &[Action::NextJob, Action::PreviousJob], "next, previous job"),
     (Context::Changes, &[Action::PreviousFile, Action::NextFile], "previous, next file"),
     (Context::Changes, &[Action::NextMatch, Action::PreviousMatch], "next, previous match"),

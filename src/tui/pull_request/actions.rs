@@ -10,6 +10,7 @@ use crate::model::text::CleanText;
 use crate::tui::bulk_action::{PullRequestTargets, Targets};
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::format::plural;
+use crate::tui::jobs::job_facts;
 use crate::tui::keymap::Action;
 use crate::tui::state::PullRequestQueue;
 use crate::tui::{App, Effect, JobsEffect, Severity};
@@ -51,16 +52,15 @@ pub(super) fn refusal(app: &App, job: &Job, action: Action) -> Option<&'static s
     }
 }
 
-/// Whether an action can be offered for a job's pull request.
-pub(super) fn is_possible(app: &App, job: JobKey, action: Action) -> bool {
-    let refused = |job| refusal(app, job, action).is_some();
-    app.config.allows_pull_request_actions && app.jobs.get(job).is_some_and(|job| !refused(job))
-}
-
 /// Asks the user to confirm an action on the pull request as it is on screen, after asking for the text of a review.
-pub(super) fn start(app: &mut App, job: JobKey, action: Action, method: Option<MergeMethod>) {
-    let Some(head) = app.jobs.get(job).and_then(head_commit) else { return };
-    ask(app, PullRequestTargets { heads: vec![head], list: Targets::default() }, action, method);
+/// `base` is the branch into which it is merged, if known.
+pub(super) fn start(app: &mut App, job: JobKey, action: Action, method: Option<MergeMethod>, base: Option<&CleanText>) {
+    let Some((head, titles)) = app.jobs.get(job).and_then(|job| Some((head_commit(job)?, summary(job, base)))) else {
+        return;
+    };
+    // A review shows its own text, and an approval or a comment can be taken back.
+    let titles = if matches!(action, Action::Merge | Action::ClosePullRequest) { titles } else { Vec::new() };
+    ask(app, PullRequestTargets { heads: vec![head], list: Targets { titles, ..Targets::default() } }, action, method);
 }
 
 /// Asks the user to confirm an action on the pull requests of several jobs.
@@ -75,6 +75,18 @@ pub(super) fn start_for_several(app: &mut App, jobs: &[JobKey], action: Action) 
     list.titles = rows.iter().map(|job| pull_request_title(job)).collect();
     let heads = rows.into_iter().filter_map(head_commit).collect();
     ask(app, PullRequestTargets { heads, list }, action, None);
+}
+
+/// Returns what the user should know before a pull request is merged or closed: its title, then its checks, its size
+/// and the branch into which it is merged.
+fn summary(job: &Job, base: Option<&CleanText>) -> Vec<CleanText> {
+    let Some(state) = job.pull_request.as_deref() else { return Vec::new() };
+    let checks = job_facts::checks(state).map(|(text, _)| format!("checks {text}"));
+    let size: String = job_facts::size(state).into_iter().map(|(text, _)| text).collect();
+    let base = base.filter(|base| !base.is_empty()).map(|base| format!("into {base}"));
+    let facts: Vec<String> = [checks, (!size.is_empty()).then_some(size), base].into_iter().flatten().collect();
+    let facts = Some(CleanText::line(&facts.join(" · "))).filter(|facts| !facts.is_empty());
+    [state.title.clone()].into_iter().chain(facts).collect()
 }
 
 fn head_commit(job: &Job) -> Option<HeadCommit> {

@@ -32,7 +32,7 @@ impl PullRequestActions {
     pub fn open(cx: &mut Cx<'_>) {
         let jobs = cx.app.targets();
         if !cx.app.config.allows_pull_request_actions {
-            return cx.notify(Severity::Info, "Actions are turned off: set actions = true in [pull_requests].");
+            return cx.notify(Severity::Info, super::ACTIONS_OFF);
         }
         let list = ListState::new(ACTIONS.len(), 0);
         cx.open(Self { jobs, list });

@@ -3,6 +3,7 @@
 use crate::model::impact::PagePeriod;
 use crate::model::period::DateRange;
 use crate::model::row::JobKey;
+use crate::model::views::Counts;
 use crate::tui::App;
 use crate::tui::format::count_text;
 
@@ -17,10 +18,18 @@ pub(in crate::tui) fn title(app: &App, job: JobKey) -> String {
 
 /// Returns the cached views of a page with their days: `4,897 human · 1,530 AI in the last 7 days`.
 pub(in crate::tui) fn views_text(app: &App, period: &PagePeriod) -> String {
-    let (counts, range) = (&period.views.value, period.range);
-    let days = match range == DateRange::last_days(range.days(), app.updated_at.date_naive()) {
+    format!("{} {}", counts_text(&period.views.value), days_text(app, period.range))
+}
+
+/// Formats the views of a page: `4,647 human · 1,575 AI`.
+pub(super) fn counts_text(counts: &Counts) -> String {
+    format!("{} human · {} AI", count_text(&counts.human), count_text(&counts.ai))
+}
+
+/// Formats the days of a range: `in the last 7 days` or `on 19–25 Nov`.
+pub(super) fn days_text(app: &App, range: DateRange) -> String {
+    match range == DateRange::last_days(range.days(), app.updated_at.date_naive()) {
         true => format!("in the last {} days", range.days()),
         false => format!("on {}", range.words(false)),
-    };
-    format!("{} human · {} AI {days}", count_text(&counts.human), count_text(&counts.ai))
+    }
 }

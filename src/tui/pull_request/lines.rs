@@ -1,7 +1,7 @@
 //! The lines about a pull request.
 
 use super::check_lines::check_lines;
-use super::facts::views_text;
+use super::facts::{counts_text, days_text, views_text};
 use crate::model::Time;
 use crate::model::colors::ColorRole;
 use crate::model::load::Load;
@@ -85,8 +85,13 @@ impl Lines {
     }
 
     pub(super) fn heading(&mut self, text: &str, count: usize) {
+        self.heading_with(text, count, "");
+    }
+
+    /// Adds a heading with a note after the number.
+    fn heading_with(&mut self, text: &str, count: usize, note: &str) {
         self.push(Vec::new(), LineTarget::Nothing);
-        let count = (format!(" {}", format_count(count)), ColorRole::Muted);
+        let count = (format!(" {}{note}", format_count(count)), ColorRole::Muted);
         self.push(vec![(text.to_owned(), ColorRole::Title), count], LineTarget::Nothing);
     }
 }
@@ -295,10 +300,14 @@ fn file_lines(out: &mut Lines, app: &App, details: &PullRequestDetails, site: &S
     if details.files.is_empty() {
         return;
     }
-    out.heading("Files", details.files.len());
-    let views_of = |file: &FileDiffStat| {
-        let views = site.page_views(file.path.as_str()).map(|(_, views)| views_text(app, views));
-        views.unwrap_or_default()
+    // If all views are from the same days, only the heading has the days.
+    let periods = details.files.iter().filter_map(|file| site.page_views(file.path.as_str())).map(|(_, views)| views);
+    let mut ranges = periods.map(|period| period.range);
+    let range = ranges.next().filter(|first| ranges.all(|range| range == *first));
+    let views_of = |file: &FileDiffStat| match (site.page_views(file.path.as_str()), range) {
+        (Some((_, views)), Some(_)) => counts_text(&views.views.value),
+        (Some((_, views)), None) => views_text(app, views),
+        (None, _) => String::new(),
     };
     let views: Vec<String> = details.files.iter().map(views_of).collect();
     let signed = |sign: char, lines: u64| format!("{sign}{}", format_count(lines));
@@ -312,6 +321,8 @@ fn file_lines(out: &mut Lines, app: &App, details: &PullRequestDetails, site: &S
     // In a narrow terminal, the paths matter more than the views.
     let views_width = if space >= MIN_PATH_WIDTH + 2 + views_width { views_width } else { 0 };
     let space = space.saturating_sub(if views_width > 0 { 2 + views_width } else { 0 });
+    let days = range.filter(|_| views_width > 0).map(|range| format!(" · views {}", days_text(app, range)));
+    out.heading_with("Files", details.files.len(), &days.unwrap_or_default());
     let path_width = details.files.iter().map(|file| file.path.as_str().width()).max().unwrap_or(0).min(space);
     for (file, views) in details.files.iter().zip(views) {
         let path = truncate_path(file.path.as_str(), path_width);
@@ -331,6 +342,6 @@ fn file_lines(out: &mut Lines, app: &App, details: &PullRequestDetails, site: &S
 fn time_column(app: &App, at: Option<Time>) -> String {
     let Some(at) = at else { return " ".repeat(TIME_WIDTH) };
     let (at, today) = (at.with_timezone(&app.config.offset), app.updated_at.with_timezone(&app.config.offset));
-    let format = if at.date_naive() == today.date_naive() { "%H:%M   " } else { "%m-%d   " };
-    at.format(format).to_string()
+    let format = if at.date_naive() == today.date_naive() { "%H:%M" } else { "%-d %b" };
+    align_left(&at.format(format).to_string(), TIME_WIDTH)
 }

@@ -32,6 +32,7 @@ use crate::tui::compose::editor::Editor;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
 use crate::tui::draw::text::TextRow;
+use crate::tui::format::more_below_text;
 use crate::tui::job_tabs::JobTab;
 use crate::tui::keymap::Keymap;
 use crate::tui::state::PreviewBuild;
@@ -45,6 +46,8 @@ use preview::page_in_preview;
 
 /// Stored details that are older than this are requested again.
 const MAX_AGE: TimeDelta = TimeDelta::seconds(60);
+/// Why no action on pull requests is possible.
+const ACTIONS_OFF: &str = "Actions are turned off: set actions = true in [pull_requests].";
 
 #[derive(Debug)]
 pub struct PullRequestDialog {
@@ -59,7 +62,7 @@ impl PullRequestDialog {
     /// Opens the pull request of the selected job.
     pub fn open(cx: &mut Cx<'_>) {
         let Some(job) = cx.app.jobs.selected().filter(|job| job.has_supported_pr_link()).map(|job| job.key) else {
-            return;
+            return cx.notify(Severity::Info, "This job has no pull request that docdeck can show.");
         };
         let mut open = Self {
             job,
@@ -78,9 +81,17 @@ impl PullRequestDialog {
         cx.run(Effect::Jobs(JobsEffect::LoadPullRequestDetails { job: self.job, is_cached }));
     }
 
-    /// Whether an action can be offered. After a request to the code host has failed, it can't, until one succeeds.
-    fn can_act(&self, app: &App, action: Action) -> bool {
-        !matches!(self.details, Load::Failed { .. }) && actions::is_possible(app, self.job, action)
+    /// Returns why an action is not possible. After a request to the code host has failed, none is, until one succeeds.
+    fn refusal(&self, app: &App, action: Action) -> Option<String> {
+        if !app.config.allows_pull_request_actions {
+            return Some(ACTIONS_OFF.to_owned());
+        }
+        let job = app.jobs.get(self.job)?;
+        let reason = match self.details {
+            Load::Failed { .. } => Some("the last request to the code host failed"),
+            _ => actions::refusal(app, job, action),
+        };
+        reason.map(|reason| format!("{} is not possible: {reason}.", action.title()))
     }
 
     fn target(&self) -> &LineTarget {
@@ -140,7 +151,7 @@ impl Component for PullRequestDialog {
             Action::Preview => Label::default_if(self.preview(app).is_some()),
             Action::BuildPreview => Label::default_if(app.can_build_preview(self.job)),
             Action::OpenPr if self.selected_page(app).is_some() => Some("open page".into()),
-            _ if actions::ACTIONS.contains(&action) => Label::default_if(self.can_act(app, action)),
+            _ if actions::ACTIONS.contains(&action) => Label::default_if(self.refusal(app, action).is_none()),
             Action::FollowUp => Label::default_if(app.jobs.get(self.job).is_some_and(|job| job.id.is_some())),
             _ => Some(Label::Default),
         }
@@ -165,10 +176,13 @@ impl Component for PullRequestDialog {
             }
             Action::Refresh => self.load(false, cx),
             _ if actions::ACTIONS.contains(&action) => {
-                if self.can_act(cx.app, action) {
+                if let Some(reason) = self.refusal(cx.app, action) {
+                    cx.notify(Severity::Info, &reason);
+                } else {
                     let methods = self.details.shown().map(|details| details.value.merge_methods.as_slice());
                     let method = methods.and_then(<[_]>::first).copied();
-                    actions::start(cx.app, self.job, action, method);
+                    let base = self.details.shown().map(|details| details.value.base.clone());
+                    actions::start(cx.app, self.job, action, method, base.as_ref());
                 }
             }
             _ => return Flow::Pass,
@@ -199,7 +213,7 @@ impl Component for PullRequestDialog {
     }
 
     fn position_text(&self, app: &App) -> String {
-        self.list.position_text(app.geometry().dialog_rows())
+        more_below_text(self.list.hidden_below(app.geometry().dialog_rows()))
     }
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
