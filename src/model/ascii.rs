@@ -43,7 +43,7 @@ pub fn ascii_symbol(symbol: &str) -> Option<&'static str> {
         "≠" => "&",
         "±" => "c",
         "◌" => "%",
-        "»" => "&",
+        "»" => "q",
         "□" => "d",
         "⬢" => "m",
         "⊘" => "/",

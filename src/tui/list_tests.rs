@@ -803,7 +803,7 @@ fn a_handled_job_stays_in_its_group_while_it_is_selected() {
     handled.local.handled_at = Some(at(200));
     handled.revision = 30;
     app.update(Msg::Jobs(JobsMsg::LocalDataChanged(Ok(vec![handled.clone()]))), at(0));
-    assert_eq!((app.jobs.count_of(JobGroup::NeedsYou), handled.group()), (5, JobGroup::Done));
+    assert_eq!((app.jobs.count_of(JobGroup::NeedsYou), handled.group()), (4, JobGroup::Done));
     press(&mut app, "j");
     assert_eq!((app.jobs.count_of(JobGroup::NeedsYou), app.jobs.selected().map(|row| row.key)), (4, Some(JobKey(4))));
     app.jobs.select(JobKey(5));

@@ -41,7 +41,7 @@ async fn esc_saves_the_draft_which_is_restored_after_a_restart() {
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("nNot yet");
     dashboard.press_key(KeyCode::Esc);
-    dashboard.assert_shows("Draft saved; n opens it again.");
+    dashboard.assert_shows("Draft saved. Press n to continue.");
     assert_eq!(
         dashboard.requested_effects.last(),
         Some(&Effect::Prompts(PromptsEffect::SaveDraft(DraftTarget::NewJob, "Not yet".to_owned())))
@@ -88,7 +88,7 @@ async fn a_batch_stays_a_draft_across_a_crash_and_a_restart_until_it_is_queued()
     dashboard.press_key(KeyCode::End);
     dashboard.press_chars(".");
     dashboard.press_key(KeyCode::Esc);
-    dashboard.assert_shows("Draft saved; b opens it again.");
+    dashboard.assert_shows("Draft saved. Press b to continue.");
     let text = "One [sim:seconds=6000]\n\nTwo [sim:seconds=6000].";
     dashboard.terminate().await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;

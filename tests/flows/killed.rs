@@ -91,7 +91,7 @@ async fn after_a_kill_a_batch_continues_and_only_prompts_that_were_being_sent_ar
         pty.send(&paste);
         pty.wait_for_text("Page 15");
         pty.send("\x13");
-        pty.wait_for_text("queue 16 jobs");
+        pty.wait_for_text("start 16 jobs");
         pty.press_until("y", "Queued ");
     };
     let pty = start_and_type(&sim, folder.path(), keys).await;

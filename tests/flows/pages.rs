@@ -192,8 +192,7 @@ async fn views_before_and_after_a_job_are_loaded_after_a_confirmation() {
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     store_finished_job(&sim, folder.path(), "/quickstart", 30).await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.until_shown("before  not loaded").await;
-    dashboard.assert_shows("after   not loaded");
+    dashboard.until_shown("page views not loaded (a loads them)").await;
     assert_eq!(sim.requests(Operation::Views), 0);
     dashboard.press_chars("a");
     dashboard.until("a question", |dashboard| dashboard.app.top::<ConfirmDialog>().is_some()).await;
@@ -201,7 +200,7 @@ async fn views_before_and_after_a_job_are_loaded_after_a_confirmation() {
     assert_eq!(sim.requests(Operation::Views), 0, "no request before the confirmation");
     dashboard.press_chars("y");
     dashboard
-        .until("both weeks", |dashboard| !dashboard.shows("not loaded") && dashboard.screen().contains(" human · "))
+        .until("both weeks", |dashboard| !dashboard.shows("not loaded") && dashboard.screen().contains(" AI"))
         .await;
     let screen = dashboard.screen();
     assert!(screen.contains('▲') || screen.contains('▼') || screen.contains("same"), "{screen}");
@@ -212,7 +211,7 @@ async fn views_before_and_after_a_job_are_loaded_after_a_confirmation() {
     dashboard.assert_shows("Nothing to fetch: both weeks are loaded.");
     dashboard.terminate().await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.until("both weeks again", |dashboard| dashboard.screen().contains(" human · ")).await;
+    dashboard.until("both weeks again", |dashboard| dashboard.screen().contains(" AI")).await;
     assert_eq!(sim.requests(Operation::Views), 2, "cached days are not requested");
 }
 
@@ -224,14 +223,12 @@ async fn what_reports_said_when_a_job_was_started_is_compared_with_the_week_afte
     let evidence = SignalSnapshot { path: CleanText::line("/quickstart"), range, signals };
     store_finished_job_with(&sim, folder.path(), "/quickstart", &[evidence], 30).await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.until_shown("thumbs down  4,321 in").await;
-    dashboard.assert_shows("→ not loaded");
+    dashboard.until_shown("thumbs down 4,321 → not loaded").await;
     // The views come first, then the reports. Each load shows its cost before.
     dashboard.press_chars("a");
     dashboard.until("a question", |dashboard| dashboard.app.top::<ConfirmDialog>().is_some()).await;
     dashboard.press_chars("y");
-    let is_loaded =
-        |dashboard: &DashboardFixture| dashboard.shows(" human · ") && !dashboard.shows("after   not loaded");
+    let is_loaded = |dashboard: &DashboardFixture| dashboard.screen().matches(" AI").count() == 2;
     dashboard.until("both weeks", is_loaded).await;
     until_job_pages_loaded(&mut dashboard).await;
     dashboard.press_chars("a");
@@ -248,7 +245,7 @@ async fn what_reports_said_when_a_job_was_started_is_compared_with_the_week_afte
     db.execute_batch("DELETE FROM analytics_answer; DELETE FROM analytics_report").expect("deleted");
     drop(db);
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.until_shown("thumbs down  4,321 in").await;
+    dashboard.until_shown("thumbs down 4,321 → ").await;
     dashboard.assert_shows("→ ");
     assert!(!dashboard.shows("→ not loaded"), "the job keeps the numbers: {}", dashboard.screen());
 }
@@ -258,14 +255,13 @@ async fn the_views_after_a_job_are_not_requested_before_that_week_is_complete() 
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     store_finished_job(&sim, folder.path(), "/quickstart", 2).await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.until_shown("before  not loaded").await;
-    dashboard.assert_shows("after   available from ");
+    dashboard.until_shown("page views not loaded (a loads them)").await;
     dashboard.press_chars("a");
     let is_confirmation_open = |dashboard: &DashboardFixture| dashboard.app.top::<ConfirmDialog>().is_some();
     dashboard.until("a question", is_confirmation_open).await;
     dashboard.press_chars("y");
-    dashboard.until("the week before", |dashboard| dashboard.screen().contains(" human · ")).await;
-    dashboard.assert_shows("after   available from ");
+    dashboard.until("the week before", |dashboard| dashboard.screen().contains(" AI")).await;
+    dashboard.assert_shows("after: from ");
     until_job_pages_loaded(&mut dashboard).await;
     assert_eq!(sim.requests(Operation::Views), 1);
     dashboard.press_chars("a");

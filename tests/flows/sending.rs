@@ -189,7 +189,7 @@ async fn retrying_a_failed_job_starts_it_once_more_however_often_the_key_is_pres
     dashboard.press_chars("n");
     dashboard.press_chars("An unsent draft");
     dashboard.press_key(KeyCode::Esc);
-    dashboard.assert_shows("Retry the same prompt with t");
+    dashboard.assert_shows("Press t to retry");
     dashboard.press_chars("tt");
     dashboard.until("the second job", |_| sim.requests(Operation::Create) == 2).await;
     dashboard.until("the selection of the new job", |dashboard| dashboard.selected_job().key != key).await;

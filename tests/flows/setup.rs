@@ -393,5 +393,5 @@ async fn the_welcome_page_lists_no_shortcuts_of_unavailable_screens() {
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_key(KeyCode::F(2));
     dashboard.press_chars("profiles switch to another");
-    dashboard.assert_shows("No matching command.");
+    dashboard.assert_shows("No command matches “profiles switch to another”.");
 }

@@ -270,7 +270,7 @@ fn the_details_name_what_a_job_waits_for() {
     while !pending.contains("◌ Checks are running") && steps < 12 {
         (pending, steps) = (details_of(&mut fixture, "j"), steps + 1);
     }
-    assert!(pending.contains("Nothing to do until its checks finish. Follow up with f."), "{pending}");
+    assert!(pending.contains("Nothing to do until its checks finish. Press f to follow up."), "{pending}");
 }
 
 #[test]

@@ -408,7 +408,7 @@ fn sending_a_text_with_a_blank_shows_a_warning_once() {
     fixture.press_ctrl('s');
     assert_eq!(fixture.effects, [], "a warning first");
     let message = fixture.app.find::<Editor>().and_then(|editor| editor.message.clone());
-    assert!(message.is_some_and(|text| text.as_str().contains("{{blank}} is not filled in")));
+    assert!(message.is_some_and(|text| text.as_str().contains("{{language}} is not filled in")));
     fixture.type_text("!");
     fixture.press_ctrl('s');
     assert_eq!(fixture.effects, [], "the text changed, so it warns again");
@@ -504,7 +504,7 @@ fn messages_name_custom_keys() {
     let notice = |app: &App| app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
     assert!(notice(&fixture.app).contains("Resolve it with Ctrl-O."), "{}", notice(&fixture.app));
     fixture.app.switch_tab(true, at(0));
-    assert!(notice(&fixture.app).ends_with("as a tab with Ctrl-G."), "{}", notice(&fixture.app));
+    assert!(notice(&fixture.app).ends_with("save it with Ctrl-G."), "{}", notice(&fixture.app));
 }
 
 #[test]

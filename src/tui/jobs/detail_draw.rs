@@ -100,10 +100,11 @@ fn marked_jobs_text(view: View<'_>, width: usize) -> String {
     if marked == 0 {
         return String::new();
     }
-    let marked = format_count(marked);
     let texts = match view.app.acts_on_marks() {
-        true => ["  keys act on the marked jobs".to_owned(), "  marked jobs".to_owned()],
-        false => [format!("  {marked} marked, keys act on this job"), "  keys act on this job".to_owned()],
+        true => ["  keys act on the marked jobs".to_owned(), "  keys act on marks".to_owned()],
+        false => {
+            [format!("  {} marked, keys act on this job", format_count(marked)), "  keys act on this job".to_owned()]
+        }
     };
     texts.into_iter().find(|text| text.width() <= width).unwrap_or_default()
 }

@@ -22,10 +22,10 @@ impl JobList {
         for index in 0..self.rows.len() {
             let Some(row) = self.rows.get(index) else { continue };
             let group = shown_group(row, self.keeps_needs_you_group && self.selected == Some(row.key));
-            if let Some(count) = self.group_counts.get_mut(section_index(group)) {
+            if let Some(count) = self.group_counts.get_mut(section_index(row.group())) {
                 *count += 1;
             }
-            self.pull_request_counts.change(group, row.pr_fact(), 1);
+            self.pull_request_counts.change(row.group(), row.pr_fact(), 1);
             self.working_count += usize::from(row.counts_as_working());
             match self.filter_state.match_row(row) {
                 Match::Passes => entries.push(self.sorting.key(row, group), index),
@@ -335,7 +335,7 @@ mod tests {
                 prop_assert_eq!(list.marked_count(), list.marked_keys().len());
                 prop_assert_eq!(list.group_counts.iter().sum::<usize>(), list.rows.len());
                 let mut counts = PullRequestCounts::default();
-                list.rows.iter().for_each(|row| counts.change(list.shown_group(row), row.pr_fact(), 1));
+                list.rows.iter().for_each(|row| counts.change(row.group(), row.pr_fact(), 1));
                 prop_assert_eq!(list.pull_request_counts, counts);
             }
         }

@@ -122,7 +122,7 @@ fn views_screen_with_draft() -> App {
     type_text(&mut app, "mend it");
     let saved = Effect::Prompts(PromptsEffect::SaveDraftAbout("/a: mend it".to_owned(), paths(&["/a"])));
     assert_eq!(key(&mut app, KeyCode::Esc), [saved]);
-    assert_eq!(notice(&app), "Draft saved; n on a page opens it again.");
+    assert_eq!(notice(&app), "Draft saved. Press n on a page to continue.");
     press(&mut app, 'j');
     app
 }
