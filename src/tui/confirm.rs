@@ -140,9 +140,9 @@ impl Component for ConfirmDialog {
         &[Context::Confirm]
     }
 
-    /// The keys are in the dialog, so the footer doesn't repeat them.
-    fn footer_label(&self, _action: Action, _app: &App) -> Option<Label> {
-        None
+    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
+        let [yes, no] = self.labels();
+        Some(if action == Action::Yes { yes.into() } else { no.into() })
     }
 
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
