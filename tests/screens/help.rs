@@ -114,7 +114,7 @@ fn texts_name_custom_keys() {
         (Context::Jobs, "undo", "F9"),
         (Context::Jobs, "fold-dismissed", "Z"),
         (Context::Jobs, "new-job", "F7"),
-        (Context::Detail, "resolve", "F8"),
+        (Context::Jobs, "resolve", "F8"),
     ];
     for (context, action, key) in custom_keys {
         assert!(
@@ -130,7 +130,7 @@ fn texts_name_custom_keys() {
     fixture.press_keys("d");
     assert!(shown(&fixture).contains("Dismissed. Press F9 to undo."));
     fixture.select_unconfirmed_job();
-    assert!(shown(&fixture).contains("F8."), "{}", shown(&fixture));
+    assert!(shown(&fixture).contains("F8 to decide"), "{}", shown(&fixture));
 }
 
 #[test]
@@ -138,8 +138,8 @@ fn texts_name_the_custom_key_that_resolves_a_prompt() {
     let mut fixture = ScreenFixture::new((120, 40));
     fixture.load_jobs();
     let f8 = Chord::parse("F8").expect("a key");
-    assert!(fixture.app.config.keymap.set_keys(Context::Detail, "resolve", vec![f8]));
+    assert!(fixture.app.config.keymap.set_keys(Context::Jobs, "resolve", vec![f8]));
     fixture.select_unconfirmed_job();
     let shown = text(&render(&fixture.app, ColorDepth::None));
-    assert!(shown.contains("│ ! Unconfirmed") && shown.contains("F8."), "{shown}");
+    assert!(shown.contains("│ ! Unconfirmed") && shown.contains("F8 to decide"), "{shown}");
 }
