@@ -50,7 +50,7 @@ fn the_calendar_before_a_day_is_picked() {
 
 #[test]
 fn the_calendar_after_the_first_day_is_picked() {
-    snapshots("calendar_picked", &[], &["type: 2026-11-01 2026-11-20,", "November 2026", "Enter pick"], |fixture| {
+    snapshots("calendar_picked", &[], &["type: 2026-11-01 2026-11-20 ·", "November 2026", "Enter select"], |fixture| {
         open_views_screen(fixture);
         fixture.press_keys("D Enter k k l l");
     });
@@ -83,14 +83,19 @@ fn the_calendar_of_a_comparison() {
 
 #[test]
 fn the_calendar_of_a_month_with_six_weeks() {
-    snapshots("calendar_six_weeks", &[], &["August 2026", "type: 2026-11-01 2026-11-20,", "Enter pick"], |fixture| {
-        open_views_screen(fixture);
-        fixture.press_keys("D");
-        for _ in 0..3 {
-            press_key(fixture, KeyCode::PageUp);
-        }
-        press_key(fixture, KeyCode::End);
-    });
+    snapshots(
+        "calendar_six_weeks",
+        &[],
+        &["August 2026", "type: 2026-11-01 2026-11-20 ·", "Enter select"],
+        |fixture| {
+            open_views_screen(fixture);
+            fixture.press_keys("D");
+            for _ in 0..3 {
+                press_key(fixture, KeyCode::PageUp);
+            }
+            press_key(fixture, KeyCode::End);
+        },
+    );
 }
 
 #[test]

@@ -503,7 +503,7 @@ fn the_movers_show_how_many_pages_moved_and_how_many_are_listed() {
         screen(size, |fixture| {
             let range = open_views_screen(fixture, |range| stored(report(range, 900, 0, now())));
             compare(fixture, range, |range, variation| report(range, 900, variation * 40, now()));
-            fixture.press_keys("w");
+            fixture.press_keys("w m");
         })
     };
     for size in [(160, 48), (120, 40), (80, 24), (40, 12)] {

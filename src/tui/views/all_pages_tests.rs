@@ -246,7 +246,7 @@ fn a_fresh_first_response_of_the_largest_page_size_is_not_requested_again() {
     let question = test.app.load_question(&[plan], now());
     assert!(question.contains("About 3 requests (63 left this hour), estimated from the first 250 rows"), "{question}");
     let later = test.app.load_question(&[plan], now() + TimeDelta::minutes(6));
-    assert!(later.contains("About 4 requests,"), "{later}");
+    assert!(later.contains("About 4 requests ("), "{later}");
     test.read_cache(week(), complete_report(week(), now()));
     let again = test.app.load_question(&[LoadPlan { from_start: true, ..plan }], now());
     assert!(again.starts_with("Load all pages of 14–20 Nov 2026 again? "), "{again}");
@@ -325,8 +325,8 @@ fn a_range_without_an_estimate_is_expected_to_cost_the_mean_of_the_other_ranges(
     let far = range("2026-10-01", "2026-10-07");
     assert!(of(&[week()]).contains("? About 4 requests ("), "{}", of(&[week()]));
     assert!(of(&[week(), week_before()]).contains("? About 8 requests ("));
-    assert!(of(&[week(), week_before(), far]).contains("? About 12 requests, "));
-    assert!(of(&[week_before(), far]).contains("? 2 or more requests, "), "{}", of(&[week_before(), far]));
+    assert!(of(&[week(), week_before(), far]).contains("? About 12 requests ("));
+    assert!(of(&[week_before(), far]).contains("? 2 or more requests ("), "{}", of(&[week_before(), far]));
 }
 
 #[test]
