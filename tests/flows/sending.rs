@@ -52,7 +52,7 @@ async fn a_job_with_a_pull_request_needs_the_user_and_is_active_again_after_a_fo
     dashboard.until_shown("Needs you 1").await;
     dashboard.press_chars("km");
     dashboard.until("the change on disk", |dashboard| dashboard.selected_job().is_handled()).await;
-    dashboard.until_shown("Needs you 1").await;
+    dashboard.until_shown("Needs you 0").await;
     dashboard.press_chars("j");
     dashboard.assert_shows("Done 1");
     assert!(!dashboard.shows("Needs you"));

@@ -226,7 +226,7 @@ async fn adding_a_project_to_a_profile_keeps_its_api_key_source() {
         .expect("written");
     let set = ExistingSettings { profile: "docs".to_owned(), key: KeyPresence::File, ..ExistingSettings::default() };
     let mut dashboard = DashboardFixture::start_welcome(folder.path(), &set, Some(KeySource::File(key)));
-    dashboard.assert_shows("key           unchanged");
+    dashboard.assert_shows("API key       unchanged");
     dashboard.press_chars(sim.project());
     type_base_url(&mut dashboard, &sim.base_url());
     dashboard.press_ctrl('s');
@@ -293,7 +293,7 @@ async fn text_typed_or_pasted_on_the_key_source_goes_to_its_input_field() {
     let folder = create_folder();
     let mut dashboard = open_with_key_source(folder.path(), KeySourceChoice::Typed);
     dashboard.press_chars("hjkldq");
-    dashboard.assert_shows("key           ••••••");
+    dashboard.assert_shows("API key       ••••••");
     assert!(dashboard.requested_effects.is_empty(), "no letter is a key: {:?}", dashboard.requested_effects);
     let mut dashboard = open_with_key_source(folder.path(), KeySourceChoice::File);
     dashboard.paste("~/key");
@@ -305,10 +305,10 @@ async fn a_key_from_the_environment_needs_no_typing_and_can_be_replaced_by_a_typ
     let folder = create_folder();
     let set = ExistingSettings { key: KeyPresence::Environment, ..ExistingSettings::default() };
     let mut dashboard = DashboardFixture::start_welcome(folder.path(), &set, None);
-    dashboard.assert_shows("key           from DOCDECK_API_KEY");
+    dashboard.assert_shows("API key       from DOCDECK_API_KEY");
     dashboard.press_key(KeyCode::Up);
     dashboard.paste("mint_k");
-    dashboard.assert_shows("key           ••••••");
+    dashboard.assert_shows("API key       ••••••");
     dashboard.assert_shows("DOCDECK_API_KEY is set in this shell");
 }
 
@@ -345,7 +345,7 @@ async fn the_first_empty_field_has_the_focus() {
     let folder = create_folder();
     let mut dashboard = open_welcome(folder.path());
     dashboard.press_chars("k");
-    dashboard.assert_shows("key           •");
+    dashboard.assert_shows("API key       •");
     let set = ExistingSettings { key: KeyPresence::Environment, ..ExistingSettings::default() };
     let mut dashboard = DashboardFixture::start_welcome(folder.path(), &set, None);
     dashboard.press_chars("docs");

@@ -341,7 +341,7 @@ async fn a_week_up_to_today_is_compared_by_complete_days_with_the_same_numbers_e
     dashboard.assert_shows(&first);
 
     // The dialog of the top movers has the same changes as the table.
-    dashboard.press_chars("wmm");
+    dashboard.press_chars("w");
     dashboard.assert_shows("complete days, ");
     let movers = dashboard.app.top::<Movers>().expect("the movers");
     assert!(movers.gained.len() > 5);

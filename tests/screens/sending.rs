@@ -462,6 +462,6 @@ fn the_choices_for_a_rejected_prompt_are_complete_beside_the_list_and_alone() {
         let shown = text(&render(&fixture.app, ColorDepth::None));
         let detail = shown.lines().map(|line| line.rsplit('│').next().unwrap_or_default());
         let shown = detail.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
-        assert!(shown.contains("! Rejected") && shown.contains("Edit it with !."), "{shown}");
+        assert!(shown.contains("! Rejected") && shown.contains("Press ! to edit it."), "{shown}");
     }
 }

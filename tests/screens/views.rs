@@ -84,7 +84,7 @@ fn page_details_while_the_history_is_read() {
 
 #[test]
 fn complete_page_details() {
-    snapshots("page_details", &[SMALL, LARGE], &["Jobs about this page"], |fixture| {
+    snapshots("page_details", &[SMALL, LARGE], &["Reports"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("Enter");
@@ -107,7 +107,7 @@ fn page_details_among_all_pages_scrolled_to_the_end() {
 
 #[test]
 fn page_details_with_a_trend_and_reports() {
-    snapshots("page_details_trend", &[LARGE], &["Jobs about this page"], |fixture| {
+    snapshots("page_details_trend", &[LARGE], &["Reports"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("Enter");
@@ -127,7 +127,7 @@ fn page_details_without_history() {
 
 #[test]
 fn page_details_with_numbers_that_do_not_add_up() {
-    snapshots("page_details_mismatch", &[], &["Jobs about this page"], |fixture| {
+    snapshots("page_details_mismatch", &[], &["Reports"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("Enter");

@@ -211,7 +211,7 @@ fn a_value_that_docdeck_rejects_is_reported_at_its_field() {
 
 #[test]
 fn the_form_for_another_profile() {
-    crate::snapshots("new_profile", &[], &["New profile", "profile needed"], |fixture| {
+    crate::snapshots("new_profile", &[], &["New profile", "profile required"], |fixture| {
         fixture.load_jobs();
         fixture.app.config.config_path = Some(CleanText::line("/home/me/.config/docdeck/config.toml"));
         fixture.app.config.profiles = vec![ProfileEntry {
