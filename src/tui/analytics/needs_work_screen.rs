@@ -356,7 +356,7 @@ fn highest_score(found: &NeedsWork) -> f64 {
 
 /// Returns the first line of a heading of two lines; empty for the others.
 fn heading_above(heading: &str) -> String {
-    let (name, share) = heading.split_once(' ').map_or((heading, ""), |(name, _)| (name, "   share"));
+    let (name, share) = heading.strip_suffix("  of all").map_or((heading, ""), |name| (name, "   share"));
     let above = match name {
         "down" => "thumbs",
         "comments" => "open",
