@@ -111,6 +111,11 @@ fn shortest_form(forms: &str) -> &str {
     forms.rsplit('\n').next().unwrap_or_default()
 }
 
+/// Returns a range without the blanks around its dash, for the narrowest terminals.
+fn tight(dates: &str) -> String {
+    dates.replace(" – ", "–")
+}
+
 fn refresh_key(view: View<'_>) -> String {
     view.app.key_label(Context::Views, Action::Refresh)
 }
@@ -136,7 +141,7 @@ fn loading_line<'a>(view: View<'_>, under_way: ActiveLoad, width: usize) -> Line
             "loading all pages…".to_owned()
         } else {
             let dates = short_range(under_way.range, view.now);
-            format!("loading all pages{of_range}…\nloading all pages of {dates}…\nloading {dates}…")
+            format!("loading all pages{of_range}…\nloading all pages of {dates}…\nloading {dates}…\n{}…", tight(&dates))
         };
         return fit_parts(&[(loading, theme.working), (end, theme.muted)], width);
     };
@@ -150,7 +155,7 @@ fn loading_line<'a>(view: View<'_>, under_way: ActiveLoad, width: usize) -> Line
         // If not everything fits, first the requests and the words around the share are left out, then the rows.
         let share = progress.share.map_or_else(|| "?".to_owned(), floor_percent);
         let dates = if is_wanted { String::new() } else { format!("{}: ", short_range(under_way.range, view.now)) };
-        let loading = format!("loading {dates}{share}\n{dates}{share}");
+        let loading = format!("loading {dates}{share}\n{dates}{share}\n{}{share}", tight(&dates));
         return fit_parts(&[(loading, theme.working), (rows + "\n", theme.working), (end, theme.muted)], width);
     }
     row.push(lead, theme.working);
@@ -178,7 +183,7 @@ fn report_parts(view: View<'_>, report: &Report, width: usize) -> Vec<StatePart>
         } else {
             format!("{} rows, partial", format_count(report.rows.len()))
         };
-        return outdated_parts(view, &format!("{dates}, {pages}\n{dates}"), report.as_of, width);
+        return outdated_parts(view, &format!("{dates}, {pages}\n{dates}\n{}", tight(&dates)), report.as_of, width);
     }
     let failure = views.load_failure(now);
     let limit = failure.and_then(|failure| limit_texts(view, failure));
@@ -232,7 +237,7 @@ fn response_parts(view: View<'_>, width: usize) -> Vec<StatePart> {
                 format!("{page}{size}\n{} per request", query.limit)
             }
             _ if query.range == wanted.range => format!("{page}{size}\n{page}"),
-            1 => dates,
+            1 => format!("{dates}\n{}", tight(&dates)),
             _ => format!("{dates}, {page}{size}\n{dates}, {page}\n{dates}"),
         };
         return outdated_parts(view, &forms, shown.as_of, width);
