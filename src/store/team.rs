@@ -27,8 +27,8 @@ use std::collections::HashMap;
 const BATCH_SIZE: usize = 200;
 /// How many changed jobs are compared in one transaction.
 const JOBS_PER_COMPARISON: i64 = 500;
-/// A job that is new here, but has not changed for this time, counts as handled: whoever joins a team should not find all
-/// its old pull requests under "needs you".
+/// A received job that this computer doesn't have yet counts as handled if it has not changed for this time. Otherwise, a
+/// new member would find all old pull requests of the team under "needs you".
 const HANDLED_AFTER: TimeDelta = TimeDelta::days(7);
 /// The key of the random id of this computer. It is kept after leaving, so that joining again doesn't share each prompt
 /// a second time.
@@ -156,8 +156,8 @@ impl Store {
         .await
     }
 
-    /// Merges changes of the team and stores how far they reach, in one transaction. Merging the same changes again
-    /// changes nothing.
+    /// Merges changes of the team and stores how far they reach, in one transaction. Returns how many of them were new.
+    /// Merging the same changes again changes nothing.
     pub async fn merge_team_changes(
         &self,
         scope: &Scope,
@@ -165,26 +165,28 @@ impl Store {
         cursor: (i64, Option<String>),
         clock: TeamClock,
         now: Time,
-    ) -> StoreResult<()> {
+    ) -> StoreResult<usize> {
         self.write_in_scope(scope, move |tx, scope| {
-            let Some(team) = read_membership(tx, scope)? else { return Ok(()) };
+            let Some(team) = read_membership(tx, scope)? else { return Ok(0) };
+            let mut new = 0;
             let merge = TeamMerge { tx, scope, member: &team.member, clock, now };
             for change in &changes {
-                match change {
+                let is_new = match change {
                     IncomingChange::Job(id, state) => merge.job(id, state)?,
                     IncomingChange::Prompt(id, prompt) => merge.prompt(id, prompt)?,
-                }
+                };
+                new += usize::from(is_new);
             }
             let (number, batch) = cursor;
             let sql = "UPDATE team SET cursor = ?2, cursor_batch = ?3 WHERE scope = ?1";
             tx.change(sql, params![scope, number, batch])?;
-            Ok(())
+            Ok(new)
         })
         .await
     }
 
-    /// Starts again, because the database was restored from an older copy: everything is received again, and everything
-    /// that is known here is sent.
+    /// Starts again, because the database was restored from an older copy: receives everything again, and sends all jobs
+    /// of this computer.
     pub async fn restart_team(&self, scope: &Scope) -> StoreResult<()> {
         self.write_in_scope(scope, |tx, scope| {
             // The outbox is made again, too, since it was compared with what the database no longer knows.
@@ -385,15 +387,16 @@ struct TeamMerge<'a> {
 }
 
 impl TeamMerge<'_> {
-    fn job(&self, id: &str, state: &SharedJob) -> StoreResult<()> {
-        let Some(mut job) = self.find_or_add(id)? else { return Ok(()) };
+    /// Merges the state of a job. Returns whether it was new.
+    fn job(&self, id: &str, state: &SharedJob) -> StoreResult<bool> {
+        let Some(mut job) = self.find_or_add(id)? else { return Ok(false) };
         let (known, hash) = read_known(self.tx, job.key)?.unwrap_or_default();
         let mut merged = known.clone();
         merged.merge(state);
         let before = job.clone();
         let events = apply_shared(&mut job, &known, &merged, self.clock);
-        let is_new = before.local.checked_at == Some(Time::UNIX_EPOCH);
-        if is_new && job.local.changed_at < self.now - HANDLED_AFTER {
+        let was_added = before.local.checked_at == Some(Time::UNIX_EPOCH);
+        if was_added && job.local.changed_at < self.now - HANDLED_AFTER {
             job.local.viewed_at = Some(job.local.changed_at);
             job.local.handled_at = Some(job.local.changed_at);
         }
@@ -404,10 +407,11 @@ impl TeamMerge<'_> {
             job_rows::insert_events(self.tx, job.key, &events)?;
             job_rows::update_job(self.tx, &job)?;
         }
-        if merged != known || hash == RESEND {
+        let is_new = merged != known;
+        if is_new || hash == RESEND {
             write_known(self.tx, job.key, &merged, hash)?;
         }
-        Ok(())
+        Ok(is_new)
     }
 
     /// Returns the job with this id of the service. Adds it if it is new. Returns `None` if the id is blank.
@@ -424,11 +428,12 @@ impl TeamMerge<'_> {
         job_rows::find_by_id(self.tx, self.scope, &id)
     }
 
-    fn prompt(&self, job: &str, shared: &SharedPrompt) -> StoreResult<()> {
-        let Some(job) = self.find_or_add(job)? else { return Ok(()) };
+    /// Merges a prompt. Returns whether something about it was new.
+    fn prompt(&self, job: &str, shared: &SharedPrompt) -> StoreResult<bool> {
+        let Some(job) = self.find_or_add(job)? else { return Ok(false) };
         let mut shared = shared.clone();
         shift_times(&mut shared, |time| self.clock.to_local(time));
-        let Some(record) = shared.record() else { return Ok(()) };
+        let Some(record) = shared.record() else { return Ok(false) };
         let is_own = shared.uid.is_of(self.member);
         if is_own {
             // Later changes of this computer must have a higher version, even if its database was restored.
@@ -437,25 +442,25 @@ impl TeamMerge<'_> {
         }
         match self.find_prompt(&job, &shared.uid, &record, is_own)? {
             None => self.add_prompt(&job, &shared, record, is_own)?,
-            Some((known, SameBy::Text)) if !known.is_own() => return Ok(()),
+            Some((known, SameBy::Text)) if !known.is_own() => return Ok(false),
             // A copy from a backup belongs to the member who wrote it.
             Some((known, SameBy::Text)) if is_copy(&known) && !is_own => self.take_over(known.id, &shared, &record)?,
             Some((known, SameBy::Uid)) if !known.is_own() => {
                 if (&known.delivery, &known.text, known.sent_at, &known.author)
                     == (&record.delivery, &record.text, record.sent_at, &record.author)
                 {
-                    return Ok(());
+                    return Ok(false);
                 }
                 self.take_over(known.id, &shared, &record)?;
             }
             // Written here: the team can only know more about it if this database was restored from a backup.
             Some((known, _)) => match decide_merge(&known, &record) {
                 PromptMerge::Becomes(delivery) => prompts::update_imported(self.tx, known.id, &delivery, &record)?,
-                PromptMerge::OtherPrompt | PromptMerge::Unchanged => return Ok(()),
+                PromptMerge::OtherPrompt | PromptMerge::Unchanged => return Ok(false),
             },
         }
         job_rows::touch(self.tx, job.key)?;
-        Ok(())
+        Ok(true)
     }
 
     /// Stores the state of a prompt that another member wrote.

@@ -1,5 +1,5 @@
-//! One exchange with the team's database: receives what others changed, then sends what changed here. Before that, it
-//! sends again what an earlier exchange sent without an answer. Every step is one transaction in one of the two databases
+//! One exchange with the team's database: receives the changes of other members, then sends those of this computer. Before
+//! that, it sends the batch of an earlier exchange again if the database has not confirmed it. Every step is one transaction in one of the two databases
 //! and can be repeated, so an exchange can end anywhere.
 
 use super::connection::{NOW_SQL, TeamConnection, parse_millis};
@@ -22,7 +22,7 @@ const PAGE_SIZE: i64 = 1000;
 pub struct ExchangeReport {
     /// Changed jobs that were sent, including those of which only prompts changed.
     pub sent: usize,
-    /// Changes of jobs and prompts that were received, including those of this computer.
+    /// Received changes of jobs and prompts that were new to this computer.
     pub received: usize,
     /// Received changes that can't be shown, because a newer docdeck made them.
     pub unreadable: usize,
@@ -195,10 +195,11 @@ impl Exchange<'_> {
                     None => report.unreadable += 1,
                 }
             }
-            report.received += changes.len();
             let is_last = rows.len() < usize::try_from(PAGE_SIZE).unwrap_or(usize::MAX);
             let (next, batch) = self.end_of_batch(cursor, last).await?;
-            self.store.merge_team_changes(self.scope, changes, (next, batch), self.clock, self.now).await?;
+            let cursor_batch = (next, batch);
+            report.received +=
+                self.store.merge_team_changes(self.scope, changes, cursor_batch, self.clock, self.now).await?;
             cursor = next;
             if is_last {
                 return Ok(());

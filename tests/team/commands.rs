@@ -53,6 +53,10 @@ fn a_job_is_shared_and_its_prompt_is_sent_once() {
     computers.run("bob", &["team", "sync"]).expect_exit_code(0);
     let synced = computers.run("ana", &["team", "sync", "--json"]).expect_exit_code(0).json();
     assert_eq!(synced.get("restarted"), Some(&Value::Bool(false)));
+    let count = |synced: &Value, name: &str| synced.get(name).and_then(Value::as_u64).expect("a number");
+    assert!(count(&synced, "received") > 0, "bob's follow-up: {synced}");
+    let again = computers.run("ana", &["team", "sync", "--json"]).expect_exit_code(0).json();
+    assert_eq!(count(&again, "received"), 0, "what ana sends is not new to ana: {again}");
     let thread = computers.run("ana", &["show", &id]).expect_exit_code(0).out;
     assert!(thread.contains("And the images") && thread.contains("bob@"), "{thread}");
     for operation in [Operation::Create, Operation::FollowUp] {
@@ -63,7 +67,7 @@ fn a_job_is_shared_and_its_prompt_is_sent_once() {
     assert_eq!(status.get("unsent").and_then(Value::as_u64), Some(0));
     assert_eq!(status.get("members").and_then(Value::as_array).map(Vec::len), Some(2));
     let status = computers.run("ana", &["team", "status"]).expect_exit_code(0).out;
-    assert!(status.contains("shared with the team docs") && status.contains("(this computer)"), "{status}");
+    assert!(status.contains("shared with the organization docs") && status.contains("(this computer)"), "{status}");
     computers.run("ana", &["team", "leave"]).expect_exit_code(0);
     let gone = computers.run("ana", &["team", "sync"]).expect_exit_code(2);
     assert!(gone.err.contains("docdeck team join"), "{gone:?}");

@@ -32,7 +32,7 @@ pub(super) async fn join(
     session.close().await;
     let (team, report) = joined?;
     cx.out.lines(&[
-        format!("This project is now shared with the team {} as {}.", team.organization, settings.name),
+        format!("This project is now shared with the organization {} as {}.", team.organization, settings.name),
         "All members can read all prompts of its jobs. Queued prompts, drafts and keys stay on this computer."
             .to_owned(),
         exchange_line(&report),
@@ -77,7 +77,10 @@ pub(super) async fn leave(cx: &mut CommandContext<'_>) -> Result<Code, CliError>
     left?;
     cx.out.line(&match team? {
         Some(team) => {
-            format!("This project is no longer shared with the team {}. All jobs stay here.", team.organization)
+            format!(
+                "This project is no longer shared with the organization {}. All jobs stay on this computer.",
+                team.organization
+            )
         }
         None => "This project is not shared.".to_owned(),
     });
@@ -209,7 +212,7 @@ impl Status {
         match &self.team {
             Some(team) => {
                 let exchanged = team.exchanged_at.map_or("never".to_owned(), |at| out.time_in_words(at, now));
-                lines.push(format!("shared with the team {}, last exchange {exchanged}", team.organization));
+                lines.push(format!("shared with the organization {}, last exchange {exchanged}", team.organization));
                 if self.unsent > 0 {
                     lines.push(format!("{} not sent yet", plural(self.unsent, "changed job")));
                 }

@@ -97,7 +97,7 @@ impl PageReports {
         Self { votes, comments, questions, searches }
     }
 
-    /// Adds the numbers of `other` reports that are unknown here.
+    /// Returns these numbers, with those of `other` in place of the unknown ones.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {

@@ -116,7 +116,7 @@ impl App {
         texts.flat_map(|(name, text)| std::iter::once(name.to_owned()).chain(quote(text.as_str()))).collect()
     }
 
-    /// Returns the open comments on a page and the unanswered questions about it, as far as they are loaded.
+    /// Returns the open comments on a page and the unanswered questions about it. Rows that are not loaded are missing.
     fn texts_about(&self, page: &PageSignals) -> [Vec<&CleanText>; 2] {
         let is_about = |other: Option<CleanText>| other == page.path;
         let comments = self.analytics.feedback.report().into_iter().flat_map(|report| &report.rows);
@@ -287,8 +287,9 @@ fn note_text(view: View<'_>) -> (String, bool) {
         let partial = analytics.loaded_reports().partial();
         let names: Vec<&str> = partial.rows.iter().map(|kind| kind.label()).collect();
         let in_part = (!names.is_empty()).then(|| format!("loaded in part: {}", names.join(", ")));
+        // The end is cut off in a narrow terminal.
         let searches = searches_of_no_page(&tab.found);
-        return (searches.into_iter().chain(views).chain(in_part).collect::<Vec<_>>().join(" · "), false);
+        return (views.chain(in_part).chain(searches).collect::<Vec<_>>().join(" · "), false);
     }
     let key = view.app.key_label(Context::Analytics, Action::LoadAll);
     (format!("not loaded: {}; press {key} to load", missing.names().join(", ")), false)

@@ -448,9 +448,11 @@ fn rows_divided_by(lines: usize, rows: usize) -> usize {
     (rows - rows % lines.max(1)).max(1)
 }
 
-/// Returns the number of views at the top, and those at the lines of the grid. Of the grids with round numbers, this is
-/// the one with the highest bars, because the rows that a grid doesn't divide evenly stay blank.
+/// Returns the number of views at the top, and those at the lines of the grid. Of the grids with round numbers and enough
+/// lines to read a height, this is the one with the highest bars, because the rows that a grid doesn't divide evenly stay
+/// blank.
 fn best_grid(most: ViewCount, rows: usize) -> (ViewCount, Vec<ViewCount>) {
+    let enough_lines = (rows / 4).clamp(1, 3);
     let grid = |lines| {
         let step = grid_step(most, lines);
         let top = rounded_up_to(most, step);
@@ -461,7 +463,10 @@ fn best_grid(most: ViewCount, rows: usize) -> (ViewCount, Vec<ViewCount>) {
     };
     let grids = (1..=(rows / 2).clamp(1, 5)).map(grid);
     // Of several with the same height, the last one has the most lines.
-    let best = grids.max_by(|(one, ..), (other, ..)| one.total_cmp(other));
+    let lines = |values: &Vec<ViewCount>| values.len().min(enough_lines);
+    let best = grids.max_by(|(one, _, of_one), (other, _, of_other)| {
+        lines(of_one).cmp(&lines(of_other)).then_with(|| one.total_cmp(other))
+    });
     best.map_or((ViewCount::ONE, Vec::new()), |(_, top, values)| (top, values))
 }
 
@@ -560,6 +565,12 @@ mod tests {
         assert!(lines.iter().any(|line| line.contains('▲')), "{lines:?}");
         let ascii = Theme { ascii: true, ..theme };
         assert!(!Chart::new(bars(&values, None), (30, 4), &ascii).is_line(), "ASCII has no dots: it scrolls");
+    }
+
+    #[test]
+    fn a_high_chart_has_several_lines() {
+        let lines = |most: u64, rows| best_grid(most.into(), rows).1.len();
+        assert_eq!([lines(2_500, 2), lines(2_500, 9), lines(2_500, 16), lines(1, 16)], [1, 3, 5, 1]);
     }
 
     #[test]
