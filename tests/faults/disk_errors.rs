@@ -457,8 +457,7 @@ fn the_dashboard_shows_an_accepted_prompt_until_the_full_disk_has_recorded_it() 
         let is_over = text.contains(&recorded) || text.contains("so this was not saved");
         is_over && !text.contains("Accepted as") && !text.contains("Don't send it again")
     });
-    pty.send("q");
-    assert_eq!(pty.wait_for_end(), 0);
+    pty.quit();
     assert_eq!(fixture.sim.requests(Operation::Create), 1);
 }
 
