@@ -72,7 +72,7 @@ pub(super) struct EngineState {
     refresh_commands: Option<mpsc::UnboundedSender<RefreshCommand>>,
     /// Counts the requests that send a prompt.
     pub(super) sending: GuardCounter,
-    /// Counts the prompt outcomes that the store could not record yet.
+    /// Counts the prompt outcomes that the store has failed to record so far.
     pub(super) unrecorded: GuardCounter,
     /// Counts the changes that the `on_change` program has not handled yet. A guard must be taken before the
     /// change's event is emitted. Otherwise the receiver of the event could stop the engine before the program

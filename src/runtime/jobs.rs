@@ -74,7 +74,7 @@ impl EffectRunner {
                     Ok(engine) => engine.act_on_pull_request(job, head, action.clone()).await,
                     Err(failure) => ActionOutcome::not_done(&failure),
                 };
-                JobsMsg::PullRequestActed { job, action, outcome }
+                JobsMsg::PullRequestActionEnded { job, action, outcome }
             }
             JobsEffect::SaveUnsentReview { links, kind, text } => {
                 let result = self.store.save_unsent_review(&links, kind, &text).await;

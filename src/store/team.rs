@@ -364,9 +364,9 @@ fn shift_times(prompt: &mut SharedPrompt, shifted: impl Fn(Time) -> Time) {
     }
 }
 
-/// How a prompt was found.
+/// What a received prompt and a stored prompt have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SameBy {
+enum MatchedBy {
     Uid,
     Text,
 }
@@ -442,10 +442,12 @@ impl TeamMerge<'_> {
         }
         match self.find_prompt(&job, &shared.uid, &record, is_own)? {
             None => self.add_prompt(&job, &shared, record, is_own)?,
-            Some((known, SameBy::Text)) if !known.is_own() => return Ok(false),
+            Some((known, MatchedBy::Text)) if !known.is_own() => return Ok(false),
             // A copy from a backup belongs to the member who wrote it.
-            Some((known, SameBy::Text)) if is_copy(&known) && !is_own => self.take_over(known.id, &shared, &record)?,
-            Some((known, SameBy::Uid)) if !known.is_own() => {
+            Some((known, MatchedBy::Text)) if is_copy(&known) && !is_own => {
+                self.take_over(known.id, &shared, &record)?
+            }
+            Some((known, MatchedBy::Uid)) if !known.is_own() => {
                 if (&known.delivery, &known.text, known.sent_at, &known.author)
                     == (&record.delivery, &record.text, record.sent_at, &record.author)
                 {
@@ -479,7 +481,7 @@ impl TeamMerge<'_> {
         uid: &PromptUid,
         record: &PromptRecord,
         is_own: bool,
-    ) -> StoreResult<Option<(Prompt, SameBy)>> {
+    ) -> StoreResult<Option<(Prompt, MatchedBy)>> {
         let uids = read_uids(self.tx, job.key)?;
         let thread = prompts::read_thread(self.tx, job.key)?.prompts;
         let has_uid = |prompt: &&Prompt| match uids.get(&prompt.id) {
@@ -489,8 +491,8 @@ impl TeamMerge<'_> {
         let has_text = |prompt: &&Prompt| {
             (prompt.kind, prompt.written_at, &prompt.text) == (record.kind, record.written_at, &record.text)
         };
-        let by_uid = thread.iter().find(has_uid).map(|prompt| (prompt, SameBy::Uid));
-        let found = by_uid.or_else(|| thread.iter().find(has_text).map(|prompt| (prompt, SameBy::Text)));
+        let by_uid = thread.iter().find(has_uid).map(|prompt| (prompt, MatchedBy::Uid));
+        let found = by_uid.or_else(|| thread.iter().find(has_text).map(|prompt| (prompt, MatchedBy::Text)));
         Ok(found.map(|(prompt, same)| (prompt.clone(), same)))
     }
 

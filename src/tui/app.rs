@@ -1,4 +1,4 @@
-//! The state of the dashboard, and what all screens and dialogs use of it.
+//! The state of the dashboard, and the accessors that all screens and dialogs use.
 
 use super::component::Component;
 use super::format::needs_you_text;
@@ -100,7 +100,7 @@ pub struct App {
     pub(super) retried: Option<JobKey>,
     /// The follow-up to several jobs that is being saved, if any.
     pub(super) bulk_follow_up: Option<super::state::BulkFollowUp>,
-    /// What the user has started with pull requests.
+    /// The actions on pull requests and the preview builds that the user has started.
     pub(super) pull_request_work: super::state::PullRequestWork,
     /// The visible jobs that the agent is working on, as last reported to the engine.
     pub(super) on_screen: Vec<JobKey>,

@@ -15,14 +15,14 @@ use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::tui::{JobsEffect, PromptsEffect};
 
-/// What the notice after an undo of `MarkDone` says: `Undone: needs you again.`
-const MARKING_AS_DONE: &str = "needs you again";
-/// What the notice after an undo of `MarkNotDone` says.
-const MOVING_BACK: &str = "done again";
-/// What the notice after an undo of `Dismiss` says.
-const DISMISSED: &str = "back in the list";
-/// What the notice after an undo of `Restore` says.
-const RESTORED: &str = "dismissed again";
+/// The text in the notice after `MarkDone` was undone: `Undone: needs you again.`
+const AFTER_UNDO_OF_MARK_DONE: &str = "needs you again";
+/// The text in the notice after `MarkNotDone` was undone.
+const AFTER_UNDO_OF_MARK_NOT_DONE: &str = "done again";
+/// The text in the notice after `Dismiss` was undone.
+const AFTER_UNDO_OF_DISMISS: &str = "back in the list";
+/// The text in the notice after `Restore` was undone.
+const AFTER_UNDO_OF_RESTORE: &str = "dismissed again";
 
 /// The reason for skipping a job that has an undelivered prompt.
 const NOT_DELIVERED: &str = "undelivered prompt";
@@ -85,21 +85,21 @@ impl App {
                 self.active_list_mut().move_selection_off(&keys);
                 self.active_list_mut().clear_marks();
                 self.notify(Severity::Info, &format!("{jobs} dismissed. Press {undo} to undo."), now);
-                self.change_jobs(keys, LocalChange::Dismissed(true), DISMISSED, effects);
+                self.change_jobs(keys, LocalChange::Dismissed(true), AFTER_UNDO_OF_DISMISS, effects);
             }
             BulkAction::Restore => {
                 self.active_list_mut().clear_marks();
-                self.change_jobs(keys, LocalChange::Dismissed(false), RESTORED, effects);
+                self.change_jobs(keys, LocalChange::Dismissed(false), AFTER_UNDO_OF_RESTORE, effects);
             }
             BulkAction::MarkDone => {
                 self.active_list_mut().clear_marks();
                 self.notify(Severity::Info, &format!("{jobs} marked as done. Press {undo} to undo."), now);
-                self.change_jobs(keys, LocalChange::Handled, MARKING_AS_DONE, effects);
+                self.change_jobs(keys, LocalChange::Handled, AFTER_UNDO_OF_MARK_DONE, effects);
             }
             BulkAction::MarkNotDone => {
                 self.active_list_mut().clear_marks();
                 self.notify(Severity::Info, &format!("{jobs} moved back to needs you."), now);
-                self.change_jobs(keys, LocalChange::HandledAt(None), MOVING_BACK, effects);
+                self.change_jobs(keys, LocalChange::HandledAt(None), AFTER_UNDO_OF_MARK_NOT_DONE, effects);
             }
             BulkAction::Tags(changes) => self.change_tags_of_several(&keys, &changes, now, effects),
             BulkAction::Export => self.export(&keys, now, effects),
@@ -208,10 +208,12 @@ impl App {
                     if restores { ("Restore", BulkAction::Restore) } else { ("Dismiss", BulkAction::Dismiss) };
                 self.confirm_bulk(format!("{verb} {}?", format::plural(n, "job")), bulk, targets);
             }
-            _ if restores => self.change_jobs(targets.keys, LocalChange::Dismissed(false), RESTORED, effects),
+            _ if restores => {
+                self.change_jobs(targets.keys, LocalChange::Dismissed(false), AFTER_UNDO_OF_RESTORE, effects)
+            }
             _ => {
                 self.active_list_mut().move_selection_off(&targets.keys);
-                self.change_jobs(targets.keys, LocalChange::Dismissed(true), DISMISSED, effects);
+                self.change_jobs(targets.keys, LocalChange::Dismissed(true), AFTER_UNDO_OF_DISMISS, effects);
                 let undo = self.key_label(Context::Jobs, Action::Undo);
                 self.notify(Severity::Info, &format!("Dismissed. Press {undo} to undo."), now);
             }
@@ -252,11 +254,11 @@ impl App {
                 }
             }
             _ if moves_back => {
-                self.change_jobs(targets.keys, LocalChange::HandledAt(None), MOVING_BACK, effects);
+                self.change_jobs(targets.keys, LocalChange::HandledAt(None), AFTER_UNDO_OF_MARK_NOT_DONE, effects);
                 self.notify(Severity::Info, "Moved back to needs you.", now);
             }
             _ => {
-                self.change_jobs(targets.keys, LocalChange::Handled, MARKING_AS_DONE, effects);
+                self.change_jobs(targets.keys, LocalChange::Handled, AFTER_UNDO_OF_MARK_DONE, effects);
                 self.notify(Severity::Info, &format!("Marked as done. Press {undo} to undo."), now);
             }
         }

@@ -224,7 +224,7 @@ pub trait Component: Any + Debug + Send {
     /// Handles a message that is meant for this dialog.
     ///
     /// # Errors
-    /// Gives the message back if others have to handle it.
+    /// Returns the message if another component has to handle it.
     #[expect(clippy::result_large_err, reason = "a message is handed back to at most a few dialogs")]
     fn receive(&mut self, msg: Msg, _cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         Err(msg)

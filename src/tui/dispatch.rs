@@ -1,4 +1,4 @@
-//! Hands inputs and messages to the open dialogs and the current screen. What they pass on is handled here if it works
+//! Passes inputs and messages to the open dialogs and the current screen. Handles what they don't handle if it works
 //! everywhere.
 
 use super::analytics::AnalyticsTab;
@@ -82,7 +82,7 @@ impl App {
     }
 
     /// Lets the topmost dialog handle an input. As long as a dialog passes it on and doesn't cover what is below it,
-    /// the next one handles it, and at last the current screen.
+    /// the next one handles it, and finally the current screen.
     pub(super) fn dispatch(
         &mut self,
         now: Time,

@@ -94,7 +94,7 @@ pub fn stands_alone(c: char) -> bool {
     matches!(c, ' '..='~' | '…' | '·' | '–' | '−' | '\u{2500}'..='\u{25fc}')
 }
 
-/// Returns the width of a text in cells. Most characters are one cell wide for sure, and need no look-up.
+/// Returns the width of a text in cells. Most characters are known to be one cell wide and need no lookup.
 pub fn display_width(text: &str) -> usize {
     if text.is_ascii() {
         text.len()

@@ -2,7 +2,7 @@
 //! agree.
 //!
 //! ```text
-//!  docdeck  acme-docs   1 Jobs •4   2 Views   3 Log              ◆ ready  new jobs 37/100 ↺ 22m  header
+//!  docdeck  acme-docs   1 Jobs •4   2 Analytics   3 Log          ◆ ready  new jobs 37/100 ↺ 22m  header
 //! ─ title of the list ───────────────────────────────────┬─ title of the details ─────────────────────────   upper rule
 //!                                                        │                                                   content
 //! ─ a notice or the scope ─────────── 2 of 44, 28 more ↓ ─┴───────────────────────────────────────────────   lower rule
@@ -204,7 +204,7 @@ impl Geometry {
         row_capacity(self.list_lines())
     }
 
-    /// Returns the area of the text of the details, with a margin of one column at each side.
+    /// Returns the area of the text of the details, with a margin of one column on each side.
     pub fn detail_text(&self) -> Rect {
         with_margin(self.detail)
     }
@@ -219,7 +219,7 @@ impl Geometry {
         usize::from(self.detail.height)
     }
 
-    /// Returns the number of columns of text in a full-screen dialog, with a margin of one column at each side.
+    /// Returns the number of columns of text in a full-screen dialog, with a margin of one column on each side.
     pub fn dialog_columns(&self) -> usize {
         usize::from(with_margin(self.content).width)
     }
@@ -235,12 +235,12 @@ impl Geometry {
     }
 }
 
-/// Returns the cells of a rule for a title. A cell of the rule and a blank are at each side.
+/// Returns the cells of a rule for a title. A cell of the rule and a blank remain on each side.
 pub(in crate::tui) fn title_area(rule: Rect) -> Rect {
     Rect { x: rule.x + 2, width: rule.width.saturating_sub(4), ..rule }
 }
 
-/// Returns an area without a margin of one column at each side.
+/// Returns an area without a margin of one column on each side.
 pub(in crate::tui) fn with_margin(area: Rect) -> Rect {
     Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area }
 }

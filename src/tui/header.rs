@@ -106,7 +106,7 @@ impl App {
     }
 
     fn tab_names(&self, has_keys: bool) -> [(String, Screen); TABS.len()] {
-        // A number says that something needs the user.
+        // The number shows how many jobs need the user.
         let needs_you = self.jobs.count_of(JobGroup::NeedsYou);
         TABS.map(|(screen, action, name)| {
             let key = self.config.keymap.key(&[Context::Everywhere], action).filter(|_| has_keys);

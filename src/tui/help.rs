@@ -156,7 +156,7 @@ impl Component for Help {
         }
         let total = longest(&columns);
         if total == 0 {
-            draw_line(frame, body, 1, Line::styled(fit("  No match.", width), theme.muted));
+            draw_line(frame, body, 1, Line::styled(fit("  No matches.", width), theme.muted));
         }
     }
 }
@@ -252,7 +252,7 @@ fn topic(contexts: &[Context]) -> &'static str {
             Context::Views
             | Context::Analytics
             | Context::Calendar
-            | Context::CalendarLine
+            | Context::CalendarInput
             | Context::PageDetail
             | Context::RowDetail
             | Context::Trend

@@ -104,7 +104,7 @@ impl App {
         self.notify(Severity::Info, &format!("{jobs}: {}. Press {undo} to undo.", changes.summary()), now);
     }
 
-    /// Changes jobs in the store. The change can be undone; `restored` is what the notice of the undo says.
+    /// Changes jobs in the store. The change can be undone; `restored` is the text of the notice after the undo.
     pub(super) fn change_jobs(
         &mut self,
         keys: Vec<JobKey>,

@@ -14,7 +14,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// The narrowest rule that names the tabs. In a narrower one, the title needs the space.
 const MIN_RULE_WIDTH: u16 = 80;
-/// The same for the thread, whose title is not in the rule.
+/// The narrowest rule that names the tabs above the thread, whose title is not in the rule.
 const MIN_RULE_WIDTH_OF_THREAD: u16 = 36;
 /// The cells between two tabs, and after the last one.
 const GAP: usize = 2;

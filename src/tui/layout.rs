@@ -137,7 +137,7 @@ impl App {
         Some(Effect::SaveLayout { key, text })
     }
 
-    /// Hides the detail next to the list or shows it again, and shows a notice about the result.
+    /// Hides the details next to the list or shows them again, and shows a notice about the result.
     pub(super) fn toggle_detail(&mut self, now: Time) {
         self.panes.hides_detail = !self.panes.hides_detail;
         let open = self.key_label(Context::Jobs, Action::Open);

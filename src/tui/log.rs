@@ -107,7 +107,7 @@ fn log_lines(app: &App, rows: usize) -> Vec<LogLine<'_>> {
 enum LogLevel {
     /// A request that failed.
     Error,
-    /// A request that succeeded, but with a remark.
+    /// A request with a success status whose response has a problem.
     Warning,
     /// A change of a job.
     Change,
@@ -154,7 +154,7 @@ impl LogLevel {
 const MIN_WIDTH_WITH_DURATION: usize = 60;
 /// Maximum width of the messages, so that the durations are close to them.
 const MAX_MESSAGE_CELLS: usize = 72;
-/// Width of what a request does, so that the jobs are below each other.
+/// Width of the name of the operation. It is fixed, so that the job titles line up.
 const OPERATION_CELLS: usize = 8;
 
 type LogRow<'a> = ListRow<'a, LogEntry>;

@@ -61,7 +61,7 @@ impl JobList {
 
     /// Whether the condition `holds` is true for at least one marked job that is listed.
     pub(super) fn any_marked(&self, holds: impl Fn(&Job) -> bool) -> bool {
-        // Whether a job is listed takes longer to find out than most conditions.
+        // Checking whether a job is listed is slower than most conditions, so it comes last.
         let marked = self.marks.keys.iter().filter_map(|key| self.get(*key));
         marked.filter(|job| holds(job)).any(|job| self.position(job.key).is_some())
     }

@@ -1,5 +1,5 @@
 //! The messages that the state machine handles, and the effects that it requests. Most effects are answered by a
-//! message, even if they fail. Those of a feature are in its `messages` module, with what the messages change.
+//! message, even if they fail. A feature's messages and effects are in its `messages` module.
 
 use super::analytics::messages::{AnalyticsEffect, AnalyticsMsg};
 use super::compose::messages::{PromptsEffect, PromptsMsg};

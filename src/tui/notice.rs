@@ -65,7 +65,7 @@ impl Message {
         if display_width(&self.text) <= space || (self.is_seen && self.severity.stays()) {
             return vec![format!("{sign}{}", shorten(&self.text, space))];
         }
-        // One blank is before each line.
+        // Each line starts with a blank.
         let indent = " ".repeat(1 + display_width(sign));
         let lines = fit_message(
             &self.text,

@@ -1,5 +1,5 @@
 //! Notices: one message at a time in the lower rule of the screen. A warning or an error stays until the user has read
-//! it; a newer notice is shown instead of it for its time.
+//! it; a newer notice covers it until that notice ends.
 
 use super::App;
 use super::keymap::Action;
@@ -132,7 +132,7 @@ mod tests {
     use crossterm::event::{Event, KeyCode};
 
     const LONG: &str = "Rejected: “Rewrite the landing page”. 400: “prompt is too long for this project, so shorten it a \
-                        lot before you send it to the service again”. Resolve it with !.";
+                        lot before you send it to the service again”. Press ! to resolve it.";
 
     fn fixture() -> App {
         app((1..=40).map(|key| row(key, Status::Failed)).collect())
@@ -210,14 +210,14 @@ mod tests {
             let (width, rows) = (usize::from(size.0), usize::from(size.1));
             let lines = app.message_lines(width);
             assert!((2..=rows - ROWS_BESIDE_MESSAGE).contains(&lines.len()) || width == 160, "{size:?}: {lines:?}");
-            assert!(lines.concat().ends_with("with !."), "{lines:?}");
+            assert!(lines.concat().ends_with("resolve it."), "{lines:?}");
             assert!(lines.iter().all(|line| display_width(line) <= width));
             assert!(app.message_area(&lines).bottom() < app.geometry().body.bottom(), "the position stays visible");
             press(&mut app, 'j');
             let lines = app.message_lines(width);
             assert_eq!(lines.len(), 1, "{lines:?}");
             assert!(lines.iter().all(|line| display_width(line) <= app.message_rule_width()), "{lines:?}");
-            assert!(width < 80 || lines.concat().ends_with("Resolve it with !"), "{lines:?}");
+            assert!(width < 80 || lines.concat().ends_with("Press ! to resolve it"), "{lines:?}");
         }
     }
 }

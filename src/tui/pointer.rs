@@ -1,4 +1,4 @@
-//! The mouse: what is under the pointer handles the clicks and the wheel, and a click does what a key would do there.
+//! Mouse input: the component under the pointer handles clicks and the wheel. A click does what a key does there.
 
 use super::component::{Component, Cx, Flow};
 use super::compose::editor::Editor;

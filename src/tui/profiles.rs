@@ -443,9 +443,7 @@ fn profiles_message(view: View<'_>, open: &ProfilesDialog) -> (String, Style) {
     let name = |at: usize| app.config.profiles.get(at).map(|profile| profile.name.to_string()).unwrap_or_default();
     match (&open.step, &open.message) {
         (SwitchStep::ReadingKey(at), _) => (format!("Reading the key of {}…", name(*at)), theme.working),
-        (SwitchStep::TestingKey(at), _) => {
-            (format!("Checking the key of {} with the service…", name(*at)), theme.working)
-        }
+        (SwitchStep::TestingKey(at), _) => (format!("Checking {}'s key with the service…", name(*at)), theme.working),
         (SwitchStep::Choosing, Some(message)) => (message.to_string(), theme.bad),
         (SwitchStep::Choosing, None) => {
             let key = app.key_label(Context::Profiles, Action::Confirm);

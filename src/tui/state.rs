@@ -71,7 +71,7 @@ pub(super) struct BulkFollowUp {
     pub failure_message: Option<CleanText>,
 }
 
-/// What the user has started with pull requests since the start.
+/// The actions on pull requests and the preview builds that the user has started since docdeck started.
 #[derive(Debug, Default)]
 pub(super) struct PullRequestWork {
     /// The rest of an action on several pull requests, while it is under way.
@@ -105,7 +105,7 @@ pub(super) struct PreviewBuild {
     pub last: Option<Build>,
     /// Why it was not started, or why its state is unknown. Then its state is not requested again.
     pub problem: Option<CleanText>,
-    /// How often its state was requested.
+    /// How many times its state was requested.
     pub checks: u16,
     /// How many of the last requests for its state failed.
     pub failures: u8,

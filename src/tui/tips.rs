@@ -64,7 +64,7 @@ impl App {
             Context::Views => Some(TipPlace::Views),
             Context::Editor => Some(TipPlace::Editor),
             Context::BatchText => Some(TipPlace::Batch),
-            Context::Calendar | Context::CalendarLine => Some(TipPlace::Calendar),
+            Context::Calendar | Context::CalendarInput => Some(TipPlace::Calendar),
             Context::PageDetail => Some(TipPlace::PageDetail),
             Context::Trend => Some(TipPlace::Trend),
             Context::Movers => Some(TipPlace::Movers),

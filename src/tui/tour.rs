@@ -1,4 +1,4 @@
-//! The tour of the demo: four steps in a box that the next key closes. A key that the tour names does what it says, too.
+//! The tour of the demo: four steps in a box that the next key closes. A key that the tour names also runs its action.
 
 use super::component::prelude::*;
 use super::geometry::centered;
@@ -79,7 +79,7 @@ impl Component for Tour {
         let inner = draw_box(frame, area, Line::styled(" A tour in four steps ", view.theme.title), view.theme.focus);
         let mut row = Rect { x: inner.x + 1, width: columns, height: 1, ..inner };
         for (indent, height, line) in lines {
-            // No numbers, because some steps begin with a key that is a number.
+            // The steps are not numbered, because some begin with a key that is a digit.
             let bullet = Line::styled("•", view.theme.muted);
             frame.render_widget(bullet, Rect { width: indent, ..row }.intersection(inner));
             let text = Rect { x: row.x + indent, width: columns.saturating_sub(indent), height, ..row };

@@ -72,7 +72,7 @@ impl App {
     pub(super) fn after_update(&mut self, effects: &mut Vec<Effect>) {
         self.panes.editor_rows = self.find::<Editor>().map_or(0, |editor| editor.rows_below_thread(self));
         let g = self.geometry();
-        // Also when a longer title has widened the list.
+        // The width also changes when a longer title has widened the list.
         self.detail.set_width(g.detail_columns());
         self.jobs.keep_selected_visible(self.uncovered_rows(g.list_lines()));
         if self.screen == Screen::Views {
@@ -135,7 +135,7 @@ impl App {
         }
     }
 
-    /// Records whether the terminal has the focus, and informs the engine of a change: it asks code hosts for nothing
+    /// Records whether the terminal has the focus, and informs the engine of a change: it sends code hosts no requests
     /// while nobody sees the screen.
     fn set_focused(&mut self, is_focused: bool, effects: &mut Vec<Effect>) {
         if self.finish_alerts.set_focused(is_focused) {
@@ -234,8 +234,8 @@ impl App {
             EngineEvent::JobsRemoved(left) => self.remove_pruned_jobs(&left, now),
             EngineEvent::ExternalChange => self.refresh_all_jobs(effects),
             EngineEvent::QueueOwnership(sends) => self.sends_queue = sends,
-            EngineEvent::Loading(progress) => self.load_progressed(progress, now),
-            EngineEvent::LoadingRows(progress) => self.rows_progressed(progress),
+            EngineEvent::Loading(progress) => self.show_load_progress(progress, now),
+            EngineEvent::LoadingRows(progress) => self.show_rows_progress(progress),
             EngineEvent::Totals { range, totals } => self.totals_received(range, totals),
             EngineEvent::Connection(connection) => {
                 // If the API key was tested, the connection counts as ready while the engine is still connecting.
@@ -249,7 +249,7 @@ impl App {
                 self.dirty |= self.budgets.insert(limited, budget) != Some(budget);
             }
             EngineEvent::Logged(mut entry) => {
-                // The title says more than the id.
+                // The title is more useful than the id.
                 let job = self
                     .jobs
                     .rows()

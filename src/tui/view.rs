@@ -1,4 +1,4 @@
-//! What all drawing functions get: the app's state, the theme and the current time.
+//! The arguments that all drawing functions share.
 
 use super::app::App;
 use super::draw::theme::Theme;

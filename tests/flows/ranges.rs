@@ -38,7 +38,7 @@ async fn the_later_day_of_a_range_can_be_picked_first_on_the_calendar() {
     // Picks today, and then the day ten days before it.
     dashboard.press_key(KeyCode::Enter);
     dashboard.press_chars("khhh");
-    dashboard.assert_shows("11 days: Enter shows it");
+    dashboard.assert_shows("11 days: Enter shows this range");
     dashboard.press_chars(" ");
     assert!(dashboard.app.dialogs.is_empty());
     until_range(&mut dashboard, today - TimeDelta::days(10), today).await;

@@ -397,7 +397,7 @@ async fn the_trend_loads_its_days_after_confirmation_and_caches_them() {
     dashboard.press_chars("t");
     dashboard.until_shown("7 of 7 days not loaded").await;
     assert_eq!(view_requests(&sim), 1, "opening the trend sends no request");
-    confirm_cost(&mut dashboard, "a", "7 of 7 days are not loaded or outdated: 7 requests (99 left this hour).").await;
+    confirm_cost(&mut dashboard, "a", "7 of 7 days are missing or outdated: 7 requests (99 left this hour).").await;
     dashboard.until_shown("all 7 days loaded").await;
     dashboard.until("rest", |dashboard| dashboard.app.views.totals.pending_count() == 0).await;
     assert_eq!(view_requests(&sim), 8);

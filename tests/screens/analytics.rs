@@ -188,7 +188,7 @@ fn searches_before_the_first_response() {
 
 #[test]
 fn searches_with_a_filter_that_nothing_passes() {
-    snapshots("searches_filtered", &[], &["No row passes the filter."], |fixture| {
+    snapshots("searches_filtered", &[], &["No matches."], |fixture| {
         let range = open(fixture, 1);
         analytics(fixture, AnalyticsMsg::Searches(loaded(range, searches(), None)));
         fixture.press_keys("/ h i t s > 9 0 0 Enter");
@@ -246,7 +246,7 @@ fn pages_that_need_work() {
 
 #[test]
 fn pages_that_need_work_with_a_report_that_is_not_loaded() {
-    snapshots("needs_work_partial", &[], &["not loaded: questions"], |fixture| load_signals(fixture, false));
+    snapshots("needs_work_partial", &[], &["press a to load questions"], |fixture| load_signals(fixture, false));
 }
 
 #[test]

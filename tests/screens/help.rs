@@ -28,7 +28,7 @@ fn the_keys_that_match_typed_words() {
 
 #[test]
 fn help_when_no_line_matches() {
-    snapshots("help_nothing", &[], &["No match.", "Esc show all", "Help: jobs"], |fixture| {
+    snapshots("help_nothing", &[], &["No matches.", "Esc show all", "Help: jobs"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("? / x y z z y Enter");
     });

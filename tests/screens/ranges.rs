@@ -58,7 +58,7 @@ fn the_calendar_after_the_first_day_is_picked() {
 
 #[test]
 fn a_typed_range_that_ends_before_it_starts() {
-    snapshots("calendar_invalid", &[], &["2026-11-20 comes after 2026-11-01:"], |fixture| {
+    snapshots("calendar_invalid", &[], &["2026-11-20 comes after 2026-11-01;"], |fixture| {
         open_views_screen(fixture);
         fixture.press_keys("D");
         fixture.paste("2026-11-20 2026-11-01");

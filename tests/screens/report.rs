@@ -132,7 +132,7 @@ fn filtered_and_marked_pages() {
 
 #[test]
 fn a_filter_that_matches_no_page() {
-    snapshots("report_no_match", &[], &["None of the 68 pages matches.", "Esc shows all."], |fixture| {
+    snapshots("report_no_match", &[], &["No matches among 68 pages.", "Esc shows all."], |fixture| {
         show_comparison(fixture);
         fixture.press_keys("/");
         fixture.paste("no-such-page");
@@ -341,7 +341,7 @@ fn a_table_of_any_layout_can_be_drawn_at_any_size_and_in_ascii() {
 
 #[test]
 fn a_filter_for_removed_pages() {
-    snapshots("report_gone", &[], &["2 gone pages"], |fixture| {
+    snapshots("report_gone", &[], &["2 pages gone"], |fixture| {
         show_comparison(fixture);
         fixture.press_keys("/ g o n e Enter");
     });

@@ -629,7 +629,7 @@ fn the_trend_without_any_known_day_and_its_cost() {
     snapshots(
         "trend_cost",
         &[],
-        &["7 of 7 days are not loaded or outdated: 7 requests (88 left this hour). Load"],
+        &["7 of 7 days are missing or outdated: 7 requests (88 left this hour). Load"],
         |fixture| {
             trend(fixture, "", |_| None);
             fixture.press_keys("a");

@@ -429,7 +429,7 @@ impl ScreenFixture {
     }
 
     pub(crate) fn select_unconfirmed_job(&mut self) {
-        let reason = CleanText::line("The connection was lost after the request had gone out.");
+        let reason = CleanText::line("The connection was lost after the request was sent.");
         let text = "Rewrite the SSO guide\n\nStart from the questions that support gets.";
         let lost = prompt(9, PromptKind::Create, text, Delivery::Unconfirmed(reason), 2);
         self.thread = Thread { prompts: vec![lost], events: Vec::new() };

@@ -71,7 +71,7 @@ struct GeneratedBackup {
 impl GeneratedBackup {
     fn new(jobs: Vec<InitialJob>, scope: &Scope, now: Time) -> Self {
         let header = BackupLine::Header(BackupHeader { docdeck_version: CleanText::line(INSTANCE), exported_at: now });
-        let line = Cursor::new(header.write().unwrap_or_default().into_bytes());
+        let line = Cursor::new(header.to_json().unwrap_or_default().into_bytes());
         Self { jobs: jobs.into_iter(), scope: scope.clone(), now, line }
     }
 }
@@ -85,7 +85,7 @@ impl Read for GeneratedBackup {
             }
             let Some(job) = self.jobs.next() else { return Ok(0) };
             let Some(record) = job_record(&self.scope, &job, self.now) else { continue };
-            let text = BackupLine::Job(Box::new(record)).write().map_err(io::Error::other)?;
+            let text = BackupLine::Job(Box::new(record)).to_json().map_err(io::Error::other)?;
             self.line = Cursor::new(format!("\n{text}").into_bytes());
         }
     }

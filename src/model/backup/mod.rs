@@ -154,7 +154,7 @@ impl BackupLine {
     ///
     /// # Errors
     /// Fails if JSON serialization fails, which it never does in memory.
-    pub fn write(&self) -> Result<String, LineError> {
+    pub fn to_json(&self) -> Result<String, LineError> {
         let line = serde_json::to_string(&wire::WireLine::from(self)).map_err(LineError::malformed)?;
         Ok(escaped_json(&line).into_owned())
     }
@@ -163,7 +163,7 @@ impl BackupLine {
     ///
     /// # Errors
     /// Returns what is wrong with the line, as a phrase that follows "line 17".
-    pub fn read(text: &str, now: Time) -> Result<Self, LineError> {
+    pub fn parse(text: &str, now: Time) -> Result<Self, LineError> {
         wire::parse_backup_line(text, now)
     }
 }

@@ -42,7 +42,7 @@ pub enum RangeError {
     TooMany(CleanText),
     #[error("a range has 1 to {MAX_DAYS} days")]
     Days,
-    #[error("{from} comes after {to}: put the earlier date first")]
+    #[error("{from} comes after {to}; put the earlier date first")]
     Reversed { from: NaiveDate, to: NaiveDate },
     #[error("{from} is in the future: today is {today} UTC")]
     Future { from: NaiveDate, today: NaiveDate },
@@ -265,7 +265,7 @@ mod tests {
             ("2026-w", "2026-w is not a complete date yet: YYYY-MM-DD"),
             ("0d", "a range has 1 to 3660 days"),
             ("99999999999d", "a range has 1 to 3660 days"),
-            ("2026-03-01 2026-02-01", "2026-03-01 comes after 2026-02-01: put the earlier date first"),
+            ("2026-03-01 2026-02-01", "2026-03-01 comes after 2026-02-01; put the earlier date first"),
             ("2026-12-01 2026-12-03", "2026-12-01 is in the future: today is 2026-11-20 UTC"),
             ("2026-11-01 2026-11-02 x", "x is one too many: a range has a first and a last day"),
             ("soon", "soon is not a date: write 2026-11-20, 2026-10, 2026-q3, 2026-w47, 7d or last week"),

@@ -38,8 +38,8 @@ impl KeySourceChoice {
         match self {
             Self::Unchanged => "unchanged",
             Self::Typed => "typed here",
-            Self::Command => "a command",
-            Self::File => "a file",
+            Self::Command => "command",
+            Self::File => "file",
             Self::Variable => "environment",
         }
     }

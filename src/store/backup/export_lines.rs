@@ -42,7 +42,7 @@ pub(super) fn export(
 ) -> StoreResult<ExportCounts> {
     let mut out = BufWriter::with_capacity(64 << 10, out);
     let mut write = |line: &BackupLine| -> StoreResult<()> {
-        let text = line.write().map_err(|error| StoreError::Unusable(format!("a line {error}")))?;
+        let text = line.to_json().map_err(|error| StoreError::Unusable(format!("a line {error}")))?;
         out.write_all(text.as_bytes())?;
         Ok(out.write_all(b"\n")?)
     };

@@ -66,7 +66,7 @@ impl<B: BufRead> BackupReader<B> {
                 continue;
             }
             let wrong = |what| ImportError::Line { line, what };
-            match BackupLine::read(text, self.now) {
+            match BackupLine::parse(text, self.now) {
                 // A header is also in the middle of the file if two backups were concatenated.
                 Ok(BackupLine::Header(_)) => self.has_header = true,
                 Err(newer @ LineError::NewerVersion(_)) => return Err(wrong(newer)),

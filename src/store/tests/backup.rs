@@ -529,7 +529,7 @@ fn any_backup() -> impl Strategy<Value = String> {
             let draft = DraftText { text, saved_at: at(3) };
             BackupLine::Draft(DraftRecord { scope: scope(), purpose: DraftPurpose::NewJob, draft })
         }));
-        lines.iter().map(|line| line.write().expect("written") + "\n").collect()
+        lines.iter().map(|line| line.to_json().expect("written") + "\n").collect()
     })
 }
 

@@ -98,7 +98,7 @@ fn no_jobs_text(view: View<'_>, open: &AllJobs) -> Option<(String, ratatui::styl
             } else {
                 format!("{} clears the filter", view.app.key_label(Context::Everywhere, Action::Close))
             };
-            let text = format!("None of the {jobs} matches; {hint}.");
+            let text = format!("No matches among {jobs}; {hint}.");
             Some((text, theme.muted))
         }
         _ => None,

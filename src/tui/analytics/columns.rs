@@ -20,7 +20,7 @@ const MAX_PATH_CELLS: usize = 36;
 /// The width of a bar in cells.
 const BAR_CELLS: usize = 10;
 
-/// Formats a share of 1 in percent; `None` if it is no number.
+/// Formats a fraction as a percentage; `None` if it is not a number.
 pub(super) fn percent(share: &Count) -> Option<String> {
     let percent = share.signed()?.as_f64() * 100.0;
     Some(if percent > 0.0 && percent < 9.95 { format!("{percent:.1}%") } else { format!("{percent:.0}%") })

@@ -29,7 +29,7 @@ pub(super) struct RowContent {
     /// The id of the conversation that can be loaded.
     pub conversation_id: Option<CleanText>,
     /// The index of the row among the shown rows, and their number.
-    pub place: (usize, usize),
+    pub position: (usize, usize),
 }
 
 /// What the dialog does with the selected row of its tab.
@@ -128,8 +128,8 @@ impl Component for RowDetail {
                 Label::default_if(can_load)
             }
             Action::Open => Label::default_if(self.content.page.is_some()),
-            Action::NextRow => Label::default_if(self.content.place.0 + 1 < self.content.place.1),
-            Action::PreviousRow => Label::default_if(self.content.place.0 > 0),
+            Action::NextRow => Label::default_if(self.content.position.0 + 1 < self.content.position.1),
+            Action::PreviousRow => Label::default_if(self.content.position.0 > 0),
             _ => Some(Label::Default),
         }
     }
@@ -164,7 +164,7 @@ impl Component for RowDetail {
     }
 
     fn position_text(&self, app: &App) -> String {
-        let (at, len) = self.content.place;
+        let (at, len) = self.content.position;
         let hidden = self.list.hidden_below(app.geometry().dialog_rows());
         let more = if hidden > 0 { format!(", {} ↓", plural(hidden, "more line")) } else { String::new() };
         format!("{} of {}{more}", format_count(at + 1), format_count(len))

@@ -36,7 +36,7 @@ use ratatui::widgets::{Paragraph, Wrap};
 const MIN_FILTER_CELLS: usize = 20;
 /// The blank cells between two numbers.
 const NUMBER_GAP: &str = "   ";
-/// The cells before the table of each row: for the selection and for the mark.
+/// The cells at the start of each row: one for the selection and one for the mark.
 const MARK_CELLS: usize = 2;
 
 pub(super) fn draw_report<R: ReportRow>(frame: &mut Frame<'_>, view: View<'_>, screen: &dyn Component) {
@@ -51,7 +51,7 @@ pub(super) fn draw_report<R: ReportRow>(frame: &mut Frame<'_>, view: View<'_>, s
     draw_rows(frame, view, &areas, &table, tab);
 }
 
-/// Draws the numbers of a report with a note about it, or why there are none. `list` is what is listed of it. Returns the
+/// Draws the numbers of a report with a note about it, or why there are none. `list` has its listed rows. Returns the
 /// report, if it is loaded.
 pub(super) fn draw_summary<'a, R: ReportRow, L: HasFields>(
     frame: &mut Frame<'_>,
@@ -103,7 +103,7 @@ pub(super) fn draw_rows<T: ListTab>(
     }
     if tab.list().is_empty() {
         let clears = view.app.key_label(Context::Analytics, Action::Close);
-        draw_hint(frame, areas.lines, &format!("No row passes the filter. {clears} clears it."), view.theme.muted);
+        draw_hint(frame, areas.lines, &format!("No matches. {clears} clears the filter."), view.theme.muted);
     }
 }
 
@@ -215,7 +215,7 @@ pub(super) fn numbers_line<'a>(theme: &Theme, numbers: Vec<(&'static str, String
 fn note_text<R: ReportRow, L: HasFields>(view: View<'_>, tab: &RowsTab<R>, list: &RowList<L>) -> (String, bool) {
     let key = |action| view.app.key_label(Context::Analytics, action);
     if list.needs_comparison() && !tab.is_compared() {
-        let text = format!("“new” needs a comparison with a loaded period: {} compares", key(Action::Compare));
+        let text = format!("“new” needs a comparison: press {} to compare", key(Action::Compare));
         return (text, true);
     }
     if let Some(progress) = tab.progress() {
@@ -239,15 +239,15 @@ fn note_text<R: ReportRow, L: HasFields>(view: View<'_>, tab: &RowsTab<R>, list:
         // The counts come first, because the end is cut off on a narrow screen.
         let counts = tab.new_and_gone_counts().filter(|_| R::IS_COMPARED);
         parts.extend(counts.map(|(new, gone)| format!("{} new, {} gone", format_count(new), format_count(gone))));
-        let in_part = if tab.is_compared_in_part() {
-            format!(" (loaded in part: {} loads the rest)", key(Action::LoadAll))
+        let in_part = if tab.is_comparison_partial() {
+            format!(" (partial: {} loads the rest)", key(Action::LoadAll))
         } else {
             String::new()
         };
         let days = ranges.day_counts().map(|days| format!("per day, {days}"));
         let label = days.unwrap_or_else(|| ranges.short_label(shown));
         let state = if tab.compared_reports().is_some() { "" } else { " (not loaded yet)" };
-        parts.push(format!("compared: {label}{in_part}{state}"));
+        parts.push(format!("change: {label}{in_part}{state}"));
     }
     (parts.join(" · "), false)
 }

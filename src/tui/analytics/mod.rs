@@ -1,8 +1,8 @@
 //! The analytics screen: page views (`tui::views`), and the reports about searches, feedback and questions, each in a
 //! tab. All tabs show the same date range.
 //!
-//! `row_list` is how the rows of a tab are listed, `rows_tab` the state of a report, `report_row` what is specific to a
-//! kind of row, `screen` the component of these tabs, `needs_work` the tab that combines all reports.
+//! `row_list` lists the rows of a tab, `rows_tab` has the state of a report, `report_row` what is specific to a
+//! kind of row, `screen` the component of these tabs, and `needs_work` the tab that combines all reports.
 
 pub(in crate::tui) mod columns;
 mod detail;

@@ -49,8 +49,8 @@ impl NeedsWorkTab {
         self.range.into_iter().chain(compared).collect()
     }
 
-    /// Takes over page views that the tab Pages has loaded, if they are newer or more complete. Returns whether it did.
-    pub(super) fn share_views(&mut self, pages: &AllPages, now: Time) -> bool {
+    /// Uses page views that the Pages tab has loaded, if they are newer or more complete. Returns whether it did.
+    pub(super) fn use_views_of_pages_tab(&mut self, pages: &AllPages, now: Time) -> bool {
         let ranges = self.ranges_of_views();
         let known: Vec<&Arc<Report>> = ranges.into_iter().filter_map(|range| pages.report(range)).collect();
         known.into_iter().filter(|report| self.use_views(report, now)).count() > 0

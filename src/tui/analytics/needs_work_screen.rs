@@ -25,7 +25,7 @@ use crate::model::text::CleanText;
 use crate::model::views::ViewCount;
 use crate::tui::component::prelude::*;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
-use crate::tui::draw::bars::{compact_number, fraction_bar, plain_scale_line};
+use crate::tui::draw::bars::{fraction_bar, plain_scale_line, short_number_with_decimal};
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::format::{format_count, format_views, plural, truncate_path};
 use crate::tui::views::columns::CHANGE_WIDTH;
@@ -227,7 +227,7 @@ impl Component for NeedsWorkScreen {
             return;
         }
         let table = table(usize::from(areas.lines.width), &tab.found);
-        // The first line of the headings is in the row that is blank otherwise.
+        // The first line of the headings is in the row that would otherwise be blank.
         if areas.headings.y > areas.status.bottom() {
             let above = Rect { y: areas.headings.y - 1, ..areas.headings };
             let headings =
@@ -286,16 +286,16 @@ fn note_text(view: View<'_>) -> (String, bool) {
         let views = views.into_iter().chain(change);
         let partial = analytics.loaded_reports().partial();
         let names: Vec<&str> = partial.rows.iter().map(|kind| kind.label()).collect();
-        let in_part = (!names.is_empty()).then(|| format!("loaded in part: {}", names.join(", ")));
+        let in_part = (!names.is_empty()).then(|| format!("partial: {}", names.join(", ")));
         // The end is cut off in a narrow terminal.
         let searches = searches_of_no_page(&tab.found);
         return (views.chain(in_part).chain(searches).collect::<Vec<_>>().join(" · "), false);
     }
     let key = view.app.key_label(Context::Analytics, Action::LoadAll);
-    (format!("not loaded: {}; press {key} to load", missing.names().join(", ")), false)
+    (format!("press {key} to load {}", missing.names().join(", ")), false)
 }
 
-/// Returns how many searches belong to no page, which the last row stands for; `None` if there are none.
+/// Returns the note about searches that belong to no page, which the last row shows; `None` if there are none.
 fn searches_of_no_page(found: &NeedsWork) -> Option<String> {
     let none = found.pages.iter().find(|page| page.path.is_none())?;
     let searches = none.value(Signal::UnclickedSearches).filter(|searches| !searches.is_zero())?;
@@ -333,7 +333,7 @@ fn table(width: usize, found: &NeedsWork) -> Table<ListCell<PageSignals>> {
         if width >= MIN_WIDTH_WITH_VIEWS {
             C::right("views", 9, |row, _| views_cell(row, format_views))
         } else {
-            C::right("views", 7, |row, _| views_cell(row, compact_number)).optional(3)
+            C::right("views", 7, |row, _| views_cell(row, short_number_with_decimal)).optional(3)
         },
         C::right("change", CHANGE_WIDTH - 1, views_change_cell).optional(4),
         signal(["down", "down  of all"], 8, down),
@@ -380,7 +380,7 @@ fn selected_content(app: &App) -> Option<RowContent> {
         parts: details(app, page),
         page: page.path.clone(),
         conversation_id: None,
-        place: tab.place(),
+        position: tab.position(),
     })
 }
 
@@ -409,7 +409,7 @@ fn details(app: &App, page: &PageSignals) -> Vec<DetailPart> {
     parts
 }
 
-/// Returns the name of a signal at the start of a line.
+/// Returns the name of a signal with a capital letter, for the start of a line.
 fn signal_heading(signal: Signal) -> &'static str {
     match signal {
         Signal::Views => "Views",

@@ -141,7 +141,7 @@ impl QuestionGroups {
             }
         }
         self.groups = groups.into_values().collect();
-        // Groups with the same number of unanswered questions are listed by their questions, then by name.
+        // Groups with equally many unanswered questions are ordered by their number of questions, then by name.
         self.groups.sort_by(|a, b| b.questions.cmp(&a.questions).then_with(|| a.name.cmp(&b.name)));
         self.arrange_around(selected.as_deref());
     }

@@ -36,10 +36,10 @@ pub struct RowList<R: HasFields> {
     /// The identities of the marked rows.
     marks: HashSet<String>,
     /// The only rows that are listed; `None` for all.
-    only: Option<ListedGroup>,
+    listed_group: Option<ListedGroup>,
 }
 
-/// A group of rows, of which a list shows no others.
+/// The group of rows to which a list is limited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ListedGroup {
     pub name: String,
@@ -57,24 +57,24 @@ impl<R: HasFields> Default for RowList<R> {
             filter_text: String::new(),
             filter: RowFilter::default(),
             marks: HashSet::new(),
-            only: None,
+            listed_group: None,
         }
     }
 }
 
 impl<R: HasFields> RowList<R> {
     /// Lists only the rows of a group, or all rows. [`ListTab::arrange`] has to follow.
-    pub(super) fn set_only(&mut self, only: Option<ListedGroup>) {
-        self.only = only;
+    pub(super) fn limit_to_group(&mut self, group: Option<ListedGroup>) {
+        self.listed_group = group;
     }
 
-    pub(super) fn only(&self) -> Option<&ListedGroup> {
-        self.only.as_ref()
+    pub(super) fn listed_group(&self) -> Option<&ListedGroup> {
+        self.listed_group.as_ref()
     }
 
     /// Filters and sorts the rows, and selects the row with the identity `selected`, otherwise the first one.
     pub(super) fn arrange(&mut self, rows: &Rows<'_, R>, selected: Option<&str>, is_new: impl Fn(&R) -> bool) {
-        let is_listed = |row: &R| self.only.as_ref().is_none_or(|only| only.rows.contains(row.identity()));
+        let is_listed = |row: &R| self.listed_group.as_ref().is_none_or(|only| only.rows.contains(row.identity()));
         let passes = |(_, row): &(usize, &R)| is_listed(row) && self.filter.passes_compared(row, &is_new);
         let mut order: Vec<(usize, &R)> = rows.iter().enumerate().filter(passes).collect();
         if let Some(field) = self.sort_field() {
@@ -128,7 +128,7 @@ impl<R: HasFields> RowList<R> {
     /// Returns notes for the rule below the rows: the listed group, the number of marked rows, and the order unless it
     /// is the default.
     pub(super) fn notes(&self) -> impl Iterator<Item = String> {
-        let only = self.only.as_ref().map(|only| format!("only {}", only.name));
+        let only = self.listed_group.as_ref().map(|only| format!("only {}", only.name));
         let marked = (self.marked_count() > 0).then(|| format!("{} marked", self.marked_count()));
         let (field, is_ascending) = self.sort();
         let is_usual = field == R::DEFAULT_SORT && !is_ascending;
@@ -174,7 +174,7 @@ pub trait ListTab {
     }
 
     /// Returns the index of the selected row, and the number of shown rows.
-    fn place(&self) -> (usize, usize) {
+    fn position(&self) -> (usize, usize) {
         (self.list().state.selected(), self.list().shown.len())
     }
 

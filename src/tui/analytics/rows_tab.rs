@@ -111,7 +111,7 @@ impl<R: FieldedRow> RowsTab<R> {
         self.report = Load::Loading { before: None };
         self.progress = None;
         self.comparison = None;
-        self.list.set_only(None);
+        self.list.limit_to_group(None);
         self.arrange();
         Some(Effect::Analytics(AnalyticsEffect::LoadCached(R::KIND, range)))
     }
@@ -247,7 +247,7 @@ impl<R: FieldedRow> RowsTab<R> {
         self.arrange_around(selected.as_deref());
     }
 
-    /// Finds the rows that only the previous period has. While the current period is partial, they may still come.
+    /// Finds the rows that only the previous period has. While the current period is partial, they may still be loaded.
     fn find_gone_rows(&mut self) {
         let now = self.report.shown().map(|report| Arc::clone(&report.value)).filter(|now| now.is_complete());
         let Some(comparison) = &mut self.comparison else { return };
@@ -294,7 +294,7 @@ impl<R: FieldedRow> RowsTab<R> {
     }
 
     /// Whether only some rows of the compared reports are loaded, so that their numbers can't be compared.
-    pub(in crate::tui) fn is_compared_in_part(&self) -> bool {
+    pub(in crate::tui) fn is_comparison_partial(&self) -> bool {
         self.comparison.as_ref().is_some_and(|comparison| comparison.is_loaded() && !comparison.is_complete())
     }
 
@@ -335,7 +335,7 @@ impl<R: FieldedRow> RowsTab<R> {
     }
 
     /// Shows the progress of a load. It may arrive after the end of the load, and is then ignored.
-    pub(in crate::tui) fn progressed(&mut self, progress: RowsProgress) {
+    pub(in crate::tui) fn show_progress(&mut self, progress: RowsProgress) {
         if self.range == Some(progress.range) && self.report.is_loading() {
             self.progress = Some(progress).filter(|progress| !progress.is_complete);
         }

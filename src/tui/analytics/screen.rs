@@ -162,7 +162,7 @@ fn row_content<R: ReportRow>(app: &App) -> Option<RowContent> {
         parts: row.details(),
         page: row.page(),
         conversation_id: row.conversation_id().cloned(),
-        place: tab.place(),
+        position: tab.position(),
     })
 }
 
@@ -181,7 +181,7 @@ fn export<R: ReportRow>(tab: &RowsTab<R>) -> Option<Effect> {
 pub(super) fn sort_by_heading<T: ListTab>(table: &Table<ListCell<T::Row>>, at: Position, tab: &mut T) {
     let column = usize::from(at.x).checked_sub(draw::table_start()).and_then(|cell| table.column_at(cell));
     let Some(name) = column.map(|column| field_of_heading(column.heading())) else { return };
-    // The first column of groups is named after what they are.
+    // The heading of the first column of groups is the kind of group.
     let is_group = ["page", "category"].contains(&name);
     let field = find_field::<T::Row>(name).or_else(|| find_field("name").filter(|_| is_group));
     if let Some(field) = field {
@@ -231,10 +231,10 @@ pub(super) fn act_on_list<T: ListTab>(
     true
 }
 
-/// Returns what Esc does to a list.
+/// Returns the label of Esc in the footer of a list.
 pub(super) fn close_label<R: HasFields>(list: &RowList<R>) -> Option<Label> {
     match list.marked_count() {
-        0 if list.filter_text().is_empty() => list.only().map(|_| "list all".into()),
+        0 if list.filter_text().is_empty() => list.listed_group().map(|_| "list all".into()),
         0 => Some("clear filter".into()),
         _ => Some("unmark".into()),
     }
@@ -246,8 +246,8 @@ pub(super) fn close_list(tab: &mut impl ListTab) -> Flow {
         tab.list_mut().clear_marks();
     } else if !tab.list().filter_text().is_empty() {
         tab.set_filter("");
-    } else if tab.list().only().is_some() {
-        tab.list_mut().set_only(None);
+    } else if tab.list().listed_group().is_some() {
+        tab.list_mut().limit_to_group(None);
         tab.arrange();
     } else {
         return Flow::Pass;

@@ -74,7 +74,7 @@ impl AnalyticsTab {
     /// Returns the tabs whose names are shown in a rule of this width.
     pub(in crate::tui) fn shown(self, width: u16, is_filtered: bool) -> impl Iterator<Item = Self> {
         let has_all = width >= if is_filtered { MIN_RULE_WIDTH_WITH_FILTER } else { MIN_RULE_WIDTH };
-        // The page views are recognized without a name, and a filter needs the space.
+        // The page views are recognizable without a name, and a filter needs the space.
         let has_own = self != Self::Pages && (!is_filtered || width >= MIN_RULE_WIDTH);
         Self::ALL.into_iter().filter(move |tab| has_all || (has_own && *tab == self))
     }

@@ -298,7 +298,7 @@ fn searches_are_compared_with_the_previous_period() {
     let line = |word: &str| text.lines().find(|line| line.contains(word)).expect("a row").to_owned();
     assert!(line("sso").contains("30") && line("sso").contains("▲ 25%"), "{text}");
     assert!(line("fresh").contains("new") && line("old").contains("gone"), "{text}");
-    assert!(text.contains("queries 2 ▼ 67%") && text.contains("compared: complete days vs"), "{text}");
+    assert!(text.contains("queries 2 ▼ 67%") && text.contains("change: complete days vs"), "{text}");
     assert!(text.contains("1 new, 2 gone"), "{text}");
     press(&mut app, 'c');
     assert!(!screen(&app).contains("gone"));
@@ -314,7 +314,7 @@ fn the_rest_of_a_compared_range_is_loaded_after_confirmation() {
     let part = report(before, vec![search("sso", 20, None)], Some("more"));
     let part = RowsMsg::Cached { range: before, report: Some(part), is_fresh: true };
     app.update(Msg::Analytics(AnalyticsMsg::Searches(part)), at(0));
-    assert!(screen(&app).contains("(loaded in part: a loads the rest)"), "{}", screen(&app));
+    assert!(screen(&app).contains("(partial: a loads the rest)"), "{}", screen(&app));
     press(&mut app, 'a');
     assert!(screen(&app).contains("Load the other searches of "), "{}", screen(&app));
     let effects = analytics_effects(&press(&mut app, 'y'));
@@ -361,12 +361,12 @@ fn a_comparison_requests_nothing_before_its_cost_is_confirmed() {
     not_cached(&mut app);
     assert!(question(&app).contains("to compare? 2 requests, "), "{}", question(&app));
     key(&mut app, KeyCode::Esc);
-    assert!(!screen(&app).contains("compared:"), "{}", screen(&app));
+    assert!(!screen(&app).contains("change:"), "{}", screen(&app));
     assert_eq!(analytics_effects(&press(&mut app, 'c')).len(), 2, "the cache is read again");
     not_cached(&mut app);
     let effects = analytics_effects(&press(&mut app, 'y'));
     assert!(matches!(&effects[..], [AnalyticsEffect::Load(..), AnalyticsEffect::Load(..)]), "{effects:?}");
-    assert!(screen(&app).contains("compared:"), "{}", screen(&app));
+    assert!(screen(&app).contains("change:"), "{}", screen(&app));
 }
 
 #[test]
@@ -411,7 +411,7 @@ fn a_failed_comparison_is_reported_and_ends() {
     let before = compared(range).before;
     app.update(Msg::Analytics(AnalyticsMsg::Searches(RowsMsg::Ended { range: before, outcome })), at(0));
     let text = screen(&app);
-    assert!(text.contains("Could not reach the service.") && !text.contains("compared:"), "{text}");
+    assert!(text.contains("Could not reach the service.") && !text.contains("change:"), "{text}");
 }
 
 #[test]
@@ -468,7 +468,7 @@ fn the_numbers_of_questions_are_compared_with_the_previous_period() {
     assert_eq!(changes(&app), [Some(more)], "the groups are compared too");
     press(&mut app, 'c');
     assert_eq!(changes(&app), [None]);
-    assert!(text.contains("compared: complete days vs") && !text.contains("0 new"), "{text}");
+    assert!(text.contains("change: complete days vs") && !text.contains("0 new"), "{text}");
     press(&mut app, 'c');
     assert!(!screen(&app).contains('▲'), "{}", screen(&app));
 }

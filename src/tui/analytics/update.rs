@@ -78,7 +78,7 @@ impl App {
             }
         }
         let tab = R::of_mut(&mut self.analytics);
-        // The question comes once, when the cache was read, and not again with later responses.
+        // The user is asked once, when the cache has been read, and not again after later responses.
         let is_for_comparison = matches!(&msg, RowsMsg::Cached { range, .. } if tab.is_reading_compared(*range));
         let follows = tab.receive(msg, now);
         if let Some(report) = tab.report().cloned() {
@@ -175,13 +175,13 @@ impl App {
         self.analytics.tab == R::TAB && (R::TAB != AnalyticsTab::Feedback || self.analytics.is_by_page == is_by_page)
     }
 
-    pub(in crate::tui) fn rows_progressed(&mut self, progress: RowsProgress) {
+    pub(in crate::tui) fn show_rows_progress(&mut self, progress: RowsProgress) {
         match progress.kind {
             AnalyticsKind::Visitors => {}
-            AnalyticsKind::Searches => self.analytics.searches.progressed(progress),
-            AnalyticsKind::Feedback => self.analytics.feedback.progressed(progress),
-            AnalyticsKind::FeedbackByPage => self.analytics.feedback_by_page.progressed(progress),
-            AnalyticsKind::Questions => self.analytics.questions.progressed(progress),
+            AnalyticsKind::Searches => self.analytics.searches.show_progress(progress),
+            AnalyticsKind::Feedback => self.analytics.feedback.show_progress(progress),
+            AnalyticsKind::FeedbackByPage => self.analytics.feedback_by_page.show_progress(progress),
+            AnalyticsKind::Questions => self.analytics.questions.show_progress(progress),
         }
         self.dirty |= self.screen == Screen::Views;
     }
@@ -220,7 +220,7 @@ impl App {
                     .into_iter()
                     .filter(|of| pages.report(*of).is_none());
                 effects.extend(unread.map(AnalyticsEffect::LoadCachedViews).map(Effect::Analytics));
-                let has_new_views = analytics.needs_work.share_views(pages, now);
+                let has_new_views = analytics.needs_work.use_views_of_pages_tab(pages, now);
                 effects.extend(analytics.searches.show_range(range));
                 effects.extend(analytics.feedback_by_page.show_range(range));
                 effects.extend(analytics.feedback.show_range(range));
@@ -252,7 +252,7 @@ impl App {
         let most = REQUESTS_PER_CONFIRMATION.min(left);
         let text = format!(
             "Load all {} of {}, continuing after {} rows? At least 1 request and at most {most}, {left} left this hour. The \
-             service does not say how many rows there are.",
+             service does not report how many rows there are.",
             R::KIND.label(),
             range.words(true),
             format_count(report.rows.len())

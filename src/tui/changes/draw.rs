@@ -31,7 +31,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Changes) {
     let (app, theme) = (view.app, view.theme);
     let texts = DialogFrame {
         note: Line::styled(totals(view, open), theme.muted),
-        scope: Line::styled(age(view, open), theme.muted),
+        scope: Line::styled(state_note(view, open), theme.muted),
         ..DialogFrame::with_tabs(view, JobTab::Changes, title(app, open.job))
     };
     let inner = texts.draw(frame, view, open);
@@ -59,8 +59,8 @@ fn totals(view: View<'_>, open: &Changes) -> String {
     format!("{files}  +{} −{}  head {head}", format_count(additions), format_count(deletions))
 }
 
-/// Says if the changes are not those of the current head commit, or incomplete.
-fn age(view: View<'_>, open: &Changes) -> String {
+/// Returns a note if the changes are loading, incomplete or not those of the current head commit.
+fn state_note(view: View<'_>, open: &Changes) -> String {
     let Some(loaded) = open.load.shown().map(|loaded| &loaded.value) else { return String::new() };
     let state = view.app.jobs.get(open.job).and_then(|job| job.pull_request.as_ref());
     let head = state.map(|state| &state.head);
@@ -76,7 +76,7 @@ fn age(view: View<'_>, open: &Changes) -> String {
     }
 }
 
-/// Says what is missing from changes that are too large.
+/// Returns a note about what is missing from changes that are too large.
 fn cut_note(loaded: &LoadedDiff, total: Option<u64>) -> String {
     let shown = loaded.diff.files.len();
     match total.and_then(|total| usize::try_from(total).ok()).filter(|total| *total > shown) {
@@ -114,7 +114,7 @@ fn draw_rows(frame: &mut Frame<'_>, view: View<'_>, open: &Changes, diff: &Diff,
     }
 }
 
-/// Returns the lines on screen of a row.
+/// Returns the screen lines of a row.
 fn row_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, row: usize, width: usize) -> Vec<Line<'a>> {
     let theme = view.theme;
     match open.rows.get(row) {
@@ -166,7 +166,7 @@ fn file_line<'a>(view: View<'_>, file: &DiffFile, site: &SiteFacts, width: usize
     row.line()
 }
 
-/// Returns the lines on screen of a line of the diff.
+/// Returns the screen lines of a line of the diff.
 fn diff_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, index: usize, is_context: bool) -> Vec<Line<'a>> {
     let theme = view.theme;
     let Some(line) = diff.lines().get(index) else { return Vec::new() };

@@ -32,7 +32,7 @@ use rows::{DiffRow, DiffRows};
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 
-/// The most lines whose changed words, or lines on screen, are kept.
+/// The maximum number of lines whose changed words, or screen lines, are cached.
 const MAX_PREPARED: usize = 4000;
 /// Why there is nothing to show.
 const NO_CHANGES: &str = "This job has no pull request whose changes docdeck can show.";
@@ -52,7 +52,7 @@ pub struct Changes {
     is_typing: bool,
     /// The changed words of the lines that were visible, by the index of the line.
     highlights: HashMap<usize, Vec<Range<usize>>>,
-    /// The lines on screen of the long lines that were visible, by the index of the line and the width.
+    /// The screen lines of the long lines that were visible, by the index of the line and the width.
     wrapped: HashMap<(usize, usize), Vec<String>>,
     /// The file to select when the changes are read.
     wanted_file: Option<CleanText>,

@@ -5,7 +5,7 @@ use crate::model::diff::{Diff, LineKind};
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
-/// The most lines that are quoted.
+/// The maximum number of quoted lines.
 const MAX_LINES: usize = 200;
 
 /// Returns the quotation of these rows: for each file its path with the line numbers, then the lines. `None` if they
@@ -28,7 +28,7 @@ pub(super) fn quote(diff: &Diff, rows: &DiffRows, marked: RangeInclusive<usize>)
         let separator = if text.is_empty() { "" } else { "\n" };
         let _ = writeln!(text, "{separator}> {}{}", diff.files.get(file)?.path, numbers(diff, &lines));
         let kind = |line: &usize| diff.lines().get(*line).map_or(LineKind::Context, |line| line.kind);
-        // Signs tell apart lines of the old and of the new version.
+        // Signs distinguish the lines of the old version from those of the new one.
         let is_removed = |line: &usize| kind(line) == LineKind::Removed;
         let has_signs = lines.iter().any(is_removed) && !lines.iter().all(is_removed);
         for line in lines.iter().take(left) {

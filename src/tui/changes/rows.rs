@@ -1,4 +1,4 @@
-//! The rows of the changes, and how many lines on screen each of them needs. Only visible rows are laid out.
+//! The rows of the changes, and how many screen lines each of them needs. Only visible rows are laid out.
 
 use crate::model::diff::{Diff, FileContent, LineKind};
 use crate::model::text::{CleanText, is_printable_ascii};
@@ -8,9 +8,9 @@ use std::borrow::Cow;
 
 /// The width of the sign and the line number before the text of a line.
 pub(super) const GUTTER: usize = 10;
-/// The most characters of a line that are shown. Longer lines are not for reading.
+/// The maximum number of characters of a line that are shown. Longer lines are not meant to be read.
 const MAX_CHARS: usize = 4000;
-/// The most lines on screen that one line of a file gets.
+/// The maximum number of screen lines of one line of a file.
 const MAX_WRAPPED: usize = 200;
 
 /// A row of the changes.
@@ -109,7 +109,7 @@ impl DiffRows {
         }
     }
 
-    /// Returns how many lines on screen a row needs. `width` is the width of the text of lines.
+    /// Returns how many screen lines a row needs. `width` is the width of the text of a line.
     pub(super) fn height(&self, row: usize, diff: &Diff, width: usize) -> usize {
         match self.get(row) {
             Some(DiffRow::Line { line, .. }) => {
@@ -123,7 +123,7 @@ impl DiffRows {
     }
 }
 
-/// Returns the number of columns of the text of lines.
+/// Returns the width of the text of a line, in columns.
 pub(super) fn text_columns(g: Geometry) -> usize {
     g.dialog_columns().saturating_sub(GUTTER).max(1)
 }
@@ -148,7 +148,7 @@ pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Says why a file has no lines.
+/// Returns why a file has no lines.
 pub(super) fn remark(diff: &Diff, file: usize) -> &'static str {
     match diff.files.get(file) {
         Some(file) if file.content == FileContent::Binary => "binary file",

@@ -345,7 +345,7 @@ fn draw_search(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area: Rec
         (PickerLoad::Done, (0, _), PickerKind::History) => Some("No sent prompts yet."),
         (PickerLoad::Done, (0, _), PickerKind::Templates) => Some("No templates."),
         (PickerLoad::Done, (0, _), PickerKind::Drafts) => Some("No drafts."),
-        (PickerLoad::Done, (_, 0), _) => Some("No match."),
+        (PickerLoad::Done, (_, 0), _) => Some("No matches."),
         _ => None,
     };
     if let Some(text) = empty_text {

@@ -60,7 +60,7 @@ impl EditorStatus {
             left.line()
         });
         let (rights, style) = cost_forms(app, theme, self.limited, self.requests, now);
-        // The index of a left part, and that of a right part.
+        // Pairs of a left and a right form, by index, from the longest to the shortest.
         let forms = [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2), (3, 2), (4, 2)];
         let texts = |(left, right): (usize, usize)| Some((lefts.get(left)?, rights.get(right)?));
         let mut fitting = forms.into_iter().filter_map(texts).filter(|(left, right)| {

@@ -187,7 +187,7 @@ impl App {
     /// Shows that a prompt was not delivered, and the key to resolve it.
     fn notify_undelivered(&mut self, what: &str, now: Time) {
         let key = self.key_label(Context::Jobs, Action::Resolve);
-        let text = format!("{}. Resolve it with {key}.", what.trim_end_matches('.'));
+        let text = format!("{}. Press {key} to resolve it.", what.trim_end_matches('.'));
         self.notify_until_done(Action::Resolve, Severity::Error, &text, now);
     }
 

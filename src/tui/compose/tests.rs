@@ -502,7 +502,7 @@ fn messages_name_custom_keys() {
     let delivery = Delivery::Unconfirmed(CleanText::line("No answer."));
     fixture.send(Msg::Engine(EngineEvent::Prompt { prompt: PromptId(3), delivery, job: Box::new(job) }));
     let notice = |app: &App| app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
-    assert!(notice(&fixture.app).contains("Resolve it with Ctrl-O."), "{}", notice(&fixture.app));
+    assert!(notice(&fixture.app).contains("Press Ctrl-O to resolve it."), "{}", notice(&fixture.app));
     fixture.app.switch_tab(true, at(0));
     assert!(notice(&fixture.app).ends_with("save it with Ctrl-G."), "{}", notice(&fixture.app));
 }
@@ -520,7 +520,7 @@ fn an_outcome_that_arrives_before_the_message_about_saving_is_kept() {
     fixture.send(Msg::Prompts(PromptsMsg::Submitted { slot: DraftTarget::NewJob, result: Ok((prompt, job)) }));
     assert_eq!(fixture.app.jobs.get(JobKey(7)).and_then(|row| row.local.undelivered), Some(DeliveryKind::Rejected));
     let notice = fixture.app.notice.as_ref().map_or("", |notice| notice.text.as_str());
-    assert_eq!(notice, "Rejected: “Job 7”. Too long. Resolve it with !.");
+    assert_eq!(notice, "Rejected: “Job 7”. Too long. Press ! to resolve it.");
 }
 
 #[test]

@@ -192,7 +192,7 @@ pub(in crate::tui) fn short_number(count: ViewCount) -> String {
 }
 
 /// Formats a number of views in at most six cells, with one decimal: `9,999`, `13.4k`, `204k`, `1.2m`.
-pub(in crate::tui) fn compact_number(count: ViewCount) -> String {
+pub(in crate::tui) fn short_number_with_decimal(count: ViewCount) -> String {
     let n = count.rounded();
     match n {
         10_000..99_950 => format!("{}.{}k", (n + 50) / 1000, (n + 50) % 1000 / 100),
@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn a_compact_number_has_one_decimal_and_at_most_six_cells() {
         let shown = [7, 9_999, 13_430, 99_949, 99_950, 204_499, 1_249_999, 99_949_999, 1_204_000_000];
-        let shown = shown.map(|n: u64| compact_number(n.into()));
+        let shown = shown.map(|n: u64| short_number_with_decimal(n.into()));
         assert_eq!(shown, ["7", "9,999", "13.4k", "99.9k", "100k", "204k", "1.2m", "99.9m", "1,204m"]);
     }
 

@@ -38,7 +38,7 @@ pub(in crate::tui) fn draw_pane_rule(
     let (sign, style) = match (is_marked, view.theme.ascii) {
         (false, _) => ("─", view.theme.border),
         (true, false) => ("━", view.theme.focus),
-        // The replacement of the heavy line is that of the other one.
+        // `translate` would replace the heavy line by the same character as the light one.
         (true, true) => ("=", view.theme.focus),
     };
     draw_line(buffer, row, sign, style);
@@ -118,7 +118,7 @@ fn draw_line(buffer: &mut Buffer, row: Rect, sign: &'static str, style: Style) {
     }
 }
 
-/// Draws a text with a blank at each side, cut to the area. Texts without a colour get that of the terminal, not that of
+/// Draws a text with a blank on each side, cut to the area. Texts without a colour get that of the terminal, not that of
 /// the rule.
 fn draw_text(buffer: &mut Buffer, area: Rect, text: Line<'_>) {
     if let Some(cells) = row_cells(buffer, area.intersection(buffer.area)) {

@@ -126,7 +126,7 @@ pub(super) fn row_cells(buffer: &mut Buffer, row: Rect) -> Option<&mut [Cell]> {
     buffer.content.get_mut(begin..begin + usize::from(row.width))
 }
 
-/// Draws ASCII text and returns the number of cells. Returns `None` if the text contains anything else than printable
+/// Draws ASCII text and returns the number of cells. Returns `None` if the text contains anything other than printable
 /// ASCII characters; then the caller must draw the complete text in another way.
 fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, content: RowContent) -> Option<u16> {
     let is_unseen = style.bg.is_none() && INVISIBLE_ON_BLANK.contains(style.add_modifier | style.sub_modifier);
@@ -281,7 +281,7 @@ pub(in crate::tui) fn selected_line<'a>(mut line: Line<'a>, theme: &Theme) -> Li
     let is_reversed = theme.selected.add_modifier.contains(Modifier::REVERSED);
     let mut is_beside_bar = false;
     for (n, span) in line.spans.iter_mut().enumerate() {
-        // The mark of the selected row, which comes first, is no bar.
+        // The mark of the selected row, which comes first, is not a bar.
         is_beside_bar = n > 0 && is_bar(span) || is_beside_bar && span.content.trim().is_empty();
         if is_reversed && is_beside_bar {
             span.style = span.style.remove_modifier(Modifier::REVERSED);

@@ -228,7 +228,7 @@ fn rgb(color: Color) -> Option<Rgb> {
     }
 }
 
-/// Returns the mean of two colours; of two fixed colours, the nearest fixed one, and of two equally near ones the lighter
+/// Returns the mean of two colours. For two fixed colours, returns the fixed colour nearest to it, in a tie the lighter
 /// one.
 fn mean(one: Color, other: Color) -> Option<Color> {
     let ((first, Rgb(r, g, b)), is_fixed) = ((rgb(one)?, rgb(other)?), matches!(one, Color::Indexed(_)));
@@ -238,7 +238,7 @@ fn mean(one: Color, other: Color) -> Option<Color> {
 }
 
 /// Returns a colour that is slightly darker: a strong contrast would separate the texture from the cells that are filled
-/// in part, which have its mean tone. Of a fixed colour, returns the nearest other fixed one.
+/// in part, which have its mean tone. For a fixed colour, returns the nearest other fixed colour.
 fn darker(color: Color) -> Option<Color> {
     let Rgb(r, g, b) = rgb(color)?;
     let darker = [r, g, b].map(|part| part - part / 5);

@@ -332,7 +332,7 @@ fn wrap_thread(thread: &Thread, width: usize) -> Vec<ThreadLine> {
 /// What the events of a job have shown so far.
 struct JobProgress {
     state: JobState,
-    /// When the agent started to work on the last prompt, if it still does. Until docdeck has seen that, when the
+    /// When the agent started to work on the last prompt, if it is still working. Until docdeck has seen it: when the
     /// prompt was sent.
     running_since: Option<Time>,
 }

@@ -67,7 +67,7 @@ impl JobList {
         let more = more.into_sorted();
         if !more.is_empty() {
             entries.extend(more);
-            // Both parts are sorted. A stable sort only merged_jobs them, whereas an unstable sort would sort everything
+            // Both parts are sorted. A stable sort only merges them, whereas an unstable sort would sort everything
             // again.
             entries.sort();
         }

@@ -37,7 +37,7 @@ use unicode_width::UnicodeWidthStr;
 const STATE_CELLS: usize = 11;
 /// Width of the column with the number of the pull request.
 const PULL_REQUEST_CELLS: usize = 6;
-/// The same if the number is followed by the symbol of the pull request's state.
+/// Width of that column if the number is followed by the symbol of the pull request's state.
 const PULL_REQUEST_CELLS_WITH_SYMBOL: usize = 8;
 /// Width of the column that shows for how long the job has been in its state.
 const AGE_CELLS: usize = 4;
@@ -91,7 +91,7 @@ pub(in crate::tui) fn draw_headings(
 /// Draws the message that is shown if the filter or the tab hides all jobs, with the keys that show jobs again.
 fn draw_no_match(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
     let View { app, theme, .. } = view;
-    let mut lines = vec![Line::styled("No job matches.", theme.title), Line::default()];
+    let mut lines = vec![Line::styled("No jobs match.", theme.title), Line::default()];
     if app.filter_text().trim().is_empty() {
         lines.extend(key_lines(view, &[(Context::Jobs, Action::PreviousTab, "shows the previous tab")]));
     } else if app.filter_input().is_some() {

@@ -43,7 +43,7 @@ pub enum JobsMsg {
     /// The changes of a job's pull request were read, or could not be read.
     DiffLoaded { job: JobKey, result: Result<Box<LoadedDiff>, Failure> },
     /// The outcome of an action on a job's pull request.
-    PullRequestActed { job: JobKey, action: PullRequestAction, outcome: ActionOutcome },
+    PullRequestActionEnded { job: JobKey, action: PullRequestAction, outcome: ActionOutcome },
     /// The details of a job's pull request, `None` if none are stored.
     PullRequestDetailsLoaded {
         job: JobKey,
@@ -97,7 +97,7 @@ pub enum JobsEffect {
         again: bool,
     },
     /// Performs an action on a job's pull request, unless it has another head commit by now; answered by
-    /// [`JobsMsg::PullRequestActed`].
+    /// [`JobsMsg::PullRequestActionEnded`].
     ActOnPullRequest {
         target: HeadCommit,
         action: PullRequestAction,

@@ -105,7 +105,7 @@ impl Component for JobsScreen {
             }
             Action::NextJob | Action::PreviousJob => {
                 app.jobs.move_by(if action == Action::NextJob { 1 } else { -1 });
-                app.see_job_if_open(cx.effects);
+                app.mark_seen_if_open(cx.effects);
             }
             Action::NextNeedsYou => app.select_next_that_needs_you(now, cx.effects),
             Action::Refresh => app.check_selected_job(now, cx.effects),
@@ -301,7 +301,7 @@ impl App {
     }
 
     /// Marks the selected job as seen if its details have the focus.
-    fn see_job_if_open(&mut self, effects: &mut Vec<Effect>) {
+    fn mark_seen_if_open(&mut self, effects: &mut Vec<Effect>) {
         if self.pane == Pane::Detail {
             self.mark_selected_seen(effects);
         }
@@ -318,7 +318,7 @@ impl App {
             Some(key) if Some(key) == selected => self.notify(Severity::Info, "No other job needs you.", now),
             Some(key) => {
                 self.jobs.select(key);
-                self.see_job_if_open(effects);
+                self.mark_seen_if_open(effects);
             }
             None => self.notify(Severity::Info, "No listed job needs you.", now),
         }

@@ -36,7 +36,7 @@ impl App {
             JobsMsg::LocalDataChanged(Err(failure)) => self.notify_failure(&failure, now),
             JobsMsg::PromptsFound { text, jobs } => self.apply_prompt_search(text, jobs, now),
             JobsMsg::ImpactLoaded { job, result } => self.apply_impact(job, result, now, effects),
-            JobsMsg::PullRequestActed { job, action, outcome } => {
+            JobsMsg::PullRequestActionEnded { job, action, outcome } => {
                 self.finish_pull_request_action(job, &action, &outcome, now, effects);
             }
             // The dialog is closed, so that it can't show this.

@@ -122,7 +122,7 @@ impl Keymap {
     /// apply.
     pub fn find_hidden_global(&self) -> Option<(Chord, &'static Binding, &'static Binding)> {
         let is_separate = |context: Context| {
-            context.takes_text() || matches!(context, Context::Everywhere | Context::Confirm | Context::CalendarLine)
+            context.takes_text() || matches!(context, Context::Everywhere | Context::Confirm | Context::CalendarInput)
         };
         BINDINGS.iter().filter(|row| !is_separate(row.context)).find_map(|row| {
             self.keys(row).iter().find_map(|&chord| {

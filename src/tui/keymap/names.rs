@@ -49,7 +49,7 @@ pub enum Context {
     Calendar,
     /// The calendar while the input below its days has the focus.
     #[strum(to_string = "calendar-input", serialize = "calendar-line")]
-    CalendarLine,
+    CalendarInput,
     /// The details of a page of the documentation.
     #[strum(to_string = "page-details", serialize = "card")]
     PageDetail,
@@ -122,7 +122,7 @@ impl Context {
             Self::Resolve => "undelivered prompt",
             Self::Confirm => "confirmation",
             Self::Calendar => "calendar",
-            Self::CalendarLine => "typed range",
+            Self::CalendarInput => "typed range",
             Self::PageDetail => "page details",
             Self::RowDetail => "row details",
             Self::PullRequest => "pull request",

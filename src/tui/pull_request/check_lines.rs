@@ -10,7 +10,7 @@ use crate::tui::format::{fit, format_count};
 use crate::tui::message_fit::fit_message;
 use unicode_width::UnicodeWidthStr as _;
 
-/// The most lines with the names of the checks that passed.
+/// The maximum number of lines with the names of the checks that passed.
 const MAX_PASSED_LINES: usize = 3;
 /// The width of the symbol before a check, with the space after it.
 const SYMBOL_WIDTH: usize = 2;

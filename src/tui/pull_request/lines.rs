@@ -20,15 +20,15 @@ use crate::tui::wrap::wrap;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr as _;
 
-/// The most lines of a comment that are shown.
+/// The maximum number of lines of a comment that are shown.
 pub(super) const MAX_ENTRY_LINES: usize = 40;
-/// The most lines of a fact. Enough for the longest branches.
+/// The maximum number of lines of a fact. Enough for the longest branch names.
 const MAX_FACT_LINES: usize = 20;
 /// The width of the label before a fact.
 const LABEL_WIDTH: usize = 9;
-/// The most files that are listed. If there are that many, there may be more.
+/// The maximum number of files that are listed. If that many are listed, there may be more.
 const MAX_LISTED_FILES: usize = 100;
-/// The narrowest column of paths beside the views of the pages.
+/// The minimum width of the column of paths beside the views of the pages.
 const MIN_PATH_WIDTH: usize = 24;
 /// The width of the time before a comment or a commit.
 const TIME_WIDTH: usize = 8;
@@ -135,7 +135,7 @@ pub(super) fn lines(
     out.lines
 }
 
-/// Returns the most important fact with its symbol, and whether it is a draft or in the merge queue besides that.
+/// Returns the most important fact with its symbol, and whether it is also a draft or in the merge queue.
 fn state_line(state: &PullRequest) -> Vec<Piece> {
     let fact = state.fact();
     let are_unread = state.checks_as_of.is_none() && state.checks.state == ChecksState::Unavailable;

@@ -238,8 +238,8 @@ impl Component for PullRequestDialog {
                 }
                 Ok(Flow::Handled)
             }
-            // The user sees the review or the merge that the host has recorded.
-            Msg::Jobs(JobsMsg::PullRequestActed { job, .. }) if job == self.job => {
+            // Load the details again, so that they show the review or the merge that the host has recorded.
+            Msg::Jobs(JobsMsg::PullRequestActionEnded { job, .. }) if job == self.job => {
                 self.load(false, cx);
                 Err(msg)
             }

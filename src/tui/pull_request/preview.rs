@@ -11,13 +11,13 @@ use crate::tui::keymap::{Action, Context};
 use crate::tui::state::PreviewBuild;
 use crate::tui::{App, Effect, JobsEffect, Severity};
 
-/// After how many failed requests in a row the state is no longer requested.
+/// The number of consecutive failed requests after which the state is no longer requested.
 const MAX_FAILURES: u8 = 5;
-/// How often the state is requested at most. At one request every three seconds, that takes half an hour.
+/// The maximum number of requests for the state. At one request every three seconds, they take half an hour.
 const MAX_CHECKS: u16 = 600;
 
 /// Returns the address of a page in a preview: `https://acme-1.example/guides/sso` for `guides/sso.mdx`. `None` if the
-/// file is no page.
+/// file is not a page.
 pub(in crate::tui) fn page_in_preview(preview: &CleanText, path: &str) -> Option<CleanText> {
     let page = page_of_file(path)?;
     Some(CleanText::line(&format!("{}{page}", preview.as_str().trim_end_matches('/'))))

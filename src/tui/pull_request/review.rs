@@ -81,8 +81,8 @@ impl ReviewDialog {
 
     fn hint(&self) -> &'static str {
         match self.kind {
-            UnsentReviewKind::ChangeRequest => "What has to change? You confirm the review before it is sent.",
-            UnsentReviewKind::Comment => "You confirm the comment before it is sent.",
+            UnsentReviewKind::ChangeRequest => "What has to change? You can check the review before it is sent.",
+            UnsentReviewKind::Comment => "You can check the comment before it is sent.",
         }
     }
 

@@ -281,7 +281,7 @@ fn a_follow_up_quotes_the_selected_comment() {
 }
 
 pub(super) fn acted(outcome: ActionOutcome, action: PullRequestAction) -> Msg {
-    Msg::Jobs(JobsMsg::PullRequestActed { job: JobKey(1), action, outcome })
+    Msg::Jobs(JobsMsg::PullRequestActionEnded { job: JobKey(1), action, outcome })
 }
 
 fn act(action: PullRequestAction) -> Effect {
@@ -475,7 +475,7 @@ fn a_pull_request_of_two_marked_jobs_is_acted_on_once() {
 }
 
 fn answer_action(app: &mut App, job: i64, outcome: ActionOutcome, action: &PullRequestAction) -> Vec<Effect> {
-    app.update(Msg::Jobs(JobsMsg::PullRequestActed { job: JobKey(job), action: action.clone(), outcome }), at(2))
+    app.update(Msg::Jobs(JobsMsg::PullRequestActionEnded { job: JobKey(job), action: action.clone(), outcome }), at(2))
 }
 
 fn sent_job(effects: &[Effect]) -> i64 {

@@ -805,7 +805,7 @@ fn the_trend_shows_cached_days_and_the_cost_of_the_missing_days() {
     let known = [14, 15].map(|n| (day(n), Timed { value: counts(9), as_of: now() }));
     test.send(Msg::Views(ViewsMsg::CachedTotalsLoaded(Ok(known.to_vec()))));
     test.keys("a");
-    let text = "5 of 7 days are not loaded or outdated: 5 requests (63 left this hour). Load them, newest first?";
+    let text = "5 of 7 days are missing or outdated: 5 requests (63 left this hour). Load them, newest first?";
     assert_eq!(test.question(), text);
     test.keys("y");
     let newest_first: Vec<DateRange> = (16..=20).rev().map(day).collect();
@@ -825,7 +825,7 @@ fn a_trend_that_needs_more_requests_than_are_left_offers_the_newest_days() {
     let mut test = LoadFixture::with_a_response();
     test.set_requests_left(3);
     test.keys("ta");
-    let text = "7 of 7 days are not loaded or outdated: 7 requests (only 3 left this hour). Load the newest 3?";
+    let text = "7 of 7 days are missing or outdated: 7 requests (only 3 left this hour). Load the newest 3?";
     assert_eq!(test.question(), text);
     test.keys("y");
     let Some(Effect::Views(ViewsEffect::LoadTotals(asked))) = test.effects.last() else { panic!("three requests") };

@@ -148,7 +148,7 @@ impl Calendar {
     pub fn confirm_hint(&self) -> Option<&'static str> {
         match (self.choice(), self.focus) {
             (CalendarChoice::Nothing, CalendarFocus::Days) => Some("sets the first day"),
-            (CalendarChoice::Picked(_), _) if self.purpose == CalendarPurpose::Show => Some("shows it"),
+            (CalendarChoice::Picked(_), _) if self.purpose == CalendarPurpose::Show => Some("shows this range"),
             (CalendarChoice::Picked(_), _) => Some("compares"),
             _ => None,
         }
@@ -271,7 +271,7 @@ impl Component for Calendar {
     fn contexts(&self) -> &'static [Context] {
         match self.focus {
             CalendarFocus::Days => &[Context::Calendar, Context::Everywhere],
-            CalendarFocus::TypedRange => &[Context::CalendarLine, Context::Input, Context::Text, Context::Everywhere],
+            CalendarFocus::TypedRange => &[Context::CalendarInput, Context::Input, Context::Text, Context::Everywhere],
         }
     }
 
@@ -562,7 +562,7 @@ mod tests {
         calendar.anchor = Some(calendar.cursor);
         calendar.move_days(-3);
         assert_eq!(calendar.summary().as_deref(), Ok("17–20 Nov 2026 UTC, 4 days"));
-        assert_eq!(calendar.confirm_hint(), Some("shows it"));
+        assert_eq!(calendar.confirm_hint(), Some("shows this range"));
         assert_eq!(calendar.highlighted_days().map(|span| span.days()), Some(4));
     }
 

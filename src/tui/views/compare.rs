@@ -57,7 +57,7 @@ impl super::ViewsScreen {
     /// Returns which days of the range on screen and of the previous period can be compared.
     ///
     /// # Errors
-    /// Returns a sentence that says why none can.
+    /// Returns a sentence with the reason why none can.
     pub(in crate::tui) fn previous_days_to_compare(&self, today: NaiveDate) -> Result<ComparedRanges, String> {
         let previous = self.previous_period().ok_or_else(|| NO_PERIOD_BEFORE.to_owned())?;
         self.days_to_compare(previous, today).map_err(|why| why.to_string())

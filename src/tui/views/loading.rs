@@ -102,7 +102,7 @@ impl App {
         self.dirty = true;
     }
 
-    pub(in crate::tui) fn load_progressed(&mut self, progress: LoadProgress, now: Time) {
+    pub(in crate::tui) fn show_load_progress(&mut self, progress: LoadProgress, now: Time) {
         if let Some(under_way) = self.views.all_pages.active.as_mut().filter(|load| load.range == progress.range) {
             under_way.progress = Some(progress);
             self.dirty |= self.screen == Screen::Views;

@@ -64,7 +64,7 @@ impl ViewsScreen {
         self.query.limit = layout.limit.unwrap_or(DEFAULT_PAGE_SIZE).clamp(MIN_PAGE_SIZE, MAX_PAGE_SIZE);
         let metric = Metric::ALL.into_iter().find(|metric| layout.metric.as_deref() == Some(metric.name()));
         let sorting = layout.sort.as_ref().and_then(|sort| {
-            let default = PageSorting::by(PageColumn::compare_names(&sort.by)?);
+            let default = PageSorting::by(PageColumn::from_name(&sort.by)?);
             Some(PageSorting { descending: default.descending != sort.reversed, ..default })
         });
         self.table.apply_settings(TableSettings {

@@ -74,7 +74,7 @@ impl App {
         let rows = self.views.visitors.report(range).map_or(0, |report| report.rows.len());
         let text = format!(
             "Load the visitors of all pages of {}, continuing after {}? At least 1 request and at most {most}, {left} \
-             left this hour. The service does not say how many pages there are.",
+             left this hour. The service does not report how many pages there are.",
             range.words(true),
             plural(rows, "page")
         );

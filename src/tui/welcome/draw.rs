@@ -115,7 +115,7 @@ fn introduction(view: View<'_>) -> String {
     let demo = view.app.key_label(Context::WelcomeText, Action::Demo);
     format!(
         "Welcome to docdeck\n\n\
-         Start agent jobs on your documentation, watch them live, open their pull requests, and see which pages people \
+         Start agent jobs on your documentation, watch them live, open their pull requests, and see which pages humans \
          and AI read.\n\n\
          You need an API key and a project id; both are on the API keys page of the service's dashboard. To look around \
          first, press {demo} for the demo."
@@ -231,7 +231,7 @@ fn welcome_message(view: View<'_>, welcome: &Welcome) -> (String, Style) {
             let text = match welcome.line {
                 FormLine::Field(field) => welcome.form.explanation(field),
                 FormLine::Save => format!(
-                    "{} tests the key and the project with one request (it counts toward no limit), then saves {}.",
+                    "{} tests the key and the project with one request (not subject to any limit), then saves {}.",
                     key(Action::NextField),
                     welcome.config_path
                 ),

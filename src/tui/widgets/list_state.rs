@@ -18,7 +18,7 @@ pub(in crate::tui) fn line_at(list: Rect, at: Position) -> Option<usize> {
     list.contains(at).then(|| usize::from(at.y - list.y))
 }
 
-/// The selected and the first visible row of a list. Knows the length of the list, but not its rows.
+/// The selected and the first visible row of a list. Stores the length of the list, but not its rows.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct ListState {
     len: usize,

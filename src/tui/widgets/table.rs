@@ -208,12 +208,12 @@ impl<K> Table<K> {
         row.line()
     }
 
-    /// Returns the key of the column at a cell. Blank cells belong to the column at their left.
+    /// Returns the key of the column at a cell. Blank cells belong to the column to their left.
     pub fn key_at(&self, cell: usize) -> Option<&K> {
         self.column_at(cell).map(|column| &column.key)
     }
 
-    /// Returns the column at a cell. Blank cells belong to the column at their left.
+    /// Returns the column at a cell. Blank cells belong to the column to their left.
     pub fn column_at(&self, cell: usize) -> Option<&Column<K>> {
         let begins = self.columns.iter().scan(0, |end, column| {
             let begin = *end + column.gap;

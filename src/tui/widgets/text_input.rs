@@ -118,7 +118,7 @@ impl TextInput {
 
     /// Returns the number of rows of the wrapped text at this width, up to `max`.
     pub(in crate::tui) fn wrapped_rows(&self, width: usize, max: usize) -> usize {
-        // The cursor behind the last character needs a cell, too.
+        // The cursor after the last character needs a cell, too.
         let rows = |line: &String| wrap(line, width.saturating_sub(1).max(1), max).0.len().max(1);
         self.area.lines().iter().take(max).map(rows).sum::<usize>().min(max)
     }

@@ -202,9 +202,9 @@ pub(super) fn page_count<'a>(view: View<'_>) -> TitleSpans<'a> {
     let (measures, all) = (table.measures(), table.rows().len());
     if table.is_filtered() && measures.gone_count > 0 && measures.gone_count == measures.passing_count {
         let text = if measures.gone_count == 1 {
-            "1 gone page".to_owned()
+            "1 page gone".to_owned()
         } else {
-            format!("{} gone pages", format_count(measures.gone_count))
+            format!("{} pages gone", format_count(measures.gone_count))
         };
         return vec![Span::styled(text, theme.text)];
     }

@@ -332,7 +332,7 @@ fn failure_forms(view: View<'_>, failure: &Failure, gap: &str) -> String {
         FailureKind::Local => "local error",
     };
     let short = format!("{gap}{kind}, {r} retries\n{gap}{kind}, {r} again\n{gap}{kind}");
-    // A notice about the failure already says the whole reason.
+    // The notice about the failure already contains the whole reason.
     let is_in_notice = view.app.notice.as_ref().is_some_and(|notice| notice.text == failure.message);
     if is_in_notice { short } else { format!("{gap}{}\n{short}", failure.message) }
 }

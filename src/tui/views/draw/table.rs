@@ -49,7 +49,7 @@ fn no_pages_lines(view: View<'_>) -> Vec<String> {
     let views = &view.app.views;
     let table = &views.table;
     if table.is_filtered() && !table.rows().is_empty() {
-        let none = format!("  None of the {} matches.", plural(table.rows().len(), "page"));
+        let none = format!("  No matches among {}.", plural(table.rows().len(), "page"));
         let mut lines =
             vec![none, format!("  {} shows all.", view.app.key_label(Context::Views, Action::Close)), String::new()];
         lines.push("  words  !word  ai>100  share<10% (AI share)  human>1000  total<=1k".to_owned());

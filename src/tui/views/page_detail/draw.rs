@@ -14,7 +14,7 @@
 //!  Reports of 14–20 Nov UTC
 //!  Feedback    4 thumbs down   6 thumbs up   7 comments, 2 open
 //!  Questions   9 questions, 2 unanswered
-//!  Searches    not loaded: open the tab Searches (1 request)
+//!  Searches    not loaded: open the Searches tab (1 request)
 //!
 //!  Jobs about this page 1
 //! ▌✓ completed    Shorten the quickstart                                     #1423   9d
@@ -286,7 +286,7 @@ fn trend_cost_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Lin
         false => ("all their pages", format!("{} or more requests", format_count(n))),
     };
     let is_outdated = open.bars(&detail.totals).any(|bar| bar.totals.is_some() && bar.is_missing(view.now));
-    let state = if is_outdated { "not loaded or outdated" } else { "not loaded" };
+    let state = if is_outdated { "missing or outdated" } else { "not loaded" };
     let forms = [
         format!("{n} of {all} {unit}s {state}: press {key} to load {what} ({requests}, {left} left this hour)"),
         format!("{n} of {all} {unit}s {state}: press {key} ({requests}, {left} left)"),
@@ -315,7 +315,7 @@ fn reports_head<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'
     row.line()
 }
 
-/// Returns what a report says about the page. A number of a partial report is a lower bound.
+/// Returns the page's numbers in a report. A number from a partial report is a lower bound.
 fn report_line<'a>(view: View<'_>, detail: &PageDetail, report: PageReport, width: usize) -> Line<'a> {
     fn least<N>(known: &ReportNumbers<N>) -> &'static str {
         if known.is_partial { "at least " } else { "" }
@@ -347,7 +347,7 @@ fn report_line<'a>(view: View<'_>, detail: &PageDetail, report: PageReport, widt
                 let queries: Vec<&str> = known.numbers.queries.iter().map(|query| query.as_str()).collect();
                 let (least, hits) = (least(known), searches_text(known.numbers.hits));
                 let hits = match known.numbers.clicked.filter(|_| !queries.is_empty()) {
-                    Some(clicked) => format!("{least}{} of {hits} clicked", format_views(clicked)),
+                    Some(clicked) => format!("{least}{} of {hits} led to a click", format_views(clicked)),
                     None => format!("{least}{hits}"),
                 };
                 if queries.is_empty() { vec![hits] } else { vec![hits, queries.join(", ")] }
@@ -358,7 +358,7 @@ fn report_line<'a>(view: View<'_>, detail: &PageDetail, report: PageReport, widt
     let mut row = TextRow::new(width);
     row.push(align_left(name, REPORT_CELLS), theme.muted);
     if parts.is_empty() {
-        let forms = [format!("not loaded: open the tab {name} (1 request)"), "not loaded".to_owned()];
+        let forms = [format!("not loaded: open the {name} tab (1 request)"), "not loaded".to_owned()];
         let form = forms.into_iter().find(|form| form.width() <= row.remaining()).unwrap_or_default();
         row.push(form, theme.muted);
     }
@@ -482,7 +482,7 @@ impl PeriodScale {
         let first = periods.first().map(|period| period.range.days());
         let is_per_day = periods.iter().any(|period| Some(period.range.days()) != first);
         let scale = Self { is_per_day, full: 1.0 };
-        Self { full: periods.into_iter().map(|period| scale.sum_of(period)).fold(1.0, f64::max), ..scale }
+        Self { full: periods.into_iter().map(|period| scale.bar_value(period)).fold(1.0, f64::max), ..scale }
     }
 
     fn divisor(self, period: &PagePeriod) -> f64 {
@@ -490,7 +490,7 @@ impl PeriodScale {
         if self.is_per_day { period.range.elapsed_days(period.views.as_of) } else { 1.0 }
     }
 
-    fn sum_of(self, period: &PagePeriod) -> f64 {
+    fn bar_value(self, period: &PagePeriod) -> f64 {
         let Counts { human, ai, .. } = &period.views.value;
         (human.value().unwrap_or_default() + ai.value().unwrap_or_default()).as_f64() / self.divisor(period)
     }

@@ -359,13 +359,13 @@ impl PageTable {
 
     fn set_source(&mut self, source: RowSource) {
         self.source = source;
-        self.list_source();
+        self.apply_source();
     }
 
     /// Shows the visitors of the pages, or hides them.
     pub fn set_visitors(&mut self, visitors: Option<VisitorReports>) {
         self.visitors = visitors;
-        self.list_source();
+        self.apply_source();
     }
 
     /// Whether the visitors of the pages are shown, even if they are still being loaded.
@@ -373,12 +373,12 @@ impl PageTable {
         self.visitors.is_some()
     }
 
-    /// Returns what the listed pages can be filtered by.
+    /// Returns which data the listed pages can be filtered by.
     fn filterable_data(&self) -> FilterableData {
         FilterableData { is_compared: self.comparison().is_some(), has_visitors: self.has_visitors() }
     }
 
-    fn list_source(&mut self) {
+    fn apply_source(&mut self) {
         self.anchor_unless_empty();
         let path = self.anchor_path();
         self.marks.save_paths(&self.pages);

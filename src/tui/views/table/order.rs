@@ -42,7 +42,7 @@ impl PageColumn {
     }
 
     /// Looks up a column by its name.
-    pub(in crate::tui) fn compare_names(name: &str) -> Option<Self> {
+    pub(in crate::tui) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|column| column.name() == name)
     }
 

@@ -255,7 +255,7 @@ impl Chart {
                 // The mean is not known for a day that is not loaded.
                 let blank = if is_mean && bar.views().is_none() { (" ", theme.text) } else { blank };
                 let (symbol, style) = match self.cell(bar, level, theme) {
-                    // A day in progress is no part of the mean, and its hatching would be gone.
+                    // A day in progress is not part of the mean, and the line would hide its hatching.
                     Some((symbol, style)) if is_mean && !bar.is_incomplete && bar.views().is_some() => {
                         crossed(style, theme).map_or((symbol, style), |crossed| ("━", crossed))
                     }

@@ -152,7 +152,7 @@ impl TrendDialog {
                 } else {
                     format!("{n} requests ({left} left this hour). Load them, newest first?")
                 };
-                let text = format!("{n} of {all} {unit}s are not loaded or outdated: {offer}");
+                let text = format!("{n} of {all} {unit}s are missing or outdated: {offer}");
                 let on_yes = match self.shows_visitors {
                     true => ConfirmAction::LoadVisitorTotals(missing),
                     false => ConfirmAction::LoadTotals(missing),
@@ -173,7 +173,7 @@ impl TrendDialog {
             return None;
         }
         let is_outdated = self.bars(totals).any(|bar| bar.totals.is_some() && bar.is_missing(now));
-        let state = if is_outdated { "not loaded or outdated" } else { "not loaded" };
+        let state = if is_outdated { "missing or outdated" } else { "not loaded" };
         let (left, load_key) = (app.view_requests_left(), app.key_label(Context::Trend, Action::LoadAll));
         let requests = format::plural(missing, "request");
         let them = if missing == 1 { "it" } else { "them" };
