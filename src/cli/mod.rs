@@ -70,6 +70,7 @@ use std::process::ExitCode;
 pub fn main() -> ExitCode {
     // Core dumps are forbidden before the environment is read, because it may contain the API key.
     runtime::core_dump::forbid();
+    runtime::crash::install_without_terminal(None);
     if completions::answer_shell(Arguments::command) {
         return ExitCode::SUCCESS;
     }

@@ -27,7 +27,7 @@ const SHOW_CURSOR: &str = "\x1b[?25h";
 #[derive(Debug)]
 pub(super) struct TerminalScreen<W: Write> {
     terminal: Terminal<FrameBackend<W>>,
-    /// The cells of the last frame. The next frame reuses their memory.
+    /// Blank cells for the next frame, which reuses the memory of the last one.
     cells: Vec<Cell>,
 }
 
@@ -56,7 +56,6 @@ impl<W: Write> TerminalScreen<W> {
         let mut next = Buffer { content: std::mem::take(&mut self.cells), ..Buffer::default() };
         self.terminal.draw(|frame| {
             next.area = frame.buffer_mut().area;
-            next.content.iter_mut().for_each(Cell::reset);
             next.content.resize(next.area.area() as usize, Cell::EMPTY);
             // ratatui's buffer is empty before and after, so that ratatui finds nothing to compare.
             std::mem::swap(frame.buffer_mut(), &mut next);
@@ -65,7 +64,7 @@ impl<W: Write> TerminalScreen<W> {
             frame.buffer_mut().content = Vec::new();
         })?;
         let backend = self.terminal.backend_mut();
-        backend.screen.show(&next);
+        backend.screen.show(&mut next);
         self.cells = next.content;
         backend.send_frame()
     }

@@ -62,12 +62,12 @@ impl ShownScreen {
         *self = Self::blank(size, self.is_hidden);
     }
 
-    /// Shows a frame of the size of the screen.
-    pub(super) fn show(&mut self, frame: &Buffer) {
+    /// Shows a frame of the size of the screen, and blanks the frame for the next one.
+    pub(super) fn show(&mut self, frame: &mut Buffer) {
         let width = usize::from(frame.area.width).max(1);
         let mut different: Vec<(u16, u16, Cell)> = Vec::new();
         let shown_rows = self.cells.content.chunks(width);
-        for (y, (row, shown_row)) in frame.content.chunks(width).zip(shown_rows).enumerate() {
+        for (y, (row, shown_row)) in frame.content.chunks_mut(width).zip(shown_rows).enumerate() {
             let mut covered_until = 0;
             for (x, (cell, shown)) in row.iter().zip(shown_row).enumerate() {
                 if is_surely_same(cell, shown) || x < covered_until || cell.diff_option == CellDiffOption::Skip {
@@ -83,6 +83,8 @@ impl ShownScreen {
                     different.push((x, y, cell.into_owned()));
                 }
             }
+            // A row is still in the processor's cache, whereas the whole frame is too large for it.
+            row.iter_mut().for_each(Cell::reset);
         }
         for (x, y, cell) in different {
             self.put(x, y, cell);
