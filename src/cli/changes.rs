@@ -4,7 +4,7 @@ use super::job_line::{id_text, state_and_role};
 use crate::model::job::Status;
 use crate::model::link;
 use crate::model::prompt::DeliveryKind;
-use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact, PullRequestState, Review};
+use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact, Review};
 use crate::model::row::Job;
 
 /// A kind of change between two versions of a job.
@@ -95,30 +95,18 @@ pub(super) fn describe_changes(changes: &[JobChange], row: &Job) -> String {
 
 /// Describes the state of a pull request: the most important fact, then all others that are true.
 fn describe_pull_request(state: &PullRequest) -> String {
-    let fact = state.fact();
-    let mut words = vec![fact.word_and_meaning().1.to_owned()];
+    let others = state.facts().skip(1).map(|fact| fact.word_and_meaning().1);
+    let mut words: Vec<String> = [state.fact_text()].into_iter().chain(others).map(str::to_owned).collect();
     if state.state.is_final() {
-        return words.swap_remove(0);
+        return words.concat();
     }
-    let checks = match state.checks.state {
-        ChecksState::Failing => Some(PullRequestFact::Failing),
-        ChecksState::Pending => Some(PullRequestFact::Pending),
-        ChecksState::Passing | ChecksState::None | ChecksState::Unavailable => None,
-    };
-    let progress = match state.state {
-        PullRequestState::Draft => Some(PullRequestFact::Draft),
-        PullRequestState::Queued => Some(PullRequestFact::Queued),
-        PullRequestState::Open | PullRequestState::Merged | PullRequestState::Closed => None,
-    };
-    let changes = (state.review == Some(Review::ChangesRequested)).then_some(PullRequestFact::ChangesRequested);
-    let others = [progress, checks, changes].into_iter().flatten().filter(|other| *other != fact);
-    words.extend(others.map(|other| other.word_and_meaning().1.to_owned()));
+    let is_ready = state.fact() == PullRequestFact::Ready;
     if state.checks.state == ChecksState::Failing && !state.checks.failed.is_empty() {
         let names: Vec<&str> = state.checks.failed.iter().map(|check| check.name.as_str()).collect();
         words.push(format!("failed: {}", names.join(" · ")));
     }
     let more = [
-        (state.checks.state == ChecksState::Passing && fact != PullRequestFact::Ready, "checks passed"),
+        (state.checks.state == ChecksState::Passing && !is_ready, "checks passed"),
         (state.review == Some(Review::Approved), "approved"),
         (state.review == Some(Review::Required), "a review is required"),
         (state.conflict.is_none(), "conflicts unknown"),
@@ -132,7 +120,7 @@ mod tests {
     use super::*;
     use crate::model::Time;
     use crate::model::job::JobId;
-    use crate::model::pull_request::{Checks, FailedCheck};
+    use crate::model::pull_request::{Checks, FailedCheck, PullRequestState};
     use crate::model::row::JobKey;
     use crate::model::text::CleanText;
 

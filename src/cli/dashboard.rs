@@ -20,8 +20,8 @@ use crate::runtime::switch::ProfileSwitcher;
 use crate::runtime::{self, DashboardConfig, Folders};
 use crate::store::{OpenOutcome, Store};
 use crate::terminal::caps::TerminalCaps;
-use crate::tui::AppConfig;
 use crate::tui::ProfileEntry;
+use crate::tui::{AppConfig, PullRequestAccess};
 use chrono::FixedOffset;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -136,7 +136,11 @@ fn build_app_config(settings: &Settings) -> AppConfig {
         filters: customization::filters(&settings.customization),
         config_path: Some(CleanText::line(&settings.config_path.display().to_string())),
         weights: settings.weights,
-        allows_pull_request_actions: settings.hosts.as_ref().is_some_and(|hosts| hosts.allows_actions),
+        pull_requests: match &settings.hosts {
+            None => PullRequestAccess::Off,
+            Some(hosts) if hosts.allows_actions => PullRequestAccess::Act,
+            Some(_) => PullRequestAccess::Read,
+        },
         can_copy_long_texts: !settings.customization.clipboard.is_empty(),
         ..AppConfig::new(settings.scope.clone(), local_offset())
     }

@@ -14,7 +14,7 @@ use crate::engine::{
     pull_requests_by_host,
 };
 use crate::model::colors::ColorRole;
-use crate::model::pull_request::{ChecksState, PULL_REQUESTS_DISABLED, PullRequest, Review, short_commit};
+use crate::model::pull_request::{Checks, ChecksState, PULL_REQUESTS_DISABLED, PullRequest, Review, short_commit};
 use crate::model::row::{Job, JobKey};
 use crate::runtime::hosts::ConfiguredHosts;
 use crate::store::{Store, StoreError};
@@ -232,7 +232,13 @@ pub(super) fn write_table(rows: &[Job], out: &mut Out) {
             TextCell::new(ColorRole::Text, row.pull_request.as_deref().map(checks_text).unwrap_or_default())
         }),
         TextColumn::new("REVIEW", ColumnKind::Left, |row: &&Job, _| {
-            TextCell::new(ColorRole::Text, row.pull_request.as_deref().map(review_text).unwrap_or_default())
+            TextCell::new(
+                ColorRole::Text,
+                row.pull_request
+                    .as_deref()
+                    .map(|state| state.review.map_or("unknown", Review::word))
+                    .unwrap_or_default(),
+            )
         }),
         TextColumn::new("HEAD", ColumnKind::Left, |row: &&Job, _| {
             let head = row.pull_request.as_ref().map(|state| state.head.clone()).unwrap_or_default();
@@ -249,23 +255,7 @@ pub(super) fn write_table(rows: &[Job], out: &mut Out) {
 
 /// Returns the state of the checks, with their numbers if the host reports them.
 pub(super) fn checks_text(state: &PullRequest) -> String {
-    let checks = &state.checks;
-    let word = match checks.state {
-        ChecksState::Passing => "passing",
-        ChecksState::Failing => "failing",
-        ChecksState::Pending => "pending",
-        ChecksState::None => return "none".to_owned(),
-        ChecksState::Unavailable => return "unavailable".to_owned(),
-    };
-    if checks.total == 0 { word.to_owned() } else { format!("{word} {}/{}", checks.passed, checks.total) }
-}
-
-fn review_text(state: &PullRequest) -> &'static str {
-    match state.review {
-        Some(Review::Approved) => "approved",
-        Some(Review::ChangesRequested) => "changes requested",
-        Some(Review::Required) => "required",
-        Some(Review::None) => "none",
-        None => "unknown",
-    }
+    let Checks { state, passed, total, .. } = &state.checks;
+    let is_counted = *total > 0 && !matches!(state, ChecksState::None | ChecksState::Unavailable);
+    if is_counted { format!("{} {passed}/{total}", state.word()) } else { state.word().to_owned() }
 }

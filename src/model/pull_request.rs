@@ -100,6 +100,19 @@ pub enum ChecksState {
     Unavailable,
 }
 
+impl ChecksState {
+    /// Returns the name of the state, as JSON has it too.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passing => "passing",
+            Self::Failing => "failing",
+            Self::Pending => "pending",
+            Self::None => "none",
+            Self::Unavailable => "unavailable",
+        }
+    }
+}
+
 /// The checks of the head commit.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Checks {
@@ -135,6 +148,17 @@ pub enum Review {
     Required,
     #[default]
     None,
+}
+
+impl Review {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::ChangesRequested => "changes requested",
+            Self::Required => "required",
+            Self::None => "none",
+        }
+    }
 }
 
 /// The state of a pull request, as the code host reported it. Its JSON is stored, and printed for scripts together with
@@ -183,38 +207,51 @@ pub fn short_commit(id: &CleanText) -> String {
 }
 
 impl PullRequest {
+    /// Returns the facts that are true, the most important first; at least one. A pull request that is merged or closed
+    /// has no other fact, and [`PullRequestFact::Ready`] is true only if no other one is.
+    pub fn facts(&self) -> impl Iterator<Item = PullRequestFact> {
+        let is_open = !self.state.is_final();
+        // Not ready while the checks were never read. If the token may not read them, they are ignored.
+        let is_pending = self.checks.state == ChecksState::Pending
+            || (self.state == PullRequestState::Open && self.has_unread_checks());
+        let facts = [
+            (self.state == PullRequestState::Merged, PullRequestFact::Merged),
+            (self.state == PullRequestState::Closed, PullRequestFact::Closed),
+            (is_open && self.conflict == Some(true), PullRequestFact::Conflict),
+            (is_open && self.checks.state == ChecksState::Failing, PullRequestFact::Failing),
+            (is_open && self.review == Some(Review::ChangesRequested), PullRequestFact::ChangesRequested),
+            (self.state == PullRequestState::Queued, PullRequestFact::Queued),
+            (is_open && is_pending, PullRequestFact::Pending),
+            (self.state == PullRequestState::Draft, PullRequestFact::Draft),
+        ];
+        let is_ready = facts.iter().all(|(is_true, _)| !is_true);
+        let ready = [(is_ready, PullRequestFact::Ready)];
+        facts.into_iter().chain(ready).filter(|(is_true, _)| *is_true).map(|(_, fact)| fact)
+    }
+
     /// Returns the most important fact about the state.
     pub fn fact(&self) -> PullRequestFact {
-        match (self.state, self.checks.state) {
-            (PullRequestState::Merged, _) => PullRequestFact::Merged,
-            (PullRequestState::Closed, _) => PullRequestFact::Closed,
-            _ if self.conflict == Some(true) => PullRequestFact::Conflict,
-            (_, ChecksState::Failing) => PullRequestFact::Failing,
-            _ if self.review == Some(Review::ChangesRequested) => PullRequestFact::ChangesRequested,
-            (PullRequestState::Queued, _) => PullRequestFact::Queued,
-            (_, ChecksState::Pending) => PullRequestFact::Pending,
-            (PullRequestState::Draft, _) => PullRequestFact::Draft,
-            // Not ready while the checks were never read. If the token may not read them, `checks_as_of` is set, and
-            // they are ignored.
-            (PullRequestState::Open, ChecksState::Unavailable) if self.checks_as_of.is_none() => {
-                PullRequestFact::Pending
-            }
-            (PullRequestState::Open, _) => PullRequestFact::Ready,
+        self.facts().next().unwrap_or(PullRequestFact::Ready)
+    }
+
+    /// Returns the most important fact in words.
+    pub fn fact_text(&self) -> &'static str {
+        match self.fact() {
+            // Whether the checks are running is unknown.
+            PullRequestFact::Pending if self.has_unread_checks() => "open",
+            fact => fact.word_and_meaning().1,
         }
     }
 
-    /// Returns the words by which a filter finds the pull request. Unlike [`Self::fact`], several can be true at once:
-    /// a draft with failing checks is `open`, `draft` and `failing`.
+    /// Returns the words by which a filter finds the pull request: those of all facts, and `open`.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
-        let is_open = !self.state.is_final();
-        let words = [
-            (is_open, "open"),
-            (self.state == PullRequestState::Draft, "draft"),
-            (is_open && self.checks.state == ChecksState::Failing, PullRequestFact::Failing.word_and_meaning().0),
-            (is_open && self.conflict == Some(true), PullRequestFact::Conflict.word_and_meaning().0),
-        ];
-        let fact = [self.fact().word_and_meaning().0];
-        words.into_iter().filter(|(is_true, _)| *is_true).map(|(_, word)| word).chain(fact)
+        let open = (!self.state.is_final()).then_some("open");
+        open.into_iter().chain(self.facts().map(|fact| fact.word_and_meaning().0))
+    }
+
+    /// Whether docdeck has not tried to read the checks yet.
+    pub fn has_unread_checks(&self) -> bool {
+        self.checks_as_of.is_none() && self.checks.state == ChecksState::Unavailable
     }
 
     /// Whether the checks were read with the rest of the state, even if the token may not read them.

@@ -72,7 +72,7 @@ pub use analytics::row_list::ListTab;
 pub use app::{App, Pane, Screen, StoreState};
 pub use compose::messages::{PromptsEffect, PromptsMsg, SubmitError, Template};
 pub use jobs::messages::{AllProfilesJobs, InitialData, JobsEffect, JobsMsg};
-pub use msg::{AppConfig, CustomCommand, Effect, Msg, NewFile, Overwrite, SavedFilter};
+pub use msg::{AppConfig, CustomCommand, Effect, Msg, NewFile, Overwrite, PullRequestAccess, SavedFilter};
 pub use notice::{Message, Notice, Severity};
 pub use profile_messages::{ConfigWriteError, ProfileEntry, ProfilesEffect, ProfilesMsg, RelaunchTarget};
 pub use thread_prefetch::MAX_THREAD_BYTES;

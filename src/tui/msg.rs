@@ -194,8 +194,7 @@ pub struct AppConfig {
     pub keymap: Keymap,
     pub filters: Vec<SavedFilter>,
     pub commands: Vec<CustomCommand>,
-    /// Whether pull requests can be reviewed, merged and closed.
-    pub allows_pull_request_actions: bool,
+    pub pull_requests: PullRequestAccess,
     /// How much each sign of a problem counts for the pages that need work.
     pub weights: Weights,
     /// Whether the list of all profiles' jobs opens at the start. It never does with a single profile.
@@ -203,6 +202,17 @@ pub struct AppConfig {
     /// Whether long texts can be copied. This needs a copy command in the configuration, because terminals limit the
     /// length of copied text.
     pub can_copy_long_texts: bool,
+}
+
+/// What the configuration allows with pull requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PullRequestAccess {
+    /// Code hosts are not asked, so pull requests are only links.
+    Off,
+    /// Pull requests and their changes are shown.
+    Read,
+    /// Pull requests can also be reviewed, merged and closed.
+    Act,
 }
 
 impl AppConfig {
@@ -230,7 +240,7 @@ impl AppConfig {
             keymap: Keymap::default(),
             filters: Vec::new(),
             commands: Vec::new(),
-            allows_pull_request_actions: true,
+            pull_requests: PullRequestAccess::Act,
             weights: Weights::default(),
             opens_all_jobs: false,
             can_copy_long_texts: false,

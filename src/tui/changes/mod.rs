@@ -66,8 +66,9 @@ impl Changes {
 
     /// Opens the changes of the selected job's pull request, with this file selected if there is one.
     pub fn open_at(file: Option<CleanText>, cx: &mut Cx<'_>) {
-        let Some(job) = cx.app.jobs.selected().filter(|job| job.has_supported_pr_link()).map(|job| job.key) else {
-            return cx.notify(Severity::Info, NO_CHANGES);
+        let job = match cx.app.selected_pull_request(NO_CHANGES) {
+            Ok(job) => job,
+            Err(reason) => return cx.notify(Severity::Info, reason),
         };
         let mut open = Self {
             job,

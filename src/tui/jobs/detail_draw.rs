@@ -6,7 +6,7 @@ use super::list_draw::{state_glyph, symbol_style};
 use super::next_step::{is_unreachable, next_step};
 use crate::model::Time;
 use crate::model::impact::{AfterWindow, PageViewsState, after_window, job_windows};
-use crate::model::job_state::{JobState, state_word};
+use crate::model::job_state::{JobState, fact_shown_as_state, state_word};
 use crate::model::load::Load;
 use crate::model::prompt::{Delivery, DeliveryKind};
 use crate::model::row::Job;
@@ -284,6 +284,9 @@ fn page_views(view: View<'_>, job: &Job, place: usize, with_changes: bool) -> Ve
 /// Returns what the job is doing or how it ended, and the style of that text. The timeline shows when that was.
 fn job_state_text(view: View<'_>, job: &Job, space: usize) -> (String, Style) {
     let View { app, theme, now } = view;
+    if let Some(state) = job.pull_request.as_deref().filter(|_| fact_shown_as_state(job).is_some()) {
+        return (capitalized(state.fact_text()), theme.role(state.fact().role()));
+    }
     let (text, style) = match JobState::of(job) {
         JobState::Unconfirmed => ("Unconfirmed", theme.warning),
         JobState::NotSent => ("Not sent", theme.bad),
@@ -301,11 +304,6 @@ fn job_state_text(view: View<'_>, job: &Job, space: usize) -> (String, Style) {
                     (working + &checked, theme.working)
                 }
             };
-        }
-        JobState::Completed if job.pull_request.is_some() => {
-            let fact = job.pr_fact();
-            let text = fact.map_or_else(String::new, |fact| capitalized(fact.word_and_meaning().1));
-            return (text, fact.map_or(theme.text, |fact| theme.role(fact.role())));
         }
         JobState::Completed if job.remote.pr_link.is_none() => ("Completed without a pull request", theme.text),
         JobState::Completed if job.wants_action() && !job.is_handled() => ("Completed with a pull request", theme.good),

@@ -81,8 +81,8 @@ impl FactName {
         match self {
             Self::PullRequest => {
                 // The first line already shows the state of a completed job's pull request.
-                let fact = job.pr_fact().filter(|_| fact_shown_as_state(job).is_none());
-                let fact = fact.map(|fact| (format!(" · {}", fact.word_and_meaning().1).into(), fact.role()));
+                let state = state.filter(|_| fact_shown_as_state(job).is_none());
+                let fact = state.map(|state| (format!(" · {}", state.fact_text()).into(), state.fact().role()));
                 [(link_text(job, width).into(), ColorRole::Text)].into_iter().chain(fact).collect()
             }
             Self::Checks => state.and_then(checks).into_iter().collect(),
@@ -122,11 +122,10 @@ fn branch(job: &Job) -> Option<&CleanText> {
 pub(in crate::tui) fn checks(state: &PullRequest) -> Option<Piece<'static>> {
     let Checks { state: result, passed, total, failed } = &state.checks;
     let counted = format!("{} of {}", format_count(*passed), format_count(*total));
-    let are_unread = state.checks_as_of.is_none() && *result == ChecksState::Unavailable;
     let (text, role): (Cow<'static, str>, _) = match result {
         _ if state.state.is_final() => return None,
         ChecksState::None => return None,
-        _ if are_unread => ("not read yet".into(), ColorRole::Muted),
+        _ if state.has_unread_checks() => ("not read yet".into(), ColorRole::Muted),
         ChecksState::Unavailable => ("not available".into(), ColorRole::Muted),
         ChecksState::Failing if !failed.is_empty() => {
             let names: Vec<&str> = failed.iter().map(|check| check.name.as_str()).collect();
@@ -143,14 +142,13 @@ pub(in crate::tui) fn checks(state: &PullRequest) -> Option<Piece<'static>> {
 
 /// Returns what the reviewers decided; `None` if nothing is required, and after the pull request was merged or closed.
 pub(in crate::tui) fn review(state: &PullRequest) -> Option<Piece<'static>> {
-    let (text, role) = match state.review {
-        _ if state.state.is_final() => return None,
-        Some(Review::Approved) => ("approved", ColorRole::Good),
-        Some(Review::ChangesRequested) => ("changes requested", ColorRole::Warning),
-        Some(Review::Required) => ("required", ColorRole::Text),
-        Some(Review::None) | None => return None,
+    let review = state.review.filter(|review| *review != Review::None && !state.state.is_final())?;
+    let role = match review {
+        Review::Approved => ColorRole::Good,
+        Review::ChangesRequested => ColorRole::Warning,
+        Review::Required | Review::None => ColorRole::Text,
     };
-    Some((text.into(), role))
+    Some((review.word().into(), role))
 }
 
 /// Returns the numbers of added and removed lines and of files; nothing if the host doesn't report them.

@@ -94,7 +94,7 @@ fn sentence_and_actions(app: &App, job: &Job) -> (&'static str, &'static [Action
     }
     let needs_user = job.wants_action() && !job.is_handled();
     match &job.remote.status {
-        Some(Status::Completed) if needs_user && job.has_supported_pr_link() => {
+        Some(Status::Completed) if needs_user && app.can_show_pull_request(job) => {
             ("Press {} to review the changes, {} to follow up.", &[Action::Changes, Action::FollowUp])
         }
         Some(Status::Completed) if needs_user => {

@@ -16,7 +16,7 @@ use crate::tui::input_dialog::InputField;
 use crate::tui::job_tabs::JobTab;
 use crate::tui::pull_request::{PullRequestActions, PullRequestDialog, show_tab};
 use crate::tui::widgets::list_state::line_at;
-use crate::tui::{JobsEffect, Pane, StoreState};
+use crate::tui::{JobsEffect, Pane, PullRequestAccess, StoreState};
 
 /// The jobs screen. The pane is the one that has the focus.
 #[derive(Debug)]
@@ -46,11 +46,9 @@ impl Component for JobsScreen {
             Action::Retry => Label::default_if(!app.acts_on_marks() && selected.is_some_and(Job::can_retry)),
             Action::NextNeedsYou => Label::default_if(app.jobs.count_of(JobGroup::NeedsYou) > 0),
             Action::PullRequest if app.acts_on_marks() => {
-                app.config.allows_pull_request_actions.then(|| "act on PRs".into())
+                (app.config.pull_requests == PullRequestAccess::Act).then(|| "act on PRs".into())
             }
-            Action::Changes | Action::PullRequest => {
-                Label::default_if(!app.acts_on_marks() && selected.is_some_and(Job::has_supported_pr_link))
-            }
+            Action::Changes | Action::PullRequest => Label::default_if(!app.acts_on_marks() && app.selected_has_tabs()),
             Action::BeforeAfter => Label::default_if(selected.is_some_and(|job| !job.local.pages.is_empty())),
             Action::Close => {
                 let has_filter = !app.jobs_filter_text().trim().is_empty();
@@ -362,7 +360,7 @@ impl App {
 
     /// Whether the details of the selected job are one of several tabs.
     pub(in crate::tui) fn selected_has_tabs(&self) -> bool {
-        self.jobs.selected().is_some_and(Job::has_supported_pr_link)
+        self.jobs.selected().is_some_and(|job| self.can_show_pull_request(job))
     }
 
     /// Whether the details of the selected job are visible.

@@ -31,8 +31,8 @@ impl PullRequestActions {
     /// Opens the actions on the pull requests of the marked jobs.
     pub fn open(cx: &mut Cx<'_>) {
         let jobs = cx.app.targets();
-        if !cx.app.config.allows_pull_request_actions {
-            return cx.notify(Severity::Info, super::ACTIONS_OFF);
+        if let Some(reason) = super::turned_off(cx.app) {
+            return cx.notify(Severity::Info, reason);
         }
         let list = ListState::new(ACTIONS.len(), 0);
         cx.open(Self { jobs, list });

@@ -6,7 +6,7 @@ use crate::model::Time;
 use crate::model::colors::ColorRole;
 use crate::model::load::Load;
 use crate::model::preview::BuildState;
-use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact, PullRequestState, short_commit};
+use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact, short_commit};
 use crate::model::pull_request_details::{FileDiffStat, PullRequestDetails, ReviewEntry, ReviewKind, SiteFacts};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
@@ -135,21 +135,14 @@ pub(super) fn lines(
     out.lines
 }
 
-/// Returns the most important fact with its symbol, and whether it is also a draft or in the merge queue.
+/// Returns the most important fact with its symbol, and the others that no line below shows.
 fn state_line(state: &PullRequest) -> Vec<Piece> {
     let fact = state.fact();
-    let are_unread = state.checks_as_of.is_none() && state.checks.state == ChecksState::Unavailable;
-    let text = match are_unread && fact == PullRequestFact::Pending {
-        true => "Open".to_owned(),
-        false => capitalized(fact.word_and_meaning().1),
-    };
-    let besides = match state.state {
-        PullRequestState::Draft if fact != PullRequestFact::Draft => " · draft",
-        PullRequestState::Queued if fact != PullRequestFact::Queued => " · in the merge queue",
-        _ => "",
-    };
+    let is_unlisted = |fact: &PullRequestFact| matches!(fact, PullRequestFact::Draft | PullRequestFact::Queued);
+    let others = state.facts().skip(1).filter(is_unlisted);
+    let others: String = others.map(|fact| format!(" · {}", fact.word_and_meaning().1)).collect();
     let symbol = (format!("{} ", fact.symbol()), fact.role());
-    vec![symbol, (text, fact.role()), (besides.to_owned(), ColorRole::Text)]
+    vec![symbol, (capitalized(state.fact_text()), fact.role()), (others, ColorRole::Text)]
 }
 
 /// Adds the facts with their labels: the checks, the review, the size, the branches, the head commit and the author.
@@ -221,7 +214,8 @@ fn preview_lines(out: &mut Lines, build: Option<&PreviewBuild>, preview: Option<
     if let Some(build) = build {
         let last = build.last.as_ref();
         let (role, text) = match last.map(|last| &last.state) {
-            _ if build.problem.is_some() => (ColorRole::Bad, "not built"),
+            _ if build.problem.is_some() && build.started.is_none() => (ColorRole::Bad, "not built"),
+            _ if build.problem.is_some() => (ColorRole::Bad, "result unknown"),
             None if build.started.is_none() => (ColorRole::Working, "starting the build"),
             None | Some(BuildState::Queued) => (ColorRole::Working, "build queued"),
             Some(BuildState::InProgress) => (ColorRole::Working, "building"),

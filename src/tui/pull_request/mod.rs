@@ -22,9 +22,9 @@ pub(in crate::tui) mod preview;
 mod review;
 
 use crate::model::load::{Load, Timed};
-use crate::model::pull_request::short_commit;
+use crate::model::pull_request::{PULL_REQUESTS_DISABLED, short_commit};
 use crate::model::pull_request_details::{PullRequestDetails, SiteFacts};
-use crate::model::row::{JobKey, RemainingJobs};
+use crate::model::row::{Job, JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crate::tui::changes::Changes;
 use crate::tui::component::prelude::*;
@@ -37,7 +37,7 @@ use crate::tui::job_tabs::JobTab;
 use crate::tui::keymap::Keymap;
 use crate::tui::state::PreviewBuild;
 use crate::tui::widgets::list_state::ListState;
-use crate::tui::{JobsEffect, JobsMsg, Pane, Screen};
+use crate::tui::{JobsEffect, JobsMsg, Pane, PullRequestAccess, Screen};
 pub use choice::PullRequestActions;
 use chrono::TimeDelta;
 use facts::title;
@@ -61,8 +61,9 @@ pub struct PullRequestDialog {
 impl PullRequestDialog {
     /// Opens the pull request of the selected job.
     pub fn open(cx: &mut Cx<'_>) {
-        let Some(job) = cx.app.jobs.selected().filter(|job| job.has_supported_pr_link()).map(|job| job.key) else {
-            return cx.notify(Severity::Info, "This job has no pull request that docdeck can show.");
+        let job = match cx.app.selected_pull_request("This job has no pull request that docdeck can show.") {
+            Ok(job) => job,
+            Err(reason) => return cx.notify(Severity::Info, reason),
         };
         let mut open = Self {
             job,
@@ -83,8 +84,8 @@ impl PullRequestDialog {
 
     /// Returns why an action is not possible. After a request to the code host has failed, none is, until one succeeds.
     fn refusal(&self, app: &App, action: Action) -> Option<String> {
-        if !app.config.allows_pull_request_actions {
-            return Some(ACTIONS_OFF.to_owned());
+        if let Some(reason) = turned_off(app) {
+            return Some(reason.to_owned());
         }
         let job = app.jobs.get(self.job)?;
         let reason = match self.details {
@@ -292,6 +293,32 @@ impl PullRequestDialog {
             (_, Some(details)) => view.as_of_clock(details.as_of),
             // Only the stored state is shown, which may be old.
             (_, None) => state.map_or_else(String::new, |state| view.as_of_clock(state.as_of)),
+        }
+    }
+}
+
+/// Returns why the configuration allows no action on pull requests.
+fn turned_off(app: &App) -> Option<&'static str> {
+    match app.config.pull_requests {
+        PullRequestAccess::Off => Some(PULL_REQUESTS_DISABLED),
+        PullRequestAccess::Read => Some(ACTIONS_OFF),
+        PullRequestAccess::Act => None,
+    }
+}
+
+impl App {
+    /// Whether the pull request of a job and its changes can be shown.
+    pub(in crate::tui) fn can_show_pull_request(&self, job: &Job) -> bool {
+        self.config.pull_requests != PullRequestAccess::Off && job.has_supported_pr_link()
+    }
+
+    /// Returns the selected job if its pull request can be shown, otherwise the reason. `missing` is the reason if it
+    /// has none on a code host that docdeck supports.
+    pub(in crate::tui) fn selected_pull_request(&self, missing: &'static str) -> Result<JobKey, &'static str> {
+        match self.jobs.selected().filter(|job| job.has_supported_pr_link()) {
+            Some(job) if self.can_show_pull_request(job) => Ok(job.key),
+            Some(_) => Err(PULL_REQUESTS_DISABLED),
+            None => Err(missing),
         }
     }
 }

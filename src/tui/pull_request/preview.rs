@@ -2,7 +2,7 @@
 //! then for the state of the build until it ends, even if the dialog was closed in the meantime.
 
 use crate::model::Time;
-use crate::model::failure::Failure;
+use crate::model::failure::{Failure, FailureKind};
 use crate::model::preview::{Build, BuildState, StartedBuild};
 use crate::model::pull_request_details::page_of_file;
 use crate::model::row::JobKey;
@@ -66,8 +66,14 @@ impl App {
         build.checks = build.checks.saturating_add(1);
         match result {
             Ok(last) => (build.last, build.failures) = (Some(last), 0),
-            Err(_) if build.failures + 1 < MAX_FAILURES => build.failures += 1,
-            Err(failure) => build.problem = Some(failure.message),
+            // A key that isn't allowed to read the state will not be allowed to in three seconds.
+            Err(failure) if failure.kind != FailureKind::KeyRefused && build.failures + 1 < MAX_FAILURES => {
+                build.failures += 1;
+            }
+            Err(failure) => {
+                let text = format!("The state of the build can't be read. {}", failure.message);
+                build.problem = Some(CleanText::line(&text));
+            }
         }
         if build.checks >= MAX_CHECKS && build.is_running() {
             build.problem = Some(CleanText::line("The build did not end within half an hour."));

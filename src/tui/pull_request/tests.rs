@@ -1,14 +1,13 @@
 use super::*;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
-use crate::model::failure::Failure;
+use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::{JobId, Status};
 use crate::model::preview::{Build, BuildState, StartedBuild};
 use crate::model::pull_request::tests::open_pull_request;
 use crate::model::pull_request::{Checks, ChecksState, FailedCheck, HostKind, PullRequest, PullRequestState};
 use crate::model::pull_request_action::{ActionOutcome, HeadCommit, MergeMethod, PullRequestAction, UnsentReviewKind};
 use crate::model::pull_request_details::{Commit, FileDiffStat, OtherChecks, PendingCheck, ReviewEntry, ReviewKind};
-use crate::model::row::Job;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::draw::{ColorDepth, Theme, draw};
 use crate::tui::jobs::tests::{at, row};
@@ -437,10 +436,31 @@ fn actions_that_make_no_sense_or_are_turned_off_are_not_offered() {
     press(&mut app, "m");
     assert!(app.top::<PullRequestDialog>().is_some());
     let mut app = opened();
-    app.config.allows_pull_request_actions = false;
+    app.config.pull_requests = PullRequestAccess::Read;
     assert!(!hints(&app).contains(&"merge".into()));
     press(&mut app, "a");
     assert!(app.top::<PullRequestDialog>().is_some());
+}
+
+#[test]
+fn nothing_names_a_pull_request_that_is_turned_off_except_its_link() {
+    let mut app = app_with(Some(open_pull_request(at(0))));
+    app.config.pull_requests = PullRequestAccess::Off;
+    app.pane = Pane::Detail;
+    let shown = screen(&app, at(0));
+    assert!(shown.contains("Press o to open the pull request, f to follow up."), "{shown}");
+    assert!(!shown.contains("Changes"), "{shown}");
+    for key in ["c", "O"] {
+        press(&mut app, key);
+        assert!(app.dialogs.is_empty(), "{key}");
+        assert_eq!(app.notice.as_ref().expect("a notice").text.as_str(), PULL_REQUESTS_DISABLED);
+    }
+    assert!(app.hints().all(|(_, row, _)| row.action != Action::Changes));
+    press(&mut app, "Tab");
+    assert!(app.dialogs.is_empty() && app.pane == Pane::List);
+    press(&mut app, "?");
+    let help = screen(&app, at(0));
+    assert!(!help.contains("show the pull request") && !help.contains("show the changes"), "{help}");
 }
 
 /// Returns the dashboard with four marked jobs: two open pull requests, a draft, and a job without a pull request.
@@ -528,7 +548,7 @@ fn an_action_that_applies_to_none_of_the_marked_jobs_is_explained() {
     let notice = app.notice.as_ref().expect("a notice").text.to_string();
     assert_eq!(notice, "No marked pull request qualifies: not a draft.");
     press(&mut app, "Esc");
-    app.config.allows_pull_request_actions = false;
+    app.config.pull_requests = PullRequestAccess::Read;
     press(&mut app, "O");
     assert!(app.top::<PullRequestActions>().is_none());
 }
@@ -585,7 +605,20 @@ fn a_build_of_which_nothing_is_heard_ends_the_requests_with_the_reason() {
     }
     assert_eq!(checked(&mut app, offline()), []);
     let shown: String = texts(&app).join("\n");
-    assert!(shown.contains("not built") && shown.contains("Could not reach api.example."), "{shown}");
+    assert!(
+        shown.contains("result unknown") && shown.contains("can't be read. Could not reach api.example."),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_build_whose_state_the_key_may_not_read_is_not_requested_again() {
+    let (mut app, _) = building();
+    let refused = Failure::new(FailureKind::KeyRefused, "The key isn't allowed to do this (403).");
+    assert_eq!(checked(&mut app, Err(refused)), []);
+    let shown: String = texts(&app).join("\n");
+    assert!(shown.contains("result unknown") && !shown.contains("not built"), "{shown}");
+    assert!(shown.contains("The state of the build can't be read. The key isn't allowed"), "{shown}");
 }
 
 #[test]
