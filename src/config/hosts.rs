@@ -184,6 +184,7 @@ pub fn unusable_token_text(host: &str, error: &ConfigError) -> CleanText {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::pull_request::PullRequestLink;
 
     fn settings(text: &str) -> HostSettings {
         let path = Path::new("/c/config.toml");
@@ -208,7 +209,6 @@ mod tests {
             sources(&none, "github.com", HostKind::GitHub, &[]),
             ["GH_TOKEN", "GITHUB_TOKEN", "gh auth token --hostname github.com"]
         );
-        assert_eq!(sources(&none, "acme.ghe.com", HostKind::GitHub, &[]).len(), 3);
         assert_eq!(
             sources(&none, "gitlab.com", HostKind::GitLab, &[]),
             ["GITLAB_TOKEN", "glab config get token --host gitlab.com"]
@@ -224,6 +224,34 @@ mod tests {
         );
         assert_eq!(sources(&none, "ghe.corp", HostKind::GitHub, &[("GH_HOST", "ghe.corp")]).len(), 3);
         assert_eq!(sources(&none, "evil.example", HostKind::GitLab, &[]).len(), 1);
+    }
+
+    #[test]
+    fn the_addresses_of_an_api_follow_from_a_link() {
+        for (link, rest_url, graphql_url) in [
+            ("https://github.com/acme/docs/pull/7", "https://api.github.com", "https://api.github.com/graphql"),
+            ("https://Acme.ghe.com/web/docs/pull/7", "https://api.acme.ghe.com", "https://api.acme.ghe.com/graphql"),
+            ("https://ghe.corp/web/docs/pull/7", "https://ghe.corp/api/v3", "https://ghe.corp/api/graphql"),
+            // Only the subdomains of ghe.com are GitHub's.
+            ("https://acmeghe.com/web/docs/pull/7", "https://acmeghe.com/api/v3", "https://acmeghe.com/api/graphql"),
+            (
+                "https://git.corp:8443/web/docs/-/merge_requests/7",
+                "https://git.corp:8443/api/v4",
+                "https://git.corp:8443/api/graphql",
+            ),
+        ] {
+            let link = PullRequestLink::parse(link).expect(link);
+            let address = settings("").address(&link.host, link.kind).expect("an address");
+            assert_eq!((address.rest_url.as_str(), address.graphql_url.as_str()), (rest_url, graphql_url), "{link:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_of_github_com_is_also_that_of_a_subdomain_of_ghe_com_as_for_gh() {
+        let none = settings("");
+        let expected = ["GH_TOKEN", "GITHUB_TOKEN", "gh auth token --hostname acme.ghe.com"];
+        assert_eq!(sources(&none, "acme.ghe.com", HostKind::GitHub, &[]), expected);
+        assert_eq!(sources(&none, "acmeghe.com", HostKind::GitHub, &[]).len(), 1);
     }
 
     #[test]

@@ -228,9 +228,18 @@ impl App {
                 Action::SaveFilter => self.can_save_filter(),
                 Action::Close => self.has_something_to_close(),
                 Action::NextPane => matches!(context, Some(Context::Jobs | Context::Detail)),
-                Action::Refresh => {
-                    matches!(context, Some(Context::Jobs | Context::Detail | Context::Views | Context::AllJobs))
-                }
+                Action::Refresh => matches!(
+                    context,
+                    Some(
+                        Context::Jobs
+                            | Context::Detail
+                            | Context::AllJobs
+                            | Context::PullRequest
+                            | Context::Changes
+                            | Context::Views
+                            | Context::Analytics
+                    )
+                ),
                 _ => true,
             }
     }

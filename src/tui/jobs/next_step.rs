@@ -94,9 +94,18 @@ fn sentence_and_actions(app: &App, job: &Job) -> (&'static str, &'static [Action
     }
     let needs_user = job.wants_action() && !job.is_handled();
     match &job.remote.status {
-        Some(Status::Completed) if needs_user && app.can_show_pull_request(job) => {
-            ("Press {} to review the changes, {} to follow up.", &[Action::Changes, Action::FollowUp])
-        }
+        Some(Status::Completed) if needs_user && app.can_show_pull_request(job) => match job.pr_fact() {
+            Some(PullRequestFact::Failing) => {
+                ("Press {} to see the failed checks, {} to ask for a fix.", &[Action::PullRequest, Action::FollowUp])
+            }
+            Some(PullRequestFact::ChangesRequested) => {
+                ("Press {} to read the review, {} to follow up.", &[Action::PullRequest, Action::FollowUp])
+            }
+            Some(PullRequestFact::Conflict) => {
+                ("Press {} to see the pull request, {} to ask for a fix.", &[Action::PullRequest, Action::FollowUp])
+            }
+            _ => ("Press {} to review the changes, {} to follow up.", &[Action::Changes, Action::FollowUp]),
+        },
         Some(Status::Completed) if needs_user => {
             ("Press {} to open the pull request, {} to follow up.", &[Action::OpenPr, Action::FollowUp])
         }
@@ -138,6 +147,8 @@ pub(super) fn is_unreachable(app: &App) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::pull_request::tests::open_pull_request;
+    use crate::model::pull_request::{ChecksState, PullRequest, PullRequestState, Review};
     use crate::model::text::CleanText;
     use crate::tui::finish_alerts::tests::app;
     use crate::tui::jobs::tests::{at, row};
@@ -167,6 +178,23 @@ mod tests {
         let done = |job: &mut Job| job.local.handled_at = Some(at(2_000));
         let mut jobs: Vec<Job> =
             DeliveryKind::ALL.iter().map(|kind| changed(Status::Active, &delivery(*kind))).collect();
+        type Change = fn(&mut PullRequest);
+        let states: [Change; 6] = [
+            |_| {},
+            |state| state.checks.state = ChecksState::Failing,
+            |state| state.checks.state = ChecksState::Pending,
+            |state| state.review = Some(Review::ChangesRequested),
+            |state| state.conflict = Some(true),
+            |state| state.state = PullRequestState::Merged,
+        ];
+        for change in states {
+            jobs.push(changed(Status::Completed, &|job| {
+                pull_request(job);
+                let mut state = open_pull_request(at(0));
+                change(&mut state);
+                job.pull_request = Some(Box::new(state));
+            }));
+        }
         for status in [Status::Active, Status::Completed, Status::Failed, Status::Archived] {
             jobs.push(changed(status.clone(), &|_| {}));
             jobs.push(changed(status.clone(), &pull_request));

@@ -18,8 +18,15 @@ use crate::tui::keymap::Keymap;
 use crate::tui::widgets::list_state::ListState;
 
 /// The keys of a single pull request that do nothing here.
-const IGNORED: [Action; 6] =
-    [Action::FollowUp, Action::NextPane, Action::Preview, Action::BuildPreview, Action::OpenPr, Action::Copy];
+const IGNORED: [Action; 7] = [
+    Action::FollowUp,
+    Action::NextPane,
+    Action::Preview,
+    Action::BuildPreview,
+    Action::OpenPr,
+    Action::Copy,
+    Action::Refresh,
+];
 
 #[derive(Debug)]
 pub struct PullRequestActions {
