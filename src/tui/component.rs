@@ -139,6 +139,11 @@ pub trait Component: Any + Debug + Send {
         Some(Label::Default)
     }
 
+    /// Whether the component shows the key of an action itself, so that the footer leaves it out.
+    fn names_key(&self, _action: Action) -> bool {
+        false
+    }
+
     fn act(&mut self, _action: Action, _cx: &mut Cx<'_>) -> Flow {
         Flow::Pass
     }

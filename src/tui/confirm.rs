@@ -145,6 +145,11 @@ impl Component for ConfirmDialog {
         Some(if action == Action::Yes { yes.into() } else { no.into() })
     }
 
+    /// The buttons name both keys.
+    fn names_key(&self, _action: Action) -> bool {
+        true
+    }
+
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         if action != Action::Yes {
             return Flow::Pass;

@@ -73,7 +73,10 @@ impl App {
     /// first, so that they stay in place, then the keys for the selection.
     pub fn footer(&self, width: usize) -> Vec<Hint> {
         let is_marked = self.marks_label().is_some();
-        let rows = self.hints().filter(|(_, row, _)| !is_marked || works_on_marks(row.action));
+        let top = self.top_component();
+        let is_named = |action| top.is_some_and(|top| top.names_key(action));
+        let is_shown = |action| !is_named(action) && (!is_marked || works_on_marks(action));
+        let rows = self.hints().filter(|(_, row, _)| is_shown(row.action));
         let hint = |(chord, row, label): (_, &Binding, _)| Hint { action: Some(row.action), ..Hint::new(chord, label) };
         let mut hints: Vec<Hint> = rows.map(hint).collect();
         // Custom commands come after the hints of this screen and before the hints that every screen has.

@@ -270,7 +270,7 @@ mod tests {
             let g = compute_layout((width, height), Panes::default());
             let screen = Rect::new(0, 0, width, height);
             let boxes = [g.small_dialog(7), g.divider()];
-            let lists = [entry_lines(g), prompt_lines(g), ViewsAreas::new(g.body, true).lines];
+            let lists = [entry_lines(g, 9), prompt_lines(g), ViewsAreas::new(g.body, true).lines];
             let parts = [&[g.header, g.list, g.detail, g.footer], &boxes[..], &lists].concat();
             for part in parts.into_iter().filter(|part| !part.is_empty()) {
                 assert_eq!(part.intersection(screen), part, "{width}x{height}");

@@ -2,6 +2,7 @@
 //! out, the least important first. Drawing and mouse clicks use the same title, so that they agree on where the tabs
 //! are.
 
+use super::analytics::AnalyticsTab;
 use super::format::{fit, format_count, truncate_start};
 use super::jobs::JobList;
 use super::order::{JobSorting, Sort};
@@ -34,8 +35,8 @@ pub enum TitlePiece {
 pub type TitlePart = Vec<(String, TitlePiece)>;
 
 const PART_SEPARATOR: &str = "  ";
-/// What a filter of the jobs can contain.
-const FILTER_SYNTAX: &str = "words  s:failed  pr:ready  #1423  tag:x  !word";
+/// What a filter of jobs can contain.
+const JOB_FILTER: &str = "words  s:failed  pr:ready  #1423  tag:x  !word";
 
 fn pieces_width(part: &[(String, TitlePiece)]) -> usize {
     part.iter().map(|(text, _)| text.width()).sum()
@@ -58,7 +59,7 @@ impl App {
         let head = vec![(name.to_owned(), TitlePiece::Name)];
         let filter = |space| {
             let mut pieces = filter_text_pieces(open.filter(), self.filter_input(), space)?;
-            pieces.extend(placeholder(self.filter_input(), space));
+            pieces.extend(placeholder(self.filter_input(), JOB_FILTER, space));
             Some(pieces)
         };
         self.assemble_title(head, &open.list, &filter, width)
@@ -129,10 +130,25 @@ impl App {
         // While the list of all profiles' jobs is open, the filter input belongs to that list, so it is not shown here.
         let input = if self.all_jobs.is_some() { None } else { self.filter_input() };
         let mut pieces = filter_text_pieces(self.filter_text(), input, space)?;
-        if self.screen == Screen::Jobs {
-            pieces.extend(placeholder(input, space));
-        }
+        pieces.extend(placeholder(input, self.filter_example(), space));
         Some(pieces)
+    }
+
+    /// Returns what a filter of the current screen can contain.
+    fn filter_example(&self) -> &'static str {
+        if self.screen == Screen::Jobs {
+            return JOB_FILTER;
+        }
+        match self.analytics.tab {
+            AnalyticsTab::Pages if self.views.is_comparing() => "words  human>500  ai>50%  d<-20%  !word",
+            AnalyticsTab::Pages => "words  human>500  ai>50%  !word",
+            AnalyticsTab::Searches => "words  hits>20  ctr<5%  unclicked  !word",
+            AnalyticsTab::Feedback if self.analytics.is_by_page => "words  down>=3  !word",
+            AnalyticsTab::Feedback => "words  down  pending  comment  !word",
+            AnalyticsTab::Questions if self.analytics.is_grouped() => "words  !word",
+            AnalyticsTab::Questions => "words  unanswered  !word",
+            AnalyticsTab::NeedsWork => "words  unanswered>3  change<-30%  !word",
+        }
     }
 
     fn tab_pieces(&self) -> Option<TitlePart> {
@@ -177,10 +193,13 @@ fn filter_text_pieces(text: &str, input: Option<&TextInput>, space: usize) -> Op
     Some(vec![sign, (before, text_piece), (under, TitlePiece::Cursor), (after, TitlePiece::Filter)])
 }
 
-/// Returns the syntax of the filter if the input is empty and the syntax fits after the slash and the cursor.
-fn placeholder(input: Option<&TextInput>, space: usize) -> Option<(String, TitlePiece)> {
-    let is_shown = input.is_some_and(TextInput::is_blank) && FILTER_SYNTAX.width() + 2 <= space;
-    is_shown.then(|| (FILTER_SYNTAX.to_owned(), TitlePiece::Placeholder))
+/// Returns an example of a filter if the input is empty, cut after the last word that fits behind the slash and the
+/// cursor.
+fn placeholder(input: Option<&TextInput>, example: &str, space: usize) -> Option<(String, TitlePiece)> {
+    let ends = example.match_indices("  ").map(|(at, _)| at).chain([example.len()]);
+    let fitting = ends.filter_map(|end| example.get(..end)).filter(|part| part.width() + 2 <= space);
+    let shown = fitting.last().filter(|_| input.is_some_and(TextInput::is_blank))?;
+    Some((shown.to_owned(), TitlePiece::Placeholder))
 }
 
 /// Returns the description of a sorting. `None` for the default sorting.

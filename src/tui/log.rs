@@ -150,10 +150,14 @@ impl LogLevel {
     }
 }
 
-/// Minimum width of the column with the duration of requests.
+/// Minimum width of the log with the kinds in words and the durations of requests.
 const MIN_WIDTH_WITH_DURATION: usize = 60;
 /// Maximum width of the messages, so that the durations are close to them.
 const MAX_MESSAGE_CELLS: usize = 72;
+/// Width of the column with the kind in words.
+const KIND_CELLS: usize = 9;
+/// Minimum width of the messages in which the job titles line up.
+const MIN_ALIGNED_MESSAGE_CELLS: usize = 36;
 /// Width of the name of the operation. It is fixed, so that the job titles line up.
 const OPERATION_CELLS: usize = 8;
 
@@ -161,7 +165,8 @@ type LogRow<'a> = ListRow<'a, LogEntry>;
 
 fn log_table(width: usize) -> Table<ListCell<LogEntry>> {
     type C = Column<ListCell<LogEntry>>;
-    let duration = (width >= MIN_WIDTH_WITH_DURATION).then(|| {
+    let is_narrow = width < MIN_WIDTH_WITH_DURATION;
+    let duration = (!is_narrow).then(|| {
         C::right("ms", 7, |row, _| match &row.item.kind {
             LogKind::Request { millis, .. } | LogKind::HostRequest { millis, .. } => row.muted(grouped_number(*millis)),
             _ => row.muted(""),
@@ -169,20 +174,22 @@ fn log_table(width: usize) -> Table<ListCell<LogEntry>> {
         .after_gap(2)
     });
     let columns = [
-        C::left(" time", 9, |row, _| {
-            row.muted(row.item.at.with_timezone(&row.view.app.config.offset).format(" %H:%M:%S").to_string())
+        C::left(" time", if is_narrow { 6 } else { 9 }, |row, width| {
+            let format = if width < 9 { " %H:%M" } else { " %H:%M:%S" };
+            row.muted(row.item.at.with_timezone(&row.view.app.config.offset).format(format).to_string())
         }),
-        C::left("  kind", 9, level_cell).after_gap(2),
+        if is_narrow { C::left("", 1, level_cell) } else { C::left("  kind", KIND_CELLS, level_cell) }.after_gap(2),
         C::flexible("message", 8, message_cell).after_gap(2).at_most(MAX_MESSAGE_CELLS),
     ];
     // One cell at the right stays blank.
     Table::new(columns.into_iter().chain(duration), width.saturating_sub(1))
 }
 
-fn level_cell<'a>(row: &LogRow<'a>, _width: usize) -> TableCell<'a> {
+fn level_cell<'a>(row: &LogRow<'a>, width: usize) -> TableCell<'a> {
     let level = LogLevel::of(row.item);
     let (symbol, word) = level.symbol_and_word();
-    TableCell::new(format!("{symbol} {word}"), level.style(row.view.theme))
+    let text = if width < KIND_CELLS { symbol.to_owned() } else { format!("{symbol} {word}") };
+    TableCell::new(text, level.style(row.view.theme))
 }
 
 /// Returns what happened: the job or the host, then the result.
@@ -194,10 +201,12 @@ fn message_cell<'a>(row: &LogRow<'a>, width: usize) -> TableCell<'a> {
         let reason = reason.as_ref().map(CleanText::as_str).unwrap_or_default();
         let style = if level == LogLevel::Request { theme.muted } else { theme.text };
         let dot = if reason.is_empty() { "" } else { " · " };
+        let (cells, gap) =
+            if width < MIN_ALIGNED_MESSAGE_CELLS { (operation.width(), " ") } else { (OPERATION_CELLS, "  ") };
         TableCell::Spans(vec![
-            Span::styled(align_left(operation, OPERATION_CELLS), style),
-            Span::styled(format!("  {status}"), level.style(theme)),
-            Span::styled(format!("  {subject}"), style),
+            Span::styled(align_left(operation, cells), style),
+            Span::styled(format!("{gap}{status}"), level.style(theme)),
+            Span::styled(format!("{gap}{subject}"), style),
             Span::styled(dot, theme.muted),
             Span::styled(reason, level.style(theme)),
         ])

@@ -1,6 +1,7 @@
 //! The entries of the log screen, and which of them are visible.
 
 use crate::model::log::LogEntry;
+use crate::model::text::CleanText;
 use crate::tui::widgets::scroll;
 use chrono::{FixedOffset, NaiveDate};
 use std::collections::VecDeque;
@@ -42,6 +43,15 @@ impl LogEntries {
         older.sort_by_key(|entry| entry.at);
         for entry in older.into_iter().rev().take(MAX_LOG_ENTRIES.saturating_sub(self.entries.len())) {
             self.entries.push_front(entry);
+        }
+    }
+
+    /// Replaces the ids of jobs with their titles, which say more.
+    pub(super) fn name_jobs(&mut self, title: impl Fn(&str) -> Option<CleanText>) {
+        for entry in &mut self.entries {
+            if let Some(title) = title(entry.subject.as_str()) {
+                entry.subject = title;
+            }
         }
     }
 
@@ -100,7 +110,6 @@ mod tests {
     use super::*;
     use crate::model::Time;
     use crate::model::log::LogKind;
-    use crate::model::text::CleanText;
     use crate::tui::jobs::tests::at;
     use chrono::TimeDelta;
 
@@ -118,6 +127,16 @@ mod tests {
             LogLine::Day(_) => None,
         };
         log.lines(rows, utc(), at(0).date_naive()).iter().filter_map(time).collect()
+    }
+
+    #[test]
+    fn an_entry_with_the_id_of_a_job_gets_its_title() {
+        let mut log = LogEntries::default();
+        (0..2).for_each(|n| log.push(entry(n)));
+        log.push(LogEntry { subject: CleanText::line("j1"), ..entry(2) });
+        log.name_jobs(|subject| (subject == "j1").then(|| CleanText::line("Fix the links")));
+        let subjects: Vec<&str> = log.entries.iter().map(|entry| entry.subject.as_str()).collect();
+        assert_eq!(subjects, ["job", "job", "Fix the links"]);
     }
 
     #[test]

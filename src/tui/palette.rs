@@ -236,7 +236,7 @@ impl Component for CommandPalette {
             let keys_at = width.saturating_sub(keys.width());
             let end = keys_at.saturating_sub(2);
             if has_descriptions {
-                row.left(fit(entry.name.as_str(), NAME_CELLS), NAME_CELLS, theme.text).push(" ", theme.text);
+                row.left(fit(entry.name.as_str(), NAME_CELLS), NAME_CELLS, theme.text).push("  ", theme.text);
                 row.push_up_to(end, entry.description.as_str(), theme.muted);
             } else {
                 row.push_up_to(end, entry.name.as_str(), theme.text);

@@ -1,14 +1,31 @@
 //! The dialog about an undelivered prompt: what happened and when, the choices with their meaning, and the prompt.
+//!
+//! ```text
+//! ─ New job: unconfirmed ─────────────────────────────────────────────
+//!  Explain how to rotate API keys without downtime
+//!  ! The service may or may not have started this job.
+//!
+//!  reason  The connection broke after the request went out …
+//!  sent    18:37
+//!
+//!  What you can do
+//!  l  link to job   Copy the job's id from the service's dashboard. …
+//!  s  send again    Only if the job isn't on the service's dashboard …
+//!
+//!  Prompt  1 line, 47 characters
+//!  Explain how to rotate API keys without downtime
+//! ```
 
 use super::component::prelude::*;
 use super::compose::editor::Editor;
 use super::confirm::{ConfirmAction, ConfirmDialog};
-use super::draw::text::TextRow;
+use super::draw::text::{TextRow, align_left};
 use super::format;
 use super::input_dialog::InputField;
 use super::jobs::detail::kind_text;
 use super::keymap::{BINDINGS, Keymap};
 use super::wrap::wrap;
+use crate::model::colors::ColorRole;
 use crate::model::failure::Failure;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, Prompt, PromptId, PromptKind, Resolution};
 use crate::model::row::{Job, JobKey};
@@ -18,28 +35,27 @@ use crate::tui::draw::rules::DialogFrame;
 use crate::tui::format::more_below_text;
 use crate::tui::geometry::with_margin;
 use crate::tui::{JobsEffect, PromptsEffect};
+use chrono::TimeDelta;
+use unicode_width::UnicodeWidthStr as _;
 
-/// The indentation of a choice's text, in cells.
-const INDENT: usize = 4;
+/// The width of the label before a fact.
+const LABEL_CELLS: usize = 8;
+/// The width of the key before a choice.
+const KEY_CELLS: usize = 3;
+/// The minimum width of the dialog at which the meanings of the choices are beside their names.
+const MIN_COLUMNS_WITH_MEANINGS_BESIDE: usize = 72;
 /// The maximum number of characters of the prompt that are shown. The user gets the complete text by editing or copying
 /// the prompt.
 const MAX_PROMPT_CHARS: usize = 24_000;
 /// The maximum number of lines of the prompt that are shown.
 const MAX_PROMPT_LINES: usize = 300;
 
-/// A line of the dialog; the variant determines its style.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum UndeliveredLine {
-    Heading(String),
-    Text(String),
-    /// The statement of what happened, which is highlighted.
-    Warning(String),
-    Muted(String),
-    /// The key and the name of a choice.
-    Choice(String, String),
-    /// The meaning of the choice above it.
-    Meaning(String),
-}
+/// The pieces of a line with their colours.
+type UndeliveredLine = Vec<(String, ColorRole)>;
+
+/// The actions that the dialog lists with their keys.
+const CHOICES: [Action; 5] =
+    [Action::EditPrompt, Action::LinkJob, Action::CheckJob, Action::SendAgain, Action::Discard];
 
 /// The dialog in which the user decides about an undelivered prompt.
 #[derive(Debug)]
@@ -62,6 +78,10 @@ impl Component for UndeliveredDialog {
 
     fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
         Label::default_if(self.can_resolve_with(action))
+    }
+
+    fn names_key(&self, action: Action) -> bool {
+        CHOICES.contains(&action)
     }
 
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
@@ -127,14 +147,9 @@ impl Component for UndeliveredDialog {
         let lines = self.lines(view.app, width);
         for (n, line) in lines.iter().skip(self.scroll).take(rows).enumerate() {
             let mut row = TextRow::new(width);
-            match line {
-                UndeliveredLine::Heading(text) => row.push(text, theme.title),
-                UndeliveredLine::Text(text) => row.push(text, theme.text),
-                UndeliveredLine::Warning(text) => row.push(text, theme.warning),
-                UndeliveredLine::Muted(text) => row.push(text, theme.muted),
-                UndeliveredLine::Choice(key, name) => row.push(key, theme.key).pad_to(INDENT).push(name, theme.text),
-                UndeliveredLine::Meaning(text) => row.pad_to(INDENT).push(text, theme.muted),
-            };
+            for (text, role) in line {
+                row.push(text, theme.role(*role));
+            }
             draw_line(frame, text, n, row.line());
         }
     }
@@ -175,15 +190,12 @@ impl UndeliveredDialog {
 
     /// Returns the lines of the dialog at this width.
     fn lines(&self, app: &App, width: usize) -> Vec<UndeliveredLine> {
-        let mut page = UndeliveredPage { lines: Vec::new(), width, keymap: &app.config.keymap };
-        page.lines.push(UndeliveredLine::Heading(self.title.to_string()));
-        page.add_gap();
+        let mut page = UndeliveredPage { lines: Vec::new(), width };
+        page.add_text(self.title.as_str(), ColorRole::Title);
         self.add_what_happened(app, &mut page);
         page.add_gap();
-        page.lines.push(UndeliveredLine::Heading("What you can do".to_owned()));
-        for (action, meaning) in self.choices(app) {
-            page.add_choice(action, &meaning);
-        }
+        page.add_text("What you can do", ColorRole::Title);
+        page.add_choices(&app.config.keymap, &self.choices(app));
         page.add_gap();
         page.add_prompt(&self.prompt.text);
         page.lines
@@ -191,10 +203,6 @@ impl UndeliveredDialog {
 
     fn add_what_happened(&self, app: &App, page: &mut UndeliveredPage) {
         let prompt = &self.prompt;
-        let clock = |at: Time| at.with_timezone(&app.config.offset).format("%Y-%m-%d %H:%M:%S").to_string();
-        let saved = format!("Saved at {}", clock(prompt.written_at));
-        let sent = self.sent_at.map_or_else(String::new, |at| format!(", sent at {}", clock(at)));
-        page.add_text(&format!("{saved}{sent}."), UndeliveredLine::Muted);
         let (what, meaning) = match (prompt.delivery.kind(), prompt.kind) {
             // An unconfirmed prompt without a sending time was imported from a file.
             (DeliveryKind::Unconfirmed, _) if self.sent_at.is_none() => (
@@ -217,11 +225,18 @@ impl UndeliveredDialog {
             }
             _ => ("It never reached the service. Nothing was started.", "It is safe to send it again."),
         };
-        page.add_text(what, UndeliveredLine::Warning);
+        page.add_labelled("!", 2, what, ColorRole::Warning);
+        page.add_text(meaning, ColorRole::Text);
+        page.add_gap();
         if let Some(reason) = prompt.delivery.reason() {
-            page.add_text(&format!("Reason: {reason}"), UndeliveredLine::Text);
+            page.add_labelled("reason", LABEL_CELLS, reason.as_str(), ColorRole::Text);
         }
-        page.add_text(meaning, UndeliveredLine::Text);
+        let saved = Some(prompt.written_at).filter(|at| self.sent_at.is_none_or(|sent| sent - *at > SAVED_APART));
+        for (label, at) in [("saved", saved), ("sent", self.sent_at)] {
+            if let Some(at) = at {
+                page.add_labelled(label, LABEL_CELLS, &moment_text(app, at), ColorRole::Text);
+            }
+        }
     }
 
     /// Returns the possible choices, the safest first, each with its meaning.
@@ -272,40 +287,79 @@ impl UndeliveredDialog {
     }
 }
 
-struct UndeliveredPage<'a> {
-    lines: Vec<UndeliveredLine>,
-    width: usize,
-    keymap: &'a Keymap,
+/// A prompt that was sent this soon after it was saved has only the time at which it was sent.
+const SAVED_APART: TimeDelta = TimeDelta::seconds(60);
+
+/// Returns the time of day, with the date unless it is today.
+fn moment_text(app: &App, at: Time) -> String {
+    let (at, today) = (at.with_timezone(&app.config.offset), app.updated_at.with_timezone(&app.config.offset));
+    let format = if at.date_naive() == today.date_naive() { "%H:%M" } else { "%-d %b %Y, %H:%M" };
+    at.format(format).to_string()
 }
 
-impl UndeliveredPage<'_> {
+struct UndeliveredPage {
+    lines: Vec<UndeliveredLine>,
+    width: usize,
+}
+
+impl UndeliveredPage {
     fn add_gap(&mut self) {
-        self.lines.push(UndeliveredLine::Text(String::new()));
+        self.lines.push(Vec::new());
     }
 
-    fn add_text(&mut self, text: &str, line: impl Fn(String) -> UndeliveredLine) {
-        self.lines.extend(wrap(text, self.width, 12).0.into_iter().map(line));
+    fn add_text(&mut self, text: &str, role: ColorRole) {
+        self.lines.extend(wrap(text, self.width, 12).0.into_iter().map(|line| vec![(line, role)]));
     }
 
-    fn add_choice(&mut self, action: Action, meaning: &str) {
-        // The key and the name of the choice come from its key binding.
-        let row = BINDINGS.iter().find(|row| row.context == Context::Resolve && row.action == action);
-        let Some((row, key)) = row.and_then(|row| Some((row, self.keymap.keys(row).first()?))) else { return };
-        self.lines.push(UndeliveredLine::Choice(key.to_string(), row.hint.to_owned()));
-        let meaning = wrap(meaning, self.width.saturating_sub(INDENT).max(8), 6).0;
-        self.lines.extend(meaning.into_iter().map(UndeliveredLine::Meaning));
+    /// Adds a text, wrapped in the column after its label.
+    fn add_labelled(&mut self, label: &str, label_width: usize, text: &str, role: ColorRole) {
+        let label_role = if role == ColorRole::Text { ColorRole::Muted } else { role };
+        self.add_columns(&[(label, label_width, label_role)], text, role);
+    }
+
+    /// Adds a text, wrapped in the column after others, each with its width.
+    fn add_columns(&mut self, columns: &[(&str, usize, ColorRole)], text: &str, role: ColorRole) {
+        let indent: usize = columns.iter().map(|(_, width, _)| width).sum();
+        let lines = wrap(text, self.width.saturating_sub(indent).max(8), 12).0;
+        for (n, line) in lines.into_iter().enumerate() {
+            let cell = |(text, width, role): &(&str, usize, ColorRole)| {
+                (align_left(if n == 0 { text } else { "" }, *width), *role)
+            };
+            self.lines.push(columns.iter().map(cell).chain([(line, role)]).collect());
+        }
+    }
+
+    /// Adds the choices with their keys and their meanings. The keys and the names come from the key bindings.
+    fn add_choices(&mut self, keymap: &Keymap, choices: &[(Action, String)]) {
+        let binding = |action: &Action| {
+            let row = BINDINGS.iter().find(|row| row.context == Context::Resolve && row.action == *action)?;
+            Some((keymap.keys(row).first()?.to_string(), row.hint))
+        };
+        let choices: Vec<_> =
+            choices.iter().filter_map(|(action, meaning)| Some((binding(action)?, meaning.as_str()))).collect();
+        let key_width = choices.iter().map(|((key, _), _)| key.width() + 2).fold(KEY_CELLS, usize::max);
+        let name_width = choices.iter().map(|((_, name), _)| name.width() + 3).max().unwrap_or(0);
+        for ((key, name), meaning) in &choices {
+            let key = (key.as_str(), key_width, ColorRole::Key);
+            if self.width >= MIN_COLUMNS_WITH_MEANINGS_BESIDE {
+                self.add_columns(&[key, (name, name_width, ColorRole::Text)], meaning, ColorRole::Muted);
+            } else {
+                self.add_columns(&[key], name, ColorRole::Text);
+                self.add_columns(&[("", key_width, ColorRole::Text)], meaning, ColorRole::Muted);
+            }
+        }
     }
 
     fn add_prompt(&mut self, text: &str) {
         let characters = text.chars().count();
         let size =
-            format!("{}, {}", format::plural(text.lines().count(), "line"), format::plural(characters, "character"));
-        self.lines.push(UndeliveredLine::Heading(format!("The prompt ({size})")));
+            format!("  {}, {}", format::plural(text.lines().count(), "line"), format::plural(characters, "character"));
+        self.lines.push(vec![("Prompt".to_owned(), ColorRole::Title), (size, ColorRole::Muted)]);
         let head: String = text.chars().take(MAX_PROMPT_CHARS).collect();
         let (lines, cut) = wrap(CleanText::block(&head).as_str().trim_end(), self.width, MAX_PROMPT_LINES);
-        self.lines.extend(lines.into_iter().map(UndeliveredLine::Text));
+        self.lines.extend(lines.into_iter().map(|line| vec![(line, ColorRole::Text)]));
         if cut || characters > MAX_PROMPT_CHARS {
-            self.lines.push(UndeliveredLine::Muted("… the rest is not shown".to_owned()));
+            self.add_text("… the rest is not shown", ColorRole::Muted);
         }
     }
 }

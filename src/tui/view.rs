@@ -17,6 +17,6 @@ impl View<'_> {
     pub fn as_of_clock(self, as_of: Time) -> String {
         let at = as_of.with_timezone(&self.app.config.offset);
         let is_today = at.date_naive() == self.now.with_timezone(&self.app.config.offset).date_naive();
-        format!("as of {}", at.format(if is_today { "%H:%M" } else { "%m-%d %H:%M" }))
+        format!("as of {}", at.format(if is_today { "%H:%M" } else { "%-d %b %H:%M" }))
     }
 }

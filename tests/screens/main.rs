@@ -129,7 +129,7 @@ fn the_log_before_the_first_request() {
 
 #[test]
 fn the_complete_log() {
-    snapshots("log_full", &[LARGE], &["13:36:14 ✗ error message", "13:37:36 request create"], |fixture| {
+    snapshots("log_full", &[LARGE], &["message – Fix broken", "create 201 Fix broken"], |fixture| {
         fixture.load_jobs();
         fixture.fill_log();
         fixture.press_keys("3");

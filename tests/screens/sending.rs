@@ -193,7 +193,7 @@ fn an_unconfirmed_follow_up() {
 
 #[test]
 fn a_rejected_follow_up() {
-    snapshots("undelivered_rejected", &[SMALL], &["Reason: 400: prompt is too long for this project."], |fixture| {
+    snapshots("undelivered_rejected", &[SMALL], &["reason 400: prompt is too long for this project."], |fixture| {
         fixture.load_jobs();
         fixture.add_undelivered_follow_up(DeliveryKind::Rejected);
         fixture.press_keys("!");

@@ -167,7 +167,10 @@ async fn load<R: FieldedRow + DecodedRow>(
     let kind = R::KIND.label();
     let left = session.store.budget(&session.scope, RateLimited::Views, now).await?.requests_left();
     let most = options.max_requests().min(left.max(1));
-    out.note(&format!("Loading {kind} of {range}: 1 to {most} of {left} analytics requests left this hour."));
+    out.note(&format!(
+        "Loading {kind} of {}: 1 to {most} of {left} analytics requests left this hour.",
+        range.words(true)
+    ));
     let plan = RowsPlan { range, max_requests: options.max_requests(), from_start: options.fresh };
     out.show_live(&format!("loading {kind}"));
     let ended = session.run_interruptible(engine.load_rows::<R>(plan)).await;

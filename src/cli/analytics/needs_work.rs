@@ -198,7 +198,10 @@ async fn load_reports(
     if requests > 0 {
         let now = session.engine.service_now();
         let left = session.store.budget(&session.scope, RateLimited::Views, now).await?.requests_left();
-        out.note(&format!("Loading the reports of {range}: {requests} of {left} analytics requests left this hour."));
+        out.note(&format!(
+            "Loading the reports of {}: {requests} of {left} analytics requests left this hour.",
+            range.words(true)
+        ));
     }
     out.show_live("loading reports");
     let ended = session.run_interruptible(reports.load(&engine, range, fresh)).await;

@@ -59,7 +59,10 @@ pub(super) async fn load_and_write_all(
         error => {
             write_content(&extract, 0, options.format.export_format(), out)?;
             let rows = plural(report.rows.len(), "row");
-            out.note(&format!("docdeck: Partial: {rows} of {range} loaded. Run the same command again to continue."));
+            out.note(&format!(
+                "docdeck: Partial: {rows} of {} loaded. Run the same command again to continue.",
+                range.words(true)
+            ));
             Err(error)
         }
     }

@@ -38,7 +38,7 @@ pub(super) async fn cost_line(
     let rest =
         |expected: LoadEstimate| LoadEstimate { requests: expected.requests.saturating_sub(loaded).max(1), ..expected };
     let words = cost_text(1, known.estimate_load().map(rest));
-    Ok(Some(format!("Loading all pages of {range}{from}: {words}, {left} requests left this hour.")))
+    Ok(Some(format!("Loading all pages of {}{from}: {words}, {left} requests left this hour.", range.words(true))))
 }
 
 /// Loads the pages and shows the progress. Returns `None` after a signal; the response to a running request is still
@@ -117,8 +117,9 @@ impl LoadProgressBar {
     pub(super) fn cached_message(&self, range: DateRange) -> String {
         match &self.last {
             Some(at) => format!(
-                "{} rows of {range} are cached ({}). Run the same command again to continue.",
+                "{} rows of {} are cached ({}). Run the same command again to continue.",
                 format_count(at.rows),
+                range.words(true),
                 plural(at.requests, "request")
             ),
             None => "Nothing was loaded.".to_owned(),

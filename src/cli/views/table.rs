@@ -79,7 +79,7 @@ fn range_heading(content: &ExportContent<'_>, out: &Out) -> String {
     let today = content.as_of.date_naive();
     let so_far = if content.range.contains(today) { ", today so far" } else { "" };
     let days = plural(content.range.days(), "day");
-    let range = out.paint(ColorRole::Title, &content.range.to_string());
+    let range = out.paint(ColorRole::Title, &content.range.words(true));
     // The date is left out if it is today.
     let moment = if chrono::Utc::now().date_naive() == today { "%H:%M UTC" } else { "%Y-%m-%d %H:%M UTC" };
     format!("{range}, {days} UTC{so_far}, as of {}", content.as_of.format(moment))

@@ -2,12 +2,13 @@
 //! of the selected text. Typing narrows the list.
 //!
 //! ```text
-//! ┌ Sent prompts: 12 ────────────────────────────────────────┐
-//! │ sso▏                                                     │
-//! │▌Rewrite the SSO guide                            4 lines │
-//! │ Fix broken links in /api                                 │
-//! │──────────────────────────────────────────────────────────│
-//! │ Rewrite the SSO guide …                                  │
+//! ─ Templates ───────────────────────────────────────── 7 ─
+//!  Type to search.
+//!  template       text
+//! ▌fix-page       Fix {{path}}
+//!  check-links    Check every link under {{path}}
+//! ─ fix-page ──────────────────────────────────────────────
+//!  Fix {{path}} …
 //! ```
 
 use super::about_pages::template_order;
@@ -21,15 +22,15 @@ use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::draw::boxes::{draw_line, underline_field};
 use crate::tui::draw::cursor;
 use crate::tui::draw::rules::{DialogFrame, draw_rule};
-use crate::tui::draw::text::{TextRow, fit};
+use crate::tui::draw::text::fit;
 use crate::tui::format::more_below_text;
 use crate::tui::format::{format_count, plural};
 use crate::tui::geometry::{Geometry, below, with_margin};
 use crate::tui::widgets::list_state::ListState;
+use crate::tui::widgets::table::{Column, ListCell, Table};
 use crate::tui::widgets::text_input::TextInput;
 use crate::tui::{PromptsEffect, PromptsMsg, Template};
 use ratatui::widgets::{Paragraph, Wrap};
-use unicode_width::UnicodeWidthStr;
 
 /// A search considers only this many characters from the start of a text.
 const MAX_SEARCHED_CHARS: usize = 4000;
@@ -207,14 +208,48 @@ impl Picker {
 
 fn history_entry(text: String) -> PickerEntry {
     let lines = text.lines().count();
-    let note = if lines > 1 { plural(lines, "line") } else { String::new() };
-    PickerEntry::new(text, CleanText::line(&note), None)
+    PickerEntry::new(text, CleanText::line(&plural(lines.max(1), "line")), None)
 }
 
-/// Returns the area of the list, between the search field and the preview.
-pub(in crate::tui) fn entry_lines(g: Geometry) -> Rect {
-    let lines = below(g.content, 1);
-    Rect { height: (lines.height.saturating_sub(1) / 2).max(1).min(lines.height), ..lines }
+/// The minimum size of the dialog with headings above its columns.
+const MIN_SIZE_WITH_HEADINGS: (u16, u16) = (60, 12);
+/// The minimum number of rows of the list.
+const MIN_LIST_ROWS: u16 = 3;
+
+fn has_headings(g: Geometry) -> bool {
+    g.content.width >= MIN_SIZE_WITH_HEADINGS.0 && g.content.height >= MIN_SIZE_WITH_HEADINGS.1
+}
+
+/// Returns the area of a list of this many entries, between the search field and the preview. It is at most half of the
+/// dialog, and has the same height while a search narrows the list.
+pub(in crate::tui) fn entry_lines(g: Geometry, entries: usize) -> Rect {
+    let lines = below(g.content, 1 + u16::from(has_headings(g)));
+    let half = (lines.height.saturating_sub(1) / 2).max(1).min(lines.height);
+    Rect { height: half.min(u16::try_from(entries).unwrap_or(u16::MAX).max(MIN_LIST_ROWS)), ..lines }
+}
+
+fn entry_table(kind: PickerKind, width: usize) -> Table<ListCell<PickerEntry>> {
+    type C = Column<ListCell<PickerEntry>>;
+    let is_wide = width >= usize::from(MIN_SIZE_WITH_HEADINGS.0);
+    let title: ListCell<PickerEntry> = |row, width| row.cell(fit(row.item.title.as_str(), width));
+    let note: ListCell<PickerEntry> = |row, width| row.muted(fit(row.item.note.as_str(), width));
+    let cursor = C::left("", 1, |row, _| row.cursor());
+    let columns = match kind {
+        PickerKind::History => {
+            vec![cursor, C::flexible("prompt", 8, title), C::right("length", 10, note).after_gap(2)]
+        }
+        // In a narrow terminal, a template's file name matters less than its title.
+        PickerKind::Templates if !is_wide => vec![cursor, C::flexible("text", 8, title)],
+        PickerKind::Templates => {
+            vec![cursor, C::left("template", 20, note).at_most(28), C::flexible("text", 8, title).after_gap(2)]
+        }
+        PickerKind::Drafts => {
+            let width = if is_wide { 28 } else { 18 };
+            vec![cursor, C::left("draft", width, note).at_most(40), C::flexible("text", 8, title).after_gap(2)]
+        }
+    };
+    // One cell at the right stays blank.
+    Table::new(columns, width.saturating_sub(1))
 }
 
 impl App {
@@ -256,7 +291,8 @@ impl Component for Picker {
     }
 
     fn list(&mut self, app: &App) -> Option<(&mut ListState, Rect)> {
-        Some((&mut self.list, entry_lines(app.geometry())))
+        let entries = self.entries.len();
+        Some((&mut self.list, entry_lines(app.geometry(), entries)))
     }
 
     fn input(&mut self) -> Option<&mut TextInput> {
@@ -288,17 +324,14 @@ impl Component for Picker {
         let text = with_margin(inner);
         let width = usize::from(inner.width);
         draw_search(frame, view, self, text);
-        let lines = entry_lines(g);
+        let lines = entry_lines(g, self.entries.len());
         let rows = usize::from(lines.height).max(1);
+        let table = entry_table(self.kind, width);
+        if has_headings(g) && !self.matches.is_empty() {
+            draw_line(frame, inner, 1, table.headings(theme.muted));
+        }
         for (n, (entry, chosen)) in self.visible(rows).enumerate() {
-            let mut row = TextRow::new(width);
-            // In a narrow terminal, a template's file name matters less than its title.
-            let has_note = width >= 60 || self.kind != PickerKind::Templates;
-            let note = if has_note { fit(entry.note.as_str(), width / 2) } else { String::new() };
-            row.push(if chosen { "▌" } else { " " }, theme.mark);
-            row.push(fit(entry.title.as_str(), width.saturating_sub(note.width() + 4)), theme.text);
-            row.pad_to(width.saturating_sub(note.width() + 1)).push(note, theme.muted);
-            draw_line(frame, lines, n, row.list_line(chosen, theme));
+            draw_line(frame, lines, n, table.row(view, entry, chosen));
         }
         if self.takes_text() {
             let field = Rect { height: text.height.min(1), ..text };
@@ -314,7 +347,7 @@ impl Component for Picker {
         let name = entry.map(|entry| fit(entry.note.as_str(), width / 2)).unwrap_or_default();
         let rule = Rect { y: lines.bottom(), height: 1, ..inner };
         draw_rule(frame, view, rule, Line::styled(name, theme.text), position);
-        let below = u16::try_from(rows + 2).unwrap_or(u16::MAX).min(inner.height);
+        let below = (rule.bottom() - inner.y).min(inner.height);
         let preview = Rect { y: text.y + below, height: inner.height - below, ..text };
         if let Some(entry) = self.selected() {
             let head: String = entry.text.chars().take(MAX_PREVIEW_CHARS).collect();

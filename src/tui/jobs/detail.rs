@@ -21,7 +21,9 @@ const MAX_THREAD_PROMPT_LINES: usize = 300;
 /// The maximum number of characters of one prompt that are wrapped and shown.
 const MAX_THREAD_PROMPT_CHARS: usize = 24_000;
 /// The width in cells of the time and the symbol before the text of an entry.
-pub const ENTRY_INDENT: usize = 8;
+pub const ENTRY_INDENT: usize = TIME_CELLS + 2;
+/// The width of the time before an entry, with a blank.
+pub const TIME_CELLS: usize = 7;
 /// The minimum number of rows at which the details show all facts, and the title on several lines.
 const MIN_ROWS_WITH_ALL_FACTS: usize = 18;
 /// The minimum width at which two facts share a row.

@@ -1,6 +1,6 @@
 //! Draws the details of the selected job, and its thread.
 
-use super::detail::{DetailLines, ENTRY_INDENT, EntryKind, Fact, LABEL_WIDTH, ThreadLine, facts};
+use super::detail::{DetailLines, ENTRY_INDENT, EntryKind, Fact, LABEL_WIDTH, TIME_CELLS, ThreadLine, facts};
 use super::job_facts::{FactName, link_text};
 use super::list_draw::{state_glyph, symbol_style};
 use super::next_step::{is_unreachable, next_step};
@@ -376,7 +376,7 @@ fn thread_line<'a>(view: View<'_>, line: &ThreadLine, width: usize) -> Line<'a> 
                 EntryKind::Prompt => ("›", theme.key, theme.text),
                 EntryKind::Events(state) => (state.symbol(), symbol_style(view, *state), theme.muted),
             };
-            row.push(align_left(&time_or_day(view, *at), 6), theme.muted);
+            row.push(align_left(&time_or_day(view, *at), TIME_CELLS), theme.muted);
             row.push(symbol, symbol_style).pad_to(ENTRY_INDENT).push(text, style);
         }
         ThreadLine::Continuation(text) => {

@@ -333,3 +333,22 @@ pub(in crate::tui) fn symbol_style(view: View<'_>, state: JobState) -> Style {
         _ => theme.muted,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::jobs::CELLS_BESIDE_TITLE;
+
+    #[test]
+    fn a_list_of_the_needed_width_shows_whole_titles() {
+        for title_width in [40, 90] {
+            let columns = job_table(title_width + CELLS_BESIDE_TITLE, None);
+            let mut cells = 0;
+            columns.line(|column, width| {
+                cells = if *column == JobColumn::Title { width } else { cells };
+                TableCell::new("", Style::new())
+            });
+            assert_eq!(cells, title_width);
+        }
+    }
+}

@@ -70,6 +70,10 @@ impl App {
         if let Some(old) = self.jobs.get(row.key).filter(|old| old.revision <= row.revision) {
             self.finish_alerts.add_change(old, &row);
         }
+        // The entry about the request that created the job came before the job.
+        if let Some(id) = row.id.as_ref().filter(|_| self.jobs.get(row.key).is_none_or(|old| old.id.is_none())) {
+            self.log.name_jobs(|subject| (subject == id.as_str()).then(|| row.local.title.clone()));
+        }
         // This redraws other screens too, because the counts in the header may change.
         self.dirty |= self.jobs.upsert(row);
     }
@@ -105,6 +109,13 @@ impl App {
                 self.drafts.extend(data.drafts);
                 self.draft_pages = data.draft_pages;
                 self.pull_request_work.unsent_reviews.extend(data.unsent_reviews);
+                let jobs = &self.jobs;
+                let title = |id: &str| {
+                    let job = jobs.rows().find(|job| job.id.as_ref().is_some_and(|other| other.as_str() == id));
+                    job.map(|job| job.local.title.clone())
+                };
+                // The entries until now are those of requests that were sent before the jobs were read.
+                self.log.name_jobs(title);
                 self.log.prepend(data.log);
                 self.tips.set_seen(data.tips.as_deref());
                 self.store = StoreState::Read;

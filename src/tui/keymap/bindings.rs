@@ -477,7 +477,7 @@ pub const BINDINGS: &[Binding] = &[
         "switch between increases and decreases",
     ),
     key_binding(Context::Movers, &[ch('m')], Action::Metric, "metric", "rank by human, AI or total views"),
-    key_binding(Context::Movers, &[ch('w')], Action::Close, "", "close the movers"),
+    key_binding(Context::Movers, &[ch('w')], Action::Close, "", "close the largest changes"),
     key_binding(Context::Lists, &[ch('j'), plain_key(KeyCode::Down)], Action::Down, "", "move down"),
     key_binding(Context::Lists, &[ch('k'), plain_key(KeyCode::Up)], Action::Up, "", "move up"),
     key_binding(Context::Lists, &[ch('g'), plain_key(KeyCode::Home)], Action::Top, "", "go to the top"),

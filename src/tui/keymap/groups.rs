@@ -159,7 +159,7 @@ impl Action {
     pub fn title(self) -> String {
         use Action as A;
         let title = match self {
-            A::NextPane => "Other pane",
+            A::NextPane => "Next pane or tab",
             A::PreviousPane => "Previous tab",
             A::Copy => "Copy",
             A::ToggleDetail => "Show details",

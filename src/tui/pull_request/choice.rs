@@ -78,6 +78,10 @@ impl Component for PullRequestActions {
         }
     }
 
+    fn names_key(&self, action: Action) -> bool {
+        ACTIONS.contains(&action)
+    }
+
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Open => match ACTIONS.get(self.list.selected()) {

@@ -282,7 +282,7 @@ fn commit_lines(out: &mut Lines, app: &App, details: &PullRequestDetails) {
         let title = fit(commit.title.as_str(), out.width.saturating_sub(TIME_WIDTH + 9));
         let pieces = vec![
             (time_column(app, commit.at), ColorRole::Muted),
-            (format!("{}  ", commit.id), ColorRole::Muted),
+            (format!("{}  ", short_commit(&commit.id)), ColorRole::Muted),
             (title, ColorRole::Text),
         ];
         out.push(pieces, LineTarget::Nothing);

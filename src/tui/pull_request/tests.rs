@@ -153,7 +153,7 @@ fn a_stored_state_without_details_has_its_time() {
     let shown = screen(&app, read_at + TimeDelta::minutes(5));
     assert!(shown.contains("Has a merge conflict") && shown.contains(&time("%H:%M")), "{shown}");
     let shown = screen(&app, read_at + TimeDelta::days(3));
-    assert!(shown.contains(&time("%m-%d %H:%M")), "{shown}");
+    assert!(shown.contains(&time("%-d %b %H:%M")), "{shown}");
 }
 
 #[test]

@@ -49,7 +49,7 @@ impl ViewsAreas {
 
 impl App {
     pub(in crate::tui) fn views_areas(&self) -> ViewsAreas {
-        ViewsAreas::new(self.geometry().body, self.views.trend_range.is_some())
+        ViewsAreas::new(self.geometry().body, self.views.has_trend())
     }
 
     pub(in crate::tui) fn views_rows(&self) -> usize {
@@ -63,7 +63,7 @@ mod tests {
     use crate::tui::geometry::{Panes, compute_layout};
 
     #[test]
-    fn the_trend_gets_rows_only_if_the_screen_is_high_enough_and_it_shows_something() {
+    fn the_trend_gets_rows_only_if_the_screen_is_high_enough() {
         let areas = |rows, has_trend| ViewsAreas::new(compute_layout((120, rows), Panes::default()).body, has_trend);
         let trend = [35, 36, 47, 48, 60].map(|rows| areas(rows, true).trend.height);
         assert_eq!(trend, [0, 10, 10, 14, 14], "with the axis and its labels");

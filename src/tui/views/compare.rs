@@ -13,8 +13,8 @@ use crate::model::views::Counts;
 use crate::tui::ViewsEffect;
 use chrono::NaiveDate;
 
-/// Maximum length, in days, of a range whose totals are also read day by day.
-const MAX_DAYS_READ_SINGLY: u32 = 92;
+/// Maximum length, in days, of a range whose trend is read.
+const MAX_TREND_DAYS: u32 = 400;
 
 const NO_PERIOD_BEFORE: &str = "There is no period before this one.";
 
@@ -84,9 +84,8 @@ impl super::ViewsScreen {
     pub(super) fn totals_to_read(&self, now: Time) -> Vec<DateRange> {
         let compared = self.days_to_compare_with_previous(now.date_naive());
         let mut ranges: Vec<DateRange> = compared.into_iter().flat_map(|ranges| [ranges.now, ranges.before]).collect();
-        if self.query.range.days() <= MAX_DAYS_READ_SINGLY {
-            ranges.extend(TrendDialog::new(self.query.range).totals_to_read(None));
-            ranges.extend(self.previous_period().into_iter().flat_map(DateRange::single_days));
+        if self.query.range.days() <= MAX_TREND_DAYS {
+            ranges.extend(TrendDialog::new(self.query.range).totals_to_read(self.previous_period()));
         }
         ranges
     }

@@ -72,8 +72,8 @@ pub struct ViewsScreen {
     pub visitors: visitors::Visitors,
     /// The site's totals by range.
     pub totals: range_totals::RangeTotals,
-    /// The range of the trend above the table; `None` if none of its days is cached. Follows the range on screen once
-    /// the cache was read, so that the trend doesn't disappear for a moment.
+    /// The range of the trend above the table; `None` until the cache was read. Follows the range on screen once the
+    /// cache was read, so that the trend doesn't disappear for a moment.
     pub(super) trend_range: Option<DateRange>,
     /// The views of each page per day; `None` if no page is cached for two days.
     pub(in crate::tui) daily: Option<daily::DailyViews>,
@@ -164,14 +164,15 @@ impl ViewsScreen {
                 .is_some_and(|shown| shown.value.query == self.query && self.query.has_next(&shown.value.page))
     }
 
-    /// Shows the trend of the current range if a day of it, or a week of a long range, is known.
+    /// Shows the trend of the current range.
     fn update_trend(&mut self) {
-        let range = self.query.range;
-        let is_known = |bar: DateRange| {
-            self.totals.newest_totals(bar).is_some_and(|totals| range_totals::bar_height(&totals.value).is_some())
-        };
-        let is_any_known = range.days() > 1 && range_totals::trend_bars(range).into_iter().any(is_known);
-        self.trend_range = is_any_known.then_some(range);
+        self.trend_range = Some(self.query.range);
+    }
+
+    /// Whether rows above the table are for the trend. They are reserved before anything is known, so that the table
+    /// doesn't move. A single day has no trend.
+    fn has_trend(&self) -> bool {
+        self.trend_range.unwrap_or(self.query.range).days() > 1
     }
 
     /// Returns the effect that reads the cache, if nothing has been loaded or requested yet.

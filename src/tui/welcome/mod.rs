@@ -426,6 +426,9 @@ impl Component for Welcome {
             Action::Demo => self.is_screen(),
             Action::Close => !self.is_screen() || self.is_busy(),
             Action::Interrupt => self.is_screen() && !self.is_busy(),
+            Action::NextField | Action::NextChoice if self.line == FormLine::More && !self.is_more_open => {
+                return Some("expand".into());
+            }
             Action::NextChoice | Action::PreviousChoice => self.line != FormLine::Save,
             _ => true,
         })

@@ -6,7 +6,7 @@
 //!      │▇▇▇▇▇▇░                  `░` the previous period
 //!  20k ┤██████░┈┈┈▅▅▅▅▅▅┈┈┈┈┈┈┈┈
 //!      │██████░   ██████   ╱╱╱╱╱╱   today so far
-//!    0 ┴──────────══════───═▲════   the selected bar, a weekend
+//!    0 ┴▀▀▀▀▀▀───▀▀▀▀▀▀─────▲───   the selected bar; a weekend is underlined
 //!       Fri 20    Sat 21   Sun 22
 //! ```
 
@@ -18,7 +18,7 @@ use crate::tui::draw::Theme;
 use crate::tui::draw::bars::{self, exact_short_number};
 use crate::tui::draw::text::{TextRow, align_right};
 use crate::tui::format::display_width;
-use ratatui::style::{Color, Style};
+use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
 
 /// Maximum width of a bar and the gap to its right.
@@ -346,7 +346,7 @@ impl Chart {
         }
     }
 
-    /// Returns the axis under the bars: double for weekends, with an arrow at the selected bar.
+    /// Returns the axis. The bars reach down to it, weekends are underlined, and an arrow marks the selected bar.
     fn axis_line<'a>(&self, width: usize, theme: &Theme) -> Line<'a> {
         let mut row = TextRow::new(width);
         let zero = if self.grid.is_empty() { "" } else { "0" };
@@ -361,14 +361,17 @@ impl Chart {
         } else {
             let has_weekends = self.has_weekends();
             for (place, bar) in self.visible() {
-                let sign = if has_weekends && bar.bar.is_weekend() { "═" } else { "─" };
+                let (sign, style) = Self::foot(bar, theme).unwrap_or(("─", theme.border));
+                let (sign, style) = match has_weekends && bar.bar.is_weekend() {
+                    true => weekend_sign(sign, style, theme),
+                    false => (sign, style),
+                };
                 let width = self.bar_width();
                 let side = (width - 1) / 2;
                 if arrow(place) {
-                    row.push(sign.repeat(side), theme.border).push("▲", theme.mark);
-                    row.push(sign.repeat(width - 1 - side), theme.border);
+                    row.push(sign.repeat(side), style).push("▲", theme.mark).push(sign.repeat(width - 1 - side), style);
                 } else {
-                    row.push(sign.repeat(width), theme.border);
+                    row.push(sign.repeat(width), style);
                 }
                 row.push("─".repeat(self.slot - width), theme.border);
             }
@@ -376,6 +379,14 @@ impl Chart {
         let rest = row.remaining();
         row.push("─".repeat(rest), theme.border);
         row.line()
+    }
+
+    /// Returns the lower end of a bar, between the lowest row and the axis in the middle of its row. `None` without views,
+    /// if the bar is hatched, and in a terminal without half cells.
+    fn foot(bar: &ChartBar, theme: &Theme) -> Option<(&'static str, Style)> {
+        bar.views().filter(|views| !bar.is_incomplete && !views.is_zero() && theme.parts_per_cell() > 1)?;
+        let is_human = bar.human.is_some_and(|human| !human.is_zero());
+        Some(("▀", if is_human { theme.human } else { theme.ai_part() }))
     }
 
     /// Returns the line with the dates under the axis, as many as fit. `…` at an end means that there are more bars on
@@ -436,6 +447,14 @@ fn crossed(bar: Style, theme: &Theme) -> Option<Style> {
     // A textured cell has the mean tone of its texture.
     let bg: Option<Color> = if bar.bg.is_some() { theme.ai_part().fg } else { bar.fg };
     bg.map(|_| Style { bg, ..theme.text })
+}
+
+/// Returns the sign of the axis under a weekend.
+pub(in crate::tui) fn weekend_sign<'a>(sign: &'a str, style: Style, theme: &Theme) -> (&'a str, Style) {
+    match theme.parts_per_cell() {
+        1 => ("═", style),
+        _ => (sign, style.add_modifier(Modifier::UNDERLINED)),
+    }
 }
 
 /// Returns a cell of which this many eighths are filled from the bottom.
@@ -525,7 +544,7 @@ mod tests {
                 "      │",
                 "1,000 ┤▂▂▂▂┈┈┈┈┈┈┈┈┈┈┈┈┈",
                 "      │████ ▂▂▂▂ ????",
-                "    0 ┴─────────────────",
+                "    0 ┴▀▀▀▀─▀▀▀▀────────",
                 "       Mon 16    Wed 18",
             ]
         );

@@ -1,7 +1,7 @@
 //! Draws the trend: human and AI views per day of the range, or per week of a long range, from the site's totals.
 //!
 //! ```text
-//!  █ human  ▒ AI  ╱╲ today so far  ░ previous period  ═ weekend  ━ average 26,904
+//!  █ human  ▒ AI  ╱╲ today so far  ░ previous period  ─ weekend  ━ average 26,904
 //!  40k ┤┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈
 //!      │▇▇▇▇▇▇░
 //!    0 ┴──────────▲──────────
@@ -12,7 +12,7 @@
 
 use super::super::range_totals::{CompleteDaysMean, TrendBar, bar_height};
 use super::TrendDialog;
-use super::chart::{AXIS_ROWS, Chart, ChartBar, chart_bars, per_day};
+use super::chart::{AXIS_ROWS, Chart, ChartBar, chart_bars, per_day, weekend_sign};
 use crate::model::Time;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
@@ -133,15 +133,17 @@ fn legend_line<'a>(
     }
     entries.extend(so_far.filter(|_| !chart.is_line()).map(|text| ("╱╲", theme.muted, text.to_owned())));
     let mean = mean.map(mean_text);
+    let weekend = weekend_sign("─", theme.muted, theme);
     let signs = [
         (chart.shows_previous(), "░", PREVIOUS.0),
-        (chart.has_weekends(), "═", "weekend"),
+        (chart.has_weekends(), weekend.0, "weekend"),
         (chart.bars.iter().any(ChartBar::is_invalid), "≠", "invalid"),
         (mean.is_some(), "━", mean.as_deref().unwrap_or_default()),
         (chart.bars.iter().any(|bar| bar.bar.totals.is_none()), "?", "not loaded"),
     ];
     let signs = signs.into_iter().filter(|(is_shown, ..)| *is_shown);
-    entries.extend(signs.map(|(_, sign, text)| (sign, theme.muted, text.to_owned())));
+    let style = |sign: &str| if sign == weekend.0 { weekend.1 } else { theme.muted };
+    entries.extend(signs.map(|(_, sign, text)| (sign, style(sign), text.to_owned())));
     let needed: usize = entries.iter().map(|(sign, _, text)| sign.width() + text.width() + 3).sum();
     if needed > width + 2 {
         entries.iter_mut().filter(|(.., text)| text == PREVIOUS.0).for_each(|(.., text)| *text = PREVIOUS.1.to_owned());
