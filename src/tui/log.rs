@@ -12,6 +12,7 @@ use super::geometry::{below, row_capacity};
 use super::log_entries::{LogLine, MAX_LOG_ENTRIES};
 use super::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
 use crate::model::log::{LogEntry, LogKind};
+use crate::model::pull_request::PullRequestLink;
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
 use crate::tui::draw::Theme;
@@ -154,6 +155,8 @@ impl LogLevel {
 const MIN_WIDTH_WITH_DURATION: usize = 60;
 /// Maximum width of the messages, so that the durations are close to them.
 const MAX_MESSAGE_CELLS: usize = 72;
+/// The start of the text that a job has a pull request, before the link.
+const PULL_REQUEST: &str = "pull request ";
 /// Width of the column with the kind in words.
 const KIND_CELLS: usize = 9;
 /// Minimum width of the messages in which the job titles line up.
@@ -216,7 +219,10 @@ fn message_cell<'a>(row: &LogRow<'a>, width: usize) -> TableCell<'a> {
         LogKind::HostRequest { status, reason, .. } => request("host", status, reason),
         LogKind::Transition(text) | LogKind::Note(text) => {
             let text = text.as_str();
-            let link = text.strip_prefix("pull request https://").map(|link| format!("pull request {link}"));
+            let link = text.strip_prefix(PULL_REQUEST).map(|link| match PullRequestLink::parse(link) {
+                Some(parsed) => format!("{PULL_REQUEST}#{}", parsed.number),
+                None => format!("{PULL_REQUEST}{}", link.strip_prefix("https://").unwrap_or(link)),
+            });
             let text = link.map_or(Cow::Borrowed(text), Cow::Owned);
             // A long title is cut rather than what has changed.
             let subject = fit_title(subject, width.saturating_sub(3 + text.width().min(width / 2)));

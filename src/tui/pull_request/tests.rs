@@ -446,9 +446,11 @@ fn actions_that_make_no_sense_or_are_turned_off_are_not_offered() {
 fn nothing_names_a_pull_request_that_is_turned_off_except_its_link() {
     let mut app = app_with(Some(open_pull_request(at(0))));
     app.config.pull_requests = PullRequestAccess::Off;
+    app.put_job(app.jobs.get(JobKey(1)).cloned().expect("the job"));
     app.pane = Pane::Detail;
     let shown = screen(&app, at(0));
     assert!(shown.contains("Press o to open the pull request, f to follow up."), "{shown}");
+    assert!(shown.contains("Completed with a pull request") && !shown.contains("Ready for review"), "{shown}");
     assert!(!shown.contains("Changes"), "{shown}");
     for key in ["c", "O"] {
         press(&mut app, key);
