@@ -14,7 +14,7 @@
 //! layer       contains                                                          imports
 //! cli         the commands; mod.rs parses arguments, returns the exit code      all others
 //! runtime     the event loop and the runners of effects                         all others except cli
-//! engine      sending, polling, leases                                          api, store, model
+//! engine      sending, polling, leases                                          team, api, store, model
 //! team        sharing jobs through PostgreSQL                                   api, store, model
 //! config      options, environment, configuration file, themes                  api, store, model
 //! sim         the simulated service                                             api, model

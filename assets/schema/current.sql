@@ -365,4 +365,11 @@ CREATE TABLE team_job (
     prompts INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
+CREATE TABLE team_use (
+    -- The random id under which the request is or may be booked.
+    booking TEXT PRIMARY KEY,
+    ledger  INTEGER NOT NULL REFERENCES ledger (id) ON DELETE CASCADE,
+    at      INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 INSERT INTO revision (only, value) VALUES (1, 0);

@@ -4,6 +4,7 @@
 use super::data_folder::{permission_warning, repair_message, store_failure, unavailable_reason};
 use super::error::CliError;
 use super::exit_code::Code;
+use super::team::read_access;
 use super::{customization, welcome};
 use crate::api::Client;
 use crate::config::environment::Environment;
@@ -68,14 +69,6 @@ pub(super) async fn open_dashboard(
     let (store, opening) = Store::open_in_background(&settings.data_folder, chrono::Utc::now()).map_err(no_store)?;
     let start = AppConfig { keymap, commands, greeting, is_verified, ..build_app_config(&settings) };
     let preload = Preload::start(&store, &start).map_err(terminal_error)?;
-    let connection = Some(EngineConfig {
-        client,
-        poll: PollOptions { per_minute: settings.polls_per_minute, ..PollOptions::default() },
-        analytics: settings.analytics,
-        lock_folder: Some(settings.data_folder.clone()),
-        on_change: settings.customization.on_change.clone(),
-        hosts,
-    });
     let folders = Folders {
         data: Some(settings.data_folder.clone()),
         templates: Some(settings.templates_folder.clone()),
@@ -84,6 +77,21 @@ pub(super) async fn open_dashboard(
     let themes = themes::theme_names(folders.themes.as_deref());
     let (notify, clipboard) = (settings.customization.notify.method, settings.customization.clipboard.clone());
     let profile_effects = ProfileEffects { config: settings.config_path.clone(), source: None };
+    // Wait for the store before the dashboard opens, so that a store error is printed in the shell.
+    let opened = opening.wait().await.map_err(no_store)?;
+    let (team, team_problem) = match read_access(&settings.team, &store).await {
+        Ok(team) => (team, None),
+        Err(error) => (None, Some(CleanText::line(&error.sentence))),
+    };
+    let connection = Some(EngineConfig {
+        client,
+        poll: PollOptions { per_minute: settings.polls_per_minute, ..PollOptions::default() },
+        analytics: settings.analytics,
+        lock_folder: Some(settings.data_folder.clone()),
+        on_change: settings.customization.on_change.clone(),
+        hosts,
+        team: team.clone(),
+    });
     let profiles = ProfileSwitcher {
         profiles: settings.profiles.clone(),
         poll: PollOptions { per_minute: settings.polls_per_minute, ..PollOptions::default() },
@@ -91,11 +99,10 @@ pub(super) async fn open_dashboard(
         lock_folder: Some(settings.data_folder.clone()),
         on_change: settings.customization.on_change.clone(),
         hosts: settings.hosts.clone(),
+        team,
     };
-    // Wait for the store before the dashboard opens, so that a store error is printed in the shell.
-    let opened = opening.wait().await.map_err(no_store)?;
-    let start =
-        AppConfig { themes, notice: notice(&opened, &settings.data_folder), read_only: opened.read_only, ..start };
+    let notice = notice(&opened, &settings.data_folder).or(team_problem);
+    let start = AppConfig { themes, notice, read_only: opened.read_only, ..start };
     let parts = DashboardConfig {
         app: start,
         first_dialog: None,

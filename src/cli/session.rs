@@ -6,6 +6,7 @@ use super::data_folder::{check_service_and_folder, open_store, open_with_report,
 use super::error::CliError;
 use super::exit_code::Code;
 use super::out::Out;
+use super::team::read_access;
 use crate::api::Client;
 use crate::config::environment::Environment;
 use crate::config::{Flags, SetupState, data_folder, resolve};
@@ -132,6 +133,13 @@ impl CommandContext<'_> {
         crash::install_without_terminal(log.as_ref().map(|log| log.path().to_path_buf()));
         let signals =
             SignalStream::listen().map_err(|error| CliError::unusable(format!("Can't handle signals: {error}.")))?;
+        let team = match read_access(&settings.team, &store).await {
+            Ok(team) => team,
+            Err(error) => {
+                self.out.note(&format!("{} The limits are counted on this computer.", error.sentence));
+                None
+            }
+        };
         let (sender, events) = mpsc::channel(EVENT_CAPACITY);
         let setup = EngineSetup {
             client,
@@ -143,6 +151,7 @@ impl CommandContext<'_> {
             lock_folder: Some(settings.data_folder),
             on_change: (!settings.customization.on_change.is_empty()).then_some(settings.customization.on_change),
             hosts: None,
+            team,
             events: sender,
         };
         let engine = Engine::start(setup).await?;

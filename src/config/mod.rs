@@ -74,6 +74,9 @@ pub struct Settings {
     pub customization: Customization,
     /// The settings for code hosts; `None` if they are not asked for the state of pull requests.
     pub hosts: Option<HostSettings>,
+    /// The settings for the team's database; `None` if no URL is configured. A mistake matters only if a project is
+    /// shared.
+    pub team: Result<Option<TeamSettings>, ConfigError>,
     /// The path of the configuration file, for error messages about settings that are checked later.
     pub config_path: PathBuf,
 }
@@ -302,6 +305,7 @@ fn merge_settings(
         display,
         customization: found.file.customization(),
         hosts: HostSettings::from_file(&found.file, path),
+        team: TeamSettings::of_file(&found.file, path, environment),
         config_path: path.into(),
     })))
 }

@@ -5,6 +5,7 @@ use super::clock::{local_now, sleep_until};
 use super::lease::LeaseRole;
 use super::poller_command::{FetchOutcome, PollerCommand};
 use super::state::{CountGuard, EngineState, lock};
+use super::team::Booking;
 use crate::api::{ApiError, RequestEffect};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
@@ -57,6 +58,7 @@ struct OutgoingPrompt {
     text: String,
     job: JobKey,
     id: Option<JobId>,
+    booking: Booking,
 }
 
 /// Sends prompts until it is aborted. First emits `trouble`, a problem from the time before the engine could
@@ -144,8 +146,17 @@ impl Dispatcher {
             if !is_submitted_here && full.contains(&kind) {
                 continue;
             }
-            match self.inner.store.request_permit(prompt, self.inner.instance.name(), local_now(), now).await? {
-                SendPermit::Go { kind, text, job, id } => self.send(OutgoingPrompt { prompt, kind, text, job, id }),
+            let booking = self.inner.book_request(kind.limited_operation()).await;
+            let now = self.inner.clock.now();
+            let (permission, instance) = (booking.permission.clone(), self.inner.instance.name());
+            let permit = self.inner.store.request_shared_permit(prompt, instance, local_now(), now, permission).await?;
+            if !matches!(permit, SendPermit::Go { .. }) {
+                self.inner.return_booking(&booking).await;
+            }
+            match permit {
+                SendPermit::Go { kind, text, job, id } => {
+                    self.send(OutgoingPrompt { prompt, kind, text, job, id, booking });
+                }
                 SendPermit::Wait { until } => {
                     // Wait at least a second, even if the store returns an earlier time.
                     let until = until.max(now + TimeDelta::seconds(1));
@@ -199,7 +210,7 @@ impl EngineState {
     /// Sends a prompt with one request and records its outcome. The prompt is already `Sending` on disk,
     /// because the store has permitted the send.
     async fn deliver(self: &Arc<Self>, outgoing: OutgoingPrompt) {
-        let OutgoingPrompt { prompt, kind, text, job, id } = outgoing;
+        let OutgoingPrompt { prompt, kind, text, job, id, booking } = outgoing;
         let limited = kind.limited_operation();
         let _in_flight = self.in_flight_guard();
         let sending = self.sending.guard();
@@ -208,6 +219,10 @@ impl EngineState {
         }
         self.emit_budget(limited).await;
         let outcome = match (kind, &id) {
+            _ if booking.is_expired() => {
+                let reason = CleanText::line("Not sent: docdeck was interrupted before. Send it again.");
+                SendOutcome { delivery: Delivery::NotSent(reason), job: None, limit: None }
+            }
             (PromptKind::Create, _) => {
                 let response = self.client.create_job(&text).await;
                 // A new job's title is taken from its prompt, so this entry names the job by its id.
@@ -226,6 +241,9 @@ impl EngineState {
                 SendOutcome { delivery: Delivery::NotSent(reason), job: None, limit: None }
             }
         };
+        if matches!(outcome.delivery, Delivery::NotSent(_)) {
+            self.return_booking(&booking).await;
+        }
         let applied = self.record_outcome(prompt, kind, id, &outcome).await;
         let _hook_guard = self.running_hooks.guard();
         drop(sending);

@@ -10,6 +10,7 @@ use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::ledger::{Budget, RATE_LIMIT_WINDOW, RateLimited, Wait};
 use crate::model::log::Operation;
+use crate::model::team::TeamPermission;
 use crate::model::text::CleanText;
 
 /// Why a request for analytics failed or was not made.
@@ -31,9 +32,21 @@ impl EngineState {
         subject: CleanText,
         request: impl Future<Output = ApiResponse<T>>,
     ) -> Result<T, RequestFailure> {
-        let spent = self.spend_views_request().await;
-        let spent_at =
-            spent.map_err(|failure| RequestFailure { failure, used_request: false, is_bad_request: false })?;
+        let booking = self.book_request(RateLimited::Views).await;
+        let mut spent = self.spend_views_request(booking.permission.clone()).await;
+        if let Ok(spent_at) = spent
+            && booking.is_expired()
+        {
+            self.refund_views_request(spent_at).await;
+            spent = Err(Failure::local("docdeck was interrupted, so no request was made. Try again."));
+        }
+        let spent_at = match spent {
+            Ok(spent_at) => spent_at,
+            Err(failure) => {
+                self.return_booking(&booking).await;
+                return Err(RequestFailure { failure, used_request: false, is_bad_request: false });
+            }
+        };
         let _in_flight = self.in_flight_guard();
         let response = request.await;
         match self.record_response(operation, subject, response).await {
@@ -41,7 +54,13 @@ impl EngineState {
                 self.send_to_poller(PollerCommand::Outcome(FetchOutcome::responded()));
                 Ok(response)
             }
-            Err(error) => Err(self.record_failed_request(&error, spent_at).await),
+            Err(error) => {
+                let failed = self.record_failed_request(&error, spent_at).await;
+                if !failed.used_request {
+                    self.return_booking(&booking).await;
+                }
+                Err(failed)
+            }
         }
     }
 
@@ -84,10 +103,8 @@ impl EngineState {
         let _order = self.budget_order.lock().await;
         let now = self.clock.now();
         match self.store.budget(&self.scope, limited, now).await {
-            Ok(budget) if limited == RateLimited::Views => {
-                self.emit(EngineEvent::Budget(limited, self.include_unwritten(budget, now))).await;
-            }
-            Ok(budget) => self.emit(EngineEvent::Budget(limited, budget)).await,
+            Ok(budget) if limited == RateLimited::Views => self.emit_views_budget(budget, now).await,
+            Ok(budget) => self.emit(EngineEvent::Budget(limited, self.with_team_count(limited, budget).await)).await,
             Err(error) => self.emit_trouble(error.failure()).await,
         }
     }
@@ -96,12 +113,12 @@ impl EngineState {
     ///
     /// # Errors
     /// No request is left; the message states when to try again.
-    async fn spend_views_request(&self) -> Result<Time, Failure> {
+    async fn spend_views_request(&self, permission: TeamPermission) -> Result<Time, Failure> {
         let _order = self.budget_order.lock().await;
         let now = self.clock.now();
-        match self.store.spend(&self.scope, RateLimited::Views, now).await {
+        match self.store.spend_permitted(&self.scope, RateLimited::Views, now, permission).await {
             Ok(Ok(budget)) => {
-                self.emit(EngineEvent::Budget(RateLimited::Views, self.include_unwritten(budget, now))).await;
+                self.emit_views_budget(budget, now).await;
                 Ok(now)
             }
             Ok(Err(wait)) => Err(self.limit_reached_failure(wait, now).await),
@@ -136,8 +153,15 @@ impl EngineState {
             return Err(self.limit_reached_failure(wait, now).await);
         }
         lock(&self.unwritten_spends).push(now);
-        self.emit(EngineEvent::Budget(RateLimited::Views, self.include_unwritten(budget, now))).await;
+        self.emit_views_budget(budget, now).await;
         Ok(now)
+    }
+
+    /// Emits the budget of analytics. `budget` has only what this computer's ledger contains.
+    async fn emit_views_budget(&self, budget: Budget, now: Time) {
+        let local = self.include_unwritten(budget, now);
+        let budget = self.with_team_count(RateLimited::Views, local).await;
+        self.emit(EngineEvent::Budget(RateLimited::Views, budget)).await;
     }
 
     /// Adds to `budget` the requests that are counted only in memory.
@@ -159,16 +183,17 @@ impl EngineState {
     async fn limit_reached_failure(&self, wait: Wait, now: Time) -> Failure {
         let blocked = match self.store.budget(&self.scope, RateLimited::Views, now).await {
             Ok(budget) => {
-                self.emit(EngineEvent::Budget(RateLimited::Views, self.include_unwritten(budget, now))).await;
+                self.emit_views_budget(budget, now).await;
                 budget.blocked.is_some()
             }
             Err(_) => false,
         };
-        describe_limit_reached(blocked, wait, now)
+        let counted_by = if self.team.count(RateLimited::Views).is_some() { "the team" } else { "this computer" };
+        describe_limit_reached(blocked, counted_by, wait, now)
     }
 }
 
-fn describe_limit_reached(blocked: bool, wait: Wait, now: Time) -> Failure {
+fn describe_limit_reached(blocked: bool, counted_by: &str, wait: Wait, now: Time) -> Failure {
     let when = match wait.is_estimate {
         true => format!("in {}", wait.time_left(now)),
         false => format!("in {}, at {}", wait.time_left(now), wait.until.format("%H:%M:%S UTC")),
@@ -176,7 +201,7 @@ fn describe_limit_reached(blocked: bool, wait: Wait, now: Time) -> Failure {
     let why = if blocked {
         "The service reported that the limit is reached".to_owned()
     } else {
-        format!("The hourly limit of {} analytics requests is reached (this computer)", RateLimited::Views.limit())
+        format!("The hourly limit of {} analytics requests is reached ({counted_by})", RateLimited::Views.limit())
     };
     Failure::new(FailureKind::Limited(wait), &format!("{why}, so no request was made. Try again {when}."))
 }
@@ -190,15 +215,19 @@ mod tests {
         let now: Time = "2026-11-20T14:29:00Z".parse().expect("a time");
         let until: Time = "2026-11-20T14:41:00Z".parse().expect("a time");
         let wait = Wait { until, is_estimate: false };
-        let failure = describe_limit_reached(false, wait, now);
+        let failure = describe_limit_reached(false, "this computer", wait, now);
         assert_eq!(failure.kind, FailureKind::Limited(wait));
         assert_eq!(
             failure.message.as_str(),
             "The hourly limit of 100 analytics requests is reached (this computer), so no request was made. Try again \
              in 12m, at 14:41:00 UTC."
         );
-        let guessed =
-            describe_limit_reached(true, Wait { until: now + chrono::TimeDelta::minutes(1), is_estimate: true }, now);
+        let guessed = describe_limit_reached(
+            true,
+            "this computer",
+            Wait { until: now + chrono::TimeDelta::minutes(1), is_estimate: true },
+            now,
+        );
         assert_eq!(
             guessed.message.as_str(),
             "The service reported that the limit is reached, so no request was made. Try again in about a minute."

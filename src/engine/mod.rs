@@ -3,7 +3,8 @@
 //!
 //! The store records every fact before the engine emits it as an event. Its tasks share one `state::EngineState`: the
 //! dispatcher sends prompts, the poller checks jobs, and the watcher takes leases and notices what other docdeck
-//! instances on this computer changed. Another task deletes expired texts of readers. Two more tasks may run: one asks
+//! instances on this computer changed. If the project is shared with a team, another task exchanges changes with its
+//! database. Another task deletes expired texts of readers. Two more tasks may run: one asks
 //! code hosts for the state of pull requests, the other runs the program `on_change`.
 
 mod analytics;
@@ -33,6 +34,7 @@ mod schedule;
 mod setup;
 mod state;
 mod submit;
+mod team;
 mod views;
 mod watch;
 
@@ -55,7 +57,14 @@ pub use refresh_plan::next_refresh;
 pub use setup::{EngineSetup, PollOptions};
 use state::EngineState;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+pub use team::state::TeamAccess;
 use tokio::task::JoinHandle;
+
+/// How long the end of docdeck may wait for the team's database. If this is not enough, the lease for polling expires.
+const TEAM_CLOSE_TIMEOUT: Duration = Duration::from_millis(50);
+/// How long suspending may wait for the team's database.
+const SUSPEND_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The engine for one scope (an API address and a project). Clones share the same tasks. The methods for a topic are
 /// in the topic's module, such as `submit` or `reports`.
@@ -85,6 +94,9 @@ impl Engine {
         if inner.analytics.records_days {
             tasks.push(tokio::spawn(daily::run_recorder(Arc::clone(&inner))));
         }
+        if let Some(access) = inner.team.access() {
+            tasks.push(tokio::spawn(team::run_sessions(Arc::clone(&inner), access.clone())));
+        }
         if let Some(hook) = start.hook {
             tasks.push(tokio::spawn(hook.run(Arc::clone(&inner))));
         }
@@ -100,6 +112,8 @@ impl Engine {
     /// Aborts the tasks and releases the leases and the instance lock. A prompt that is being sent becomes
     /// `Unconfirmed`; to avoid that, first wait until [`Engine::is_sending`] returns false.
     pub async fn stop(&self) {
+        self.inner.release_leases();
+        self.inner.team.wait_until_closed(TEAM_CLOSE_TIMEOUT).await;
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         for task in &tasks {
             task.abort();
@@ -109,7 +123,6 @@ impl Engine {
             let _ = task.await;
         }
         self.inner.abort_loading();
-        self.inner.leases.release_all();
         self.inner.abandon_own_sends().await;
         self.inner.instance.unregister();
     }
@@ -139,8 +152,19 @@ impl Engine {
     /// Releases all leases before a suspend, so that other instances poll and dispatch until
     /// [`Engine::resume`].
     pub fn release_leases(&self) {
-        self.inner.leases.release_all();
-        self.inner.send_to_poller(PollerCommand::LeaseChanged);
+        self.inner.release_leases();
+    }
+
+    /// Whether there is a connection to the team's database.
+    pub fn has_team_connection(&self) -> bool {
+        self.inner.team.is_connected()
+    }
+
+    /// Releases all leases, and waits for a moment until the lease for polling for the team is released, too, and the
+    /// connection to the team's database is closed.
+    pub async fn leave_team_connection(&self) {
+        self.inner.release_leases();
+        self.inner.team.wait_until_closed(SUSPEND_TIMEOUT).await;
     }
 
     /// Takes the free leases again after a suspend.
@@ -191,8 +215,9 @@ impl Engine {
         self.inner.clock.now()
     }
 
-    /// Emits the budgets of the three hourly limits.
+    /// Emits the budgets of the three hourly limits. Requests that the team has used are counted again.
     pub async fn emit_budgets(&self) {
+        self.inner.team.refresh_counts();
         self.inner.emit_budgets().await;
     }
 }

@@ -1,4 +1,5 @@
-//! The poller: the task that checks the jobs with GETs. Only the instance with the poll lease polls. The
+//! The poller: the task that checks the jobs with GETs. Only the instance with the poll lease polls, and of a team, only
+//! the computer with the team's lease. The
 //! task starts GETs when the scheduler permits, and waits, backs off or stops depending on the responses.
 //! Only this task determines the connection state.
 
@@ -121,6 +122,10 @@ impl Poller {
         if self.mode == PollerMode::Running && !self.has_loaded_jobs {
             self.load_unfinished_jobs().await;
         }
+        self.inner.team.set_has_jobs(!self.scheduler.is_empty());
+        if !self.inner.team.may_poll() {
+            return;
+        }
         let to_check = match self.mode {
             PollerMode::Running => self.scheduler.take_due(now),
             PollerMode::Down { failures, probe: None } => {
@@ -143,7 +148,7 @@ impl Poller {
     /// before the next command or response.
     fn next_wake(&self) -> Option<Time> {
         match self.mode {
-            _ if !self.has_lease() => None,
+            _ if !self.has_lease() || !self.inner.team.may_poll() => None,
             PollerMode::Running => self.scheduler.next_wake(self.now()),
             PollerMode::Down { probe: Some(_), .. } | PollerMode::Refused => None,
             _ if self.has_loaded_jobs && self.scheduler.is_empty() => None,
@@ -303,6 +308,7 @@ impl Poller {
         // After a refusal, polling is left to another instance: its API key may be valid, and if not, only one
         // more request is lost.
         self.inner.leases.yield_polling(mode == PollerMode::Refused);
+        self.inner.team.wake();
         (self.mode, self.not_before) = (mode, not_before);
         self.mode_changed_at = local_now();
     }

@@ -2,6 +2,7 @@
 
 use super::hosts::HostDirectory;
 use super::lease::LeaseRoles;
+use super::team::state::TeamAccess;
 use crate::api::Client;
 use crate::model::analytics::AnalyticsSettings;
 use crate::model::endpoint::Scope;
@@ -43,6 +44,8 @@ pub struct EngineSetup {
     pub on_change: Option<Vec<String>>,
     /// Finds the clients for code hosts; `None` if the state of pull requests is not requested.
     pub hosts: Option<Arc<dyn HostDirectory>>,
+    /// The team's database; `None` if no team is configured. Used only if the project is shared.
+    pub team: Option<TeamAccess>,
     /// Receives all events. A full channel slows the engine down; no event is lost.
     pub events: mpsc::Sender<EngineEvent>,
 }

@@ -8,6 +8,7 @@ use super::lease::{Instance, LeaseRole, Leases};
 use super::poller_command::PollerCommand;
 use super::running_loads::{PendingLoad, RunningLoads};
 use super::setup::EngineSetup;
+use super::team::state::TeamState;
 use crate::api::{ApiError, ApiResponse, Client};
 use crate::model::Time;
 use crate::model::analytics::{AnalyticsKind, AnalyticsSettings};
@@ -84,6 +85,8 @@ pub(super) struct EngineState {
     last_trouble: Mutex<Option<(CleanText, Instant)>>,
     /// The connection state in the store, as this instance last read or wrote it.
     pub(super) shared_connection: Mutex<Option<Connection>>,
+    /// Sharing the project with a team.
+    pub(super) team: TeamState,
 }
 
 /// What the tasks need at their start, besides the [`EngineState`].
@@ -105,7 +108,8 @@ impl EngineState {
     pub(super) async fn new(
         setup: EngineSetup,
     ) -> Result<(Self, mpsc::UnboundedReceiver<PollerCommand>, StartState), Failure> {
-        let EngineSetup { client, store, scope, lock_folder, on_change, hosts, events, poll, analytics, roles } = setup;
+        let EngineSetup { client, store, scope, lock_folder, on_change, hosts, events, poll, analytics, roles, team } =
+            setup;
         let failure = |error: StoreError| error.failure();
         // Read before the rows, so that the watcher notices a change made between the two reads.
         let data_version = match lock_folder {
@@ -115,6 +119,7 @@ impl EngineState {
         let offset = load_clock_offset(&store, &scope).await.map_err(failure)?;
         let revision = store.revision(&scope).await.map_err(failure)?;
         let prunes = store.prune_count().await.map_err(failure)?;
+        let is_shared = team.is_some() && store.team(&scope).await.map_err(failure)?.is_some();
         let (instance, locked) = Instance::register(lock_folder.clone());
         // An instance without the dispatch role is a command. If a command ends before it has sent its
         // prompt, no other instance may send the prompt later.
@@ -169,6 +174,7 @@ impl EngineState {
             seen: tokio::sync::Mutex::new((revision, prunes)),
             last_trouble: Mutex::default(),
             shared_connection: Mutex::default(),
+            team: TeamState::new(team, is_shared),
         };
         Ok((inner, receiver, StartState { data_version, trouble, hook, refresher }))
     }
@@ -316,10 +322,18 @@ impl EngineState {
         Ok(())
     }
 
+    /// Releases all leases and informs the tasks that need them.
+    pub(super) fn release_leases(&self) {
+        self.leases.release_all();
+        self.send_to_poller(PollerCommand::LeaseChanged);
+        self.team.wake();
+    }
+
     /// Takes the leases that are free and wakes the tasks that need them.
     pub(super) fn take_leases(&self) {
         if !self.leases.holds(LeaseRole::Poll) && self.leases.try_take(LeaseRole::Poll) {
             self.send_to_poller(PollerCommand::LeaseChanged);
+            self.team.wake();
         }
         if !self.leases.holds(LeaseRole::Dispatch) && self.leases.try_take(LeaseRole::Dispatch) {
             self.dispatch_wake.notify_one();

@@ -111,6 +111,7 @@ impl ChangeWatcher {
             return;
         }
         self.inner.dispatch_wake.notify_one();
+        self.inner.team.wake();
         match self.inner.catch_up().await {
             Ok(()) => {
                 self.read_version = version;

@@ -12,6 +12,7 @@ use super::prompt::{Delivery, PromptId};
 use super::pull_request::HostKind;
 use super::report::LoadProgress;
 use super::row::{Job, JobKey, RemainingJobs};
+use super::team::TeamStatus;
 use super::text::CleanText;
 use super::unrecorded::UnrecordedOutcome;
 use super::views::Counts;
@@ -42,6 +43,8 @@ pub enum EngineEvent {
     Connection(Connection),
     /// The budget of a limited operation changed.
     Budget(RateLimited, Budget),
+    /// Whether changes are exchanged with the team's database has changed.
+    Team(TeamStatus),
     /// Whether this process is the one that sends queued prompts.
     QueueOwnership(bool),
     /// An entry was added to the log, because a request was made or a change was detected.

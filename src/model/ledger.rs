@@ -2,6 +2,7 @@
 //! counted after the clock was changed.
 
 use super::Time;
+use super::endpoint::Scope;
 use chrono::TimeDelta;
 
 /// The operations that the service limits to a number of requests per hour or minute.
@@ -26,6 +27,15 @@ impl RateLimited {
     /// Returns the length of the rolling window in which the service counts requests.
     pub fn window(self) -> TimeDelta {
         if self == Self::Previews { TimeDelta::minutes(1) } else { RATE_LIMIT_WINDOW }
+    }
+
+    /// Returns the id of the owner of the limit. The service counts new jobs and follow-ups per project, and requests for
+    /// analytics and previews per organization.
+    pub fn owner(self, scope: &Scope) -> &str {
+        match self {
+            Self::Create | Self::FollowUp => &scope.project,
+            Self::Views | Self::Previews => scope.analytics_owner(),
+        }
     }
 
     /// Returns the name used in the store.
@@ -179,7 +189,7 @@ fn first_seen(stored: Option<Time>, now: Time) -> Time {
 /// The state of a rate limit at one moment. All times are in the service's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// The number of requests that this computer made in the last hour.
+    /// The number of requests that this computer or the team made in the last hour.
     pub used: u32,
     pub limit: u32,
     /// When more requests become available: when the wait after a 429 ends, otherwise when the oldest request in the
@@ -187,14 +197,25 @@ pub struct Budget {
     pub resets_at: Option<Time>,
     /// The wait after a 429, during which no request may be sent, whatever the count is; `None` if there is none.
     pub blocked: Option<Wait>,
+    pub counted_by: CountedBy,
+}
+
+/// Whose requests a budget counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CountedBy {
+    #[default]
+    ThisComputer,
+    /// All members of the team. `as_of` is the local time of the count if it is old, because the team's database can't be
+    /// reached.
+    Team { as_of: Option<Time> },
 }
 
 impl Budget {
     pub fn unused(limited: RateLimited) -> Self {
-        Self { used: 0, limit: limited.limit(), resets_at: None, blocked: None }
+        Self { used: 0, limit: limited.limit(), resets_at: None, blocked: None, counted_by: CountedBy::default() }
     }
 
-    /// Returns the number of requests left. Requests from other computers are not counted.
+    /// Returns the number of requests left. Requests that are not counted ([`CountedBy`]) may have used some of them.
     pub fn requests_left(&self) -> u32 {
         if self.blocked.is_some() { 0 } else { self.limit.saturating_sub(self.used) }
     }
@@ -230,7 +251,8 @@ pub fn compute_budget(
     // computers were merged), another request becomes available only after the surplus has expired.
     let excess = inside.len().saturating_sub(limited.limit() as usize);
     let frees = inside.get(excess).map(|&at| at + limited.window());
-    Budget { used, limit: limited.limit(), resets_at: blocked.map(|wait| wait.until).or(frees), blocked }
+    let resets_at = blocked.map(|wait| wait.until).or(frees);
+    Budget { used, limit: limited.limit(), resets_at, blocked, counted_by: CountedBy::ThisComputer }
 }
 
 #[cfg(test)]

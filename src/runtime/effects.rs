@@ -6,7 +6,7 @@ use super::draining_session::{CHECK_INTERVAL, DrainingSession, RESPONSE_TIMEOUT,
 use super::effect_runner::{EffectRunner, StartedEngine, store_failure};
 use super::profile_effects::ProfileEffects;
 use crate::api::Client;
-use crate::engine::{Engine, EngineSetup, HostDirectory, LeaseRoles, PollOptions};
+use crate::engine::{Engine, EngineSetup, HostDirectory, LeaseRoles, PollOptions, TeamAccess};
 use crate::model::analytics::AnalyticsSettings;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
@@ -45,6 +45,8 @@ pub struct EngineConfig {
     pub on_change: Vec<String>,
     /// Finds the clients for code hosts; `None` if the state of pull requests is not requested.
     pub hosts: Option<Arc<dyn HostDirectory>>,
+    /// The team's database; `None` if no team is configured.
+    pub team: Option<TeamAccess>,
 }
 
 /// Runs effects as tasks, and receives their messages.
@@ -122,6 +124,7 @@ impl Effects {
             lock_folder: config.lock_folder,
             on_change: (!config.on_change.is_empty()).then_some(config.on_change),
             hosts: config.hosts,
+            team: config.team,
             events: event_sender,
         };
         let asks_hosts = setup.hosts.is_some();

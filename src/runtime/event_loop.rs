@@ -87,6 +87,8 @@ pub(super) struct Dashboard {
     pub(super) has_new_input: bool,
     /// The program that has the terminal, if any.
     pub(super) foreground: Option<ForegroundChild>,
+    /// Whether docdeck is suspended as soon as the connection to the team's database is closed.
+    pub(super) is_leaving_team: bool,
     /// When the last foreground program ended.
     pub(super) child_ended_at: Option<Instant>,
     /// Why the dashboard ends; `None` while it runs.
@@ -370,6 +372,17 @@ impl Dashboard {
             return None;
         }
         self.release_leases();
+        if let Some(engine) = self.effects.engine().filter(|engine| engine.has_team_connection())
+            && !std::mem::replace(&mut self.is_leaving_team, true)
+        {
+            // While docdeck is stopped, another member polls.
+            self.effects.spawn(async move {
+                engine.leave_team_connection().await;
+                Msg::TeamLeft
+            });
+            return None;
+        }
+        self.is_leaving_team = false;
         match self.session.suspend_process() {
             Ok(true) => None,
             Ok(false) => {

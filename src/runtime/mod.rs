@@ -167,6 +167,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<Outcome> {
         scheduler: FrameScheduler::default(),
         has_new_input: false,
         foreground: None,
+        is_leaving_team: false,
         child_ended_at: None,
         exit: None,
         next_timer_at: None,

@@ -7,7 +7,7 @@ use crate::api::{Client, ClientOptions};
 use crate::config::hosts::HostSettings;
 use crate::config::key::KeySource;
 use crate::config::profiles::ConfiguredProfile;
-use crate::engine::PollOptions;
+use crate::engine::{PollOptions, TeamAccess};
 use crate::model::analytics::AnalyticsSettings;
 use crate::model::endpoint::ApiKey;
 use crate::model::failure::{Failure, FailureKind};
@@ -37,6 +37,8 @@ pub struct ProfileSwitcher {
     pub on_change: Vec<String>,
     /// `None` if the state of pull requests is not requested.
     pub hosts: Option<HostSettings>,
+    /// `None` if no team is configured.
+    pub team: Option<TeamAccess>,
 }
 
 impl ProfileSwitcher {
@@ -101,7 +103,8 @@ impl ProfileSwitcher {
         let options = self.client_options(at)?;
         let hosts = ConfiguredHosts::directory(self.hosts.clone(), options.roots.clone());
         let (client, analytics) = (self.client(at, key, options)?, self.analytics);
-        Ok(EngineConfig { client, poll, analytics, lock_folder, on_change, hosts })
+        let team = self.team.clone();
+        Ok(EngineConfig { client, poll, analytics, lock_folder, on_change, hosts, team })
     }
 }
 

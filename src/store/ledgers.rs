@@ -4,13 +4,14 @@
 //! The counting rules are in `model::ledger`. The service counts new jobs and follow-ups per project, and requests for
 //! views per organization.
 
-use super::Store;
 use super::columns::{UnixMillis, read_optional_time, read_time};
 use super::error::StoreResult;
 use super::query::Query as _;
+use super::{Store, team_uses};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::ledger::{self, Budget, LedgerEntry, MAX_WAIT, RateLimitBlock, RateLimited, Wait};
+use crate::model::team::TeamPermission;
 use rusqlite::{Connection, Transaction, params};
 
 /// Maximum number of uses that a ledger stores: twice the hourly limit. Uses beyond this number can't affect any count,
@@ -41,8 +42,19 @@ impl Store {
         limited: RateLimited,
         service_now: Time,
     ) -> StoreResult<Result<Budget, Wait>> {
+        self.spend_permitted(scope, limited, service_now, TeamPermission::NotShared).await
+    }
+
+    /// Like [`Self::spend`], for a project that is shared with a team, which has given this permission.
+    pub async fn spend_permitted(
+        &self,
+        scope: &Scope,
+        limited: RateLimited,
+        service_now: Time,
+        permission: TeamPermission,
+    ) -> StoreResult<Result<Budget, Wait>> {
         let scope = scope.clone();
-        self.write(move |tx| spend(tx, &scope, limited, service_now)).await
+        self.write(move |tx| spend(tx, &scope, limited, service_now, &permission)).await
     }
 
     /// Deletes the use that [`Store::spend`] recorded with `at` as `service_now`. For a request that never reached the
@@ -62,15 +74,6 @@ impl Store {
     ) -> StoreResult<()> {
         let scope = scope.clone();
         self.write(move |tx| record_rate_limit(tx, &scope, limited, wait, service_now)).await
-    }
-}
-
-/// Returns the id of the owner of the limit. The service counts new jobs and follow-ups per project, and requests for
-/// views and previews per organization.
-fn limit_owner(scope: &Scope, limited: RateLimited) -> &str {
-    match limited {
-        RateLimited::Create | RateLimited::FollowUp => &scope.project,
-        RateLimited::Views | RateLimited::Previews => scope.analytics_owner(),
     }
 }
 
@@ -124,19 +127,26 @@ fn mark_and_read_budget(tx: &Transaction<'_>, scope: &Scope, limited: RateLimite
     Ok(budget)
 }
 
-/// Records one use and returns the remaining budget. If no request is left, records nothing and returns how long to
-/// wait for one.
+/// Records one use and returns the remaining budget. If no request is left for this computer or the team, records nothing
+/// and returns how long to wait for one.
 pub(super) fn spend(
     tx: &Transaction<'_>,
     scope: &Scope,
     limited: RateLimited,
     now: Time,
+    permission: &TeamPermission,
 ) -> StoreResult<Result<Budget, Wait>> {
+    if let TeamPermission::Full { until } = *permission {
+        return Ok(Err(Wait { until, is_estimate: false }));
+    }
     if let Some(wait) = mark_and_read_budget(tx, scope, limited, now)?.wait() {
         return Ok(Err(wait));
     }
     let id = ensure_ledger(tx, scope, limited)?;
     tx.change("INSERT INTO ledger_use (ledger, at) VALUES (?1, ?2)", params![id, UnixMillis(now)])?;
+    if let TeamPermission::Unreachable { booking } = permission {
+        team_uses::add(tx, id, booking, now)?;
+    }
     tx.change(
         "DELETE FROM ledger_use WHERE ledger = ?1
          AND at < (SELECT at FROM ledger_use WHERE ledger = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?2)",
@@ -153,7 +163,7 @@ pub(super) fn refund_use(tx: &Transaction<'_>, scope: &Scope, limited: RateLimit
          WHERE rowid = (SELECT rowid FROM ledger_use WHERE ledger = ?1 AND at = ?2 LIMIT 1)",
         params![id, UnixMillis(at)],
     )?;
-    Ok(())
+    team_uses::remove(tx, id, at)
 }
 
 /// Stores that a 429 was received: no request is allowed before `wait` is over. If a stored wait ends later, its end is
@@ -177,6 +187,11 @@ pub(super) fn record_rate_limit(
     Ok(())
 }
 
+/// Returns the id of a ledger; `None` if nothing was ever counted in it.
+pub(super) fn find_ledger_id(db: &Connection, scope: &Scope, limited: RateLimited) -> StoreResult<Option<i64>> {
+    Ok(find_ledger(db, scope, limited)?.map(|(id, _)| id))
+}
+
 fn find_ledger(
     db: &Connection,
     scope: &Scope,
@@ -184,7 +199,7 @@ fn find_ledger(
 ) -> StoreResult<Option<(i64, Option<RateLimitBlock>)>> {
     let sql = "SELECT id, blocked_until, blocked_at, block_seen_ahead_at, is_estimate FROM ledger
          WHERE base_url = ?1 AND owner = ?2 AND operation = ?3";
-    let names = [scope.base_url.as_str(), limit_owner(scope, limited), limited.store_name()];
+    let names = [scope.base_url.as_str(), limited.owner(scope), limited.store_name()];
     db.query_first(sql, names, |row| {
         let received_at = read_optional_time(row, "blocked_at")?;
         let seen_ahead_at = read_optional_time(row, "block_seen_ahead_at")?;
@@ -201,7 +216,7 @@ fn ensure_ledger(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited) -> S
     }
     tx.insert(
         "INSERT INTO ledger (base_url, owner, operation) VALUES (?1, ?2, ?3)",
-        [scope.base_url.as_str(), limit_owner(scope, limited), limited.store_name()],
+        [scope.base_url.as_str(), limited.owner(scope), limited.store_name()],
     )
 }
 

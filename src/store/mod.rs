@@ -40,6 +40,7 @@ mod sending;
 mod status_summary;
 mod store_thread;
 mod team;
+mod team_uses;
 mod unsent_reviews;
 mod views;
 

@@ -16,6 +16,7 @@ use crate::model::ledger::Wait;
 use crate::model::merge;
 use crate::model::prompt::{Delivery, DeliveryKind, PromptId, PromptKind};
 use crate::model::row::{Job, JobKey};
+use crate::model::team::TeamPermission;
 use crate::model::text::CleanText;
 use rusqlite::{Connection, Transaction, params};
 
@@ -51,8 +52,20 @@ impl Store {
         now: Time,
         service_now: Time,
     ) -> StoreResult<SendPermit> {
+        self.request_shared_permit(prompt, instance, now, service_now, TeamPermission::NotShared).await
+    }
+
+    /// Like [`Self::request_permit`], for a project that is shared with a team, which has given this permission.
+    pub async fn request_shared_permit(
+        &self,
+        prompt: PromptId,
+        instance: &str,
+        now: Time,
+        service_now: Time,
+        permission: TeamPermission,
+    ) -> StoreResult<SendPermit> {
         let instance = instance.to_owned();
-        self.write(move |tx| request_permit(tx, prompt, &instance, now, service_now)).await
+        self.write(move |tx| request_permit(tx, prompt, &instance, now, service_now, &permission)).await
     }
 
     /// Stores that the service accepted the prompt and responded with this job, and returns what changed. Does so even
@@ -154,6 +167,7 @@ fn request_permit(
     instance: &str,
     now: Time,
     service_now: Time,
+    permission: &TeamPermission,
 ) -> StoreResult<SendPermit> {
     let prompt = prompts::read_stored_prompt(tx, id)?;
     match prompt.state {
@@ -170,7 +184,9 @@ fn request_permit(
     }
     // Prompts are counted per project, so the organization doesn't matter.
     let scope = job_scope(tx, row.key)?;
-    if let Err(Wait { until, .. }) = ledgers::spend(tx, &scope, prompt.kind.limited_operation(), service_now)? {
+    if let Err(Wait { until, .. }) =
+        ledgers::spend(tx, &scope, prompt.kind.limited_operation(), service_now, permission)?
+    {
         // The time is stored with the prompt as well, so that the screen can show it.
         if prompt.until != Some(until) {
             prompts::set_wait_until(tx, id, until)?;

@@ -14,12 +14,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 /// The store. A clone is another handle to the same thread; the thread ends when the last handle is dropped.
 #[derive(Debug, Clone)]
 pub struct Store {
     commands: mpsc::Sender<StoreCommand>,
+    /// Notified of every transaction that changed something.
+    commits: watch::Sender<()>,
 }
 
 enum StoreCommand {
@@ -82,6 +84,11 @@ impl Store {
         }
     }
 
+    /// Returns a receiver that is notified of every transaction of this process that changed something.
+    pub fn commits(&self) -> watch::Receiver<()> {
+        self.commits.subscribe()
+    }
+
     /// Returns SQLite's `data_version`, which changes when another connection (usually of another process) has written.
     pub async fn data_version(&self) -> StoreResult<i64> {
         self.run(|db| data_version(db)).await
@@ -138,13 +145,18 @@ impl Store {
         &self,
         work: impl FnOnce(&Transaction<'_>) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
+        let commits = self.commits.clone();
         self.call(move |Worker { connection, read_only, .. }| {
             if *read_only {
                 return Err(StoreError::ReadOnly);
             }
+            let changes_before = connection.total_changes();
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let result = work(&transaction)?;
             transaction.commit()?;
+            if connection.total_changes() != changes_before {
+                commits.send_replace(());
+            }
             // The transaction is on disk, so a failure to reset the lock timeout doesn't matter.
             let _ = schema::set_lock_timeout(connection, false);
             Ok(result)
@@ -220,7 +232,7 @@ impl Store {
                 let _ = done.send(());
             }
         })?;
-        Ok((Self { commands }, PendingOpen(opened_receiver)))
+        Ok((Self { commands, commits: watch::Sender::new(()) }, PendingOpen(opened_receiver)))
     }
 }
 

@@ -7,7 +7,7 @@
 use super::columns::{UnixMillis, read_optional_time};
 use super::error::StoreResult;
 use super::query::Query as _;
-use super::{Store, job_rows, kv, labels, prompts};
+use super::{Store, job_rows, kv, labels, prompts, team_uses};
 use crate::model::Time;
 use crate::model::backup::PromptRecord;
 use crate::model::backup::merge_rules::{PromptMerge, decide_merge, imported_delivery};
@@ -51,6 +51,11 @@ pub struct TeamMembership {
 }
 
 impl Store {
+    /// Whether any project is shared.
+    pub async fn shares_projects(&self) -> StoreResult<bool> {
+        self.read(|db| db.query_value("SELECT EXISTS (SELECT 1 FROM team)", [])).await
+    }
+
     /// Returns how the project is shared; `None` if it is not shared.
     pub async fn team(&self, scope: &Scope) -> StoreResult<Option<TeamMembership>> {
         self.read_in_scope(scope, read_membership).await
@@ -59,6 +64,7 @@ impl Store {
     /// Shares the project with this organization. Keeps what is known if it is already shared with it.
     pub async fn join_team(&self, scope: &Scope, organization: &str) -> StoreResult<TeamMembership> {
         let organization = organization.to_owned();
+        let whole_scope = scope.clone();
         self.write_in_scope(scope, move |tx, scope| {
             let known = read_membership(tx, scope)?;
             if let Some(known) = known.filter(|known| known.organization == organization) {
@@ -77,6 +83,7 @@ impl Store {
                 "INSERT INTO team (scope, organization, member) VALUES (?1, ?2, ?3)",
                 params![scope, organization, member],
             )?;
+            team_uses::report_all_again(tx, &whole_scope)?;
             Ok(TeamMembership { organization, member, cursor: 0, cursor_batch: None, exchanged_at: None })
         })
         .await
@@ -101,6 +108,9 @@ impl Store {
         author: &str,
         clock: TeamClock,
     ) -> StoreResult<Option<TeamBatch>> {
+        if !self.read_in_scope(scope, has_unsent).await? {
+            return Ok(None);
+        }
         let author = author.to_owned();
         self.write_in_scope(scope, move |tx, scope| {
             if let Some(batch) = read_outbox(tx, scope)? {
@@ -188,7 +198,9 @@ impl Store {
     /// Starts again, because the database was restored from an older copy: receives everything again, and sends all jobs
     /// of this computer.
     pub async fn restart_team(&self, scope: &Scope) -> StoreResult<()> {
-        self.write_in_scope(scope, |tx, scope| {
+        let whole_scope = scope.clone();
+        self.write_in_scope(scope, move |tx, scope| {
+            team_uses::report_all_again(tx, &whole_scope)?;
             // The outbox is made again, too, since it was compared with what the database no longer knows.
             tx.change(
                 "UPDATE team SET cursor = 0, cursor_batch = NULL, pushed_revision = 0, batch = NULL, changes = NULL
@@ -234,6 +246,14 @@ fn read_outbox(db: &Connection, scope: i64) -> StoreResult<Option<TeamBatch>> {
     let stored: Option<String> = db.query_first(stored, [scope], |row| row.get(0))?;
     // Others may have edited the file. A batch that can't be read is made again, with another id.
     Ok(stored.and_then(|stored| serde_json::from_str(&stored).ok()))
+}
+
+/// Whether jobs changed since the last comparison, or a batch is not confirmed.
+fn has_unsent(db: &Connection, scope: i64) -> StoreResult<bool> {
+    let sql = "SELECT batch IS NOT NULL OR EXISTS (
+             SELECT 1 FROM job WHERE job.scope = team.scope AND job.revision > team.pushed_revision)
+         FROM team WHERE scope = ?1";
+    Ok(db.query_first(sql, [scope], |row| row.get(0))?.unwrap_or_default())
 }
 
 fn leave(tx: &Transaction<'_>, scope: i64) -> StoreResult<()> {

@@ -2,6 +2,7 @@
 
 use super::error::TeamError;
 use super::schema;
+use super::signals::{SignalReceiver, drive};
 use super::tls::Tls;
 use super::url::TeamUrl;
 use crate::api::ExtraRoots;
@@ -11,10 +12,12 @@ use crate::model::team::TeamClock;
 use crate::model::text::CleanText;
 use chrono::Utc;
 use std::error::Error as _;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, NoTls, Row};
 
 /// The longest time that one step may take, including all statements of a transaction.
 const STEP_TIMEOUT: Duration = Duration::from_secs(30);
@@ -51,9 +54,10 @@ impl TeamAddress {
 /// A connection to the team's database. It is closed when it is dropped.
 #[derive(Debug)]
 pub struct TeamConnection {
-    pub(super) client: Client,
+    client: Client,
     address: TeamAddress,
     driver: JoinHandle<()>,
+    pub(super) signals: Arc<SignalReceiver>,
 }
 
 impl Drop for TeamConnection {
@@ -70,18 +74,19 @@ impl TeamConnection {
     pub async fn open(address: &TeamAddress, timeout: Duration) -> Result<Self, TeamError> {
         let url = &address.url;
         let unreachable = |why: &str| TeamError::Unreachable { host: url.host(), why: url.clean(why) };
+        let signals = Arc::new(SignalReceiver::default());
         let connect = async {
             let (client, driver) = if url.uses_tls {
                 let tls = Tls::new(address.roots.as_ref()).map_err(|error| unreachable(&error.to_string()))?;
                 let (client, connection) =
                     url.config().connect(tls).await.map_err(|error| address.connect_error(&error))?;
-                (client, tokio::spawn(async { drop(connection.await) }))
+                (client, tokio::spawn(drive(connection, Arc::clone(&signals))))
             } else {
                 let (client, connection) =
                     url.config().connect(NoTls).await.map_err(|error| address.connect_error(&error))?;
-                (client, tokio::spawn(async { drop(connection.await) }))
+                (client, tokio::spawn(drive(connection, Arc::clone(&signals))))
             };
-            let connection = Self { client, address: address.clone(), driver };
+            let connection = Self { client, address: address.clone(), driver, signals };
             connection.client.batch_execute(SESSION_SETTINGS).await.map_err(|error| connection.error(&error))?;
             Ok(connection)
         };
@@ -105,11 +110,33 @@ impl TeamConnection {
         self.address.host()
     }
 
+    /// Runs a query with one message to the server.
+    pub(super) async fn query(&self, sql: &str, params: &[Param<'_>]) -> Result<Vec<Row>, TeamError> {
+        self.step(self.client.query_typed(sql, params)).await
+    }
+
+    /// Like [`Self::query`], but returns the first row. Fails if there is none.
+    pub(super) async fn query_one(&self, sql: &str, params: &[Param<'_>]) -> Result<Row, TeamError> {
+        self.query(sql, params).await?.pop().ok_or(TeamError::Malformed { what: "no row" })
+    }
+
+    /// Runs statements without parameters.
+    pub(super) async fn run(&self, sql: &str) -> Result<(), TeamError> {
+        self.step(self.client.batch_execute(sql)).await
+    }
+
+    /// Runs a query, and returns the error of the server unchanged.
+    pub(super) async fn try_query(&self, sql: &str) -> Result<Result<Vec<Row>, tokio_postgres::Error>, TeamError> {
+        self.step(async { Ok(self.client.query_typed(sql, &[]).await) }).await
+    }
+
+    /// Returns the error for a connection that the server has closed.
+    pub(super) fn lost(&self) -> TeamError {
+        TeamError::Unreachable { host: self.host(), why: CleanText::line("the connection was closed") }
+    }
+
     /// Runs one step with a time limit.
-    pub(super) async fn step<T>(
-        &self,
-        work: impl Future<Output = Result<T, tokio_postgres::Error>>,
-    ) -> Result<T, TeamError> {
+    async fn step<T>(&self, work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, TeamError> {
         match tokio::time::timeout(STEP_TIMEOUT, work).await {
             Ok(result) => result.map_err(|error| self.error(&error)),
             Err(_) => {
@@ -123,19 +150,31 @@ impl TeamConnection {
     ///
     /// # Errors
     /// The connection is lost.
-    pub(super) async fn clock(&self) -> Result<TeamClock, TeamError> {
+    pub async fn clock(&self) -> Result<TeamClock, TeamError> {
         let before = Utc::now();
-        let row = self.step(self.client.query_one(NOW_SQL, &[])).await?;
+        let row = self.query_one(NOW_SQL, &[]).await?;
         let local = before + (Utc::now() - before) / 2;
-        Ok(TeamClock::new(
-            parse_millis(row.try_get(0).map_err(|_| TeamError::Malformed { what: "its clock" })?)?,
-            local,
-        ))
+        Ok(TeamClock::new(parse_millis(number(&row, 0)?)?, local))
     }
 
     pub(super) fn error(&self, error: &tokio_postgres::Error) -> TeamError {
         self.address.statement_error(error)
     }
+}
+
+/// A parameter of a statement, with its type, so that the server need not be asked for it.
+pub(super) type Param<'a> = (&'a (dyn ToSql + Sync), Type);
+
+pub(super) fn text(row: &Row, column: usize) -> Result<String, TeamError> {
+    row.try_get(column).map_err(|_| malformed())
+}
+
+pub(super) fn number(row: &Row, column: usize) -> Result<i64, TeamError> {
+    row.try_get(column).map_err(|_| malformed())
+}
+
+pub(super) fn malformed() -> TeamError {
+    TeamError::Malformed { what: "a row of another type" }
 }
 
 /// The clock of the database in milliseconds.

@@ -1,18 +1,24 @@
 //! One exchange with the team's database: receives the changes of other members, then sends those of this computer. Before
-//! that, it sends the batch of an earlier exchange again if the database has not confirmed it. Every step is one transaction in one of the two databases
-//! and can be repeated, so an exchange can end anywhere.
+//! that, it sends the batch of an earlier exchange again if the database has not confirmed it. Every step is one
+//! transaction in one of the two databases and can be repeated, so an exchange can end anywhere.
 
-use super::connection::{NOW_SQL, TeamConnection, parse_millis};
+use super::connection::{Param, TeamConnection, malformed, number, parse_millis, text};
 use super::error::TeamError;
+use super::lease::{self, LeaseAttempt, PollLease};
+use super::ledger::{LedgerCount, TeamLimit};
+use super::signals::{changes_payload, channel};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
+use crate::model::ledger::RateLimited;
 use crate::model::prompt::MAX_AUTHOR_CHARS;
 use crate::model::team::{IncomingChange, OutgoingChange, PromptUid, SharedJob, SharedPrompt, TeamBatch, TeamClock};
 use crate::model::text::CleanText;
 use crate::store::{Store, TeamMembership};
+use chrono::Utc;
 use std::collections::HashMap;
+use std::time::Duration;
 use tokio_postgres::Row;
-use tokio_postgres::types::ToSql;
+use tokio_postgres::types::Type;
 
 /// How many changes are received at once.
 const PAGE_SIZE: i64 = 1000;
@@ -46,8 +52,7 @@ pub struct TeamMember {
 /// The connection is lost.
 pub async fn organizations(connection: &TeamConnection) -> Result<Vec<String>, TeamError> {
     let sql = "SELECT name FROM docdeck.organization WHERE pg_has_role(to_regrole(role)::oid, 'MEMBER') ORDER BY name";
-    let rows = connection.step(connection.client.query(sql, &[])).await?;
-    rows.iter().map(|row| text(row, 0)).collect()
+    connection.query(sql, &[]).await?.iter().map(|row| text(row, 0)).collect()
 }
 
 /// Returns the members with which the project is shared, the one that was seen last first.
@@ -71,8 +76,9 @@ pub async fn members(
             is_own: text(row, 0)? == team.member,
         })
     };
-    let project: [&(dyn ToSql + Sync); 3] = [&team.organization, &scope.base_url, &scope.project];
-    connection.step(connection.client.query(sql, &project)).await?.iter().map(member).collect()
+    let project: [Param<'_>; 3] =
+        [(&team.organization, Type::TEXT), (&scope.base_url, Type::TEXT), (&scope.project, Type::TEXT)];
+    connection.query(sql, &project).await?.iter().map(member).collect()
 }
 
 /// Exchanges all changes of the project. `name` is the name of this member, `now` the local time.
@@ -87,256 +93,428 @@ pub async fn exchange(
     name: &str,
     now: Time,
 ) -> Result<ExchangeReport, TeamError> {
-    let mut report = ExchangeReport::default();
-    let Some(mut team) = store.team(scope).await? else { return Ok(report) };
-    let clock = connection.clock().await?;
-    let project = register(connection, scope, &team, name).await?;
-    if !knows_cursor(connection, project, &team).await? {
-        store.restart_team(scope).await?;
-        report.restarted = true;
-        team = store.team(scope).await?.unwrap_or(team);
-    }
-    let exchange = Exchange { connection, store, scope, project, member: &team.member, clock, now };
-    if let Some(batch) = store.unconfirmed_team_batch(scope).await? {
-        report.sent += exchange.send(&batch).await?;
-    }
-    exchange.receive(team.cursor, &mut report).await?;
-    let before = report.sent;
-    while let Some(batch) = store.next_team_batch(scope, name, clock).await? {
-        report.sent += exchange.send(&batch).await?;
-    }
-    if report.sent > before {
+    let Some(mut exchange) = Exchange::start(connection, store, scope, name).await? else {
+        return Ok(ExchangeReport::default());
+    };
+    exchange.receive(now).await?;
+    let before = exchange.report.sent;
+    while exchange.send_next_batch().await? {}
+    if exchange.report.sent > before {
         // The team's state now contains what was sent.
-        let cursor = store.team(scope).await?.map_or(0, |team| team.cursor);
-        exchange.receive(cursor, &mut report).await?;
+        exchange.receive(now).await?;
     }
     store.record_team_exchange(scope, now).await?;
-    Ok(report)
+    Ok(exchange.report)
 }
 
-/// Adds the project and the member if they are new, and returns the id of the project.
-async fn register(
-    connection: &TeamConnection,
-    scope: &Scope,
-    team: &TeamMembership,
-    name: &str,
-) -> Result<i64, TeamError> {
-    let client = &connection.client;
-    let known: [&(dyn ToSql + Sync); 3] = [&team.organization, &scope.base_url, &scope.project];
-    let find = "SELECT id FROM docdeck.project WHERE organization = $1 AND base_url = $2 AND project = $3";
-    let not_a_member = || TeamError::NotAMember { name: CleanText::line(&team.organization) };
-    let is_visible = "SELECT 1 FROM docdeck.organization WHERE name = $1";
-    if connection.step(client.query_opt(is_visible, &[&team.organization])).await?.is_none() {
-        return Err(not_a_member());
-    }
-    let mut found = connection.step(client.query_opt(find, &known)).await?;
-    if found.is_none() {
-        let add = "INSERT INTO docdeck.project (organization, base_url, project) VALUES ($1, $2, $3)
-             ON CONFLICT (organization, base_url, project) DO NOTHING";
-        connection.step(client.execute(add, &known)).await?;
-        found = connection.step(client.query_opt(find, &known)).await?;
-    }
-    let project = number(&found.ok_or_else(not_a_member)?, 0)?;
-    let see = "INSERT INTO docdeck.member (project, id, name) VALUES ($1, $2, $3)
-         ON CONFLICT (project, id) DO UPDATE SET name = EXCLUDED.name, last_seen = now()";
-    connection.step(client.execute(see, &[&project, &team.member, &name])).await?;
-    Ok(project)
+/// Whether a page of received changes was the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageEnd {
+    MoreToCome,
+    Last,
 }
 
-/// Whether the database still has the change up to which this computer has received everything.
-async fn knows_cursor(connection: &TeamConnection, project: i64, team: &TeamMembership) -> Result<bool, TeamError> {
-    if team.cursor == 0 {
-        return Ok(true);
-    }
-    let sql = "SELECT EXISTS (SELECT 1 FROM docdeck.batch WHERE project = $1 AND id = $2 AND last_change = $3)";
-    let batch = team.cursor_batch.as_deref().unwrap_or_default();
-    let row = connection.step(connection.client.query_one(sql, &[&project, &batch, &team.cursor])).await?;
-    row.try_get(0).map_err(|_| malformed())
-}
-
-struct Exchange<'a> {
+/// The exchange of a project over one connection.
+#[derive(Debug)]
+pub struct Exchange<'a> {
     connection: &'a TeamConnection,
     store: &'a Store,
     scope: &'a Scope,
+    name: &'a str,
+    team: TeamMembership,
     /// The id of the project in the database.
     project: i64,
-    member: &'a str,
     clock: TeamClock,
-    now: Time,
+    /// The lease under which this computer polls.
+    lease: Option<PollLease>,
+    /// What was done so far.
+    pub report: ExchangeReport,
 }
 
-impl Exchange<'_> {
-    /// Receives all changes after `cursor`.
-    async fn receive(&self, mut cursor: i64, report: &mut ExchangeReport) -> Result<(), TeamError> {
-        // A job that changes meanwhile moves behind the cursor, so it arrives at the latest with the next page.
-        let sql = "SELECT * FROM (
-                 (SELECT change, id, state, false FROM docdeck.job WHERE project = $1 AND change > $2
-                  ORDER BY change LIMIT $3)
-                 UNION ALL
-                 (SELECT change, job, prompt, true FROM docdeck.prompt WHERE project = $1 AND change > $2
-                  ORDER BY change LIMIT $3)
-             ) AS changes ORDER BY change LIMIT $3";
-        loop {
-            let page: [&(dyn ToSql + Sync); 3] = [&self.project, &cursor, &PAGE_SIZE];
-            let rows = self.connection.step(self.connection.client.query(sql, &page)).await?;
-            let Some(last) = rows.last() else { return Ok(()) };
-            let last = number(last, 0)?;
-            let mut changes = Vec::with_capacity(rows.len());
-            for row in &rows {
-                let (job, json) = (text(row, 1)?, text(row, 2)?);
-                let change = match row.try_get(3).map_err(|_| malformed())? {
-                    true => {
-                        serde_json::from_str(&json).ok().map(|prompt| IncomingChange::Prompt(job, Box::new(prompt)))
-                    }
-                    false => serde_json::from_str(&json).ok().map(|state| IncomingChange::Job(job, Box::new(state))),
-                };
-                match change {
-                    Some(change) => changes.push(change),
-                    None => report.unreadable += 1,
-                }
-            }
-            let is_last = rows.len() < usize::try_from(PAGE_SIZE).unwrap_or(usize::MAX);
-            let (next, batch) = self.end_of_batch(cursor, last).await?;
-            let cursor_batch = (next, batch);
-            report.received +=
-                self.store.merge_team_changes(self.scope, changes, cursor_batch, self.clock, self.now).await?;
-            cursor = next;
-            if is_last {
-                return Ok(());
-            }
+impl<'a> Exchange<'a> {
+    /// Adds the project and the member to the database if they are new. Starts again if the database was restored from
+    /// an older copy. Then sends the batch of an earlier exchange that is not confirmed. Returns `None` if the project is
+    /// not shared.
+    ///
+    /// # Errors
+    /// The errors of [`exchange`].
+    pub async fn start(
+        connection: &'a TeamConnection,
+        store: &'a Store,
+        scope: &'a Scope,
+        name: &'a str,
+    ) -> Result<Option<Self>, TeamError> {
+        let Some(team) = store.team(scope).await? else { return Ok(None) };
+        let project = find_project(connection, scope, &team).await?;
+        let (clock, report) = (TeamClock::default(), ExchangeReport::default());
+        let mut exchange = Self { connection, store, scope, name, team, project, clock, lease: None, report };
+        exchange.register().await?;
+        if let Some(batch) = store.unconfirmed_team_batch(scope).await? {
+            exchange.send(&batch).await?;
+        }
+        Ok(Some(exchange))
+    }
+
+    /// Makes the connection receive notifications about changes by others.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    pub async fn listen(&self) -> Result<(), TeamError> {
+        let connection = self.connection;
+        let process: i32 =
+            connection.query_one("SELECT pg_backend_pid()", &[]).await?.try_get(0).map_err(|_| malformed())?;
+        connection.signals.subscribe(self.project, process);
+        match connection.run(&format!("LISTEN {}", channel(&self.team.organization))).await {
+            // A compatible server without notifications: changes arrive with the next regular look.
+            Err(TeamError::Refused { .. }) => Ok(()),
+            result => result,
         }
     }
 
-    /// Returns the last change up to `last` that ends a batch, with the batch. A cursor is always the end of a batch, so
-    /// that it is noticed if the database loses this batch. The rest of an incomplete batch is received again.
-    async fn end_of_batch(&self, cursor: i64, last: i64) -> Result<(i64, Option<String>), TeamError> {
-        let sql = "SELECT last_change, id FROM docdeck.batch WHERE project = $1 AND last_change <= $2
-             ORDER BY last_change DESC LIMIT 1";
-        match self.connection.step(self.connection.client.query_opt(sql, &[&self.project, &last])).await? {
-            Some(row) if number(&row, 0)? > cursor => Ok((number(&row, 0)?, Some(text(&row, 1)?))),
-            _ => Ok((last, None)),
+    /// Stores that this member is here, and compares the clocks. Starts again if the database doesn't have the change any
+    /// more up to which this computer has received everything.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    pub async fn register(&mut self) -> Result<(), TeamError> {
+        let before = Utc::now();
+        let sql = "INSERT INTO docdeck.member (project, id, name) VALUES ($1, $2, $3)
+             ON CONFLICT (project, id) DO UPDATE SET name = EXCLUDED.name, last_seen = now()
+             RETURNING floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, $4 = 0 OR EXISTS (
+                 SELECT 1 FROM docdeck.batch WHERE batch.project = $1 AND batch.id = $5 AND last_change = $4)";
+        let batch = self.team.cursor_batch.as_deref().unwrap_or_default();
+        let params: [Param<'_>; 5] = [
+            (&self.project, Type::INT8),
+            (&self.team.member, Type::TEXT),
+            (&self.name, Type::TEXT),
+            (&self.team.cursor, Type::INT8),
+            (&batch, Type::TEXT),
+        ];
+        let row = self.connection.query_one(sql, &params).await?;
+        let local = before + (Utc::now() - before) / 2;
+        self.clock = TeamClock::new(parse_millis(number(&row, 0)?)?, local);
+        if !row.try_get::<_, bool>(1).map_err(|_| malformed())? {
+            self.store.restart_team(self.scope).await?;
+            self.report.restarted = true;
+            (self.team.cursor, self.team.cursor_batch) = (0, None);
         }
+        Ok(())
+    }
+
+    /// Takes or renews the lease for polling. Returns how long another member has it, or `None` if this process has it.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    pub async fn take_lease(&mut self, holder: &str) -> Result<Option<Duration>, TeamError> {
+        let attempt = lease::take(self.connection, self.project, holder).await?;
+        Ok(match attempt {
+            LeaseAttempt::Held(lease) => {
+                self.lease = Some(lease);
+                None
+            }
+            LeaseAttempt::TakenFor(time) => {
+                self.lease = None;
+                Some(time)
+            }
+        })
+    }
+
+    /// Whether this process had the lease when the database was last asked.
+    pub fn has_lease(&self) -> bool {
+        self.lease.is_some()
+    }
+
+    /// Releases the lease, if this process has it.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    pub async fn release_lease(&mut self) -> Result<(), TeamError> {
+        match self.lease.take() {
+            Some(lease) => lease::release(self.connection, &self.team.organization, self.project, &lease).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Reports requests that were sent without being booked.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    pub async fn report_uses(&self, uses: &[(RateLimited, String, Time)]) -> Result<(), TeamError> {
+        for (limited, booking, at) in uses {
+            let limit = TeamLimit { organization: &self.team.organization, scope: self.scope, limited: *limited };
+            self.connection.report_use(limit, booking, self.clock.to_team(*at)).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns what the team has used of the hourly limits, with times of the local clock.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    pub async fn ledger_counts(&self) -> Result<Vec<LedgerCount>, TeamError> {
+        let counts = self.connection.ledger_counts(&self.team.organization, self.scope).await?;
+        Ok(counts.into_iter().map(|count| count.to_local(self.clock)).collect())
+    }
+
+    /// The organization with which the project is shared.
+    pub fn organization(&self) -> &str {
+        &self.team.organization
+    }
+
+    /// Receives all changes.
+    async fn receive(&mut self, now: Time) -> Result<(), TeamError> {
+        while self.receive_page(now).await? == PageEnd::MoreToCome {}
+        Ok(())
+    }
+
+    /// Receives the next changes after the last one.
+    ///
+    /// # Errors
+    /// The connection is lost, or the store can't be written.
+    pub async fn receive_page(&mut self, now: Time) -> Result<PageEnd, TeamError> {
+        // A job that changes meanwhile moves behind the cursor, so it arrives at the latest with the next page. The last
+        // row is the last batch that is complete: a cursor is always the end of a batch, so that it is noticed if the
+        // database loses this batch. The rest of an incomplete batch is received again.
+        let sql = "WITH changes AS (
+                 SELECT * FROM (
+                     (SELECT change, id, state, false AS is_prompt FROM docdeck.job
+                      WHERE project = $1 AND change > $2 ORDER BY change LIMIT $3)
+                     UNION ALL
+                     (SELECT change, job, prompt, true FROM docdeck.prompt
+                      WHERE project = $1 AND change > $2 ORDER BY change LIMIT $3)
+                 ) AS newer ORDER BY change LIMIT $3
+             )
+             (SELECT change, id, state, is_prompt FROM changes ORDER BY change)
+             UNION ALL
+             (SELECT last_change, id, NULL, NULL FROM docdeck.batch
+              WHERE project = $1 AND last_change <= (SELECT max(change) FROM changes)
+              ORDER BY last_change DESC LIMIT 1)";
+        let page: [Param<'_>; 3] =
+            [(&self.project, Type::INT8), (&self.team.cursor, Type::INT8), (&PAGE_SIZE, Type::INT8)];
+        let rows = self.connection.query(sql, &page).await?;
+        let mut changes = Vec::with_capacity(rows.len());
+        let (mut cursor, mut batch) = (self.team.cursor, None);
+        for row in &rows {
+            let (number, id) = (number(row, 0)?, text(row, 1)?);
+            let json: Option<String> = row.try_get(2).map_err(|_| malformed())?;
+            let Some(json) = json else {
+                if number > self.team.cursor {
+                    (cursor, batch) = (number, Some(id));
+                }
+                continue;
+            };
+            cursor = number;
+            let change = match row.try_get(3).map_err(|_| malformed())? {
+                Some(true) => {
+                    serde_json::from_str(&json).ok().map(|prompt| IncomingChange::Prompt(id, Box::new(prompt)))
+                }
+                _ => serde_json::from_str(&json).ok().map(|state| IncomingChange::Job(id, Box::new(state))),
+            };
+            match change {
+                Some(change) => changes.push(change),
+                None => self.report.unreadable += 1,
+            }
+        }
+        if cursor == self.team.cursor {
+            return Ok(PageEnd::Last);
+        }
+        let is_full = i64::try_from(rows.len()).is_ok_and(|rows| rows >= PAGE_SIZE);
+        self.report.received +=
+            self.store.merge_team_changes(self.scope, changes, (cursor, batch.clone()), self.clock, now).await?;
+        (self.team.cursor, self.team.cursor_batch) = (cursor, batch);
+        Ok(if is_full { PageEnd::MoreToCome } else { PageEnd::Last })
+    }
+
+    /// Sends the next changes of this computer. Returns false if there are none.
+    ///
+    /// # Errors
+    /// The connection is lost, or the store can't be written.
+    pub async fn send_next_batch(&mut self) -> Result<bool, TeamError> {
+        let Some(batch) = self.store.next_team_batch(self.scope, self.name, self.clock).await? else {
+            return Ok(false);
+        };
+        self.send(&batch).await?;
+        Ok(true)
     }
 
     /// Stores a batch in one transaction, then removes it from the outbox. Writes nothing if the database has stored it
-    /// before. Returns the number of its jobs.
-    async fn send(&self, batch: &TeamBatch) -> Result<usize, TeamError> {
-        let connection = self.connection;
-        connection.step(connection.client.batch_execute("BEGIN")).await?;
+    /// before.
+    async fn send(&mut self, batch: &TeamBatch) -> Result<(), TeamError> {
+        self.connection.run("BEGIN").await?;
         // If this fails, the connection is given up, which rolls the transaction back.
+        if let Some(lease) = &self.lease
+            && batch.changes.iter().any(|change| change.change.observation.is_some())
+            && !lease::is_current(self.connection, self.project, lease).await?
+        {
+            // Another member polls now. What this computer has read from the service has its time, so it is sent like the
+            // response to any other request.
+            self.lease = None;
+        }
         let stamp = self.store_batch(batch).await?;
-        connection.step(connection.client.batch_execute("COMMIT")).await?;
+        self.connection.run("COMMIT").await?;
         self.store.finish_team_batch(self.scope, batch, parse_millis(stamp)?).await?;
-        Ok(batch.changes.len())
+        self.report.sent += batch.changes.len();
+        Ok(())
     }
 
     /// Writes the batch, and returns the time of its writes.
     async fn store_batch(&self, batch: &TeamBatch) -> Result<i64, TeamError> {
-        let (connection, client) = (self.connection, &self.connection.client);
         // From here on, no other member writes to this project.
         let lock = "SELECT last_change, last_stamp FROM docdeck.project WHERE id = $1 FOR UPDATE";
-        let project = connection.step(client.query_one(lock, &[&self.project])).await?;
+        let project = self.connection.query_one(lock, &[(&self.project, Type::INT8)]).await?;
         let (mut change, last_stamp) = (number(&project, 0)?, number(&project, 1)?);
-        let known = "SELECT stamp FROM docdeck.batch WHERE project = $1 AND id = $2";
-        if let Some(stored) = connection.step(client.query_opt(known, &[&self.project, &batch.id])).await? {
-            return number(&stored, 0);
+        // A query of its own, which sees what was committed before the lock was granted.
+        let stored = self.read_stored(batch).await?;
+        if let Some(stamp) = stored.batch_stamp {
+            return Ok(stamp);
         }
-        let now = number(&connection.step(client.query_one(NOW_SQL, &[])).await?, 0)?;
-        let stamp = now.max(last_stamp.saturating_add(1));
-        let jobs = self.merged_jobs(batch, parse_millis(stamp)?).await?;
-        let prompts = self.merged_prompts(batch).await?;
+        let stamp = stored.now.max(last_stamp.saturating_add(1));
+        let jobs = merged_jobs(batch, stored.jobs, parse_millis(stamp)?);
+        let prompts = merged_prompts(batch, &stored.prompts);
         let mut next = || {
             change += 1;
             change
         };
-        let (mut ids, mut states, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut ids, mut states, mut job_changes) = (Vec::new(), Vec::new(), Vec::new());
         for (id, state) in &jobs {
             ids.push(id.as_str());
             states.push(to_json(state)?);
-            numbers.push(next());
+            job_changes.push(next());
         }
-        let write = "INSERT INTO docdeck.job (project, id, state, change)
-             SELECT $1, id, state, change FROM unnest($2::text[], $3::text[], $4::bigint[]) AS row (id, state, change)
-             ON CONFLICT (project, id) DO UPDATE SET state = EXCLUDED.state, change = EXCLUDED.change";
-        connection.step(client.execute(write, &[&self.project, &ids, &states, &numbers])).await?;
-        let (mut uids, mut of_jobs, mut texts, mut numbers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut uids, mut of_jobs, mut texts, mut prompt_changes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (job, prompt) in &prompts {
             uids.push(prompt.uid.0.as_str());
             of_jobs.push(job.as_str());
             texts.push(to_json(prompt)?);
-            numbers.push(next());
+            prompt_changes.push(next());
         }
-        let write = "INSERT INTO docdeck.prompt (project, uid, job, prompt, change)
-             SELECT $1, uid, job, prompt, change
-             FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) AS row (uid, job, prompt, change)
-             ON CONFLICT (project, uid) DO UPDATE SET prompt = EXCLUDED.prompt, change = EXCLUDED.change";
-        connection.step(client.execute(write, &[&self.project, &uids, &of_jobs, &texts, &numbers])).await?;
-        let advance = "UPDATE docdeck.project SET last_change = $2, last_stamp = $3 WHERE id = $1";
-        connection.step(client.execute(advance, &[&self.project, &change, &stamp])).await?;
-        let add = "INSERT INTO docdeck.batch (project, id, last_change, stamp, member) VALUES ($1, $2, $3, $4, $5)";
-        connection.step(client.execute(add, &[&self.project, &batch.id, &change, &stamp, &self.member])).await?;
+        let write = "WITH jobs AS (
+                 INSERT INTO docdeck.job (project, id, state, change)
+                 SELECT $1, id, state, change FROM unnest($2::text[], $3::text[], $4::bigint[]) AS row (id, state, change)
+                 ON CONFLICT (project, id) DO UPDATE SET state = EXCLUDED.state, change = EXCLUDED.change
+             ), prompts AS (
+                 INSERT INTO docdeck.prompt (project, uid, job, prompt, change)
+                 SELECT $1, uid, job, prompt, change
+                 FROM unnest($5::text[], $6::text[], $7::text[], $8::bigint[]) AS row (uid, job, prompt, change)
+                 ON CONFLICT (project, uid) DO UPDATE SET prompt = EXCLUDED.prompt, change = EXCLUDED.change
+             ), advanced AS (
+                 UPDATE docdeck.project SET last_change = $9, last_stamp = $10 WHERE id = $1
+             ), added AS (
+                 INSERT INTO docdeck.batch (project, id, last_change, stamp, member) VALUES ($1, $11, $9, $10, $12)
+                 RETURNING project
+             )
+             SELECT pg_notify($13, $14) FROM added";
+        let channel = channel(&self.team.organization);
+        let payload = changes_payload(self.project);
+        let params: [Param<'_>; 14] = [
+            (&self.project, Type::INT8),
+            (&ids, Type::TEXT_ARRAY),
+            (&states, Type::TEXT_ARRAY),
+            (&job_changes, Type::INT8_ARRAY),
+            (&uids, Type::TEXT_ARRAY),
+            (&of_jobs, Type::TEXT_ARRAY),
+            (&texts, Type::TEXT_ARRAY),
+            (&prompt_changes, Type::INT8_ARRAY),
+            (&change, Type::INT8),
+            (&stamp, Type::INT8),
+            (&batch.id, Type::TEXT),
+            (&self.team.member, Type::TEXT),
+            (&channel, Type::TEXT),
+            (&payload, Type::TEXT),
+        ];
+        self.connection.query(write, &params).await?;
         Ok(stamp)
     }
 
-    /// Returns the jobs of the batch, merged with what the database has. There is always at least one, so each batch has a
-    /// number of its own.
-    async fn merged_jobs(&self, batch: &TeamBatch, stamp: Time) -> Result<Vec<(String, SharedJob)>, TeamError> {
+    /// Reads what the database has about the contents of the batch.
+    async fn read_stored(&self, batch: &TeamBatch) -> Result<StoredState, TeamError> {
+        let sql = "SELECT 'now', '', floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text
+             UNION ALL SELECT 'batch', id, stamp::text FROM docdeck.batch WHERE project = $1 AND id = $2
+             UNION ALL SELECT 'job', id, state FROM docdeck.job WHERE project = $1 AND id = ANY($3)
+             UNION ALL SELECT 'prompt', uid, prompt FROM docdeck.prompt WHERE project = $1 AND uid = ANY($4)";
         let ids: Vec<&str> = batch.changes.iter().map(|change| change.job.as_str()).collect();
-        let sql = "SELECT id, state FROM docdeck.job WHERE project = $1 AND id = ANY($2)";
-        let rows = self.connection.step(self.connection.client.query(sql, &[&self.project, &ids])).await?;
-        let mut stored: HashMap<String, SharedJob> = HashMap::new();
-        for row in &rows {
-            let state = serde_json::from_str(&text(row, 1)?)
-                .map_err(|_| TeamError::Malformed { what: "a job that a newer docdeck changed" })?;
-            stored.insert(text(row, 0)?, state);
-        }
-        let merge = |change: &OutgoingChange| {
-            let mut state = stored.remove(&change.job).unwrap_or_default();
-            state.merge(&change.known);
-            state.merge(&change.change.stamped(stamp));
-            (change.job.clone(), state)
-        };
-        Ok(batch.changes.iter().map(merge).collect())
-    }
-
-    /// Returns the prompts of the batch, without those that the database has in the same or a later version.
-    async fn merged_prompts(&self, batch: &TeamBatch) -> Result<Vec<(String, SharedPrompt)>, TeamError> {
-        let all: Vec<(&str, &SharedPrompt)> = batch
-            .changes
-            .iter()
-            .flat_map(|change| change.prompts.iter().map(|prompt| (change.job.as_str(), prompt)))
-            .collect();
-        let uids: Vec<&str> = all.iter().map(|(_, prompt)| prompt.uid.0.as_str()).collect();
-        let sql = "SELECT prompt FROM docdeck.prompt WHERE project = $1 AND uid = ANY($2)";
-        let rows = self.connection.step(self.connection.client.query(sql, &[&self.project, &uids])).await?;
-        let mut stored: HashMap<PromptUid, SharedPrompt> = HashMap::new();
-        for row in &rows {
-            if let Ok(prompt) = serde_json::from_str::<SharedPrompt>(&text(row, 0)?) {
-                stored.insert(prompt.uid.clone(), prompt);
+        let prompts = batch.changes.iter().flat_map(|change| &change.prompts);
+        let uids: Vec<&str> = prompts.map(|prompt| prompt.uid.0.as_str()).collect();
+        let params: [Param<'_>; 4] =
+            [(&self.project, Type::INT8), (&batch.id, Type::TEXT), (&ids, Type::TEXT_ARRAY), (&uids, Type::TEXT_ARRAY)];
+        let mut stored = StoredState::default();
+        for row in &self.connection.query(sql, &params).await? {
+            let (kind, key, value) = (text(row, 0)?, text(row, 1)?, text(row, 2)?);
+            match kind.as_str() {
+                "now" => stored.now = value.parse().map_err(|_| malformed())?,
+                "batch" => stored.batch_stamp = Some(value.parse().map_err(|_| malformed())?),
+                "job" => {
+                    let state = serde_json::from_str(&value)
+                        .map_err(|_| TeamError::Malformed { what: "a job that a newer docdeck changed" })?;
+                    stored.jobs.insert(key, state);
+                }
+                _ => {
+                    if let Ok(prompt) = serde_json::from_str::<SharedPrompt>(&value) {
+                        stored.prompts.insert(prompt.uid.clone(), prompt);
+                    }
+                }
             }
         }
-        let newer = all.into_iter().filter_map(|(job, prompt)| {
-            let Some(known) = stored.remove(&prompt.uid) else { return Some((job.to_owned(), prompt.clone())) };
-            let mut merged = known.clone();
-            merged.merge(prompt);
-            (merged != known).then(|| (job.to_owned(), merged))
-        });
-        Ok(newer.collect())
+        Ok(stored)
     }
+}
+
+/// Returns the id of the project in the database. Adds the project if it is new.
+async fn find_project(connection: &TeamConnection, scope: &Scope, team: &TeamMembership) -> Result<i64, TeamError> {
+    let known: [Param<'_>; 3] =
+        [(&team.organization, Type::TEXT), (&scope.base_url, Type::TEXT), (&scope.project, Type::TEXT)];
+    let find = "SELECT project.id FROM docdeck.organization LEFT JOIN docdeck.project
+             ON project.organization = organization.name AND project.base_url = $2 AND project.project = $3
+         WHERE organization.name = $1";
+    let not_a_member = || TeamError::NotAMember { name: CleanText::line(&team.organization) };
+    let found = async || {
+        let row = connection.query(find, &known).await?.pop().ok_or_else(not_a_member)?;
+        row.try_get::<_, Option<i64>>(0).map_err(|_| malformed())
+    };
+    if let Some(project) = found().await? {
+        return Ok(project);
+    }
+    let add = "INSERT INTO docdeck.project (organization, base_url, project) VALUES ($1, $2, $3)
+         ON CONFLICT (organization, base_url, project) DO NOTHING";
+    connection.query(add, &known).await?;
+    found().await?.ok_or_else(not_a_member)
+}
+
+/// What the database has about the contents of a batch.
+#[derive(Debug, Default)]
+struct StoredState {
+    /// The database's clock.
+    now: i64,
+    /// The time of the batch, if it was stored before.
+    batch_stamp: Option<i64>,
+    jobs: HashMap<String, SharedJob>,
+    prompts: HashMap<PromptUid, SharedPrompt>,
+}
+
+/// Returns the jobs of the batch, merged with what the database has. There is always at least one, so each batch has a
+/// number of its own.
+fn merged_jobs(batch: &TeamBatch, mut stored: HashMap<String, SharedJob>, stamp: Time) -> Vec<(String, SharedJob)> {
+    let merge = |change: &OutgoingChange| {
+        let mut state = stored.remove(&change.job).unwrap_or_default();
+        state.merge(&change.known);
+        state.merge(&change.change.stamped(stamp));
+        (change.job.clone(), state)
+    };
+    batch.changes.iter().map(merge).collect()
+}
+
+/// Returns the prompts of the batch, without those that the database has in the same or a later version.
+fn merged_prompts(batch: &TeamBatch, stored: &HashMap<PromptUid, SharedPrompt>) -> Vec<(String, SharedPrompt)> {
+    let all = batch.changes.iter().flat_map(|change| change.prompts.iter().map(|prompt| (&change.job, prompt)));
+    let newer = all.filter_map(|(job, prompt)| {
+        let Some(known) = stored.get(&prompt.uid) else { return Some((job.clone(), prompt.clone())) };
+        let mut merged = known.clone();
+        merged.merge(prompt);
+        (merged != *known).then(|| (job.clone(), merged))
+    });
+    newer.collect()
 }
 
 fn to_json(value: &impl serde::Serialize) -> Result<String, TeamError> {
     serde_json::to_string(value).map_err(|_| malformed())
-}
-
-fn malformed() -> TeamError {
-    TeamError::Malformed { what: "a row of another type" }
-}
-
-fn number(row: &Row, column: usize) -> Result<i64, TeamError> {
-    row.try_get(column).map_err(|_| malformed())
-}
-
-fn text(row: &Row, column: usize) -> Result<String, TeamError> {
-    row.try_get(column).map_err(|_| malformed())
 }

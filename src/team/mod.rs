@@ -69,11 +69,17 @@
 mod connection;
 mod error;
 mod exchange;
+mod lease;
+mod ledger;
 mod schema;
+mod signals;
 mod tls;
 mod url;
 
 pub use connection::{TeamAddress, TeamConnection};
 pub use error::TeamError;
-pub use exchange::{ExchangeReport, TeamMember, exchange, members, organizations};
+pub use exchange::{Exchange, ExchangeReport, PageEnd, TeamMember, exchange, members, organizations};
+pub use lease::{LEASE_DURATION, LeaseAttempt, PollLease};
+pub use ledger::{LedgerCount, TeamLimit};
 pub use schema::{OrganizationName, create, sql_for_administrator, supported_version};
+pub use signals::TeamSignals;

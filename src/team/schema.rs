@@ -1,11 +1,12 @@
 //! The schema in PostgreSQL: its version, its migrations and the roles of organizations.
 
-use super::connection::TeamConnection;
+use super::connection::{TeamConnection, malformed};
 use super::error::TeamError;
 use tokio_postgres::error::SqlState;
 
 /// All migrations, oldest first. The first one creates schema version 1.
-const MIGRATIONS: [&str; 1] = [include_str!("../../assets/team/0001_begin.sql")];
+const MIGRATIONS: [&str; 2] =
+    [include_str!("../../assets/team/0001_begin.sql"), include_str!("../../assets/team/0002_one_budget.sql")];
 
 /// The number of the advisory lock that lets only one migration run at a time.
 const MIGRATION_LOCK: i64 = 0x646f_6364_6563_6b00;
@@ -79,25 +80,25 @@ pub fn sql_for_administrator(organization: &OrganizationName) -> String {
 pub async fn create(connection: &TeamConnection, organization: &OrganizationName) -> Result<i32, TeamError> {
     // The transaction must not end because other migrations take long.
     let wait = "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = '60s'";
-    connection.step(connection.client.batch_execute("BEGIN")).await?;
-    connection.step(connection.client.batch_execute(wait)).await?;
-    connection.step(connection.client.execute("SELECT pg_advisory_xact_lock($1)", &[&MIGRATION_LOCK])).await?;
+    connection.run("BEGIN").await?;
+    connection.run(wait).await?;
+    connection.run(&format!("SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")).await?;
     let exists =
         "SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = 'docdeck' AND tablename = 'schema_version')";
-    let exists: bool = connection.step(connection.client.query_one(exists, &[])).await?.get(0);
+    let exists: bool = connection.query_one(exists, &[]).await?.try_get(0).map_err(|_| malformed())?;
     let found = if exists { read_version(connection).await? } else { 0 };
     if found > supported_version() {
         return Err(TeamError::Newer { found, known: supported_version() });
     }
-    connection.step(connection.client.batch_execute(&setup_sql(organization, found))).await?;
-    connection.step(connection.client.batch_execute("COMMIT")).await?;
+    connection.run(&setup_sql(organization, found)).await?;
+    connection.run("COMMIT").await?;
     Ok(found)
 }
 
 async fn read_version(connection: &TeamConnection) -> Result<i32, TeamError> {
     let sql = "SELECT version FROM docdeck.schema_version";
-    match connection.step(connection.client.query_opt(sql, &[])).await? {
-        Some(row) => Ok(row.get(0)),
+    match connection.query(sql, &[]).await?.first() {
+        Some(row) => row.try_get(0).map_err(|_| malformed()),
         None => Ok(0),
     }
 }
@@ -110,13 +111,14 @@ pub(super) async fn check_version(connection: &TeamConnection) -> Result<(), Tea
     let sql = "SELECT version FROM docdeck.schema_version";
     let known = supported_version();
     let missing = || TeamError::NoSchema { host: connection.host() };
-    match connection.client.query_opt(sql, &[]).await {
-        Ok(Some(row)) => match row.get::<_, i32>(0) {
-            found if found > known => Err(TeamError::Newer { found, known }),
-            found if found < known => Err(TeamError::Older { found, known }),
-            _ => Ok(()),
+    match connection.try_query(sql).await? {
+        Ok(rows) => match rows.first().map(|row| row.try_get(0)) {
+            Some(Ok(found)) if found > known => Err(TeamError::Newer { found, known }),
+            Some(Ok(found)) if found < known => Err(TeamError::Older { found, known }),
+            Some(Ok(_)) => Ok(()),
+            Some(Err(_)) => Err(malformed()),
+            None => Err(missing()),
         },
-        Ok(None) => Err(missing()),
         Err(error) => match error.code() {
             Some(&SqlState::INVALID_SCHEMA_NAME | &SqlState::UNDEFINED_TABLE) => Err(missing()),
             Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Err(TeamError::NoOrganization),

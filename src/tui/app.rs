@@ -14,6 +14,7 @@ use crate::model::ledger::{Budget, RateLimited};
 use crate::model::load::Load;
 use crate::model::prompt::DraftTarget;
 use crate::model::row::{JobGroup, JobKey};
+use crate::model::team::TeamStatus;
 use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedPrompts;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -82,6 +83,8 @@ pub struct App {
     pub analytics: super::analytics::AnalyticsState,
     pub log: super::log_entries::LogEntries,
     pub connection: Connection,
+    /// Whether changes are exchanged with the team's database.
+    pub team: TeamStatus,
     pub notice: Option<Notice>,
     /// The warning or error that a newer notice covers.
     pub(super) covered_notice: Option<Notice>,
@@ -149,6 +152,7 @@ impl App {
             analytics: super::analytics::AnalyticsState::default(),
             log: super::log_entries::LogEntries::default(),
             connection: if config.is_verified { Connection::Ready } else { Connection::Unknown },
+            team: TeamStatus::default(),
             notice: None,
             covered_notice: None,
             is_alert_seen: false,

@@ -7,8 +7,9 @@ use super::keymap::{Action, Context};
 use super::{App, Screen};
 use crate::model::Time;
 use crate::model::connection::Connection;
-use crate::model::ledger::RateLimited;
+use crate::model::ledger::{CountedBy, RateLimited};
 use crate::model::row::JobGroup;
+use crate::model::team::TeamStatus;
 use unicode_width::UnicodeWidthStr;
 
 /// The name of a screen in the header, and the index of its first cell.
@@ -28,6 +29,8 @@ pub struct HeaderText {
     pub tabs: Vec<Tab>,
     /// The state of the connection to the service; empty if it is unknown.
     pub connection: String,
+    /// The state of the exchange with the team, if it is not as usual.
+    pub team: Option<String>,
     /// The usage of the hourly limit that is closest to being reached.
     pub limit: Option<String>,
 }
@@ -52,20 +55,21 @@ struct Form<'a> {
 }
 
 impl App {
-    /// Returns the texts of the header at this width in cells. If not all of them fit, it omits them in this order: “on
-    /// this computer”, the time until the limit resets, the program name, the keys of the screens, the end of the
+    /// Returns the texts of the header at this width in cells. If not all of them fit, it omits them in this order: whose
+    /// requests are counted, the time until the limit resets, the program name, the keys of the screens, the end of the
     /// profile name, the rest of the profile name, the limit.
     pub fn header(&self, width: usize, now: Time) -> HeaderText {
         let program = " docdeck";
         if self.screen == Screen::Welcome {
             let connection = String::new();
-            return HeaderText { program, profile: None, tabs: Vec::new(), connection, limit: None };
+            return HeaderText { program, profile: None, tabs: Vec::new(), connection, team: None, limit: None };
         }
         let connection = if width < MIN_COLUMNS_LONG_STATUS {
             self.short_connection_text().to_owned()
         } else {
             self.connection_text(now)
         };
+        let team = self.team_text();
         let name = if self.config.is_demo { "demo" } else { self.config.profile.as_str() };
         let gap = if width < MIN_COLUMNS_WIDE_GAP { GAP } else { GAP + 1 };
         let limits = self.limit_texts(now);
@@ -83,7 +87,7 @@ impl App {
         // Returns the cells that a form leaves for the profile name, without the gap before it.
         let space_for_name = |form: Form<'_>| {
             let tabs = if form.has_keys { tabs_with_keys } else { tabs_alone };
-            let right = [connection.as_str(), form.limit.unwrap_or_default()];
+            let right = [connection.as_str(), team.as_deref().unwrap_or_default(), form.limit.unwrap_or_default()];
             let right: usize = right.into_iter().filter(|text| !text.is_empty()).map(|text| text.width() + GAP).sum();
             let lead = if form.program.is_empty() { 1 } else { GAP };
             let name = form.name_width.map_or(0, |width| width + lead);
@@ -102,7 +106,7 @@ impl App {
         };
         let [names_alone, names_with_keys] = tab_names;
         let tabs = if form.has_keys { names_with_keys } else { names_alone }.into_iter().map(tab).collect();
-        HeaderText { program: form.program, profile, tabs, connection, limit: form.limit.map(str::to_owned) }
+        HeaderText { program: form.program, profile, tabs, connection, team, limit: form.limit.map(str::to_owned) }
     }
 
     fn tab_names(&self, has_keys: bool) -> [(String, Screen); TABS.len()] {
@@ -117,6 +121,15 @@ impl App {
             };
             (format!("{key}{name}{count}"), screen)
         })
+    }
+
+    /// Returns the state of the exchange with the team, if the user should know about it.
+    fn team_text(&self) -> Option<String> {
+        match self.team {
+            TeamStatus::Inactive | TeamStatus::Online => None,
+            TeamStatus::Receiving(changes) => Some(format!("… team: {} received", format_count(changes))),
+            TeamStatus::Offline { .. } => Some("✗ team offline".to_owned()),
+        }
     }
 
     fn connection_text(&self, now: Time) -> String {
@@ -186,11 +199,24 @@ impl App {
             Some(left) => (format!(", resets in {left}"), format!(" ↺ {left}")),
             None => (" this hour".to_owned(), String::new()),
         };
+        let team = match budget.counted_by {
+            CountedBy::ThisComputer => {
+                return vec![
+                    format!("{label} {share} used on this computer{resets}"),
+                    format!("{label} {share} used{resets}"),
+                    format!("{label} {share}{resets}"),
+                    format!("{label} {share}{sign}"),
+                    format!("{label} {share}"),
+                ];
+            }
+            CountedBy::Team { as_of: None } => ", team".to_owned(),
+            CountedBy::Team { as_of: Some(at) } => format!(", team {} ago", wait_text(now - at)),
+        };
         vec![
-            format!("{label} {share} used on this computer{resets}"),
-            format!("{label} {share} used{resets}"),
-            format!("{label} {share}{resets}"),
-            format!("{label} {share}{sign}"),
+            format!("{label} {share} used{team}{resets}"),
+            format!("{label} {share}{resets}{team}"),
+            format!("{label} {share}{team}{sign}"),
+            format!("{label} {share}{team}"),
             format!("{label} {share}"),
         ]
     }
@@ -207,12 +233,38 @@ mod tests {
     use chrono::TimeDelta;
 
     #[test]
+    fn the_team_is_mentioned_with_the_budget_and_while_it_is_offline() {
+        let mut app = app(Vec::new());
+        app.connection = Connection::Ready;
+        let budget = Budget {
+            used: 37,
+            resets_at: Some(at(0) + TimeDelta::minutes(22)),
+            counted_by: CountedBy::Team { as_of: None },
+            ..Budget::unused(RateLimited::Create)
+        };
+        app.budgets.insert(RateLimited::Create, budget);
+        app.team = TeamStatus::Online;
+        let right = |app: &App, width: usize| {
+            let header = app.header(width, at(0));
+            (header.team.unwrap_or_default(), header.limit.unwrap_or_default())
+        };
+        assert_eq!(right(&app, 120), (String::new(), "new jobs 37/100 used, team, resets in 22m".to_owned()));
+        assert_eq!(right(&app, 80), (String::new(), "new jobs 37/100, team ↺ 22m".to_owned()));
+        app.team = TeamStatus::Offline { since: at(-300) };
+        let counted_by = CountedBy::Team { as_of: Some(at(-300)) };
+        app.budgets.insert(RateLimited::Create, Budget { counted_by, ..budget });
+        let offline = "✗ team offline".to_owned();
+        assert_eq!(right(&app, 120), (offline.clone(), "new jobs 37/100, team 5m ago ↺ 22m".to_owned()));
+        assert_eq!(right(&app, 80), (offline, "new jobs 37/100".to_owned()));
+    }
+
+    #[test]
     fn the_least_important_texts_are_left_out_first() {
         let mut app = app(vec![row(1, Status::Failed)]);
         app.config.profile = CleanText::line("the-handbook-of-acme");
         app.connection = Connection::Ready;
         let resets_at = Some(at(0) + TimeDelta::minutes(22));
-        let budget = Budget { used: 37, limit: 100, resets_at, blocked: None };
+        let budget = Budget { used: 37, limit: 100, resets_at, blocked: None, counted_by: CountedBy::ThisComputer };
         app.budgets.insert(RateLimited::Create, budget);
         let shown = |width: usize| {
             let header = app.header(width, at(0));

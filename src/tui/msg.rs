@@ -47,6 +47,8 @@ pub enum Msg {
     Timer,
     /// docdeck continues after it was suspended.
     Resumed,
+    /// The connection to the team's database is closed, so docdeck can be suspended.
+    TeamLeft,
     /// docdeck has to exit because of a signal or the end of input.
     Terminate,
 }

@@ -58,6 +58,7 @@ impl App {
             },
             Msg::Layout(key, saved) => self.layout_loaded(&key, saved.as_ref(), now),
             Msg::Timer => self.handle_timer(now, effects),
+            Msg::TeamLeft => effects.push(Effect::Suspend),
             Msg::Resumed => {
                 self.dirty = true;
                 self.detail.prefetched.clear();
@@ -233,6 +234,10 @@ impl App {
             EngineEvent::Merged { gone, into } => self.merge_jobs(gone, into),
             EngineEvent::JobsRemoved(left) => self.remove_pruned_jobs(&left, now),
             EngineEvent::ExternalChange => self.refresh_all_jobs(effects),
+            EngineEvent::Team(status) => {
+                self.dirty |= self.team != status;
+                self.team = status;
+            }
             EngineEvent::QueueOwnership(sends) => self.sends_queue = sends,
             EngineEvent::Loading(progress) => self.show_load_progress(progress, now),
             EngineEvent::LoadingRows(progress) => self.show_rows_progress(progress),

@@ -488,6 +488,7 @@ async fn start_engine(site: &RunningSite, store: Store, days: u16) -> (Engine, m
         lock_folder: None,
         on_change: None,
         hosts: None,
+        team: None,
         events,
     };
     (Engine::start(setup).await.expect("an engine"), receiver)

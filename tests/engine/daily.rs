@@ -28,6 +28,7 @@ async fn start(sim: &Sim, store: Store, records_days: bool) -> (Engine, mpsc::Re
         lock_folder: None,
         on_change: None,
         hosts: None,
+        team: None,
         events: sender,
     };
     (Engine::start(setup).await.expect("an engine"), events)

@@ -125,6 +125,7 @@ impl FaultFixture {
             lock_folder: Some(folder.to_owned()),
             on_change: None,
             hosts: None,
+            team: None,
             events: sender,
         };
         let engine = Engine::start(setup).await.expect("an engine");

@@ -130,6 +130,7 @@ pub(crate) fn send_whole_queue(fixture: &CommandFixture) {
             lock_folder: Some(fixture.data_folder()),
             on_change: None,
             hosts: None,
+            team: None,
             events: sender,
         };
         let engine = Engine::start(setup).await.expect("an engine");

@@ -50,6 +50,7 @@ async fn a_preview_is_requested_once_whatever_the_response_is() {
                     lock_folder: Some(folder.path().to_owned()),
                     on_change: None,
                     hosts: None,
+                    team: None,
                     events: sender,
                 };
                 let engine = Engine::start(setup).await.expect("an engine");

@@ -8,7 +8,7 @@ use docdeck::model::Time;
 use docdeck::model::analytics::{Cursor, RowsMerge, RowsResponse};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
-use docdeck::model::ledger::{Budget, RateLimited, Wait};
+use docdeck::model::ledger::{Budget, CountedBy, RateLimited, Wait};
 use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
 use docdeck::model::report::{LoadEndReason, LoadOutcome, LoadProgress, Report, StoredReport};
@@ -223,7 +223,13 @@ fn no_rows_and_no_requests_left() {
         |fixture| {
             fixture.load_jobs();
             let until = now() + TimeDelta::minutes(22);
-            let budget = Budget { used: 100, limit: 100, resets_at: Some(until), blocked: None };
+            let budget = Budget {
+                used: 100,
+                limit: 100,
+                resets_at: Some(until),
+                blocked: None,
+                counted_by: CountedBy::ThisComputer,
+            };
             fixture.handle(Msg::Engine(EngineEvent::Budget(RateLimited::Views, budget)));
             fixture.press_keys("2");
             let sentence = "The hourly limit of 100 analytics requests is reached; nothing was sent. Try again in 22 min, at 14:24.";

@@ -11,7 +11,7 @@ use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::impact::{PageHistory, PageImpact, PagePeriod, PageViewsState};
 use docdeck::model::job::{JobId, Status};
-use docdeck::model::ledger::{Budget, RateLimited, Wait};
+use docdeck::model::ledger::{Budget, CountedBy, RateLimited, Wait};
 use docdeck::model::load::Timed;
 use docdeck::model::log::{LogEntry, LogKind, Operation};
 use docdeck::model::period::DateRange;
@@ -242,7 +242,7 @@ impl ScreenFixture {
     fn load_budgets(&mut self) {
         let resets_at = Some(now() + TimeDelta::minutes(22));
         for (limited, used) in [(RateLimited::Create, 37), (RateLimited::FollowUp, 4), (RateLimited::Views, 12)] {
-            let budget = Budget { used, limit: 100, resets_at, blocked: None };
+            let budget = Budget { used, limit: 100, resets_at, blocked: None, counted_by: CountedBy::ThisComputer };
             self.handle(Msg::Engine(EngineEvent::Budget(limited, budget)));
         }
     }
@@ -443,7 +443,8 @@ impl ScreenFixture {
         self.load_jobs();
         let wait = Wait { until: now() + left, is_estimate };
         let blocked = is_estimate.then_some(wait);
-        let budget = Budget { used: 100, limit: 100, resets_at: Some(wait.until), blocked };
+        let budget =
+            Budget { used: 100, limit: 100, resets_at: Some(wait.until), blocked, counted_by: CountedBy::ThisComputer };
         self.handle(Msg::Engine(EngineEvent::Budget(RateLimited::Create, budget)));
         let delivery = Delivery::Queued { until: Some(wait.until) };
         let queued = prompt(9, PromptKind::Create, "Explain rate limits", delivery.clone(), 1);

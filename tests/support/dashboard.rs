@@ -135,7 +135,8 @@ impl DashboardFixture {
         }
         let (poll, lock_folder) = (PollOptions::default(), Some(folder.to_owned()));
         let (analytics, on_change) = (AnalyticsSettings::default(), Vec::new());
-        effects.start_engine(EngineConfig { client, poll, analytics, lock_folder, on_change, hosts }, sender);
+        effects
+            .start_engine(EngineConfig { client, poll, analytics, lock_folder, on_change, hosts, team: None }, sender);
         let profiles = ProfileSwitcher { lock_folder: Some(folder.to_owned()), ..ProfileSwitcher::default() };
         let mut dashboard = Self {
             app,

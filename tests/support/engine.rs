@@ -3,7 +3,7 @@
 
 use super::{open_store, scope_of};
 use docdeck::api::{Client, ClientOptions};
-use docdeck::engine::{Engine, EngineSetup, HostDirectory, LeaseRoles, PollOptions};
+use docdeck::engine::{Engine, EngineSetup, HostDirectory, LeaseRoles, PollOptions, TeamAccess};
 use docdeck::model::analytics::AnalyticsSettings;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
@@ -79,6 +79,23 @@ impl EngineFixture {
         on_change: Option<Vec<String>>,
         hosts: Option<Arc<dyn HostDirectory>>,
     ) -> Self {
+        Self::start_in_team(store, scope, key, lock_folder, on_change, hosts, None).await
+    }
+
+    /// Starts an engine whose project may be shared over this connection.
+    pub(crate) async fn start_as_member(sim: &Sim, store: Store, team: TeamAccess) -> Self {
+        Self::start_in_team(store, scope_of(sim), sim.api_key(), None, None, None, Some(team)).await
+    }
+
+    async fn start_in_team(
+        store: Store,
+        scope: Scope,
+        key: &str,
+        lock_folder: Option<&Path>,
+        on_change: Option<Vec<String>>,
+        hosts: Option<Arc<dyn HostDirectory>>,
+        team: Option<TeamAccess>,
+    ) -> Self {
         let key = ApiKey::new(key).expect("a key");
         let client = Client::new(scope.clone(), key, ClientOptions::default()).expect("a client");
         let (sender, events) = mpsc::channel(4096);
@@ -92,6 +109,7 @@ impl EngineFixture {
             lock_folder: lock_folder.map(Path::to_owned),
             on_change,
             hosts,
+            team,
             events: sender,
         };
         let engine = Engine::start(setup).await.expect("an engine");

@@ -5,7 +5,8 @@ use crate::{Member, TIMEOUT, address, connect, start_database};
 use docdeck::api::ExtraRoots;
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::job::Status;
-use docdeck::team::{self, OrganizationName, TeamAddress, TeamConnection, TeamError};
+use docdeck::model::ledger::RateLimited;
+use docdeck::team::{self, Exchange, OrganizationName, TeamAddress, TeamConnection, TeamError, TeamLimit};
 use std::path::Path;
 
 fn organization(name: &str) -> OrganizationName {
@@ -25,7 +26,7 @@ async fn the_schema_is_created_once_even_by_several_at_the_same_time() {
     let found = tokio::join!(create(), create(), create());
     let mut found = [found.0, found.1, found.2];
     found.sort_unstable();
-    assert_eq!(found, [0, 1, 1]);
+    assert_eq!(found, [0, team::supported_version(), team::supported_version()]);
     assert_eq!(server.sql("SELECT count(*) FROM docdeck.organization"), "1");
     TeamConnection::open_checked(&address(&url), TIMEOUT).await.expect("usable");
     // An administrator without all rights can do it, too.
@@ -62,12 +63,37 @@ async fn another_version_of_the_schema_is_refused_with_what_to_do() {
 }
 
 #[tokio::test]
+async fn the_first_schema_is_updated_and_keeps_its_data() {
+    let Some(server) = Postgres::start(&[]) else { return };
+    server.sql(include_str!("../../assets/team/0001_begin.sql"));
+    server.sql(
+        "INSERT INTO docdeck.schema_version VALUES (true, 1);
+         CREATE ROLE docdeck_docs NOLOGIN; GRANT docdeck_member TO docdeck_docs; CREATE ROLE ana LOGIN IN ROLE docdeck_docs;
+         INSERT INTO docdeck.organization VALUES ('docs', 'docdeck_docs');
+         INSERT INTO docdeck.project (organization, base_url, project) VALUES ('docs', 'https://docs.example', 'p')",
+    );
+    let older = TeamConnection::open_checked(&address(&server.url("ana")), TIMEOUT).await.expect_err("older");
+    assert!(matches!(older, TeamError::Older { .. }), "{older}");
+    let connection = connect(&server.url("admin")).await.expect("connected");
+    assert_eq!(team::create(&connection, &organization("docs")).await.expect("updated"), 1);
+    let ana = Member::join(&server, "ana", "p").await;
+    ana.track("j1", Status::Active).await;
+    ana.exchange().await;
+    assert_eq!(server.sql("SELECT count(*) FROM docdeck.project"), "1");
+}
+
+#[tokio::test]
 async fn members_see_only_their_organization_and_can_delete_nothing() {
     let Some(server) = start_database(&[]).await else { return };
     server.sql("CREATE ROLE stranger LOGIN");
     let ana = Member::join(&server, "ana", "p").await;
     ana.track("j1", Status::Active).await;
     ana.exchange().await;
+    let connection = connect(&ana.url).await.expect("connected");
+    let limit = TeamLimit { organization: "docs", scope: &ana.scope, limited: RateLimited::Create };
+    assert!(connection.book(limit, "b1").await.expect("booked"));
+    let exchange = Exchange::start(&connection, &ana.store, &ana.scope, ana.name).await.expect("started");
+    assert_eq!(exchange.expect("shared").take_lease("ana's process").await.expect("taken"), None);
     let names = async |user: &str| {
         let connection = connect(&server.url(user)).await.expect("connected");
         team::organizations(&connection).await
@@ -77,7 +103,7 @@ async fn members_see_only_their_organization_and_can_delete_nothing() {
     let error = TeamConnection::open_checked(&address(&server.url("stranger")), TIMEOUT).await.expect_err("refused");
     assert!(matches!(error, TeamError::NoOrganization), "{error}");
     // The other organization sees no row of this one and can't write into its project.
-    for table in ["project", "member", "job", "prompt", "batch"] {
+    for table in ["project", "member", "job", "prompt", "batch", "lease", "request_slot"] {
         let count = format!("SET ROLE eve; SELECT count(*) FROM docdeck.{table}");
         assert_eq!(server.sql(&count), "0", "{table}");
         if table != "prompt" {
@@ -96,6 +122,15 @@ async fn members_see_only_their_organization_and_can_delete_nothing() {
         ("UPDATE docdeck.job SET project = 2", "ana"),
         ("INSERT INTO docdeck.project (organization, base_url, project) VALUES ('docs', 'x', 'y')", "eve"),
         ("INSERT INTO docdeck.job SELECT id, 'j', '{}', 9 FROM generate_series(1, 9) AS id", "eve"),
+        ("DELETE FROM docdeck.lease", "ana"),
+        ("DELETE FROM docdeck.request_slot", "ana"),
+        ("UPDATE docdeck.request_slot SET number = 101 WHERE number = 100", "ana"),
+        (
+            "INSERT INTO docdeck.request_slot SELECT organization, base_url, owner, operation, 101 FROM docdeck.request_slot",
+            "ana",
+        ),
+        ("INSERT INTO docdeck.request_slot VALUES ('docs', 'x', 'p', 'creates', 1)", "eve"),
+        ("INSERT INTO docdeck.lease SELECT id, 'poll', 'x', 9, now() FROM generate_series(1, 9) AS id", "eve"),
         ("SELECT pg_read_file('/etc/passwd')", "ana"),
     ] {
         let refused = server.try_sql(&format!("SET ROLE {user}; {sql}"));

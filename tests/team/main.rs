@@ -5,10 +5,13 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 #![expect(clippy::indexing_slicing, reason = "a wrong index should fail the test")]
 
+mod budget;
 mod commands;
 mod database;
+mod engines;
 mod exchanging;
 mod interrupted;
+mod lease;
 mod proxy;
 
 #[path = "../support/mod.rs"]

@@ -79,6 +79,7 @@ pub(super) async fn run(
         lock_folder: None,
         on_change: custom.on_change,
         hosts,
+        team: None,
     });
     let (notify, folders) = (custom.notify.method, Folders { themes: folder, ..Folders::default() });
     let parts = DashboardConfig {

@@ -1,8 +1,11 @@
 //! `docdeck team`: shares the jobs of a project with other computers through PostgreSQL. Commands about the database
 //! itself are in [`setup`], those about this computer in [`sharing`].
 
+mod access;
 mod setup;
 mod sharing;
+
+pub(super) use access::read_access;
 
 use super::error::CliError;
 use super::exit_code::Code;

@@ -13,12 +13,16 @@
 mod batch;
 mod change;
 mod local;
+mod permission;
 mod prompt;
+mod status;
 
 pub use batch::{IncomingChange, OutgoingChange, TeamBatch};
 pub use change::JobChange;
 pub use local::{TeamClock, apply_shared, job_change};
+pub use permission::{BOOKING_LIFETIME, TeamCount, TeamPermission, UnreportedUse, booking_window};
 pub use prompt::{PromptUid, SharedPrompt};
+pub use status::TeamStatus;
 
 use super::Time;
 use super::pull_request::PullRequest;

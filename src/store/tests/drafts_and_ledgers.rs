@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::ledger::{Budget, RateLimited, Wait};
+use crate::model::ledger::{Budget, CountedBy, RateLimited, Wait};
 use crate::model::period::DateRange;
 use crate::model::prompt::DraftTarget;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
@@ -124,7 +124,16 @@ async fn a_429_blocks_a_ledger_and_a_later_429_with_a_shorter_wait_does_not_unbl
     store.record_rate_limit(&scope(), RateLimited::Views, long, at(0)).await.expect("marked");
     store.record_rate_limit(&scope(), RateLimited::Views, short, at(0)).await.expect("marked");
     let budget = store.budget(&scope(), RateLimited::Views, at(0)).await.expect("a budget");
-    assert_eq!(budget, Budget { used: 0, limit: 100, resets_at: Some(at(60)), blocked: Some(long) });
+    assert_eq!(
+        budget,
+        Budget {
+            used: 0,
+            limit: 100,
+            resets_at: Some(at(60)),
+            blocked: Some(long),
+            counted_by: CountedBy::ThisComputer
+        }
+    );
     assert_eq!(store.spend(&scope(), RateLimited::Views, at(59)).await.expect("read"), Err(long));
     assert!(store.spend(&scope(), RateLimited::Views, at(60)).await.expect("written").is_ok());
 }

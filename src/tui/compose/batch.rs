@@ -466,7 +466,7 @@ mod tests {
 
     fn schedule(jobs: usize, ahead: usize, used: u32, resets: Option<&str>) -> String {
         let resets_at = resets.map(|at| at.parse().expect("a time"));
-        let budget = Budget { used, limit: 100, resets_at, blocked: None };
+        let budget = Budget { used, limit: 100, resets_at, ..Budget::unused(RateLimited::Create) };
         schedule_text(jobs, ahead, budget, now(), FixedOffset::east_opt(3600).expect("an offset"))
     }
 
@@ -494,7 +494,7 @@ mod tests {
     fn after_a_429_no_job_starts_before_the_wait_is_over() {
         let until = Some("2026-11-20T14:03:30Z".parse().expect("a time"));
         let blocked = until.map(|until| Wait { until, is_estimate: false });
-        let budget = Budget { used: 3, limit: 100, resets_at: until, blocked };
+        let budget = Budget { used: 3, limit: 100, resets_at: until, blocked, ..Budget::unused(RateLimited::Create) };
         let text = schedule_text(2, 0, budget, now(), FixedOffset::east_opt(0).expect("UTC"));
         assert_eq!(text, "2 jobs: none now, 2 from 14:03 on, as the hourly limit allows");
     }

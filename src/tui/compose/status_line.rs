@@ -145,7 +145,7 @@ mod tests {
     fn line(width: usize, requests: usize, used: u32) -> String {
         let mut app = crate::tui::finish_alerts::tests::app(Vec::new());
         app.config.profile = CleanText::line("acme-docs");
-        let budget = Budget { used, limit: 100, resets_at: Some(at(1320)), blocked: None };
+        let budget = Budget { used, limit: 100, resets_at: Some(at(1320)), ..Budget::unused(RateLimited::Create) };
         app.update(Msg::Engine(EngineEvent::Budget(RateLimited::Create, budget)), at(0));
         let content = Some(("template ", ["fix-page".to_owned(), "fix-page".to_owned()]));
         let draft = "draft saved 14:02".to_owned();

@@ -3,6 +3,7 @@
 use super::rules::draw_rule;
 use super::text::TextRow;
 use crate::model::connection::Connection;
+use crate::model::team::TeamStatus;
 use crate::tui::view::View;
 use crate::tui::{Screen, Severity};
 use ratatui::Frame;
@@ -33,6 +34,9 @@ pub(in crate::tui) fn draw_header(frame: &mut Frame<'_>, view: View<'_>, area: R
     let budget = app.budget(app.closest_limit());
     let parts = [
         Some((header.connection, connection_style(view))),
+        header.team.map(|text| {
+            (text, if matches!(app.team, TeamStatus::Offline { .. }) { theme.warning } else { theme.muted })
+        }),
         header.limit.map(|text| (text, if budget.requests_left() == 0 { theme.warning } else { theme.muted })),
     ];
     let parts: Vec<(String, Style)> = parts.into_iter().flatten().filter(|(text, _)| !text.is_empty()).collect();

@@ -5,7 +5,7 @@ use crate::model::comparison::ComparedRanges;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::FailureKind;
-use crate::model::ledger::{Budget, RateLimited, Wait};
+use crate::model::ledger::{Budget, CountedBy, RateLimited, Wait};
 use crate::model::load::Timed;
 use crate::model::report::LoadEndReason;
 use crate::model::report::LoadOutcome;
@@ -133,7 +133,8 @@ impl LoadFixture {
 
     fn set_requests_left(&mut self, left: u32) {
         let resets_at = Some(now() + TimeDelta::minutes(22));
-        let budget = Budget { used: 100 - left, limit: 100, resets_at, blocked: None };
+        let budget =
+            Budget { used: 100 - left, limit: 100, resets_at, blocked: None, counted_by: CountedBy::ThisComputer };
         self.send(Msg::Engine(EngineEvent::Budget(RateLimited::Views, budget)));
     }
 
@@ -262,7 +263,7 @@ fn the_countdown_of_a_rate_limit_is_redrawn_each_second_in_its_last_minute() {
     let mut test = LoadFixture::with_cached(StoredReport::default());
     test.send(Msg::Engine(EngineEvent::Budget(
         RateLimited::Views,
-        Budget { used: 1, limit: 100, resets_at: None, blocked: None },
+        Budget { used: 1, limit: 100, resets_at: None, blocked: None, counted_by: CountedBy::ThisComputer },
     )));
     let until = now() + TimeDelta::minutes(5);
     let failure = Failure::new(FailureKind::Limited(Wait { until, is_estimate: false }), "the limit is used up");

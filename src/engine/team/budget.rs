@@ -1,0 +1,170 @@
+//! Books requests of the hourly limits in the team's ledger before they go out. If the database doesn't answer, this
+//! computer's ledger decides alone, and the request is reported later.
+
+use super::state::TeamAccess;
+use crate::engine::clock::local_now;
+use crate::engine::state::{EngineState, lock};
+use crate::model::Time;
+use crate::model::ledger::{Budget, RateLimited};
+use crate::model::team::{BOOKING_LIFETIME, TeamCount, TeamPermission};
+use crate::team::{LedgerCount, TeamConnection, TeamError, TeamLimit};
+use chrono::{TimeDelta, Utc};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long the database may take to book a request.
+const BOOKING_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long to send without asking after the database did not answer.
+const RETRY_AFTER: Duration = Duration::from_secs(10);
+/// How long a used-up limit is believed without asking again, in case that a notification was lost.
+const ASK_AGAIN_AFTER: Duration = Duration::from_secs(30);
+/// The connection is closed when it was not used for this time.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The permission for one request. It must go out before the booking ends.
+#[derive(Debug, Clone)]
+pub(in crate::engine) struct Booking {
+    pub(in crate::engine) permission: TeamPermission,
+    limited: RateLimited,
+    /// When it was asked for, on both clocks: the monotonic one stands still while the computer sleeps.
+    asked_at: (Instant, Time),
+}
+
+impl Booking {
+    fn new(limited: RateLimited, permission: TeamPermission) -> Self {
+        Self { permission, limited, asked_at: (Instant::now(), local_now()) }
+    }
+
+    /// Whether the request must not go out any more, because the team's ledger might not count it long enough.
+    pub(in crate::engine) fn is_expired(&self) -> bool {
+        let (instant, time) = self.asked_at;
+        let lifetime = BOOKING_LIFETIME.to_std().unwrap_or_default();
+        let is_valid = instant.elapsed() < lifetime && (Utc::now() - time).abs() < BOOKING_LIFETIME;
+        matches!(self.permission, TeamPermission::Booked { .. }) && !is_valid
+    }
+}
+
+impl EngineState {
+    /// Books one request if the project is shared.
+    pub(in crate::engine) async fn book_request(&self, limited: RateLimited) -> Booking {
+        let Some(access) = self.team.access() else { return Booking::new(limited, TeamPermission::NotShared) };
+        // If the store can't be read, nothing can be sent either.
+        let Ok(Some(team)) = self.store.team(&self.scope).await else {
+            return Booking::new(limited, TeamPermission::NotShared);
+        };
+        if let Some((until, asked_at)) = lock(&self.team.full).get(&limited).copied()
+            && until > self.clock.now()
+            && asked_at.elapsed() < ASK_AGAIN_AFTER
+        {
+            return Booking::new(limited, TeamPermission::Full { until });
+        }
+        let booking = format!("{:032x}", fastrand::u128(..));
+        let mut pending = Booking::new(limited, TeamPermission::Unreachable { booking: booking.clone() });
+        if lock(&self.team.next_booking_attempt).is_some_and(|at| at > Instant::now()) {
+            return pending;
+        }
+        let limit = TeamLimit { organization: &team.organization, scope: &self.scope, limited };
+        let booked = tokio::time::timeout(BOOKING_TIMEOUT, self.book_over_connection(access, limit, &booking)).await;
+        match booked {
+            Ok(Ok((is_booked, counts))) => {
+                *lock(&self.team.next_booking_attempt) = None;
+                self.set_team_counts(&counts).await;
+                let until = lock(&self.team.counts).get(&limited).and_then(|count| count.resets_at);
+                pending.permission = match until {
+                    _ if is_booked => TeamPermission::Booked { booking },
+                    // Another member is taking the last one, or has just returned one.
+                    None => TeamPermission::Full { until: self.clock.now() + TimeDelta::seconds(1) },
+                    Some(until) => TeamPermission::Full { until },
+                };
+                if let TeamPermission::Full { until } = pending.permission {
+                    lock(&self.team.full).insert(limited, (until, Instant::now()));
+                }
+            }
+            Ok(Err(_)) | Err(_) => {
+                // The connection is not usable after an unfinished statement.
+                *self.team.booking_connection.lock().await = None;
+                *lock(&self.team.next_booking_attempt) = Instant::now().checked_add(RETRY_AFTER);
+            }
+        }
+        pending
+    }
+
+    async fn book_over_connection(
+        &self,
+        access: &TeamAccess,
+        limit: TeamLimit<'_>,
+        booking: &str,
+    ) -> Result<(bool, Vec<LedgerCount>), TeamError> {
+        let mut slot = self.team.booking_connection.lock().await;
+        if slot.is_none() {
+            let connection = TeamConnection::open_checked(&access.address, BOOKING_TIMEOUT).await?;
+            *slot = Some((connection, Instant::now()));
+            tokio::spawn(close_when_idle(Arc::downgrade(&self.team.booking_connection)));
+        }
+        let Some((connection, used_at)) = slot.as_mut() else { return Ok((false, Vec::new())) };
+        *used_at = Instant::now();
+        let is_booked = connection.book(limit, booking).await?;
+        let counts = connection.ledger_counts(limit.organization, limit.scope).await?;
+        let clock = connection.clock().await?;
+        Ok((is_booked, counts.into_iter().map(|count| count.to_local(clock)).collect()))
+    }
+
+    /// Returns a booked request that was not sent. If the database doesn't answer, the request counts for an hour.
+    pub(in crate::engine) async fn return_booking(&self, booking: &Booking) {
+        let TeamPermission::Booked { booking: id } = &booking.permission else { return };
+        let Ok(Some(team)) = self.store.team(&self.scope).await else { return };
+        let limit = TeamLimit { organization: &team.organization, scope: &self.scope, limited: booking.limited };
+        let mut slot = self.team.booking_connection.lock().await;
+        let Some((connection, _)) = slot.as_ref() else { return };
+        let returned = tokio::time::timeout(BOOKING_TIMEOUT, connection.return_booking(limit, id)).await;
+        if !matches!(returned, Ok(Ok(()))) {
+            *slot = None;
+        }
+    }
+
+    /// Stores what the team has used, with times of the local clock, and emits the budgets. Wakes the dispatcher if a
+    /// limit is no longer used up.
+    pub(super) async fn set_team_counts(&self, counts: &[LedgerCount]) {
+        let as_of = local_now();
+        let mut has_freed = false;
+        for LedgerCount { limited, used, resets_at } in counts {
+            let resets_at = resets_at.map(|at| self.clock.local_to_service(at));
+            lock(&self.team.counts).insert(*limited, TeamCount { used: *used, resets_at, as_of });
+            if *used < limited.limit() {
+                has_freed |= lock(&self.team.full).remove(limited).is_some();
+            }
+        }
+        self.emit_budgets().await;
+        if has_freed {
+            self.dispatch_wake.notify_one();
+        }
+    }
+
+    /// Returns the budget of the team if it is known, otherwise that of this computer.
+    pub(in crate::engine) async fn with_team_count(&self, limited: RateLimited, local: Budget) -> Budget {
+        let Some((count, is_current)) = self.team.count(limited) else { return local };
+        let since = self.clock.now() - limited.window();
+        let unreported = self.store.unreported_uses(&self.scope, since).await.unwrap_or_default();
+        let unreported = unreported.iter().filter(|unreported| unreported.limited == limited).count();
+        count.budget(local, u32::try_from(unreported).unwrap_or(u32::MAX), is_current)
+    }
+}
+
+/// Closes the connection for booking when it is not used any more.
+async fn close_when_idle(connection: Weak<tokio::sync::Mutex<Option<(TeamConnection, Instant)>>>) {
+    let mut check_at = Instant::now() + IDLE_TIMEOUT;
+    loop {
+        tokio::time::sleep_until(check_at).await;
+        let Some(connection) = connection.upgrade() else { return };
+        let mut slot = connection.lock().await;
+        match slot.as_ref() {
+            None => return,
+            Some((_, used_at)) if used_at.elapsed() >= IDLE_TIMEOUT => {
+                *slot = None;
+                return;
+            }
+            Some((_, used_at)) => check_at = *used_at + IDLE_TIMEOUT,
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! The task that exchanges changes with the team's database. Of all instances on the computer, the one that has the poll
+//! lease does this. It keeps one connection, on which the database notifies it of changes by others, and sends what
+//! changes here as soon as it is stored. It polls nothing, except once a minute in case that a notification was lost.
+
+use super::state::{PollPermission, TeamAccess};
+use crate::engine::clock::local_now;
+use crate::engine::lease::LeaseRole;
+use crate::engine::poller_command::PollerCommand;
+use crate::engine::state::{EngineState, lock};
+use crate::model::engine_event::EngineEvent;
+use crate::model::failure::Failure;
+use crate::model::team::TeamStatus;
+use crate::model::text::CleanText;
+use crate::store::StoreError;
+use crate::team::{Exchange, LEASE_DURATION, PageEnd, TeamConnection, TeamError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// How long to wait for further changes before sending, since an action often needs several transactions.
+const SEND_DELAY: Duration = Duration::from_millis(50);
+/// How often to look for changes without being notified.
+const REGULAR_INTERVAL: Duration = Duration::from_secs(60);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// If the first connection takes longer, polling starts without the team.
+const POLL_WITHOUT_TEAM_AFTER: Duration = Duration::from_secs(2);
+/// How often the lease is renewed while there are jobs to poll.
+const RENEWAL_INTERVAL: Duration = Duration::from_secs(4);
+/// The lease ends here earlier than in the database.
+const LEASE_MARGIN: Duration = Duration::from_secs(2);
+/// Another member's lease is tried again this long after it has expired, plus a random part of it.
+const TAKEOVER_DELAY: Duration = Duration::from_millis(200);
+const MAX_BACKOFF: Duration = Duration::from_secs(60);
+/// The wait after an error that only an administrator or the user can end.
+const LONG_BACKOFF: Duration = Duration::from_secs(600);
+/// Releasing the lease must not delay the end of docdeck.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Why a session ended without an error.
+enum SessionEnd {
+    /// The project is not shared.
+    NotShared,
+    /// This instance no longer has the poll lease of this computer.
+    NotResponsible,
+}
+
+/// Runs one session after the other until it is aborted.
+pub(in crate::engine) async fn run_sessions(inner: Arc<EngineState>, access: TeamAccess) {
+    let holder = format!("{:032x}", fastrand::u128(..));
+    let mut commits = inner.store.commits();
+    let mut failures: u32 = 0;
+    let mut last_notice: Option<String> = None;
+    loop {
+        if !inner.leases.holds(LeaseRole::Poll) {
+            inner.team.wake.notified().await;
+            continue;
+        }
+        let ended = run_session(&inner, &access, &holder, &mut commits).await;
+        inner.team.is_connected.send_replace(false);
+        let error = match ended {
+            Ok(end) => {
+                (failures, last_notice) = (0, None);
+                inner.set_team_status(TeamStatus::Inactive).await;
+                if let SessionEnd::NotShared = end {
+                    inner.set_poll_permission(PollPermission::Free);
+                    tokio::select! {
+                        _ = commits.changed() => {}
+                        () = inner.team.wake.notified() => {}
+                    }
+                }
+                continue;
+            }
+            Err(error) => error,
+        };
+        // If this instance was online, the failure is the first one.
+        failures = if inner.team.is_online() { 1 } else { failures.saturating_add(1) };
+        inner.set_poll_permission(PollPermission::Free);
+        if !matches!(inner.team_status(), TeamStatus::Offline { .. }) {
+            inner.set_team_status(TeamStatus::Offline { since: local_now() }).await;
+        }
+        if let TeamError::Store(error) = &error {
+            inner.emit_trouble(StoreError::failure(error)).await;
+        } else if !error.is_temporary() && last_notice.as_deref() != Some(&error.to_string()) {
+            last_notice = Some(error.to_string());
+            inner.emit(EngineEvent::Notice(CleanText::line(&error.to_string()))).await;
+        }
+        tokio::time::sleep(pause_after(failures, error.is_temporary())).await;
+    }
+}
+
+/// Returns how long to wait after this many failures: 0.5, 1, 2 … 60 s, each shortened by up to a half at random, so that
+/// the members don't all come back at once.
+fn pause_after(failures: u32, is_temporary: bool) -> Duration {
+    if !is_temporary {
+        return LONG_BACKOFF;
+    }
+    let doubled = Duration::from_millis(250).saturating_mul(2_u32.saturating_pow(failures.min(10)));
+    doubled.min(MAX_BACKOFF).mul_f64(0.5 + fastrand::f64() / 2.0)
+}
+
+async fn run_session(
+    inner: &EngineState,
+    access: &TeamAccess,
+    holder: &str,
+    commits: &mut watch::Receiver<()>,
+) -> Result<SessionEnd, TeamError> {
+    commits.mark_unchanged();
+    if inner.store.team(&inner.scope).await?.is_none() {
+        return Ok(SessionEnd::NotShared);
+    }
+    let connection = connect(inner, access).await?;
+    inner.team.is_connected.send_replace(true);
+    let started = Exchange::start(&connection, &inner.store, &inner.scope, access.name.as_str()).await?;
+    let Some(exchange) = started else { return Ok(SessionEnd::NotShared) };
+    exchange.listen().await?;
+    let mut session = Session { inner, exchange, holder, lease_due: None };
+    let end = session.run(&connection, commits).await?;
+    // If this fails, the lease expires.
+    let _ = tokio::time::timeout(RELEASE_TIMEOUT, session.exchange.release_lease()).await;
+    inner.set_poll_permission(PollPermission::None);
+    Ok(end)
+}
+
+/// Connects. If this takes long, polling starts meanwhile.
+async fn connect(inner: &EngineState, access: &TeamAccess) -> Result<TeamConnection, TeamError> {
+    let connect = TeamConnection::open_checked(&access.address, CONNECT_TIMEOUT);
+    tokio::pin!(connect);
+    tokio::select! {
+        connection = &mut connect => return connection,
+        () = tokio::time::sleep(POLL_WITHOUT_TEAM_AFTER) => inner.set_poll_permission(PollPermission::Free),
+    }
+    connect.await
+}
+
+struct Session<'a> {
+    inner: &'a EngineState,
+    exchange: Exchange<'a>,
+    /// The random id of this process.
+    holder: &'a str,
+    /// When to take or renew the lease for polling; `None` while it is not needed.
+    lease_due: Option<Instant>,
+}
+
+impl Session<'_> {
+    async fn run(
+        &mut self,
+        connection: &TeamConnection,
+        commits: &mut watch::Receiver<()>,
+    ) -> Result<SessionEnd, TeamError> {
+        let mut next_look = Instant::now() + REGULAR_INTERVAL;
+        self.receive().await?;
+        self.send().await?;
+        self.read_counts().await?;
+        self.inner.store.record_team_exchange(&self.inner.scope, local_now()).await?;
+        loop {
+            self.manage_lease().await?;
+            self.inner.set_team_status(TeamStatus::Online).await;
+            tokio::select! {
+                signals = connection.next_signals() => {
+                    let signals = signals?;
+                    if signals.changes {
+                        self.receive().await?;
+                    }
+                    if signals.ledger {
+                        self.read_counts().await?;
+                    }
+                    if signals.lease && !self.exchange.has_lease() && self.lease_due.is_some() {
+                        self.lease_due = Some(Instant::now());
+                    }
+                }
+                _ = commits.changed() => {
+                    tokio::time::sleep(SEND_DELAY).await;
+                    commits.mark_unchanged();
+                    self.send().await?;
+                }
+                () = self.inner.team.wake.notified() => {
+                    if !self.inner.leases.holds(LeaseRole::Poll) {
+                        return Ok(SessionEnd::NotResponsible);
+                    }
+                    let team = self.inner.store.team(&self.inner.scope).await?;
+                    if team.is_none_or(|team| team.organization != self.exchange.organization()) {
+                        return Ok(SessionEnd::NotShared);
+                    }
+                    self.send().await?;
+                    if self.inner.team.needs_counts.swap(false, Ordering::Relaxed) {
+                        self.read_counts().await?;
+                    }
+                }
+                () = crate::engine::sleep_until(self.lease_due), if self.lease_due.is_some() => {}
+                () = tokio::time::sleep_until(next_look) => {
+                    next_look = Instant::now() + REGULAR_INTERVAL;
+                    self.exchange.register().await?;
+                    self.receive().await?;
+                    self.send().await?;
+                }
+            }
+        }
+    }
+
+    /// Receives all changes, and updates the screen after each page.
+    async fn receive(&mut self) -> Result<(), TeamError> {
+        loop {
+            let before = self.exchange.report.received;
+            let end = self.exchange.receive_page(local_now()).await?;
+            if self.exchange.report.received > before {
+                self.inner.catch_up().await?;
+                self.inner.emit(EngineEvent::ExternalChange).await;
+            }
+            if end == PageEnd::Last {
+                return Ok(());
+            }
+            self.inner.set_team_status(TeamStatus::Receiving(self.exchange.report.received)).await;
+        }
+    }
+
+    /// Sends what changed here, and reports requests that were not booked.
+    async fn send(&mut self) -> Result<(), TeamError> {
+        let before = self.exchange.report.sent;
+        while self.exchange.send_next_batch().await? {}
+        if self.exchange.report.sent > before {
+            // The team's state now contains what was sent.
+            self.receive().await?;
+            self.inner.store.record_team_exchange(&self.inner.scope, local_now()).await?;
+        }
+        self.report_uses().await
+    }
+
+    /// Polling needs the team's lease, as long as there are jobs to poll.
+    async fn manage_lease(&mut self) -> Result<(), TeamError> {
+        if !self.inner.team.has_jobs.load(Ordering::Relaxed) {
+            self.lease_due = None;
+            if self.exchange.has_lease() {
+                self.exchange.release_lease().await?;
+            }
+            self.inner.set_poll_permission(PollPermission::None);
+            return Ok(());
+        }
+        let now = Instant::now();
+        if self.lease_due.is_some_and(|due| due > now) {
+            if !self.exchange.has_lease() {
+                self.inner.set_poll_permission(PollPermission::None);
+            }
+            return Ok(());
+        }
+        let wall = local_now();
+        match self.exchange.take_lease(self.holder).await? {
+            None => {
+                self.lease_due = Some(now + RENEWAL_INTERVAL);
+                let time = LEASE_DURATION.saturating_sub(LEASE_MARGIN);
+                self.inner.set_poll_permission(PollPermission::Until(now + time, wall + time));
+            }
+            Some(time) => {
+                self.lease_due = Some(Instant::now() + time + TAKEOVER_DELAY.mul_f64(0.5 + fastrand::f64()));
+                self.inner.set_poll_permission(PollPermission::None);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports requests that could not be booked when they were sent.
+    async fn report_uses(&mut self) -> Result<(), TeamError> {
+        let clock = &self.inner.clock;
+        let since = clock.now() - crate::model::ledger::RATE_LIMIT_WINDOW;
+        let uses = self.inner.store.unreported_uses(&self.inner.scope, since).await?;
+        if uses.is_empty() {
+            return Ok(());
+        }
+        let local = uses
+            .iter()
+            .map(|unreported| (unreported.limited, unreported.booking.clone(), clock.service_to_local(unreported.at)));
+        self.exchange.report_uses(&local.collect::<Vec<_>>()).await?;
+        self.inner.store.forget_reported_uses(&uses).await?;
+        self.read_counts().await
+    }
+
+    async fn read_counts(&mut self) -> Result<(), TeamError> {
+        let counts = self.exchange.ledger_counts().await?;
+        self.inner.set_team_counts(&counts).await;
+        Ok(())
+    }
+}
+
+impl EngineState {
+    fn team_status(&self) -> TeamStatus {
+        *lock(&self.team.status)
+    }
+
+    /// Sets and emits the state of the exchange, if it has changed.
+    async fn set_team_status(&self, status: TeamStatus) {
+        let before = std::mem::replace(&mut *lock(&self.team.status), status);
+        if before != status {
+            self.emit(EngineEvent::Team(status)).await;
+            if matches!((before, status), (TeamStatus::Offline { .. }, _) | (_, TeamStatus::Offline { .. })) {
+                // The team's numbers get or lose their age.
+                self.emit_budgets().await;
+            }
+        }
+    }
+
+    fn set_poll_permission(&self, permission: PollPermission) {
+        let could_poll = self.team.may_poll();
+        *lock(&self.team.polling) = permission;
+        if self.team.may_poll() != could_poll {
+            self.send_to_poller(PollerCommand::LeaseChanged);
+        }
+    }
+}
+
+impl From<TeamError> for Failure {
+    fn from(error: TeamError) -> Self {
+        Self::local(&error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pause_grows_to_a_minute_and_is_random() {
+        for failures in 1..40 {
+            let pause = pause_after(failures, true);
+            assert!(pause >= Duration::from_millis(250) && pause <= MAX_BACKOFF, "{failures}: {pause:?}");
+        }
+        assert!(pause_after(1, true) <= Duration::from_millis(500), "a short loss of the network is not noticed");
+        assert!(pause_after(12, true) >= MAX_BACKOFF / 2);
+        assert_ne!(pause_after(9, true), pause_after(9, true));
+    }
+}

@@ -1,0 +1,135 @@
+//! What the engine's tasks share about the team.
+
+use crate::model::Time;
+use crate::model::ledger::RateLimited;
+use crate::model::team::{TeamCount, TeamStatus};
+use crate::model::text::CleanText;
+use crate::team::{TeamAddress, TeamConnection};
+use chrono::Utc;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
+
+/// How to reach the team's database, and this member's name.
+#[derive(Debug, Clone)]
+pub struct TeamAccess {
+    pub address: TeamAddress,
+    /// The name under which the team sees the prompts of this computer.
+    pub name: CleanText,
+}
+
+/// What the tasks share about the team.
+#[derive(Debug)]
+pub(in crate::engine) struct TeamState {
+    /// `None` if no team is configured.
+    access: Option<TeamAccess>,
+    /// Wakes the task that exchanges changes.
+    pub(super) wake: Notify,
+    /// Whether that task has a connection.
+    pub(super) is_connected: watch::Sender<bool>,
+    pub(super) status: Mutex<TeamStatus>,
+    pub(super) polling: Mutex<PollPermission>,
+    /// Whether there are jobs to poll, so that the lease is needed.
+    pub(super) has_jobs: AtomicBool,
+    /// What the team has used of the hourly limits, as last read.
+    pub(super) counts: Mutex<HashMap<RateLimited, TeamCount>>,
+    /// The limits that the team had used up, each with the end of the wait and when the database was asked.
+    pub(super) full: Mutex<HashMap<RateLimited, (Time, Instant)>>,
+    /// Whether the counts must be read again.
+    pub(super) needs_counts: AtomicBool,
+    /// The connection for booking requests, and when it was last used.
+    pub(super) booking_connection: Arc<tokio::sync::Mutex<Option<(TeamConnection, Instant)>>>,
+    /// No attempt to book is made before this moment, because the last one got no answer.
+    pub(super) next_booking_attempt: Mutex<Option<Instant>>,
+}
+
+/// Whether this instance may poll the jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PollPermission {
+    /// The project is not shared, or the team's database can't be reached.
+    Free,
+    /// The first attempt to reach the database has not ended yet, or another member polls.
+    None,
+    /// This instance has the team's lease until then, on both clocks: the monotonic one stands still while the computer
+    /// sleeps.
+    Until(Instant, Time),
+}
+
+impl TeamState {
+    /// `is_shared` is whether the project was shared at the start.
+    pub(in crate::engine) fn new(access: Option<TeamAccess>, is_shared: bool) -> Self {
+        let is_used = access.is_some() && is_shared;
+        Self {
+            access,
+            wake: Notify::new(),
+            is_connected: watch::Sender::new(false),
+            status: Mutex::default(),
+            polling: Mutex::new(if is_used { PollPermission::None } else { PollPermission::Free }),
+            has_jobs: AtomicBool::new(false),
+            counts: Mutex::default(),
+            full: Mutex::default(),
+            needs_counts: AtomicBool::new(false),
+            booking_connection: Arc::default(),
+            next_booking_attempt: Mutex::default(),
+        }
+    }
+
+    pub(in crate::engine) fn access(&self) -> Option<&TeamAccess> {
+        self.access.as_ref()
+    }
+
+    /// Wakes the task that exchanges changes, because leases or the stored jobs may have changed.
+    pub(in crate::engine) fn wake(&self) {
+        self.wake.notify_one();
+    }
+
+    /// Whether no other member polls the jobs.
+    pub(in crate::engine) fn may_poll(&self) -> bool {
+        match *lock(&self.polling) {
+            PollPermission::Free => true,
+            PollPermission::None => false,
+            PollPermission::Until(instant, time) => Instant::now() < instant && Utc::now() < time,
+        }
+    }
+
+    /// Sets whether there are jobs to poll.
+    pub(in crate::engine) fn set_has_jobs(&self, has_jobs: bool) {
+        if self.has_jobs.swap(has_jobs, Ordering::Relaxed) != has_jobs {
+            self.wake();
+        }
+    }
+
+    /// Requests the team's counts of the hourly limits from the database.
+    pub(in crate::engine) fn refresh_counts(&self) {
+        self.needs_counts.store(true, Ordering::Relaxed);
+        self.wake();
+    }
+
+    pub(in crate::engine) fn is_connected(&self) -> bool {
+        *self.is_connected.borrow()
+    }
+
+    /// Waits until the connection is closed, at most for this time. The caller has released the leases.
+    pub(in crate::engine) async fn wait_until_closed(&self, timeout: Duration) {
+        let mut connected = self.is_connected.subscribe();
+        // An error means that it is still open, which the server will notice.
+        let _ = tokio::time::timeout(timeout, connected.wait_for(|is_connected| !is_connected)).await;
+    }
+
+    pub(super) fn is_online(&self) -> bool {
+        matches!(*lock(&self.status), TeamStatus::Online | TeamStatus::Receiving(_))
+    }
+
+    /// Returns what the team has used of a limit; `None` if it is unknown.
+    pub(in crate::engine) fn count(&self, limited: RateLimited) -> Option<(TeamCount, bool)> {
+        let count = lock(&self.counts).get(&limited).copied()?;
+        Some((count, !matches!(*lock(&self.status), TeamStatus::Offline { .. })))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

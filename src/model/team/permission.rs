@@ -1,0 +1,83 @@
+//! What a team says about a request with an hourly limit.
+
+use crate::model::Time;
+use crate::model::ledger::{Budget, CountedBy, RATE_LIMIT_WINDOW, RateLimited};
+use chrono::TimeDelta;
+
+/// How long a request stays counted in the team's ledger in addition to the hour of the limit, since a request may go
+/// out a moment after it was booked. Must be longer than [`BOOKING_LIFETIME`], since sending takes a moment, too.
+const BOOKING_MARGIN: TimeDelta = TimeDelta::seconds(30);
+
+/// How long after it was booked a request may go out.
+pub const BOOKING_LIFETIME: TimeDelta = TimeDelta::seconds(10);
+
+/// Returns how long a booked request counts: any two requests that use the same row of the ledger go out more than an
+/// hour apart.
+pub fn booking_window() -> TimeDelta {
+    RATE_LIMIT_WINDOW + BOOKING_MARGIN
+}
+
+/// What the team's database said about a request that is about to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TeamPermission {
+    /// The project is not shared: only this computer's ledger counts.
+    NotShared,
+    /// The team's ledger counts the request.
+    Booked { booking: String },
+    /// The database did not answer. This computer's ledger decides, and the request is reported later.
+    Unreachable { booking: String },
+    /// The team has used up the limit until this service time.
+    Full { until: Time },
+}
+
+/// A request that the team's ledger doesn't have yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreportedUse {
+    pub limited: RateLimited,
+    /// The random id of the request.
+    pub booking: String,
+    /// The service time at which it was sent.
+    pub at: Time,
+}
+
+/// The requests of an hourly limit that all members used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TeamCount {
+    pub used: u32,
+    /// When the oldest of them stops counting, in service time; `None` if there is none.
+    pub resets_at: Option<Time>,
+    /// The local time at which they were counted.
+    pub as_of: Time,
+}
+
+impl TeamCount {
+    /// Returns the budget of the team. `local` is the budget of this computer, of which the team doesn't know
+    /// `unreported` requests yet. `is_current` is false while the team's database can't be reached.
+    pub fn budget(&self, local: Budget, unreported: u32, is_current: bool) -> Budget {
+        let used = local.used.max(self.used.saturating_add(unreported));
+        let is_local_limit = local.used >= local.limit || self.resets_at.is_none();
+        let resets_at = if local.blocked.is_some() || is_local_limit { local.resets_at } else { self.resets_at };
+        let counted_by = CountedBy::Team { as_of: (!is_current).then_some(self.as_of) };
+        Budget { used, resets_at, counted_by, ..local }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_team_s_count_includes_what_it_does_not_know_yet() {
+        let now = Time::UNIX_EPOCH;
+        let (early, late) = (Some(now + TimeDelta::minutes(5)), Some(now + TimeDelta::minutes(50)));
+        let local = Budget { used: 3, resets_at: late, ..Budget::unused(RateLimited::Create) };
+        let team = TeamCount { used: 40, resets_at: early, as_of: now };
+        let budget = team.budget(local, 2, true);
+        assert_eq!((budget.used, budget.resets_at), (42, early));
+        assert_eq!(budget.counted_by, CountedBy::Team { as_of: None });
+        assert_eq!(team.budget(local, 0, false).counted_by, CountedBy::Team { as_of: Some(now) });
+        let full = Budget { used: 100, ..local };
+        let budget = team.budget(full, 0, true);
+        assert_eq!((budget.requests_left(), budget.resets_at), (0, late));
+    }
+}

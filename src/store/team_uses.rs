@@ -1,0 +1,82 @@
+//! Requests with an hourly limit that are shared with a team: the permission of the team under which a request is sent,
+//! and the requests that the team's ledger doesn't have yet.
+
+use super::columns::{UnixMillis, read_time};
+use super::error::StoreResult;
+use super::query::Query as _;
+use super::{Store, ledgers};
+use crate::model::Time;
+use crate::model::endpoint::Scope;
+use crate::model::ledger::RateLimited;
+use crate::model::team::UnreportedUse;
+use rusqlite::{Connection, Transaction, params};
+
+impl Store {
+    /// Returns the requests since `since` (service time) that the team's ledger doesn't have yet. Forgets older ones.
+    pub async fn unreported_uses(&self, scope: &Scope, since: Time) -> StoreResult<Vec<UnreportedUse>> {
+        let scope = scope.clone();
+        let uses = {
+            let scope = scope.clone();
+            self.read(move |db| read_uses(db, &scope)).await?
+        };
+        let (current, old): (Vec<_>, Vec<_>) = uses.into_iter().partition(|unreported| unreported.at >= since);
+        if !old.is_empty() {
+            self.forget_reported_uses(&old).await?;
+        }
+        Ok(current)
+    }
+
+    /// Stores that the team's ledger has these requests.
+    pub async fn forget_reported_uses(&self, uses: &[UnreportedUse]) -> StoreResult<()> {
+        let bookings: Vec<String> = uses.iter().map(|unreported| unreported.booking.clone()).collect();
+        self.write(move |tx| {
+            for booking in bookings {
+                tx.change("DELETE FROM team_use WHERE booking = ?1", [booking])?;
+            }
+            Ok(())
+        })
+        .await
+    }
+}
+
+fn read_uses(db: &Connection, scope: &Scope) -> StoreResult<Vec<UnreportedUse>> {
+    let mut uses = Vec::new();
+    for limited in RateLimited::HOURLY {
+        let Some(ledger) = ledgers::find_ledger_id(db, scope, limited)? else { continue };
+        let sql = "SELECT booking, at FROM team_use WHERE ledger = ?1 ORDER BY at";
+        uses.extend(db.query_all(sql, [ledger], |row| {
+            Ok(UnreportedUse { limited, booking: row.get("booking")?, at: read_time(row, "at")? })
+        })?);
+    }
+    Ok(uses)
+}
+
+/// Stores that the team's ledger doesn't have a request of the ledger yet.
+pub(super) fn add(tx: &Transaction<'_>, ledger: i64, booking: &str, at: Time) -> StoreResult<()> {
+    let sql = "INSERT INTO team_use (booking, ledger, at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+    tx.change(sql, params![booking, ledger, UnixMillis(at)])?;
+    Ok(())
+}
+
+/// Forgets a request that was not sent.
+pub(super) fn remove(tx: &Transaction<'_>, ledger: i64, at: Time) -> StoreResult<()> {
+    let sql =
+        "DELETE FROM team_use WHERE booking = (SELECT booking FROM team_use WHERE ledger = ?1 AND at = ?2 LIMIT 1)";
+    tx.change(sql, params![ledger, UnixMillis(at)])?;
+    Ok(())
+}
+
+/// Counts all stored requests of the project as not reported, because the team's ledger may not have them. Those that
+/// it has are counted twice for an hour.
+pub(super) fn report_all_again(tx: &Transaction<'_>, scope: &Scope) -> StoreResult<()> {
+    for limited in RateLimited::HOURLY {
+        let Some(ledger) = ledgers::find_ledger_id(tx, scope, limited)? else { continue };
+        tx.change("DELETE FROM team_use WHERE ledger = ?1", [ledger])?;
+        tx.change(
+            "INSERT INTO team_use (booking, ledger, at)
+             SELECT lower(hex(randomblob(16))), ledger, at FROM ledger_use WHERE ledger = ?1",
+            [ledger],
+        )?;
+    }
+    Ok(())
+}

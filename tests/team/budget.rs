@@ -1,0 +1,163 @@
+//! The team's ledger of the hourly limits.
+
+use crate::proxy::{Cut, Proxy};
+use crate::support::postgres::Postgres;
+use crate::support::slow::sample;
+use crate::{Member, address, connect, now, scope, start_database};
+use chrono::TimeDelta;
+use docdeck::model::ledger::RateLimited;
+use docdeck::model::team::{BOOKING_LIFETIME, TeamPermission, booking_window};
+use docdeck::team::{TeamConnection, TeamLimit};
+use futures_util::future::join_all;
+use std::time::Duration;
+
+fn limit(scope: &docdeck::model::endpoint::Scope) -> TeamLimit<'_> {
+    TeamLimit { organization: "docs", scope, limited: RateLimited::Create }
+}
+
+async fn connections(server: &Postgres, count: usize) -> Vec<TeamConnection> {
+    join_all((0..count).map(|_| async { connect(&server.url("ana")).await.expect("connected") })).await
+}
+
+fn used(server: &Postgres) -> String {
+    server.sql("SELECT count(*) FROM docdeck.request_slot WHERE used_at > 0")
+}
+
+#[tokio::test]
+async fn twenty_members_at_the_same_time_book_exactly_the_limit() {
+    let Some(server) = start_database(&[]).await else { return };
+    let scope = scope("p");
+    let members = connections(&server, 20).await;
+    let book = async |member: usize| {
+        let mut booked = 0;
+        for n in 0..8 {
+            booked += usize::from(members[member].book(limit(&scope), &format!("{member}-{n}")).await.expect("asked"));
+        }
+        booked
+    };
+    let booked: usize = join_all((0..20).map(book)).await.into_iter().sum();
+    // A row that another member is just taking may be skipped, so the last ones may need another attempt.
+    let mut all = booked;
+    while members[0].book(limit(&scope), &format!("last {all}")).await.expect("asked") {
+        all += 1;
+    }
+    assert_eq!(all, 100);
+    assert!(booked > 90, "{booked}");
+    let counts = members[1].ledger_counts("docs", &scope).await.expect("read");
+    assert_eq!((counts[0].used, counts[1].used), (100, 0));
+    // Other limits, projects and organizations are counted on their own.
+    let follow_up = TeamLimit { limited: RateLimited::FollowUp, ..limit(&scope) };
+    assert!(members[0].book(follow_up, "f").await.expect("asked"));
+    assert!(members[0].book(limit(&crate::scope("q")), "q").await.expect("asked"));
+    let eve = connect(&server.url("eve")).await.expect("connected");
+    assert!(eve.book(TeamLimit { organization: "other", ..limit(&scope) }, "e").await.expect("asked"));
+    assert!(eve.book(limit(&scope), "e").await.is_err(), "not a member");
+    // What was not used is returned.
+    members[2].return_booking(limit(&scope), "1-0").await.expect("returned");
+    assert!(members[3].book(limit(&scope), "again").await.expect("asked"));
+}
+
+/// The database's clock is controlled by moving the times of all requests.
+#[tokio::test]
+async fn no_hour_ever_has_more_than_the_limit_whenever_the_requests_go_out() {
+    let Some(server) = start_database(&[]).await else { return };
+    let scope = scope("p");
+    let members = connections(&server, 20).await;
+    for seed in sample(0..12_u64, 6) {
+        server.sql("UPDATE docdeck.request_slot SET used_at = 0, booking = ''");
+        let mut random = fastrand::Rng::with_seed(seed);
+        // The moments in milliseconds at which requests go out. Real time passes, too.
+        let (mut moved, start, mut sent) = (0_i64, now(), Vec::new());
+        for step in 0..40 {
+            let passed = random.i64(0..600_000);
+            moved += passed;
+            server.sql(&format!("UPDATE docdeck.request_slot SET used_at = used_at - {passed} WHERE used_at > 0"));
+            let wanted: Vec<usize> = (0..random.usize(0..40)).map(|_| random.usize(0..20)).collect();
+            let asked_at = moved + (now() - start).num_milliseconds();
+            let booked = join_all(wanted.iter().enumerate().map(|(n, member)| {
+                let id = format!("{seed} {step} {n}");
+                let (connection, limit) = (&members[*member], limit(&scope));
+                async move { connection.book(limit, &id).await.expect("asked") }
+            }));
+            for _ in booked.await.into_iter().filter(|is_booked| *is_booked) {
+                sent.push(asked_at + random.i64(0..BOOKING_LIFETIME.num_milliseconds()));
+            }
+        }
+        sent.sort_unstable();
+        assert!(sent.len() >= 200, "seed {seed}: only {} requests", sent.len());
+        for hour in sent.windows(101) {
+            let length = hour[100] - hour[0];
+            assert!(length > 3_600_000, "seed {seed}: 101 requests in {length} ms");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_booking_whose_answer_is_lost_counts_once() {
+    let Some(server) = start_database(&[]).await else { return };
+    let scope = scope("p");
+    // The rows of the limit exist.
+    let direct = connect(&server.url("ana")).await.expect("connected");
+    assert!(direct.book(limit(&scope), "first").await.expect("booked"));
+    for cut in [Cut::Request, Cut::Answer] {
+        for at in 0..20 {
+            server.sql("UPDATE docdeck.request_slot SET used_at = 0, booking = ''");
+            let proxy = Proxy::start(server.folder(), at, cut);
+            let booked = async {
+                let connection =
+                    TeamConnection::open_checked(&address(&proxy.url("ana")), Duration::from_secs(10)).await?;
+                connection.book(limit(&scope), "lost").await
+            };
+            if booked.await.is_ok() {
+                assert!(at > 3, "{at} messages");
+                break;
+            }
+            // The request goes out by the local ledger, and is reported later.
+            for _ in 0..2 {
+                direct.report_use(limit(&scope), "lost", now()).await.expect("reported");
+            }
+            assert_eq!(used(&server), "1", "{cut:?} {at}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn requests_that_were_sent_offline_are_reported_even_beyond_the_limit() {
+    let Some(server) = start_database(&[]).await else { return };
+    let scope = scope("p");
+    let connection = connect(&server.url("ana")).await.expect("connected");
+    for n in 0..95 {
+        assert!(connection.book(limit(&scope), &format!("b{n}")).await.expect("booked"));
+    }
+    for n in 0..10 {
+        let at = now() - TimeDelta::minutes(20) + TimeDelta::seconds(n);
+        connection.report_use(limit(&scope), &format!("r{n}"), at).await.expect("reported");
+    }
+    assert_eq!(used(&server), "100", "the latest requests are known");
+    assert!(!connection.book(limit(&scope), "more").await.expect("asked"));
+    // A wrong clock of a member blocks nothing for longer than an hour.
+    connection.report_use(limit(&scope), "future", now() + TimeDelta::days(9)).await.expect("reported");
+    let shift = booking_window().num_milliseconds() + 60_000;
+    server.sql(&format!("UPDATE docdeck.request_slot SET used_at = used_at - {shift}"));
+    assert!(connection.book(limit(&scope), "more").await.expect("asked"));
+    assert_eq!(connection.ledger_counts("docs", &scope).await.expect("read")[0].used, 1);
+}
+
+#[tokio::test]
+async fn what_the_database_may_have_lost_is_reported_again() {
+    let Some(server) = start_database(&[]).await else { return };
+    let ana = Member::join(&server, "ana", "p").await;
+    let spend = async |permission| {
+        ana.store.spend_permitted(&ana.scope, RateLimited::Views, now(), permission).await.expect("stored")
+    };
+    assert!(spend(TeamPermission::Booked { booking: "b".to_owned() }).await.is_ok());
+    assert!(spend(TeamPermission::Unreachable { booking: "u".to_owned() }).await.is_ok());
+    assert!(spend(TeamPermission::Full { until: now() }).await.is_err());
+    let unreported = async || ana.store.unreported_uses(&ana.scope, now() - TimeDelta::hours(1)).await.expect("read");
+    let uses = unreported().await;
+    assert_eq!(uses.iter().map(|unreported| unreported.booking.as_str()).collect::<Vec<_>>(), ["u"]);
+    ana.store.forget_reported_uses(&uses).await.expect("stored");
+    assert_eq!(unreported().await, []);
+    ana.store.restart_team(&ana.scope).await.expect("stored");
+    assert_eq!(unreported().await.len(), 2);
+}
