@@ -3,6 +3,7 @@
 
 use super::hosts::{self, HostFacts};
 use super::report::{Finding, PrivateData};
+use super::team::{self, TeamFacts};
 use crate::api::{ApiError, ApiResponse, Client, ClientOptions, ExtraRoots, RootsError, Route};
 use crate::config::environment::Environment;
 use crate::config::file::{ConfigFile, LoadedFile, ProfileConfig, read_config_file};
@@ -64,6 +65,8 @@ pub(super) struct Facts<'a> {
     pub(super) response: Option<TimedResponse>,
     /// The code hosts of pull requests; `None` if requests to them are turned off.
     pub(super) hosts: Option<Vec<HostFacts>>,
+    /// The team's database, or a sentence that says why it can't be used; `None` if no team is configured.
+    pub(super) team: Option<Result<TeamFacts, String>>,
     pub(super) replies: Result<ProbeReplies, NotQueried>,
 }
 
@@ -144,6 +147,7 @@ impl<'a> Facts<'a> {
             running: RunningInstances::default(),
             response: None,
             hosts: None,
+            team: None,
             replies: Err(NotQueried::Refused),
         }
     }
@@ -196,6 +200,11 @@ impl<'a> Facts<'a> {
         let Some(settings) = HostSettings::from_file(&self.config, self.config_file()) else { return };
         let links = self.content().map(|content| content.example_pull_requests.clone()).unwrap_or_default();
         self.hosts = Some(hosts::examine(settings, self, &links).await);
+    }
+
+    /// Connects to the team's database, if one is configured.
+    pub(super) async fn examine_team(&mut self) {
+        self.team = team::examine(self).await;
     }
 
     /// Queries the terminal, if there is one.

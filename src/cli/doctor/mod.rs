@@ -11,6 +11,7 @@ mod permissions;
 mod report;
 mod service;
 mod settings;
+mod team;
 mod terminal;
 
 use super::error::CliError;
@@ -65,6 +66,7 @@ const CHECKS: &[Check] = &[
     ("Service", "connection", service::connection),
     ("Service", "access", service::access),
     ("Service", "clock", service::clock),
+    ("Team", "database", team::database),
 ];
 
 /// The checks at the end of the report, after the checks of code hosts.
@@ -93,6 +95,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     facts.examine_store().await;
     facts.request_job().await;
     facts.examine_hosts().await;
+    facts.examine_team().await;
     facts.query_terminal().await;
     let run = |checks: &'static [Check]| {
         checks.iter().filter_map(|(section, name, check)| Some((*section, *name, check(&facts)?)))

@@ -1,0 +1,56 @@
+//! Checks the connection to the team's database, if a team is configured.
+
+use super::facts::Facts;
+use super::report::{CheckResult, error, ok, skipped};
+use crate::config::TeamSettings;
+use crate::model::text::CleanText;
+use crate::team::{TeamAddress, TeamConnection};
+use std::time::Duration;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The team's database and whether it can be used.
+#[derive(Debug)]
+pub(super) struct TeamFacts {
+    host: CleanText,
+    uses_tls: bool,
+    /// The error is a sentence. `None` if no connection was made, since docdeck is offline.
+    connected: Option<Result<(), String>>,
+}
+
+/// Connects to the team's database, unless offline. The error is a sentence. Returns `None` if no team is configured.
+pub(super) async fn examine(facts: &Facts<'_>) -> Option<Result<TeamFacts, String>> {
+    let settings = match TeamSettings::of_file(&facts.config, facts.config_file(), facts.environment) {
+        Ok(settings) => settings?,
+        Err(error) => return Some(Err(error.to_string())),
+    };
+    let address = async {
+        let url = settings.read_url().await.map_err(|error| error.to_string())?;
+        let roots = settings.roots().map_err(|error| error.to_string())?;
+        TeamAddress::new(&url, roots).map_err(|error| error.to_string())
+    };
+    let address = match address.await {
+        Ok(address) => address,
+        Err(sentence) => return Some(Err(sentence)),
+    };
+    let connected = if facts.is_offline {
+        None
+    } else {
+        let connection = TeamConnection::open_checked(&address, CONNECT_TIMEOUT).await;
+        Some(connection.map(drop).map_err(|error| error.to_string()))
+    };
+    Some(Ok(TeamFacts { host: address.host(), uses_tls: address.uses_tls(), connected }))
+}
+
+pub(super) fn database(facts: &Facts<'_>) -> CheckResult {
+    let TeamFacts { host, uses_tls, connected } = match facts.team.as_ref()? {
+        Ok(team) => team,
+        Err(sentence) => return error(sentence),
+    };
+    let tls = if *uses_tls { "TLS, certificate trusted" } else { "without TLS, on this computer" };
+    match connected {
+        None => skipped(format!("{host}: not asked, because of --offline")),
+        Some(Ok(())) => ok(format!("connected to {host}, {tls}")),
+        Some(Err(sentence)) => error(sentence),
+    }
+}
