@@ -143,7 +143,7 @@ async fn act_and_print(
 }
 
 /// Asks a question on the terminal. Returns whether the answer is yes.
-fn confirm(question: &str, out: &mut Out) -> bool {
+pub(super) fn confirm(question: &str, out: &mut Out) -> bool {
     out.note(&format!("{question} [y/N]"));
     let mut answer = String::new();
     let is_read = std::io::stdin().lock().read_line(&mut answer).is_ok();

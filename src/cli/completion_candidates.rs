@@ -10,6 +10,7 @@ use crate::model::row::Job;
 use crate::model::text::CleanText;
 use crate::store::Store;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 /// The maximum number of job ids that are offered. The newest jobs come first.
@@ -45,6 +46,15 @@ pub(super) fn statuses() -> ArgValueCandidates {
     ArgValueCandidates::new(|| filter_words().map(|(word, help)| candidate_with_help(&word, help)).collect())
 }
 
+/// Offers the names of the members of the team who started jobs.
+pub(super) fn authors() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let rows = tracked_jobs(&utf8_words(std::env::args_os())).unwrap_or_default();
+        let names: BTreeSet<&str> = rows.iter().filter_map(Job::author).map(CleanText::as_str).collect();
+        names.into_iter().filter(|name| is_shell_safe(name)).map(CompletionCandidate::new).collect()
+    })
+}
+
 /// Offers the common values of the option `views --last`.
 pub(super) fn range_names() -> ArgValueCandidates {
     ArgValueCandidates::new(|| RANGE_NAMES.map(|(word, help)| candidate_with_help(word, help)).into())
@@ -70,6 +80,13 @@ fn utf8_words(words: impl Iterator<Item = OsString>) -> Vec<String> {
 }
 
 fn job_candidates(words: &[String]) -> Option<Vec<CompletionCandidate>> {
+    let mut rows = tracked_jobs(words)?;
+    rows.sort_by_key(|row| std::cmp::Reverse((row.created_at, row.key)));
+    let offered = rows.iter().filter(|row| !row.local.dismissed).filter_map(job_candidate).take(MAX_IDS);
+    Some(offered.enumerate().map(|(place, offered)| offered.display_order(Some(place))).collect())
+}
+
+fn tracked_jobs(words: &[String]) -> Option<Vec<Job>> {
     let environment = Environment::from_process();
     let flags = read_typed_flags(words);
     let scope = match resolve(&flags, &environment).ok()? {
@@ -78,10 +95,7 @@ fn job_candidates(words: &[String]) -> Option<Vec<CompletionCandidate>> {
     };
     let folder = data_folder(&flags, &environment).ok()?;
     let runtime = tokio::runtime::Builder::new_current_thread().build().ok()?;
-    let mut rows = runtime.block_on(async { Store::open_for_reading(&folder).ok()?.jobs(&scope).await.ok() })?;
-    rows.sort_by_key(|row| std::cmp::Reverse((row.created_at, row.key)));
-    let offered = rows.iter().filter(|row| !row.local.dismissed).filter_map(job_candidate).take(MAX_IDS);
-    Some(offered.enumerate().map(|(place, offered)| offered.display_order(Some(place))).collect())
+    runtime.block_on(async { Store::open_for_reading(&folder).ok()?.jobs(&scope).await.ok() })
 }
 
 fn job_candidate(row: &Job) -> Option<CompletionCandidate> {

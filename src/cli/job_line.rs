@@ -7,6 +7,7 @@ use crate::model::colors::ColorRole;
 use crate::model::job_state::{JobState, NEEDS_YOU, pull_request_label, state_word};
 use crate::model::json;
 use crate::model::row::{Job, JobGroup};
+use crate::model::text::CleanText;
 use crate::store::{Store, StoreError};
 use serde_json::Value;
 
@@ -30,7 +31,8 @@ pub(super) fn id_text(row: &Job) -> String {
 /// Writes jobs as a table. In a pipe, the columns are: id, state, pull request URL, start of the state (empty if
 /// unknown), title.
 pub(super) fn write_job_table<'a>(rows: impl IntoIterator<Item = &'a Job>, now: Time, out: &mut Out) {
-    let columns = [
+    let rows: Vec<&Job> = rows.into_iter().collect();
+    let mut columns = vec![
         TextColumn::new("", ColumnKind::Left, |row: &&Job, _| {
             TextCell::new(ColorRole::Warning, if row.group() == JobGroup::NeedsYou { NEEDS_YOU } else { "" })
         })
@@ -53,7 +55,11 @@ pub(super) fn write_job_table<'a>(rows: impl IntoIterator<Item = &'a Job>, now: 
             TextCell::new(ColorRole::Text, row.local.title.as_str())
         }),
     ];
-    let lines = table_lines(&columns, &rows.into_iter().collect::<Vec<_>>(), out);
+    if rows.iter().any(|row| row.author().is_some()) {
+        let author = |row: &&Job, _: &Out| TextCell::new(ColorRole::Muted, row.author().map_or("", CleanText::as_str));
+        columns.insert(columns.len() - 1, TextColumn::new("BY", ColumnKind::Left, author).only_on_terminal());
+    }
+    let lines = table_lines(&columns, &rows, out);
     out.lines(&lines);
 }
 

@@ -5,7 +5,7 @@ use super::exit_code::Code;
 use super::job_line::{jobs_json, write_job_table};
 use super::out::{Out, clean_line};
 use super::session::StoreSession;
-use crate::model::job_state::{filter_words, normalized, state_words};
+use crate::model::job_state::{filter_words, normalized, starts_with_normalized, state_words};
 use crate::model::row::{Job, JobGroup};
 use crate::tui::format::plural;
 use clap::Args;
@@ -16,7 +16,8 @@ use std::collections::BTreeSet;
 pub(super) const OUTPUT_HELP: &str = "\
 With --json: {\"jobs\": [JOB, …]}. A JOB is the service's object {\"id\", \"status\", \"source\": \
 {\"repository\", \"ref\"}, \"model\", \"prLink\", \"createdAt\", \"archivedAt\"} plus \"title\", \"prompt\", \
-\"tags\", \"pages\", \"delivery\" and \"pullRequest\" (as in `docdeck pr --help`). Unknown values are null. \"delivery\": accepted, or the state of an undelivered \
+\"author\", \"tags\", \"pages\", \"delivery\" and \"pullRequest\" (as in `docdeck pr --help`). Unknown values are null. \
+\"author\": the member of the team who started the job, null if it was started on this computer. \"delivery\": accepted, or the state of an undelivered \
 prompt: queued, paused, sending, not sent, rejected, unconfirmed, discarded.
 
 If a command with --json fails, it writes an object with \"error\" (the message on stderr) and \"exitCode\".
@@ -32,6 +33,12 @@ pub(super) struct Options {
     /// (unconfirmed, queued, …) or group (needs-you, working, done, dismissed)
     #[arg(long, value_name = "S", add = super::completion_candidates::statuses())]
     status: Option<String>,
+    /// list only jobs that this member of the team started; the start of the name is enough
+    #[arg(long, value_name = "NAME", conflicts_with = "mine", add = super::completion_candidates::authors())]
+    by: Option<String>,
+    /// list only jobs that no other member of the team started
+    #[arg(long)]
+    mine: bool,
     /// print JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -44,9 +51,15 @@ pub(super) async fn run(session: &StoreSession, options: &Options, out: &mut Out
     if let Some(wanted) = &options.status {
         check_status(wanted, &all)?;
     }
+    let author = options.by.as_deref().map(normalized);
+    let of_author = |row: &Job| match (&author, row.author()) {
+        (Some(start), author) => author.is_some_and(|name| starts_with_normalized(name.as_str(), start)),
+        (None, author) => !options.mine || author.is_none(),
+    };
+    let all = all.into_iter().filter(of_author);
     let (mut rows, others): (Vec<Job>, Vec<Job>) = match &options.status {
-        Some(wanted) => all.into_iter().partition(|row| has_status_word(row, wanted)),
-        None => all.into_iter().partition(|row| row.group() != JobGroup::Dismissed),
+        Some(wanted) => all.partition(|row| has_status_word(row, wanted)),
+        None => all.partition(|row| row.group() != JobGroup::Dismissed),
     };
     rows.sort_by_key(|row| (row.group(), Reverse(row.sort_time()), Reverse(row.key)));
     if options.json {

@@ -87,6 +87,7 @@ fn job_header(row: &Job, now: Time, out: &Out) -> Vec<String> {
         ("PR state", row.pull_request.as_deref().map(|state| pull_request_text(state, out, now))),
         ("repo", text(row.remote.source.repository.as_deref())),
         ("branch", text(row.remote.source.git_ref.as_ref())),
+        ("by", text(row.author())),
         ("model", text(row.remote.model.as_deref())),
         ("tags", words(&row.local.tags)),
         ("pages", words(&row.local.pages)),

@@ -10,8 +10,9 @@ use super::text::CleanText;
 use super::time_format::json_time;
 use serde_json::{Value, json};
 
-/// Returns the job as the service's object plus `title`, `prompt`, `tags`, `pages` and `delivery`. `prompt` is the text
-/// that created the job, or null if the job was created elsewhere.
+/// Returns the job as the service's object plus `title`, `author`, `prompt`, `tags`, `pages` and `delivery`. `prompt` is the text
+/// that created the job, or null if the job was created elsewhere. `author` is the member of the team who created the
+/// job on another computer, or null.
 ///
 /// `delivery` is the state of the most urgent undelivered prompt in the thread. If there is none, it is `accepted` for
 /// a job that exists on the service, and `discarded` otherwise.
@@ -22,6 +23,7 @@ pub fn job_object(row: &Job, prompt: Option<&str>) -> Value {
         "id": id,
         "createdAt": json_time(row.created_at),
         "title": local.title,
+        "author": row.author(),
         "prompt": prompt,
         "tags": local.tags.as_slice(),
         "pages": local.pages.as_slice(),
@@ -135,6 +137,7 @@ mod tests {
             "createdAt": "2027-01-15T08:00:00.000Z",
             "archivedAt": null,
             "title": "My title",
+            "author": null,
             "prompt": "Fix\nit",
             "tags": ["docs", "api"],
             "pages": ["/quickstart"],

@@ -89,6 +89,20 @@ pub struct LocalState {
     pub undelivered_at: Option<Time>,
     /// The position of the job's first queued or paused prompt in the send queue; smaller positions are sent first.
     pub queue_position: Option<i64>,
+    /// What other members of the team did about the job; `None` if nothing is known.
+    pub team: Option<Box<TeamActivity>>,
+}
+
+/// What other members of the team did about a job. All names are those of other members: what was done on this computer
+/// is `None`, like what is unknown.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TeamActivity {
+    /// Who started the job.
+    pub author: Option<CleanText>,
+    /// Who wrote the last follow-up that the service accepted.
+    pub followed_up_by: Option<CleanText>,
+    /// Who dismissed the job; `None` if it is not dismissed.
+    pub dismissed_by: Option<CleanText>,
 }
 
 /// The groups of the jobs list, most urgent first.
@@ -182,9 +196,16 @@ impl Job {
             undelivered: None,
             undelivered_at: None,
             queue_position: None,
+            team: None,
         };
         let (id, pull_request, remote) = (None, None, RemoteState::default());
         Self { key, id, created_at: written_at, remote, pull_request, local, revision: 0 }
+    }
+
+    /// Returns the member of the team who started the job on another computer; `None` if it was started on this one, or
+    /// if that is unknown.
+    pub fn author(&self) -> Option<&CleanText> {
+        self.local.team.as_ref()?.author.as_ref()
     }
 
     /// Whether the job has changed since the user last viewed it.

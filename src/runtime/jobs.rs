@@ -156,7 +156,8 @@ impl EffectRunner {
             let drafts = drafts.into_iter().map(|draft| (draft.slot, draft.text)).collect();
             // If no tips are stored, none was shown yet, even if there are jobs: commands may have created them.
             let tips = Some(self.store.value(TIPS_KEY).await?.unwrap_or_default());
-            Ok(InitialData { jobs, drafts, draft_pages, unsent_reviews, log, tips })
+            let is_shared = self.store.team(&self.scope).await?.is_some();
+            Ok(InitialData { jobs, drafts, draft_pages, unsent_reviews, log, tips, is_shared })
         };
         read.await.map_err(store_failure)
     }

@@ -6,7 +6,7 @@ use crate::model::Time;
 use crate::model::job::{JobId, JobSource, RemoteState, Status};
 use crate::model::prompt::{DeliveryKind, EventKind, JobEvent, Prompt, PromptId, PromptKind};
 use crate::model::pull_request::{PullRequest, PullRequestFact, PullRequestTurn};
-use crate::model::row::{Job, JobKey, LocalState};
+use crate::model::row::{Job, JobKey, LocalState, TeamActivity};
 use crate::model::text::CleanText;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Result, Row, RowIndex};
@@ -114,7 +114,8 @@ pub(super) fn read_optional_time(row: &Row<'_>, column: impl RowIndex) -> Result
 /// from another table (see [`select_jobs`]).
 const JOB_COLUMNS: &str = "key, id, title, own_title, tags, note, status, repository, git_ref, model, pr_link, \
      created_at, archived_at, started_at, finished_at, changed_at, checked_at, viewed_at, handled_at, followed_up_at, \
-     gone, gone_at, dismissed, undelivered, undelivered_at, queue_position, revision, pull_request, pages";
+     gone, gone_at, dismissed, undelivered, undelivered_at, queue_position, revision, pull_request, \
+     author, followed_up_by, dismissed_by, pages";
 
 /// Returns a query for jobs; `rest` is the part after `FROM job`.
 pub(super) fn select_jobs(rest: &str) -> String {
@@ -245,12 +246,22 @@ fn read_local_state(row: &Row<'_>) -> Result<LocalState> {
         undelivered: undelivered.as_deref().and_then(DeliveryKind::parse),
         undelivered_at: read_optional_time(row, job_column!("undelivered_at"))?,
         queue_position: row.get(job_column!("queue_position"))?,
+        team: read_team_activity(row)?,
     })
+}
+
+fn read_team_activity(row: &Row<'_>) -> Result<Option<Box<TeamActivity>>> {
+    let activity = TeamActivity {
+        author: row.get(job_column!("author"))?,
+        followed_up_by: row.get(job_column!("followed_up_by"))?,
+        dismissed_by: row.get(job_column!("dismissed_by"))?,
+    };
+    Ok((activity != TeamActivity::default()).then(|| Box::new(activity)))
 }
 
 /// Returns the columns that [`super::job_rows::update_job`] writes, with their values. The user's title, tags and note
 /// are written by `labels` instead.
-pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 21] {
+pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 22] {
     let time = |time: Option<Time>| time.map_or(NULL, |time| time.timestamp_millis().into());
     // All fields are named, so that a new one can't be forgotten.
     let Job { key: _, id, created_at, remote, pull_request, local, revision: _ } = job;
@@ -274,7 +285,9 @@ pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 21
         undelivered: _,
         undelivered_at: _,
         queue_position: _,
+        team,
     } = local;
+    let dismissed_by = team.as_ref().and_then(|team| team.dismissed_by.as_ref()).filter(|_| *dismissed);
     let pull_request = pull_request.as_ref().and_then(|state| serde_json::to_string(state).ok());
     let turn = job.pr_turn().map(|turn| match turn {
         PullRequestTurn::User => "user",
@@ -302,6 +315,7 @@ pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 21
         ("viewed_at", time(*viewed_at)),
         ("gone", (*gone).into()),
         ("dismissed", (*dismissed).into()),
+        ("dismissed_by", text_or_null(dismissed_by.map(CleanText::as_str))),
         ("handled_at", time(*handled_at)),
         ("followed_up_at", time(*followed_up_at)),
         ("gone_at", time(*gone_at)),

@@ -116,7 +116,7 @@ fn next_revision(tx: &Transaction<'_>) -> StoreResult<i64> {
 /// Gives the row its next revision, and updates the columns that depend on its prompts: the state of the most urgent
 /// undelivered prompt, and the job's position in the queue. A discarded prompt counts here only if it would have
 /// created the job and the job has no id. The prompts of other computers don't count, since the user can't do anything
-/// about them.
+/// about them; their authors are written to the row.
 pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> StoreResult<Job> {
     let revision = next_revision(tx)?;
     let sql = format!(
@@ -128,7 +128,11 @@ pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> StoreResult<Job> {
                                  WHEN 'sending' THEN 4 WHEN 'dismissed' THEN 5 ELSE 6 + paused END
              LIMIT 1),
              queue_position = (SELECT min(coalesce(prompt.queue_position, prompt.id)) FROM prompt
-                               WHERE job = ?1 AND state = 'queued' AND author IS NULL)
+                               WHERE job = ?1 AND state = 'queued' AND author IS NULL),
+             author = (SELECT prompt.author FROM prompt WHERE job = ?1 AND kind = 'create' ORDER BY id LIMIT 1),
+             followed_up_by = (SELECT prompt.author FROM prompt
+                               WHERE job = ?1 AND kind = 'follow-up' AND state = 'accepted'
+                               ORDER BY sent_at DESC, id DESC LIMIT 1)
          WHERE key = ?1"
     );
     tx.change(&sql, params![key, revision])?;

@@ -106,7 +106,12 @@ fn apply_change(row: &mut Job, change: &LocalChange, now: Time) {
             row.local.tags.retain(|known| !tags.contains(known));
         }
         LocalChange::Note(note) => row.local.note = note.clone().filter(|note| !note.as_str().trim().is_empty()),
-        LocalChange::Dismissed(dismissed) => row.local.dismissed = *dismissed,
+        LocalChange::Dismissed(dismissed) => {
+            row.local.dismissed = *dismissed;
+            if let Some(team) = &mut row.local.team {
+                team.dismissed_by = None;
+            }
+        }
         // The time is never earlier than the last change, even if the clock was set back in the meantime.
         LocalChange::Viewed => row.local.viewed_at = Some(now.max(row.local.changed_at)),
         LocalChange::Handled => {

@@ -26,7 +26,7 @@ const PULL_REQUESTS_SCHEMA: i64 = 12;
 const PULL_REQUEST_COUNTS_SCHEMA: i64 = 15;
 
 /// All migrations, oldest first. The first one creates schema version 1.
-pub(super) const MIGRATIONS: [&str; 21] = [
+pub(super) const MIGRATIONS: [&str; 22] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
@@ -48,6 +48,7 @@ pub(super) const MIGRATIONS: [&str; 21] = [
     include_str!("../../assets/schema/0019_job_signals_after.sql"),
     include_str!("../../assets/schema/0020_team.sql"),
     include_str!("../../assets/schema/0021_team_uses.sql"),
+    include_str!("../../assets/schema/0022_authors.sql"),
 ];
 
 /// The statements that create the current schema in an empty file. They do the same as all migrations, 20 times as

@@ -316,7 +316,8 @@ fn compare_jobs(
         let known = read_known(db, job.key)?;
         let must_resend = known.as_ref().is_none_or(|(_, hash)| *hash == RESEND);
         let (known, hash) = known.unwrap_or_default();
-        let change = job_change(&known, &job, clock);
+        let mut change = job_change(&known, &job, clock);
+        change.dismissed_by = (change.dismissed == Some(true)).then(|| author.to_owned());
         let prompts = own_prompts(db, &job, member, author, clock)?;
         let prompts_hash = hash_prompts(&prompts);
         if change.is_empty() && prompts_hash == hash && !must_resend {

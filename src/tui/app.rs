@@ -110,6 +110,7 @@ pub struct App {
     /// The commands and themes that were chosen in the command palette, the most recent first.
     pub(super) recent_choices: Vec<super::state::PaletteChoice>,
     pub(super) finish_alerts: super::finish_alerts::FinishAlerts,
+    pub(super) team_notices: super::team_notices::TeamNotices,
     pub(super) tips: super::state::Tips,
     pub(super) startup_queue: super::state::StartupQueue,
     /// The jobs of other profiles in the list of all profiles' jobs. Updates of these jobs are not applied to `jobs`.
@@ -169,6 +170,7 @@ impl App {
             on_screen: Vec::new(),
             recent_choices: Vec::new(),
             finish_alerts: super::finish_alerts::FinishAlerts::default(),
+            team_notices: super::team_notices::TeamNotices::default(),
             tips: super::state::Tips::default(),
             startup_queue: super::state::StartupQueue::default(),
             other_profile_jobs: HashSet::new(),

@@ -25,6 +25,9 @@ const MIN_SCORE_PER_CHAR: usize = 19;
 /// The minimum length of a word that is searched in prompts. A shorter word would be found in nearly every prompt.
 const MIN_PROMPT_WORD_CHARS: usize = 2;
 
+/// The term for the jobs that no other member of the team started.
+const MINE: &str = "mine";
+
 /// A parsed filter. A row passes if it matches every term.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct JobFilter {
@@ -53,6 +56,10 @@ enum Criterion {
     FailedCheck(String),
     /// The start of a tag.
     Tag(String),
+    /// The start of the name of the member who started the job.
+    Author(String),
+    /// No other member started the job.
+    Mine,
 }
 
 /// A word to search for.
@@ -74,7 +81,7 @@ fn parse_atom(word: &str, kind: AtomKind) -> Atom {
 
 impl JobFilter {
     /// Parses a filter: words, `s:` status, `m:` model, `#1423`, `pr:` state of the pull request, `check:` failed check,
-    /// `tag:x` or `#x`, each with an optional `!` for “not”. Ignores incomplete terms (`s:`, `!`).
+    /// `tag:x` or `#x`, `by:` author, `mine`, each with an optional `!` for “not”. Ignores incomplete terms (`s:`, `!`).
     pub fn parse(typed: &str) -> Self {
         Self { terms: typed.split_whitespace().filter_map(JobTerm::parse).collect() }
     }
@@ -163,6 +170,7 @@ impl JobTerm {
             | (Criterion::PullRequestState(now), Criterion::PullRequestState(before))
             | (Criterion::FailedCheck(now), Criterion::FailedCheck(before))
             | (Criterion::PullRequest(now), Criterion::PullRequest(before))
+            | (Criterion::Author(now), Criterion::Author(before))
             | (Criterion::Tag(now), Criterion::Tag(before)) => now.starts_with(before),
             _ => false,
         }
@@ -186,6 +194,10 @@ impl JobTerm {
             Criterion::FailedCheck(normalized(&check))
         } else if let Some(tag) = after_prefix("tag:") {
             Criterion::Tag(tag.trim_start_matches('#').to_owned())
+        } else if let Some(author) = after_prefix("by:") {
+            Criterion::Author(normalized(&author))
+        } else if rest == MINE {
+            Criterion::Mine
         } else if let Some(number) = after_prefix("#").filter(|number| is_number(number)) {
             Criterion::PullRequest(number)
         } else if let Some(tag) = after_prefix("#") {
@@ -208,8 +220,9 @@ impl JobTerm {
             | Criterion::PullRequestState(text)
             | Criterion::FailedCheck(text)
             | Criterion::PullRequest(text)
-            | Criterion::Tag(text) => text.is_empty(),
-            Criterion::Model(_) => false,
+            | Criterion::Tag(text)
+            | Criterion::Author(text) => text.is_empty(),
+            Criterion::Model(_) | Criterion::Mine => false,
         };
         (!is_incomplete).then_some(Self { is_negated: not, criterion })
     }
@@ -364,6 +377,8 @@ fn match_criterion(
             state.checks.failed.iter().any(|check| normalized(check.name.as_str()).contains(part))
         }),
         Criterion::Tag(start) => row.local.tags.iter().any(|tag| tag.as_str().starts_with(start.as_str())),
+        Criterion::Author(start) => row.author().is_some_and(|author| starts_with_normalized(author.as_str(), start)),
+        Criterion::Mine => row.author().is_none(),
     };
     if passes { Match::Passes } else { Match::Fails }
 }
@@ -538,6 +553,26 @@ mod tests {
         for typed in ["pr:draft", "pr:ready", "pr:unknown", "check:spelling", "!pr:open"] {
             assert!(!finds(typed, &unread), "{typed}");
         }
+    }
+
+    #[test]
+    fn jobs_are_found_by_the_member_who_started_them() {
+        use crate::model::row::TeamActivity;
+        let finds = |typed: &str, row: &Job| {
+            let mut state = FilterState::default();
+            state.set(JobFilter::parse(typed));
+            state.match_row(row) == Match::Passes
+        };
+        let (mine, mut other) = (job(), job());
+        let author = Some(CleanText::line("Ana@desk"));
+        other.local.team = Some(Box::new(TeamActivity { author, ..TeamActivity::default() }));
+        for typed in ["by:ana", "by:ANA@desk", "!mine", "by:", "!by:bob", "sso by:a"] {
+            assert!(finds(typed, &other), "{typed}");
+        }
+        for typed in ["by:bob", "by:desk", "mine", "!by:ana"] {
+            assert!(!finds(typed, &other), "{typed}");
+        }
+        assert!(finds("mine", &mine) && !finds("by:ana", &mine) && !finds("!MINE", &mine));
     }
 
     #[test]

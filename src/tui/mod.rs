@@ -54,6 +54,7 @@ mod queue;
 mod quitting;
 mod startup_queue;
 mod state;
+mod team_notices;
 mod thread_prefetch;
 mod timers;
 mod tips;

@@ -318,7 +318,7 @@ impl App {
         effects.push(Effect::Quit);
     }
 
-    /// Shows the alerts of this update in a notice, and sends the notification that is due.
+    /// Shows the alerts and the team's notices of this update, and sends the notification that is due.
     pub(super) fn show_finish_alerts(&mut self, now: Time, effects: &mut Vec<Effect>) {
         // An alert doesn't replace the notice of a problem.
         if let Some(summary) = self.finish_alerts.take_new()
@@ -327,5 +327,10 @@ impl App {
             self.notify(Severity::Info, summary.as_str(), now);
         }
         effects.extend(self.finish_alerts.take_due(now).map(Effect::Notify));
+        if let Some(text) = self.team_notices.take(now)
+            && self.notice.as_ref().is_none_or(|notice| notice.severity == Severity::Info)
+        {
+            self.notify(Severity::Info, text.as_str(), now);
+        }
     }
 }

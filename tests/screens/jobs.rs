@@ -274,11 +274,25 @@ fn the_details_name_what_a_job_waits_for() {
 }
 
 #[test]
+fn jobs_of_a_team_have_their_author() {
+    snapshots("jobs_of_a_team", &[SMALL, LARGE], &["f follow up"], ScreenFixture::share_jobs);
+    let mut fixture = ScreenFixture::new((160, 48));
+    fixture.share_jobs();
+    let shown = text(&render(&fixture.app, ColorDepth::None));
+    for part in [" by ", " bob@laptop ", " maximilian@… ", "ana", "› you"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    fixture.press_keys("/ b y : b o b");
+    let shown = text(&render(&fixture.app, ColorDepth::None));
+    assert!(shown.contains("Add a Python quickstart") && shown.contains("1 of 15"), "{shown}");
+}
+
+#[test]
 fn hostile_text_from_the_service_cannot_leave_its_cell() {
     let mut fixture = ScreenFixture::new((120, 40));
     fixture.load_hostile_job("\x1b]0;owned\x07\x1b[2JFix \u{202e}txet \u{1b}]8;;https://evil\u{1b}\\link");
     let shown = text(&render(&fixture.app, ColorDepth::None));
-    assert!(shown.contains("Fix txet link"), "{shown}");
+    assert_eq!(shown.matches("Fix txet").count(), 5, "title, title of the details, column, fact and thread: {shown}");
     assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'));
 }
 

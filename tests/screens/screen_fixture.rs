@@ -20,7 +20,7 @@ use docdeck::model::prompt::{
 };
 use docdeck::model::pull_request::{Checks, ChecksState, FailedCheck, PullRequest, PullRequestState, Review};
 use docdeck::model::report::Report;
-use docdeck::model::row::{Job, JobKey};
+use docdeck::model::row::{Job, JobKey, TeamActivity};
 use docdeck::model::setup::ExistingSettings;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
@@ -77,6 +77,10 @@ fn with_pr(mut row: Job, number: u32) -> Job {
 /// Returns the job that [`thread`] belongs to.
 fn job_of_thread() -> Job {
     with_pr(Job { created_at: ago(60), ..row(1, "Fix broken links in /api", Some(Status::Completed), 14) }, 1423)
+}
+
+fn started_by(author: &str) -> TeamActivity {
+    TeamActivity { author: Some(CleanText::line(author)), ..TeamActivity::default() }
 }
 
 fn viewed(mut row: Job) -> Job {
@@ -269,6 +273,22 @@ impl ScreenFixture {
         self.handle(Msg::Engine(EngineEvent::Thread(JobKey(1))));
     }
 
+    /// Shows some of the jobs and prompts as those of other members of a team.
+    pub(crate) fn share_jobs(&mut self) {
+        let mut jobs = rows();
+        for (key, author) in [(1, "ana"), (4, "bob@laptop"), (8, "ana"), (11, "maximilian@workstation")] {
+            let job = jobs.iter_mut().find(|job| job.key == JobKey(key)).expect("the job");
+            job.local.team = Some(Box::new(started_by(author)));
+        }
+        let data = InitialData { jobs, is_shared: true, ..InitialData::default() };
+        self.handle(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(data)))));
+        self.load_budgets();
+        self.handle(Msg::Engine(EngineEvent::Connection(Connection::Ready)));
+        self.thread.prompts[0].author = Some(CleanText::line("ana"));
+        self.app.jobs.select(JobKey(1));
+        self.handle(Msg::Engine(EngineEvent::Thread(JobKey(1))));
+    }
+
     /// Adds custom titles, tags and notes to some of the jobs.
     pub(crate) fn add_custom_labels(&mut self) {
         let tags = |words: &[&str]| words.iter().map(|word| CleanText::line(word)).collect::<Vec<_>>();
@@ -407,7 +427,10 @@ impl ScreenFixture {
     }
 
     pub(crate) fn load_hostile_job(&mut self, title: &str) {
-        let jobs = vec![row(1, title, Some(Status::Active), 3)];
+        let mut job = row(1, title, Some(Status::Active), 3);
+        job.local.team = Some(Box::new(started_by(title)));
+        self.thread.prompts[0].author = Some(CleanText::line(title));
+        let jobs = vec![job];
         self.handle(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData {
             jobs,
             ..InitialData::default()

@@ -28,6 +28,8 @@ async fn what_one_member_changes_the_other_sees_with_its_author() {
     for prompt in bob.prompts("j1").await {
         assert_eq!(prompt.author, Some(text("ana")));
     }
+    let activity = async |member: &Member| member.job("j1").await.local.team.map(|team| *team).unwrap_or_default();
+    assert_eq!(activity(&bob).await.followed_up_by, Some(text("ana")));
     // The other direction, and a removal.
     bob.change("j1", LocalChange::RemoveTags(vec![text("api")])).await;
     bob.change("j1", LocalChange::Note(None)).await;
@@ -38,6 +40,15 @@ async fn what_one_member_changes_the_other_sees_with_its_author() {
     let seen = ana.seen("j1").await;
     assert_eq!((seen.tags, seen.note, seen.dismissed), (vec!["docs".to_owned()], None, true));
     assert_eq!(seen.prompts.get("of bob").map(String::as_str), Some("accepted"));
+    let of_bob = activity(&ana).await;
+    assert_eq!((of_bob.followed_up_by, of_bob.dismissed_by), (Some(text("bob")), Some(text("bob"))));
+    assert_eq!(activity(&bob).await.dismissed_by, None, "bob did it");
+    ana.change("j1", LocalChange::Dismissed(false)).await;
+    assert_eq!(activity(&ana).await.dismissed_by, None);
+    ana.change("j1", LocalChange::Dismissed(true)).await;
+    ana.exchange().await;
+    assert_eq!(activity(&ana).await.dismissed_by, None, "ana did it");
+    bob.exchange().await;
     // Nothing is left to send, and nothing echoes.
     for member in [&ana, &bob, &ana, &bob] {
         assert_eq!(member.exchange().await, ExchangeReport::default(), "{}", member.name);
@@ -184,6 +195,7 @@ async fn hostile_and_newer_rows_are_cleaned_or_left_out() {
     let time = "2026-11-20T14:02:30.000Z";
     let state = format!(
         r#"{{"title":{{"at":"{time}","value":"a\u001b[2Jb\u202ec"}},"note":{{"at":"{time}","value":"x\u001b]0;y\u0007\nz"}},
+            "dismissed":{{"at":"{time}","value":true}},"dismissedBy":{{"at":"{time}","value":"d\u001b[2Jan"}},
             "tags":{{"UP\u001b[1mPER":{{"at":"{time}","value":true}}}},"service":{{"prLink":{{"at":"{time}","value":"https://x.example/\u001b[31m"}}}}}}"#
     );
     let prompt = format!(
@@ -207,6 +219,7 @@ async fn hostile_and_newer_rows_are_cleaned_or_left_out() {
     let hostile =
         hostile.iter().find(|job| job.id.as_ref().is_some_and(|id| id.as_str().starts_with('h'))).expect("listed");
     assert_eq!(hostile.local.title.as_str(), "abc");
+    assert_eq!(hostile.local.team.as_ref().and_then(|team| team.dismissed_by.clone()), Some(text("dan")));
     assert_eq!(hostile.local.note.as_ref().map(|note| note.as_str()), Some("x\nz"));
     let shown = format!("{:?} {:?}", hostile.local, bob.prompts("j1").await[0].author);
     assert!(!shown.contains("\\u{1b}") && !shown.contains("\\u{202e}"), "{shown}");

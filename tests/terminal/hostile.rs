@@ -421,7 +421,8 @@ fn import_batch_files_themes_and_templates_print_only_text() {
             "kind": "job", "baseUrl": "http://127.0.0.1:9", "project": "p", "id": format!("i{text}"), "status": text,
             "source": { "repository": text, "ref": text }, "model": text, "prLink": text, "title": text, "note": text,
             "tags": [text], "pages": [text], "prompt": text, "createdAt": "2026-01-01T00:00:00Z",
-            "prompts": [{ "kind": "create", "text": format!("go {text}"), "delivery": "accepted", "reason": text }],
+            "prompts": [{ "kind": "create", "text": format!("go {text}"), "delivery": "accepted", "reason": text,
+                          "author": text }],
         });
         let odd = serde_json::json!({ "kind": text, "baseUrl": text });
         for lines in [vec![&header, &job], vec![&header, &odd]] {

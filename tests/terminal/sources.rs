@@ -276,6 +276,27 @@ const SOURCES: &[(&str, Source)] = &[
         let formats = ["table", "csv", "md"];
         formats.map(|format| fixture.output(&["views", "--profile", "v", "--format", format])).to_vec()
     }),
+    ("name of a team member", |fixture, attack| {
+        fixture.write_profile_and(&format!("[team]\nname = {}\nurl_file = \"missing\"\n", attack.quoted()));
+        let header = serde_json::json!({ "kind": "docdeck", "version": 1, "program": "docdeck" });
+        let job = serde_json::json!({
+            "kind": "job", "baseUrl": fixture.url, "project": "p", "id": format!("t{}", attack.n), "status": "active",
+            "createdAt": "2026-01-01T00:00:00Z",
+            "prompts": [{ "kind": "create", "text": "go", "delivery": "accepted", "author": attack.text }],
+        });
+        fixture.write("backup.jsonl", &format!("{header}\n{job}\n"));
+        let (id, short) = (format!("t{}", attack.n), attack.short());
+        let all: [&[&str]; 7] = [
+            &["import", "backup.jsonl"],
+            &["show", &id],
+            &["show", &id, "--json"],
+            &["jobs"],
+            &["jobs", "--json"],
+            &["jobs", "--by", &short],
+            &["team", "status"],
+        ];
+        all.map(|words| fixture.output(words)).to_vec()
+    }),
     ("service's job", |fixture, attack| {
         fixture.write_profile_and("");
         let id = attack.n.to_string();

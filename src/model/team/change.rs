@@ -25,6 +25,9 @@ pub struct JobChange {
     pub note: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dismissed: Option<bool>,
+    /// The name of this member, if it dismissed the job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dismissed_by: Option<String>,
     /// The tags that were added (`true`) or removed.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, bool>,
@@ -48,6 +51,7 @@ impl JobChange {
             title: self.title.as_ref().map(|title| register(now, title)),
             note: self.note.as_ref().map(|note| register(now, note)),
             dismissed: self.dismissed.as_ref().map(|dismissed| register(now, dismissed)),
+            dismissed_by: self.dismissed_by.as_ref().map(|name| register(now, name)),
             tags: self.tags.iter().map(|(tag, has_tag)| (tag.clone(), register(now, has_tag))).collect(),
         }
     }

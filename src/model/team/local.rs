@@ -5,7 +5,7 @@ use crate::model::Time;
 use crate::model::backup::merge_rules::{last_response, merge_service_data};
 use crate::model::change::normalized_tags;
 use crate::model::job::Status;
-use crate::model::prompt::{EventKind, JobEvent, MAX_TITLE_CHARS};
+use crate::model::prompt::{EventKind, JobEvent, MAX_AUTHOR_CHARS, MAX_TITLE_CHARS};
 use crate::model::pull_request::PullRequest;
 use crate::model::row::Job;
 use crate::model::text::CleanText;
@@ -95,8 +95,9 @@ pub fn apply_shared(job: &mut Job, base: &SharedJob, shared: &SharedJob, clock: 
         let note = CleanText::block(shared_text(shared.note.as_ref()));
         job.local.note = Some(note).filter(|note| !note.as_str().trim().is_empty());
     }
-    if pending.dismissed.is_none() {
+    if pending.dismissed.is_none() && job.local.dismissed != is_dismissed(shared) {
         job.local.dismissed = is_dismissed(shared);
+        job.local.team.get_or_insert_default().dismissed_by = dismissed_by(shared);
     }
     let added = pending.tags.iter().filter(|(_, is_added)| **is_added).map(|(tag, _)| tag.as_str());
     let kept = shared.current_tags().filter(|tag| pending.tags.get(*tag) != Some(&false));
@@ -231,4 +232,10 @@ fn note_text(job: &Job) -> &str {
 
 fn is_dismissed(shared: &SharedJob) -> bool {
     shared.dismissed.as_ref().is_some_and(|dismissed| dismissed.value)
+}
+
+/// Returns the name of the member who dismissed the job; `None` if it is not dismissed or the name is unknown.
+fn dismissed_by(shared: &SharedJob) -> Option<CleanText> {
+    let name = &shared.dismissed_by.as_ref().filter(|_| is_dismissed(shared))?.value;
+    Some(CleanText::title(name, MAX_AUTHOR_CHARS)).filter(|name| !name.is_empty())
 }

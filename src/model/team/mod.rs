@@ -12,6 +12,7 @@
 
 mod batch;
 mod change;
+mod handled;
 mod local;
 mod permission;
 mod prompt;
@@ -19,6 +20,7 @@ mod status;
 
 pub use batch::{IncomingChange, OutgoingChange, TeamBatch};
 pub use change::JobChange;
+pub use handled::handled_by_member;
 pub use local::{TeamClock, apply_shared, job_change};
 pub use permission::{BOOKING_LIFETIME, TeamCount, TeamPermission, UnreportedUse, booking_window};
 pub use prompt::{PromptUid, SharedPrompt};
@@ -100,6 +102,9 @@ pub struct SharedJob {
     pub note: Option<Register<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dismissed: Option<Register<bool>>,
+    /// The name of the member who dismissed the job last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dismissed_by: Option<Register<String>>,
     /// For each tag that the job ever had, whether it has it now.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, Register<bool>>,
@@ -112,6 +117,7 @@ impl SharedJob {
         keep_later(&mut self.title, &other.title);
         keep_later(&mut self.note, &other.note);
         keep_later(&mut self.dismissed, &other.dismissed);
+        keep_later(&mut self.dismissed_by, &other.dismissed_by);
         merge_registers(&mut self.service, &other.service);
         merge_registers(&mut self.tags, &other.tags);
         if other.pull_request.as_ref().map(pull_request_order) > self.pull_request.as_ref().map(pull_request_order) {

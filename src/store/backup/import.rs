@@ -186,7 +186,7 @@ impl Import<'_> {
         }
         self.counts.jobs_added += 1;
         // A job without an id must always be touched, since its first prompt may have been discarded.
-        let is_settled = |prompt: &PromptRecord| !prompt.delivery.kind().blocks_next();
+        let is_settled = |prompt: &PromptRecord| !prompt.delivery.kind().blocks_next() && prompt.author.is_none();
         if record.row.id.is_none() || !record.prompts.iter().all(is_settled) {
             job_rows::touch(self.tx, key)?;
         }

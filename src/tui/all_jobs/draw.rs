@@ -55,7 +55,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs
         return;
     }
     let (lines, rows, width) = (g.all_jobs_lines(), g.all_jobs_rows(), usize::from(inner.width));
-    let columns = job_table(width, Some(name_width(view, open, rows, width)));
+    let columns = job_table(width, Some(name_width(view, open, rows, width)), None);
     draw_headings(frame, view, &columns, inner, lines);
     for (n, line) in open.list.visible(rows).enumerate() {
         let line = match line {

@@ -28,6 +28,8 @@ pub const TIME_CELLS: usize = 7;
 const MIN_ROWS_WITH_ALL_FACTS: usize = 18;
 /// The minimum width at which two facts share a row.
 const MIN_COLUMNS_WITH_PAIRS: usize = 72;
+/// The name for the author of the user's own prompts, in a thread with prompts of several members.
+const OWN_AUTHOR: &str = "you";
 /// The maximum number of lines of the title.
 const MAX_TITLE_LINES: usize = 3;
 
@@ -35,6 +37,8 @@ const MAX_TITLE_LINES: usize = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     Prompt,
+    /// A prompt in a thread with prompts of several members. The text is the name of the author, above the prompt.
+    Author,
     /// One or more events, with the state of the job after them.
     Events(JobState),
 }
@@ -301,6 +305,7 @@ fn wrap_thread(thread: &Thread, width: usize) -> Vec<ThreadLine> {
     entries.sort_by_key(|(at, _)| *at);
     let text_width = width.saturating_sub(ENTRY_INDENT).max(8);
     let mut out = Vec::new();
+    let names_authors = thread.prompts.iter().any(|prompt| !prompt.is_own());
     let mut waits = false;
     let mut progress = JobProgress { state: JobState::NoStatus, running_since: None };
     let mut events: Option<(Time, String)> = None;
@@ -308,7 +313,8 @@ fn wrap_thread(thread: &Thread, width: usize) -> Vec<ThreadLine> {
         match entry {
             ThreadEntry::Prompt(prompt) => {
                 push_events(events.take(), progress.state, text_width, &mut out);
-                push_prompt_lines(prompt, at, text_width, waits, &mut out);
+                let names = names_authors.then(|| prompt.author.as_ref().map_or(OWN_AUTHOR, CleanText::as_str));
+                push_prompt_lines(prompt, at, names, text_width, waits, &mut out);
                 waits |= prompt.is_own() && prompt.delivery.kind().blocks_next();
                 if prompt.delivery == Delivery::Accepted {
                     progress.running_since = Some(prompt.sent_at.unwrap_or(at));
@@ -379,18 +385,25 @@ fn push_events(events: Option<(Time, String)>, state: JobState, width: usize, ou
     out.extend(lines.map(ThreadLine::Remark));
 }
 
-fn push_prompt_lines(prompt: &Prompt, at: Time, width: usize, waits: bool, out: &mut Vec<ThreadLine>) {
+fn push_prompt_lines(
+    prompt: &Prompt,
+    at: Time,
+    author: Option<&str>,
+    width: usize,
+    waits: bool,
+    out: &mut Vec<ThreadLine>,
+) {
     let head: String = prompt.text.chars().take(MAX_THREAD_PROMPT_CHARS).collect();
     let (text, cut) = wrap(CleanText::block(&head).as_str().trim_end(), width, MAX_THREAD_PROMPT_LINES);
     let mut text = text.into_iter();
-    out.push(ThreadLine::Entry { at, kind: EntryKind::Prompt, text: text.next().unwrap_or_default() });
+    out.push(match author {
+        Some(author) => ThreadLine::Entry { at, kind: EntryKind::Author, text: fit(author, width) },
+        None => ThreadLine::Entry { at, kind: EntryKind::Prompt, text: text.next().unwrap_or_default() },
+    });
     out.extend(text.map(ThreadLine::Continuation));
     if cut || head.len() < prompt.text.len() {
         let total = format_count(prompt.text.chars().count());
         out.push(ThreadLine::Remark(format!("… {total} characters in total")));
-    }
-    if let Some(author) = &prompt.author {
-        out.push(ThreadLine::Remark(format!("from {author}")));
     }
     if let Some(sentence) = prompt.discarded_text() {
         out.extend(wrap(sentence, width, 4).0.into_iter().map(ThreadLine::Remark));
@@ -457,9 +470,11 @@ mod tests {
         let queued = Delivery::Queued { until: None };
         thread.prompts.push(Prompt { id: PromptId(3), delivery: queued, ..thread.prompts[0].clone() });
         let lines = wrap_thread(&thread, 60);
-        let author = lines.iter().position(|line| *line == ThreadLine::Remark("from ana@desk".to_owned()));
-        let author = author.expect("an author");
-        assert_eq!(lines[author + 1], ThreadLine::Delivery(DeliveryKind::NotSent));
+        let author = |at, name: &str| ThreadLine::Entry { at, kind: EntryKind::Author, text: name.to_owned() };
+        let text = |text: &str| ThreadLine::Continuation(text.to_owned());
+        assert_eq!(lines[..3], [author(at(10), "you"), text("Fix it"), text("all")]);
+        let of_ana = lines.iter().position(|line| *line == author(at(20), "ana@desk")).expect("an author");
+        assert_eq!(lines[of_ana + 1..of_ana + 3], [text("More"), ThreadLine::Delivery(DeliveryKind::NotSent)]);
         assert!(lines.contains(&ThreadLine::Delivery(DeliveryKind::Queued)), "it waits for nothing: {lines:?}");
         let mut detail = Detail::default();
         detail.show(Some((JobKey(1), 0)));

@@ -374,6 +374,7 @@ fn thread_line<'a>(view: View<'_>, line: &ThreadLine, width: usize) -> Line<'a> 
         ThreadLine::Entry { at, kind, text } => {
             let (symbol, symbol_style, style) = match kind {
                 EntryKind::Prompt => ("›", theme.key, theme.text),
+                EntryKind::Author => ("›", theme.key, theme.title),
                 EntryKind::Events(state) => (state.symbol(), symbol_style(view, *state), theme.muted),
             };
             row.push(align_left(&time_or_day(view, *at), TIME_CELLS), theme.muted);

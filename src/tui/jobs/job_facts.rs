@@ -17,6 +17,7 @@ pub enum FactName {
     Checks,
     Review,
     Size,
+    Author,
     Repository,
     Branch,
     Model,
@@ -27,11 +28,12 @@ pub enum FactName {
 type Piece<'a> = (Cow<'a, str>, ColorRole);
 
 impl FactName {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::PullRequest,
         Self::Checks,
         Self::Review,
         Self::Size,
+        Self::Author,
         Self::Repository,
         Self::Branch,
         Self::Model,
@@ -50,6 +52,7 @@ impl FactName {
             Self::Checks => state.is_some_and(|state| checks(state).is_some()),
             Self::Review => state.is_some_and(|state| review(state).is_some()),
             Self::Size => state.is_some_and(|state| state.additions.is_some() && state.deletions.is_some()),
+            Self::Author => job.author().is_some(),
             Self::Repository => job.remote.source.repository.is_some(),
             Self::Branch => branch(job).is_some(),
             Self::Model => job.remote.model.is_some(),
@@ -68,6 +71,7 @@ impl FactName {
             Self::Checks => "checks",
             Self::Review => "review",
             Self::Size => "size",
+            Self::Author => "by",
             Self::Repository => "repo",
             Self::Branch => "branch",
             Self::Model => "model",
@@ -88,6 +92,7 @@ impl FactName {
             Self::Checks => state.and_then(checks).into_iter().collect(),
             Self::Review => state.and_then(review).into_iter().collect(),
             Self::Size => state.map_or_else(Vec::new, size),
+            Self::Author => job.author().map(|name| (name.as_str().into(), ColorRole::Text)).into_iter().collect(),
             Self::Repository => {
                 let link = job.remote.source.repository.as_ref().map_or("", |link| link.as_str());
                 let short = link.strip_prefix("https://github.com/").map(str::to_owned);

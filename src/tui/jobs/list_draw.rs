@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! ─ Jobs ────────────────────────────────────────────────────
-//!     state        title                      PR       age
+//!     state        title                      by    PR       age
 //!  Needs you 3
-//! ▌*✓ ready        Fix broken links in /api   #1423    14m
+//! ▌*✓ ready        Fix broken links in /api   ana   #1423    14m
 //! ```
 
 use crate::model::Time;
@@ -12,18 +12,19 @@ use crate::model::job_state::{
     JobState, MARKED, NEEDS_YOU, NOT_OPENED, SELECTED, fact_shown_as_state, list_word, pull_request_cell,
 };
 use crate::model::row::{Job, JobGroup};
+use crate::model::text::CleanText;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::draw_pane_rule;
 use crate::tui::draw::text::{align_left, selected_line, unfocused_selected_line};
 use crate::tui::draw::{cursor, list_title};
 use crate::tui::format::{capitalized, fit_title, format_count, short_age};
-use crate::tui::geometry::{Geometry, title_area};
-use crate::tui::jobs::{JobLine as ListLine, JobList};
+use crate::tui::geometry::{Geometry, MIN_COLUMNS_SIDE_BY_SIDE, title_area};
+use crate::tui::jobs::{AUTHOR_GAP, JobLine as ListLine, JobList};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::order::Sort;
 use crate::tui::view::View;
 use crate::tui::widgets::table::{Column, Table, TableCell};
-use crate::tui::{Pane, StoreState};
+use crate::tui::{App, Pane, StoreState};
 use chrono::TimeDelta;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -62,7 +63,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
         draw_no_match(frame, view, inner);
         return;
     }
-    let columns = job_table(usize::from(inner.width), None);
+    let columns = list_table(app, inner.width);
     let lines = g.list_lines();
     draw_headings(frame, view, &columns, inner, lines);
     let rows = usize::from(lines.height);
@@ -101,7 +102,9 @@ fn draw_no_match(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
         lines.extend(key_lines(view, &all));
     }
     lines.push(Line::default());
-    lines.push(Line::styled("words  s:failed  pr:ready  m:sonnet  #1423  tag:x  !word", theme.muted));
+    let by = if app.jobs.author_cells().is_some() { "by:ana  mine  " } else { "" };
+    let syntax = format!("words  s:failed  pr:ready  m:sonnet  #1423  tag:x  {by}!word");
+    lines.push(Line::styled(syntax, theme.muted));
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), inset(inner));
 }
 
@@ -174,6 +177,8 @@ pub(in crate::tui) enum JobColumn {
     /// The profile, in the list of all profiles.
     Profile,
     Title,
+    /// The member of the team who started the job; blank for the user's own jobs.
+    Author,
     PullRequest,
     Age,
 }
@@ -185,16 +190,23 @@ impl JobColumn {
             Self::State => Some(Sort::Status),
             Self::Title => Some(Sort::Group),
             Self::Age => Some(Sort::Age),
-            Self::Cursor | Self::Mark | Self::Symbol | Self::Profile | Self::PullRequest => None,
+            Self::Cursor | Self::Mark | Self::Symbol | Self::Profile | Self::Author | Self::PullRequest => None,
         }
     }
 }
 
 pub(in crate::tui) type JobTable = Table<JobColumn>;
 
+/// Returns the columns of the jobs list at this width. On a wide screen, they include the author if a job of another
+/// member is in the list.
+pub(super) fn list_table(app: &App, width: u16) -> JobTable {
+    let author = app.jobs.author_cells().filter(|_| app.size.0 >= MIN_COLUMNS_SIDE_BY_SIDE);
+    job_table(usize::from(width), None, author)
+}
+
 /// Returns the columns of a list of jobs. `profile` is the width of the column with the profile, in the list of all
-/// profiles.
-pub(in crate::tui) fn job_table(width: usize, profile: Option<usize>) -> JobTable {
+/// profiles; `author` is the width of the column with the author.
+pub(in crate::tui) fn job_table(width: usize, profile: Option<usize>, author: Option<usize>) -> JobTable {
     use JobColumn as C;
     let is_wide = width >= MIN_WIDTH_WITH_STATE;
     let state = is_wide.then(|| Column::left("state", STATE_CELLS, C::State).after_gap(1));
@@ -204,8 +216,10 @@ pub(in crate::tui) fn job_table(width: usize, profile: Option<usize>) -> JobTabl
     let pull_request = is_wide.then(|| Column::left("PR", number_cells, C::PullRequest).after_gap(2));
     let first = [Column::left("", 1, C::Cursor), Column::left("", 1, C::Mark), Column::left("", 1, C::Symbol)];
     let title = Column::flexible("title", 8, C::Title).after_gap(if is_wide { 2 } else { 1 });
+    let author = author.filter(|_| is_wide).map(|cells| Column::left("by", cells, C::Author).after_gap(AUTHOR_GAP));
     let age = Column::right("age", AGE_CELLS, C::Age).after_gap(1);
-    let columns = first.into_iter().chain(state).chain(profile).chain([title]).chain(pull_request).chain([age]);
+    let first = first.into_iter().chain(state).chain(profile);
+    let columns = first.chain([title]).chain(author).chain(pull_request).chain([age]);
     // One cell at the right stays blank.
     Table::new(columns, width.saturating_sub(1))
 }
@@ -244,6 +258,7 @@ pub(in crate::tui) fn job_line<'a>(
             let title = fit_title(job.local.title.as_str(), width.saturating_sub(tags.width()));
             TableCell::Spans(vec![Span::styled(title, quiet(theme.text)), Span::styled(tags, theme.muted)])
         }
+        JobColumn::Author => TableCell::new(job.author().map_or("", CleanText::as_str), theme.muted),
         JobColumn::PullRequest => {
             let style = match job.pr_fact() {
                 Some(fact) => theme.role(fact.role()),

@@ -147,4 +147,6 @@ pub struct InitialData {
     pub log: Vec<LogEntry>,
     /// The names of the screens and dialogs whose tip was shown, separated by spaces. `None` if tips are turned off.
     pub tips: Option<String>,
+    /// Whether the project is shared with a team.
+    pub is_shared: bool,
 }

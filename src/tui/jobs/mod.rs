@@ -32,6 +32,12 @@ use std::ops::RangeInclusive;
 /// The number of cells of a wide row beside the title, with a blank at the end. The columns are in [`list_draw`].
 const CELLS_BESIDE_TITLE: usize = 33;
 
+/// The number of blank cells before the column with the authors.
+pub(in crate::tui) const AUTHOR_GAP: usize = 2;
+/// The limits of the width of the column with the authors.
+const MIN_AUTHOR_CELLS: usize = 4;
+const MAX_AUTHOR_CELLS: usize = 12;
+
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum JobLine<'a> {
     /// The heading of a group, the number of its jobs, and whether they are hidden.
@@ -65,6 +71,8 @@ pub struct JobList {
     top: FirstLine,
     /// The width in cells of the longest title.
     widest_title: usize,
+    /// The width in cells of the longest name of an author; 0 if no job has one.
+    widest_author: usize,
     /// All unknown statuses, from current and former rows.
     other_statuses: BTreeSet<CleanText>,
 }
@@ -88,6 +96,7 @@ impl JobList {
         self.is_partial = false;
         rows.iter().for_each(|row| note_status(&mut self.other_statuses, row));
         self.widest_title = rows.iter().map(title_width).max().unwrap_or(0);
+        self.widest_author = rows.iter().map(author_width).max().unwrap_or(0);
         self.index = rows.iter().enumerate().map(|(index, row)| (row.key, index)).collect();
         self.rows = rows;
         self.rebuild();
@@ -97,6 +106,7 @@ impl JobList {
     pub fn upsert(&mut self, row: Job) -> bool {
         note_status(&mut self.other_statuses, &row);
         self.widest_title = self.widest_title.max(title_width(&row));
+        self.widest_author = self.widest_author.max(author_width(&row));
         let Some(&index) = self.index.get(&row.key) else {
             if self.is_partial {
                 // The row is one of the rows that are still being read.
@@ -315,7 +325,13 @@ impl JobList {
 
     /// Returns the number of columns of a list that shows all titles in full.
     pub fn needed_columns(&self) -> usize {
-        self.widest_title + CELLS_BESIDE_TITLE
+        let author = self.author_cells().map_or(0, |cells| AUTHOR_GAP + cells);
+        self.widest_title + author + CELLS_BESIDE_TITLE
+    }
+
+    /// Returns the width of the column with the authors; `None` if no job has an author.
+    pub(super) fn author_cells(&self) -> Option<usize> {
+        (self.widest_author > 0).then(|| self.widest_author.clamp(MIN_AUTHOR_CELLS, MAX_AUTHOR_CELLS))
     }
 
     /// Returns the position in a list of `rows` visible lines, such as `2 of 44, 28 more ↓`; empty if no job is selected.
@@ -362,6 +378,10 @@ fn note_status(statuses: &mut BTreeSet<CleanText>, row: &Job) {
 
 fn title_width(row: &Job) -> usize {
     display_width(row.local.title.as_str())
+}
+
+fn author_width(row: &Job) -> usize {
+    row.author().map_or(0, |author| display_width(author.as_str()))
 }
 
 fn shown_group(row: &Job, keeps_group: bool) -> JobGroup {

@@ -3,7 +3,7 @@
 
 use super::actions::{act_on_jobs, job_label};
 use super::detail::{DetailLines, facts};
-use super::list_draw::job_table;
+use super::list_draw::list_table;
 use super::next_step::next_step;
 use super::{JobLine, JobList, detail_draw, list_draw};
 use crate::model::row::{Job, JobGroup, JobKey};
@@ -231,7 +231,7 @@ impl JobsScreen {
         }
         app.pane = Pane::List;
         if g.list.contains(at) && at.y < g.list_lines().y {
-            let columns = job_table(usize::from(g.list.width), None);
+            let columns = list_table(app, g.list.width);
             if let Some(by) = columns.key_at(usize::from(at.x - g.list.x)).and_then(|column| column.sort()) {
                 app.sort_jobs_by(by);
             }

@@ -70,6 +70,7 @@ impl App {
         self.put_in_all_jobs(&row);
         if let Some(old) = self.jobs.get(row.key).filter(|old| old.revision <= row.revision) {
             self.finish_alerts.add_change(old, &row);
+            self.team_notices.add_change(old, &row);
         }
         // The entry about the request that created the job came before the job.
         if let Some(id) = row.id.as_ref().filter(|_| self.jobs.get(row.key).is_none_or(|old| old.id.is_none())) {
@@ -115,6 +116,9 @@ impl App {
         match result {
             Ok(data) => {
                 self.jobs.replace(data.jobs.into_iter().map(|job| self.without_outdated_state(job)).collect());
+                if data.is_shared {
+                    self.team_notices.start();
+                }
                 if let Some(key) = self.pending_selection.take() {
                     self.jobs.select(key);
                 }

@@ -1,0 +1,102 @@
+//! Recognizes that another member of the team handled a job that needed the user.
+
+use crate::model::row::{Job, JobGroup};
+use crate::model::text::CleanText;
+
+/// The maximum number of characters of a title in the sentence.
+const MAX_TITLE_CHARS: usize = 80;
+
+/// Returns a sentence about the member who took the job out of the group “needs you”, with a follow-up or by dismissing
+/// it. Returns `None` if the job still needs the user or did not need the user before, or if it was handled on this
+/// computer or by the service.
+pub fn handled_by_member(before: &Job, after: &Job) -> Option<CleanText> {
+    if before.group() != JobGroup::NeedsYou || after.group() == JobGroup::NeedsYou {
+        return None;
+    }
+    let team = after.local.team.as_deref()?;
+    let is_dismissed = after.local.dismissed && !before.local.dismissed;
+    let is_followed_up = after.local.followed_up_at > before.local.followed_up_at;
+    let dismissed = team.dismissed_by.as_ref().filter(|_| is_dismissed).map(|name| (name, "dismissed"));
+    let followed_up = team.followed_up_by.as_ref().filter(|_| is_followed_up).map(|name| (name, "followed up on"));
+    let (name, verb) = dismissed.or(followed_up)?;
+    let title = CleanText::title(after.local.title.as_str(), MAX_TITLE_CHARS);
+    Some(CleanText::line(&format!("{name} {verb} “{title}”")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Time;
+    use crate::model::job::{JobId, Status};
+    use crate::model::prompt::DeliveryKind;
+    use crate::model::row::{JobKey, TeamActivity};
+
+    fn at(second: i64) -> Time {
+        Time::from_timestamp(second, 0).expect("in range")
+    }
+
+    /// A failed job, which needs the user.
+    fn failed() -> Job {
+        let mut job = Job::new(JobKey(1), CleanText::line("Fix SSO page"), at(0));
+        job.id = JobId::new("j1");
+        job.remote.status = Some(Status::Failed);
+        job
+    }
+
+    fn with_activity(mut job: Job, activity: TeamActivity) -> Job {
+        job.local.team = Some(Box::new(activity));
+        job
+    }
+
+    fn followed_up(by: Option<&str>) -> Job {
+        let followed_up_by = by.map(CleanText::line);
+        let mut job = with_activity(failed(), TeamActivity { followed_up_by, ..TeamActivity::default() });
+        job.remote.status = Some(Status::Active);
+        job.local.followed_up_at = Some(at(9));
+        job
+    }
+
+    fn text(before: &Job, after: &Job) -> Option<String> {
+        handled_by_member(before, after).map(|text| text.to_string())
+    }
+
+    #[test]
+    fn a_follow_up_or_dismissal_by_another_member_is_reported() {
+        let after = followed_up(Some("ana"));
+        assert_eq!(text(&failed(), &after).as_deref(), Some("ana followed up on “Fix SSO page”"));
+        let dismissed_by = Some(CleanText::line("bob"));
+        let mut after = with_activity(failed(), TeamActivity { dismissed_by, ..TeamActivity::default() });
+        after.local.dismissed = true;
+        assert_eq!(text(&failed(), &after).as_deref(), Some("bob dismissed “Fix SSO page”"));
+        assert_eq!(text(&after, &after), None, "it did not need the user any more");
+    }
+
+    #[test]
+    fn what_the_user_or_the_service_did_is_not_reported() {
+        assert_eq!(text(&failed(), &followed_up(None)), None, "the user's follow-up");
+        let mut dismissed = failed();
+        dismissed.local.dismissed = true;
+        assert_eq!(text(&failed(), &dismissed), None, "dismissed by the user");
+        // ana followed up earlier; now the user does, or dismisses the job.
+        let mut before = followed_up(Some("ana"));
+        before.remote.status = Some(Status::Failed);
+        let mut queued = before.clone();
+        queued.local.undelivered = Some(DeliveryKind::Queued);
+        let mut dismissed = before.clone();
+        dismissed.local.dismissed = true;
+        let mut handled = before.clone();
+        handled.local.handled_at = Some(at(99));
+        let mut gone = before.clone();
+        gone.local.gone = true;
+        for after in [queued, dismissed, handled, gone, before.clone()] {
+            assert_eq!(text(&before, &after), None, "{after:?}");
+        }
+    }
+
+    #[test]
+    fn a_job_that_already_needs_the_user_again_is_not_reported() {
+        let mut again = followed_up(Some("ana"));
+        again.remote.status = Some(Status::Failed);
+        assert_eq!(text(&failed(), &again), None);
+    }
+}

@@ -1,0 +1,112 @@
+//! Notices that another member of the team handled a job that needed the user.
+
+use crate::model::Time;
+use crate::model::row::Job;
+use crate::model::team::handled_by_member;
+use crate::model::text::CleanText;
+use chrono::TimeDelta;
+
+/// After the first change of another member, if the project was not shared when docdeck started, for how long changes
+/// are not reported: joining a team brings what its members did before.
+const JOINING: TimeDelta = TimeDelta::minutes(1);
+
+/// The jobs that other members handled during this update.
+#[derive(Debug, Default)]
+pub(super) struct TeamNotices {
+    /// The first job, and the number of all.
+    handled: Option<(CleanText, usize)>,
+    /// Whether a change of another member arrived during this update.
+    has_activity: bool,
+    /// From when on notices are shown; `None` if nothing of a team has arrived yet.
+    starts_at: Option<Time>,
+}
+
+impl TeamNotices {
+    /// Shows notices from now on, because the project was already shared when docdeck started.
+    pub(super) fn start(&mut self) {
+        self.starts_at = Some(Time::UNIX_EPOCH);
+    }
+
+    /// Adds a change of a job, if another member made it.
+    pub(super) fn add_change(&mut self, old: &Job, new: &Job) {
+        self.has_activity |= new.local.team.is_some();
+        if let Some(text) = handled_by_member(old, new) {
+            let (first, count) = self.handled.take().unwrap_or((text, 0));
+            self.handled = Some((first, count + 1));
+        }
+    }
+
+    /// Returns the notice of this update, if there is one.
+    pub(super) fn take(&mut self, now: Time) -> Option<CleanText> {
+        let handled = self.handled.take();
+        if std::mem::take(&mut self.has_activity) && self.starts_at.is_none() {
+            self.starts_at = Some(now + JOINING);
+        }
+        let (first, count) = handled.filter(|_| self.starts_at.is_some_and(|start| start <= now))?;
+        Some(if count == 1 { first } else { CleanText::line(&format!("{count} jobs were handled by your team")) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::engine_event::EngineEvent;
+    use crate::model::job::Status;
+    use crate::model::row::{Job, TeamActivity};
+    use crate::model::text::CleanText;
+    use crate::tui::jobs::tests::{at, row};
+    use crate::tui::{App, AppConfig, InitialData, JobsMsg, Msg};
+
+    /// A dashboard with two failed jobs.
+    fn app(is_shared: bool) -> App {
+        let app = crate::tui::finish_alerts::tests::app(Vec::new());
+        let (mut app, _) = App::new(AppConfig { size: (80, 24), ..app.config }, at(0));
+        let jobs = vec![row(1, Status::Failed), row(2, Status::Failed)];
+        let data = InitialData { jobs, is_shared, ..InitialData::default() };
+        app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(data)))), at(0));
+        app
+    }
+
+    fn followed_up(key: i64, second: i64) -> Job {
+        let mut job = row(key, Status::Active);
+        let followed_up_by = Some(CleanText::line("ana"));
+        job.local.team = Some(Box::new(TeamActivity { followed_up_by, ..TeamActivity::default() }));
+        job.local.followed_up_at = Some(at(second));
+        job.revision = second;
+        job
+    }
+
+    fn change(app: &mut App, job: Job, second: i64) {
+        app.update(Msg::Engine(EngineEvent::Job(Box::new(job))), at(second));
+    }
+
+    fn notice(app: &App) -> &str {
+        app.notice.as_ref().map_or("", |notice| notice.text.as_str())
+    }
+
+    #[test]
+    fn a_follow_up_by_another_member_shows_one_notice() {
+        let mut app = app(true);
+        change(&mut app, followed_up(1, 100), 100);
+        assert_eq!(notice(&app), "ana followed up on “Job 1”");
+    }
+
+    #[test]
+    fn several_jobs_of_one_update_share_a_notice() {
+        let mut app = app(true);
+        let jobs = vec![followed_up(1, 100), followed_up(2, 100)];
+        app.update(Msg::Jobs(JobsMsg::JobsChangedElsewhere(jobs)), at(100));
+        assert_eq!(notice(&app), "2 jobs were handled by your team");
+    }
+
+    #[test]
+    fn joining_a_team_shows_no_notice_about_what_its_members_did_before() {
+        let mut app = app(false);
+        change(&mut app, followed_up(1, 100), 100);
+        assert_eq!(notice(&app), "");
+        let mut again = row(1, Status::Failed);
+        again.revision = 150;
+        change(&mut app, again, 150);
+        change(&mut app, followed_up(1, 200), 200);
+        assert_eq!(notice(&app), "ana followed up on “Job 1”");
+    }
+}
