@@ -41,6 +41,10 @@ pub enum TeamError {
         "This login doesn't belong to the organization {name} any more, or the organization was removed. Run `docdeck team join` again."
     )]
     NotAMember { name: CleanText },
+    #[error(
+        "Members may not remove jobs from the team's database. Set DOCDECK_TEAM_URL to the URL of its administrator for this command."
+    )]
+    NotAdministrator,
     #[error("The team's database could not do this: {why}.")]
     Refused { why: CleanText },
     #[error("The team's database sent something that docdeck can't read: {what}. Update docdeck.")]

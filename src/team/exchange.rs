@@ -4,6 +4,7 @@
 
 use super::connection::{Param, TeamConnection, malformed, number, parse_millis, text};
 use super::error::TeamError;
+use super::forget::FORGOTTEN_STATE;
 use super::lease::{self, LeaseAttempt, PollLease};
 use super::ledger::{LedgerCount, TeamLimit};
 use super::signals::{changes_payload, channel};
@@ -15,7 +16,7 @@ use crate::model::team::{IncomingChange, OutgoingChange, PromptUid, SharedJob, S
 use crate::model::text::CleanText;
 use crate::store::{Store, TeamMembership};
 use chrono::Utc;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
@@ -278,7 +279,7 @@ impl<'a> Exchange<'a> {
         let sql = "WITH changes AS (
                  SELECT * FROM (
                      (SELECT change, id, state, false AS is_prompt FROM docdeck.job
-                      WHERE project = $1 AND change > $2 ORDER BY change LIMIT $3)
+                      WHERE project = $1 AND change > $2 AND state <> $4 ORDER BY change LIMIT $3)
                      UNION ALL
                      (SELECT change, job, prompt, true FROM docdeck.prompt
                       WHERE project = $1 AND change > $2 ORDER BY change LIMIT $3)
@@ -289,8 +290,12 @@ impl<'a> Exchange<'a> {
              (SELECT last_change, id, NULL, NULL FROM docdeck.batch
               WHERE project = $1 AND last_change <= (SELECT max(change) FROM changes)
               ORDER BY last_change DESC LIMIT 1)";
-        let page: [Param<'_>; 3] =
-            [(&self.project, Type::INT8), (&self.team.cursor, Type::INT8), (&PAGE_SIZE, Type::INT8)];
+        let page: [Param<'_>; 4] = [
+            (&self.project, Type::INT8),
+            (&self.team.cursor, Type::INT8),
+            (&PAGE_SIZE, Type::INT8),
+            (&FORGOTTEN_STATE, Type::TEXT),
+        ];
         let rows = self.connection.query(sql, &page).await?;
         let mut changes = Vec::with_capacity(rows.len());
         let (mut cursor, mut batch) = (self.team.cursor, None);
@@ -370,7 +375,7 @@ impl<'a> Exchange<'a> {
         }
         let stamp = stored.now.max(last_stamp.saturating_add(1));
         let jobs = merged_jobs(batch, stored.jobs, parse_millis(stamp)?);
-        let prompts = merged_prompts(batch, &stored.prompts);
+        let prompts = merged_prompts(batch, &jobs, &stored.prompts);
         let mut next = || {
             change += 1;
             change
@@ -495,17 +500,28 @@ struct StoredState {
 /// number of its own.
 fn merged_jobs(batch: &TeamBatch, mut stored: HashMap<String, SharedJob>, stamp: Time) -> Vec<(String, SharedJob)> {
     let merge = |change: &OutgoingChange| {
-        let mut state = stored.remove(&change.job).unwrap_or_default();
+        let stored = stored.remove(&change.job);
+        let is_removed = stored.as_ref().is_some_and(|stored| *stored == SharedJob::default());
+        if is_removed && (change.known == SharedJob::default() || change.change.is_empty()) {
+            return None;
+        }
+        let mut state = stored.unwrap_or_default();
         state.merge(&change.known);
         state.merge(&change.change.stamped(stamp));
-        (change.job.clone(), state)
+        Some((change.job.clone(), state))
     };
-    batch.changes.iter().map(merge).collect()
+    batch.changes.iter().filter_map(merge).collect()
 }
 
-/// Returns the prompts of the batch, without those that the database has in the same or a later version.
-fn merged_prompts(batch: &TeamBatch, stored: &HashMap<PromptUid, SharedPrompt>) -> Vec<(String, SharedPrompt)> {
-    let all = batch.changes.iter().flat_map(|change| change.prompts.iter().map(|prompt| (&change.job, prompt)));
+/// Returns the prompts of these jobs of the batch, without those that the database has in the same or a later version.
+fn merged_prompts(
+    batch: &TeamBatch,
+    jobs: &[(String, SharedJob)],
+    stored: &HashMap<PromptUid, SharedPrompt>,
+) -> Vec<(String, SharedPrompt)> {
+    let jobs: HashSet<&str> = jobs.iter().map(|(id, _)| id.as_str()).collect();
+    let changes = batch.changes.iter().filter(|change| jobs.contains(change.job.as_str()));
+    let all = changes.flat_map(|change| change.prompts.iter().map(|prompt| (&change.job, prompt)));
     let newer = all.filter_map(|(job, prompt)| {
         let Some(known) = stored.get(&prompt.uid) else { return Some((job.clone(), prompt.clone())) };
         let mut merged = known.clone();

@@ -53,6 +53,12 @@
 //! merges and writes them. A write gets the time of the database's clock, which never goes back within a project. What
 //! changed locally since the last exchange is kept when the team's state is taken over, and sent afterwards.
 //!
+//! # Removed jobs
+//!
+//! The administrator can remove old jobs from the database ([`forget()`]). Each leaves an empty row, its tombstone. A
+//! member who sends such a job without a change, because it joins again or the database was restored, doesn't bring it
+//! back; a change by a member who knows the job does.
+//!
 //! # Clocks
 //!
 //! An exchange reads the clock of the database. Times are stored by this clock and converted for each computer, so that
@@ -71,6 +77,7 @@ mod error;
 mod exchange;
 mod lease;
 mod ledger;
+mod forget;
 mod schema;
 mod signals;
 mod tls;
@@ -81,5 +88,6 @@ pub use error::TeamError;
 pub use exchange::{Exchange, ExchangeReport, PageEnd, TeamMember, exchange, members, organizations};
 pub use lease::{LEASE_DURATION, LeaseAttempt, PollLease};
 pub use ledger::{LedgerCount, TeamLimit};
+pub use forget::{ForgetReport, forget};
 pub use schema::{OrganizationName, create, sql_for_administrator, supported_version};
 pub use signals::TeamSignals;

@@ -67,7 +67,7 @@ fn a_job_is_shared_and_its_prompt_is_sent_once() {
     assert_eq!(status.get("unsent").and_then(Value::as_u64), Some(0));
     assert_eq!(status.get("members").and_then(Value::as_array).map(Vec::len), Some(2));
     let status = computers.run("ana", &["team", "status"]).expect_exit_code(0).out;
-    assert!(status.contains("shared with the organization docs") && status.contains("(this computer)"), "{status}");
+    assert!(status.contains("shared with the organization docs") && status.contains("\tthis computer"), "{status}");
     computers.run("ana", &["team", "leave"]).expect_exit_code(0);
     let gone = computers.run("ana", &["team", "sync"]).expect_exit_code(2);
     assert!(gone.err.contains("docdeck team join"), "{gone:?}");

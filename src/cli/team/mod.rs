@@ -2,6 +2,7 @@
 //! itself are in [`setup`], those about this computer in [`sharing`].
 
 mod access;
+mod forget;
 mod setup;
 mod sharing;
 
@@ -26,14 +27,18 @@ on this computer.
 
 `team status --json`: {\"joined\", \"organization\", \"name\", \"unsent\", \"exchangedAt\", \"database\": {\"host\", \
 \"tls\", \"reachable\", \"error\"}, \"members\": [{\"name\", \"lastSeen\", \"thisComputer\"}]}. `team sync --json`: \
-{\"sent\", \"received\", \"unreadable\", \"restarted\"}.
+{\"sent\", \"received\", \"unreadable\", \"restarted\"}. `team forget --json`: {\"dryRun\", \"jobs\", \"prompts\"}.
 
 Exit codes: 0 done; 2 usage, configuration or database error, or not joined; 4 the database can't be reached.";
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct Options {
     #[command(subcommand)]
-    command: TeamCommand,
+    command: Option<TeamCommand>,
+    /// print JSON, as `team status`
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -61,7 +66,7 @@ enum TeamCommand {
     },
     /// stop sharing the jobs of this project (all jobs stay on this computer)
     Leave,
-    /// print whether this project is shared, with whom, and when changes were last exchanged
+    /// print whether this project is shared, with whom, and when each member was last seen (without a command: the same)
     Status {
         /// print JSON
         #[arg(long)]
@@ -73,12 +78,23 @@ enum TeamCommand {
         #[arg(long)]
         json: bool,
     },
+    /// remove old jobs from the team's database, as its administrator
+    ///
+    /// Removes the state, titles, tags, notes and prompts of each job of this project to which no member has sent a
+    /// change since that day. Members who have such a job keep their copy. It comes back only if one of them changes it
+    /// again, and then without its older prompts. Members can't remove anything, so this needs the administrator's URL.
+    Forget(forget::Options),
 }
 
 impl Options {
     /// Whether the command prints its result as JSON.
     pub(super) fn answers_in_json(&self) -> bool {
-        matches!(self.command, TeamCommand::Status { json: true } | TeamCommand::Sync { json: true })
+        match &self.command {
+            None => self.json,
+            Some(TeamCommand::Status { json } | TeamCommand::Sync { json }) => *json,
+            Some(TeamCommand::Forget(options)) => options.json,
+            Some(TeamCommand::Init { .. } | TeamCommand::Join { .. } | TeamCommand::Leave) => false,
+        }
     }
 }
 
@@ -88,13 +104,15 @@ fn parse_organization(text: &str) -> Result<OrganizationName, &'static str> {
 
 /// Runs `docdeck team`.
 pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
-    match &options.command {
+    let Some(command) = &options.command else { return sharing::status(cx, options.json).await };
+    match command {
         TeamCommand::Init { organization, print_sql: true } => Ok(setup::print_sql(cx, organization)),
         TeamCommand::Init { organization, print_sql: false } => setup::init(cx, organization).await,
         TeamCommand::Join { organization } => sharing::join(cx, organization.as_ref()).await,
         TeamCommand::Leave => sharing::leave(cx).await,
         TeamCommand::Status { json } => sharing::status(cx, *json).await,
         TeamCommand::Sync { json } => sharing::sync(cx, *json).await,
+        TeamCommand::Forget(options) => forget::run(cx, options).await,
     }
 }
 

@@ -3,10 +3,12 @@
 use super::{CONNECT_TIMEOUT, read_settings};
 use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
-use crate::cli::out::Out;
+use crate::cli::out::{Out, rfc3339_seconds};
 use crate::cli::session::{CommandContext, StoreSession};
+use crate::cli::table::{ColumnKind, TextCell, TextColumn, table_lines};
 use crate::config::{TeamSettings, team_settings};
 use crate::model::Time;
+use crate::model::colors::ColorRole;
 use crate::model::text::CleanText;
 use crate::model::time_format::json_time;
 use crate::store::TeamMembership;
@@ -48,21 +50,30 @@ async fn join_session(
     out: &mut Out,
 ) -> Result<(TeamMembership, ExchangeReport), CliError> {
     let connection = TeamConnection::open_checked(address, CONNECT_TIMEOUT).await?;
-    let known = organizations(&connection).await?;
-    let chosen = match (organization, known.as_slice()) {
-        (Some(wanted), known) if known.iter().any(|name| name == wanted.as_str()) => wanted.as_str().to_owned(),
-        (Some(wanted), _) => return Err(TeamError::NotAMember { name: CleanText::line(wanted.as_str()) }.into()),
-        (None, []) => return Err(TeamError::NoOrganization.into()),
-        (None, [only]) => only.clone(),
-        (None, several) => {
-            return Err(TeamError::SeveralOrganizations { names: CleanText::line(&several.join(", ")) }.into());
-        }
-    };
+    let chosen = choose_organization(&connection, organization).await?;
     let team = session.store.join_team(&session.scope, &chosen).await?;
     out.show_live("Exchanging jobs with the team…");
     let report = exchange(&connection, &session.store, &session.scope, settings.name.as_str(), Utc::now()).await;
     out.clear_live();
     Ok((team, report?))
+}
+
+/// Returns the organization with this name, or the only one that the login belongs to.
+///
+/// # Errors
+/// The login doesn't belong to the organization, or belongs to no or to several ones.
+pub(super) async fn choose_organization(
+    connection: &TeamConnection,
+    wanted: Option<&OrganizationName>,
+) -> Result<String, TeamError> {
+    let known = organizations(connection).await?;
+    match (wanted, known.as_slice()) {
+        (Some(wanted), known) if known.iter().any(|name| name == wanted.as_str()) => Ok(wanted.as_str().to_owned()),
+        (Some(wanted), _) => Err(TeamError::NotAMember { name: CleanText::line(wanted.as_str()) }),
+        (None, []) => Err(TeamError::NoOrganization),
+        (None, [only]) => Ok(only.clone()),
+        (None, several) => Err(TeamError::SeveralOrganizations { names: CleanText::line(&several.join(", ")) }),
+    }
 }
 
 /// Stops sharing the project. Works offline.
@@ -226,14 +237,32 @@ impl Status {
                 lines.push(format!("database on {}, {tls}", database.host));
                 match &database.members {
                     Err(error) => lines.push(error.to_string()),
-                    Ok(members) => lines.extend(members.iter().map(|member| {
-                        let own = if member.is_own { " (this computer)" } else { "" };
-                        let seen = out.time_in_words(member.last_seen, now);
-                        format!("  {}{own}, last exchange {seen}", member.name)
-                    })),
+                    Ok(members) if members.is_empty() => {}
+                    Ok(members) => {
+                        lines.push(String::new());
+                        lines.extend(member_lines(members, out, now));
+                    }
                 }
             }
         }
         lines
     }
+}
+
+/// Returns the members as a table: the name, when the member was last seen, and which one is this computer. In a pipe,
+/// the fields are separated by tabs.
+fn member_lines(members: &[TeamMember], out: &Out, now: Time) -> Vec<String> {
+    let columns = [
+        TextColumn::new("MEMBER", ColumnKind::Flexible { min: 12 }, |member: &TeamMember, _: &Out| {
+            TextCell::new(ColorRole::Text, member.name.as_str())
+        }),
+        TextColumn::new("LAST SEEN", ColumnKind::Left, move |member: &TeamMember, out: &Out| {
+            TextCell::new(ColorRole::Muted, out.time_in_words(member.last_seen, now))
+                .with_piped_text(rfc3339_seconds(member.last_seen))
+        }),
+        TextColumn::new("", ColumnKind::Left, |member: &TeamMember, _: &Out| {
+            TextCell::new(ColorRole::Muted, if member.is_own { "this computer" } else { "" })
+        }),
+    ];
+    table_lines(&columns, members, out)
 }

@@ -1,0 +1,101 @@
+//! `docdeck team forget`: removes old jobs from the team's database, as its administrator.
+
+use super::sharing::choose_organization;
+use super::{CONNECT_TIMEOUT, read_settings};
+use crate::cli::act::confirm;
+use crate::cli::error::CliError;
+use crate::cli::exit_code::Code;
+use crate::cli::session::{CommandContext, StoreSession};
+use crate::team::{ForgetReport, OrganizationName, TeamAddress, TeamConnection, forget};
+use crate::tui::format::plural;
+use chrono::NaiveDate;
+use clap::Args;
+use serde_json::json;
+use std::io::IsTerminal as _;
+
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// remove jobs to which no member has sent a change since this day (UTC)
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    before: NaiveDate,
+    /// the organization, if the login belongs to several
+    #[arg(long, value_name = "NAME", value_parser = super::parse_organization)]
+    organization: Option<OrganizationName>,
+    /// only print what would be removed
+    #[arg(long)]
+    dry_run: bool,
+    /// don't ask for confirmation
+    #[arg(long)]
+    yes: bool,
+    /// print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Removes the jobs after a confirmation.
+///
+/// # Errors
+/// The login is not the administrator's, the database can't be used, or the confirmation needs a terminal.
+pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
+    let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    if !(options.yes || options.dry_run || can_ask) {
+        return Err(CliError::unusable(
+            "Removing jobs asks first, which needs a terminal. Add --yes to remove them without asking.",
+        ));
+    }
+    let (_, address) = read_settings(cx).await?;
+    let session = cx.open_store(false)?;
+    let done = run_in_session(cx, &session, &address, options).await;
+    session.close().await;
+    done
+}
+
+async fn run_in_session(
+    cx: &mut CommandContext<'_>,
+    session: &StoreSession,
+    address: &TeamAddress,
+    options: &Options,
+) -> Result<Code, CliError> {
+    let connection = TeamConnection::open_checked(address, CONNECT_TIMEOUT).await?;
+    let joined = session.store.team(&session.scope).await?.map(|team| team.organization);
+    let organization = match (joined, &options.organization) {
+        (Some(joined), None) => joined,
+        (_, wanted) => choose_organization(&connection, wanted.as_ref()).await?,
+    };
+    let before = options.before.and_time(chrono::NaiveTime::MIN).and_utc();
+    let forget = async |is_dry_run| {
+        let report = forget(&connection, &session.scope, &organization, before, is_dry_run).await?;
+        report.ok_or_else(|| CliError::unusable(format!("The organization {organization} doesn't share this project.")))
+    };
+    let what = |report: &ForgetReport| {
+        let count = |n: i64| usize::try_from(n).unwrap_or_default();
+        let (jobs, prompts) = (plural(count(report.jobs), "job"), plural(count(report.prompts), "prompt"));
+        format!("{jobs} with {prompts}, unchanged since {}", options.before)
+    };
+    let mut report = forget(true).await?;
+    let is_asking = !options.yes && !options.dry_run && report.jobs > 0;
+    if is_asking {
+        let question = format!(
+            "Remove {} from the database of {organization}? New members won't see them. Members who have them keep \
+             their copies.",
+            what(&report)
+        );
+        if !confirm(&question, cx.out) {
+            cx.out.note("Nothing was removed.");
+            return Ok(Code::Service);
+        }
+    }
+    if !options.dry_run && report.jobs > 0 {
+        report = forget(false).await?;
+    }
+    if options.json {
+        cx.out.json(&json!({ "dryRun": options.dry_run, "jobs": report.jobs, "prompts": report.prompts }));
+    } else {
+        cx.out.line(&match (report.jobs, options.dry_run) {
+            (0, _) => format!("No jobs to remove: each has changed since {}.", options.before),
+            (_, true) => format!("Would remove {}.", what(&report)),
+            (_, false) => format!("Removed {}. Members who have them keep their copies.", what(&report)),
+        });
+    }
+    Ok(Code::Done)
+}

@@ -1,0 +1,66 @@
+//! Removes the data of old jobs from the team's database. What stays of a job is an empty row, by which an exchange
+//! recognizes that the job was removed: nobody receives it again, and a member who joins again or whose database was
+//! restored doesn't bring it back. Only a later change of the job does.
+
+use super::connection::{Param, TeamConnection, malformed, number};
+use super::error::TeamError;
+use crate::model::Time;
+use crate::model::endpoint::Scope;
+use tokio_postgres::types::Type;
+
+/// The state of a job whose data was removed. No other job has it.
+pub(super) const FORGOTTEN_STATE: &str = "{}";
+
+/// What was removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ForgetReport {
+    pub jobs: i64,
+    pub prompts: i64,
+}
+
+/// Removes the data of all jobs of the project to which no member has sent a change since `before`, on the database's
+/// clock: their state, titles, tags, notes and prompts. With `is_dry_run`, changes nothing. Returns `None` if the
+/// database doesn't have the project.
+///
+/// # Errors
+/// The login is not the administrator's, the organization is unknown, or the connection is lost.
+pub async fn forget(
+    connection: &TeamConnection,
+    scope: &Scope,
+    organization: &str,
+    before: Time,
+    is_dry_run: bool,
+) -> Result<Option<ForgetReport>, TeamError> {
+    let may_delete = "SELECT has_table_privilege('docdeck.prompt', 'DELETE')";
+    if !connection.query_one(may_delete, &[]).await?.try_get(0).map_err(|_| malformed())? {
+        return Err(TeamError::NotAdministrator);
+    }
+    connection.run("BEGIN").await?;
+    // From here on, no member writes to this project.
+    let lock = "SELECT id FROM docdeck.project WHERE organization = $1 AND base_url = $2 AND project = $3 FOR UPDATE";
+    let project: [Param<'_>; 3] =
+        [(&organization, Type::TEXT), (&scope.base_url, Type::TEXT), (&scope.project, Type::TEXT)];
+    let found = connection.query(lock, &project).await?;
+    let Some(found) = found.first() else {
+        connection.run("ROLLBACK").await?;
+        return Ok(None);
+    };
+    let project = number(found, 0)?;
+    let sql = "WITH old AS (
+             SELECT coalesce(max(last_change), 0) AS change FROM docdeck.batch WHERE project = $1 AND stamp < $2
+         ), quiet AS (
+             SELECT id FROM docdeck.job WHERE project = $1 AND change <= (SELECT change FROM old) AND state <> $3
+             EXCEPT
+             SELECT job FROM docdeck.prompt WHERE project = $1 AND change > (SELECT change FROM old)
+         ), emptied AS (
+             UPDATE docdeck.job SET state = $3 WHERE project = $1 AND id IN (SELECT id FROM quiet) RETURNING 1
+         ), removed AS (
+             DELETE FROM docdeck.prompt WHERE project = $1 AND job IN (SELECT id FROM quiet) RETURNING 1
+         )
+         SELECT (SELECT count(*) FROM emptied), (SELECT count(*) FROM removed)";
+    let before = before.timestamp_millis();
+    let params: [Param<'_>; 3] = [(&project, Type::INT8), (&before, Type::INT8), (&FORGOTTEN_STATE, Type::TEXT)];
+    let counts = connection.query_one(sql, &params).await?;
+    connection.run(if is_dry_run { "ROLLBACK" } else { "COMMIT" }).await?;
+    Ok(Some(ForgetReport { jobs: number(&counts, 0)?, prompts: number(&counts, 1)? }))
+}
