@@ -69,6 +69,9 @@ pub(super) enum Command {
         /// don't show the tour at the start
         #[arg(long)]
         no_tour: bool,
+        /// share the jobs with a colleague who works on them too (needs PostgreSQL on this computer)
+        #[arg(long)]
+        team: bool,
     },
     /// run the simulated service alone, on 127.0.0.1 (prints lines to paste into a shell)
     Sim {
@@ -212,6 +215,16 @@ pub(super) enum Command {
 }
 
 impl Command {
+    /// Whether the command prints jobs, so that changes of the team are received first.
+    pub(super) fn prints_jobs(&self) -> bool {
+        matches!(self, Self::Jobs(_) | Self::Show(_) | Self::Watch(_))
+    }
+
+    /// Whether the command changes jobs, so that the changes are then sent to the team.
+    pub(super) fn changes_jobs(&self) -> bool {
+        matches!(self, Self::New(_) | Self::Follow(_) | Self::Track(_) | Self::Approve(_) | Self::Merge(_))
+    }
+
     /// Whether the command prints its result as JSON. An error is then printed as JSON too.
     pub(super) fn answers_in_json(&self) -> bool {
         match self {

@@ -104,6 +104,7 @@ fn dispatch(
     let cx = &mut CommandContext { flags, environment, out };
     // This command runs without the async runtime: shells run it at every prompt, and starting the runtime takes time.
     if let Some(Command::Status(options)) = &command {
+        team::exchange_before_status(cx);
         return status::run(cx, options);
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -111,10 +112,14 @@ fn dispatch(
         .build()
         .map_err(|error| CliError::unusable(format!("Can't start the async runtime: {error}.")))?;
     let result = runtime.block_on(async {
-        match command {
+        if command.as_ref().is_some_and(Command::prints_jobs) {
+            team::exchange_briefly(cx).await;
+        }
+        let changes_jobs = command.as_ref().is_some_and(Command::changes_jobs);
+        let result = match command {
             None => dashboard::run(flags, environment.clone()).await,
-            Some(Command::Demo { world, no_tour }) => {
-                demo::run(flags, environment.clone(), world.options(0), !no_tour).await.map(Code::from)
+            Some(Command::Demo { world, no_tour, team }) => {
+                demo::run(flags, environment.clone(), world.options(0), !no_tour, team).await.map(Code::from)
             }
             Some(Command::Sim { port, world }) => sim::run(world.options(port)).await,
             Some(Command::Init(options)) => init::run(flags, environment, &options, cx.out).await,
@@ -151,7 +156,11 @@ fn dispatch(
             Some(Command::Completions(options)) => completions::run(&options, cx.out),
             Some(Command::Man(options)) => man::run(&options, cx.out),
             Some(Command::Help(options)) => help::run(cx, &options, Arguments::command()),
+        };
+        if changes_jobs && result.is_ok() {
+            team::exchange_briefly(cx).await;
         }
+        result
     });
     // A DNS lookup may still run on another thread, and docdeck doesn't wait for it.
     runtime.shutdown_background();

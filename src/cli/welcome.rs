@@ -61,7 +61,7 @@ impl SetupPage {
                 runtime::run_dashboard(self.dashboard_config(form, environment)?).await.map_err(terminal_error)?;
             form = match (ended.exit, ended.welcome) {
                 (Exit::Relaunch(RelaunchTarget::Demo), Some(form)) => {
-                    match demo::run(flags, environment.clone(), SimOptions::default(), true).await? {
+                    match demo::run(flags, environment.clone(), SimOptions::default(), true, false).await? {
                         Exit::Quit => form,
                         other => return Ok((other, None)),
                     }

@@ -49,6 +49,11 @@ impl TeamSettings {
         Ok(Some(Self { url, name: CleanText::title(&name, MAX_AUTHOR_CHARS), ca_file }))
     }
 
+    /// Whether reading the URL runs a command, which may ask for a password.
+    pub fn runs_command(&self) -> bool {
+        matches!(self.url, KeySource::Command(_))
+    }
+
     /// Reads the URL of the database. This may run a command, which may need the terminal for a password prompt.
     ///
     /// # Errors

@@ -393,6 +393,10 @@ impl<'a> Exchange<'a> {
             texts.push(to_json(prompt)?);
             prompt_changes.push(next());
         }
+        if jobs.is_empty() {
+            // Each batch has a number of its own.
+            next();
+        }
         let write = "WITH jobs AS (
                  INSERT INTO docdeck.job (project, id, state, change)
                  SELECT $1, id, state, change FROM unnest($2::text[], $3::text[], $4::bigint[]) AS row (id, state, change)
@@ -496,8 +500,8 @@ struct StoredState {
     prompts: HashMap<PromptUid, SharedPrompt>,
 }
 
-/// Returns the jobs of the batch, merged with what the database has. There is always at least one, so each batch has a
-/// number of its own.
+/// Returns the jobs of the batch, merged with what the database has. Leaves out those that were removed from the database,
+/// unless they have changed since.
 fn merged_jobs(batch: &TeamBatch, mut stored: HashMap<String, SharedJob>, stamp: Time) -> Vec<(String, SharedJob)> {
     let merge = |change: &OutgoingChange| {
         let stored = stored.remove(&change.job);

@@ -37,6 +37,8 @@ pub struct ConfirmDialog {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfirmAction {
     Resolve(PromptId, Resolution),
+    /// Copies the prompt of another member into a follow-up to the selected job.
+    TakeOver(String),
     DeleteDraft(DraftTarget),
     OpenDraft(DraftTarget),
     /// Starts a draft about these pages. An existing draft about other pages becomes the draft of a new job.
@@ -103,6 +105,7 @@ impl ConfirmAction {
             Self::Resolve(_, Resolution::SendAgain) => ("Send again", "send again"),
             Self::Resolve(_, Resolution::SendEdited(_)) => ("Send edited prompt", "send"),
             Self::Resolve(_, Resolution::Link(_)) => ("Link job", "link"),
+            Self::TakeOver(_) => ("Take over prompt", "copy"),
             Self::DeleteDraft(_) => ("Delete draft", "delete"),
             Self::OpenDraft(_) => ("Open draft", "open draft"),
             Self::NewDraftAbout(_) => ("Start new draft", "start new draft"),
@@ -355,6 +358,7 @@ impl App {
                 self.close_undelivered(prompt);
                 effects.push(Effect::Prompts(PromptsEffect::Resolve(prompt, resolution)));
             }
+            ConfirmAction::TakeOver(text) => self.follow_up_with(&text, now),
             ConfirmAction::DeleteDraft(slot) => self.delete_draft(slot, effects),
             ConfirmAction::OpenDraft(slot) => self.open_draft(slot, now),
             ConfirmAction::NewDraftAbout(pages) => self.start_over_about(pages, now, effects),

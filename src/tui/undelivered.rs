@@ -53,6 +53,8 @@ const MAX_PROMPT_LINES: usize = 300;
 /// The pieces of a line with their colours.
 type UndeliveredLine = Vec<(String, ColorRole)>;
 
+/// The maximum number of characters of a prompt in the question whether to take it over.
+const MAX_TAKEN_TITLE_CHARS: usize = 60;
 /// The actions that the dialog lists with their keys.
 const CHOICES: [Action; 5] =
     [Action::EditPrompt, Action::LinkJob, Action::CheckJob, Action::SendAgain, Action::Discard];
@@ -364,6 +366,23 @@ impl UndeliveredPage {
     }
 }
 
+/// Returns the question whether to copy an undelivered prompt of another member into a follow-up, with what may happen
+/// then. `None` if the user wrote the prompt.
+fn take_over_question(prompt: &Prompt) -> Option<ConfirmDialog> {
+    let author = prompt.author.as_ref()?;
+    let title = CleanText::title(&prompt.text, MAX_TAKEN_TITLE_CHARS);
+    let risk = match prompt.delivery.kind() {
+        DeliveryKind::Unconfirmed => "The service may have received it already, and",
+        DeliveryKind::Sending => "It may be on its way to the service, and",
+        _ => "It never reached the service, but",
+    };
+    let text = format!(
+        "{author} wrote this prompt: “{title}”. {risk} {author} can still send it. If you send a copy, the work may be \
+         done twice. Copy it into a follow-up of yours?"
+    );
+    Some(ConfirmDialog { text, on_yes: ConfirmAction::TakeOver(prompt.text.clone()) })
+}
+
 impl App {
     /// Closes the dialog about this undelivered prompt, if it is open.
     pub(super) fn close_undelivered(&mut self, prompt: PromptId) {
@@ -373,6 +392,10 @@ impl App {
     pub(super) fn open_undelivered(&mut self, now: Time) {
         let Some(row) = self.jobs.selected() else { return };
         if !row.local.undelivered.is_some_and(DeliveryKind::needs_user) {
+            if let Some(question) = self.detail.undelivered_of_others().and_then(take_over_question) {
+                self.open(question);
+                return;
+            }
             let text = self.reason_nothing_to_decide(row.local.undelivered);
             self.notify(Severity::Info, text, now);
             return;

@@ -288,6 +288,23 @@ fn jobs_of_a_team_have_their_author() {
 }
 
 #[test]
+fn a_prompt_of_a_member_is_copied_only_after_a_warning() {
+    snapshots("take_over", &[SMALL], &["ana"], |fixture| {
+        fixture.add_unconfirmed_prompt_of_member();
+        fixture.press_keys("!");
+    });
+    let mut fixture = ScreenFixture::new((120, 40));
+    fixture.add_unconfirmed_prompt_of_member();
+    let shown = text(&render(&fixture.app, ColorDepth::None));
+    assert!(shown.contains("! take over"), "{shown}");
+    fixture.press_keys("! n");
+    assert!(fixture.app.draft(DraftTarget::FollowUp(JobKey(1))).is_none());
+    fixture.press_keys("! y");
+    let shown = text(&render(&fixture.app, ColorDepth::None));
+    assert!(shown.contains("Follow-up: Fix broken links") && shown.contains("Also check the images"), "{shown}");
+}
+
+#[test]
 fn hostile_text_from_the_service_cannot_leave_its_cell() {
     let mut fixture = ScreenFixture::new((120, 40));
     fixture.load_hostile_job("\x1b]0;owned\x07\x1b[2JFix \u{202e}txet \u{1b}]8;;https://evil\u{1b}\\link");

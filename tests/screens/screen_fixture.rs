@@ -289,6 +289,16 @@ impl ScreenFixture {
         self.handle(Msg::Engine(EngineEvent::Thread(JobKey(1))));
     }
 
+    /// Adds a follow-up of another member, whose answer was lost.
+    pub(crate) fn add_unconfirmed_prompt_of_member(&mut self) {
+        self.share_jobs();
+        let lost = Delivery::Unconfirmed(CleanText::line("The connection was lost after the request had gone out."));
+        let mut prompt = prompt(20, PromptKind::FollowUp, "Also check the images", lost, 3);
+        prompt.author = Some(CleanText::line("ana"));
+        self.thread.prompts.push(prompt);
+        self.handle(Msg::Engine(EngineEvent::Thread(JobKey(1))));
+    }
+
     /// Adds custom titles, tags and notes to some of the jobs.
     pub(crate) fn add_custom_labels(&mut self) {
         let tags = |words: &[&str]| words.iter().map(|word| CleanText::line(word)).collect::<Vec<_>>();

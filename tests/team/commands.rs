@@ -91,6 +91,63 @@ fn without_a_database_commands_say_so_and_local_ones_work() {
 }
 
 #[test]
+fn commands_exchange_before_they_print_and_after_they_change_something() {
+    let Some(mut computers) = Computers::new() else { return };
+    computers.init();
+    for user in ["ana", "bob"] {
+        computers.run(user, &["team", "join"]).expect_exit_code(0);
+    }
+    computers.run("ana", &["new", "Fix the links"]).expect_exit_code(0);
+    // No command of bob but this one.
+    let listed = computers.run("bob", &["jobs", "--json"]).expect_exit_code(0);
+    let job = &listed.json()["jobs"][0];
+    assert_eq!(job["title"], "Fix the links");
+    assert!(job["author"].as_str().is_some_and(|author| author.starts_with("ana@")), "{job}");
+    let id = job["id"].as_str().expect("an id").to_owned();
+    assert_eq!(computers.run("ana", &["jobs", "--json"]).json()["jobs"][0]["author"], Value::Null);
+    let titles = |user: &str, words: &[&str]| computers.run(user, words).expect_exit_code(0).out.lines().count();
+    assert_eq!((titles("bob", &["jobs", "--by", "ana"]), titles("bob", &["jobs", "--mine"])), (1, 0));
+    assert_eq!((titles("ana", &["jobs", "--by", "ana"]), titles("ana", &["jobs", "--mine"])), (0, 1));
+    computers.run("bob", &["follow", &id, "And the images"]).expect_exit_code(0);
+    let shown = computers.run("ana", &["show", &id]).expect_exit_code(0).out;
+    assert!(shown.contains("And the images") && shown.contains("bob@"), "{shown}");
+    let members = computers.run("ana", &["team"]).expect_exit_code(0).out;
+    assert!(members.contains("bob@") && members.contains("\tthis computer"), "{members}");
+    // Without a database, commands print what is known, and only mention an old exchange.
+    computers.server.kill();
+    let offline = computers.run("bob", &["jobs"]).expect_exit_code(0);
+    assert!(offline.out.contains("Fix the links") && offline.err.is_empty(), "{offline:?}");
+    let database = computers.fixture.home.path().join("bob/docdeck.db");
+    let database = rusqlite::Connection::open(database).expect("opened");
+    database.execute("UPDATE team SET exchanged_at = exchanged_at - 7200000", []).expect("aged");
+    let offline = computers.run("bob", &["jobs"]).expect_exit_code(0);
+    assert!(
+        offline.out.contains("Fix the links") && offline.err.contains("Last exchange with the team"),
+        "{offline:?}"
+    );
+}
+
+#[test]
+fn an_administrator_removes_old_jobs_after_a_confirmation() {
+    let Some(computers) = Computers::new() else { return };
+    computers.init();
+    computers.run("ana", &["team", "join"]).expect_exit_code(0);
+    computers.run("ana", &["new", "Fix the links"]).expect_exit_code(0);
+    let tomorrow = (chrono::Utc::now() + chrono::TimeDelta::days(1)).format("%Y-%m-%d").to_string();
+    let forget = |user: &str, more: &[&str]| {
+        computers.run(user, &[&["team", "forget", "--organization", "docs", "--before", &tomorrow], more].concat())
+    };
+    assert!(forget("admin", &[]).expect_exit_code(2).err.contains("--yes"));
+    assert!(forget("ana", &["--yes"]).expect_exit_code(2).err.contains("administrator"));
+    let planned = forget("admin", &["--dry-run"]).expect_exit_code(0).out;
+    assert!(planned.starts_with("Would remove 1 job with 1 prompt"), "{planned}");
+    let removed = forget("admin", &["--yes", "--json"]).expect_exit_code(0).json();
+    assert_eq!(removed, serde_json::json!({ "dryRun": false, "jobs": 1, "prompts": 1 }));
+    assert!(forget("admin", &["--yes"]).expect_exit_code(0).out.starts_with("No jobs to remove"));
+    assert!(computers.run("ana", &["jobs"]).expect_exit_code(0).out.contains("Fix the links"));
+}
+
+#[test]
 fn the_url_is_never_printed() {
     let Some(computers) = Computers::new() else { return };
     computers.init();

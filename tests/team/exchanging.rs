@@ -1,13 +1,13 @@
 //! Exchanges between members: what arrives, what is kept, and what never happens.
 
 use crate::support::slow::sample;
-use crate::{Member, answer, now, start_database, text};
+use crate::{Member, answer, connect, now, start_database, text};
 use docdeck::model::change::LocalChange;
 use docdeck::model::job::Status;
 use docdeck::model::prompt::Delivery;
 use docdeck::model::row::JobGroup;
 use docdeck::store::{SendPermit, StoreError};
-use docdeck::team::ExchangeReport;
+use docdeck::team::{self, ExchangeReport, ForgetReport, TeamError};
 
 #[tokio::test]
 async fn what_one_member_changes_the_other_sees_with_its_author() {
@@ -229,6 +229,63 @@ async fn hostile_and_newer_rows_are_cleaned_or_left_out() {
     bob.exchange().await;
     ana.exchange().await;
     assert_eq!(ana.seen("j1").await.tags, ["fine"]);
+}
+
+#[tokio::test]
+async fn removed_jobs_stay_with_their_members_and_come_back_only_if_one_changes_them() {
+    let Some(server) = start_database(&[]).await else { return };
+    let (ana, bob) = (Member::join(&server, "ana", "p").await, Member::join(&server, "bob", "p").await);
+    for id in ["old", "old too", "new"] {
+        ana.track(id, Status::Active).await;
+        ana.follow_up(id, &format!("prompt of {id}"), Delivery::Accepted).await;
+    }
+    ana.exchange().await;
+    bob.exchange().await;
+    let day_later = now() + chrono::TimeDelta::days(1);
+    let forget = async |user: &str, before, is_dry_run| {
+        let connection = connect(&server.url(user)).await.expect("connected");
+        team::forget(&connection, &ana.scope, "docs", before, is_dry_run).await
+    };
+    let error = forget("ana", day_later, false).await.expect_err("only the administrator");
+    assert!(matches!(error, TeamError::NotAdministrator), "{error}");
+    // The other jobs were last changed before this one.
+    tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    let middle = now();
+    bob.change("new", LocalChange::AddTags(vec![text("fine")])).await;
+    bob.exchange().await;
+    let none = forget("admin", middle - chrono::TimeDelta::hours(1), false).await.expect("done");
+    assert_eq!(none, Some(ForgetReport::default()));
+    let expected = Some(ForgetReport { jobs: 2, prompts: 2 });
+    assert_eq!(forget("admin", middle, true).await.expect("counted"), expected);
+    assert_eq!(server.sql("SELECT count(*) FROM docdeck.prompt"), "3", "nothing was removed yet");
+    assert_eq!(forget("admin", middle, false).await.expect("removed"), expected);
+    assert_eq!(server.sql("SELECT string_agg(id, ',') FROM docdeck.job WHERE state <> '{}'"), "new");
+    assert_eq!(server.sql("SELECT count(*) FROM docdeck.prompt"), "1");
+    // Members keep their copies, and a new member receives only what is left.
+    let eva = Member::join(&server, "eva", "p").await;
+    for member in [&ana, &bob, &eva] {
+        let report = member.exchange().await;
+        assert!(!report.restarted, "{}: {report:?}", member.name);
+    }
+    assert_eq!(eva.store.jobs(&eva.scope).await.expect("read").len(), 1);
+    assert_eq!(bob.prompts("old").await.len(), 1);
+    // Joining again brings nothing back.
+    ana.store.leave_team(&ana.scope).await.expect("left");
+    ana.store.join_team(&ana.scope, "docs").await.expect("joined");
+    ana.exchange().await;
+    eva.exchange().await;
+    assert_eq!(eva.store.jobs(&eva.scope).await.expect("read").len(), 1);
+    // A change does.
+    bob.change("old", LocalChange::Title(Some(text("Again")))).await;
+    bob.exchange().await;
+    eva.exchange().await;
+    let seen = eva.seen("old").await;
+    assert_eq!((seen.title.as_deref(), seen.status.as_deref(), seen.prompts.len()), (Some("Again"), Some("active"), 0));
+    assert_eq!(eva.store.jobs(&eva.scope).await.expect("read").len(), 2);
+    for member in [&ana, &bob, &eva] {
+        member.exchange().await;
+        assert_eq!(member.exchange().await, ExchangeReport::default(), "{}", member.name);
+    }
 }
 
 /// A small generator of random numbers, so that a failure can be repeated.

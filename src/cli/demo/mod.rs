@@ -2,6 +2,10 @@
 //! and starts with a history of jobs and page views.
 
 mod history;
+#[cfg(unix)]
+mod server;
+#[cfg(unix)]
+mod team;
 mod views;
 
 use super::customization;
@@ -28,12 +32,47 @@ use chrono::Utc;
 use history::DemoHistory;
 use std::sync::Arc;
 
+#[cfg(unix)]
+use team::DemoTeam;
+
+/// A team needs a database on a Unix socket.
+#[cfg(not(unix))]
+enum DemoTeam {}
+
+#[cfg(not(unix))]
+impl DemoTeam {
+    fn folder(&self) -> std::path::PathBuf {
+        match *self {}
+    }
+
+    fn open_store(&self) -> Result<Store, CliError> {
+        match *self {}
+    }
+
+    async fn share(&self, _scope: &Scope, _client: Client) -> Result<(), CliError> {
+        match *self {}
+    }
+}
+
+/// Starts the team of the demo if the user wants one.
+#[cfg_attr(not(unix), expect(clippy::unused_async, reason = "it waits on Unix"))]
+async fn start_team(with_team: bool) -> Result<Option<DemoTeam>, CliError> {
+    if !with_team {
+        return Ok(None);
+    }
+    #[cfg(unix)]
+    return DemoTeam::start().await.map(Some);
+    #[cfg(not(unix))]
+    Err(CliError::unusable("docdeck demo --team works on Linux and macOS."))
+}
+
 /// Runs the dashboard on the simulated service.
 pub(super) async fn run(
     flags: &Flags,
     environment: Environment,
     options: SimOptions,
     shows_tour: bool,
+    with_team: bool,
 ) -> Result<Exit, CliError> {
     let (file, path) = read_explicit_config_file(flags, &environment)?;
     let custom = file.customization();
@@ -50,7 +89,11 @@ pub(super) async fn run(
     let key = ApiKey::new(sim.api_key()).ok_or_else(|| CliError::unusable("The simulated service has no key."))?;
     let client = Client::new(scope.clone(), key, ClientOptions::default())
         .map_err(|failure| CliError::unusable(failure.message))?;
-    let store = Store::in_memory().map_err(CliError::unusable)?;
+    let team = start_team(with_team).await?;
+    let store = match &team {
+        Some(team) => team.open_store()?,
+        None => Store::in_memory().map_err(CliError::unusable)?,
+    };
     let now = Utc::now();
     let history = DemoHistory { store: &store, scope: &scope, now };
     let rest = history.fill(sim.initial_jobs()).await.map_err(CliError::unusable)?;
@@ -67,6 +110,9 @@ pub(super) async fn run(
         commands,
         ..AppConfig::new(scope.clone(), local_offset())
     };
+    if let Some(team) = &team {
+        team.share(&scope, client.clone()).await?;
+    }
     // The store answers requests in order: it reads the first rows, then writes the older jobs, then reads all rows.
     let preload = Preload::start(&store, &start).map_err(terminal_error)?;
     history.add_rest(rest);
@@ -76,7 +122,8 @@ pub(super) async fn run(
         client,
         poll,
         analytics: AnalyticsSettings::default(),
-        lock_folder: None,
+        // The dashboard then notices what the exchange writes.
+        lock_folder: team.as_ref().map(DemoTeam::folder),
         on_change: custom.on_change,
         hosts,
         team: None,

@@ -2,11 +2,13 @@
 //! itself are in [`setup`], those about this computer in [`sharing`].
 
 mod access;
+mod brief;
 mod forget;
 mod setup;
 mod sharing;
 
 pub(super) use access::read_access;
+pub(super) use brief::{exchange_before_status, exchange_briefly};
 
 use super::error::CliError;
 use super::exit_code::Code;

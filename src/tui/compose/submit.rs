@@ -48,6 +48,14 @@ impl App {
         }
     }
 
+    /// Opens the editor for a follow-up to the selected job, and adds this text to the draft.
+    pub(in crate::tui) fn follow_up_with(&mut self, text: &str, now: Time) {
+        self.open_follow_up(now);
+        if let Some(editor) = self.find_mut::<Editor>() {
+            editor.quote(text, now);
+        }
+    }
+
     pub(in crate::tui) fn open_follow_up(&mut self, now: Time) {
         let Some(row) = self.jobs.selected() else { return };
         if row.local.undelivered == Some(DeliveryKind::Discarded) {

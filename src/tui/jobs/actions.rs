@@ -19,7 +19,11 @@ pub(in crate::tui) fn footer_label(action: Action, app: &App) -> Option<Label> {
         Action::FollowUp => app.any_target_job(|job| job.id.is_some() && !job.local.gone),
         Action::OpenPr => app.any_target_job(|job| job.remote.pr_link.is_some()),
         Action::MarkDone => app.any_target_job(|job| job.wants_action() && !job.local.dismissed),
-        Action::Resolve => selected.is_some_and(|job| job.local.undelivered.is_some_and(|kind| kind.needs_user())),
+        Action::Resolve => selected.is_some_and(|job| {
+            let is_shown = app.detail.job() == Some(job.key);
+            job.local.undelivered.is_some_and(DeliveryKind::needs_user)
+                || (is_shown && app.detail.undelivered_of_others().is_some())
+        }),
         Action::Dismiss => {
             // A job can't be dismissed while its prompt is being sent or waits for the user's decision.
             let blocks = |kind: DeliveryKind| kind.needs_user() || kind == DeliveryKind::Sending;
@@ -39,6 +43,7 @@ pub(in crate::tui) fn job_label(action: Action, app: &App) -> Label {
         Action::Dismiss if job.local.dismissed => "restore".into(),
         Action::MarkDone if job.is_handled() => "reopen".into(),
         Action::PauseQueue if job.local.undelivered == Some(DeliveryKind::Paused) => "resume".into(),
+        Action::Resolve if !job.local.undelivered.is_some_and(DeliveryKind::needs_user) => "take over".into(),
         _ => Label::Default,
     }
 }

@@ -281,6 +281,15 @@ impl Detail {
         thread.prompts.iter().find(|prompt| prompt.is_own() && prompt.delivery.kind().needs_user())
     }
 
+    /// Returns the first prompt of the thread that another member has not delivered yet.
+    pub fn undelivered_of_others(&self) -> Option<&Prompt> {
+        let is_open = |prompt: &&Prompt| {
+            let kind = prompt.delivery.kind();
+            !prompt.is_own() && (kind.needs_user() || kind == DeliveryKind::Sending)
+        };
+        self.thread.shown()?.value.prompts.iter().find(is_open)
+    }
+
     /// Returns a sentence about the fate of the prompt that was to start the job, if that prompt was discarded.
     /// Returns `None` if it was not discarded or the thread is not loaded.
     pub fn discarded_text(&self) -> Option<&'static str> {

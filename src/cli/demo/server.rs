@@ -1,0 +1,187 @@
+//! A PostgreSQL server in a temporary folder, for the demo of a team. It listens only on a socket in this folder, and ends
+//! with docdeck, even if docdeck is killed.
+
+use crate::cli::error::CliError;
+use crate::model::endpoint::ApiKey;
+use crate::team::{TeamAddress, TeamConnection};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::time::{Instant, sleep};
+
+/// How often to try to connect while the server starts.
+const CONNECT_INTERVAL: Duration = Duration::from_millis(50);
+/// Where Debian and its relatives install the programs of each version.
+const VERSIONS_FOLDER: &str = "/usr/lib/postgresql";
+const NOT_INSTALLED: &str = "docdeck demo --team needs PostgreSQL on this computer (the programs initdb and postgres). \
+                             Install it, for example with `apt install postgresql`, or try `docdeck demo`.";
+/// Runs the server until standard input ends, which happens when docdeck ends, then removes the folders.
+const WRAPPER: &str = r#"folder=$1; store=$2; shift 2
+"$@" >"$folder/log" 2>&1 </dev/null &
+server=$!
+cat >/dev/null
+kill -INT $server
+wait $server
+rm -rf "$folder" "$store""#;
+
+/// The running server. Dropping it ends the server and removes the folder.
+pub(super) struct DemoServer {
+    wrapper: Child,
+    folder: TempDir,
+    /// The folder of the user's store.
+    store: TempDir,
+}
+
+impl Drop for DemoServer {
+    fn drop(&mut self) {
+        drop(self.wrapper.stdin.take());
+        let _ = self.wrapper.wait();
+    }
+}
+
+impl DemoServer {
+    /// Creates a database and starts the server. It may not accept connections yet.
+    ///
+    /// # Errors
+    /// PostgreSQL is not installed, or its programs fail.
+    pub(super) fn start() -> Result<Self, String> {
+        let programs = find_programs(std::env::var_os("PATH").as_deref().unwrap_or_default());
+        let programs = programs.ok_or_else(|| NOT_INSTALLED.to_owned())?;
+        let failed = |error: io::Error| format!("PostgreSQL for the demo can't be started: {error}.");
+        let only_owner: std::fs::Permissions = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        let new_folder = |kind: &str| {
+            let mut builder = tempfile::Builder::new();
+            builder.prefix(&format!("docdeck-demo-{kind}-")).permissions(only_owner.clone()).tempdir().map_err(failed)
+        };
+        let (folder, store) = (new_folder("server")?, new_folder("store")?);
+        let account = server_account()?;
+        account.own(folder.path()).map_err(failed)?;
+        let data = folder.path().join("data");
+        let mut initdb = account.command(&programs.join("initdb"));
+        initdb.args(["--username=docdeck", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--pgdata"]);
+        let created = initdb.arg(&data).current_dir(folder.path()).stdin(Stdio::null()).output().map_err(failed)?;
+        if !created.status.success() {
+            let why = String::from_utf8_lossy(&created.stderr).trim().to_owned();
+            return Err(format!("PostgreSQL for the demo can't be started: {why}"));
+        }
+        let mut wrapper = account.command(Path::new("/bin/sh"));
+        wrapper
+            .args(["-c", WRAPPER, "docdeck-demo"])
+            .arg(folder.path())
+            .arg(store.path())
+            .arg(programs.join("postgres"));
+        wrapper.arg("-D").arg(&data).arg("-k").arg(folder.path());
+        for setting in ["listen_addresses=", "fsync=off", "max_connections=20", "shared_buffers=16MB"] {
+            wrapper.args(["-c", setting]);
+        }
+        wrapper.current_dir(folder.path()).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        Ok(Self { wrapper: wrapper.spawn().map_err(failed)?, folder, store })
+    }
+
+    /// Returns the folder of the user's store.
+    pub(super) fn folder(&self) -> &Path {
+        self.store.path()
+    }
+
+    /// Returns the URL of the database.
+    ///
+    /// # Errors
+    /// The name of the temporary folder can't be part of a URL.
+    pub(super) fn url(&self) -> Result<ApiKey, CliError> {
+        let folder = self.folder.path().to_string_lossy();
+        let folder = utf8_percent_encode(&folder, NON_ALPHANUMERIC);
+        ApiKey::new(&format!("postgres://docdeck@/postgres?host={folder}"))
+            .ok_or_else(|| CliError::unusable("The temporary folder has an unusable name."))
+    }
+
+    /// Connects as soon as the server accepts connections.
+    ///
+    /// # Errors
+    /// It doesn't within `timeout`.
+    pub(super) async fn first_connection(
+        &self,
+        address: &TeamAddress,
+        timeout: Duration,
+    ) -> Result<TeamConnection, CliError> {
+        let end = Instant::now() + timeout;
+        loop {
+            match TeamConnection::open(address, timeout).await {
+                Ok(connection) => return Ok(connection),
+                Err(error) if Instant::now() >= end => return Err(error.into()),
+                Err(_) => sleep(CONNECT_INTERVAL).await,
+            }
+        }
+    }
+}
+
+/// Returns the folder with the programs: the first of `path` that has them, otherwise that of the newest version.
+fn find_programs(path: &std::ffi::OsStr) -> Option<PathBuf> {
+    let has_programs = |bin: &PathBuf| ["initdb", "postgres"].iter().all(|name| bin.join(name).is_file());
+    let versions = std::fs::read_dir(VERSIONS_FOLDER).into_iter().flatten().flatten();
+    let number = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
+    let mut versions: Vec<PathBuf> = versions.map(|entry| entry.path()).collect();
+    versions.sort_by_key(|path| std::cmp::Reverse(number(path)));
+    let installed = versions.into_iter().map(|version| version.join("bin"));
+    std::env::split_paths(path).chain(installed).find(has_programs)
+}
+
+/// The account under which the server runs.
+struct ServerAccount {
+    /// The user and the group; `None` for those of docdeck.
+    ids: Option<(u32, u32)>,
+}
+
+/// Returns the account for the server, which refuses to run as root.
+///
+/// # Errors
+/// docdeck runs as root, and the computer has no account `postgres`.
+fn server_account() -> Result<ServerAccount, String> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(ServerAccount { ids: None });
+    }
+    let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let ids = accounts.lines().find_map(|line| {
+        let mut fields = line.strip_prefix("postgres:")?.split(':').skip(1);
+        Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+    });
+    match ids {
+        Some(_) => Ok(ServerAccount { ids }),
+        None => Err("PostgreSQL refuses to run as root. Run `docdeck demo --team` as another user.".to_owned()),
+    }
+}
+
+impl ServerAccount {
+    fn own(&self, folder: &Path) -> io::Result<()> {
+        self.ids.map_or(Ok(()), |(user, group)| std::os::unix::fs::chown(folder, Some(user), Some(group)))
+    }
+
+    /// Returns a command that runs the program as this account, in a process group of its own, so that signals of the
+    /// terminal don't reach it.
+    fn command(&self, program: &Path) -> Command {
+        use std::os::unix::process::CommandExt as _;
+        let mut command = Command::new(program);
+        command.process_group(0);
+        if let Some((user, group)) = self.ids {
+            command.uid(user).gid(group);
+        }
+        command
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_programs_are_found_in_the_path_first() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["initdb", "postgres"] {
+            std::fs::write(folder.path().join(name), "").expect("written");
+        }
+        let path = std::env::join_paths([Path::new("/nowhere"), folder.path()]).expect("a path");
+        assert_eq!(find_programs(&path).as_deref(), Some(folder.path()));
+    }
+}

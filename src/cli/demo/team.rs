@@ -1,0 +1,166 @@
+//! `docdeck demo --team`: a PostgreSQL server in a temporary folder, and a colleague who works on the same jobs with a
+//! store and an engine of her own.
+
+use super::server::DemoServer;
+use crate::api::Client;
+use crate::cli::error::CliError;
+use crate::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
+use crate::model::analytics::AnalyticsSettings;
+use crate::model::change::LocalChange;
+use crate::model::endpoint::Scope;
+use crate::model::row::{Job, JobGroup};
+use crate::model::text::CleanText;
+use crate::store::Store;
+use crate::team::{OrganizationName, TeamAddress, TeamConnection, create, exchange};
+use chrono::Utc;
+use std::path::PathBuf;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::sleep;
+
+/// The names of the organization and of both members.
+const ORGANIZATION: &str = "demo";
+const COLLEAGUE: &str = "mira";
+const USER: &str = "you";
+/// How long to wait between two exchanges.
+const EXCHANGE_INTERVAL: Duration = Duration::from_secs(1);
+/// How long the server may take to answer.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long the colleague waits before each step.
+const STEP_INTERVAL: Duration = Duration::from_secs(7);
+/// The capacity of the channel for the events of the colleague's engine.
+const EVENT_CAPACITY: usize = 64;
+
+/// What the colleague does, again and again.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    NewJob(&'static str),
+    /// Follows up on the newest job that needs the user.
+    FollowUp(&'static str),
+    /// Dismisses the newest job that needs the user.
+    Dismiss,
+    /// Tags the newest job that needs the user.
+    Tag(&'static str),
+    Wait,
+}
+
+const SCRIPT: [Step; 10] = [
+    Step::NewJob("Explain what happens when a webhook is delivered twice"),
+    Step::FollowUp("Try again, and keep the old anchors."),
+    Step::Tag("release-4"),
+    Step::Wait,
+    Step::Dismiss,
+    Step::NewJob("Add a table of all error codes to /api/errors"),
+    Step::Wait,
+    Step::FollowUp("Please also update the sidebar."),
+    Step::Wait,
+    Step::Wait,
+];
+
+/// The database of the team. The server ends when this is dropped.
+pub(super) struct DemoTeam {
+    server: DemoServer,
+    address: TeamAddress,
+    /// The user's store, which the exchange writes over a second connection, as `docdeck team sync` does.
+    store: Store,
+}
+
+impl DemoTeam {
+    /// Starts the server and creates the schema.
+    ///
+    /// # Errors
+    /// PostgreSQL is not installed or doesn't start.
+    pub(super) async fn start() -> Result<Self, CliError> {
+        let server = DemoServer::start().map_err(CliError::unusable)?;
+        let address = TeamAddress::new(&server.url()?, None)?;
+        let connection = server.first_connection(&address, CONNECT_TIMEOUT).await?;
+        let name = OrganizationName::new(ORGANIZATION).ok_or_else(|| CliError::unusable("invalid organization"))?;
+        create(&connection, &name).await?;
+        let (store, _) = Store::open(server.folder(), Utc::now()).map_err(CliError::unusable)?;
+        Ok(Self { server, address, store })
+    }
+
+    /// Returns the folder of the user's store.
+    pub(super) fn folder(&self) -> PathBuf {
+        self.server.folder().to_path_buf()
+    }
+
+    /// Opens another connection to the user's store, for the dashboard.
+    ///
+    /// # Errors
+    /// The store can't be opened.
+    pub(super) fn open_store(&self) -> Result<Store, CliError> {
+        Ok(Store::open(self.server.folder(), Utc::now()).map_err(CliError::unusable)?.0)
+    }
+
+    /// Shares the user's jobs, and lets the colleague work in the background.
+    ///
+    /// # Errors
+    /// The store can't be written, or the colleague's engine doesn't start.
+    pub(super) async fn share(&self, scope: &Scope, client: Client) -> Result<(), CliError> {
+        let colleague = Store::in_memory().map_err(CliError::unusable)?;
+        for (store, name) in [(&self.store, USER), (&colleague, COLLEAGUE)] {
+            store.join_team(scope, ORGANIZATION).await?;
+            tokio::spawn(exchange_regularly(self.address.clone(), store.clone(), scope.clone(), name));
+        }
+        let (events, mut received) = mpsc::channel(EVENT_CAPACITY);
+        let setup = EngineSetup {
+            client,
+            store: colleague.clone(),
+            scope: scope.clone(),
+            poll: PollOptions::default(),
+            analytics: AnalyticsSettings::default(),
+            roles: LeaseRoles::All,
+            lock_folder: None,
+            on_change: None,
+            hosts: None,
+            events,
+        };
+        let engine = Engine::start(setup).await?;
+        tokio::spawn(async move { while received.recv().await.is_some() {} });
+        tokio::spawn(follow_script(engine, colleague, scope.clone()));
+        Ok(())
+    }
+}
+
+async fn exchange_regularly(address: TeamAddress, store: Store, scope: Scope, name: &'static str) {
+    let mut connection = None;
+    loop {
+        if connection.is_none() {
+            connection = TeamConnection::open_checked(&address, CONNECT_TIMEOUT).await.ok();
+        }
+        if let Some(open) = &connection
+            && exchange(open, &store, &scope, name, Utc::now()).await.is_err()
+        {
+            connection = None;
+        }
+        sleep(EXCHANGE_INTERVAL).await;
+    }
+}
+
+/// Does what the script says until the demo ends. A step that isn't possible at the moment is left out.
+async fn follow_script(engine: Engine, store: Store, scope: Scope) {
+    for step in SCRIPT.into_iter().cycle() {
+        sleep(STEP_INTERVAL).await;
+        let waiting = newest_waiting_job(&store, &scope).await;
+        match (step, waiting) {
+            (Step::NewJob(prompt), _) => drop(engine.submit_new_job(prompt).await),
+            (Step::FollowUp(prompt), Some(job)) => drop(engine.submit_follow_up(job.key, prompt).await),
+            (Step::Dismiss, Some(job)) => {
+                drop(store.change_jobs(&[job.key], LocalChange::Dismissed(true), Utc::now()).await);
+            }
+            (Step::Tag(tag), Some(job)) => {
+                let change = LocalChange::AddTags(vec![CleanText::line(tag)]);
+                drop(store.change_jobs(&[job.key], change, Utc::now()).await);
+            }
+            (Step::FollowUp(_) | Step::Dismiss | Step::Tag(_) | Step::Wait, _) => {}
+        }
+    }
+}
+
+/// Returns the newest job that needs the colleague and has nothing of hers to send.
+async fn newest_waiting_job(store: &Store, scope: &Scope) -> Option<Job> {
+    let jobs = store.jobs(scope).await.ok()?;
+    let waits = |job: &Job| job.group() == JobGroup::NeedsYou && job.local.undelivered.is_none();
+    jobs.into_iter().filter(waits).max_by_key(Job::sort_time)
+}

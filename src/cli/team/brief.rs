@@ -1,0 +1,104 @@
+//! A short exchange with the team's database, before a command prints jobs and after a command has changed some. It
+//! takes at most a second, and none of its errors ends a command.
+
+use super::CONNECT_TIMEOUT;
+use crate::cli::data_folder::open_store;
+use crate::cli::session::CommandContext;
+use crate::config::{SetupState, TeamSettings, data_folder, resolve, team_settings};
+use crate::model::Time;
+use crate::model::endpoint::Scope;
+use crate::store::Store;
+use crate::team::{TeamAddress, TeamConnection, exchange};
+use chrono::{TimeDelta, Utc};
+use std::time::Duration;
+
+/// How long an exchange may take. What was exchanged before it is ended stays.
+const TIME_LIMIT: Duration = Duration::from_secs(1);
+/// How long commands don't try again after the database did not answer.
+const PAUSE_AFTER_FAILURE: TimeDelta = TimeDelta::seconds(30);
+/// The key of the time of the last failure in the store.
+const FAILED_AT_KEY: &str = "team-failed-at";
+/// If the last exchange was longer ago than this, a command mentions it.
+const OLD_AFTER: TimeDelta = TimeDelta::hours(1);
+/// `docdeck status`, which shells run at every prompt, exchanges only if the last exchange was longer ago than this.
+const STATUS_INTERVAL: TimeDelta = TimeDelta::seconds(60);
+
+/// Exchanges changes if a team is configured and the project is shared. If that fails and the last exchange was long ago,
+/// prints a warning.
+pub(in crate::cli) async fn exchange_briefly(cx: &mut CommandContext<'_>) {
+    let Ok(Some(settings)) = team_settings(cx.flags, cx.environment) else { return };
+    if let Some(exchanged_at) = exchange_with(cx, &settings, TimeDelta::zero()).await {
+        let now = Utc::now();
+        if exchanged_at.is_none_or(|at| now - at > OLD_AFTER) {
+            let last = exchanged_at.map_or("never".to_owned(), |at| cx.out.time_in_words(at, now));
+            cx.out.note(&format!("Last exchange with the team {last}; `docdeck team sync` shows why."));
+        }
+    }
+}
+
+/// Exchanges changes before `docdeck status`, unless the last exchange was short ago. Doesn't run a command for the URL,
+/// since that may ask for a password, and prints nothing.
+pub(in crate::cli) fn exchange_before_status(cx: &mut CommandContext<'_>) {
+    let Ok(Some(settings)) = team_settings(cx.flags, cx.environment) else { return };
+    if settings.runs_command() {
+        return;
+    }
+    if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        runtime.block_on(exchange_with(cx, &settings, STATUS_INTERVAL));
+        runtime.shutdown_background();
+    }
+}
+
+/// Exchanges changes unless the last exchange is not older than `min_age`. If the exchange fails, returns when the last
+/// one was.
+async fn exchange_with(
+    cx: &mut CommandContext<'_>,
+    settings: &TeamSettings,
+    min_age: TimeDelta,
+) -> Option<Option<Time>> {
+    let scope = match resolve(cx.flags, cx.environment).ok()? {
+        SetupState::Ready(ready) => ready.scope,
+        SetupState::Missing(missing) => missing.scope.clone()?,
+    };
+    let folder = data_folder(cx.flags, cx.environment).ok()?;
+    if !Store::exists(&folder) {
+        return None;
+    }
+    // If the store can't be opened, the command reports it.
+    let store = open_store(&folder, true, cx.out).ok()?;
+    let failed = exchange_in_store(cx, settings, &store, &scope, min_age).await;
+    store.close().await;
+    failed
+}
+
+async fn exchange_in_store(
+    cx: &mut CommandContext<'_>,
+    settings: &TeamSettings,
+    store: &Store,
+    scope: &Scope,
+    min_age: TimeDelta,
+) -> Option<Option<Time>> {
+    let exchanged_at = store.team(scope).await.ok()??.exchanged_at;
+    let now = Utc::now();
+    let is_within = |at: Time, time: TimeDelta| (TimeDelta::zero()..time).contains(&(now - at));
+    if exchanged_at.is_some_and(|at| is_within(at, min_age)) {
+        return None;
+    }
+    let failed_at = store.value(FAILED_AT_KEY).await.ok()?.and_then(|at| at.parse::<Time>().ok());
+    if failed_at.is_some_and(|at| is_within(at, PAUSE_AFTER_FAILURE)) {
+        return Some(exchanged_at);
+    }
+    // A command that prints the URL may ask for a password, so it isn't limited to a second.
+    let Ok(url) = settings.read_url().await else { return Some(exchanged_at) };
+    cx.out.hide_key(&url);
+    let address = TeamAddress::new(&url, settings.roots().ok()?).ok()?;
+    let attempt = async {
+        let connection = TeamConnection::open_checked(&address, CONNECT_TIMEOUT).await?;
+        exchange(&connection, store, scope, settings.name.as_str(), now).await
+    };
+    if matches!(tokio::time::timeout(TIME_LIMIT, attempt).await, Ok(Ok(_))) {
+        return None;
+    }
+    let _ = store.set_value(FAILED_AT_KEY, &now.to_rfc3339()).await;
+    Some(exchanged_at)
+}
