@@ -8,6 +8,9 @@ ALTER TABLE job ADD COLUMN followed_up_by TEXT;
 -- The member who dismissed the job; NULL if it was dismissed on this computer, or is not dismissed.
 ALTER TABLE job ADD COLUMN dismissed_by TEXT;
 
+-- The member who merged or closed the pull request with docdeck; empty if that was done on this computer.
+ALTER TABLE job ADD COLUMN pr_ended_by TEXT;
+
 UPDATE job SET
     author = (SELECT author FROM prompt WHERE prompt.job = job.key AND prompt.kind = 'create' ORDER BY id LIMIT 1),
     followed_up_by = (SELECT author FROM prompt

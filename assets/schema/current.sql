@@ -63,7 +63,7 @@ CREATE TABLE job (
         WHEN status IN ('completed', 'archived', 'failed') THEN 3
         ELSE 1
     END
-) VIRTUAL, pr_need TEXT, author TEXT, followed_up_by TEXT, dismissed_by TEXT) STRICT;
+) VIRTUAL, pr_need TEXT, author TEXT, followed_up_by TEXT, dismissed_by TEXT, pr_ended_by TEXT) STRICT;
 
 CREATE UNIQUE INDEX job_by_id ON job (scope, id) WHERE id IS NOT NULL;
 

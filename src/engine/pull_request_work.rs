@@ -207,6 +207,12 @@ impl ActionRun {
                 match is_limited {
                     true => outcome,
                     false => {
+                        let is_end = matches!(action, PullRequestAction::Merge(_) | PullRequestAction::Close);
+                        if is_end && matches!(outcome, ActionOutcome::Done) {
+                            let jobs: Vec<JobKey> = linked.jobs.iter().map(|(job, _)| *job).collect();
+                            // If this fails, only the name of the member is missing.
+                            let _ = store.record_pull_request_end(&jobs).await;
+                        }
                         let state = request_and_store_state(store, client, linked, &mut responses).await;
                         if let (ActionOutcome::Done, PullRequestAction::Approve, Ok(state)) =
                             (&outcome, &action, &state)

@@ -103,6 +103,8 @@ pub struct TeamActivity {
     pub followed_up_by: Option<CleanText>,
     /// Who dismissed the job; `None` if it is not dismissed.
     pub dismissed_by: Option<CleanText>,
+    /// Who merged or closed the job's pull request with docdeck. Empty if that was done on this computer.
+    pub pr_ended_by: Option<CleanText>,
 }
 
 /// The groups of the jobs list, most urgent first.

@@ -115,7 +115,7 @@ pub(super) fn read_optional_time(row: &Row<'_>, column: impl RowIndex) -> Result
 const JOB_COLUMNS: &str = "key, id, title, own_title, tags, note, status, repository, git_ref, model, pr_link, \
      created_at, archived_at, started_at, finished_at, changed_at, checked_at, viewed_at, handled_at, followed_up_at, \
      gone, gone_at, dismissed, undelivered, undelivered_at, queue_position, revision, pull_request, \
-     author, followed_up_by, dismissed_by, pages";
+     author, followed_up_by, dismissed_by, pr_ended_by, pages";
 
 /// Returns a query for jobs; `rest` is the part after `FROM job`.
 pub(super) fn select_jobs(rest: &str) -> String {
@@ -255,13 +255,14 @@ fn read_team_activity(row: &Row<'_>) -> Result<Option<Box<TeamActivity>>> {
         author: row.get(job_column!("author"))?,
         followed_up_by: row.get(job_column!("followed_up_by"))?,
         dismissed_by: row.get(job_column!("dismissed_by"))?,
+        pr_ended_by: row.get(job_column!("pr_ended_by"))?,
     };
     Ok((activity != TeamActivity::default()).then(|| Box::new(activity)))
 }
 
 /// Returns the columns that [`super::job_rows::update_job`] writes, with their values. The user's title, tags and note
 /// are written by `labels` instead.
-pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 22] {
+pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 23] {
     let time = |time: Option<Time>| time.map_or(NULL, |time| time.timestamp_millis().into());
     // All fields are named, so that a new one can't be forgotten.
     let Job { key: _, id, created_at, remote, pull_request, local, revision: _ } = job;
@@ -288,6 +289,7 @@ pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 22
         team,
     } = local;
     let dismissed_by = team.as_ref().and_then(|team| team.dismissed_by.as_ref()).filter(|_| *dismissed);
+    let pr_ended_by = team.as_ref().and_then(|team| team.pr_ended_by.as_ref());
     let pull_request = pull_request.as_ref().and_then(|state| serde_json::to_string(state).ok());
     let turn = job.pr_turn().map(|turn| match turn {
         PullRequestTurn::User => "user",
@@ -316,6 +318,7 @@ pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 22
         ("gone", (*gone).into()),
         ("dismissed", (*dismissed).into()),
         ("dismissed_by", text_or_null(dismissed_by.map(CleanText::as_str))),
+        ("pr_ended_by", text_or_null(pr_ended_by.map(CleanText::as_str))),
         ("handled_at", time(*handled_at)),
         ("followed_up_at", time(*followed_up_at)),
         ("gone_at", time(*gone_at)),

@@ -99,6 +99,21 @@ impl Store {
         .await
     }
 
+    /// Stores that the pull request of these jobs was merged or closed on this computer, so that a team learns by whom.
+    pub async fn record_pull_request_end(&self, jobs: &[JobKey]) -> StoreResult<()> {
+        let jobs = jobs.to_vec();
+        self.write(move |tx| {
+            for job in jobs {
+                if let Some(mut row) = find_job(tx, job)? {
+                    row.local.team.get_or_insert_default().pr_ended_by = Some(CleanText::default());
+                    update_job(tx, &row)?;
+                }
+            }
+            Ok(())
+        })
+        .await
+    }
+
     /// Deletes the stored state of pull requests that wait for checks or in a merge queue. For use if code hosts are no
     /// longer asked, since such a state would then never change. Returns the changed jobs.
     pub async fn forget_pending_pull_requests(&self, scope: &Scope) -> StoreResult<Vec<Job>> {

@@ -317,7 +317,7 @@ fn compare_jobs(
         let must_resend = known.as_ref().is_none_or(|(_, hash)| *hash == RESEND);
         let (known, hash) = known.unwrap_or_default();
         let mut change = job_change(&known, &job, clock);
-        change.dismissed_by = (change.dismissed == Some(true)).then(|| author.to_owned());
+        change.sign(&job, &known, author);
         let prompts = own_prompts(db, &job, member, author, clock)?;
         let prompts_hash = hash_prompts(&prompts);
         if change.is_empty() && prompts_hash == hash && !must_resend {

@@ -4,6 +4,8 @@ use crate::screen_fixture::ScreenFixture;
 use crate::{LARGE, SMALL, render, render_with_theme, snapshots, snapshots_of, text};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
+use docdeck::model::prompt::DraftTarget;
+use docdeck::model::row::JobKey;
 use docdeck::model::text::CleanText;
 use docdeck::tui::draw::{ColorDepth, Theme};
 use docdeck::tui::tour::Tour;

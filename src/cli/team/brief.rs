@@ -1,7 +1,7 @@
 //! A short exchange with the team's database, before a command prints jobs and after a command has changed some. It
 //! takes at most a second, and none of its errors ends a command.
 
-use super::CONNECT_TIMEOUT;
+use super::database::CONNECT_TIMEOUT;
 use crate::cli::data_folder::open_store;
 use crate::cli::session::CommandContext;
 use crate::config::{SetupState, TeamSettings, data_folder, resolve, team_settings};

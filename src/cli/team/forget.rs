@@ -1,7 +1,6 @@
 //! `docdeck team forget`: removes old jobs from the team's database, as its administrator.
 
-use super::sharing::choose_organization;
-use super::{CONNECT_TIMEOUT, read_settings};
+use super::database::{CONNECT_TIMEOUT, choose_organization, parse_organization, read_settings};
 use crate::cli::act::confirm;
 use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
@@ -19,7 +18,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "YYYY-MM-DD")]
     before: NaiveDate,
     /// the organization, if the login belongs to several
-    #[arg(long, value_name = "NAME", value_parser = super::parse_organization)]
+    #[arg(long, value_name = "NAME", value_parser = parse_organization)]
     organization: Option<OrganizationName>,
     /// only print what would be removed
     #[arg(long)]

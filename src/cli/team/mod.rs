@@ -3,6 +3,7 @@
 
 mod access;
 mod brief;
+mod database;
 mod forget;
 mod setup;
 mod sharing;
@@ -13,13 +14,9 @@ pub(super) use brief::{exchange_before_status, exchange_briefly};
 use super::error::CliError;
 use super::exit_code::Code;
 use super::session::CommandContext;
-use crate::config::{TeamSettings, team_settings};
-use crate::team::{OrganizationName, TeamAddress, TeamError};
+use crate::team::OrganizationName;
 use clap::{Args, Subcommand};
-use std::time::Duration;
-
-/// How long a command waits for a connection.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+use database::parse_organization;
 
 /// Help text about the JSON output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
@@ -100,10 +97,6 @@ impl Options {
     }
 }
 
-fn parse_organization(text: &str) -> Result<OrganizationName, &'static str> {
-    OrganizationName::new(text).ok_or("it must have 1 to 40 lower-case letters, digits or underscores")
-}
-
 /// Runs `docdeck team`.
 pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
     let Some(command) = &options.command else { return sharing::status(cx, options.json).await };
@@ -115,29 +108,5 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
         TeamCommand::Status { json } => sharing::status(cx, *json).await,
         TeamCommand::Sync { json } => sharing::sync(cx, *json).await,
         TeamCommand::Forget(options) => forget::run(cx, options).await,
-    }
-}
-
-/// Reads the settings of the team.
-///
-/// # Errors
-/// No URL is configured, or it can't be read or used.
-async fn read_settings(cx: &mut CommandContext<'_>) -> Result<(TeamSettings, TeamAddress), CliError> {
-    let Some(settings) = team_settings(cx.flags, cx.environment)? else {
-        return Err(CliError::unusable(
-            "No team is configured. Set DOCDECK_TEAM_URL, or url_command or url_file in the section [team] of the \
-             configuration file.",
-        ));
-    };
-    let url = settings.read_url().await?;
-    cx.out.hide_key(&url);
-    let address = TeamAddress::new(&url, settings.roots()?)?;
-    Ok((settings, address))
-}
-
-impl From<TeamError> for CliError {
-    fn from(error: TeamError) -> Self {
-        let code = if error.is_temporary() { Code::Service } else { Code::Unusable };
-        Self::new(code, error)
     }
 }

@@ -1,6 +1,6 @@
 //! `docdeck team init`: sets up the team's database.
 
-use super::{CONNECT_TIMEOUT, read_settings};
+use super::database::{CONNECT_TIMEOUT, read_settings};
 use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
 use crate::cli::session::CommandContext;

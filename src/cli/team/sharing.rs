@@ -1,6 +1,6 @@
 //! `docdeck team join`, `leave`, `status` and `sync`: shares the jobs of one project.
 
-use super::{CONNECT_TIMEOUT, read_settings};
+use super::database::{CONNECT_TIMEOUT, choose_organization, read_settings};
 use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
 use crate::cli::out::{Out, rfc3339_seconds};
@@ -14,7 +14,6 @@ use crate::model::time_format::json_time;
 use crate::store::TeamMembership;
 use crate::team::{
     ExchangeReport, OrganizationName, TeamAddress, TeamConnection, TeamError, TeamMember, exchange, members,
-    organizations,
 };
 use crate::tui::format::plural;
 use chrono::Utc;
@@ -56,24 +55,6 @@ async fn join_session(
     let report = exchange(&connection, &session.store, &session.scope, settings.name.as_str(), Utc::now()).await;
     out.clear_live();
     Ok((team, report?))
-}
-
-/// Returns the organization with this name, or the only one that the login belongs to.
-///
-/// # Errors
-/// The login doesn't belong to the organization, or belongs to no or to several ones.
-pub(super) async fn choose_organization(
-    connection: &TeamConnection,
-    wanted: Option<&OrganizationName>,
-) -> Result<String, TeamError> {
-    let known = organizations(connection).await?;
-    match (wanted, known.as_slice()) {
-        (Some(wanted), known) if known.iter().any(|name| name == wanted.as_str()) => Ok(wanted.as_str().to_owned()),
-        (Some(wanted), _) => Err(TeamError::NotAMember { name: CleanText::line(wanted.as_str()) }),
-        (None, []) => Err(TeamError::NoOrganization),
-        (None, [only]) => Ok(only.clone()),
-        (None, several) => Err(TeamError::SeveralOrganizations { names: CleanText::line(&several.join(", ")) }),
-    }
 }
 
 /// Stops sharing the project. Works offline.

@@ -2,6 +2,8 @@
 
 use super::{Observation, Register, ServiceField, SharedJob, SharedPullRequest};
 use crate::model::Time;
+use crate::model::row::Job;
+use crate::model::text::CleanText;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -28,6 +30,9 @@ pub struct JobChange {
     /// The name of this member, if it dismissed the job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dismissed_by: Option<String>,
+    /// The name of this member, if it merged or closed the pull request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pr_ended_by: Option<String>,
     /// The tags that were added (`true`) or removed.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, bool>,
@@ -36,6 +41,14 @@ pub struct JobChange {
 impl JobChange {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Adds the name of the member for what it did about the job. `known` is what the team knows.
+    pub fn sign(&mut self, job: &Job, known: &SharedJob, name: &str) {
+        let has_ended_pr = job.local.team.as_ref().and_then(|team| team.pr_ended_by.as_ref());
+        let has_ended_pr = has_ended_pr.is_some_and(CleanText::is_empty) && known.pr_ended_by.is_none();
+        self.dismissed_by = (self.dismissed == Some(true)).then(|| name.to_owned());
+        self.pr_ended_by = has_ended_pr.then(|| name.to_owned());
     }
 
     /// Returns the change as a state that can be merged. `now` is the time of the database's clock at which the change
@@ -52,6 +65,7 @@ impl JobChange {
             note: self.note.as_ref().map(|note| register(now, note)),
             dismissed: self.dismissed.as_ref().map(|dismissed| register(now, dismissed)),
             dismissed_by: self.dismissed_by.as_ref().map(|name| register(now, name)),
+            pr_ended_by: self.pr_ended_by.as_ref().map(|name| register(now, name)),
             tags: self.tags.iter().map(|(tag, has_tag)| (tag.clone(), register(now, has_tag))).collect(),
         }
     }

@@ -1,13 +1,14 @@
 //! Recognizes that another member of the team handled a job that needed the user.
 
+use crate::model::pull_request::PullRequestFact;
 use crate::model::row::{Job, JobGroup};
 use crate::model::text::CleanText;
 
 /// The maximum number of characters of a title in the sentence.
 const MAX_TITLE_CHARS: usize = 80;
 
-/// Returns a sentence about the member who took the job out of the group “needs you”, with a follow-up or by dismissing
-/// it. Returns `None` if the job still needs the user or did not need the user before, or if it was handled on this
+/// Returns a sentence about the member who took the job out of the group “needs you”: with a follow-up, by dismissing it,
+/// or by merging or closing its pull request with docdeck. Returns `None` if the job still needs the user or did not need the user before, or if it was handled on this
 /// computer or by the service.
 pub fn handled_by_member(before: &Job, after: &Job) -> Option<CleanText> {
     if before.group() != JobGroup::NeedsYou || after.group() == JobGroup::NeedsYou {
@@ -18,7 +19,14 @@ pub fn handled_by_member(before: &Job, after: &Job) -> Option<CleanText> {
     let is_followed_up = after.local.followed_up_at > before.local.followed_up_at;
     let dismissed = team.dismissed_by.as_ref().filter(|_| is_dismissed).map(|name| (name, "dismissed"));
     let followed_up = team.followed_up_by.as_ref().filter(|_| is_followed_up).map(|name| (name, "followed up on"));
-    let (name, verb) = dismissed.or(followed_up)?;
+    let knew_end = before.local.team.as_ref().is_some_and(|team| team.pr_ended_by.is_some());
+    let verb = match after.pr_fact() {
+        Some(PullRequestFact::Merged) => Some("merged"),
+        Some(PullRequestFact::Closed) => Some("closed the pull request of"),
+        _ => None,
+    };
+    let ended = team.pr_ended_by.as_ref().filter(|name| !name.is_empty() && !knew_end).zip(verb);
+    let (name, verb) = dismissed.or(followed_up).or(ended)?;
     let title = CleanText::title(after.local.title.as_str(), MAX_TITLE_CHARS);
     Some(CleanText::line(&format!("{name} {verb} “{title}”")))
 }
@@ -69,6 +77,27 @@ mod tests {
         after.local.dismissed = true;
         assert_eq!(text(&failed(), &after).as_deref(), Some("bob dismissed “Fix SSO page”"));
         assert_eq!(text(&after, &after), None, "it did not need the user any more");
+    }
+
+    #[test]
+    fn a_merge_by_another_member_is_reported_and_one_by_the_user_is_not() {
+        use crate::model::pull_request::tests::open_pull_request;
+        use crate::model::pull_request::{PullRequest, PullRequestState};
+        let mut before = failed();
+        before.remote.status = Some(Status::Completed);
+        before.remote.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
+        before.pull_request = Some(Box::new(open_pull_request(at(0))));
+        let ended = |by: &str, state: PullRequestState| {
+            let pr_ended_by = Some(CleanText::line(by));
+            let mut after = with_activity(before.clone(), TeamActivity { pr_ended_by, ..TeamActivity::default() });
+            after.pull_request = Some(Box::new(PullRequest { state, ..open_pull_request(at(0)) }));
+            after
+        };
+        let merged = ended("ana", PullRequestState::Merged);
+        assert_eq!(text(&before, &merged).as_deref(), Some("ana merged “Fix SSO page”"));
+        let closed = ended("ana", PullRequestState::Closed);
+        assert_eq!(text(&before, &closed).as_deref(), Some("ana closed the pull request of “Fix SSO page”"));
+        assert_eq!(text(&before, &ended("", PullRequestState::Merged)), None);
     }
 
     #[test]

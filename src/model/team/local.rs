@@ -97,7 +97,12 @@ pub fn apply_shared(job: &mut Job, base: &SharedJob, shared: &SharedJob, clock: 
     }
     if pending.dismissed.is_none() && job.local.dismissed != is_dismissed(shared) {
         job.local.dismissed = is_dismissed(shared);
-        job.local.team.get_or_insert_default().dismissed_by = dismissed_by(shared);
+        let name = shared.dismissed_by.as_ref().filter(|_| job.local.dismissed);
+        job.local.team.get_or_insert_default().dismissed_by = name.and_then(member_name);
+    }
+    let has_ended = job.local.team.as_ref().is_some_and(|team| team.pr_ended_by.is_some());
+    if let Some(name) = shared.pr_ended_by.as_ref().filter(|_| !has_ended).and_then(member_name) {
+        job.local.team.get_or_insert_default().pr_ended_by = Some(name);
     }
     let added = pending.tags.iter().filter(|(_, is_added)| **is_added).map(|(tag, _)| tag.as_str());
     let kept = shared.current_tags().filter(|tag| pending.tags.get(*tag) != Some(&false));
@@ -234,8 +239,7 @@ fn is_dismissed(shared: &SharedJob) -> bool {
     shared.dismissed.as_ref().is_some_and(|dismissed| dismissed.value)
 }
 
-/// Returns the name of the member who dismissed the job; `None` if it is not dismissed or the name is unknown.
-fn dismissed_by(shared: &SharedJob) -> Option<CleanText> {
-    let name = &shared.dismissed_by.as_ref().filter(|_| is_dismissed(shared))?.value;
-    Some(CleanText::title(name, MAX_AUTHOR_CHARS)).filter(|name| !name.is_empty())
+/// Returns a member's name for display; `None` if nothing of it can be shown.
+fn member_name(register: &Register<String>) -> Option<CleanText> {
+    Some(CleanText::title(&register.value, MAX_AUTHOR_CHARS)).filter(|name| !name.is_empty())
 }

@@ -105,6 +105,9 @@ pub struct SharedJob {
     /// The name of the member who dismissed the job last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dismissed_by: Option<Register<String>>,
+    /// The name of the member who merged or closed the pull request with docdeck.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pr_ended_by: Option<Register<String>>,
     /// For each tag that the job ever had, whether it has it now.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, Register<bool>>,
@@ -118,6 +121,7 @@ impl SharedJob {
         keep_later(&mut self.note, &other.note);
         keep_later(&mut self.dismissed, &other.dismissed);
         keep_later(&mut self.dismissed_by, &other.dismissed_by);
+        keep_later(&mut self.pr_ended_by, &other.pr_ended_by);
         merge_registers(&mut self.service, &other.service);
         merge_registers(&mut self.tags, &other.tags);
         if other.pull_request.as_ref().map(pull_request_order) > self.pull_request.as_ref().map(pull_request_order) {

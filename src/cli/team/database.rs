@@ -1,0 +1,58 @@
+//! How the commands of a team find and use its database.
+
+use crate::cli::error::CliError;
+use crate::cli::exit_code::Code;
+use crate::cli::session::CommandContext;
+use crate::config::{TeamSettings, team_settings};
+use crate::model::text::CleanText;
+use crate::team::{OrganizationName, TeamAddress, TeamConnection, TeamError, organizations};
+use std::time::Duration;
+
+/// How long a command waits for a connection.
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+pub(super) fn parse_organization(text: &str) -> Result<OrganizationName, &'static str> {
+    OrganizationName::new(text).ok_or("it must have 1 to 40 lower-case letters, digits or underscores")
+}
+
+/// Reads the settings of the team.
+///
+/// # Errors
+/// No URL is configured, or it can't be read or used.
+pub(super) async fn read_settings(cx: &mut CommandContext<'_>) -> Result<(TeamSettings, TeamAddress), CliError> {
+    let Some(settings) = team_settings(cx.flags, cx.environment)? else {
+        return Err(CliError::unusable(
+            "No team is configured. Set DOCDECK_TEAM_URL, or url_command or url_file in the section [team] of the \
+             configuration file.",
+        ));
+    };
+    let url = settings.read_url().await?;
+    cx.out.hide_key(&url);
+    let address = TeamAddress::new(&url, settings.roots()?)?;
+    Ok((settings, address))
+}
+
+/// Returns the organization with this name, or the only one that the login belongs to.
+///
+/// # Errors
+/// The login doesn't belong to the organization, or belongs to no or to several ones.
+pub(super) async fn choose_organization(
+    connection: &TeamConnection,
+    wanted: Option<&OrganizationName>,
+) -> Result<String, TeamError> {
+    let known = organizations(connection).await?;
+    match (wanted, known.as_slice()) {
+        (Some(wanted), known) if known.iter().any(|name| name == wanted.as_str()) => Ok(wanted.as_str().to_owned()),
+        (Some(wanted), _) => Err(TeamError::NotAMember { name: CleanText::line(wanted.as_str()) }),
+        (None, []) => Err(TeamError::NoOrganization),
+        (None, [only]) => Ok(only.clone()),
+        (None, several) => Err(TeamError::SeveralOrganizations { names: CleanText::line(&several.join(", ")) }),
+    }
+}
+
+impl From<TeamError> for CliError {
+    fn from(error: TeamError) -> Self {
+        let code = if error.is_temporary() { Code::Service } else { Code::Unusable };
+        Self::new(code, error)
+    }
+}
