@@ -284,9 +284,15 @@ impl ScreenFixture {
         self.handle(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(data)))));
         self.load_budgets();
         self.handle(Msg::Engine(EngineEvent::Connection(Connection::Ready)));
-        self.thread.prompts[0].author = Some(CleanText::line("ana"));
+        self.set_first_author("ana");
         self.app.jobs.select(JobKey(1));
         self.handle(Msg::Engine(EngineEvent::Thread(JobKey(1))));
+    }
+
+    /// Sets the author of the first prompt of the thread.
+    fn set_first_author(&mut self, author: &str) {
+        let first = self.thread.prompts.first_mut().expect("a prompt");
+        first.author = Some(CleanText::line(author));
     }
 
     /// Adds a follow-up of another member, whose answer was lost.
@@ -439,7 +445,7 @@ impl ScreenFixture {
     pub(crate) fn load_hostile_job(&mut self, title: &str) {
         let mut job = row(1, title, Some(Status::Active), 3);
         job.local.team = Some(Box::new(started_by(title)));
-        self.thread.prompts[0].author = Some(CleanText::line(title));
+        self.set_first_author(title);
         let jobs = vec![job];
         self.handle(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData {
             jobs,
