@@ -41,15 +41,13 @@ enum DemoTeam {}
 
 #[cfg(not(unix))]
 impl DemoTeam {
-    fn folder(&self) -> std::path::PathBuf {
-        match *self {}
-    }
-
-    fn open_store(&self) -> Result<Store, CliError> {
-        match *self {}
-    }
-
-    async fn share(&self, _scope: &Scope, _client: Client) -> Result<(), CliError> {
+    async fn share(
+        &self,
+        _store: &Store,
+        _scope: &Scope,
+        _client: Client,
+        _hosts: Option<Arc<dyn crate::engine::HostDirectory>>,
+    ) -> Result<crate::engine::TeamAccess, CliError> {
         match *self {}
     }
 }
@@ -90,10 +88,7 @@ pub(super) async fn run(
     let client = Client::new(scope.clone(), key, ClientOptions::default())
         .map_err(|failure| CliError::unusable(failure.message))?;
     let team = start_team(with_team).await?;
-    let store = match &team {
-        Some(team) => team.open_store()?,
-        None => Store::in_memory().map_err(CliError::unusable)?,
-    };
+    let store = Store::in_memory().map_err(CliError::unusable)?;
     let now = Utc::now();
     let history = DemoHistory { store: &store, scope: &scope, now };
     let rest = history.fill(sim.initial_jobs()).await.map_err(CliError::unusable)?;
@@ -110,9 +105,10 @@ pub(super) async fn run(
         commands,
         ..AppConfig::new(scope.clone(), local_offset())
     };
-    if let Some(team) = &team {
-        team.share(&scope, client.clone()).await?;
-    }
+    let access = match &team {
+        Some(team) => Some(team.share(&store, &scope, client.clone(), SimulatedHosts::directory(&sim)).await?),
+        None => None,
+    };
     // The store answers requests in order: it reads the first rows, then writes the older jobs, then reads all rows.
     let preload = Preload::start(&store, &start).map_err(terminal_error)?;
     history.add_rest(rest);
@@ -122,11 +118,10 @@ pub(super) async fn run(
         client,
         poll,
         analytics: AnalyticsSettings::default(),
-        // The dashboard then notices what the exchange writes.
-        lock_folder: team.as_ref().map(DemoTeam::folder),
+        lock_folder: None,
         on_change: custom.on_change,
         hosts,
-        team: None,
+        team: access,
     });
     let (notify, folders) = (custom.notify.method, Folders { themes: folder, ..Folders::default() });
     let parts = DashboardConfig {

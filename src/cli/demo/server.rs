@@ -18,21 +18,19 @@ const CONNECT_INTERVAL: Duration = Duration::from_millis(50);
 const VERSIONS_FOLDER: &str = "/usr/lib/postgresql";
 const NOT_INSTALLED: &str = "docdeck demo --team needs PostgreSQL on this computer (the programs initdb and postgres). \
                              Install it, for example with `apt install postgresql`, or try `docdeck demo`.";
-/// Runs the server until standard input ends, which happens when docdeck ends, then removes the folders.
-const WRAPPER: &str = r#"folder=$1; store=$2; shift 2
+/// Runs the server until standard input ends, which happens when docdeck ends, then removes the folder.
+const WRAPPER: &str = r#"folder=$1; shift
 "$@" >"$folder/log" 2>&1 </dev/null &
 server=$!
 cat >/dev/null
 kill -INT $server
 wait $server
-rm -rf "$folder" "$store""#;
+rm -rf "$folder""#;
 
 /// The running server. Dropping it ends the server and removes the folder.
 pub(super) struct DemoServer {
     wrapper: Child,
     folder: TempDir,
-    /// The folder of the user's store.
-    store: TempDir,
 }
 
 impl Drop for DemoServer {
@@ -52,11 +50,8 @@ impl DemoServer {
         let programs = programs.ok_or_else(|| NOT_INSTALLED.to_owned())?;
         let failed = |error: io::Error| format!("PostgreSQL for the demo can't be started: {error}.");
         let only_owner: std::fs::Permissions = std::os::unix::fs::PermissionsExt::from_mode(0o700);
-        let new_folder = |kind: &str| {
-            let mut builder = tempfile::Builder::new();
-            builder.prefix(&format!("docdeck-demo-{kind}-")).permissions(only_owner.clone()).tempdir().map_err(failed)
-        };
-        let (folder, store) = (new_folder("server")?, new_folder("store")?);
+        let mut folder = tempfile::Builder::new();
+        let folder = folder.prefix("docdeck-demo-").permissions(only_owner).tempdir().map_err(failed)?;
         let account = server_account()?;
         account.own(folder.path()).map_err(failed)?;
         let data = folder.path().join("data");
@@ -68,22 +63,13 @@ impl DemoServer {
             return Err(format!("PostgreSQL for the demo can't be started: {why}"));
         }
         let mut wrapper = account.command(Path::new("/bin/sh"));
-        wrapper
-            .args(["-c", WRAPPER, "docdeck-demo"])
-            .arg(folder.path())
-            .arg(store.path())
-            .arg(programs.join("postgres"));
+        wrapper.args(["-c", WRAPPER, "docdeck-demo"]).arg(folder.path()).arg(programs.join("postgres"));
         wrapper.arg("-D").arg(&data).arg("-k").arg(folder.path());
         for setting in ["listen_addresses=", "fsync=off", "max_connections=20", "shared_buffers=16MB"] {
             wrapper.args(["-c", setting]);
         }
         wrapper.current_dir(folder.path()).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        Ok(Self { wrapper: wrapper.spawn().map_err(failed)?, folder, store })
-    }
-
-    /// Returns the folder of the user's store.
-    pub(super) fn folder(&self) -> &Path {
-        self.store.path()
+        Ok(Self { wrapper: wrapper.spawn().map_err(failed)?, folder })
     }
 
     /// Returns the URL of the database.

@@ -1,19 +1,20 @@
-//! `docdeck demo --team`: a PostgreSQL server in a temporary folder, and a colleague who works on the same jobs with a
-//! store and an engine of her own.
+//! `docdeck demo --team`: a PostgreSQL server in a temporary folder, and a colleague who works on the same jobs with her
+//! store and engine.
 
 use super::server::DemoServer;
 use crate::api::Client;
 use crate::cli::error::CliError;
-use crate::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
+
+use crate::engine::{Engine, EngineSetup, HostDirectory, LeaseRoles, PollOptions, TeamAccess};
 use crate::model::analytics::AnalyticsSettings;
 use crate::model::change::LocalChange;
 use crate::model::endpoint::Scope;
 use crate::model::row::{Job, JobGroup};
 use crate::model::text::CleanText;
 use crate::store::Store;
-use crate::team::{OrganizationName, TeamAddress, TeamConnection, create, exchange};
+use crate::team::{OrganizationName, TeamAddress, create};
 use chrono::Utc;
-use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
@@ -22,8 +23,6 @@ use tokio::time::sleep;
 const ORGANIZATION: &str = "demo";
 const COLLEAGUE: &str = "mira";
 const USER: &str = "you";
-/// How long to wait between two exchanges.
-const EXCHANGE_INTERVAL: Duration = Duration::from_secs(1);
 /// How long the server may take to answer.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long the colleague waits before each step.
@@ -59,10 +58,8 @@ const SCRIPT: [Step; 10] = [
 
 /// The database of the team. The server ends when this is dropped.
 pub(super) struct DemoTeam {
-    server: DemoServer,
+    _server: DemoServer,
     address: TeamAddress,
-    /// The user's store, which the exchange writes over a second connection, as `docdeck team sync` does.
-    store: Store,
 }
 
 impl DemoTeam {
@@ -76,34 +73,26 @@ impl DemoTeam {
         let connection = server.first_connection(&address, CONNECT_TIMEOUT).await?;
         let name = OrganizationName::new(ORGANIZATION).ok_or_else(|| CliError::unusable("invalid organization"))?;
         create(&connection, &name).await?;
-        let (store, _) = Store::open(server.folder(), Utc::now()).map_err(CliError::unusable)?;
-        Ok(Self { server, address, store })
+        Ok(Self { _server: server, address })
     }
 
-    /// Returns the folder of the user's store.
-    pub(super) fn folder(&self) -> PathBuf {
-        self.server.folder().to_path_buf()
-    }
-
-    /// Opens another connection to the user's store, for the dashboard.
+    /// Shares the jobs of the user's store, and lets the colleague work in the background. Returns how the user's engine
+    /// reaches the database.
     ///
     /// # Errors
-    /// The store can't be opened.
-    pub(super) fn open_store(&self) -> Result<Store, CliError> {
-        Ok(Store::open(self.server.folder(), Utc::now()).map_err(CliError::unusable)?.0)
-    }
-
-    /// Shares the user's jobs, and lets the colleague work in the background.
-    ///
-    /// # Errors
-    /// The store can't be written, or the colleague's engine doesn't start.
-    pub(super) async fn share(&self, scope: &Scope, client: Client) -> Result<(), CliError> {
+    /// A store can't be written, or the colleague's engine doesn't start.
+    pub(super) async fn share(
+        &self,
+        store: &Store,
+        scope: &Scope,
+        client: Client,
+        hosts: Option<Arc<dyn HostDirectory>>,
+    ) -> Result<TeamAccess, CliError> {
         let colleague = Store::in_memory().map_err(CliError::unusable)?;
-        for (store, name) in [(&self.store, USER), (&colleague, COLLEAGUE)] {
-            store.join_team(scope, ORGANIZATION).await?;
-            tokio::spawn(exchange_regularly(self.address.clone(), store.clone(), scope.clone(), name));
-        }
+        store.join_team(scope, ORGANIZATION).await?;
+        colleague.join_team(scope, ORGANIZATION).await?;
         let (events, mut received) = mpsc::channel(EVENT_CAPACITY);
+        let access = |name: &str| TeamAccess { address: self.address.clone(), name: CleanText::line(name) };
         let setup = EngineSetup {
             client,
             store: colleague.clone(),
@@ -113,28 +102,14 @@ impl DemoTeam {
             roles: LeaseRoles::All,
             lock_folder: None,
             on_change: None,
-            hosts: None,
+            hosts,
+            team: Some(access(COLLEAGUE)),
             events,
         };
         let engine = Engine::start(setup).await?;
         tokio::spawn(async move { while received.recv().await.is_some() {} });
         tokio::spawn(follow_script(engine, colleague, scope.clone()));
-        Ok(())
-    }
-}
-
-async fn exchange_regularly(address: TeamAddress, store: Store, scope: Scope, name: &'static str) {
-    let mut connection = None;
-    loop {
-        if connection.is_none() {
-            connection = TeamConnection::open_checked(&address, CONNECT_TIMEOUT).await.ok();
-        }
-        if let Some(open) = &connection
-            && exchange(open, &store, &scope, name, Utc::now()).await.is_err()
-        {
-            connection = None;
-        }
-        sleep(EXCHANGE_INTERVAL).await;
+        Ok(access(USER))
     }
 }
 
