@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn a_list_of_the_needed_width_shows_whole_titles() {
         for title_width in [40, 90] {
-            let columns = job_table(title_width + CELLS_BESIDE_TITLE, None);
+            let columns = job_table(title_width + CELLS_BESIDE_TITLE, None, None);
             let mut cells = 0;
             columns.line(|column, width| {
                 cells = if *column == JobColumn::Title { width } else { cells };
