@@ -334,6 +334,12 @@ impl Job {
         PullRequestLink::parse(self.remote.pr_link.as_ref()?.as_str())
     }
 
+    /// Whether the title is only the id of the job.
+    pub fn is_named_by_id(&self) -> bool {
+        let is_title = |id: &JobId| id.to_clean_text() == self.local.title;
+        !self.local.has_custom_title && self.id.as_ref().is_some_and(is_title)
+    }
+
     /// Returns the pull request's number, or `None` if there is no link or its form is unknown.
     pub fn pr_number(&self) -> Option<u64> {
         self.remote.pr_link.as_ref().and_then(|link| pr_number(link.as_str()))

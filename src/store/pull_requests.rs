@@ -3,10 +3,11 @@
 use super::Store;
 use super::columns;
 use super::error::StoreResult;
-use super::job_rows::{find_job, query_jobs, update_job};
+use super::job_rows::{find_job, query_jobs, set_default_title, update_job};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::merge;
+use crate::model::prompt::prompt_title;
 use crate::model::pull_request::{PullRequest, PullRequestFact};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
@@ -78,7 +79,8 @@ impl Store {
         .await
     }
 
-    /// Merges the state of pull requests into their jobs, in one transaction. Returns these jobs.
+    /// Merges the state of pull requests into their jobs, in one transaction. A job that was tracked by its id, and has no
+    /// prompt to be named after, gets the title of its pull request. Returns these jobs.
     pub async fn apply_pull_requests(
         &self,
         reported: Vec<ReportedPullRequest>,
@@ -91,6 +93,10 @@ impl Store {
                 if let Some(mut row) = row {
                     let previous_fact = row.pull_request.as_ref().map(|state| state.fact());
                     merge::merge_pull_request(&mut row, state.clone(), now);
+                    let title = prompt_title(state.title.as_str());
+                    if row.is_named_by_id() && !title.is_empty() {
+                        set_default_title(tx, row.key, &title)?;
+                    }
                     rows.push(PullRequestUpdate { job: update_job(tx, &row)?, previous_fact });
                 }
             }

@@ -39,6 +39,18 @@ async fn a_forgotten_pending_state_leaves_the_job_to_the_user() {
 }
 
 #[tokio::test]
+async fn a_job_that_was_tracked_by_its_id_gets_the_title_of_its_pull_request() {
+    let store = memory();
+    let tracked = store.track(&scope(), with_pr("j2", Status::Completed, 8), at(0)).await.expect("tracked");
+    assert_eq!(tracked.local.title.as_str(), "j2");
+    let named = report(&store, &tracked, open_pull_request(at(10)), 10).await;
+    assert_eq!((named.local.title.as_str(), named.local.has_custom_title), ("Fix broken links", false));
+    let own = completed_job(&store).await;
+    let title = own.local.title.clone();
+    assert_eq!(report(&store, &own, open_pull_request(at(10)), 10).await.local.title, title, "that of its prompt");
+}
+
+#[tokio::test]
 async fn a_job_needs_the_user_when_the_checks_have_finished_and_is_done_when_it_is_merged() {
     let store = memory();
     let row = completed_job(&store).await;
