@@ -218,12 +218,7 @@ fn message_cell<'a>(row: &LogRow<'a>, width: usize) -> TableCell<'a> {
         LogKind::Request { operation, status, reason, .. } => request(operation.name(), status, reason),
         LogKind::HostRequest { status, reason, .. } => request("host", status, reason),
         LogKind::Transition(text) | LogKind::Note(text) => {
-            let text = text.as_str();
-            let link = text.strip_prefix(PULL_REQUEST).map(|link| match PullRequestLink::parse(link) {
-                Some(parsed) => format!("{PULL_REQUEST}#{}", parsed.number),
-                None => format!("{PULL_REQUEST}{}", link.strip_prefix("https://").unwrap_or(link)),
-            });
-            let text = link.map_or(Cow::Borrowed(text), Cow::Owned);
+            let text = short_change(text.as_str());
             // A long title is cut rather than what has changed.
             let subject = fit_title(subject, width.saturating_sub(3 + text.width().min(width / 2)));
             let style = if level == LogLevel::Change { theme.text } else { theme.muted };
@@ -233,6 +228,32 @@ fn message_cell<'a>(row: &LogRow<'a>, width: usize) -> TableCell<'a> {
                 Span::styled(dot, theme.muted),
                 Span::styled(text, level.style(theme)),
             ])
+        }
+    }
+}
+
+/// Returns the text of a change with the number of a pull request instead of its link, of which the end may not fit.
+fn short_change(text: &str) -> Cow<'_, str> {
+    let Some(link) = text.strip_prefix(PULL_REQUEST) else { return text.into() };
+    match PullRequestLink::parse(link) {
+        Some(parsed) => format!("{PULL_REQUEST}#{}", parsed.number).into(),
+        None => format!("{PULL_REQUEST}{}", link.strip_prefix("https://").unwrap_or(link)).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pull_request_is_named_by_its_number_if_its_link_is_known() {
+        for (text, shown) in [
+            ("pull request https://github.com/acme/docs/pull/7", "pull request #7"),
+            ("pull request https://git.corp/web/docs/-/merge_requests/8", "pull request #8"),
+            ("pull request https://bitbucket.org/acme/docs/9", "pull request bitbucket.org/acme/docs/9"),
+            ("working → completed", "working → completed"),
+        ] {
+            assert_eq!(short_change(text), shown);
         }
     }
 }

@@ -71,6 +71,8 @@ pub struct UndeliveredDialog {
     pub sent_at: Option<Time>,
     /// The index of the first visible line.
     pub scroll: usize,
+    /// Whether the keys of all choices are visible.
+    shows_choices: bool,
 }
 
 impl Component for UndeliveredDialog {
@@ -83,7 +85,7 @@ impl Component for UndeliveredDialog {
     }
 
     fn names_key(&self, action: Action) -> bool {
-        CHOICES.contains(&action)
+        self.shows_choices && CHOICES.contains(&action)
     }
 
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
@@ -132,8 +134,12 @@ impl Component for UndeliveredDialog {
     }
 
     fn refresh(&mut self, app: &App) {
-        let (total, rows) = self.line_and_row_counts(app);
-        self.scroll = self.scroll.min(total.saturating_sub(rows));
+        let g = app.geometry();
+        let (lines, rows) = (self.lines(app, g.dialog_columns()), g.dialog_rows());
+        self.scroll = self.scroll.min(lines.len().saturating_sub(rows));
+        let is_choice = |line: &UndeliveredLine| line.first().is_some_and(|(_, role)| *role == ColorRole::Key);
+        let is_visible = |at: usize| (self.scroll..self.scroll + rows).contains(&at);
+        self.shows_choices = lines.iter().enumerate().all(|(at, line)| !is_choice(line) || is_visible(at));
     }
 
     fn position_text(&self, app: &App) -> String {
@@ -411,6 +417,7 @@ impl App {
             has_id: row.id.is_some(),
             sent_at: prompt.sent_at,
             scroll: 0,
+            shows_choices: false,
         };
         self.open(resolve);
     }
