@@ -80,8 +80,8 @@
 //! [`store::Store::open`] repairs a damaged database: it rebuilds indexes, or copies every readable row into a new file
 //! (`store::salvage`). Recovered prompts are never sent automatically.
 //!
-//! [`mod@team`] exchanges jobs with other computers through PostgreSQL, by the rules of [`model::team`]. A prompt is
-//! sent only by the computer on which it was written; on the others it has an author.
+//! [`mod@team`] exchanges jobs with other computers through PostgreSQL, by the rules of [`model::team`]. `engine::team`
+//! does so at once, books requests in the team's ledger, and decides who polls. A prompt is sent only where it was written.
 //!
 //! # Analytics
 //!

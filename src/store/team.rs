@@ -100,6 +100,11 @@ impl Store {
         self.read_in_scope(scope, read_outbox).await
     }
 
+    /// Whether jobs changed since they were last compared with what the team knows, or a batch is not confirmed.
+    pub async fn has_team_changes(&self, scope: &Scope) -> StoreResult<bool> {
+        self.read_in_scope(scope, has_unsent).await
+    }
+
     /// Compares the jobs that changed with what the team knows, and returns the changes to send. They are on disk before
     /// they are returned. Returns `None` if nothing changed.
     pub async fn next_team_batch(
@@ -108,7 +113,7 @@ impl Store {
         author: &str,
         clock: TeamClock,
     ) -> StoreResult<Option<TeamBatch>> {
-        if !self.read_in_scope(scope, has_unsent).await? {
+        if !self.has_team_changes(scope).await? {
             return Ok(None);
         }
         let author = author.to_owned();
@@ -179,13 +184,20 @@ impl Store {
         self.write_in_scope(scope, move |tx, scope| {
             let Some(team) = read_membership(tx, scope)? else { return Ok(0) };
             let mut new = 0;
+            let mut has_pending = has_unsent(tx, scope)?;
             let merge = TeamMerge { tx, scope, member: &team.member, clock, now };
             for change in &changes {
-                let is_new = match change {
+                let (is_new, leaves_pending) = match change {
                     IncomingChange::Job(id, state) => merge.job(id, state)?,
-                    IncomingChange::Prompt(id, prompt) => merge.prompt(id, prompt)?,
+                    IncomingChange::Prompt(id, prompt) => (merge.prompt(id, prompt)?, prompt.uid.is_of(&team.member)),
                 };
                 new += usize::from(is_new);
+                has_pending |= leaves_pending;
+            }
+            if !has_pending {
+                // Everything was compared before, and what was merged now is what the team knows.
+                let revision = "SELECT coalesce(max(revision), 0) FROM job WHERE scope = ?1";
+                set_pushed_revision(tx, scope, tx.query_value(revision, [scope])?)?;
             }
             let (number, batch) = cursor;
             let sql = "UPDATE team SET cursor = ?2, cursor_batch = ?3 WHERE scope = ?1";
@@ -248,7 +260,6 @@ fn read_outbox(db: &Connection, scope: i64) -> StoreResult<Option<TeamBatch>> {
     Ok(stored.and_then(|stored| serde_json::from_str(&stored).ok()))
 }
 
-/// Whether jobs changed since the last comparison, or a batch is not confirmed.
 fn has_unsent(db: &Connection, scope: i64) -> StoreResult<bool> {
     let sql = "SELECT batch IS NOT NULL OR EXISTS (
              SELECT 1 FROM job WHERE job.scope = team.scope AND job.revision > team.pushed_revision)
@@ -408,18 +419,24 @@ struct TeamMerge<'a> {
 }
 
 impl TeamMerge<'_> {
-    /// Merges the state of a job. Returns whether it was new.
-    fn job(&self, id: &str, state: &SharedJob) -> StoreResult<bool> {
-        let Some(mut job) = self.find_or_add(id)? else { return Ok(false) };
+    /// Merges the state of a job. Returns whether it was new, and whether this computer knows more about the job, which
+    /// must be sent.
+    fn job(&self, id: &str, state: &SharedJob) -> StoreResult<(bool, bool)> {
+        let Some(id) = JobId::new(id) else { return Ok((false, false)) };
+        match job_rows::find_by_id(self.tx, self.scope, &id)? {
+            Some(job) => self.update_job(job, state),
+            None => self.add_job(&id, state).map(|_| (true, false)),
+        }
+    }
+
+    fn update_job(&self, mut job: Job, state: &SharedJob) -> StoreResult<(bool, bool)> {
         let (known, hash) = read_known(self.tx, job.key)?.unwrap_or_default();
         let mut merged = known.clone();
         merged.merge(state);
         let before = job.clone();
         let events = apply_shared(&mut job, &known, &merged, self.clock);
-        let was_added = before.local.checked_at == Some(Time::UNIX_EPOCH);
-        if was_added && job.local.changed_at < self.now - HANDLED_AFTER {
-            job.local.viewed_at = Some(job.local.changed_at);
-            job.local.handled_at = Some(job.local.changed_at);
+        if before.local.checked_at == Some(Time::UNIX_EPOCH) {
+            self.mark_old_job_handled(&mut job);
         }
         if job.local != before.local {
             labels::write_labels(self.tx, &job)?;
@@ -432,21 +449,39 @@ impl TeamMerge<'_> {
         if is_new || hash == RESEND {
             write_known(self.tx, job.key, &merged, hash)?;
         }
-        Ok(is_new)
+        Ok((is_new, !job_change(&merged, &job, self.clock).is_empty()))
+    }
+
+    /// Adds a job that this computer doesn't have.
+    fn add_job(&self, id: &JobId, state: &SharedJob) -> StoreResult<JobKey> {
+        let mut job = Job::new(JobKey(0), id.to_clean_text(), self.now);
+        job.id = Some(id.clone());
+        // The oldest possible response: whatever the team knows is newer.
+        job.local.checked_at = Some(Time::UNIX_EPOCH);
+        let default_title = job.local.title.clone();
+        let events = apply_shared(&mut job, &SharedJob::default(), state, self.clock);
+        self.mark_old_job_handled(&mut job);
+        let key = job_rows::insert_complete_job(self.tx, self.scope, &default_title, &job)?;
+        job_rows::insert_events(self.tx, key, &events)?;
+        write_known(self.tx, key, state, 0)?;
+        Ok(key)
+    }
+
+    /// An old job that this computer has just learned about doesn't need the user.
+    fn mark_old_job_handled(&self, job: &mut Job) {
+        if job.local.changed_at < self.now - HANDLED_AFTER {
+            job.local.viewed_at = Some(job.local.changed_at);
+            job.local.handled_at = Some(job.local.changed_at);
+        }
     }
 
     /// Returns the job with this id of the service. Adds it if it is new. Returns `None` if the id is blank.
     fn find_or_add(&self, id: &str) -> StoreResult<Option<Job>> {
         let Some(id) = JobId::new(id) else { return Ok(None) };
-        if let Some(job) = job_rows::find_by_id(self.tx, self.scope, &id)? {
-            return Ok(Some(job));
+        match job_rows::find_by_id(self.tx, self.scope, &id)? {
+            Some(job) => Ok(Some(job)),
+            None => Ok(Some(job_rows::read_current_job(self.tx, self.add_job(&id, &SharedJob::default())?)?)),
         }
-        let mut job = Job::new(JobKey(0), id.to_clean_text(), self.now);
-        job.id = Some(id.clone());
-        // The oldest possible response: whatever the team knows is newer.
-        job.local.checked_at = Some(Time::UNIX_EPOCH);
-        job_rows::insert_complete_job(self.tx, self.scope, &job.local.title, &job)?;
-        job_rows::find_by_id(self.tx, self.scope, &id)
     }
 
     /// Merges a prompt. Returns whether something about it was new.

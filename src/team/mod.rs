@@ -20,11 +20,12 @@
 //!
 //! # Schema
 //!
-//! The schema `docdeck` has the tables `organization`, `project` (a service and a project), `member`, `job`, `prompt`
-//! and `batch`; `assets/team` has the statements. A job is identified by the service's id, a prompt by its member and
-//! its number there. Their contents are JSON as text, since the rules for merging are in [`crate::model::team`] and not
-//! in SQL. The schema has a version; migrations run in one transaction behind an advisory lock, and only `docdeck team
-//! init` runs them. A docdeck that finds a newer version says so and continues locally.
+//! The schema `docdeck` has the tables `organization`, `project` (a service and a project), `member`, `job`, `prompt`,
+//! `batch`, `lease` and `request_slot`; `assets/team` has the statements. A job is identified by the service's id, a
+//! prompt by its member and its number there. Their contents are JSON as text, since the rules for merging are in
+//! [`crate::model::team`] and not in SQL. The schema has a version; migrations run in one transaction behind an
+//! advisory lock, and only `docdeck team init` runs them. A docdeck that finds a newer version says so and continues
+//! locally.
 //!
 //! Row-level security separates organizations: each has a role, `docdeck_NAME`, and rows are visible only to the members
 //! of that role. Members have no right to delete or to change the schema.
@@ -39,6 +40,36 @@
 //! Each transaction that writes has a random id, the batch, and writes it together with its last number. A reader stores
 //! the batch of its cursor, too. If the database doesn't have this batch any more, it was restored from an older copy:
 //! the reader then starts again at 0 and sends all that it knows.
+//!
+//! # Notifications
+//!
+//! Each transaction that writes a batch notifies the channel of its organization. A member that listens then asks for
+//! the changes after its cursor. Its own changes it sends as soon as the store has committed them. So nothing is asked
+//! while nothing happens, except once a minute, in case that a notification was lost. Every login of the database can
+//! listen and notify, so a notification has only the number of a project, and a wrong one causes at most a question.
+//!
+//! # One budget
+//!
+//! An hourly limit has a hundred rows. Before a request goes out, it is booked: one statement takes a row that was last
+//! used more than an hour and 30 s ago, and skips rows that another member is just taking. Two requests that use the
+//! same row are more than an hour apart although a request goes out a moment after it was booked, because it must go out
+//! within 10 s. So no hour has more than a hundred requests of all members, and no lock waits for the network.
+//!
+//! If the database doesn't answer within a second, the ledger of the computer decides alone. The request is reported
+//! later under the id with which it would have been booked, so it counts once even if only the answer was lost. A
+//! report takes the row of the oldest request: the ledger has the latest hundred, even if there were more. The ledger
+//! allows a request, but only [`crate::store::Store::request_shared_permit`] lets a prompt be sent, and only once.
+//!
+//! # One poller
+//!
+//! A computer that has jobs to poll takes the lease of the project for 12 s and renews it every 4 s. The others receive
+//! what it finds. The lease is released when docdeck ends or is suspended, or when there is nothing to poll; after a
+//! crash, it expires. Each new holder gets a higher token, which is checked in the transaction that writes a result, so a
+//! computer that slept notices that it lost the lease. Its results are still valid, since each has the time of its
+//! response. Without the database, each computer polls for itself.
+//!
+//! Sending needs no lease: a prompt is sent only by the computer on which it was written, and the ledger keeps all
+//! members together within the limits.
 //!
 //! # Outbox
 //!
@@ -67,8 +98,10 @@
 //! # Failure
 //!
 //! Every step of an exchange is a transaction of one database, and can be repeated. If the database can't be reached,
-//! nothing else stops, and the next exchange sends what has accumulated. Statements and locks have time limits on the
-//! server, so that a member whose network is cut in a transaction doesn't block the others.
+//! nothing else stops, and the next exchange sends what has accumulated. If it was restored from an older copy, members
+//! also report their requests of the last hour again; some then count twice for an hour, which is safe. Statements and
+//! locks have time limits on the server, so that a member whose network is cut in a transaction doesn't block the
+//! others.
 //!
 //! Everything that comes from the database is untrusted: it is parsed and cleaned like a response of the service.
 

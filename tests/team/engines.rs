@@ -98,8 +98,12 @@ async fn changes_and_used_requests_reach_the_other_member_by_themselves() {
     .await;
     let current = |budget: &Budget| budget.counted_by == CountedBy::Team { as_of: None } && budget.used == 2;
     wait_for_team_budget(&mut ana, current).await;
-    ana.engine.stop().await;
-    bob.engine.stop().await;
+    for member in [&ana, &bob] {
+        while member.engine.has_team_connection() {
+            member.engine.leave_team_connection().await;
+        }
+        member.engine.stop().await;
+    }
     assert_eq!(server.sql("SELECT holder FROM docdeck.lease"), "", "released at the end");
 }
 

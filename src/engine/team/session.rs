@@ -3,7 +3,7 @@
 //! changes here as soon as it is stored. It polls nothing, except once a minute in case that a notification was lost.
 
 use super::state::{PollPermission, TeamAccess};
-use crate::engine::clock::local_now;
+use crate::engine::clock::{local_now, sleep_until};
 use crate::engine::lease::LeaseRole;
 use crate::engine::poller_command::PollerCommand;
 use crate::engine::state::{EngineState, lock};
@@ -21,6 +21,11 @@ use tokio::time::Instant;
 
 /// How long to wait for further changes before sending, since an action often needs several transactions.
 const SEND_DELAY: Duration = Duration::from_millis(50);
+/// How many statements sending needs, and how many per second it may cause on average. The first changes are sent at
+/// once; if changes never stop, they are collected for a few seconds.
+const STATEMENTS_PER_SEND: f64 = 7.0;
+const STATEMENTS_PER_SECOND: f64 = 2.0;
+const MAX_STATEMENTS_AT_ONCE: f64 = 70.0;
 /// How often to look for changes without being notified.
 const REGULAR_INTERVAL: Duration = Duration::from_secs(60);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -134,6 +139,23 @@ async fn connect(inner: &EngineState, access: &TeamAccess) -> Result<TeamConnect
     connect.await
 }
 
+/// Limits how often changes are sent.
+struct SendPace {
+    /// The statements that may be used at `at`.
+    credit: f64,
+    at: Instant,
+}
+
+impl SendPace {
+    /// Returns how long to wait before the next send, which this call counts.
+    fn next_delay(&mut self, now: Instant) -> Duration {
+        let earned = now.saturating_duration_since(self.at).as_secs_f64() * STATEMENTS_PER_SECOND;
+        self.credit = (self.credit + earned).min(MAX_STATEMENTS_AT_ONCE) - STATEMENTS_PER_SEND;
+        self.at = now;
+        SEND_DELAY + Duration::from_secs_f64((-self.credit).max(0.0) / STATEMENTS_PER_SECOND)
+    }
+}
+
 struct Session<'a> {
     inner: &'a EngineState,
     exchange: Exchange<'a>,
@@ -150,6 +172,8 @@ impl Session<'_> {
         commits: &mut watch::Receiver<()>,
     ) -> Result<SessionEnd, TeamError> {
         let mut next_look = Instant::now() + REGULAR_INTERVAL;
+        let mut pace = SendPace { credit: MAX_STATEMENTS_AT_ONCE, at: Instant::now() };
+        let mut send_due: Option<Instant> = None;
         self.receive().await?;
         self.send().await?;
         self.read_counts().await?;
@@ -170,8 +194,14 @@ impl Session<'_> {
                         self.lease_due = Some(Instant::now());
                     }
                 }
-                _ = commits.changed() => {
-                    tokio::time::sleep(SEND_DELAY).await;
+                _ = commits.changed(), if send_due.is_none() => {
+                    let now = Instant::now();
+                    if self.has_changes().await? {
+                        send_due = Some(now + pace.next_delay(now));
+                    }
+                }
+                () = sleep_until(send_due), if send_due.is_some() => {
+                    send_due = None;
                     commits.mark_unchanged();
                     self.send().await?;
                 }
@@ -188,7 +218,7 @@ impl Session<'_> {
                         self.read_counts().await?;
                     }
                 }
-                () = crate::engine::sleep_until(self.lease_due), if self.lease_due.is_some() => {}
+                () = sleep_until(self.lease_due), if self.lease_due.is_some() => {}
                 () = tokio::time::sleep_until(next_look) => {
                     next_look = Instant::now() + REGULAR_INTERVAL;
                     self.exchange.register().await?;
@@ -213,6 +243,11 @@ impl Session<'_> {
             }
             self.inner.set_team_status(TeamStatus::Receiving(self.exchange.report.received)).await;
         }
+    }
+
+    /// Whether there is anything for [`Self::send`].
+    async fn has_changes(&self) -> Result<bool, TeamError> {
+        Ok(self.inner.store.has_team_changes(&self.inner.scope).await?)
     }
 
     /// Sends what changed here, and reports requests that were not booked.
@@ -317,6 +352,20 @@ impl From<TeamError> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_few_changes_are_sent_at_once_and_endless_ones_with_two_statements_per_second() {
+        let start = Instant::now();
+        let mut pace = SendPace { credit: MAX_STATEMENTS_AT_ONCE, at: start };
+        assert!((0..10).all(|_| pace.next_delay(start) == SEND_DELAY));
+        let (mut now, mut sends) = (start, 0.0);
+        while now < start + Duration::from_secs(600) {
+            now += pace.next_delay(now);
+            sends += 1.0;
+        }
+        assert!(sends * STATEMENTS_PER_SEND <= 600.0 * STATEMENTS_PER_SECOND + MAX_STATEMENTS_AT_ONCE, "{sends}");
+        assert_eq!(pace.next_delay(now + Duration::from_secs(60)), SEND_DELAY);
+    }
 
     #[test]
     fn the_pause_grows_to_a_minute_and_is_random() {
