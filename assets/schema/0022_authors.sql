@@ -1,4 +1,4 @@
--- What other members of the team did about a job: see `docdeck::model::row::TeamActivity`.
+-- What other members of the team did about a job: see `docdeck::model::job::TeamActivity`.
 
 -- The author of the prompt that created the job, and of the last accepted follow-up; NULL if they were written on this
 -- computer, or if there is none. `touch` in `store::job_rows` writes them.

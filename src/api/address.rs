@@ -3,8 +3,8 @@
 
 use crate::model::analytics::{AnalyticsKind, Cursor};
 use crate::model::endpoint::Scope;
-use crate::model::job::JobId;
 use crate::model::period::DateRange;
+use crate::model::remote_job::JobId;
 use crate::model::text::CleanText;
 use crate::model::views::ViewsQuery;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};

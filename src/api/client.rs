@@ -10,10 +10,10 @@ use super::roots::ExtraRoots;
 use super::transport::{self, Reuse};
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::failure::Failure;
-use crate::model::job::{JobId, RemoteJob};
 use crate::model::log::Operation;
+use crate::model::remote_job::{JobId, RemoteJob};
 use crate::model::text::CleanText;
-use crate::model::views::{ViewsPage, ViewsQuery};
+use crate::model::views::{ViewsQuery, ViewsResponse};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, Response, Url};
 use std::sync::Arc;
@@ -114,7 +114,7 @@ impl Client {
 
     /// Fetches page views, at most as many rows as the query asks for. Counts toward the hourly limit of analytics
     /// requests.
-    pub async fn views(&self, query: &ViewsQuery) -> ApiResponse<ViewsPage> {
+    pub async fn views(&self, query: &ViewsQuery) -> ApiResponse<ViewsResponse> {
         let Some(url) = self.0.address.views_url(query) else {
             return self.url_failure();
         };

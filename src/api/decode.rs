@@ -5,9 +5,9 @@
 
 use super::error::Unreadable;
 use super::fields::{FieldValues, body_text, field_values, object_fields, parse_line, parse_rows, scalar_text};
-use crate::model::job::{JobId, JobSource, RemoteJob, RemoteState, Status};
+use crate::model::remote_job::{JobId, JobSource, RemoteJob, RemoteState, Status};
 use crate::model::text::CleanText;
-use crate::model::views::{Count, Counts, PageRow, ViewsPage};
+use crate::model::views::{Count, Counts, PageRow, ViewsResponse};
 use crate::model::{Time, checked_rfc3339_time};
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 use serde_json::value::RawValue;
@@ -45,7 +45,7 @@ pub(super) fn decode_job(body: &[u8]) -> Result<RemoteJob, Unreadable> {
 
 /// Decodes page views. An object with neither totals nor rows is rejected, because it would look like a site without
 /// views. If a row is not an object or has unreadable names, only the values of this row are lost.
-pub(super) fn decode_views(body: &[u8]) -> Result<ViewsPage, Unreadable> {
+pub(super) fn decode_views(body: &[u8]) -> Result<ViewsResponse, Unreadable> {
     let body = body_text(body);
     let [totals, has_more, views] = object_fields(&body, &["totals", "hasMore", "views"])?;
     let rows = views.map(|raw| parse_rows(raw, &ROW_FIELDS).ok_or(Unreadable::NoViews)).transpose()?;
@@ -54,7 +54,7 @@ pub(super) fn decode_views(body: &[u8]) -> Result<ViewsPage, Unreadable> {
     }
     // The totals have the same fields as a row, except for the path.
     let [_, human, ai, total] = totals.map_or([None; 4], |raw| field_values(raw, &ROW_FIELDS));
-    Ok(ViewsPage {
+    Ok(ViewsResponse {
         totals: parse_counts(human, ai, total),
         rows: rows.unwrap_or_default().into_iter().map(parse_page_row).collect(),
         has_more: has_more.and_then(parse_flag),

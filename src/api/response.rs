@@ -8,11 +8,11 @@ use super::excerpt::{error_text, excerpt, is_page};
 use super::retry_after::RetryAfterHeader;
 use crate::model::Time;
 use crate::model::endpoint::ApiKey;
-use crate::model::job::RemoteJob;
 use crate::model::log::Operation;
 use crate::model::redaction::Redactor;
+use crate::model::remote_job::RemoteJob;
 use crate::model::text::CleanText;
-use crate::model::views::{Count, ViewsPage};
+use crate::model::views::{Count, ViewsResponse};
 use chrono::Utc;
 use reqwest::header::{DATE, HeaderMap, HeaderName, LOCATION, RETRY_AFTER};
 use reqwest::{Response, Url};
@@ -49,7 +49,7 @@ pub(super) fn decode_redacted_job(body: &[u8], key: &ApiKey) -> Result<RemoteJob
 }
 
 /// Decodes page views and redacts the key from their texts.
-pub(super) fn decode_redacted_views(body: &[u8], key: &ApiKey) -> Result<ViewsPage, Unreadable> {
+pub(super) fn decode_redacted_views(body: &[u8], key: &ApiKey) -> Result<ViewsResponse, Unreadable> {
     let redactor = Redactor::new(key);
     let mut page = decode::decode_views(body)?;
     let rows = page.rows.iter_mut().map(|row| (Some(&mut row.path), &mut row.counts));
@@ -78,7 +78,7 @@ impl BodyReader<'_> {
     ///
     /// # Errors
     /// Fails if the status is not 2xx, or if the body has no page views.
-    pub fn views(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> Result<ViewsPage, ApiError> {
+    pub fn views(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> Result<ViewsResponse, ApiError> {
         self.decode_complete(status, retry_after, body, decode_redacted_views)
     }
 

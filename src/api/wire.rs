@@ -1,7 +1,7 @@
 //! The JSON bodies of the service's responses, as the simulated service writes them. The client's decoder also accepts
 //! responses that differ from these.
 
-use crate::model::job::RemoteState;
+use crate::model::remote_job::RemoteState;
 use serde::Serialize;
 
 #[derive(Debug, Clone, Serialize)]

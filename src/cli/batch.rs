@@ -14,9 +14,9 @@ use crate::engine::LeaseRoles;
 use crate::model::change::QueueChange;
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
-use crate::model::ledger::{RateLimited, Wait};
+use crate::model::job::{Job, JobKey};
+use crate::model::ledger::{Quota, Wait};
 use crate::model::prompt::{DeliveryKind, Resolution};
-use crate::model::row::{Job, JobKey};
 use crate::store::RecentPrompt;
 use crate::tui::format::plural;
 use chrono::Utc;
@@ -228,7 +228,7 @@ impl BatchWait {
                     *row = merged;
                 }
             }
-            EngineEvent::Budget(RateLimited::Create, budget) => {
+            EngineEvent::Budget(Quota::Create, budget) => {
                 let limit = budget.wait();
                 let waits = self.rows.iter().any(|row| row.local.undelivered == Some(DeliveryKind::Queued));
                 if let Some(wait) = limit.filter(|_| self.limit_wait.is_none() && waits) {

@@ -1,11 +1,11 @@
 //! Finds the changes between two versions of a job. Each change has a text for log lines and a name for JSON.
 
 use super::job_line::{id_text, state_and_role};
-use crate::model::job::Status;
+use crate::model::job::Job;
 use crate::model::link;
 use crate::model::prompt::DeliveryKind;
 use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact, Review};
-use crate::model::row::Job;
+use crate::model::remote_job::Status;
 
 /// A kind of change between two versions of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,9 +119,9 @@ fn describe_pull_request(state: &PullRequest) -> String {
 mod tests {
     use super::*;
     use crate::model::Time;
-    use crate::model::job::JobId;
+    use crate::model::job::JobKey;
     use crate::model::pull_request::{Checks, FailedCheck, PullRequestState};
-    use crate::model::row::JobKey;
+    use crate::model::remote_job::JobId;
     use crate::model::text::CleanText;
 
     fn row() -> Job {

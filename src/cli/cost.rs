@@ -4,9 +4,9 @@
 use super::out::rfc3339_seconds;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::ledger::{Budget, RATE_LIMIT_WINDOW, RateLimited};
+use crate::model::job::JobKey;
+use crate::model::ledger::{Budget, Quota, RATE_LIMIT_WINDOW};
 use crate::model::prompt::PromptKind;
-use crate::model::row::JobKey;
 use crate::store::{Store, StoreError};
 use crate::tui::compose::batch::schedule_text;
 use chrono::{Local, Utc};
@@ -34,7 +34,7 @@ impl Cost {
         batch_jobs: &[JobKey],
     ) -> Result<Self, StoreError> {
         let now = Utc::now();
-        let budget = store.budget(scope, RateLimited::Create, now).await?;
+        let budget = store.budget(scope, Quota::Create, now).await?;
         let queued = store.sendable_prompts(scope).await?;
         let creates = queued.iter().filter(|waiting| waiting.kind == PromptKind::Create);
         // Queued jobs of the batch are already counted in `jobs`, so they are not ahead of the batch.
@@ -92,7 +92,7 @@ mod tests {
     fn cost(jobs: usize, ahead: usize, used: u32, minutes_to_reset: i64) -> (usize, Option<(i64, i64)>) {
         let now: Time = "2026-11-20T12:00:00Z".parse().expect("a time");
         let resets_at = (used > 0).then(|| now + TimeDelta::minutes(minutes_to_reset));
-        let budget = Budget { used, resets_at, ..Budget::unused(RateLimited::Create) };
+        let budget = Budget { used, resets_at, ..Budget::unused(Quota::Create) };
         let (now_count, later) = Cost { jobs, already_queued: ahead, budget, now }.start_schedule();
         (now_count, later.map(|(first, last)| ((first - now).num_minutes(), (last - now).num_minutes())))
     }

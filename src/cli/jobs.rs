@@ -5,8 +5,8 @@ use super::exit_code::Code;
 use super::job_line::{jobs_json, write_job_table};
 use super::out::{Out, clean_line};
 use super::session::StoreSession;
+use crate::model::job::{Job, JobGroup};
 use crate::model::job_state::{filter_words, normalized, starts_with_normalized, state_words};
-use crate::model::row::{Job, JobGroup};
 use crate::tui::format::plural;
 use clap::Args;
 use std::cmp::Reverse;
@@ -108,9 +108,9 @@ fn is_same_word(one: &str, other: &str) -> bool {
 mod tests {
     use super::*;
     use crate::model::Time;
-    use crate::model::job::{JobId, Status};
+    use crate::model::job::JobKey;
     use crate::model::prompt::DeliveryKind;
-    use crate::model::row::JobKey;
+    use crate::model::remote_job::{JobId, Status};
     use crate::model::text::CleanText;
 
     #[test]

@@ -14,8 +14,8 @@ use crate::engine::{
     pull_requests_by_host,
 };
 use crate::model::colors::ColorRole;
+use crate::model::job::{Job, JobKey};
 use crate::model::pull_request::{Checks, ChecksState, PULL_REQUESTS_DISABLED, PullRequest, Review, short_commit};
-use crate::model::row::{Job, JobKey};
 use crate::runtime::hosts::ConfiguredHosts;
 use crate::store::{Store, StoreError};
 use clap::Args;

@@ -3,7 +3,7 @@
 use super::error::CliError;
 use super::exit_code::Code;
 use super::out::clean_line;
-use crate::model::row::Job;
+use crate::model::job::Job;
 
 /// The maximum number of job ids that an error message lists.
 const MAX_LISTED_IDS: usize = 5;
@@ -58,8 +58,8 @@ fn ambiguous_prefix_error(wanted: &str, found: &[&Job]) -> CliError {
 mod tests {
     use super::*;
     use crate::model::Time;
-    use crate::model::job::JobId;
-    use crate::model::row::JobKey;
+    use crate::model::job::JobKey;
+    use crate::model::remote_job::JobId;
     use crate::model::text::CleanText;
 
     fn rows(ids: &[&str]) -> Vec<Job> {

@@ -12,10 +12,10 @@ use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::FailureKind;
+use crate::model::job::Job;
 use crate::model::json;
 use crate::model::ledger::Wait;
 use crate::model::prompt::{Delivery, Prompt, PromptId, PromptKind};
-use crate::model::row::Job;
 use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedOutcome;
 use crate::store::StoreError;
@@ -215,7 +215,7 @@ impl SubmittedPrompt {
                 self.delivery = delivery;
                 self.store_error = None;
             }
-            EngineEvent::Budget(limited, budget) if limited == self.kind.limited_operation() => {
+            EngineEvent::Budget(limited, budget) if limited == self.kind.quota() => {
                 self.is_estimate = budget.wait().is_some_and(|wait| wait.is_estimate);
                 return None;
             }

@@ -108,7 +108,7 @@ fn summary_json(summary: Option<StatusSummary>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::row::PullRequestCounts;
+    use crate::model::job::PullRequestCounts;
 
     #[test]
     fn the_line_has_the_counts_and_the_age_of_an_old_check() {

@@ -10,7 +10,7 @@ use super::session::{CommandContext, Session, StoreSession};
 use super::wait_pull_requests::{WantedState, wait_for_state};
 use super::waiting::{JobWait, Timer, WaitTimeout, wait_command};
 use crate::engine::LeaseRoles;
-use crate::model::row::Job;
+use crate::model::job::Job;
 use crate::runtime::hosts::ConfiguredHosts;
 use clap::Args;
 use serde_json::json;

@@ -9,8 +9,8 @@ use super::session::{Session, WaitEnd};
 use super::waiting::{Timer, log_progress};
 use crate::engine::next_refresh;
 use crate::model::Time;
+use crate::model::job::Job;
 use crate::model::pull_request::{ChecksState, PullRequestFact as Fact};
-use crate::model::row::Job;
 use crate::runtime::hosts::ConfiguredHosts;
 use crate::tui::format::plural;
 use chrono::{TimeDelta, Utc};
@@ -167,9 +167,9 @@ fn job_text(job: &Job) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::job::Status;
     use crate::model::pull_request::tests::open_pull_request;
     use crate::model::pull_request::{Checks, PullRequest, PullRequestState};
+    use crate::model::remote_job::Status;
     use crate::model::text::CleanText;
     use crate::tui::jobs::tests::{at, row};
 

@@ -11,7 +11,7 @@ use crate::model::failure::Failure;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::Report;
-use crate::model::views::{ViewsPage, ViewsQuery};
+use crate::model::views::{ViewsQuery, ViewsResponse};
 use crate::store::Store;
 use std::sync::Arc;
 
@@ -43,11 +43,11 @@ impl<'a> StoredViews<'a> {
     ///
     /// # Errors
     /// The store can't be read.
-    pub async fn fresh_page(&self, query: ViewsQuery) -> Result<Option<Timed<ViewsPage>>, Failure> {
+    pub async fn fresh_page(&self, query: ViewsQuery) -> Result<Option<Timed<ViewsResponse>>, Failure> {
         let responses = self.store.views_containing(self.scope, query).await.map_err(read_failure)?;
         let report = self.store.cached_report(self.scope, query.range).await.map_err(read_failure)?.report;
         let from_report = report.filter(|report| report.complete).map(Arc::unwrap_or_clone).and_then(|report| {
-            let first = ViewsPage { totals: report.totals, rows: report.rows, has_more: None };
+            let first = ViewsResponse { totals: report.totals, rows: report.rows, has_more: None };
             Some(Timed { value: query.select_from(first, false)?, as_of: report.as_of })
         });
         let pages = from_report.into_iter().chain(responses);

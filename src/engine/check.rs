@@ -3,7 +3,7 @@
 
 use crate::api::{ApiError, Client};
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::job::JobId;
+use crate::model::remote_job::JobId;
 use crate::model::text::CleanText;
 use chrono::Utc;
 

@@ -10,11 +10,11 @@ use crate::api::{ApiError, RequestEffect};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
-use crate::model::job::{JobId, RemoteJob};
-use crate::model::ledger::{RateLimited, Wait};
+use crate::model::job::{Job, JobKey};
+use crate::model::ledger::{Quota, Wait};
 use crate::model::log::{LogKind, Operation};
 use crate::model::prompt::{Delivery, PromptId, PromptKind};
-use crate::model::row::{Job, JobKey};
+use crate::model::remote_job::{JobId, RemoteJob};
 use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedOutcome;
 use crate::store::{MergeResult, QueuedPrompt, SendPermit, StoreError};
@@ -133,8 +133,7 @@ impl Dispatcher {
             // `until` is the end of the wait, as the last attempt to send this prompt returned it. Skip the prompt as
             // long as the ledger has the same end.
             if until.is_some_and(|until| until > now)
-                && let Some(wait) =
-                    self.inner.store.budget(&self.inner.scope, kind.limited_operation(), now).await?.wait()
+                && let Some(wait) = self.inner.store.budget(&self.inner.scope, kind.quota(), now).await?.wait()
                 && until == Some(wait.until)
             {
                 wake = Some(wake.map_or(wait.until, |wake| wake.min(wait.until)));
@@ -146,7 +145,7 @@ impl Dispatcher {
             if !is_submitted_here && full.contains(&kind) {
                 continue;
             }
-            let booking = self.inner.book_request(kind.limited_operation()).await;
+            let booking = self.inner.book_request(kind.quota()).await;
             let now = self.inner.clock.now();
             let (permission, instance) = (booking.permission.clone(), self.inner.instance.name());
             let permit = self.inner.store.request_shared_permit(prompt, instance, local_now(), now, permission).await?;
@@ -184,7 +183,7 @@ impl Dispatcher {
         until: Time,
     ) -> Result<(), StoreError> {
         // Emit the budget before the delivery state, because the budget shows whether the wait is an estimate.
-        self.inner.emit_budget(kind.limited_operation()).await;
+        self.inner.emit_budget(kind.quota()).await;
         if let Some(row) = self.inner.store.job(job).await? {
             self.inner.emit_delivery(prompt, Delivery::Queued { until: Some(until) }, row).await;
         }
@@ -211,13 +210,13 @@ impl EngineState {
     /// because the store has permitted the send.
     async fn deliver(self: &Arc<Self>, outgoing: OutgoingPrompt) {
         let OutgoingPrompt { prompt, kind, text, job, id, booking } = outgoing;
-        let limited = kind.limited_operation();
+        let quota = kind.quota();
         let _in_flight = self.in_flight_guard();
         let sending = self.sending.guard();
         if let Ok(Some(row)) = self.store.job(job).await {
             self.emit_delivery(prompt, Delivery::Sending, row).await;
         }
-        self.emit_budget(limited).await;
+        self.emit_budget(quota).await;
         let outcome = match (kind, &id) {
             _ if booking.is_expired() => {
                 let reason = CleanText::line("Not sent: docdeck was interrupted before. Send it again.");
@@ -251,7 +250,7 @@ impl EngineState {
             if let Some(other) = shares_id_with {
                 self.emit_shared_id(&row, &other).await;
             }
-            self.emit_outcome(prompt, outcome.delivery, row.clone(), limited).await;
+            self.emit_outcome(prompt, outcome.delivery, row.clone(), quota).await;
             self.log_changes(&row, &events).await;
         }
     }
@@ -326,7 +325,7 @@ impl EngineState {
         }
     }
 
-    async fn emit_outcome(&self, prompt: PromptId, delivery: Delivery, row: Job, limited: RateLimited) {
+    async fn emit_outcome(&self, prompt: PromptId, delivery: Delivery, row: Job, quota: Quota) {
         let accepted = delivery == Delivery::Accepted;
         let waits = matches!(delivery, Delivery::Queued { .. });
         if let Delivery::NotSent(reason) = &delivery {
@@ -342,14 +341,14 @@ impl EngineState {
         let key = row.key;
         if waits {
             // Emit the budget before the delivery state, because the budget shows whether the wait is an estimate.
-            self.emit_budget(limited).await;
+            self.emit_budget(quota).await;
         }
         self.emit_delivery(prompt, delivery, row).await;
-        if accepted && limited == RateLimited::Create {
+        if accepted && quota == Quota::Create {
             self.emit_merged(key).await;
         }
         if !waits {
-            self.emit_budget(limited).await;
+            self.emit_budget(quota).await;
         }
     }
 }

@@ -8,10 +8,10 @@ use super::poller_command::{FetchOutcome, PollerCommand, ServiceHealth};
 use super::state::EngineState;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::job::{JobId, RemoteJob};
+use crate::model::job::{Job, JobKey};
 use crate::model::log::{LogKind, Operation};
 use crate::model::prompt::{EventKind, JobEvent};
-use crate::model::row::{Job, JobKey};
+use crate::model::remote_job::{JobId, RemoteJob};
 use crate::store::{JobResponse, StoreError};
 
 impl Engine {

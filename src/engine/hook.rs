@@ -4,9 +4,9 @@
 
 use super::state::{CountGuard, EngineState};
 use crate::model::endpoint::{API_KEY_VARIABLE, TEAM_URL_VARIABLE};
+use crate::model::job::Job;
 use crate::model::json;
 use crate::model::log::LogKind;
-use crate::model::row::Job;
 use crate::model::text::CleanText;
 use std::process::Stdio;
 use std::sync::Arc;

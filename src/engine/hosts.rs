@@ -6,11 +6,11 @@ use crate::api::hosts::{
     HostClient, HostError, HostErrorKind, HostResponse, MAX_PER_REQUEST, PullRequestResult, RequestBudget,
 };
 use crate::model::failure::Failure;
+use crate::model::job::{Job, JobKey};
 use crate::model::load::Timed;
 use crate::model::pull_request::{HostKind, PullRequest, PullRequestLink};
 use crate::model::pull_request_action::{ActionOutcome, PullRequestAction};
 use crate::model::pull_request_details::PullRequestDetails;
-use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::store::{ReportedPullRequest, StoredDiff};
 use std::collections::{BTreeMap, HashMap};

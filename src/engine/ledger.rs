@@ -8,7 +8,7 @@ use crate::api::{ApiError, ApiResponse, RequestEffect};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::ledger::{Budget, RATE_LIMIT_WINDOW, RateLimited, Wait};
+use crate::model::ledger::{Budget, Quota, RATE_LIMIT_WINDOW, Wait};
 use crate::model::log::Operation;
 use crate::model::team::TeamPermission;
 use crate::model::text::CleanText;
@@ -32,7 +32,7 @@ impl EngineState {
         subject: CleanText,
         request: impl Future<Output = ApiResponse<T>>,
     ) -> Result<T, RequestFailure> {
-        let booking = self.book_request(RateLimited::Views).await;
+        let booking = self.book_request(Quota::Views).await;
         let mut spent = self.spend_views_request(booking.permission.clone()).await;
         if let Ok(spent_at) = spent
             && booking.is_expired()
@@ -69,10 +69,10 @@ impl EngineState {
         let failure = error.failure(now);
         let used_request = error.request_effect() != RequestEffect::NotReached;
         if let Some(wait) = error.wait(now) {
-            if let Err(error) = self.store.record_rate_limit(&self.scope, RateLimited::Views, wait, now).await {
+            if let Err(error) = self.store.record_rate_limit(&self.scope, Quota::Views, wait, now).await {
                 self.emit_trouble(error.failure()).await;
             }
-            self.emit_budget(RateLimited::Views).await;
+            self.emit_budget(Quota::Views).await;
         } else if !used_request {
             self.refund_views_request(spent_at).await;
         }
@@ -93,18 +93,18 @@ impl EngineState {
 
     /// Emits the budgets of the three hourly limits.
     pub(super) async fn emit_budgets(&self) {
-        for limited in RateLimited::HOURLY {
-            self.emit_budget(limited).await;
+        for quota in Quota::HOURLY {
+            self.emit_budget(quota).await;
         }
     }
 
     /// Emits the budget of one hourly limit.
-    pub(super) async fn emit_budget(&self, limited: RateLimited) {
+    pub(super) async fn emit_budget(&self, quota: Quota) {
         let _order = self.budget_order.lock().await;
         let now = self.clock.now();
-        match self.store.budget(&self.scope, limited, now).await {
-            Ok(budget) if limited == RateLimited::Views => self.emit_views_budget(budget, now).await,
-            Ok(budget) => self.emit(EngineEvent::Budget(limited, self.with_team_count(limited, budget).await)).await,
+        match self.store.budget(&self.scope, quota, now).await {
+            Ok(budget) if quota == Quota::Views => self.emit_views_budget(budget, now).await,
+            Ok(budget) => self.emit(EngineEvent::Budget(quota, self.with_team_count(quota, budget).await)).await,
             Err(error) => self.emit_trouble(error.failure()).await,
         }
     }
@@ -116,7 +116,7 @@ impl EngineState {
     async fn spend_views_request(&self, permission: TeamPermission) -> Result<Time, Failure> {
         let _order = self.budget_order.lock().await;
         let now = self.clock.now();
-        match self.store.spend_permitted(&self.scope, RateLimited::Views, now, permission).await {
+        match self.store.spend_permitted(&self.scope, Quota::Views, now, permission).await {
             Ok(Ok(budget)) => {
                 self.emit_views_budget(budget, now).await;
                 Ok(now)
@@ -138,17 +138,17 @@ impl EngineState {
             position.map(|position| spends.swap_remove(position))
         };
         if unwritten.is_none()
-            && let Err(error) = self.store.refund(&self.scope, RateLimited::Views, paid_at).await
+            && let Err(error) = self.store.refund(&self.scope, Quota::Views, paid_at).await
         {
             // The request counts as used for an hour. The user may have to wait, but no limit is exceeded.
             self.emit_trouble(error.failure()).await;
         }
-        self.emit_budget(RateLimited::Views).await;
+        self.emit_budget(Quota::Views).await;
     }
 
     async fn spend_unwritten(&self, now: Time) -> Result<Time, Failure> {
-        let written = self.store.budget(&self.scope, RateLimited::Views, now).await;
-        let budget = written.unwrap_or_else(|_| Budget::unused(RateLimited::Views));
+        let written = self.store.budget(&self.scope, Quota::Views, now).await;
+        let budget = written.unwrap_or_else(|_| Budget::unused(Quota::Views));
         if let Some(wait) = self.include_unwritten(budget, now).wait() {
             return Err(self.limit_reached_failure(wait, now).await);
         }
@@ -160,8 +160,8 @@ impl EngineState {
     /// Emits the budget of analytics. `budget` has only what this computer's ledger contains.
     async fn emit_views_budget(&self, budget: Budget, now: Time) {
         let local = self.include_unwritten(budget, now);
-        let budget = self.with_team_count(RateLimited::Views, local).await;
-        self.emit(EngineEvent::Budget(RateLimited::Views, budget)).await;
+        let budget = self.with_team_count(Quota::Views, local).await;
+        self.emit(EngineEvent::Budget(Quota::Views, budget)).await;
     }
 
     /// Adds to `budget` the requests that are counted only in memory.
@@ -181,14 +181,14 @@ impl EngineState {
     }
 
     async fn limit_reached_failure(&self, wait: Wait, now: Time) -> Failure {
-        let blocked = match self.store.budget(&self.scope, RateLimited::Views, now).await {
+        let blocked = match self.store.budget(&self.scope, Quota::Views, now).await {
             Ok(budget) => {
                 self.emit_views_budget(budget, now).await;
                 budget.blocked.is_some()
             }
             Err(_) => false,
         };
-        let counted_by = if self.team.count(RateLimited::Views).is_some() { "the team" } else { "this computer" };
+        let counted_by = if self.team.count(Quota::Views).is_some() { "the team" } else { "this computer" };
         describe_limit_reached(blocked, counted_by, wait, now)
     }
 }
@@ -201,7 +201,7 @@ fn describe_limit_reached(blocked: bool, counted_by: &str, wait: Wait, now: Time
     let why = if blocked {
         "The service reported that the limit is reached".to_owned()
     } else {
-        format!("The hourly limit of {} analytics requests is reached ({counted_by})", RateLimited::Views.limit())
+        format!("The hourly limit of {} analytics requests is reached ({counted_by})", Quota::Views.limit())
     };
     Failure::new(FailureKind::Limited(wait), &format!("{why}, so no request was made. Try again {when}."))
 }

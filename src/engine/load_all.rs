@@ -14,7 +14,7 @@ use crate::model::failure::Failure;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, LoadProgress, Report, ReportMerge};
-use crate::model::views::{MAX_PAGE_SIZE, ViewsPage, ViewsQuery};
+use crate::model::views::{MAX_PAGE_SIZE, ViewsQuery, ViewsResponse};
 use crate::store::UnfinishedReport;
 use std::sync::Arc;
 
@@ -149,9 +149,9 @@ impl LoadRun<'_> {
 
     /// Returns the next response from the cache or by a request, and whether it has been merged into the report
     /// on disk.
-    async fn next_response(&mut self, query: ViewsQuery) -> Result<(Timed<ViewsPage>, bool), LoadEndReason> {
+    async fn next_response(&mut self, query: ViewsQuery) -> Result<(Timed<ViewsResponse>, bool), LoadEndReason> {
         let cached = if self.plan.from_start { None } else { self.inner.fresh_cached_views(query).await };
-        let is_of_use = |cached: &Timed<ViewsPage>| {
+        let is_of_use = |cached: &Timed<ViewsResponse>| {
             self.since.is_none_or(|since| cached.as_of > since)
                 && no_progress_failure(query, &cached.value, self.report.as_deref()).is_none()
         };
@@ -178,7 +178,7 @@ impl LoadRun<'_> {
     }
 
     /// Merges a cached response into the report on disk.
-    async fn save_response(&self, query: ViewsQuery, response: &Timed<ViewsPage>) {
+    async fn save_response(&self, query: ViewsQuery, response: &Timed<ViewsResponse>) {
         let next = report_response(query, response.clone(), self.since);
         if let Err(error) = self.inner.store.add_report_response(&self.inner.scope, next).await {
             // The response is shown even if it can't be saved. The next load of the range has to get it again.
@@ -187,7 +187,7 @@ impl LoadRun<'_> {
     }
 
     /// Merges the response into the report in memory and emits the progress.
-    async fn merge_and_emit(&mut self, query: ViewsQuery, response: Timed<ViewsPage>) {
+    async fn merge_and_emit(&mut self, query: ViewsQuery, response: Timed<ViewsResponse>) {
         let (complete, Timed { value: page, as_of }) = (!query.has_next(&response.value), response);
         // The request that shared the report has ended, so `unwrap_or_clone` doesn't copy it.
         let so_far = self.report.take().map(Arc::unwrap_or_clone);

@@ -41,7 +41,7 @@ mod watch;
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
-use crate::model::row::JobKey;
+use crate::model::job::JobKey;
 pub use cached::StoredViews;
 pub use clock::sleep_until;
 use hosts::RefreshCommand;

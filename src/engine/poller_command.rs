@@ -3,8 +3,8 @@
 
 use crate::model::connection::Connection;
 use crate::model::failure::Failure;
+use crate::model::job::{Job, JobKey};
 use crate::model::ledger::Wait;
-use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 
 /// A command to the poller.

@@ -4,10 +4,10 @@ use super::Engine;
 use super::state::EngineState;
 use crate::api::RequestEffect;
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::ledger::RateLimited;
+use crate::model::job::JobKey;
+use crate::model::ledger::Quota;
 use crate::model::log::Operation;
 use crate::model::preview::{Build, StartedBuild};
-use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 
 impl Engine {
@@ -41,9 +41,9 @@ impl EngineState {
             return Err(Failure::local("The branch of this job is unknown, so no preview can be built."));
         };
         let spent_at = self.clock.now();
-        let limited = RateLimited::Previews;
-        if let Err(wait) = self.store.spend(&self.scope, limited, spent_at).await.map_err(|error| error.failure())? {
-            let (limit, left) = (limited.limit(), wait.time_left(spent_at));
+        let quota = Quota::Previews;
+        if let Err(wait) = self.store.spend(&self.scope, quota, spent_at).await.map_err(|error| error.failure())? {
+            let (limit, left) = (quota.limit(), wait.time_left(spent_at));
             let text = format!("At most {limit} previews a minute can be built. Try again in {left}.");
             return Err(Failure::new(FailureKind::Limited(wait), &text));
         }
@@ -52,9 +52,9 @@ impl EngineState {
         let now = self.clock.now();
         if let Err(error) = &result {
             let recorded = match error.wait(now) {
-                Some(wait) => self.store.record_rate_limit(&self.scope, limited, wait, now).await,
+                Some(wait) => self.store.record_rate_limit(&self.scope, quota, wait, now).await,
                 None if error.request_effect() == RequestEffect::NotReached => {
-                    self.store.refund(&self.scope, limited, spent_at).await
+                    self.store.refund(&self.scope, quota, spent_at).await
                 }
                 None => Ok(()),
             };

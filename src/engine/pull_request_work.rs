@@ -7,6 +7,7 @@ use super::hosts::{HostStates, LinkedPullRequest, RefreshCommand, pull_requests_
 use super::pull_requests::Refresher;
 use crate::api::hosts::{HostClient, HostError, HostErrorKind, RequestBudget};
 use crate::model::failure::{Failure, FailureKind};
+use crate::model::job::{Job, JobKey};
 use crate::model::load::Timed;
 use crate::model::log::LogKind;
 use crate::model::pull_request::{
@@ -14,7 +15,6 @@ use crate::model::pull_request::{
 };
 use crate::model::pull_request_action::{ActionOutcome, PullRequestAction};
 use crate::model::pull_request_details::PullRequestDetails;
-use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::store::{ReportedPullRequest, Store, StoredDiff};
 use chrono::TimeDelta;

@@ -3,7 +3,7 @@
 use super::state::lock;
 use crate::model::failure::Failure;
 use crate::model::load::Timed;
-use crate::model::views::ViewsPage;
+use crate::model::views::ViewsResponse;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use tokio::task::AbortHandle;
 
 /// The page views of one query, or why they could not be loaded.
-pub(super) type LoadedViews = Result<Timed<ViewsPage>, Failure>;
+pub(super) type LoadedViews = Result<Timed<ViewsResponse>, Failure>;
 
 /// A running load of one query, shared by all callers that wait for it.
 pub(super) type PendingLoad = Shared<BoxFuture<'static, ViewsRequestResult>>;

@@ -10,8 +10,8 @@
 mod tests;
 
 use crate::model::Time;
+use crate::model::job::{Job, JobKey};
 use crate::model::poll::{SLOW_INTERVAL, next_poll};
-use crate::model::row::{Job, JobKey};
 use chrono::TimeDelta;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 

@@ -9,8 +9,8 @@ use crate::model::analytics::signal_snapshot::SignalSnapshot;
 use crate::model::change::{DiscardedPrompts, QueueChange};
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
+use crate::model::job::{Job, JobKey};
 use crate::model::prompt::{Delivery, Prompt, PromptId, Resolution};
-use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::store::{PausedBy, StoreError};
 

@@ -15,7 +15,7 @@ use crate::model::log::Operation;
 use crate::model::period::DateRange;
 use crate::model::report::ReportMerge;
 use crate::model::text::CleanText;
-use crate::model::views::{ViewsPage, ViewsQuery};
+use crate::model::views::{ViewsQuery, ViewsResponse};
 use crate::store::{ReportResponse, StoreError};
 use chrono::TimeDelta;
 use futures_util::FutureExt;
@@ -42,7 +42,7 @@ impl Engine {
     ///
     /// # Errors
     /// The request failed or no request is left. [`Engine::cached_views`] may return older page views.
-    pub async fn load_views(&self, query: ViewsQuery, force: bool) -> Result<Timed<ViewsPage>, Failure> {
+    pub async fn load_views(&self, query: ViewsQuery, force: bool) -> Result<Timed<ViewsResponse>, Failure> {
         let cached = if force { None } else { self.inner.fresh_cached_views(query).await };
         let loaded = match cached {
             Some(cached) => Ok(cached),
@@ -52,7 +52,7 @@ impl Engine {
     }
 
     /// Returns cached page views of any age, without a request.
-    pub async fn cached_views(&self, query: ViewsQuery) -> Option<Timed<ViewsPage>> {
+    pub async fn cached_views(&self, query: ViewsQuery) -> Option<Timed<ViewsResponse>> {
         self.inner.cached_views(query).await.map(|cached| self.inner.in_local_time(cached))
     }
 }
@@ -77,7 +77,7 @@ impl EngineState {
         }
     }
 
-    pub(super) async fn cached_views(&self, query: ViewsQuery) -> Option<Timed<ViewsPage>> {
+    pub(super) async fn cached_views(&self, query: ViewsQuery) -> Option<Timed<ViewsResponse>> {
         match self.store.cached_views(&self.scope, query).await {
             Ok(cached) => cached,
             Err(error) => {
@@ -88,12 +88,12 @@ impl EngineState {
     }
 
     /// Returns the cached response to a query if it is fresh.
-    pub(super) async fn fresh_cached_views(&self, query: ViewsQuery) -> Option<Timed<ViewsPage>> {
+    pub(super) async fn fresh_cached_views(&self, query: ViewsQuery) -> Option<Timed<ViewsResponse>> {
         self.cached_views(query).await.filter(|cached| self.is_fresh(query.range, cached.as_of))
     }
 
     /// Returns a fresh cached response that contains all pages of the range, if there is one.
-    pub(super) async fn fresh_cached_complete_views(&self, range: DateRange) -> Option<Timed<ViewsPage>> {
+    pub(super) async fn fresh_cached_complete_views(&self, range: DateRange) -> Option<Timed<ViewsResponse>> {
         match self.store.complete_views(&self.scope, range).await {
             Ok(cached) => cached.filter(|cached| self.is_fresh(range, cached.as_of)),
             Err(error) => {
@@ -159,7 +159,7 @@ impl EngineState {
     async fn save(
         &self,
         query: ViewsQuery,
-        response: &Timed<ViewsPage>,
+        response: &Timed<ViewsResponse>,
         purpose: RequestPurpose,
     ) -> Result<(), StoreError> {
         match purpose {
@@ -175,7 +175,11 @@ impl EngineState {
 }
 
 /// Builds the [`ReportResponse`] that the store merges into the report on disk.
-pub(super) fn report_response(query: ViewsQuery, response: Timed<ViewsPage>, since: Option<Time>) -> ReportResponse {
+pub(super) fn report_response(
+    query: ViewsQuery,
+    response: Timed<ViewsResponse>,
+    since: Option<Time>,
+) -> ReportResponse {
     let (complete, Timed { value, as_of }) = (!query.has_next(&response.value), response);
     ReportResponse { range: query.range, number: query.page, response: value, complete, as_of, restarted_at: since }
 }
@@ -184,7 +188,7 @@ pub(super) fn report_response(query: ViewsQuery, response: Timed<ViewsPage>, sin
 /// because the load would then never end. Returns `None` if the load can go on or is complete.
 pub(super) fn no_progress_failure(
     query: ViewsQuery,
-    response: &ViewsPage,
+    response: &ViewsResponse,
     so_far: Option<&ReportMerge>,
 ) -> Option<Failure> {
     let is_new = |path: &CleanText| !so_far.is_some_and(|report| report.contains(path));

@@ -1,8 +1,8 @@
 //! Changes that the user makes to jobs and queued prompts on this computer. Nothing is sent to the service.
 
 use super::Time;
+use super::job::Job;
 use super::prompt::PromptId;
-use super::row::Job;
 use super::text::CleanText;
 
 /// A change to the local data of one or more jobs. It is applied to all of these jobs or to none.

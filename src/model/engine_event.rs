@@ -4,14 +4,14 @@
 use super::analytics::RowsProgress;
 use super::connection::Connection;
 use super::failure::Failure;
-use super::ledger::{Budget, RateLimited};
+use super::job::{Job, JobKey, RemainingJobs};
+use super::ledger::{Budget, Quota};
 use super::load::Timed;
 use super::log::LogEntry;
 use super::period::DateRange;
 use super::prompt::{Delivery, PromptId};
 use super::pull_request::HostKind;
 use super::report::LoadProgress;
-use super::row::{Job, JobKey, RemainingJobs};
 use super::team::TeamStatus;
 use super::text::CleanText;
 use super::unrecorded::UnrecordedOutcome;
@@ -42,7 +42,7 @@ pub enum EngineEvent {
     /// The state of the connection changed.
     Connection(Connection),
     /// The budget of a limited operation changed.
-    Budget(RateLimited, Budget),
+    Budget(Quota, Budget),
     /// Whether changes are exchanged with the team's database has changed.
     Team(TeamStatus),
     /// Whether this process is the one that sends queued prompts.

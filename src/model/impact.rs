@@ -5,9 +5,9 @@ use super::Time;
 use super::analytics::AnalyticsKind;
 use super::analytics::page_reports::PageReports;
 use super::analytics::signal_snapshot::SignalSnapshot;
+use super::job::{Job, JobKey};
 use super::load::Timed;
 use super::period::DateRange;
-use super::row::{Job, JobKey};
 use super::text::CleanText;
 use super::views::Counts;
 use chrono::{Days, NaiveDate};
@@ -178,7 +178,7 @@ pub struct PageHistory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::job::Status;
+    use crate::model::remote_job::Status;
 
     fn day(text: &str) -> NaiveDate {
         text.parse().expect("a date")
@@ -195,7 +195,7 @@ mod tests {
     fn finished_on(started: &str, finished: Option<&str>) -> Job {
         let noon = |day: &str| format!("{day}T12:00:00Z").parse().expect("a time");
         let mut job = Job::new(JobKey(1), CleanText::line("Job"), noon(started));
-        job.id = super::super::job::JobId::new("j1");
+        job.id = super::super::remote_job::JobId::new("j1");
         job.local.finished_at = finished.map(noon);
         job.remote.status = Some(if finished.is_some() { Status::Completed } else { Status::Active });
         job

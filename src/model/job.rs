@@ -1,219 +1,347 @@
-//! A job as the service describes it. Every field except the id may be missing or unexpected.
+//! Jobs as lists show them, with the service's data and local data.
 
 use super::Time;
-use super::redaction::Redactor;
+use super::link;
+use super::prompt::{DeliveryKind, Thread};
+use super::pull_request::{PullRequest, PullRequestFact, PullRequestLink, PullRequestTurn};
+use super::remote_job::{JobId, RemoteState, Status, pr_number};
 use super::text::CleanText;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::borrow::Cow;
-use std::fmt;
-use std::sync::Arc;
+use thin_vec::ThinVec;
 
-/// The service's opaque job id: stored as received, and cleaned only for display.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct JobId(Box<str>);
+/// A job's key in the store. It is assigned before the service gives the job an id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct JobKey(pub i64);
 
-impl JobId {
-    /// Returns `None` if `raw` is blank.
-    pub fn new(raw: &str) -> Option<Self> {
-        (!raw.trim().is_empty()).then(|| Self(raw.into()))
-    }
+/// The jobs that remain after some were removed by `docdeck prune`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RemainingJobs {
+    /// The keys of the remaining jobs, sorted.
+    pub keys: Vec<JobKey>,
+    /// The largest job key that existed when this list was made. Jobs with larger keys are newer.
+    pub largest_key: JobKey,
+}
 
-    /// Returns the id as received, for the store and for URLs, in which it must be percent-encoded.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// Returns the id for display.
-    pub fn to_clean_text(&self) -> CleanText {
-        CleanText::line(&self.0)
+impl RemainingJobs {
+    /// Whether the job still exists. Jobs that are newer than this list count as existing.
+    pub fn contains(&self, key: JobKey) -> bool {
+        key > self.largest_key || self.keys.binary_search(&key).is_ok()
     }
 }
 
-/// A job's status. An unknown status is stored and shown as received.
+/// A job. All jobs are in memory, so rarely used fields take little space and common values are shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Status {
-    /// The agent is working on the job.
-    Active,
-    /// The agent has finished; a pull request may exist.
-    Completed,
-    /// The job is archived on the service.
-    Archived,
-    /// The job ended with an unrecoverable error.
-    Failed,
-    /// An unknown status; a job with such a status is polled slowly.
-    Unknown(CleanText),
+pub struct Job {
+    pub key: JobKey,
+    /// `None` until the service has accepted the job.
+    pub id: Option<JobId>,
+    /// The service's `createdAt`; until it is known, when the prompt was written on this computer.
+    pub created_at: Time,
+    /// What the service reported last.
+    pub remote: RemoteState,
+    /// The state of the job's pull request on the code host; `None` if unknown.
+    pub pull_request: Option<Box<PullRequest>>,
+    /// The data that the service doesn't store.
+    pub local: LocalState,
+    /// Increases with every change of the job in the store. A job with a higher revision replaces a copy with a lower
+    /// one.
+    pub revision: i64,
 }
 
-impl Status {
-    /// Parses a status from the service. Case, surrounding white space and invisible characters are ignored, so that a
-    /// text that looks like one of the four known statuses is treated as that status.
-    pub fn parse(raw: &str) -> Self {
-        let word = CleanText::line(raw);
-        match word.as_str().to_ascii_lowercase().as_str() {
-            "active" => Self::Active,
-            "completed" => Self::Completed,
-            "archived" => Self::Archived,
-            "failed" => Self::Failed,
-            _ => Self::Unknown(word),
-        }
-    }
-
-    /// Returns the status as the service writes it, or `no status` if it is empty.
-    pub fn word(&self) -> &str {
-        match self {
-            Self::Active => "active",
-            Self::Completed => "completed",
-            Self::Archived => "archived",
-            Self::Failed => "failed",
-            Self::Unknown(word) if word.is_empty() => "no status",
-            Self::Unknown(word) => word.as_str(),
-        }
-    }
-
-    /// Returns the status as the service writes it, even if it is empty.
-    pub fn raw_word(&self) -> &str {
-        match self {
-            Self::Unknown(word) => word.as_str(),
-            known => known.word(),
-        }
-    }
-
-    /// Whether the agent has stopped working: the job is completed, archived or failed.
-    pub fn is_finished(&self) -> bool {
-        matches!(self, Self::Completed | Self::Archived | Self::Failed)
-    }
-}
-
-impl Serialize for Status {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.raw_word())
-    }
-}
-
-impl<'de> Deserialize<'de> for Status {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Cow::<str>::deserialize(deserializer).map(|word| Self::parse(&word))
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
-
-/// A job in a response of the service. Only the id is required.
+/// The data of a job that only docdeck stores: what the user wrote and did, what was observed while polling, and the
+/// state of the job's prompts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RemoteJob {
-    pub id: JobId,
-    pub created_at: Option<Time>,
-    pub state: RemoteState,
+pub struct LocalState {
+    /// A custom title, the first line of the prompt, or the id of a job that was created elsewhere.
+    pub title: CleanText,
+    /// Whether the title is a custom one.
+    pub has_custom_title: bool,
+    /// Tags that the user added, in lower case.
+    pub tags: ThinVec<CleanText>,
+    /// A note that the user wrote.
+    pub note: Option<CleanText>,
+    /// The pages that the job was started for, in the order in which they were chosen; empty for other jobs.
+    pub pages: ThinVec<CleanText>,
+    /// When the agent was last started: on creation, or by a follow-up to the finished job.
+    pub started_at: Time,
+    /// When docdeck first saw the job finished; `None` if it is not finished, or was already finished when it was added
+    /// to the tracked jobs.
+    pub finished_at: Option<Time>,
+    /// When the service last reported a change that the user should see.
+    pub changed_at: Time,
+    /// When the service last responded about the job.
+    pub checked_at: Option<Time>,
+    /// When the user last viewed the job.
+    pub viewed_at: Option<Time>,
+    /// When the user last acted on the job: followed up, opened its pull request, or marked it as done.
+    pub handled_at: Option<Time>,
+    /// When the service accepted the last follow-up.
+    pub followed_up_at: Option<Time>,
+    /// Whether the service responded with 404 to the last request for the job.
+    pub gone: bool,
+    /// When the service responded with 404 for the first time; `None` if unknown.
+    pub gone_at: Option<Time>,
+    /// Whether the user dismissed the job.
+    pub dismissed: bool,
+    /// The delivery state of the most urgent undelivered prompt; `None` if there is no undelivered prompt. `Discarded`
+    /// occurs only for the prompt that would have created the job.
+    pub undelivered: Option<DeliveryKind>,
+    /// When the prompt that `undelivered` describes entered its state; `None` if unknown.
+    pub undelivered_at: Option<Time>,
+    /// The position of the job's first queued or paused prompt in the send queue; smaller positions are sent first.
+    pub queue_position: Option<i64>,
+    /// What other members of the team did about the job; `None` if nothing is known.
+    pub team: Option<Box<TeamActivity>>,
 }
 
-/// What the service reports about a job, apart from its id and creation time. Its JSON has the service's names, and is
-/// used wherever docdeck writes jobs: output for scripts, exports, the simulated service. Only `api::decode` reads the
-/// fields one by one, since it tolerates malformed ones.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct RemoteState {
-    /// The status; `Unknown("")` if no response had one, `None` without a response.
-    pub status: Option<Status>,
-    pub source: JobSource,
-    /// The name of the AI model, as the service writes it.
-    pub model: Option<Arc<CleanText>>,
-    /// The link to the pull request, if there is one. It is shown as text, and opened only if it is http or https.
-    pub pr_link: Option<CleanText>,
-    #[serde(with = "super::time_format")]
-    pub archived_at: Option<Time>,
+/// What other members of the team did about a job. All names are those of other members: what was done on this computer
+/// is `None`, like what is unknown.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TeamActivity {
+    /// Who started the job.
+    pub author: Option<CleanText>,
+    /// Who wrote the last follow-up that the service accepted.
+    pub followed_up_by: Option<CleanText>,
+    /// Who dismissed the job; `None` if it is not dismissed.
+    pub dismissed_by: Option<CleanText>,
+    /// Who merged or closed the job's pull request with docdeck. Empty if that was done on this computer.
+    pub pr_ended_by: Option<CleanText>,
 }
 
-/// What the agent works on.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct JobSource {
-    /// The repository, usually as a full URL.
-    pub repository: Option<Arc<CleanText>>,
-    /// The branch that the agent works on.
-    #[serde(rename = "ref")]
-    pub git_ref: Option<CleanText>,
+/// The groups of the jobs list, most urgent first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum JobGroup {
+    /// A prompt is `Unconfirmed`, `Rejected` or `NotSent`; or the job failed or has a pull request that is not merged or
+    /// closed, and the user has not acted on it yet.
+    NeedsYou,
+    /// A prompt is being sent, the agent or the checks of the pull request are working, or the status is unknown.
+    Working,
+    /// A prompt waits for its turn or for the rate limit, or is paused.
+    Queued,
+    /// Nothing is left to do.
+    Done,
+    /// Dismissed by the user.
+    Dismissed,
 }
 
-impl RemoteJob {
-    /// Returns a response that contains only an id and a status.
-    pub fn new(id: JobId, status: Status) -> Self {
-        Self { id, created_at: None, state: RemoteState { status: Some(status), ..RemoteState::default() } }
-    }
+impl JobGroup {
+    pub const ALL: [Self; 5] = [Self::NeedsYou, Self::Working, Self::Queued, Self::Done, Self::Dismissed];
 
-    /// Removes the API key from all texts. The id stays unchanged, because it identifies the job.
-    pub fn redact(&mut self, redactor: &Redactor) {
-        let RemoteState { status, source, model, pr_link, archived_at: _ } = &mut self.state;
-        if let Some(Status::Unknown(word)) = status {
-            redactor.clean(word);
+    /// Returns the group's name, in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NeedsYou => "needs you",
+            Self::Working => "working",
+            Self::Queued => "queued",
+            Self::Done => "done",
+            Self::Dismissed => "dismissed",
         }
-        [&mut source.git_ref, pr_link].into_iter().flatten().for_each(|text| redactor.clean(text));
-        [&mut source.repository, model].into_iter().flatten().for_each(|text| redactor.clean(Arc::make_mut(text)));
     }
 }
 
-impl RemoteState {
-    /// Takes over the fields of `newer`. A field that `newer` leaves out keeps its value.
-    pub fn update(&mut self, newer: &Self) {
-        /// Keeps the allocation of a text that stays the same, since jobs may share it.
-        fn replace<T: Clone + PartialEq>(known: &mut Option<T>, newer: &Option<T>) {
-            if newer.is_some() && newer != known {
-                known.clone_from(newer);
+/// How many of the jobs that need the user have a pull request that needs the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PullRequestCounts {
+    /// Jobs whose pull request is ready for review.
+    pub to_review: usize,
+    /// Jobs whose checks are failing.
+    pub failing: usize,
+}
+
+impl PullRequestCounts {
+    /// Adds `by` to the number of jobs that are in this group and whose pull request has this fact.
+    pub fn change(&mut self, group: JobGroup, fact: Option<PullRequestFact>, by: isize) {
+        let count = match fact {
+            Some(PullRequestFact::Ready) => &mut self.to_review,
+            Some(PullRequestFact::Failing) => &mut self.failing,
+            _ => return,
+        };
+        if group == JobGroup::NeedsYou {
+            *count = count.saturating_add_signed(by);
+        }
+    }
+}
+
+/// The top of the jobs list, which the first frame shows before all jobs are loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct InitialRows {
+    /// The first jobs, grouped by urgency. Each group is sorted by [`Job::sort_time`], latest first, except that
+    /// queued jobs are in the order in which they are sent.
+    pub rows: Vec<Job>,
+    /// The number of jobs in each group, in the order of [`JobGroup::ALL`].
+    pub sizes: [usize; JobGroup::ALL.len()],
+    /// The number of working jobs, including dismissed ones.
+    pub working: usize,
+    pub pull_requests: PullRequestCounts,
+    /// The thread of the first job, which is selected; `None` if there are no jobs.
+    pub thread: Option<Thread>,
+}
+
+impl Job {
+    /// Creates a job when only its title and its creation time are known.
+    pub fn new(key: JobKey, title: CleanText, written_at: Time) -> Self {
+        let local = LocalState {
+            title,
+            has_custom_title: false,
+            tags: ThinVec::new(),
+            note: None,
+            pages: ThinVec::new(),
+            started_at: written_at,
+            finished_at: None,
+            changed_at: written_at,
+            checked_at: None,
+            viewed_at: None,
+            handled_at: None,
+            followed_up_at: None,
+            gone: false,
+            gone_at: None,
+            dismissed: false,
+            undelivered: None,
+            undelivered_at: None,
+            queue_position: None,
+            team: None,
+        };
+        let (id, pull_request, remote) = (None, None, RemoteState::default());
+        Self { key, id, created_at: written_at, remote, pull_request, local, revision: 0 }
+    }
+
+    /// Returns the member of the team who started the job on another computer; `None` if it was started on this one, or
+    /// if that is unknown.
+    pub fn author(&self) -> Option<&CleanText> {
+        self.local.team.as_ref()?.author.as_ref()
+    }
+
+    /// Whether the job has changed since the user last viewed it.
+    pub fn is_unseen(&self) -> bool {
+        self.local.viewed_at.is_none_or(|viewed| viewed < self.local.changed_at)
+    }
+
+    /// Whether the user has acted on the job since it last changed.
+    pub fn is_handled(&self) -> bool {
+        self.local.handled_at.is_some_and(|handled| handled >= self.local.changed_at)
+    }
+
+    /// Whether the job ended in a way that requires the user to act: it failed, or it has a pull request. False if the
+    /// job has an undelivered prompt or is gone.
+    pub fn wants_action(&self) -> bool {
+        let ended = match &self.remote.status {
+            Some(Status::Failed) => true,
+            Some(Status::Completed) => {
+                self.remote.pr_link.is_some()
+                    && !matches!(self.pr_turn(), Some(PullRequestTurn::Host | PullRequestTurn::Nobody))
             }
+            _ => false,
+        };
+        ended && self.local.undelivered.is_none() && !self.local.gone && self.id.is_some()
+    }
+
+    /// Returns the most important fact about the job's pull request; `None` if its state is unknown.
+    pub fn pr_fact(&self) -> Option<PullRequestFact> {
+        self.pull_request.as_ref().map(|pull_request| pull_request.fact())
+    }
+
+    /// Returns who has to act on the job's pull request; `None` if unknown.
+    pub fn pr_turn(&self) -> Option<PullRequestTurn> {
+        self.pr_fact().map(PullRequestFact::turn)
+    }
+
+    /// Whether the job's last prompt can be sent again, because the job failed.
+    pub fn can_retry(&self) -> bool {
+        self.remote.status == Some(Status::Failed) && self.wants_action()
+    }
+
+    /// Returns the group in which the job is listed. The store computes the same in SQL, as the column `list_group`;
+    /// `store::tests::job_counts` compares both.
+    pub fn group(&self) -> JobGroup {
+        if self.local.dismissed && !self.local.undelivered.is_some_and(DeliveryKind::needs_user) {
+            return JobGroup::Dismissed;
         }
-        let Self { status, source, model, pr_link, archived_at } = newer;
-        if self.status.is_none() || *status != Some(Status::Unknown(CleanText::default())) {
-            replace(&mut self.status, status);
+        self.undismissed_group()
+    }
+
+    /// Whether the job is in the group of working jobs, or would be if it weren't dismissed.
+    pub fn counts_as_working(&self) -> bool {
+        self.undismissed_group() == JobGroup::Working
+    }
+
+    fn undismissed_group(&self) -> JobGroup {
+        match self.local.undelivered {
+            Some(DeliveryKind::Unconfirmed | DeliveryKind::Rejected | DeliveryKind::NotSent) => {
+                return JobGroup::NeedsYou;
+            }
+            Some(DeliveryKind::Queued | DeliveryKind::Paused) => return JobGroup::Queued,
+            Some(DeliveryKind::Sending) => return JobGroup::Working,
+            Some(DeliveryKind::Discarded) => return JobGroup::Done,
+            Some(DeliveryKind::Accepted) | None => {}
         }
-        replace(&mut self.source.repository, &source.repository);
-        replace(&mut self.source.git_ref, &source.git_ref);
-        replace(&mut self.model, model);
-        replace(&mut self.pr_link, pr_link);
-        replace(&mut self.archived_at, archived_at);
+        if self.local.gone || self.id.is_none() {
+            return JobGroup::Done;
+        }
+        match &self.remote.status {
+            None | Some(Status::Active | Status::Unknown(_)) => JobGroup::Working,
+            Some(Status::Completed) if self.pr_turn() == Some(PullRequestTurn::Host) => JobGroup::Working,
+            Some(Status::Failed | Status::Completed) if self.wants_action() && !self.is_handled() => JobGroup::NeedsYou,
+            Some(Status::Completed | Status::Archived | Status::Failed) => JobGroup::Done,
+        }
     }
 
-    /// Whether the agent has stopped working, according to the last known status.
-    pub fn is_finished(&self) -> bool {
-        self.status.as_ref().is_some_and(Status::is_finished)
-    }
-}
-
-/// Returns the pull request number in a link such as `https://github.com/acme/docs/pull/1423`, or `None` if the link
-/// has another form.
-pub fn pr_number(link: &str) -> Option<u64> {
-    // Works on bytes for speed, because it runs for every row of a list in each frame.
-    let is_slash = |byte: &u8| *byte == b'/';
-    let end = link.bytes().position(|byte| matches!(byte, b'?' | b'#')).unwrap_or(link.len());
-    let end = link.as_bytes().get(..end)?.iter().rposition(|byte| !is_slash(byte))? + 1;
-    let slash = link.as_bytes().get(..end)?.iter().rposition(is_slash)?;
-    let number = link.get(slash + 1..end)?.parse().ok()?;
-    let part = link.as_bytes().get(..slash)?.rsplit(is_slash).next()?;
-    matches!(part, b"pull" | b"pulls" | b"merge_requests" | b"pull-requests").then_some(number)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_unknown_status_is_kept_as_the_service_wrote_it() {
-        assert_eq!(Status::parse("Active"), Status::Active);
-        let odd = Status::parse("re\x1b[2Jviewing");
-        assert_eq!(odd.word(), "reviewing");
-        assert!(!odd.is_finished());
+    /// Whether the agent is working on the job, according to the last known status.
+    pub fn is_working(&self) -> bool {
+        !self.local.gone && self.id.is_some() && !self.remote.is_finished()
     }
 
-    #[test]
-    fn a_pull_request_number_is_parsed_from_common_links() {
-        assert_eq!(pr_number("https://github.com/acme/docs/pull/1423"), Some(1423));
-        assert_eq!(pr_number("https://gitlab.com/a/b/-/merge_requests/7/"), Some(7));
-        assert_eq!(pr_number("https://github.com/acme/docs/pull/8/?plain=1#a/b"), Some(8));
-        assert_eq!(pr_number("pull/9"), Some(9));
-        assert_eq!(pr_number("9"), None);
-        assert_eq!(pr_number("https://example.com/pull/x"), None);
-        assert_eq!(pr_number("https://example.com/issues/4"), None);
+    /// Returns when the service last accepted a prompt of the job. Shortly after that time, the job is checked more
+    /// often.
+    pub fn last_accepted_at(&self) -> Time {
+        self.local.followed_up_at.map_or(self.local.started_at, |at| at.max(self.local.started_at))
+    }
+
+    /// Returns when the displayed state began, or `None` if the time is unknown. The displayed state is the delivery
+    /// state of the undelivered prompt if there is one, otherwise the state of the job on the service.
+    pub fn state_since(&self) -> Option<Time> {
+        if self.local.undelivered.is_some() {
+            return self.local.undelivered_at;
+        }
+        if self.local.gone {
+            return self.local.gone_at;
+        }
+        match &self.remote.status {
+            Some(Status::Archived) => self.remote.archived_at,
+            Some(Status::Completed | Status::Failed) => self.local.finished_at,
+            Some(Status::Active | Status::Unknown(_)) | None => Some(self.local.started_at),
+        }
+    }
+
+    /// Returns the time by which lists sort the job: [`Job::state_since`] if it is known, otherwise when the job
+    /// finished, otherwise when it was created. The store computes the same in SQL, as the column `list_order`.
+    pub fn sort_time(&self) -> Time {
+        self.state_since().or(self.local.finished_at).unwrap_or(self.created_at)
+    }
+
+    /// Returns the URL of the pull request for all outputs: as a browser would open it, or the service's text if it is
+    /// not a web link.
+    pub fn pr_url(&self) -> Option<CleanText> {
+        self.remote.pr_link.as_ref().map(link::display_url)
+    }
+
+    /// Whether the job has a pull request on a kind of code host that docdeck supports.
+    pub fn has_supported_pr_link(&self) -> bool {
+        self.supported_pr_link().is_some()
+    }
+
+    /// Returns the link to the pull request; `None` if there is none, or if docdeck doesn't support its kind of code
+    /// host.
+    pub fn supported_pr_link(&self) -> Option<PullRequestLink> {
+        PullRequestLink::parse(self.remote.pr_link.as_ref()?.as_str())
+    }
+
+    /// Whether the title is only the id of the job.
+    pub fn is_named_by_id(&self) -> bool {
+        let is_title = |id: &JobId| id.to_clean_text() == self.local.title;
+        !self.local.has_custom_title && self.id.as_ref().is_some_and(is_title)
+    }
+
+    /// Returns the pull request's number, or `None` if there is no link or its form is unknown.
+    pub fn pr_number(&self) -> Option<u64> {
+        self.remote.pr_link.as_ref().and_then(|link| pr_number(link.as_str()))
     }
 }

@@ -1,10 +1,10 @@
 //! The states that lists show for jobs: the symbol, the name and the meaning of each. Lists, the help, the filter and
 //! `docdeck jobs --status` use these tables.
 
-use super::job::Status;
+use super::job::{Job, JobGroup};
 use super::prompt::DeliveryKind;
 use super::pull_request::{PullRequest, PullRequestFact};
-use super::row::{Job, JobGroup};
+use super::remote_job::Status;
 use std::borrow::Cow;
 
 /// The state that the symbol before a job's title shows: an undelivered prompt takes precedence over the service's

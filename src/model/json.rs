@@ -2,10 +2,10 @@
 //! copies from the dashboard and `on_change` programs use the same JSON.
 
 use super::Time;
-use super::job::{RemoteState, Status};
+use super::job::Job;
 use super::link;
 use super::prompt::{EventKind, JobEvent, Prompt, Thread};
-use super::row::Job;
+use super::remote_job::{RemoteState, Status};
 use super::text::CleanText;
 use super::time_format::json_time;
 use serde_json::{Value, json};
@@ -108,9 +108,9 @@ fn optional_str(text: Option<&CleanText>) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::job::JobId;
+    use crate::model::job::JobKey;
     use crate::model::prompt::{DeliveryKind, PromptKind};
-    use crate::model::row::JobKey;
+    use crate::model::remote_job::JobId;
 
     fn row() -> Job {
         let at = Time::from_timestamp(1_800_000_000, 0).expect("in range");

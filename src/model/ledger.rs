@@ -5,9 +5,9 @@ use super::Time;
 use super::endpoint::Scope;
 use chrono::TimeDelta;
 
-/// The operations that the service limits to a number of requests per hour or minute.
+/// A limit of the service on the number of requests of one kind per hour or minute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum RateLimited {
+pub enum Quota {
     Create,
     FollowUp,
     Views,
@@ -15,7 +15,7 @@ pub enum RateLimited {
     Previews,
 }
 
-impl RateLimited {
+impl Quota {
     /// The operations with an hourly limit.
     pub const HOURLY: [Self; 3] = [Self::Create, Self::FollowUp, Self::Views];
 
@@ -139,8 +139,8 @@ impl LedgerEntry {
 
     /// Whether the request has expired although `at` is in the future. Such an entry must be deleted, or it would count
     /// again when the clock reaches `at`.
-    pub fn must_be_deleted(&self, limited: RateLimited, now: Time) -> bool {
-        self.at > now && self.counts_from(now) + limited.window() <= now
+    pub fn must_be_deleted(&self, quota: Quota, now: Time) -> bool {
+        self.at > now && self.counts_from(now) + quota.window() <= now
     }
 }
 
@@ -211,8 +211,8 @@ pub enum CountedBy {
 }
 
 impl Budget {
-    pub fn unused(limited: RateLimited) -> Self {
-        Self { used: 0, limit: limited.limit(), resets_at: None, blocked: None, counted_by: CountedBy::default() }
+    pub fn unused(quota: Quota) -> Self {
+        Self { used: 0, limit: quota.limit(), resets_at: None, blocked: None, counted_by: CountedBy::default() }
     }
 
     /// Returns the number of requests left. Requests that are not counted ([`CountedBy`]) may have used some of them.
@@ -236,23 +236,18 @@ impl Budget {
 
 /// Calculates the budget at the time `now` from recorded requests in any order. All times are in the service's time.
 /// Requests recorded at a future time count too, so that setting the clock back doesn't free any request early.
-pub fn compute_budget(
-    limited: RateLimited,
-    entries: &[LedgerEntry],
-    block: Option<RateLimitBlock>,
-    now: Time,
-) -> Budget {
+pub fn compute_budget(quota: Quota, entries: &[LedgerEntry], block: Option<RateLimitBlock>, now: Time) -> Budget {
     let mut inside: Vec<Time> =
-        entries.iter().map(|entry| entry.counts_from(now)).filter(|&at| at + limited.window() > now).collect();
+        entries.iter().map(|entry| entry.counts_from(now)).filter(|&at| at + quota.window() > now).collect();
     inside.sort_unstable();
     let blocked = block.and_then(|block| block.wait(now));
     let used = u32::try_from(inside.len()).unwrap_or(u32::MAX);
     // If more requests were used than the limit allows (because the limit was higher then, or stores of several
     // computers were merged), another request becomes available only after the surplus has expired.
-    let excess = inside.len().saturating_sub(limited.limit() as usize);
-    let frees = inside.get(excess).map(|&at| at + limited.window());
+    let excess = inside.len().saturating_sub(quota.limit() as usize);
+    let frees = inside.get(excess).map(|&at| at + quota.window());
     let resets_at = blocked.map(|wait| wait.until).or(frees);
-    Budget { used, limit: limited.limit(), resets_at, blocked, counted_by: CountedBy::ThisComputer }
+    Budget { used, limit: quota.limit(), resets_at, blocked, counted_by: CountedBy::ThisComputer }
 }
 
 #[cfg(test)]

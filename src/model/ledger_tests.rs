@@ -20,43 +20,40 @@ fn until_of(budget: Budget) -> Option<Time> {
 #[test]
 fn a_request_is_available_again_after_one_hour() {
     let uses = entries([0, 10]);
-    assert_eq!(compute_budget(RateLimited::Create, &uses, None, at(3599)).used, 2);
-    let later = compute_budget(RateLimited::Create, &uses, None, at(3600));
+    assert_eq!(compute_budget(Quota::Create, &uses, None, at(3599)).used, 2);
+    let later = compute_budget(Quota::Create, &uses, None, at(3600));
     assert_eq!((later.used, later.resets_at), (1, Some(at(3610))));
 }
 
 #[test]
 fn a_429_takes_precedence_over_the_count() {
-    let blocked = compute_budget(RateLimited::Views, &[], Some(block(60, Some(0))), at(0));
+    let blocked = compute_budget(Quota::Views, &[], Some(block(60, Some(0))), at(0));
     assert_eq!((blocked.used, blocked.requests_left(), until_of(blocked)), (0, 0, Some(at(60))));
-    assert_eq!(compute_budget(RateLimited::Views, &[], Some(block(60, Some(0))), at(60)).requests_left(), 100);
+    assert_eq!(compute_budget(Quota::Views, &[], Some(block(60, Some(0))), at(60)).requests_left(), 100);
 }
 
 #[test]
 fn requests_in_the_future_count_for_an_hour_at_most() {
     let ten_days = 240 * 3600;
     let mut uses = entries(ten_days..ten_days + 100);
-    let first = compute_budget(RateLimited::Create, &uses, None, at(0));
+    let first = compute_budget(Quota::Create, &uses, None, at(0));
     assert_eq!((first.requests_left(), until_of(first)), (0, Some(at(3600))));
-    assert!(
-        uses.iter().all(|entry| entry.needs_seen_ahead_at(at(0)) && !entry.must_be_deleted(RateLimited::Views, at(0)))
-    );
+    assert!(uses.iter().all(|entry| entry.needs_seen_ahead_at(at(0)) && !entry.must_be_deleted(Quota::Views, at(0))));
     uses.iter_mut().for_each(|entry| entry.seen_ahead_at = Some(at(0)));
-    assert_eq!(until_of(compute_budget(RateLimited::Create, &uses, None, at(3599))), Some(at(3600)));
-    assert_eq!(compute_budget(RateLimited::Create, &uses, None, at(3600)).requests_left(), 100);
+    assert_eq!(until_of(compute_budget(Quota::Create, &uses, None, at(3599))), Some(at(3600)));
+    assert_eq!(compute_budget(Quota::Create, &uses, None, at(3600)).requests_left(), 100);
     assert!(
-        uses.iter()
-            .all(|entry| entry.must_be_deleted(RateLimited::Views, at(3600)) && !entry.needs_seen_ahead_at(at(3600)))
+        uses.iter().all(|entry| entry.must_be_deleted(Quota::Views, at(3600)) && !entry.needs_seen_ahead_at(at(3600)))
     );
     // If the clock is set back again, the requests count for one more hour at most.
-    let earlier = compute_budget(RateLimited::Create, &uses, None, at(-7200));
+    let earlier = compute_budget(Quota::Create, &uses, None, at(-7200));
     assert_eq!((earlier.requests_left(), until_of(earlier)), (0, Some(at(-3600))));
 }
 
 #[test]
 fn a_clock_that_was_slow_for_a_while_frees_no_request_early() {
     let entry = LedgerEntry { at: at(0), seen_ahead_at: Some(at(-3600)) };
-    assert_eq!(compute_budget(RateLimited::Create, &[entry], None, at(1)).resets_at, Some(at(3600)));
+    assert_eq!(compute_budget(Quota::Create, &[entry], None, at(1)).resets_at, Some(at(3600)));
 }
 
 #[test]
@@ -91,7 +88,7 @@ fn an_estimated_wait_is_shown_as_an_estimate() {
 
 #[test]
 fn a_budget_with_a_smaller_share_left_is_closer_to_its_limit() {
-    let with = |used, limit| Budget { used, limit, ..Budget::unused(RateLimited::Create) };
+    let with = |used, limit| Budget { used, limit, ..Budget::unused(Quota::Create) };
     assert!(with(37, 100).is_closer_to_limit(&with(36, 100)));
     assert!(with(5, 10).is_closer_to_limit(&with(40, 100)));
     assert!(!with(0, 100).is_closer_to_limit(&with(0, 50)), "a tie");
@@ -106,7 +103,7 @@ proptest! {
         let mut now = at(0);
         for gap in gaps {
             now += TimeDelta::seconds(gap);
-            if compute_budget(RateLimited::Create, &uses, None, now).wait().is_none() {
+            if compute_budget(Quota::Create, &uses, None, now).wait().is_none() {
                 uses.push(LedgerEntry { at: now, seen_ahead_at: None });
             }
         }
@@ -124,9 +121,9 @@ proptest! {
     ) {
         let entry = |(made, seen): (i64, Option<i64>)| LedgerEntry { at: at(made), seen_ahead_at: seen.map(at) };
         let uses: Vec<LedgerEntry> = times.into_iter().map(entry).collect();
-        let counted = compute_budget(RateLimited::Create, &uses, None, at(0));
+        let counted = compute_budget(Quota::Create, &uses, None, at(0));
         prop_assert!(counted.resets_at.is_none_or(|reset| reset > at(0) && reset <= at(3600)), "{counted:?}");
-        let blocked = compute_budget(RateLimited::Create, &uses, Some(block(until, learned)), at(0));
+        let blocked = compute_budget(Quota::Create, &uses, Some(block(until, learned)), at(0));
         prop_assert!(blocked.wait().is_none_or(|wait| wait.until - at(0) <= MAX_WAIT), "{blocked:?}");
     }
 }

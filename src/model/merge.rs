@@ -3,10 +3,10 @@
 //! A field that the response leaves out keeps its value in the row. Changes are returned as events.
 
 use super::Time;
-use super::job::RemoteJob;
+use super::job::Job;
 use super::prompt::{EventKind, JobEvent};
 use super::pull_request::{PullRequest, PullRequestTurn};
-use super::row::Job;
+use super::remote_job::RemoteJob;
 use chrono::TimeDelta;
 
 /// Merges a response into the row and returns the changes as events.

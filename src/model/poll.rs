@@ -1,8 +1,8 @@
 //! Decides from the stored data of a job when to ask the service for its status again.
 
 use super::Time;
-use super::job::Status;
-use super::row::Job;
+use super::job::Job;
+use super::remote_job::Status;
 use chrono::TimeDelta;
 
 /// The shortest interval between two checks, and the time from an accepted prompt to the first check.
@@ -77,8 +77,8 @@ pub fn backoff(failures: u32) -> TimeDelta {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::job::JobId;
-    use crate::model::row::JobKey;
+    use crate::model::job::JobKey;
+    use crate::model::remote_job::JobId;
     use crate::model::text::CleanText;
 
     fn at(seconds: i64) -> Time {

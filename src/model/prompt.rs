@@ -1,10 +1,10 @@
 //! Prompts and their delivery states, which are stored so that no prompt is lost or sent twice.
 
 use super::Time;
-use super::job::{JobId, Status};
-use super::ledger::RateLimited;
+use super::job::JobKey;
+use super::ledger::Quota;
 use super::link;
-use super::row::JobKey;
+use super::remote_job::{JobId, Status};
 use super::text::CleanText;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
@@ -42,10 +42,10 @@ impl PromptKind {
     }
 
     /// Returns the operation that sends prompts of this kind, for its hourly limit.
-    pub fn limited_operation(self) -> RateLimited {
+    pub fn quota(self) -> Quota {
         match self {
-            Self::Create => RateLimited::Create,
-            Self::FollowUp => RateLimited::FollowUp,
+            Self::Create => Quota::Create,
+            Self::FollowUp => Quota::FollowUp,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What the user can do with a pull request on its code host, and the outcome.
 
 use super::failure::Failure;
+use super::job::JobKey;
 use super::pull_request::short_commit;
-use super::row::JobKey;
 use super::text::CleanText;
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};

@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::load::Timed;
 use super::period::DateRange;
 use super::text::CleanText;
-use super::views::{Count, Counts, MAX_PAGE_SIZE, PageRow, ViewCount, ViewsPage, as_f64};
+use super::views::{Count, Counts, MAX_PAGE_SIZE, PageRow, ViewCount, ViewsResponse, as_f64};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub struct Report {
 
 impl Report {
     /// Creates a report from the first response.
-    pub fn from_first_response(range: DateRange, response: ViewsPage, complete: bool, as_of: Time) -> Self {
+    pub fn from_first_response(range: DateRange, response: ViewsResponse, complete: bool, as_of: Time) -> Self {
         let mut report = Self {
             range,
             totals: Counts::default(),
@@ -48,7 +48,7 @@ impl Report {
     }
 
     /// Merges the next response. Use a [`ReportMerge`] to merge many responses, because it is faster.
-    pub fn add_response(&mut self, response: ViewsPage, complete: bool, as_of: Time) {
+    pub fn add_response(&mut self, response: ViewsResponse, complete: bool, as_of: Time) {
         ReportIndex::new(&self.rows).add_response_to(self, response, complete, as_of);
     }
 
@@ -87,7 +87,7 @@ impl ReportMerge {
     pub fn add_or_start(
         so_far: Option<Self>,
         range: DateRange,
-        response: ViewsPage,
+        response: ViewsResponse,
         complete: bool,
         as_of: Time,
     ) -> Self {
@@ -114,7 +114,7 @@ impl ReportMerge {
     }
 
     /// Merges the next response. See [`Report::add_response`].
-    pub fn add_response(&mut self, response: ViewsPage, complete: bool, as_of: Time) {
+    pub fn add_response(&mut self, response: ViewsResponse, complete: bool, as_of: Time) {
         self.index.add_response_to(&mut self.report, response, complete, as_of);
     }
 
@@ -139,7 +139,7 @@ impl ReportIndex {
         Self { positions, total: rows.iter().map(|row| total_views(&row.counts)).sum() }
     }
 
-    fn add_response_to(&mut self, report: &mut Report, response: ViewsPage, complete: bool, as_of: Time) {
+    fn add_response_to(&mut self, report: &mut Report, response: ViewsResponse, complete: bool, as_of: Time) {
         for row in response.rows {
             self.total = self.total + total_views(&row.counts);
             match self.positions.entry(row.path.clone()) {
@@ -376,9 +376,9 @@ mod tests {
         PageRow { path: CleanText::line(path), counts }
     }
 
-    fn response(rows: Vec<PageRow>, total: i64) -> ViewsPage {
+    fn response(rows: Vec<PageRow>, total: i64) -> ViewsResponse {
         let totals = Counts::new(Count::Known(total), Count::Known(0), Count::Known(total));
-        ViewsPage { totals, rows, has_more: None }
+        ViewsResponse { totals, rows, has_more: None }
     }
 
     fn range() -> DateRange {
@@ -487,8 +487,12 @@ mod tests {
     fn sums_ignore_values_that_are_not_counts_and_never_overflow() {
         let odd = Counts::new(Count::Known(-3), Count::Missing, Count::Known(i64::MAX));
         let rows = vec![PageRow { path: CleanText::line("/a"), counts: odd }; 1];
-        let report =
-            Report::from_first_response(range(), ViewsPage { rows, ..ViewsPage::default() }, true, Time::default());
+        let report = Report::from_first_response(
+            range(),
+            ViewsResponse { rows, ..ViewsResponse::default() },
+            true,
+            Time::default(),
+        );
         assert_eq!(report.sums().human, ViewCount::ZERO);
         assert_eq!(report.loaded_share(), None, "no totals, no share");
     }

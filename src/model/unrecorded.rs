@@ -2,8 +2,8 @@
 //! user, so that no prompt is sent twice and no job id is lost.
 
 use super::engine_event::EngineEvent;
-use super::job::JobId;
 use super::prompt::{Delivery, PromptId, PromptKind};
+use super::remote_job::JobId;
 use super::text::{CleanText, sentence_case};
 
 /// The outcome of sending a prompt, if it could not be written to disk.

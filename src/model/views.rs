@@ -63,7 +63,7 @@ pub struct PageRow {
 
 /// One response of the service: the site's totals of the range, and some of its pages in the service's order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ViewsPage {
+pub struct ViewsResponse {
     pub totals: Counts,
     pub rows: Vec<PageRow>,
     /// Whether there are more rows after this response; `None` if the response doesn't state it.
@@ -88,13 +88,13 @@ impl ViewsQuery {
 
     /// Whether more rows follow after those in `response`. If it doesn't state this, a response with `limit` rows is
     /// assumed not to be the last.
-    pub fn has_next(&self, response: &ViewsPage) -> bool {
+    pub fn has_next(&self, response: &ViewsResponse) -> bool {
         response.has_more.unwrap_or(response.rows.len() >= self.limit as usize)
     }
 
     /// Selects the requested rows from the first rows of the range, in the service's order. `has_more` is whether more
     /// rows follow after `first`. Returns `None` if `first` ends too early.
-    pub fn select_from(&self, first: ViewsPage, has_more: bool) -> Option<ViewsPage> {
+    pub fn select_from(&self, first: ViewsResponse, has_more: bool) -> Option<ViewsResponse> {
         let start = usize::try_from(self.offset()).unwrap_or(usize::MAX);
         let end = start.saturating_add(self.limit as usize);
         let count = first.rows.len();
@@ -102,7 +102,7 @@ impl ViewsQuery {
             return None;
         }
         let rows = first.rows.into_iter().skip(start).take(self.limit as usize).collect();
-        Some(ViewsPage { rows, has_more: Some(has_more || count > end), ..first })
+        Some(ViewsResponse { rows, has_more: Some(has_more || count > end), ..first })
     }
 }
 
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn rows_are_selected_only_if_all_of_them_are_loaded() {
         let row = |n: u32| PageRow { path: CleanText::line(&format!("/{n}")), ..PageRow::default() };
-        let first = ViewsPage { rows: (0..5).map(row).collect(), ..ViewsPage::default() };
+        let first = ViewsResponse { rows: (0..5).map(row).collect(), ..ViewsResponse::default() };
         let select = |limit, page, has_more| {
             let query = ViewsQuery { range: DateRange::last_days(7, chrono::NaiveDate::default()), limit, page };
             let selected = query.select_from(first.clone(), has_more)?;

@@ -10,8 +10,8 @@ use crate::engine::{Engine, EngineSetup, HostDirectory, LeaseRoles, PollOptions,
 use crate::model::analytics::AnalyticsSettings;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
+use crate::model::job::InitialRows;
 use crate::model::prompt::Resolution;
-use crate::model::row::InitialRows;
 use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedPrompts;
 use crate::store::{Store, StoreError, StoreHealth, check_store};

@@ -11,10 +11,10 @@ use crate::model::endpoint::Scope;
 use crate::model::impact::{
     AfterWindow, ImpactWindows, PageHistory, PageImpact, PageViewsState, SignalImpact, after_window, job_windows,
 };
+use crate::model::job::{Job, JobKey};
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::Report;
-use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::model::views::Counts;
 use crate::store::{Store, StoreError};

@@ -3,9 +3,9 @@
 use super::effect_runner::{EffectRunner, TIPS_KEY, store_failure};
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
+use crate::model::job::JobKey;
 use crate::model::prompt::{Delivery, DraftTarget, Thread};
 use crate::model::pull_request_action::{ActionOutcome, HeadCommit};
-use crate::model::row::JobKey;
 use crate::store::StoreError;
 use crate::tui::{AllProfilesJobs, InitialData, JobsEffect, JobsMsg, MAX_THREAD_BYTES};
 use chrono::Utc;

@@ -3,10 +3,10 @@
 use super::effect_runner::{EffectRunner, store_failure};
 use crate::model::diff::{Diff, LoadedDiff};
 use crate::model::failure::Failure;
+use crate::model::job::JobKey;
 use crate::model::load::Timed;
 use crate::model::preview::{Build, BuildState, StartedBuild};
 use crate::model::pull_request_details::{PullRequestDetails, SiteFacts};
-use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::store::{StoreError, StoredDiff};
 use chrono::Utc;

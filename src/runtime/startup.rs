@@ -2,8 +2,8 @@
 //! Draws that frame, and only then reads input.
 
 use super::event_loop::Dashboard;
+use crate::model::job::InitialRows;
 use crate::model::layout::Layout;
-use crate::model::row::InitialRows;
 use crate::store::{Store, StoreError};
 use crate::terminal::tty::terminal_size;
 use crate::tui::{AppConfig, Effect};

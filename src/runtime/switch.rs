@@ -11,7 +11,7 @@ use crate::engine::{PollOptions, TeamAccess};
 use crate::model::analytics::AnalyticsSettings;
 use crate::model::endpoint::ApiKey;
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::job::JobId;
+use crate::model::remote_job::JobId;
 use crate::model::text::CleanText;
 use crate::tui::ProfileEntry;
 use crate::tui::{Msg, ProfilesMsg};

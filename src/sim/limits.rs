@@ -3,7 +3,7 @@
 //! they are invalid.
 
 use crate::model::Time;
-use crate::model::ledger::RateLimited;
+use crate::model::ledger::Quota;
 use std::collections::VecDeque;
 use std::time::SystemTime;
 
@@ -22,15 +22,15 @@ struct Window(VecDeque<Time>);
 
 impl SimLimits {
     /// Counts a request. If the limit is reached, returns the value for the `Retry-After` header instead.
-    pub(super) fn count_request(&mut self, limited: RateLimited, now: Time) -> Result<(), String> {
+    pub(super) fn count_request(&mut self, quota: Quota, now: Time) -> Result<(), String> {
         let [creates, follow_ups, views, previews] = &mut self.windows;
-        let window = match limited {
-            RateLimited::Create => creates,
-            RateLimited::FollowUp => follow_ups,
-            RateLimited::Views => views,
-            RateLimited::Previews => previews,
+        let window = match quota {
+            Quota::Create => creates,
+            Quota::FollowUp => follow_ups,
+            Quota::Views => views,
+            Quota::Previews => previews,
         };
-        let Err(until) = window.count_request(limited, now) else { return Ok(()) };
+        let Err(until) = window.count_request(quota, now) else { return Ok(()) };
         self.rejections = self.rejections.wrapping_add(1);
         let is_date = self.rejections.is_multiple_of(REJECTIONS_PER_DATE);
         Err(if is_date { retry_after_date(until) } else { retry_after_seconds(until, now) })
@@ -38,13 +38,13 @@ impl SimLimits {
 }
 
 impl Window {
-    fn count_request(&mut self, limited: RateLimited, now: Time) -> Result<(), Time> {
-        while self.0.front().is_some_and(|&at| at + limited.window() <= now) {
+    fn count_request(&mut self, quota: Quota, now: Time) -> Result<(), Time> {
+        while self.0.front().is_some_and(|&at| at + quota.window() <= now) {
             self.0.pop_front();
         }
         match self.0.front() {
-            Some(&oldest) if self.0.len() >= usize::try_from(limited.limit()).unwrap_or(usize::MAX) => {
-                Err(oldest + limited.window())
+            Some(&oldest) if self.0.len() >= usize::try_from(quota.limit()).unwrap_or(usize::MAX) => {
+                Err(oldest + quota.window())
             }
             _ => {
                 self.0.push_back(now);
@@ -80,22 +80,22 @@ mod tests {
     fn the_101st_request_in_an_hour_is_rejected_until_the_first_request_is_an_hour_old() {
         let mut limits = SimLimits::default();
         for n in 0..100 {
-            assert_eq!(limits.count_request(RateLimited::Views, at(n * 1000)), Ok(()));
+            assert_eq!(limits.count_request(Quota::Views, at(n * 1000)), Ok(()));
         }
-        assert_eq!(limits.count_request(RateLimited::Views, at(100_500)), Err("3500".to_owned()));
-        assert_eq!(limits.count_request(RateLimited::Create, at(100_500)), Ok(()), "another limit");
-        assert_eq!(limits.count_request(RateLimited::Views, at(3_600_000)), Ok(()));
-        assert!(limits.count_request(RateLimited::Views, at(3_600_001)).is_err());
+        assert_eq!(limits.count_request(Quota::Views, at(100_500)), Err("3500".to_owned()));
+        assert_eq!(limits.count_request(Quota::Create, at(100_500)), Ok(()), "another limit");
+        assert_eq!(limits.count_request(Quota::Views, at(3_600_000)), Ok(()));
+        assert!(limits.count_request(Quota::Views, at(3_600_001)).is_err());
     }
 
     #[test]
     fn every_third_rejection_states_a_date_at_which_requests_are_accepted_again() {
         let mut limits = SimLimits::default();
         for _ in 0..100 {
-            limits.count_request(RateLimited::FollowUp, at(1)).expect("free");
+            limits.count_request(Quota::FollowUp, at(1)).expect("free");
         }
         let headers: Vec<String> =
-            (0..3).filter_map(|_| limits.count_request(RateLimited::FollowUp, at(500)).err()).collect();
+            (0..3).filter_map(|_| limits.count_request(Quota::FollowUp, at(500)).err()).collect();
         assert_eq!(headers[..2], ["3600", "3600"]);
         let date = Time::from(httpdate::parse_http_date(&headers[2]).expect("a date"));
         assert_eq!(date, at(3_601_000));
@@ -105,11 +105,11 @@ mod tests {
     fn a_rejection_does_not_extend_the_wait() {
         let mut limits = SimLimits::default();
         for _ in 0..100 {
-            limits.count_request(RateLimited::Create, at(0)).expect("free");
+            limits.count_request(Quota::Create, at(0)).expect("free");
         }
         for n in 0..500 {
-            assert!(limits.count_request(RateLimited::Create, at(n)).is_err());
+            assert!(limits.count_request(Quota::Create, at(n)).is_err());
         }
-        assert_eq!(limits.count_request(RateLimited::Create, at(0) + TimeDelta::hours(1)), Ok(()));
+        assert_eq!(limits.count_request(Quota::Create, at(0) + TimeDelta::hours(1)), Ok(()));
     }
 }

@@ -42,7 +42,7 @@ use crate::model::analytics::RowsResponse;
 use crate::model::log::Operation;
 use crate::model::period::DateRange;
 use crate::model::pull_request::HostKind;
-use crate::model::views::{ViewsPage, ViewsQuery};
+use crate::model::views::{ViewsQuery, ViewsResponse};
 use chrono::TimeDelta;
 use service::Service;
 use std::fmt;
@@ -209,7 +209,7 @@ impl Sim {
     }
 
     /// Returns what the service would respond to a query now, without a request. Used to fill a store with history.
-    pub fn views(&self, query: ViewsQuery) -> ViewsPage {
+    pub fn views(&self, query: ViewsQuery) -> ViewsResponse {
         self.service.views(query)
     }
 

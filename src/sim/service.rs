@@ -15,11 +15,11 @@ use super::world::{InitialJob, SimWorld};
 use crate::api::wire::{DetailBody, JobBody};
 use crate::model::Time;
 use crate::model::analytics::{AnalyticsKind, RowsResponse};
-use crate::model::ledger::RateLimited;
+use crate::model::ledger::Quota;
 use crate::model::log::Operation;
 use crate::model::period::DateRange;
 use crate::model::pull_request::HostKind;
-use crate::model::views::{ViewsPage, ViewsQuery};
+use crate::model::views::{ViewsQuery, ViewsResponse};
 use axum::http::{StatusCode, header};
 use chrono::{TimeDelta, Utc};
 use serde_json::Value;
@@ -259,21 +259,21 @@ impl Service {
         if call.operation != Operation::Build && call.project != PROJECT {
             return reject(StatusCode::NOT_FOUND, "Project not found");
         }
-        let limited = match call.operation {
-            Operation::Create => RateLimited::Create,
-            Operation::FollowUp => RateLimited::FollowUp,
-            Operation::Views | Operation::Analytics(_) | Operation::Thread => RateLimited::Views,
-            Operation::Preview => RateLimited::Previews,
+        let quota = match call.operation {
+            Operation::Create => Quota::Create,
+            Operation::FollowUp => Quota::FollowUp,
+            Operation::Views | Operation::Analytics(_) | Operation::Thread => Quota::Views,
+            Operation::Preview => Quota::Previews,
             Operation::Get | Operation::Build => return Ok(()),
         };
-        locked(&self.limits).count_request(limited, now).map_err(|retry_after| Reply {
+        locked(&self.limits).count_request(quota, now).map_err(|retry_after| Reply {
             headers: vec![(header::RETRY_AFTER, retry_after)],
             ..Reply::error(StatusCode::TOO_MANY_REQUESTS, "Rate limit exceeded", Vec::new())
         })
     }
 
     /// Returns the response to a query at the current time, without counting a request.
-    pub(super) fn views(&self, query: ViewsQuery) -> ViewsPage {
+    pub(super) fn views(&self, query: ViewsQuery) -> ViewsResponse {
         self.views.decoded_response(query, self.now())
     }
 

@@ -7,7 +7,7 @@ use crate::api::wire::{CountsBody, DetailBody, PageBody, ViewsBody};
 use crate::model::Time;
 use crate::model::text::CleanText;
 use crate::model::views::{
-    Count, Counts, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, PageRow, ViewsPage, ViewsQuery,
+    Count, Counts, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, PageRow, ViewsQuery, ViewsResponse,
 };
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Timelike, Utc};
 use serde::Deserialize;
@@ -157,13 +157,13 @@ impl SimViews {
     }
 
     /// Returns the response to a query as the client decodes it.
-    pub(super) fn decoded_response(&self, query: ViewsQuery, now: Time) -> ViewsPage {
+    pub(super) fn decoded_response(&self, query: ViewsQuery, now: Time) -> ViewsResponse {
         let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let (from, before) = (query.range.from(), query.range.exclusive_end());
         let wanted = SimViewsQuery { from, before, limit: number(query.limit.into()), offset: number(query.offset()) };
         let response = self.response(wanted, now);
         let rows = response.views.into_iter();
-        ViewsPage {
+        ViewsResponse {
             totals: counts_from_body(&response.totals),
             rows: rows
                 .map(|row| PageRow { path: CleanText::line(&row.path), counts: counts_from_body(&row.counts) })

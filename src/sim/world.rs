@@ -10,7 +10,7 @@ use super::prompt_directives::{Directives, RunOutcome, merge_hold, repository_ho
 use super::rng::SeededRng;
 use crate::api::wire::JobBody;
 use crate::model::Time;
-use crate::model::job::{RemoteState, Status};
+use crate::model::remote_job::{RemoteState, Status};
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 use std::collections::HashMap;

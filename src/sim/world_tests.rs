@@ -35,7 +35,7 @@ fn a_new_job_completes_then_gets_its_link_and_is_then_archived() {
     let fresh = world.job(&job.id, at(30)).expect("known");
     assert_eq!((fresh.state.status, fresh.state.pr_link), (Some(Status::Completed), None));
     let linked = world.job(&job.id, at(34)).expect("known");
-    assert!(linked.state.pr_link.is_some_and(|link| crate::model::job::pr_number(link.as_str()).is_some()));
+    assert!(linked.state.pr_link.is_some_and(|link| crate::model::remote_job::pr_number(link.as_str()).is_some()));
     let archived = world.job(&job.id, at(90)).expect("known");
     assert_eq!(archived.state.status, Some(Status::Archived));
     assert_eq!(archived.state.archived_at, Some(at(90)));

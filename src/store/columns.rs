@@ -3,10 +3,10 @@
 //! the list at compile time.
 
 use crate::model::Time;
-use crate::model::job::{JobId, JobSource, RemoteState, Status};
+use crate::model::job::{Job, JobKey, LocalState, TeamActivity};
 use crate::model::prompt::{DeliveryKind, EventKind, JobEvent, Prompt, PromptId, PromptKind};
 use crate::model::pull_request::{PullRequest, PullRequestFact, PullRequestTurn};
-use crate::model::row::{Job, JobKey, LocalState, TeamActivity};
+use crate::model::remote_job::{JobId, JobSource, RemoteState, Status};
 use crate::model::text::CleanText;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Result, Row, RowIndex};

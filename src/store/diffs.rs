@@ -8,9 +8,9 @@ use super::job_rows::{find_job, touch};
 use super::pages;
 use super::query::Query as _;
 use crate::model::Time;
+use crate::model::job::JobKey;
 use crate::model::load::Timed;
 use crate::model::pull_request_details::PullRequestDetails;
-use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use rusqlite::Transaction;
 

@@ -8,8 +8,8 @@ use super::{Store, job_rows, scopes};
 use crate::model::Time;
 use crate::model::batch;
 use crate::model::endpoint::Scope;
+use crate::model::job::JobKey;
 use crate::model::prompt::{DraftTarget, PromptId};
-use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use rusqlite::{Connection, Transaction, params};
 

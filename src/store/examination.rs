@@ -5,9 +5,9 @@ use super::query::Query as _;
 use super::{kv, ledgers, open, schema, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::job::JobId;
-use crate::model::ledger::{Budget, RateLimited};
+use crate::model::ledger::{Budget, Quota};
 use crate::model::pull_request::PullRequestLink;
+use crate::model::remote_job::JobId;
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 use rusqlite::{Connection, OpenFlags};
@@ -50,7 +50,7 @@ pub struct StoreContent {
     pub example_pull_requests: Vec<PullRequestLink>,
     /// The budget of each limited operation at the current service time. If the difference between the service's clock
     /// and the local clock is unknown, the local time is used instead.
-    pub budgets: Vec<(RateLimited, Budget)>,
+    pub budgets: Vec<(Quota, Budget)>,
 }
 
 /// Examines the store in `folder`; returns `None` if there is none. `now` is the local time. Blocks until the whole
@@ -113,10 +113,10 @@ fn read_example_pull_requests(connection: &Connection, scope: i64) -> StoreResul
     Ok(newest.into_values().collect())
 }
 
-fn read_budgets(connection: &Connection, scope: &Scope, now: Time) -> StoreResult<Vec<(RateLimited, Budget)>> {
+fn read_budgets(connection: &Connection, scope: &Scope, now: Time) -> StoreResult<Vec<(Quota, Budget)>> {
     let stored_offset = kv::get(connection, &scope.clock_key())?;
     let offset = stored_offset.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds);
     let service_now = offset.and_then(|offset| now.checked_add_signed(offset)).unwrap_or(now);
-    let all = RateLimited::HOURLY.into_iter();
-    all.map(|limited| Ok((limited, ledgers::read_budget(connection, scope, limited, service_now)?.0))).collect()
+    let all = Quota::HOURLY.into_iter();
+    all.map(|quota| Ok((quota, ledgers::read_budget(connection, scope, quota, service_now)?.0))).collect()
 }

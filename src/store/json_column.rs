@@ -3,7 +3,7 @@
 
 use super::error::StoreError;
 use crate::model::text::CleanText;
-use crate::model::views::{Count, Counts, PageRow, ViewsPage};
+use crate::model::views::{Count, Counts, PageRow, ViewsResponse};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -41,7 +41,7 @@ struct DecodedViewsPage<'a> {
 type RawCounts<'a> = [&'a RawValue; 3];
 
 /// Encodes a response as JSON.
-pub(super) fn encode_response(page: &ViewsPage) -> Result<String, StoreError> {
+pub(super) fn encode_response(page: &ViewsResponse) -> Result<String, StoreError> {
     to_json(&EncodedViewsPage {
         totals: to_encoded_counts(&page.totals),
         rows: page.rows.iter().map(|row| (row.path.as_str(), to_encoded_counts(&row.counts))).collect(),
@@ -50,10 +50,10 @@ pub(super) fn encode_response(page: &ViewsPage) -> Result<String, StoreError> {
 }
 
 /// Parses a response from JSON; `None` if the JSON is invalid.
-pub(super) fn decode_response(text: &str) -> Option<ViewsPage> {
+pub(super) fn decode_response(text: &str) -> Option<ViewsResponse> {
     let DecodedViewsPage { totals, rows, more } = serde_json::from_str(text).ok()?;
     let row = |(path, counts): (String, _)| PageRow { path: CleanText::line(&path), counts: to_counts(counts) };
-    Some(ViewsPage { totals: to_counts(totals), rows: rows.into_iter().map(row).collect(), has_more: more })
+    Some(ViewsResponse { totals: to_counts(totals), rows: rows.into_iter().map(row).collect(), has_more: more })
 }
 
 /// Encodes three counts as JSON, exactly as received.

@@ -10,7 +10,7 @@ use super::query::Query as _;
 use super::{Store, team_uses};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::ledger::{self, Budget, LedgerEntry, MAX_WAIT, RateLimitBlock, RateLimited, Wait};
+use crate::model::ledger::{self, Budget, LedgerEntry, MAX_WAIT, Quota, RateLimitBlock, Wait};
 use crate::model::team::TeamPermission;
 use rusqlite::{Connection, Transaction, params};
 
@@ -23,89 +23,74 @@ const MAX_USES: u32 = 200;
 impl Store {
     /// Returns what is left of the hourly limit at `service_now`. If ledger entries are later than `service_now`, the
     /// clock was ahead when they were stored. In that case, stores `service_now` with them, so that they can expire.
-    pub async fn budget(&self, scope: &Scope, limited: RateLimited, service_now: Time) -> StoreResult<Budget> {
+    pub async fn budget(&self, scope: &Scope, quota: Quota, service_now: Time) -> StoreResult<Budget> {
         let reader = scope.clone();
-        let (budget, needs_update) = self.read(move |db| read_budget(db, &reader, limited, service_now)).await?;
+        let (budget, needs_update) = self.read(move |db| read_budget(db, &reader, quota, service_now)).await?;
         if needs_update {
             let scope = scope.clone();
             // If the store can't be written, `service_now` is not stored; the next call tries again.
-            let _ = self.write(move |tx| mark_entries_ahead_of_clock(tx, &scope, limited, service_now)).await;
+            let _ = self.write(move |tx| mark_entries_ahead_of_clock(tx, &scope, quota, service_now)).await;
         }
         Ok(budget)
     }
 
     /// Records one use if a request is left. Otherwise records nothing and returns how long to wait for a request, as
     /// `Ok(Err(wait))`.
-    pub async fn spend(
-        &self,
-        scope: &Scope,
-        limited: RateLimited,
-        service_now: Time,
-    ) -> StoreResult<Result<Budget, Wait>> {
-        self.spend_permitted(scope, limited, service_now, TeamPermission::NotShared).await
+    pub async fn spend(&self, scope: &Scope, quota: Quota, service_now: Time) -> StoreResult<Result<Budget, Wait>> {
+        self.spend_permitted(scope, quota, service_now, TeamPermission::NotShared).await
     }
 
     /// Like [`Self::spend`], for a project that is shared with a team, which has given this permission.
     pub async fn spend_permitted(
         &self,
         scope: &Scope,
-        limited: RateLimited,
+        quota: Quota,
         service_now: Time,
         permission: TeamPermission,
     ) -> StoreResult<Result<Budget, Wait>> {
         let scope = scope.clone();
-        self.write(move |tx| spend(tx, &scope, limited, service_now, &permission)).await
+        self.write(move |tx| spend(tx, &scope, quota, service_now, &permission)).await
     }
 
     /// Deletes the use that [`Store::spend`] recorded with `at` as `service_now`. For a request that never reached the
     /// service.
-    pub async fn refund(&self, scope: &Scope, limited: RateLimited, at: Time) -> StoreResult<()> {
+    pub async fn refund(&self, scope: &Scope, quota: Quota, at: Time) -> StoreResult<()> {
         let scope = scope.clone();
-        self.write(move |tx| refund_use(tx, &scope, limited, at)).await
+        self.write(move |tx| refund_use(tx, &scope, quota, at)).await
     }
 
     /// Stores that the service responded with 429. No request of this kind is allowed before the wait is over.
     pub async fn record_rate_limit(
         &self,
         scope: &Scope,
-        limited: RateLimited,
+        quota: Quota,
         wait: Wait,
         service_now: Time,
     ) -> StoreResult<()> {
         let scope = scope.clone();
-        self.write(move |tx| record_rate_limit(tx, &scope, limited, wait, service_now)).await
+        self.write(move |tx| record_rate_limit(tx, &scope, quota, wait, service_now)).await
     }
 }
 
 /// Returns the budget at `now` (service time), and whether [`mark_entries_ahead_of_clock`] has anything to change.
-pub(super) fn read_budget(
-    db: &Connection,
-    scope: &Scope,
-    limited: RateLimited,
-    now: Time,
-) -> StoreResult<(Budget, bool)> {
-    let Some((id, block)) = find_ledger(db, scope, limited)? else {
-        return Ok((Budget::unused(limited), false));
+pub(super) fn read_budget(db: &Connection, scope: &Scope, quota: Quota, now: Time) -> StoreResult<(Budget, bool)> {
+    let Some((id, block)) = find_ledger(db, scope, quota)? else {
+        return Ok((Budget::unused(quota), false));
     };
     let entries = read_ledger_entries(db, id)?;
     let needs_update = block.is_some_and(|block| block.needs_seen_ahead_at(now))
-        || entries.iter().any(|entry| entry.needs_seen_ahead_at(now) || entry.must_be_deleted(limited, now));
-    Ok((ledger::compute_budget(limited, &entries, block, now), needs_update))
+        || entries.iter().any(|entry| entry.needs_seen_ahead_at(now) || entry.must_be_deleted(quota, now));
+    Ok((ledger::compute_budget(quota, &entries, block, now), needs_update))
 }
 
 /// Stores `now` as `seen_ahead_at` with each entry of the ledger that is later than `now`, unless an earlier
 /// `seen_ahead_at` is stored. Deletes the entries that are still later than `now` although their `seen_ahead_at` is an
 /// hour ago: they have expired. Also stores `now` with a 429 that was received later than `now`.
-fn mark_entries_ahead_of_clock(
-    tx: &Transaction<'_>,
-    scope: &Scope,
-    limited: RateLimited,
-    now: Time,
-) -> StoreResult<()> {
-    let Some((id, block)) = find_ledger(tx, scope, limited)? else { return Ok(()) };
+fn mark_entries_ahead_of_clock(tx: &Transaction<'_>, scope: &Scope, quota: Quota, now: Time) -> StoreResult<()> {
+    let Some((id, block)) = find_ledger(tx, scope, quota)? else { return Ok(()) };
     tx.change(
         "DELETE FROM ledger_use WHERE ledger = ?1 AND at > ?2 AND seen_ahead_at <= ?3",
-        params![id, UnixMillis(now), UnixMillis(now - limited.window())],
+        params![id, UnixMillis(now), UnixMillis(now - quota.window())],
     )?;
     tx.change(
         "UPDATE ledger_use SET seen_ahead_at = ?2
@@ -119,10 +104,10 @@ fn mark_entries_ahead_of_clock(
 }
 
 /// Like [`read_budget`], but also calls [`mark_entries_ahead_of_clock`] if that has anything to change.
-fn mark_and_read_budget(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, now: Time) -> StoreResult<Budget> {
-    let (budget, needs_update) = read_budget(tx, scope, limited, now)?;
+fn mark_and_read_budget(tx: &Transaction<'_>, scope: &Scope, quota: Quota, now: Time) -> StoreResult<Budget> {
+    let (budget, needs_update) = read_budget(tx, scope, quota, now)?;
     if needs_update {
-        mark_entries_ahead_of_clock(tx, scope, limited, now)?;
+        mark_entries_ahead_of_clock(tx, scope, quota, now)?;
     }
     Ok(budget)
 }
@@ -132,17 +117,17 @@ fn mark_and_read_budget(tx: &Transaction<'_>, scope: &Scope, limited: RateLimite
 pub(super) fn spend(
     tx: &Transaction<'_>,
     scope: &Scope,
-    limited: RateLimited,
+    quota: Quota,
     now: Time,
     permission: &TeamPermission,
 ) -> StoreResult<Result<Budget, Wait>> {
     if let TeamPermission::Full { until } = *permission {
         return Ok(Err(Wait { until, is_estimate: false }));
     }
-    if let Some(wait) = mark_and_read_budget(tx, scope, limited, now)?.wait() {
+    if let Some(wait) = mark_and_read_budget(tx, scope, quota, now)?.wait() {
         return Ok(Err(wait));
     }
-    let id = ensure_ledger(tx, scope, limited)?;
+    let id = ensure_ledger(tx, scope, quota)?;
     tx.change("INSERT INTO ledger_use (ledger, at) VALUES (?1, ?2)", params![id, UnixMillis(now)])?;
     if let TeamPermission::Unreachable { booking } = permission {
         team_uses::add(tx, id, booking, now)?;
@@ -152,12 +137,12 @@ pub(super) fn spend(
          AND at < (SELECT at FROM ledger_use WHERE ledger = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?2)",
         params![id, MAX_USES - 1],
     )?;
-    read_budget(tx, scope, limited, now).map(|(after, _)| Ok(after))
+    read_budget(tx, scope, quota, now).map(|(after, _)| Ok(after))
 }
 
 /// Deletes one use that was recorded with the time `at`. For a request that never reached the service.
-pub(super) fn refund_use(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, at: Time) -> StoreResult<()> {
-    let Some((id, _)) = find_ledger(tx, scope, limited)? else { return Ok(()) };
+pub(super) fn refund_use(tx: &Transaction<'_>, scope: &Scope, quota: Quota, at: Time) -> StoreResult<()> {
+    let Some((id, _)) = find_ledger(tx, scope, quota)? else { return Ok(()) };
     tx.change(
         "DELETE FROM ledger_use
          WHERE rowid = (SELECT rowid FROM ledger_use WHERE ledger = ?1 AND at = ?2 LIMIT 1)",
@@ -171,12 +156,12 @@ pub(super) fn refund_use(tx: &Transaction<'_>, scope: &Scope, limited: RateLimit
 pub(super) fn record_rate_limit(
     tx: &Transaction<'_>,
     scope: &Scope,
-    limited: RateLimited,
+    quota: Quota,
     wait: Wait,
     now: Time,
 ) -> StoreResult<()> {
-    let id = ensure_ledger(tx, scope, limited)?;
-    let earlier = find_ledger(tx, scope, limited)?.and_then(|(_, block)| block?.wait(now));
+    let id = ensure_ledger(tx, scope, quota)?;
+    let earlier = find_ledger(tx, scope, quota)?.and_then(|(_, block)| block?.wait(now));
     let wait = earlier.filter(|earlier| earlier.until > wait.until).unwrap_or(wait);
     let until = wait.until.min(now + MAX_WAIT);
     tx.change(
@@ -188,18 +173,14 @@ pub(super) fn record_rate_limit(
 }
 
 /// Returns the id of a ledger; `None` if nothing was ever counted in it.
-pub(super) fn find_ledger_id(db: &Connection, scope: &Scope, limited: RateLimited) -> StoreResult<Option<i64>> {
-    Ok(find_ledger(db, scope, limited)?.map(|(id, _)| id))
+pub(super) fn find_ledger_id(db: &Connection, scope: &Scope, quota: Quota) -> StoreResult<Option<i64>> {
+    Ok(find_ledger(db, scope, quota)?.map(|(id, _)| id))
 }
 
-fn find_ledger(
-    db: &Connection,
-    scope: &Scope,
-    limited: RateLimited,
-) -> StoreResult<Option<(i64, Option<RateLimitBlock>)>> {
+fn find_ledger(db: &Connection, scope: &Scope, quota: Quota) -> StoreResult<Option<(i64, Option<RateLimitBlock>)>> {
     let sql = "SELECT id, blocked_until, blocked_at, block_seen_ahead_at, is_estimate FROM ledger
          WHERE base_url = ?1 AND owner = ?2 AND operation = ?3";
-    let names = [scope.base_url.as_str(), limited.owner(scope), limited.store_name()];
+    let names = [scope.base_url.as_str(), quota.owner(scope), quota.store_name()];
     db.query_first(sql, names, |row| {
         let received_at = read_optional_time(row, "blocked_at")?;
         let seen_ahead_at = read_optional_time(row, "block_seen_ahead_at")?;
@@ -210,13 +191,13 @@ fn find_ledger(
     })
 }
 
-fn ensure_ledger(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited) -> StoreResult<i64> {
-    if let Some((id, _)) = find_ledger(tx, scope, limited)? {
+fn ensure_ledger(tx: &Transaction<'_>, scope: &Scope, quota: Quota) -> StoreResult<i64> {
+    if let Some((id, _)) = find_ledger(tx, scope, quota)? {
         return Ok(id);
     }
     tx.insert(
         "INSERT INTO ledger (base_url, owner, operation) VALUES (?1, ?2, ?3)",
-        [scope.base_url.as_str(), limited.owner(scope), limited.store_name()],
+        [scope.base_url.as_str(), quota.owner(scope), quota.store_name()],
     )
 }
 

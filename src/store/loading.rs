@@ -9,7 +9,7 @@ use crate::model::Time;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::{Report, ReportMerge};
-use crate::model::views::ViewsPage;
+use crate::model::views::ViewsResponse;
 use rusqlite::{Connection, Transaction, params};
 
 /// A response for a report that is being loaded.
@@ -18,7 +18,7 @@ pub struct ReportResponse {
     pub range: DateRange,
     /// The number of the response within the report, starting at 1.
     pub number: u32,
-    pub response: ViewsPage,
+    pub response: ViewsResponse,
     /// Whether the service reported that there are no more rows.
     pub complete: bool,
     pub as_of: Time,
@@ -117,7 +117,7 @@ pub(super) fn responses_containing(
     db: &Connection,
     scope: i64,
     text: &str,
-) -> StoreResult<Vec<(DateRange, Timed<ViewsPage>)>> {
+) -> StoreResult<Vec<(DateRange, Timed<ViewsResponse>)>> {
     let sql = "SELECT date_from, date_to, answer, as_of FROM views_loading JOIN views_part ON loading = id
          WHERE scope = ?1 AND instr(answer, ?2) > 0 ORDER BY number DESC";
     let found = db.query_all(sql, params![scope, text], |row| Ok(read_range(row)?.zip(read_response(row)?)))?;

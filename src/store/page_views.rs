@@ -12,7 +12,7 @@ use crate::model::impact::{PagePeriod, PageViewsState};
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
-use crate::model::views::{Counts, ViewsPage};
+use crate::model::views::{Counts, ViewsResponse};
 use rusqlite::{Connection, params};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -104,7 +104,7 @@ fn read_page_views(db: &Connection, scope: i64, path: &CleanText) -> StoreResult
 }
 
 /// Returns the page's counts in the response. If several rows have the path, returns the counts of the last row.
-fn find_page(response: Timed<ViewsPage>, path: &CleanText) -> Option<Timed<Counts>> {
+fn find_page(response: Timed<ViewsResponse>, path: &CleanText) -> Option<Timed<Counts>> {
     let row = response.value.rows.into_iter().rfind(|row| row.path == *path)?;
     Some(Timed { value: row.counts, as_of: response.as_of })
 }

@@ -7,7 +7,7 @@ use super::query::Query as _;
 use super::views::{date_columns, read_range};
 use super::{Store, job_rows};
 use crate::model::analytics::signal_snapshot::{JobSnapshots, SignalSnapshot};
-use crate::model::row::{Job, JobKey};
+use crate::model::job::{Job, JobKey};
 use crate::model::text::CleanText;
 use rusqlite::{Connection, Transaction, params};
 

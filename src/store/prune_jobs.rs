@@ -7,8 +7,8 @@ use super::query::Query as _;
 use super::scopes::{self, ScopeFilter};
 use super::{Store, diffs, drafts, job_rows, jobs, kv, prompts, unsent_reviews};
 use crate::model::Time;
+use crate::model::job::{Job, JobGroup, JobKey};
 use crate::model::prompt::{DeliveryKind, DraftTarget};
-use crate::model::row::{Job, JobGroup, JobKey};
 use rusqlite::{Connection, Transaction};
 use std::collections::HashSet;
 

@@ -6,10 +6,10 @@ use super::error::StoreResult;
 use super::job_rows::{find_job, query_jobs, set_default_title, update_job};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
+use crate::model::job::{Job, JobKey};
 use crate::model::merge;
 use crate::model::prompt::prompt_title;
 use crate::model::pull_request::{PullRequest, PullRequestFact};
-use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 
 /// What a code host reported about the pull request of a job.

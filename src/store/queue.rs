@@ -9,8 +9,8 @@ use super::{Store, job_rows, prompts};
 use crate::model::Time;
 use crate::model::change::{DiscardedPrompts, QueueChange};
 use crate::model::endpoint::Scope;
+use crate::model::job::{Job, JobKey};
 use crate::model::prompt::{DeliveryKind, PromptId, PromptKind};
-use crate::model::row::{Job, JobKey};
 use rusqlite::{Connection, Transaction, params};
 use std::collections::BTreeSet;
 

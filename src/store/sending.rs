@@ -11,11 +11,11 @@ use super::query::Query as _;
 use super::{MergeResult, Store, job_rows, jobs, ledgers, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::job::{JobId, RemoteJob, Status};
+use crate::model::job::{Job, JobKey};
 use crate::model::ledger::Wait;
 use crate::model::merge;
 use crate::model::prompt::{Delivery, DeliveryKind, PromptId, PromptKind};
-use crate::model::row::{Job, JobKey};
+use crate::model::remote_job::{JobId, RemoteJob, Status};
 use crate::model::team::TeamPermission;
 use crate::model::text::CleanText;
 use rusqlite::{Connection, Transaction, params};
@@ -95,7 +95,7 @@ impl Store {
                 refund_attempt(tx, &prompt)?;
             }
             if let Some((wait, at)) = limit {
-                ledgers::record_rate_limit(tx, &job_scope(tx, prompt.job)?, prompt.kind.limited_operation(), wait, at)?;
+                ledgers::record_rate_limit(tx, &job_scope(tx, prompt.job)?, prompt.kind.quota(), wait, at)?;
             }
             prompts::set_state(tx, prompt.id, &delivery, now)?;
             job_rows::touch(tx, prompt.job).map(unchanged)
@@ -184,9 +184,7 @@ fn request_permit(
     }
     // Prompts are counted per project, so the organization doesn't matter.
     let scope = job_scope(tx, row.key)?;
-    if let Err(Wait { until, .. }) =
-        ledgers::spend(tx, &scope, prompt.kind.limited_operation(), service_now, permission)?
-    {
+    if let Err(Wait { until, .. }) = ledgers::spend(tx, &scope, prompt.kind.quota(), service_now, permission)? {
         // The time is stored with the prompt as well, so that the screen can show it.
         if prompt.until != Some(until) {
             prompts::set_wait_until(tx, id, until)?;
@@ -208,7 +206,7 @@ fn request_permit(
 fn refund_attempt(tx: &Transaction<'_>, prompt: &StoredPrompt) -> StoreResult<()> {
     let paid_at: Option<UnixMillis> = tx.query_value("SELECT paid_at FROM prompt WHERE id = ?1", [prompt.id])?;
     let Some(UnixMillis(paid_at)) = paid_at else { return Ok(()) };
-    ledgers::refund_use(tx, &job_scope(tx, prompt.job)?, prompt.kind.limited_operation(), paid_at)?;
+    ledgers::refund_use(tx, &job_scope(tx, prompt.job)?, prompt.kind.quota(), paid_at)?;
     tx.change("UPDATE prompt SET paid_at = NULL WHERE id = ?1", [prompt.id])?;
     Ok(())
 }

@@ -8,7 +8,7 @@ use super::query::Query as _;
 use super::{Store, jobs, open, schema, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::row::PullRequestCounts;
+use crate::model::job::PullRequestCounts;
 use rusqlite::Connection;
 use std::path::Path;
 use std::time::Duration;

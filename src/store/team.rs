@@ -13,9 +13,9 @@ use crate::model::backup::PromptRecord;
 use crate::model::backup::merge_rules::{PromptMerge, decide_merge, imported_delivery};
 use crate::model::endpoint::Scope;
 use crate::model::hash::stable_hash;
-use crate::model::job::JobId;
+use crate::model::job::{Job, JobKey};
 use crate::model::prompt::{Delivery, DeliveryKind, Prompt, PromptId, PromptKind, prompt_title};
-use crate::model::row::{Job, JobKey};
+use crate::model::remote_job::JobId;
 use crate::model::team::{
     IncomingChange, OutgoingChange, PromptUid, SharedJob, SharedPrompt, TeamBatch, TeamClock, apply_shared, job_change,
 };

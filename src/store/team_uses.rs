@@ -7,7 +7,7 @@ use super::query::Query as _;
 use super::{Store, ledgers};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::ledger::RateLimited;
+use crate::model::ledger::Quota;
 use crate::model::team::UnreportedUse;
 use rusqlite::{Connection, Transaction, params};
 
@@ -41,11 +41,11 @@ impl Store {
 
 fn read_uses(db: &Connection, scope: &Scope) -> StoreResult<Vec<UnreportedUse>> {
     let mut uses = Vec::new();
-    for limited in RateLimited::HOURLY {
-        let Some(ledger) = ledgers::find_ledger_id(db, scope, limited)? else { continue };
+    for quota in Quota::HOURLY {
+        let Some(ledger) = ledgers::find_ledger_id(db, scope, quota)? else { continue };
         let sql = "SELECT booking, at FROM team_use WHERE ledger = ?1 ORDER BY at";
         uses.extend(db.query_all(sql, [ledger], |row| {
-            Ok(UnreportedUse { limited, booking: row.get("booking")?, at: read_time(row, "at")? })
+            Ok(UnreportedUse { quota, booking: row.get("booking")?, at: read_time(row, "at")? })
         })?);
     }
     Ok(uses)
@@ -69,8 +69,8 @@ pub(super) fn remove(tx: &Transaction<'_>, ledger: i64, at: Time) -> StoreResult
 /// Counts all stored requests of the project as not reported, because the team's ledger may not have them. Those that
 /// it has are counted twice for an hour.
 pub(super) fn report_all_again(tx: &Transaction<'_>, scope: &Scope) -> StoreResult<()> {
-    for limited in RateLimited::HOURLY {
-        let Some(ledger) = ledgers::find_ledger_id(tx, scope, limited)? else { continue };
+    for quota in Quota::HOURLY {
+        let Some(ledger) = ledgers::find_ledger_id(tx, scope, quota)? else { continue };
         tx.change("DELETE FROM team_use WHERE ledger = ?1", [ledger])?;
         tx.change(
             "INSERT INTO team_use (booking, ledger, at)

@@ -12,12 +12,18 @@ use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
-use crate::model::views::{Counts, ViewsPage, ViewsQuery};
+use crate::model::views::{Counts, ViewsQuery, ViewsResponse};
 use rusqlite::{Connection, Row, Transaction, params};
 
 impl Store {
     /// Replaces the cached response to this query, and the totals of its range.
-    pub async fn save_views(&self, scope: &Scope, query: ViewsQuery, page: &ViewsPage, as_of: Time) -> StoreResult<()> {
+    pub async fn save_views(
+        &self,
+        scope: &Scope,
+        query: ViewsQuery,
+        page: &ViewsResponse,
+        as_of: Time,
+    ) -> StoreResult<()> {
         let page = page.clone();
         self.write_in_scope(scope, move |tx, scope| {
             replace_views_response(tx, scope, query, &page, &encode_response(&page)?, as_of)
@@ -27,7 +33,7 @@ impl Store {
 
     /// Returns the last response to this query, with the time at which it was loaded. Returns `None` if there is none
     /// or if it can't be read, since it can then be loaded again.
-    pub async fn cached_views(&self, scope: &Scope, query: ViewsQuery) -> StoreResult<Option<Timed<ViewsPage>>> {
+    pub async fn cached_views(&self, scope: &Scope, query: ViewsQuery) -> StoreResult<Option<Timed<ViewsResponse>>> {
         self.read_in_scope(scope, move |db, scope| {
             let sql = "SELECT answer, as_of FROM views_answer
                  WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND row_limit = ?4 AND page = ?5";
@@ -40,7 +46,7 @@ impl Store {
 
     /// Returns the rows of this query from each cached response that contains all of them, the newest first: from the
     /// response to the query itself, and from responses to queries for the first page of results, of any page size.
-    pub async fn views_containing(&self, scope: &Scope, query: ViewsQuery) -> StoreResult<Vec<Timed<ViewsPage>>> {
+    pub async fn views_containing(&self, scope: &Scope, query: ViewsQuery) -> StoreResult<Vec<Timed<ViewsResponse>>> {
         self.read_in_scope(scope, move |db, scope| {
             let sql = "SELECT answer, as_of, row_limit, page FROM views_answer
                  WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND (page = 1 OR row_limit = ?4 AND page = ?5)
@@ -60,7 +66,7 @@ impl Store {
 
     /// Returns the newest response to a query for the first page of results, of any page size, that already contains
     /// all documentation pages of the range.
-    pub async fn complete_views(&self, scope: &Scope, range: DateRange) -> StoreResult<Option<Timed<ViewsPage>>> {
+    pub async fn complete_views(&self, scope: &Scope, range: DateRange) -> StoreResult<Option<Timed<ViewsResponse>>> {
         self.read_in_scope(scope, move |db, scope| {
             let mut statement = db.prepare_cached(
                 "SELECT answer, as_of, row_limit FROM views_answer
@@ -100,7 +106,7 @@ pub(super) fn replace_views_response(
     tx: &Transaction<'_>,
     scope: i64,
     query: ViewsQuery,
-    page: &ViewsPage,
+    page: &ViewsResponse,
     text: &str,
     as_of: Time,
 ) -> StoreResult<()> {
@@ -131,7 +137,7 @@ pub(super) fn find_totals(db: &Connection, scope: i64, range: DateRange) -> Stor
 
 /// Reads a response from the columns `answer` and `as_of`. Returns `None` if it can't be read: others may have edited
 /// the file.
-pub(super) fn read_response(row: &Row<'_>) -> rusqlite::Result<Option<Timed<ViewsPage>>> {
+pub(super) fn read_response(row: &Row<'_>) -> rusqlite::Result<Option<Timed<ViewsResponse>>> {
     let response = row.get_ref("answer")?.as_str().ok().and_then(decode_response);
     let as_of = read_time(row, "as_of")?;
     Ok(response.map(|value| Timed { value, as_of }))

@@ -10,7 +10,7 @@ use super::ledger::{LedgerCount, TeamLimit};
 use super::signals::{changes_payload, channel};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::ledger::RateLimited;
+use crate::model::ledger::Quota;
 use crate::model::prompt::MAX_AUTHOR_CHARS;
 use crate::model::team::{IncomingChange, OutgoingChange, PromptUid, SharedJob, SharedPrompt, TeamBatch, TeamClock};
 use crate::model::text::CleanText;
@@ -240,9 +240,9 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn report_uses(&self, uses: &[(RateLimited, String, Time)]) -> Result<(), TeamError> {
-        for (limited, booking, at) in uses {
-            let limit = TeamLimit { organization: &self.team.organization, scope: self.scope, limited: *limited };
+    pub async fn report_uses(&self, uses: &[(Quota, String, Time)]) -> Result<(), TeamError> {
+        for (quota, booking, at) in uses {
+            let limit = TeamLimit { organization: &self.team.organization, scope: self.scope, quota: *quota };
             self.connection.report_use(limit, booking, self.clock.to_team(*at)).await?;
         }
         Ok(())

@@ -7,7 +7,7 @@ use super::error::TeamError;
 use super::signals::{LEDGER_PAYLOAD, channel};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::ledger::RateLimited;
+use crate::model::ledger::Quota;
 use crate::model::team::{TeamClock, booking_window};
 use tokio_postgres::types::Type;
 
@@ -22,13 +22,13 @@ const OF_LIMIT: &str = "slot.organization = $1 AND slot.base_url = $2 AND slot.o
 pub struct TeamLimit<'a> {
     pub organization: &'a str,
     pub scope: &'a Scope,
-    pub limited: RateLimited,
+    pub quota: Quota,
 }
 
 /// What the team has used of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LedgerCount {
-    pub limited: RateLimited,
+    pub quota: Quota,
     pub used: u32,
     /// When the oldest request stops counting; `None` if there is none.
     pub resets_at: Option<Time>,
@@ -52,13 +52,13 @@ impl TeamConnection {
              SELECT (SELECT count(*) FROM booked), (SELECT count(*) FROM docdeck.request_slot AS slot WHERE {OF_LIMIT}),
                  (SELECT pg_notify($7, $8)::text FROM booked)"
         );
-        let (owner, window) = (limit.limited.owner(limit.scope), booking_window().num_milliseconds());
+        let (owner, window) = (limit.quota.owner(limit.scope), booking_window().num_milliseconds());
         let channel = channel(limit.organization);
         let params: [Param<'_>; 8] = [
             (&limit.organization, Type::TEXT),
             (&limit.scope.base_url, Type::TEXT),
             (&owner, Type::TEXT),
-            (&limit.limited.store_name(), Type::TEXT),
+            (&limit.quota.store_name(), Type::TEXT),
             (&booking, Type::TEXT),
             (&window, Type::INT8),
             (&channel, Type::TEXT),
@@ -68,7 +68,7 @@ impl TeamConnection {
         if number(&row, 0)? > 0 {
             return Ok(true);
         }
-        if number(&row, 1)? >= i64::from(limit.limited.limit()) {
+        if number(&row, 1)? >= i64::from(limit.quota.limit()) {
             return Ok(false);
         }
         self.add_rows(limit).await?;
@@ -79,13 +79,13 @@ impl TeamConnection {
     async fn add_rows(&self, limit: TeamLimit<'_>) -> Result<(), TeamError> {
         let sql = "INSERT INTO docdeck.request_slot (organization, base_url, owner, operation, number)
              SELECT $1, $2, $3, $4, generate_series(1, $5::integer) ON CONFLICT DO NOTHING";
-        let owner = limit.limited.owner(limit.scope);
-        let rows = i32::try_from(limit.limited.limit()).unwrap_or(i32::MAX);
+        let owner = limit.quota.owner(limit.scope);
+        let rows = i32::try_from(limit.quota.limit()).unwrap_or(i32::MAX);
         let params: [Param<'_>; 5] = [
             (&limit.organization, Type::TEXT),
             (&limit.scope.base_url, Type::TEXT),
             (&owner, Type::TEXT),
-            (&limit.limited.store_name(), Type::TEXT),
+            (&limit.quota.store_name(), Type::TEXT),
             (&rows, Type::INT4),
         ];
         self.query(sql, &params).await.map(drop)
@@ -103,12 +103,12 @@ impl TeamConnection {
              )
              SELECT pg_notify($6, $7) FROM returned"
         );
-        let (owner, channel) = (limit.limited.owner(limit.scope), channel(limit.organization));
+        let (owner, channel) = (limit.quota.owner(limit.scope), channel(limit.organization));
         let params: [Param<'_>; 7] = [
             (&limit.organization, Type::TEXT),
             (&limit.scope.base_url, Type::TEXT),
             (&owner, Type::TEXT),
-            (&limit.limited.store_name(), Type::TEXT),
+            (&limit.quota.store_name(), Type::TEXT),
             (&booking, Type::TEXT),
             (&channel, Type::TEXT),
             (&LEDGER_PAYLOAD, Type::TEXT),
@@ -136,13 +136,13 @@ impl TeamConnection {
              )
              SELECT pg_notify($7, $8) FROM reported"
         );
-        let (owner, at) = (limit.limited.owner(limit.scope), at.timestamp_millis());
+        let (owner, at) = (limit.quota.owner(limit.scope), at.timestamp_millis());
         let channel = channel(limit.organization);
         let params: [Param<'_>; 8] = [
             (&limit.organization, Type::TEXT),
             (&limit.scope.base_url, Type::TEXT),
             (&owner, Type::TEXT),
-            (&limit.limited.store_name(), Type::TEXT),
+            (&limit.quota.store_name(), Type::TEXT),
             (&booking, Type::TEXT),
             (&at, Type::INT8),
             (&channel, Type::TEXT),
@@ -162,7 +162,7 @@ impl TeamConnection {
              WHERE organization = $1 AND base_url = $2 AND owner = ANY($3) AND used_at > clock.now - $4
              GROUP BY operation, owner"
         );
-        let owners = RateLimited::HOURLY.map(|limited| limited.owner(scope)).to_vec();
+        let owners = Quota::HOURLY.map(|quota| quota.owner(scope)).to_vec();
         let window = booking_window().num_milliseconds();
         let params: [Param<'_>; 4] = [
             (&organization, Type::TEXT),
@@ -171,18 +171,18 @@ impl TeamConnection {
             (&window, Type::INT8),
         ];
         let rows = self.query(&sql, &params).await?;
-        let count = |limited: RateLimited| {
+        let count = |quota: Quota| {
             for row in &rows {
-                if text(row, 0)? == limited.store_name() && text(row, 1)? == limited.owner(scope) {
+                if text(row, 0)? == quota.store_name() && text(row, 1)? == quota.owner(scope) {
                     let used = u32::try_from(number(row, 2)?).map_err(|_| malformed())?;
                     let oldest = parse_millis(number(row, 3)?)?;
                     let resets_at = oldest.checked_add_signed(booking_window()).ok_or_else(malformed)?;
-                    return Ok(LedgerCount { limited, used, resets_at: Some(resets_at) });
+                    return Ok(LedgerCount { quota, used, resets_at: Some(resets_at) });
                 }
             }
-            Ok(LedgerCount { limited, used: 0, resets_at: None })
+            Ok(LedgerCount { quota, used: 0, resets_at: None })
         };
-        RateLimited::HOURLY.into_iter().map(count).collect()
+        Quota::HOURLY.into_iter().map(count).collect()
     }
 }
 

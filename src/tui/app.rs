@@ -10,10 +10,10 @@ use super::notice::{Notice, Severity};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::failure::Failure;
-use crate::model::ledger::{Budget, RateLimited};
+use crate::model::job::{JobGroup, JobKey};
+use crate::model::ledger::{Budget, Quota};
 use crate::model::load::Load;
 use crate::model::prompt::DraftTarget;
-use crate::model::row::{JobGroup, JobKey};
 use crate::model::team::TeamStatus;
 use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedPrompts;
@@ -92,7 +92,7 @@ pub struct App {
     pub(super) is_alert_seen: bool,
     /// Prompts whose outcome could not be recorded on disk yet. They are shown until it is recorded.
     pub unrecorded: UnrecordedPrompts,
-    pub(super) budgets: BTreeMap<RateLimited, Budget>,
+    pub(super) budgets: BTreeMap<Quota, Budget>,
     pub(super) drafts: HashMap<DraftTarget, String>,
     /// The pages that the draft in [`DraftTarget::AboutPages`] is about.
     pub(super) draft_pages: Vec<CleanText>,
@@ -238,13 +238,13 @@ impl App {
 
     /// Returns a budget as last reported by the engine. Until the engine has reported the budget, returns one with all
     /// requests left.
-    pub fn budget(&self, limited: RateLimited) -> Budget {
-        self.budgets.get(&limited).copied().unwrap_or_else(|| Budget::unused(limited))
+    pub fn budget(&self, quota: Quota) -> Budget {
+        self.budgets.get(&quota).copied().unwrap_or_else(|| Budget::unused(quota))
     }
 
     /// Whether the engine has reported this budget.
-    pub fn has_budget(&self, limited: RateLimited) -> bool {
-        self.budgets.contains_key(&limited)
+    pub fn has_budget(&self, quota: Quota) -> bool {
+        self.budgets.contains_key(&quota)
     }
 
     /// Returns the saved draft of a slot.

@@ -8,10 +8,10 @@ use super::keymap::{Action, Context};
 use super::{App, Effect, NewFile, Overwrite, Pane, Screen, Severity, format};
 use crate::model::Time;
 use crate::model::change::LocalChange;
+use crate::model::job::{Job, JobKey};
 use crate::model::json;
 use crate::model::link::{self, WebLink};
 use crate::model::prompt::DeliveryKind;
-use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::tui::{JobsEffect, PromptsEffect};
 

@@ -1,8 +1,8 @@
 //! The actions that can be confirmed for several jobs at once.
 
 use crate::model::change::QueueChange;
+use crate::model::job::JobKey;
 use crate::model::pull_request_action::HeadCommit;
-use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 
 /// An action on several jobs.

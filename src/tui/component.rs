@@ -8,7 +8,7 @@
 use super::keymap::{Action, Context, Edit, Keymap};
 use super::{App, Effect, Msg, Severity};
 use crate::model::Time;
-use crate::model::row::RemainingJobs;
+use crate::model::job::RemainingJobs;
 use crate::tui::view::View;
 use crate::tui::widgets::list_state::{ClickedRow, ListState};
 use crate::tui::widgets::scroll::Scroll;
@@ -33,7 +33,7 @@ pub enum Flow {
 
 /// What most dialogs import.
 pub mod prelude {
-    pub use super::{Component, Cx, Flow, Label};
+    pub use super::{Component, Cx, Flow, FooterLabel};
     pub use crate::model::Time;
     pub use crate::tui::keymap::{Action, Context};
     pub use crate::tui::view::View;
@@ -65,20 +65,20 @@ impl TextEntry<'_> {
 
 /// The label of a shortcut in the footer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Label {
+pub enum FooterLabel {
     /// The label in the table of key bindings.
     Default,
     Text(Cow<'static, str>),
 }
 
-impl Label {
+impl FooterLabel {
     /// Returns the default label if `is_offered`.
     pub fn default_if(is_offered: bool) -> Option<Self> {
         is_offered.then_some(Self::Default)
     }
 }
 
-impl From<&'static str> for Label {
+impl From<&'static str> for FooterLabel {
     fn from(text: &'static str) -> Self {
         Self::Text(text.into())
     }
@@ -135,8 +135,8 @@ pub trait Component: Any + Debug + Send {
     }
 
     /// Returns the label of an action in the footer. `None` if the action would do nothing now.
-    fn footer_label(&self, _action: Action, _app: &App) -> Option<Label> {
-        Some(Label::Default)
+    fn footer_label(&self, _action: Action, _app: &App) -> Option<FooterLabel> {
+        Some(FooterLabel::Default)
     }
 
     /// Whether the component shows the key of an action itself, so that the footer leaves it out.

@@ -7,11 +7,11 @@ use super::wrap::wrap;
 use super::{NewFile, Overwrite, SavedFilter};
 use crate::model::analytics::AnalyticsKind;
 use crate::model::change::QueueChange;
+use crate::model::job::RemainingJobs;
 use crate::model::period::DateRange;
 use crate::model::prompt::{DraftTarget, PromptId, Resolution};
 use crate::model::pull_request_action::PullRequestAction;
 use crate::model::report::LoadPlan;
-use crate::model::row::RemainingJobs;
 use crate::model::setup::WritePermission;
 use crate::model::text::CleanText;
 use crate::tui::PromptsEffect;
@@ -143,7 +143,7 @@ impl Component for ConfirmDialog {
         &[Context::Confirm]
     }
 
-    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, _app: &App) -> Option<FooterLabel> {
         let [yes, no] = self.labels();
         Some(if action == Action::Yes { yes.into() } else { no.into() })
     }

@@ -83,7 +83,7 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::job::Status;
+    use crate::model::remote_job::Status;
     use crate::model::text::CleanText;
     use crate::tui::JobsMsg;
     use crate::tui::finish_alerts::tests::{app, press};

@@ -7,12 +7,12 @@
 //! is `Match::Candidate`. A row that doesn't contain the letters of `gd` in this order can't match a longer word either.
 //! Such a row is `Match::Fails`.
 
-use crate::model::job::Status;
+use crate::model::job::{Job, JobKey};
 use crate::model::job_state::{
     self, filter_words, normalized, pull_request_words, starts_with_normalized, state_words,
 };
 use crate::model::pull_request::PullRequestFact;
-use crate::model::row::{Job, JobKey};
+use crate::model::remote_job::Status;
 use crate::model::text::CleanText;
 use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
 use nucleo_matcher::{Matcher, Utf32Str};
@@ -557,7 +557,7 @@ mod tests {
 
     #[test]
     fn jobs_are_found_by_the_member_who_started_them() {
-        use crate::model::row::TeamActivity;
+        use crate::model::job::TeamActivity;
         let finds = |typed: &str, row: &Job| {
             let mut state = FilterState::default();
             state.set(JobFilter::parse(typed));

@@ -20,8 +20,8 @@ impl Component for FilterInput {
         false
     }
 
-    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
-        Label::default_if(action != Action::SaveFilter || app.can_save_filter())
+    fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
+        FooterLabel::default_if(action != Action::SaveFilter || app.can_save_filter())
     }
 
     fn act(&mut self, action: Action, _cx: &mut Cx<'_>) -> Flow {

@@ -2,7 +2,7 @@
 //! At most one notification is sent per second. A terminal that never reports its focus is treated as focused.
 
 use crate::model::Time;
-use crate::model::row::Job;
+use crate::model::job::Job;
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 
@@ -91,8 +91,8 @@ pub(crate) mod tests {
     use super::*;
     use crate::model::endpoint::Scope;
     use crate::model::engine_event::EngineEvent;
-    use crate::model::job::{RemoteState, Status};
-    use crate::model::row::JobKey;
+    use crate::model::job::JobKey;
+    use crate::model::remote_job::{RemoteState, Status};
     use crate::tui::App;
     use crate::tui::Effect;
     use crate::tui::Severity;

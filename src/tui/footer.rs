@@ -1,7 +1,7 @@
 //! The layout of the footer and of the messages above it. The footer is the last line and shows the most important
 //! keys. Both drawing and mouse clicks use this layout, so that they agree.
 
-use super::component::Label;
+use super::component::FooterLabel;
 use super::format::{display_width, format_count};
 use super::geometry::{Geometry, JobsArrangement, title_area};
 use super::keymap::{Action, Binding, Chord, Context};
@@ -54,8 +54,8 @@ impl App {
             let is_usable = |chord: &&Chord| !takes_text || row.context != Context::Everywhere || !chord.types_text();
             let chord = self.config.keymap.keys(row).iter().find(is_usable)?;
             let label = match label {
-                Label::Default => row.hint.into(),
-                Label::Text(text) => text,
+                FooterLabel::Default => row.hint.into(),
+                FooterLabel::Text(text) => text,
             };
             Some((*chord, row, label))
         })
@@ -63,8 +63,10 @@ impl App {
 
     /// Returns the label of a binding in the footer. `None` if the action would do nothing now. A component decides
     /// about the bindings of its own context, and may also decline general ones.
-    pub(super) fn label(&self, row: &Binding) -> Option<Label> {
-        let Some(top) = self.top_component() else { return Label::default_if(self.offers_everywhere(row.action)) };
+    pub(super) fn label(&self, row: &Binding) -> Option<FooterLabel> {
+        let Some(top) = self.top_component() else {
+            return FooterLabel::default_if(self.offers_everywhere(row.action));
+        };
         let label = top.footer_label(row.action, self)?;
         (row.context == top.context() || self.offers_everywhere(row.action)).then_some(label)
     }
@@ -198,7 +200,7 @@ fn footer_rank(action: Action, is_screen: bool) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::job::Status;
+    use crate::model::remote_job::Status;
     use crate::tui::Msg;
     use crate::tui::Severity;
     use crate::tui::finish_alerts::tests::{app, press};
@@ -249,8 +251,8 @@ mod tests {
     #[test]
     fn an_alert_about_unrecorded_prompts_stays_on_every_screen_until_they_are_recorded() {
         use crate::model::engine_event::EngineEvent;
-        use crate::model::job::JobId;
         use crate::model::prompt::{Delivery, PromptId, PromptKind};
+        use crate::model::remote_job::JobId;
         use crate::model::text::CleanText;
         use crate::model::unrecorded::{StoreWriteProblem, UnrecordedOutcome};
         let accepted = |prompt| {

@@ -2,9 +2,9 @@
 //! also computes when it changes, because the screen has to be drawn again then.
 
 use crate::model::Time;
+use crate::model::job::PullRequestCounts;
 pub use crate::model::ledger::{next_wait_text_change, wait_text};
 pub use crate::model::number_format::{format_count, grouped_number, plural};
-use crate::model::row::PullRequestCounts;
 use crate::model::views::{Count, Counts, ViewCount};
 use chrono::TimeDelta;
 use unicode_segmentation::UnicodeSegmentation;

@@ -7,8 +7,8 @@ use super::keymap::{Action, Context};
 use super::{App, Screen};
 use crate::model::Time;
 use crate::model::connection::Connection;
-use crate::model::ledger::{CountedBy, RateLimited};
-use crate::model::row::JobGroup;
+use crate::model::job::JobGroup;
+use crate::model::ledger::{CountedBy, Quota};
 use crate::model::team::TeamStatus;
 use unicode_width::UnicodeWidthStr;
 
@@ -166,10 +166,10 @@ impl App {
 
     /// Returns the limit that is closest to being reached. If several limits are equally close, returns the one that
     /// matters most on this screen.
-    pub fn closest_limit(&self) -> RateLimited {
+    pub fn closest_limit(&self) -> Quota {
         let order = match self.screen {
-            Screen::Views => [RateLimited::Views, RateLimited::Create, RateLimited::FollowUp],
-            _ => RateLimited::HOURLY,
+            Screen::Views => [Quota::Views, Quota::Create, Quota::FollowUp],
+            _ => Quota::HOURLY,
         };
         let [first, others @ ..] = order;
         others.into_iter().fold(first, |closest, other| {
@@ -180,12 +180,12 @@ impl App {
     /// Returns the texts for the limit that is closest to being reached, from the longest to the shortest. Empty if the
     /// usage of the limit is unknown.
     fn limit_texts(&self, now: Time) -> Vec<String> {
-        let limited = self.closest_limit();
-        if !self.has_budget(limited) {
+        let quota = self.closest_limit();
+        if !self.has_budget(quota) {
             return Vec::new();
         }
-        let budget = self.budget(limited);
-        let label = limited.label();
+        let budget = self.budget(quota);
+        let label = quota.label();
         if let Some(wait) = budget.blocked.filter(|wait| wait.until > now) {
             let left = wait.time_left(now);
             return vec![
@@ -225,8 +225,8 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::job::Status;
     use crate::model::ledger::Budget;
+    use crate::model::remote_job::Status;
     use crate::model::text::CleanText;
     use crate::tui::finish_alerts::tests::app;
     use crate::tui::jobs::tests::{at, row};
@@ -240,9 +240,9 @@ mod tests {
             used: 37,
             resets_at: Some(at(0) + TimeDelta::minutes(22)),
             counted_by: CountedBy::Team { as_of: None },
-            ..Budget::unused(RateLimited::Create)
+            ..Budget::unused(Quota::Create)
         };
-        app.budgets.insert(RateLimited::Create, budget);
+        app.budgets.insert(Quota::Create, budget);
         app.team = TeamStatus::Online;
         let right = |app: &App, width: usize| {
             let header = app.header(width, at(0));
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(right(&app, 80), (String::new(), "new jobs 37/100, team ↺ 22m".to_owned()));
         app.team = TeamStatus::Offline { since: at(-300) };
         let counted_by = CountedBy::Team { as_of: Some(at(-300)) };
-        app.budgets.insert(RateLimited::Create, Budget { counted_by, ..budget });
+        app.budgets.insert(Quota::Create, Budget { counted_by, ..budget });
         let offline = "✗ team offline".to_owned();
         assert_eq!(right(&app, 120), (offline.clone(), "new jobs 37/100, team 5m ago ↺ 22m".to_owned()));
         assert_eq!(right(&app, 80), (offline, "new jobs 37/100".to_owned()));
@@ -265,7 +265,7 @@ mod tests {
         app.connection = Connection::Ready;
         let resets_at = Some(at(0) + TimeDelta::minutes(22));
         let budget = Budget { used: 37, limit: 100, resets_at, blocked: None, counted_by: CountedBy::ThisComputer };
-        app.budgets.insert(RateLimited::Create, budget);
+        app.budgets.insert(Quota::Create, budget);
         let shown = |width: usize| {
             let header = app.header(width, at(0));
             let mut text = format!("{}|{}|", header.program.trim(), header.profile.unwrap_or_default());

@@ -70,11 +70,11 @@ impl Component for Help {
         true
     }
 
-    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, _app: &App) -> Option<FooterLabel> {
         match action {
             Action::Help | Action::SaveFilter => None,
             Action::Close if self.query.is_some() => Some("show all".into()),
-            _ => Some(Label::Default),
+            _ => Some(FooterLabel::Default),
         }
     }
 
@@ -624,7 +624,7 @@ mod tests {
 
     #[test]
     fn only_what_is_possible_now_is_listed() {
-        use crate::model::job::Status;
+        use crate::model::remote_job::Status;
         use crate::tui::finish_alerts::tests::app;
         use crate::tui::jobs::tests::row;
         let listed = |mut app: App| {

@@ -6,8 +6,8 @@ use crate::model::analytics::needs_work::Signal;
 use crate::model::analytics::signal_snapshot::{SNAPSHOT_SIGNALS, SignalSnapshot};
 use crate::model::failure::Failure;
 use crate::model::impact::{ImpactWindows, PageImpact, PageViewsState, SignalImpact, job_windows};
+use crate::model::job::{Job, JobKey};
 use crate::model::load::{Load, Timed};
-use crate::model::row::{Job, JobKey};
 use crate::tui::format::format_views;
 use crate::tui::wrap::wrap;
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::model::impact::PageViewsState;
-use crate::model::job::Status;
 use crate::model::period::DateRange;
+use crate::model::remote_job::Status;
 use crate::model::text::CleanText;
 use crate::model::views::Counts;
 use crate::tui::App;

@@ -5,9 +5,9 @@ use super::draw::cursor;
 use super::format::{fit, format_count};
 use super::tracking::parse_ids;
 use super::wrap::wrap;
-use crate::model::job::JobId;
+use crate::model::job::{JobKey, RemainingJobs};
 use crate::model::prompt::{PromptId, Resolution};
-use crate::model::row::{JobKey, RemainingJobs};
+use crate::model::remote_job::JobId;
 use crate::model::text::CleanText;
 use crate::model::views::{MAX_PAGE_SIZE, MIN_PAGE_SIZE};
 use crate::tui::draw::boxes::{draw_box, underline_field};
@@ -188,8 +188,8 @@ impl Component for InputDialog {
         &[Context::Input, Context::Text, Context::Everywhere]
     }
 
-    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
-        Some(if action == Action::Confirm { self.texts().2.into() } else { Label::Default })
+    fn footer_label(&self, action: Action, _app: &App) -> Option<FooterLabel> {
+        Some(if action == Action::Confirm { self.texts().2.into() } else { FooterLabel::Default })
     }
 
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {

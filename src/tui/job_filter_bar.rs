@@ -14,9 +14,9 @@ use super::order::{JobSorting, Sort};
 use super::{App, Effect, SavedFilter, Screen, Severity, StoreState};
 use crate::model::Time;
 use crate::model::failure::Failure;
+use crate::model::job::JobKey;
 use crate::model::job_state::filter_words;
 use crate::model::pull_request::PullRequestFact;
-use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::tui::widgets::text_input::TextInput;
 

@@ -8,7 +8,7 @@ use super::{App, Effect, Severity, format};
 use crate::model::Time;
 use crate::model::change::{DiscardedPrompts, LocalChange};
 use crate::model::failure::Failure;
-use crate::model::row::{Job, JobKey, LocalState};
+use crate::model::job::{Job, JobKey, LocalState};
 use crate::model::text::CleanText;
 use crate::tui::{JobsEffect, PromptsEffect};
 

@@ -43,8 +43,8 @@ impl Component for LogComponent {
         &[Context::Lists, Context::Everywhere]
     }
 
-    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
-        Label::default_if(action != Action::Close)
+    fn footer_label(&self, action: Action, _app: &App) -> Option<FooterLabel> {
+        FooterLabel::default_if(action != Action::Close)
     }
 
     fn close(&mut self, _cx: &mut Cx<'_>) -> Flow {

@@ -2,7 +2,7 @@
 
 use super::jobs::JobList;
 use super::order::{SECTION_COUNT, section_index};
-use crate::model::row::{Job, JobGroup, JobKey};
+use crate::model::job::{Job, JobGroup, JobKey};
 use std::collections::HashSet;
 
 #[derive(Debug, Default)]
@@ -122,7 +122,7 @@ impl JobList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::job::Status;
+    use crate::model::remote_job::Status;
     use crate::tui::filter::JobFilter;
     use crate::tui::jobs::tests::row;
     use crate::tui::order::{JobSorting, Sort};

@@ -123,7 +123,7 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::job::Status;
+    use crate::model::remote_job::Status;
     use crate::tui::Msg;
     use crate::tui::finish_alerts::tests::{app, press};
     use crate::tui::format::display_width;

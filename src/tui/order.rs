@@ -2,10 +2,10 @@
 //!
 //! Sort keys are stored beside the row indexes, so that a binary search finds the position of a row.
 
-use crate::model::job::Status;
+use crate::model::job::{Job, JobGroup};
 use crate::model::prompt::DeliveryKind;
 use crate::model::pull_request::PullRequestFact;
-use crate::model::row::{Job, JobGroup};
+use crate::model::remote_job::Status;
 
 /// What the jobs list is sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -178,8 +178,8 @@ impl Component for CommandPalette {
         &[Context::Palette, Context::Text]
     }
 
-    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
-        Label::default_if(match action {
+    fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
+        FooterLabel::default_if(match action {
             Action::Confirm => self.selected().is_some(),
             Action::SaveTheme => self.can_save_theme(app),
             _ => true,
@@ -329,8 +329,8 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::job::Status;
     use crate::model::prompt::DraftTarget;
+    use crate::model::remote_job::Status;
     use crate::tui::Screen;
     use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
     use crate::tui::finish_alerts::tests::{app, press};

@@ -7,7 +7,7 @@ use super::keymap::Action;
 use super::state::Pointer;
 use super::{App, Effect, Screen, Severity};
 use crate::model::Time;
-use crate::model::row::JobGroup;
+use crate::model::job::JobGroup;
 use crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 use unicode_width::UnicodeWidthStr as _;

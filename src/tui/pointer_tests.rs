@@ -3,11 +3,11 @@
 use super::*;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
-use crate::model::job::Status;
+use crate::model::job::JobKey;
+use crate::model::remote_job::Status;
 use crate::model::report::{Report, StoredReport};
-use crate::model::row::JobKey;
 use crate::model::text::CleanText;
-use crate::model::views::{Count, Counts, PageRow, ViewsPage};
+use crate::model::views::{Count, Counts, PageRow, ViewsResponse};
 use crate::tui::compose::editor::Editor;
 use crate::tui::compose::picker::{Picker, entry_lines};
 use crate::tui::help::Help;
@@ -85,7 +85,7 @@ fn views_app(size: (u16, u16), pages: i64) -> App {
     let range = app.views.query().range;
     let counts = |n: i64| Counts::new(Count::Known(n), Count::Known(1000 - n), Count::Known(1000));
     let rows = (0..pages).map(|n| PageRow { path: CleanText::line(&format!("/{n:03}")), counts: counts(n) }).collect();
-    let page = ViewsPage { totals: counts(5), rows, has_more: Some(false) };
+    let page = ViewsResponse { totals: counts(5), rows, has_more: Some(false) };
     let report = Some(Arc::new(Report::from_first_response(range, page, true, at(0))));
     let known = StoredReport { report, ..StoredReport::default() };
     app.update(Msg::Views(ViewsMsg::CachedReportLoaded { range, stored: Ok(known) }), at(1));
@@ -632,7 +632,8 @@ fn movers_are_scrolled_selected_and_opened_in_either_half() {
                 let counts = Counts::new(n_views.clone(), Count::Known(0), n_views);
                 PageRow { path: CleanText::line(&format!("/{n:03}")), counts }
             };
-            let page = ViewsPage { rows: (1..40).map(row).collect(), has_more: Some(false), ..ViewsPage::default() };
+            let page =
+                ViewsResponse { rows: (1..40).map(row).collect(), has_more: Some(false), ..ViewsResponse::default() };
             Arc::new(Report::from_first_response(range, page, true, at(0)))
         };
         app.views.table.show_report(report(9), Some(report(1)));

@@ -19,7 +19,7 @@ use super::{AppConfig, Screen};
 use crate::model::connection::Connection;
 use crate::model::endpoint::ApiKey;
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::row::JobKey;
+use crate::model::job::JobKey;
 use crate::model::text::CleanText;
 use crate::tui::draw::boxes::{draw_box, draw_line, draw_more_below};
 use crate::tui::widgets::list_state::{ClickedRow, ListState};
@@ -199,8 +199,8 @@ impl Component for ProfilesDialog {
         &[Context::Profiles, Context::Lists, Context::Everywhere]
     }
 
-    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
-        Label::default_if(action != Action::NewProfile || app.config.config_path.is_some())
+    fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
+        FooterLabel::default_if(action != Action::NewProfile || app.config.config_path.is_some())
     }
 
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {

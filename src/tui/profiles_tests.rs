@@ -3,8 +3,8 @@
 use super::*;
 use crate::model::endpoint::Scope;
 use crate::model::failure::FailureKind;
-use crate::model::job::Status;
 use crate::model::prompt::DraftTarget;
+use crate::model::remote_job::Status;
 use crate::tui::jobs::tests::{at, row};
 use crate::tui::{InitialData, JobsEffect, JobsMsg, Msg, ProfilesEffect, ProfilesMsg, PromptsEffect, StoreState};
 use chrono::FixedOffset;

@@ -3,8 +3,8 @@
 
 use super::{App, Pane, Severity, format};
 use crate::model::Time;
+use crate::model::job::RemainingJobs;
 use crate::model::prompt::DraftTarget;
-use crate::model::row::RemainingJobs;
 
 impl App {
     /// Removes all jobs that are not in `remaining`, the jobs that remain after the pruning.
@@ -37,8 +37,8 @@ mod tests {
     use super::*;
     use crate::model::endpoint::Scope;
     use crate::model::engine_event::EngineEvent;
-    use crate::model::job::Status;
-    use crate::model::row::JobKey;
+    use crate::model::job::JobKey;
+    use crate::model::remote_job::Status;
     use crate::tui::chord::ctrl;
     use crate::tui::compose::editor::Editor;
     use crate::tui::confirm::ConfirmDialog;
@@ -72,7 +72,7 @@ mod tests {
     }
 
     /// Returns five failed jobs, which are listed newest first: 5, 4, 3, 2, 1.
-    fn rows() -> Vec<crate::model::row::Job> {
+    fn rows() -> Vec<crate::model::job::Job> {
         (1..=5).map(|key| row(key, Status::Failed)).collect()
     }
 

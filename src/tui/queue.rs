@@ -5,9 +5,9 @@ use super::keymap::{Action, Context};
 use super::{App, Effect, Severity, format};
 use crate::model::Time;
 use crate::model::change::QueueChange;
-use crate::model::ledger::{MAX_WAIT, RateLimited, Wait};
+use crate::model::job::{Job, JobKey};
+use crate::model::ledger::{MAX_WAIT, Quota, Wait};
 use crate::model::prompt::DeliveryKind;
-use crate::model::row::{Job, JobKey};
 use crate::tui::JobsEffect;
 use chrono::TimeDelta;
 
@@ -22,8 +22,8 @@ impl App {
         if row.local.undelivered != Some(DeliveryKind::Queued) {
             return None;
         }
-        let limited = if row.id.is_none() { RateLimited::Create } else { RateLimited::FollowUp };
-        self.budget(limited).wait().filter(|wait| wait.until > now)
+        let quota = if row.id.is_none() { Quota::Create } else { Quota::FollowUp };
+        self.budget(quota).wait().filter(|wait| wait.until > now)
     }
 
     /// Returns when a prompt with this wait will be sent, as text: `at 17:24`, `in 42s`, or `in about a minute` for an

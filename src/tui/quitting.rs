@@ -4,8 +4,8 @@
 use super::confirm::{ConfirmAction, ConfirmDialog};
 use super::format::{fit_title, format_count};
 use super::{App, Effect};
+use crate::model::job::Job;
 use crate::model::prompt::DeliveryKind;
-use crate::model::row::Job;
 
 /// How many jobs the question names; the others are counted.
 const MAX_NAMED_JOBS: usize = 3;
@@ -64,7 +64,7 @@ mod tests {
     use crate::model::Time;
     use crate::model::endpoint::Scope;
     use crate::model::engine_event::EngineEvent;
-    use crate::model::row::JobKey;
+    use crate::model::job::JobKey;
     use crate::model::text::CleanText;
     use crate::tui::{AppConfig, JobsMsg, Msg};
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};

@@ -8,7 +8,7 @@ use super::app::screen_of;
 use super::keymap::{Action, Chord, Context};
 use super::{App, Effect, Screen, Severity, StoreState};
 use crate::model::Time;
-use crate::model::row::{Job, JobKey, RemainingJobs};
+use crate::model::job::{Job, JobKey, RemainingJobs};
 use crossterm::event::{Event, KeyEventKind};
 
 /// The maximum number of queued input events. It is larger than the number of keys that anyone types before giving up.

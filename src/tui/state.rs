@@ -3,12 +3,12 @@
 use super::keymap::{Binding, Chord};
 use crate::model::Time;
 use crate::model::change::LocalChange;
+use crate::model::job::{Job, JobKey, RemainingJobs};
 use crate::model::layout::Layout;
 use crate::model::preview::{Build, BuildState, StartedBuild};
 use crate::model::prompt::PromptId;
 use crate::model::pull_request::HostKind;
 use crate::model::pull_request_action::{HeadCommit, PullRequestAction, UnsentReviewKind};
-use crate::model::row::{Job, JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crossterm::event::Event;
 use std::collections::{BTreeSet, HashMap, VecDeque};

@@ -1,7 +1,7 @@
 //! Notices that another member of the team handled a job that needed the user.
 
 use crate::model::Time;
-use crate::model::row::Job;
+use crate::model::job::Job;
 use crate::model::team::handled_by_member;
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
@@ -50,8 +50,8 @@ impl TeamNotices {
 #[cfg(test)]
 mod tests {
     use crate::model::engine_event::EngineEvent;
-    use crate::model::job::Status;
-    use crate::model::row::{Job, TeamActivity};
+    use crate::model::job::{Job, TeamActivity};
+    use crate::model::remote_job::Status;
     use crate::model::text::CleanText;
     use crate::tui::jobs::tests::{at, row};
     use crate::tui::{App, AppConfig, InitialData, JobsMsg, Msg};

@@ -8,9 +8,9 @@
 
 use crate::model::Time;
 use crate::model::failure::Failure;
+use crate::model::job::JobKey;
 use crate::model::load::Timed;
 use crate::model::prompt::{Delivery, Thread};
-use crate::model::row::JobKey;
 
 /// The number of jobs that are prefetched in the direction of the selection's last move.
 const AHEAD_JOBS: isize = 20;

@@ -4,7 +4,7 @@
 use super::{App, StoreState, format};
 use crate::model::Time;
 use crate::model::connection::Connection;
-use crate::model::ledger::RateLimited;
+use crate::model::ledger::Quota;
 use chrono::TimeDelta;
 
 /// Half a period of the heartbeat, in milliseconds.
@@ -68,17 +68,17 @@ impl App {
         // If the reset time of a limit is in the past, the timer is due at once, because the reset hasn't been handled
         // yet. Limits that are not on screen need a timer too, because a reset may change which limit is shown.
         let shown = self.closest_limit();
-        let changes = |limited: RateLimited| {
-            let budget = self.budget(limited);
+        let changes = |quota: Quota| {
+            let budget = self.budget(quota);
             let at = budget.resets_at?;
             Some(match budget.blocked {
                 _ if at <= now => now,
-                _ if limited != shown => at,
+                _ if quota != shown => at,
                 Some(wait) => wait.next_text_change(now).min(at),
                 None => format::next_wait_text_change(at, now).min(at),
             })
         };
-        let reset = RateLimited::HOURLY.into_iter().filter_map(changes).min();
+        let reset = Quota::HOURLY.into_iter().filter_map(changes).min();
         connection.into_iter().chain(reset).min()
     }
 }

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
     use crate::model::endpoint::Scope;
     use crate::model::engine_event::EngineEvent;
-    use crate::model::job::Status;
+    use crate::model::remote_job::Status;
     use crate::tui::chord::{ch, ctrl};
     use crate::tui::jobs::tests::{at, row};
     use crate::tui::{AppConfig, InitialData, JobsMsg, Msg, Severity};

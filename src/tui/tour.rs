@@ -34,7 +34,7 @@ impl Component for Tour {
         false
     }
 
-    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
         JobsScreen(Pane::List).footer_label(action, app)
     }
 
@@ -117,7 +117,7 @@ fn last_line(keymap: &Keymap, theme: &Theme) -> Line<'static> {
 mod tests {
     use super::*;
     use crate::model::endpoint::Scope;
-    use crate::model::job::Status;
+    use crate::model::remote_job::Status;
     use crate::tui::chord::{ch, plain_key};
     use crate::tui::draw::ColorDepth;
     use crate::tui::help::Help;

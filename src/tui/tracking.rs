@@ -4,8 +4,8 @@ use super::state::Tracking;
 use super::{App, Effect, Severity, format};
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::job::JobId;
-use crate::model::row::Job;
+use crate::model::job::Job;
+use crate::model::remote_job::JobId;
 use crate::model::text::CleanText;
 use crate::tui::JobsEffect;
 

@@ -27,8 +27,8 @@ use super::keymap::{BINDINGS, Keymap};
 use super::wrap::wrap;
 use crate::model::colors::ColorRole;
 use crate::model::failure::Failure;
+use crate::model::job::{Job, JobKey};
 use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, Prompt, PromptId, PromptKind, Resolution};
-use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
@@ -80,8 +80,8 @@ impl Component for UndeliveredDialog {
         &[Context::Resolve, Context::Lists, Context::Everywhere]
     }
 
-    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
-        Label::default_if(self.can_resolve_with(action))
+    fn footer_label(&self, action: Action, _app: &App) -> Option<FooterLabel> {
+        FooterLabel::default_if(self.can_resolve_with(action))
     }
 
     fn names_key(&self, action: Action) -> bool {
@@ -249,7 +249,7 @@ impl UndeliveredDialog {
 
     /// Returns the possible choices, the safest first, each with its meaning.
     fn choices(&self, app: &App) -> Vec<(Action, String)> {
-        let limited = self.prompt.kind.limited_operation();
+        let limited = self.prompt.kind.quota();
         let cost = if app.has_budget(limited) {
             format!("Uses one of {} {} left this hour.", app.budget(limited).requests_left(), limited.label())
         } else {

@@ -9,8 +9,8 @@ use super::{App, Effect, Msg, Screen, Severity, StoreState};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
-use crate::model::ledger::RateLimited;
-use crate::model::row::JobKey;
+use crate::model::job::JobKey;
+use crate::model::ledger::Quota;
 use chrono::TimeDelta;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind};
 use zeroize::Zeroizing;
@@ -250,8 +250,8 @@ impl App {
                     self.connection = connection;
                 }
             }
-            EngineEvent::Budget(limited, budget) => {
-                self.dirty |= self.budgets.insert(limited, budget) != Some(budget);
+            EngineEvent::Budget(quota, budget) => {
+                self.dirty |= self.budgets.insert(quota, budget) != Some(budget);
             }
             EngineEvent::Logged(mut entry) => {
                 // The title is more useful than the id.
@@ -295,8 +295,8 @@ impl App {
         self.tips.expire(now);
         self.retry_reading(now, effects);
         effects.extend(self.save_layout(Some(now)));
-        let freed = |limited: RateLimited| self.budget(limited).resets_at.is_some_and(|at| at <= now);
-        if RateLimited::HOURLY.into_iter().any(freed) {
+        let freed = |quota: Quota| self.budget(quota).resets_at.is_some_and(|at| at <= now);
+        if Quota::HOURLY.into_iter().any(freed) {
             // Clears the reset times, so that the budgets are requested only once.
             for budget in self.budgets.values_mut() {
                 budget.resets_at = budget.resets_at.filter(|at| *at > now);

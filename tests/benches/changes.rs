@@ -11,8 +11,8 @@ mod timing;
 
 use criterion::{BenchmarkId, Criterion};
 use docdeck::model::diff::{Diff, LoadedDiff};
+use docdeck::model::job::JobKey;
 use docdeck::model::pull_request_details::SiteFacts;
-use docdeck::model::row::JobKey;
 use docdeck::tui::{JobsMsg, Msg};
 use stage::{AppFixture, finished_jobs, key_press, now, with_pull_requests};
 use std::fmt::Write as _;

@@ -27,7 +27,7 @@ use docdeck::model::log::Operation;
 use docdeck::model::period::DateRange;
 use docdeck::model::report::ReportMerge;
 use docdeck::model::text::CleanText;
-use docdeck::model::views::{Count, Counts, MAX_PAGE_SIZE, PageRow, ViewsPage};
+use docdeck::model::views::{Count, Counts, MAX_PAGE_SIZE, PageRow, ViewsResponse};
 use docdeck::store::{AnalyticsPruneFilter, ReportResponse, ScopeFilter, Store};
 use std::future::Future;
 use std::hint::black_box;
@@ -177,7 +177,7 @@ async fn load_range(store: &Store, days_ago: u64, bodies: &[Vec<u8>]) {
 }
 
 /// Encodes page views as the service's JSON response.
-fn encode_body(page: &ViewsPage) -> Vec<u8> {
+fn encode_body(page: &ViewsResponse) -> Vec<u8> {
     let number = |count: &Count| match count {
         Count::Known(n) => n.unsigned_abs(),
         _ => 0,
@@ -255,14 +255,14 @@ fn path(n: u32) -> String {
 
 /// Returns the responses of a range, each with its number and whether it is the last. The order of pages differs
 /// between ranges.
-fn responses(days_ago: u64, pages: u32) -> Vec<(u32, ViewsPage, bool)> {
+fn responses(days_ago: u64, pages: u32) -> Vec<(u32, ViewsResponse, bool)> {
     let row = |place: u32| {
         let n = (place * 7 + u32::try_from(days_ago).expect("small") * 13) % pages;
         let (human, ai) = (i64::from(pages - place) * 17, i64::from(pages - place) * 5);
         PageRow { path: CleanText::line(&path(n)), counts: counts(human, ai) }
     };
     let last = pages.div_ceil(MAX_PAGE_SIZE);
-    let page = |number: u32| ViewsPage {
+    let page = |number: u32| ViewsResponse {
         totals: counts(12_345_678, 3_456_789),
         rows: ((number - 1) * MAX_PAGE_SIZE..(number * MAX_PAGE_SIZE).min(pages)).map(row).collect(),
         has_more: Some(number < last),

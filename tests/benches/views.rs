@@ -14,7 +14,7 @@ use criterion::{BatchSize, BenchmarkId, Criterion};
 use docdeck::model::period::DateRange;
 use docdeck::model::report::{Report, StoredReport};
 use docdeck::model::text::CleanText;
-use docdeck::model::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
+use docdeck::model::views::{Count, Counts, PageRow, ViewCount, ViewsResponse};
 use docdeck::tui::views::table::PageTable;
 use docdeck::tui::{Msg, Screen, ViewsMsg};
 use stage::{AppFixture, key_press, now};
@@ -93,7 +93,7 @@ fn sample_report(pages: i64, salt: i64) -> Arc<Report> {
     let totals = Counts::new(Count::Known(0), sum.into(), sum.into());
     let week = DateRange::last_days(7, now().date_naive());
     let range = if salt == 0 { Some(week) } else { week.step(-1) }.expect("in the calendar");
-    Arc::new(Report::from_first_response(range, ViewsPage { totals, rows, has_more: None }, true, now()))
+    Arc::new(Report::from_first_response(range, ViewsResponse { totals, rows, has_more: None }, true, now()))
 }
 
 /// Opens the views screen with all pages of a range, compared with the previous range if `before` is given.

@@ -16,9 +16,9 @@ mod support;
 
 use docdeck::api::{ApiError, ApiResponse, Client, ClientOptions};
 use docdeck::model::endpoint::{ApiKey, Scope};
-use docdeck::model::job::{JobId, RemoteJob};
 use docdeck::model::period::DateRange;
-use docdeck::model::views::{ViewsPage, ViewsQuery};
+use docdeck::model::remote_job::{JobId, RemoteJob};
+use docdeck::model::views::{ViewsQuery, ViewsResponse};
 use std::time::Duration;
 use support::server::{ConnectionEnd, Request, Server, ServerBehavior};
 
@@ -71,7 +71,7 @@ async fn follow_up(reply: ServerBehavior) -> ApiResponse<RemoteJob> {
     check_error(response)
 }
 
-async fn views(reply: ServerBehavior) -> ApiResponse<ViewsPage> {
+async fn views(reply: ServerBehavior) -> ApiResponse<ViewsResponse> {
     let server = Server::start(reply).await;
     let response = client(&server.base_url()).views(&week()).await;
     server.only_request();

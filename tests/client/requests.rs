@@ -1,7 +1,7 @@
 //! Tests of the request that each operation sends, and of successful responses.
 
 use super::*;
-use docdeck::model::job::Status;
+use docdeck::model::remote_job::Status;
 use docdeck::model::views::Count;
 use std::io::Write;
 

@@ -4,9 +4,9 @@
 use crate::support::command::{CommandFixture, CommandResult};
 use docdeck::model::Time;
 use docdeck::model::change::LocalChange;
-use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DraftTarget;
+use docdeck::model::remote_job::{JobId, RemoteJob, Status};
 use docdeck::model::text::CleanText;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;

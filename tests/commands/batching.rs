@@ -2,10 +2,10 @@
 //! prompt on its own.
 
 use crate::support::command::CommandFixture;
-use docdeck::model::ledger::RateLimited;
+use docdeck::model::job::Job;
+use docdeck::model::ledger::Quota;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
-use docdeck::model::row::Job;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn leave_requests(fixture: &CommandFixture, remaining: u32) {
     fixture.with_store(async |store, scope| {
         let now = chrono::Utc::now();
         for _ in remaining..100 {
-            store.spend(scope, RateLimited::Create, now).await.expect("written").expect("a place");
+            store.spend(scope, Quota::Create, now).await.expect("written").expect("a place");
         }
     });
 }

@@ -3,7 +3,7 @@
 use assert_cmd::Command;
 use docdeck::model::change::QueueChange;
 use docdeck::model::endpoint::Scope;
-use docdeck::model::ledger::{RateLimited, Wait};
+use docdeck::model::ledger::{Quota, Wait};
 use docdeck::model::log::Operation;
 use docdeck::sim::{Sim, SimOptions};
 use docdeck::store::Store;
@@ -215,9 +215,9 @@ async fn doctor_counts_the_jobs_and_prompts_in_the_store_without_changing_it() {
     store.add_new_job(&scope, "Fix the links", now).await.expect("stored");
     let (_, held) = store.add_new_job(&scope, "Fix the menu", now).await.expect("stored");
     store.change_queue(&[held.key], QueueChange::Pause, now).await.expect("paused");
-    store.spend(&scope, RateLimited::Views, now).await.expect("written").expect("a place");
+    store.spend(&scope, Quota::Views, now).await.expect("written").expect("a place");
     let wait = Wait { until: now + chrono::TimeDelta::minutes(5), is_estimate: false };
-    store.record_rate_limit(&scope, RateLimited::Create, wait, now).await.expect("written");
+    store.record_rate_limit(&scope, Quota::Create, wait, now).await.expect("written");
     store.close().await;
     let before = home.inventory();
     let mut command = with_sim(home.docdeck_command(&["doctor", "--json"]), &sim);

@@ -2,9 +2,9 @@
 
 use crate::support::command::CommandFixture;
 use docdeck::model::change::LocalChange;
-use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::Delivery;
+use docdeck::model::remote_job::{JobId, RemoteJob, Status};
 use docdeck::model::text::CleanText;
 use docdeck::store::JobResponse;
 use serde_json::Value;

@@ -2,8 +2,8 @@
 
 use crate::support::command::{CommandFixture, CommandResult};
 use docdeck::model::change::LocalChange;
-use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::log::Operation;
+use docdeck::model::remote_job::{JobId, RemoteJob, Status};
 use std::path::Path;
 
 fn track(fixture: &CommandFixture, ids: &[&str]) {

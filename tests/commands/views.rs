@@ -1,7 +1,7 @@
 //! `docdeck views`: how many requests it sends, its output formats, and its exit codes if loading fails.
 
 use crate::support::command::{CommandFixture, CommandResult};
-use docdeck::model::ledger::RateLimited;
+use docdeck::model::ledger::Quota;
 use docdeck::model::log::Operation;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -224,7 +224,7 @@ fn at_the_hourly_limit_partial_rows_are_marked_and_the_next_run_continues() {
         let mut paid = chrono::Utc::now();
         for _ in 0..98 {
             paid = chrono::Utc::now();
-            store.spend(scope, RateLimited::Views, paid).await.expect("written").expect("a place");
+            store.spend(scope, Quota::Views, paid).await.expect("written").expect("a place");
         }
         paid
     });
@@ -237,7 +237,7 @@ fn at_the_hourly_limit_partial_rows_are_marked_and_the_next_run_continues() {
     let table = fixture.run(&["views", "--all"]).expect_exit_code(5);
     assert_eq!((table.out.lines().count(), views_requests(&fixture)), (500, 2));
     assert!(table.err.contains("docdeck: Partial: 500 rows of "), "{table:?}");
-    fixture.with_store(async |store, scope| store.refund(scope, RateLimited::Views, paid).await.expect("given back"));
+    fixture.with_store(async |store, scope| store.refund(scope, Quota::Views, paid).await.expect("given back"));
     let rest = fixture.run(&["views", "--all"]).expect_exit_code(0);
     assert_eq!((needs_three_requests(rest.out.lines().count()), views_requests(&fixture)), (true, 3));
     assert!(

@@ -19,7 +19,7 @@ use docdeck::model::analytics::{
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
-use docdeck::model::ledger::RateLimited;
+use docdeck::model::ledger::Quota;
 use docdeck::model::period::DateRange;
 use docdeck::model::report::LoadEndReason;
 use docdeck::model::text::CleanText;
@@ -209,7 +209,7 @@ impl EngineFixture {
 
     async fn used_requests(&self) -> u32 {
         let now = self.engine.service_now();
-        self.store.budget(&self.scope, RateLimited::Views, now).await.expect("read").used
+        self.store.budget(&self.scope, Quota::Views, now).await.expect("read").used
     }
 }
 
@@ -336,14 +336,14 @@ async fn a_load_continues_after_a_429_in_the_middle() {
     let mut fixture = site.engine_on(folder.path()).await;
     assert_eq!(fixture.load_searches(RowsPlan { max_requests: 1, ..plan() }).await.requests, 1);
     site.set_faults([Fault::Limited(1)]);
-    let limited = fixture.load_searches(plan()).await;
-    assert!(matches!(failure_of(&limited).0, FailureKind::Limited(_)), "{limited:?}");
-    assert_eq!((limited.requests, report_of(&limited).rows.len()), (1, 100));
+    let quota = fixture.load_searches(plan()).await;
+    assert!(matches!(failure_of(&quota).0, FailureKind::Limited(_)), "{quota:?}");
+    assert_eq!((quota.requests, report_of(&quota).rows.len()), (1, 100));
     let blocked = fixture.load_searches(plan()).await;
     assert!(matches!(failure_of(&blocked).0, FailureKind::Limited(_)), "{blocked:?}");
     assert_eq!((blocked.requests, site.request_count()), (0, 2), "no request before the wait is over");
     let budget = fixture.wait_for_event("the 429", |event| match event {
-        EngineEvent::Budget(RateLimited::Views, budget) if budget.blocked.is_some() => Some(*budget),
+        EngineEvent::Budget(Quota::Views, budget) if budget.blocked.is_some() => Some(*budget),
         _ => None,
     });
     assert!(budget.await.blocked.is_some());
@@ -437,8 +437,8 @@ async fn two_engines_and_all_reports_share_one_ledger() {
     assert_eq!(thread.iter().map(|message| message.content.as_str()).collect::<Vec<_>>(), ["How?\nReally?"]);
     assert_eq!(other.used_requests().await, 6);
     let now = one.engine.service_now();
-    while one.store.budget(&one.scope, RateLimited::Views, now).await.expect("read").used < 98 {
-        one.store.spend(&one.scope, RateLimited::Views, now).await.expect("written").expect("a request");
+    while one.store.budget(&one.scope, Quota::Views, now).await.expect("read").used < 98 {
+        one.store.spend(&one.scope, Quota::Views, now).await.expect("written").expect("a request");
     }
     let questions = other.engine.load_rows::<Question>(plan()).await;
     assert_eq!((questions.requests, report_of(&questions).rows.len()), (2, 200));

@@ -5,9 +5,9 @@ use crate::support::engine::EngineFixture;
 use crate::support::{open_store, scope_of, start_sim};
 use docdeck::model::change::QueueChange;
 use docdeck::model::engine_event::EngineEvent;
+use docdeck::model::job::Job;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{Delivery, DeliveryKind};
-use docdeck::model::row::Job;
 use docdeck::sim::Sim;
 use std::collections::HashMap;
 
@@ -94,8 +94,8 @@ async fn at_the_hourly_limit_the_rest_of_a_batch_waits_without_a_request() {
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let now = fixture.engine.service_now();
     for _ in 0..97 {
-        let limited = docdeck::model::ledger::RateLimited::Create;
-        fixture.store.spend(&fixture.scope, limited, now).await.expect("written").expect("a place");
+        let quota = docdeck::model::ledger::Quota::Create;
+        fixture.store.spend(&fixture.scope, quota, now).await.expect("written").expect("a place");
     }
     let rows = fixture.engine.submit_batch(&batch_prompts(6)).await.expect("on disk");
     // The engine emits an event only for the first prompt that finds the limit reached; it doesn't try the later ones.
@@ -119,8 +119,8 @@ async fn after_the_local_clock_is_set_back_the_limit_blocks_for_at_most_an_hour(
     let hour = chrono::TimeDelta::hours(1);
     let ahead = chrono::Utc::now() + chrono::TimeDelta::days(10);
     for _ in 0..100 {
-        let limited = docdeck::model::ledger::RateLimited::Create;
-        store.spend(&scope, limited, ahead).await.expect("written").expect("a place");
+        let quota = docdeck::model::ledger::Quota::Create;
+        store.spend(&scope, quota, ahead).await.expect("written").expect("a place");
     }
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let (prompt, _) = fixture.engine.submit_new_job("Too early").await.expect("on disk");

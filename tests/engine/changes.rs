@@ -4,9 +4,9 @@ use crate::support::engine::EngineFixture;
 use crate::support::{open_store, scope_of, start_sim};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
-use docdeck::model::job::{JobId, Status};
 use docdeck::model::log::{LogKind, Operation};
 use docdeck::model::prompt::Resolution;
+use docdeck::model::remote_job::{JobId, Status};
 
 /// Waits until a file has this many lines, and returns its text.
 #[cfg(unix)]

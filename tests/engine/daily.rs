@@ -9,7 +9,7 @@ use docdeck::model::endpoint::ApiKey;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::log::Operation;
 use docdeck::model::period::DateRange;
-use docdeck::model::views::{MAX_PAGE_SIZE, ViewsPage, ViewsQuery};
+use docdeck::model::views::{MAX_PAGE_SIZE, ViewsQuery, ViewsResponse};
 use docdeck::sim::Sim;
 use docdeck::store::Store;
 use std::time::Duration;
@@ -80,7 +80,7 @@ async fn views_loaded_before_they_settled_are_requested_once_more() {
         let midnight = range.exclusive_end().and_hms_opt(0, 0, 0).expect("midnight").and_utc();
         let as_of = midnight + TimeDelta::minutes(minutes_after_midnight);
         let query = ViewsQuery { range, limit: MAX_PAGE_SIZE, page: 1 };
-        store.save_views(&scope_of(&sim), query, &ViewsPage::default(), as_of).await.expect("saved");
+        store.save_views(&scope_of(&sim), query, &ViewsResponse::default(), as_of).await.expect("saved");
         let (engine, mut events) = start(&sim, store, true).await;
         if requests > 0 {
             assert_eq!(next_loaded_range(&mut events).await, range);

@@ -5,8 +5,8 @@ use crate::support::{open_store, scope_of, start_sim};
 use docdeck::model::connection::Connection;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
-use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::log::Operation;
+use docdeck::model::remote_job::{JobId, RemoteJob, Status};
 use docdeck::sim::Sim;
 use std::time::Duration;
 

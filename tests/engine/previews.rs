@@ -4,9 +4,9 @@ use crate::support::engine::EngineFixture;
 use crate::support::{set_faults, start_sim};
 use chrono::TimeDelta;
 use docdeck::model::failure::FailureKind;
+use docdeck::model::job::JobKey;
 use docdeck::model::log::Operation;
 use docdeck::model::preview::{BuildState, StartedBuild};
-use docdeck::model::row::JobKey;
 use docdeck::sim::Sim;
 
 async fn start_build(fixture: &EngineFixture, job: JobKey) -> StartedBuild {

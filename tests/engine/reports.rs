@@ -6,7 +6,7 @@ use chrono::{Days, TimeDelta};
 use docdeck::model::connection::Connection;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
-use docdeck::model::ledger::RateLimited;
+use docdeck::model::ledger::Quota;
 use docdeck::model::log::Operation;
 use docdeck::model::period::DateRange;
 use docdeck::model::report::{LoadEndReason, LoadOutcome, LoadPlan, LoadProgress, Report};
@@ -259,7 +259,7 @@ async fn a_response_that_arrives_after_the_engine_stopped_is_saved_in_the_unfini
     set_faults(&sim, &["views=latency-200"]);
     let load = fixture.start_load(range, 2).await;
     let third = fixture.wait_for_event("the third request", |event| match event {
-        EngineEvent::Budget(RateLimited::Views, budget) if budget.used == 3 => Some(()),
+        EngineEvent::Budget(Quota::Views, budget) if budget.used == 3 => Some(()),
         _ => None,
     });
     third.await;

@@ -5,7 +5,7 @@ use crate::support::{open_store, scope_of, start_sim};
 use docdeck::model::change::LocalChange;
 use docdeck::model::connection::Connection;
 use docdeck::model::engine_event::EngineEvent;
-use docdeck::model::ledger::RateLimited;
+use docdeck::model::ledger::Quota;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::Delivery;
 use docdeck::sim::Sim;
@@ -35,7 +35,7 @@ async fn the_budget_after_a_request_of_one_instance_is_emitted_by_the_other_inst
     let mut two = EngineFixture::start_on_folder(&sim, folder.path()).await;
     one.submit_accepted_job("Spent by one [sim:seconds=6000]").await;
     let spent = |event: &EngineEvent| match event {
-        EngineEvent::Budget(RateLimited::Create, budget) if budget.used == 1 => Some(()),
+        EngineEvent::Budget(Quota::Create, budget) if budget.used == 1 => Some(()),
         _ => None,
     };
     two.wait_for_event("the ledger as the other left it", spent).await;

@@ -4,10 +4,10 @@ use crate::support::engine::EngineFixture;
 use crate::support::{open_store, scope_of, start_sim};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
-use docdeck::model::job::Status;
-use docdeck::model::ledger::RateLimited;
+use docdeck::model::ledger::Quota;
 use docdeck::model::log::{LogKind, Operation};
 use docdeck::model::prompt::{Delivery, DeliveryKind, Resolution};
+use docdeck::model::remote_job::Status;
 use docdeck::store::SendPermit;
 use std::time::Duration;
 
@@ -79,10 +79,10 @@ async fn an_unconfirmed_new_job_is_linked_to_the_job_that_it_created() {
     let (prompt, row) = fixture.engine.submit_new_job("Translate [sim:seconds=6000]").await.expect("on disk");
     fixture.wait_for_delivery(prompt).await;
     let (id, _) = sim.received_prompts().first().cloned().expect("carried out");
-    let id = docdeck::model::job::JobId::new(&id).expect("an id");
+    let id = docdeck::model::remote_job::JobId::new(&id).expect("an id");
     let linked = fixture.engine.resolve(prompt, Resolution::Link(id.clone())).await.expect("linked");
     assert_eq!((linked.key, linked.id, linked.local.undelivered), (row.key, Some(id), None));
-    let no_such = docdeck::model::job::JobId::new("no-such").expect("an id");
+    let no_such = docdeck::model::remote_job::JobId::new("no-such").expect("an id");
     let (other, _) = fixture.engine.submit_new_job("Lost too").await.expect("on disk");
     fixture.wait_for_delivery(other).await;
     let failure = fixture.engine.resolve(other, Resolution::Link(no_such)).await.expect_err("no such job");
@@ -97,7 +97,7 @@ async fn a_429_is_the_only_response_after_which_a_prompt_is_sent_again_automatic
     // The budget event comes before the prompt event, so that the receiver of the prompt event knows whether the
     // wait is an estimate.
     let blocked = fixture.wait_for_event("the ledger marked full", |event| match event {
-        EngineEvent::Budget(RateLimited::Create, budget) => budget.blocked,
+        EngineEvent::Budget(Quota::Create, budget) => budget.blocked,
         EngineEvent::Prompt { delivery: Delivery::Queued { until: Some(_) }, .. } => panic!("too early"),
         _ => None,
     });
@@ -121,11 +121,8 @@ async fn a_prompt_that_cannot_reach_the_service_is_marked_as_not_sent_and_can_be
     assert!(!fixture.engine.is_sending());
     fixture.engine.resolve(prompt, Resolution::SendEdited("Still offline".to_owned())).await.expect("queued");
     assert_eq!(fixture.wait_for_delivery(prompt).await.0.kind(), DeliveryKind::NotSent);
-    let budget = fixture
-        .store
-        .budget(&fixture.scope, RateLimited::Create, fixture.engine.service_now())
-        .await
-        .expect("a budget");
+    let budget =
+        fixture.store.budget(&fixture.scope, Quota::Create, fixture.engine.service_now()).await.expect("a budget");
     assert_eq!(budget.used, 0, "nothing was used at the service");
     let thread = fixture.store.thread(row.key).await.expect("a thread");
     assert_eq!(thread.prompts.iter().map(|prompt| prompt.text.as_str()).collect::<Vec<_>>(), ["Still offline"]);

@@ -5,7 +5,7 @@ use crate::support::{scope_of, start_sim};
 use docdeck::model::connection::Connection;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
-use docdeck::model::ledger::{RateLimited, Wait};
+use docdeck::model::ledger::{Quota, Wait};
 use docdeck::model::log::Operation;
 use docdeck::model::period::DateRange;
 use docdeck::model::views::ViewsQuery;
@@ -50,7 +50,7 @@ async fn at_the_hourly_limit_a_load_fails_without_a_request_and_reports_when_it_
     let fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let start = fixture.engine.service_now();
     for _ in 0..100 {
-        fixture.store.spend(&fixture.scope, RateLimited::Views, start).await.expect("written").expect("a place");
+        fixture.store.spend(&fixture.scope, Quota::Views, start).await.expect("written").expect("a place");
     }
     let failure = fixture.engine.load_views(last_week(&sim, 1), false).await.expect_err("full");
     let until = start + chrono::TimeDelta::hours(1);
@@ -78,7 +78,7 @@ async fn the_response_of_an_abandoned_load_is_cached() {
     let engine = fixture.engine.clone();
     let waiting = tokio::spawn(async move { engine.load_views(query, false).await });
     let used = fixture.wait_for_event("the spend", |event| match event {
-        EngineEvent::Budget(RateLimited::Views, budget) if budget.used > 0 => Some(budget.used),
+        EngineEvent::Budget(Quota::Views, budget) if budget.used > 0 => Some(budget.used),
         _ => None,
     });
     assert_eq!(used.await, 1);
@@ -110,13 +110,13 @@ async fn a_load_that_never_reached_the_service_is_not_counted_as_used() {
     for (used, what) in [(1, "the spend"), (0, "the place given back")] {
         fixture
             .wait_for_event(what, |event| match event {
-                EngineEvent::Budget(RateLimited::Views, budget) if budget.used == used => Some(()),
+                EngineEvent::Budget(Quota::Views, budget) if budget.used == used => Some(()),
                 _ => None,
             })
             .await;
     }
     let budget =
-        fixture.store.budget(&fixture.scope, RateLimited::Views, fixture.engine.service_now()).await.expect("a budget");
+        fixture.store.budget(&fixture.scope, Quota::Views, fixture.engine.service_now()).await.expect("a budget");
     assert_eq!(budget.used, 0);
 }
 
@@ -143,9 +143,9 @@ async fn the_connection_state_shows_whether_a_load_reached_the_service() {
 async fn the_three_budgets_are_emitted_at_the_start() {
     let (sim, folder) = (start_sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
-    for expected in RateLimited::HOURLY {
+    for expected in Quota::HOURLY {
         let budget = fixture.wait_for_event("a budget", |event| match event {
-            EngineEvent::Budget(limited, budget) => Some((*limited, budget.used)),
+            EngineEvent::Budget(quota, budget) => Some((*quota, budget.used)),
             _ => None,
         });
         assert_eq!(budget.await, (expected, 0));

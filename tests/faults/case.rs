@@ -9,15 +9,15 @@ use docdeck::model::analytics::AnalyticsSettings;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
-use docdeck::model::job::{JobId, RemoteJob, Status};
-use docdeck::model::ledger::RateLimited;
+use docdeck::model::job::Job;
+use docdeck::model::ledger::Quota;
 use docdeck::model::load::Timed;
 use docdeck::model::log::Operation;
 use docdeck::model::period::DateRange;
 use docdeck::model::prompt::{Delivery, PromptId};
-use docdeck::model::row::Job;
+use docdeck::model::remote_job::{JobId, RemoteJob, Status};
 use docdeck::model::text::CleanText;
-use docdeck::model::views::{Counts, PageRow, ViewsPage, ViewsQuery};
+use docdeck::model::views::{Counts, PageRow, ViewsQuery, ViewsResponse};
 use docdeck::store::Store;
 use std::path::Path;
 use std::time::Duration;
@@ -52,7 +52,7 @@ struct FaultFixture {
     /// The job that is tracked at the start.
     tracked_job: Job,
     query: ViewsQuery,
-    cached_views: Timed<ViewsPage>,
+    cached_views: Timed<ViewsResponse>,
 }
 
 /// Returns the page views query that the dashboard makes today. A case keeps the query of its start, so it may run past
@@ -99,7 +99,7 @@ pub(crate) async fn create_case_store(
     job.state.pr_link = link;
     let row = store.track(scope, job, now).await.expect("written");
     let page = PageRow { path: CleanText::line("/kept"), counts: Counts::default() };
-    let page = ViewsPage { totals: Counts::default(), rows: vec![page], has_more: Some(false) };
+    let page = ViewsResponse { totals: Counts::default(), rows: vec![page], has_more: Some(false) };
     store.save_views(scope, query, &page, now).await.expect("written");
     (store, row)
 }
@@ -164,8 +164,8 @@ impl FaultFixture {
         // This instance may not send the queue, so the store records a prompt that it queues as paused.
         let on_disk = if matches!(delivery, Delivery::Queued { .. }) { &Delivery::Paused } else { &delivery };
         check(kept == [(PROMPT_TEXT, on_disk)], || format!("on disk is {kept:?}, reported was {delivery:?}"))?;
-        let limited = if operation == Operation::FollowUp { RateLimited::FollowUp } else { RateLimited::Create };
-        let budget = self.store.budget(&self.scope, limited, now).await.expect("read");
+        let quota = if operation == Operation::FollowUp { Quota::FollowUp } else { Quota::Create };
+        let budget = self.store.budget(&self.scope, quota, now).await.expect("read");
         let used = u32::from(!matches!(delivery, Delivery::NotSent(_)));
         check(budget.used == used || budget.blocked.is_some(), || format!("{} used in the ledger", budget.used))?;
         if let Some(reason) = delivery.reason() {
@@ -228,7 +228,7 @@ impl FaultFixture {
         let result = self.engine.load_views(self.query, true).await;
         let now = self.engine.service_now();
         let kept = self.engine.cached_views(self.query).await.ok_or("no views are kept")?;
-        let budget = self.store.budget(&self.scope, RateLimited::Views, now).await.expect("read");
+        let budget = self.store.budget(&self.scope, Quota::Views, now).await.expect("read");
         match result {
             Ok(loaded) => {
                 check(kept == loaded, || format!("kept is {kept:?}"))?;

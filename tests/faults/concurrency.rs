@@ -4,7 +4,7 @@
 use crate::crash::{assert_intact, received_prompts, send_whole_queue};
 use crate::disk_errors::start_dashboard;
 use crate::support::command::{CommandFixture, RunningCommand};
-use docdeck::model::ledger::RateLimited;
+use docdeck::model::ledger::Quota;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
 use std::collections::BTreeSet;
@@ -76,7 +76,7 @@ fn two_dashboards_and_ten_commands_on_one_database_send_and_count_each_prompt_on
 /// Returns the number of new jobs that the ledger counts against the hourly limit.
 fn creates_used(fixture: &CommandFixture) -> u32 {
     fixture.with_store(async |store, scope| {
-        store.budget(scope, RateLimited::Create, fixture.sim.now()).await.expect("read").used
+        store.budget(scope, Quota::Create, fixture.sim.now()).await.expect("read").used
     })
 }
 
@@ -85,7 +85,7 @@ fn ten_concurrent_commands_with_four_requests_left_send_four_prompts() {
     let fixture = CommandFixture::new(&[]);
     fixture.with_store(async |store, scope| {
         for _ in 0..96 {
-            store.spend(scope, RateLimited::Create, fixture.sim.now()).await.expect("written").expect("a place");
+            store.spend(scope, Quota::Create, fixture.sim.now()).await.expect("written").expect("a place");
         }
     });
     let running: Vec<RunningCommand> =

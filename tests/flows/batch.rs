@@ -5,10 +5,10 @@ use crate::support::{create_folder, scope_of, set_faults, start_sim};
 use chrono::TimeDelta;
 use docdeck::api::{Client, ClientOptions};
 use docdeck::model::endpoint::ApiKey;
-use docdeck::model::ledger::RateLimited;
+use docdeck::model::job::{Job, JobGroup};
+use docdeck::model::ledger::Quota;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
-use docdeck::model::row::{Job, JobGroup};
 use docdeck::sim::Sim;
 use docdeck::store::{SendPermit, Store};
 use std::time::Duration;
@@ -88,7 +88,7 @@ async fn after_the_clock_is_set_back_an_hour_the_limit_still_holds_and_no_prompt
     // Records a hundred requests as if this computer's clock were an hour ahead. The last request creates a job.
     let (store, _) = Store::open(folder.path(), ahead).expect("a store");
     for _ in 0..99 {
-        store.spend(&scope, RateLimited::Create, ahead).await.expect("written").expect("a place");
+        store.spend(&scope, Quota::Create, ahead).await.expect("written").expect("a place");
     }
     let (prompt, row) =
         store.add_new_job(&scope, "From later on [sim:seconds=6000] [sim:pr]", ahead).await.expect("on disk");

@@ -4,7 +4,7 @@ use crate::support::dashboard::DashboardFixture;
 use crate::support::pty::{Pty, Setup};
 use crate::support::{create_folder, scope_of, set_faults, start_sim};
 use chrono::TimeDelta;
-use docdeck::model::ledger::RateLimited;
+use docdeck::model::ledger::Quota;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
 use docdeck::sim::Sim;
@@ -128,7 +128,7 @@ async fn a_prompt_that_waited_for_the_limit_during_a_kill_is_sent_once_when_the_
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     let (store, _) = Store::open(folder.path(), sim.now()).expect("a store");
     for _ in 0..100 {
-        store.spend(&scope_of(&sim), RateLimited::Create, sim.now()).await.expect("written").expect("a place");
+        store.spend(&scope_of(&sim), Quota::Create, sim.now()).await.expect("written").expect("a place");
     }
     store.close().await;
     let keys = |pty: &mut Pty| {

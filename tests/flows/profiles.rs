@@ -4,7 +4,7 @@ use crate::support::dashboard::DashboardFixture;
 use crate::support::{create_folder, scope_of, set_faults, start_sim};
 use crossterm::event::KeyCode;
 use docdeck::model::endpoint::Scope;
-use docdeck::model::ledger::RateLimited;
+use docdeck::model::ledger::Quota;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
 use docdeck::model::text::CleanText;
@@ -133,7 +133,7 @@ async fn two_profiles_of_one_project_share_jobs_limits_and_leases() {
     dashboard.until_shown("new jobs 2/100").await;
     // The job of the new engine is polled, so the engine has got the lease from the old one.
     dashboard.until_shown("Needs you 1").await;
-    assert_eq!(dashboard.app.budget(RateLimited::Create).used, 2);
+    assert_eq!(dashboard.app.budget(Quota::Create).used, 2);
     dashboard.terminate().await;
 }
 
@@ -220,7 +220,7 @@ async fn switching_profiles_stops_loading_all_pages_and_the_load_can_continue_af
     // The pages of acme are neither shown nor counted in beta.
     dashboard.press_chars("2");
     dashboard.until_shown("rows 1–").await;
-    assert_eq!(dashboard.app.budget(RateLimited::Views).used, 1);
+    assert_eq!(dashboard.app.budget(Quota::Views).used, 1);
     assert!(!dashboard.shows("loading all"), "{}", dashboard.screen());
     switch_to_profile(&mut dashboard, 0);
     until_profile(&mut dashboard, "acme").await;

@@ -4,11 +4,11 @@ use crate::support::dashboard::DashboardFixture;
 use crate::support::{create_folder, set_faults, start_sim};
 use crossterm::event::KeyCode;
 use docdeck::model::change::LocalChange;
-use docdeck::model::job::Status;
-use docdeck::model::ledger::RateLimited;
+use docdeck::model::job::JobGroup;
+use docdeck::model::ledger::Quota;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{Delivery, DeliveryKind, DraftTarget};
-use docdeck::model::row::JobGroup;
+use docdeck::model::remote_job::Status;
 use docdeck::tui::{Effect, JobsEffect};
 
 #[tokio::test]
@@ -163,12 +163,7 @@ async fn the_hundred_and_first_new_job_of_an_hour_is_queued_and_not_sent() {
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     for _ in 0..99 {
-        dashboard
-            .store
-            .spend(&dashboard.scope, RateLimited::Create, sim.now())
-            .await
-            .expect("written")
-            .expect("a place");
+        dashboard.store.spend(&dashboard.scope, Quota::Create, sim.now()).await.expect("written").expect("a place");
     }
     dashboard.send_accepted_job("The hundredth [sim:seconds=6000]").await;
     dashboard.until_shown("new jobs 100/100").await;

@@ -3,9 +3,9 @@
 use crate::support::dashboard::DashboardFixture;
 use crate::support::{create_folder, set_faults, start_sim};
 use crossterm::event::KeyCode;
+use docdeck::model::job::JobGroup;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{Delivery, DeliveryKind};
-use docdeck::model::row::JobGroup;
 use docdeck::sim::Sim;
 
 /// Starts a dashboard with an unconfirmed prompt, whose job the service has in fact created.

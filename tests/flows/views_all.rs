@@ -5,7 +5,7 @@ use crate::support::dashboard::{DashboardFixture, exports_in};
 use crate::support::{create_folder, set_faults};
 use chrono::TimeDelta;
 use crossterm::event::KeyCode;
-use docdeck::model::ledger::RateLimited;
+use docdeck::model::ledger::Quota;
 use docdeck::model::log::Operation;
 use docdeck::model::report::Report;
 use docdeck::model::views::ViewCount;
@@ -199,7 +199,7 @@ async fn after_a_429_during_a_load_the_next_load_continues_where_it_stopped() {
     assert_eq!(so_far, 1 + u64::from(kept) + 1);
     set_faults(&sim, &[]);
     dashboard
-        .until("the limit in the ledger", |dashboard| dashboard.app.budget(RateLimited::Views).requests_left() == 0)
+        .until("the limit in the ledger", |dashboard| dashboard.app.budget(Quota::Views).requests_left() == 0)
         .await;
     dashboard.press_chars("a");
     dashboard.assert_shows("No analytics requests are left this hour; the next one is free in");
@@ -208,9 +208,7 @@ async fn after_a_429_during_a_load_the_next_load_continues_where_it_stopped() {
     // refused for this reason makes no request, and is started again.
     while !is_complete(&dashboard) {
         dashboard
-            .until("requests to be possible again", |dashboard| {
-                dashboard.app.budget(RateLimited::Views).requests_left() > 0
-            })
+            .until("requests to be possible again", |dashboard| dashboard.app.budget(Quota::Views).requests_left() > 0)
             .await;
         confirm_cost(&mut dashboard, "a", "continuing after").await;
         dashboard.until("the end of the load", is_idle).await;
@@ -471,7 +469,7 @@ async fn with_no_requests_left_the_screen_shows_what_is_still_available() {
     dashboard.until_shown("Not loaded.").await;
     dashboard.assert_shows("are still available.");
     dashboard
-        .until("the limit in the ledger", |dashboard| dashboard.app.budget(RateLimited::Views).requests_left() == 0)
+        .until("the limit in the ledger", |dashboard| dashboard.app.budget(Quota::Views).requests_left() == 0)
         .await;
     dashboard.press_chars("a");
     dashboard.until_shown("this hour; the next one is free in 10m").await;

@@ -8,7 +8,7 @@
 use chrono::TimeDelta;
 use docdeck::model::Time;
 use docdeck::model::endpoint::Scope;
-use docdeck::model::ledger::{MAX_WAIT, RATE_LIMIT_WINDOW, RateLimited, Wait};
+use docdeck::model::ledger::{MAX_WAIT, Quota, RATE_LIMIT_WINDOW, Wait};
 use docdeck::store::Store;
 use proptest::prelude::*;
 
@@ -69,14 +69,14 @@ proptest! {
         runtime.block_on(async {
             let store = Store::in_memory().expect("a store");
             let scope = Scope { base_url: "https://docs.example".to_owned(), project: "p".to_owned(), organization: None };
-            let limited = RateLimited::Views;
+            let quota = Quota::Views;
             let mut clock = Clock { now: Time::from_timestamp(1_800_000_000, 0).expect("a time"), counted: 0 };
             let (mut granted, mut blocked): (Vec<(Time, i64)>, i64) = (vec![], 0);
             for step in steps {
                 match step {
                     Step::Burst(n, apart) => for _ in 0..n {
                         clock.move_by(TimeDelta::milliseconds(apart));
-                        match store.spend(&scope, limited, clock.now).await.expect("an answer") {
+                        match store.spend(&scope, quota, clock.now).await.expect("an answer") {
                             Ok(budget) => {
                                 assert!(blocked <= clock.counted, "a 429 takes precedence over the count");
                                 assert!(budget.used >= 1 && budget.used <= budget.limit, "{budget:?}");
@@ -91,31 +91,31 @@ proptest! {
                     },
                     Step::Clock(seconds) => clock.move_by(TimeDelta::seconds(seconds)),
                     Step::ReadBudget => {
-                        let budget = store.budget(&scope, limited, clock.now).await.expect("read");
+                        let budget = store.budget(&scope, quota, clock.now).await.expect("read");
                         let latest = clock.now + if blocked > 0 { MAX_WAIT } else { RATE_LIMIT_WINDOW };
                         assert!(budget.resets_at.is_none_or(|at| at > clock.now && at <= latest), "{budget:?}");
                     }
                     Step::Refund => if let Some((at, _)) = granted.pop() {
-                        store.refund(&scope, limited, at).await.expect("refunded");
+                        store.refund(&scope, quota, at).await.expect("refunded");
                     },
                     Step::Limited(seconds) => {
                         let wait = Wait { until: clock.now + TimeDelta::seconds(seconds), is_estimate: false };
-                        store.record_rate_limit(&scope, limited, wait, clock.now).await.expect("recorded");
+                        store.record_rate_limit(&scope, quota, wait, clock.now).await.expect("recorded");
                         blocked = blocked.max(clock.counted + 1000 * seconds);
                     }
                 }
                 let counted: Vec<i64> = granted.iter().map(|(_, counted)| *counted).collect();
-                assert!(max_in_an_hour(&counted) <= limited.limit() as usize, "{granted:?}");
+                assert!(max_in_an_hour(&counted) <= quota.limit() as usize, "{granted:?}");
             }
             // After the clock has run normally for 25 hours, longer than any wait, all requests are available.
-            store.budget(&scope, limited, clock.now).await.expect("read");
+            store.budget(&scope, quota, clock.now).await.expect("read");
             let mut after = clock.now;
             for _ in 0..25 {
                 after += TimeDelta::hours(1);
-                store.budget(&scope, limited, after).await.expect("read");
+                store.budget(&scope, quota, after).await.expect("read");
             }
-            assert_eq!(store.budget(&scope, limited, after).await.expect("read").used, 0);
-            assert!(store.spend(&scope, limited, after).await.expect("an answer").is_ok());
+            assert_eq!(store.budget(&scope, quota, after).await.expect("read").used, 0);
+            assert!(store.spend(&scope, quota, after).await.expect("an answer").is_ok());
             store.close().await;
         });
     }
@@ -130,12 +130,12 @@ proptest! {
             let now = Time::from_timestamp(1_800_000_000, 0).expect("a time");
             let (store, _) = Store::open(folder.path(), now).expect("a store");
             for _ in 0..spent {
-                store.spend(&scope, RateLimited::Create, now).await.expect("recorded").expect("a free request");
+                store.spend(&scope, Quota::Create, now).await.expect("recorded").expect("a free request");
             }
             store.close().await;
             let restarted_at = now - TimeDelta::seconds(back);
             let (store, _) = Store::open(folder.path(), restarted_at).expect("a store");
-            let budget = store.budget(&scope, RateLimited::Create, restarted_at).await.expect("read");
+            let budget = store.budget(&scope, Quota::Create, restarted_at).await.expect("read");
             assert_eq!(budget.used as usize, spent);
             store.close().await;
         });

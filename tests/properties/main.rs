@@ -19,18 +19,18 @@ use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::impact::{PageHistory, PageImpact, PageViewsState};
-use docdeck::model::job::{JobId, Status};
+use docdeck::model::job::{InitialRows, Job, JobKey};
 use docdeck::model::layout::Layout;
 use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
 use docdeck::model::prompt::{Delivery, DeliveryKind, DraftTarget, Prompt, PromptId, PromptKind, Resolution, Thread};
+use docdeck::model::remote_job::{JobId, Status};
 use docdeck::model::report::{
     CacheOverview, CachedPages, CachedRange, LoadEndReason, LoadOutcome, Report, StoredReport,
 };
-use docdeck::model::row::{InitialRows, Job, JobKey};
 use docdeck::model::setup::{ExistingSettings, SetupField, SetupProblem, WritePermission};
 use docdeck::model::text::CleanText;
-use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
+use docdeck::model::views::{Count, Counts, PageRow, ViewsResponse};
 use docdeck::tui::ConfigWriteError;
 use docdeck::tui::ProfileEntry;
 use docdeck::tui::compose::batch::Batch;
@@ -209,7 +209,7 @@ fn report(range: DateRange, complete: bool, now: Time) -> Report {
     let odd = Counts::new(Count::Known(5), Count::Known(-1), Count::Missing);
     let path = |n: u32| CleanText::line(&format!("/{}/{n}", range.days()));
     let row = |n: u32| PageRow { path: path(n), counts: if n == 3 { odd.clone() } else { totals(now).value } };
-    let page = ViewsPage { totals: totals(now).value, rows: (0..40).map(row).collect(), has_more: Some(!complete) };
+    let page = ViewsResponse { totals: totals(now).value, rows: (0..40).map(row).collect(), has_more: Some(!complete) };
     Report::from_first_response(range, page, complete, now)
 }
 
@@ -461,7 +461,7 @@ impl TestDashboard {
             Effect::Views(ViewsEffect::Load { query, .. }) => {
                 let counts = Counts::new(Count::Known(5), Count::Known(-1), Count::Missing);
                 let row = PageRow { path: CleanText::line("/a"), counts: counts.clone() };
-                let value = ViewsPage { totals: counts, rows: vec![row; 60], has_more: None };
+                let value = ViewsResponse { totals: counts, rows: vec![row; 60], has_more: None };
                 let result = if is_ok { Ok(Timed { value, as_of: now }) } else { Err(failure()) };
                 Msg::Views(ViewsMsg::Loaded { query, result, old: None })
             }

@@ -11,17 +11,17 @@ use docdeck::model::backup::{
 };
 use docdeck::model::change::LocalChange;
 use docdeck::model::endpoint::{ApiKey, Scope};
-use docdeck::model::job::{JobId, JobSource, RemoteJob, RemoteState, Status};
+use docdeck::model::job::{Job, JobKey};
 use docdeck::model::layout::{JobsLayout, Layout, SavedRange, SavedScreen, SortBy, ViewsLayout};
-use docdeck::model::ledger::{RateLimited, Wait};
+use docdeck::model::ledger::{Quota, Wait};
 use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
 use docdeck::model::prompt::{Delivery, DeliveryKind, DraftTarget, EventKind, JobEvent, PromptKind};
+use docdeck::model::remote_job::{JobId, JobSource, RemoteJob, RemoteState, Status};
 use docdeck::model::report::Report;
-use docdeck::model::row::{Job, JobKey};
 use docdeck::model::setup::{KeySourceInput, NewProfile, WritePermission};
 use docdeck::model::text::CleanText;
-use docdeck::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
+use docdeck::model::views::{Count, Counts, PageRow, ViewsQuery, ViewsResponse};
 use docdeck::store::{ReportResponse, ScopeFilter, SendPermit, Store, check_backup};
 use proptest::collection::vec;
 use proptest::option::of;
@@ -96,9 +96,9 @@ fn counts() -> impl Strategy<Value = Counts> {
     (count(), count(), count()).prop_map(|(human, ai, total)| Counts::new(human, ai, total))
 }
 
-fn page() -> impl Strategy<Value = ViewsPage> {
+fn page() -> impl Strategy<Value = ViewsResponse> {
     let row = (word(), counts()).prop_map(|(path, counts)| PageRow { path, counts });
-    (counts(), vec(row, 0..8), of(any::<bool>())).prop_map(|(totals, rows, has_more)| ViewsPage {
+    (counts(), vec(row, 0..8), of(any::<bool>())).prop_map(|(totals, rows, has_more)| ViewsResponse {
         totals,
         rows,
         has_more,
@@ -381,15 +381,15 @@ proptest! {
             async move |store| {
                 for seconds in times {
                     let at = now() - TimeDelta::seconds(seconds);
-                    store.spend(&scope(), RateLimited::FollowUp, at).await.expect("kept").expect("a free request");
+                    store.spend(&scope(), Quota::FollowUp, at).await.expect("kept").expect("a free request");
                 }
                 if let Some(until) = until {
                     let wait = Wait { until, is_estimate: true };
-                    store.record_rate_limit(&scope(), RateLimited::FollowUp, wait, now()).await.expect("kept");
+                    store.record_rate_limit(&scope(), Quota::FollowUp, wait, now()).await.expect("kept");
                 }
-                store.budget(&scope(), RateLimited::FollowUp, now()).await.expect("read")
+                store.budget(&scope(), Quota::FollowUp, now()).await.expect("read")
             },
-            async |store, before| (before, store.budget(&scope(), RateLimited::FollowUp, now()).await.expect("read")),
+            async |store, before| (before, store.budget(&scope(), Quota::FollowUp, now()).await.expect("read")),
         );
         prop_assert_eq!(before, after);
         prop_assert_eq!(after.used as usize, spent.len());

@@ -5,9 +5,9 @@
 
 use chrono::TimeDelta;
 use docdeck::model::Time;
-use docdeck::model::job::{JobId, RemoteJob, Status};
+use docdeck::model::job::{Job, JobKey};
 use docdeck::model::merge::merge_response;
-use docdeck::model::row::{Job, JobKey};
+use docdeck::model::remote_job::{JobId, RemoteJob, Status};
 use docdeck::model::team::{SharedJob, TeamClock, apply_shared, job_change};
 use docdeck::model::text::CleanText;
 use proptest::prelude::*;

@@ -11,7 +11,7 @@ use docdeck::model::comparison::ComparedRanges;
 use docdeck::model::period::DateRange;
 use docdeck::model::report::Report;
 use docdeck::model::text::CleanText;
-use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
+use docdeck::model::views::{Count, Counts, PageRow, ViewsResponse};
 use docdeck::tui::{AnalyticsMsg, Msg, RowsMsg};
 use std::sync::Arc;
 
@@ -149,7 +149,7 @@ pub(crate) fn load_signals(fixture: &mut ScreenFixture, with_questions: bool) {
     let views = |range, factor: i64| {
         let row = |path: &str, human: i64| PageRow { path: line(path), counts: counts(human * factor, human) };
         let rows = vec![row("/quickstart", 940), row("/guides/sso", 350), row("/pricing", 210), row("/api", 90)];
-        let page = ViewsPage { totals: counts(9_000, 4_000), rows, has_more: Some(false) };
+        let page = ViewsResponse { totals: counts(9_000, 4_000), rows, has_more: Some(false) };
         Some(Arc::new(Report::from_first_response(range, page, true, now())))
     };
     let compared = ComparedRanges::with_previous(range, now().date_naive()).expect("complete days");

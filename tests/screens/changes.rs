@@ -8,13 +8,13 @@ use docdeck::model::count::Count;
 use docdeck::model::diff::{Diff, FileChange, LoadedDiff};
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::impact::PagePeriod;
+use docdeck::model::job::JobKey;
 use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
 use docdeck::model::preview::{Build, BuildState, StartedBuild};
 use docdeck::model::pull_request_details::{
     Commit, FileDiffStat, OtherChecks, PendingCheck, PullRequestDetails, ReviewEntry, ReviewKind, SiteFacts,
 };
-use docdeck::model::row::JobKey;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::Counts;
 use docdeck::tui::draw::ColorDepth;

@@ -5,7 +5,7 @@ use crate::{LARGE, SMALL, render, snapshots, style_of, text};
 use docdeck::model::period::DateRange;
 use docdeck::model::report::Report;
 use docdeck::model::text::CleanText;
-use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
+use docdeck::model::views::{Count, Counts, PageRow, ViewsResponse};
 use docdeck::tui::App;
 use docdeck::tui::draw::{ColorDepth, Theme, draw};
 use ratatui::Terminal;
@@ -55,7 +55,7 @@ fn report(range: DateRange, rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
     });
     let totals =
         if complete { counts(sums.0, sums.1.min(i64::MAX - sums.0)) } else { counts(sums.0 + 5000, sums.1 + 2000) };
-    let response = ViewsPage { totals, rows, has_more: Some(!complete) };
+    let response = ViewsResponse { totals, rows, has_more: Some(!complete) };
     let mut report = Report::from_first_response(range, response, complete, now());
     report.duplicates = 2;
     Arc::new(report)

@@ -8,12 +8,12 @@ use docdeck::model::Time;
 use docdeck::model::analytics::{Cursor, RowsMerge, RowsResponse};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
-use docdeck::model::ledger::{Budget, CountedBy, RateLimited, Wait};
+use docdeck::model::ledger::{Budget, CountedBy, Quota, Wait};
 use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
 use docdeck::model::report::{LoadEndReason, LoadOutcome, LoadProgress, Report, StoredReport};
 use docdeck::model::text::CleanText;
-use docdeck::model::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
+use docdeck::model::views::{Count, Counts, PageRow, ViewCount, ViewsResponse};
 use docdeck::tui::draw::{ColorDepth, Theme, draw};
 use docdeck::tui::{AnalyticsMsg, Effect, Msg, RowsMsg, ViewsEffect, ViewsMsg};
 use ratatui::Terminal;
@@ -39,7 +39,7 @@ pub(crate) fn report(range: DateRange, pages: i64, variation: i64, as_of: Time) 
     };
     // Other pages are missing for each `variation`.
     let rows = (0..pages).filter(|n| *n < 12 || (n + variation) % 9 != 0).map(page);
-    let response = ViewsPage {
+    let response = ViewsResponse {
         totals: counts(128_402 - 5000 * variation, 61_220 - 4000 * variation),
         rows: rows.collect(),
         has_more: Some(false),
@@ -124,7 +124,7 @@ fn site(range: DateRange, week: i64) -> Report {
     let totals = Counts::new(human.into(), ai.into(), (human + ai).into());
     let mut report = Report::from_first_response(
         range,
-        ViewsPage { totals, rows, has_more: Some(false) },
+        ViewsResponse { totals, rows, has_more: Some(false) },
         true,
         now() - TimeDelta::minutes(3),
     );
@@ -230,7 +230,7 @@ fn no_rows_and_no_requests_left() {
                 blocked: None,
                 counted_by: CountedBy::ThisComputer,
             };
-            fixture.handle(Msg::Engine(EngineEvent::Budget(RateLimited::Views, budget)));
+            fixture.handle(Msg::Engine(EngineEvent::Budget(Quota::Views, budget)));
             fixture.press_keys("2");
             let sentence = "The hourly limit of 100 analytics requests is reached; nothing was sent. Try again in 22 min, at 14:24.";
             let failure = Failure::new(limited(until), sentence);
@@ -273,7 +273,8 @@ fn a_screen_that_shows_another_range_than_requested_states_that_first() {
 /// Opens the views screen with `kept` from the cache and a response of yesterday, whose age includes a date.
 fn respond(fixture: &mut ScreenFixture, kept: StoredReport) {
     open_views_screen(fixture, |_| kept);
-    let value = ViewsPage { totals: counts(900, 400), rows: report(week(), 50, 0, now()).rows, has_more: Some(true) };
+    let value =
+        ViewsResponse { totals: counts(900, 400), rows: report(week(), 50, 0, now()).rows, has_more: Some(true) };
     let result = Ok(Timed { value, as_of: yesterday() });
     fixture.handle(Msg::Views(ViewsMsg::Loaded { query: fixture.app.views.query(), result, old: None }));
 }

@@ -10,8 +10,8 @@ use docdeck::model::endpoint::Scope;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::impact::{PageHistory, PageImpact, PagePeriod, PageViewsState};
-use docdeck::model::job::{JobId, Status};
-use docdeck::model::ledger::{Budget, CountedBy, RateLimited, Wait};
+use docdeck::model::job::{Job, JobKey, TeamActivity};
+use docdeck::model::ledger::{Budget, CountedBy, Quota, Wait};
 use docdeck::model::load::Timed;
 use docdeck::model::log::{LogEntry, LogKind, Operation};
 use docdeck::model::period::DateRange;
@@ -19,11 +19,11 @@ use docdeck::model::prompt::{
     Delivery, DeliveryKind, DraftTarget, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread,
 };
 use docdeck::model::pull_request::{Checks, ChecksState, FailedCheck, PullRequest, PullRequestState, Review};
+use docdeck::model::remote_job::{JobId, Status};
 use docdeck::model::report::Report;
-use docdeck::model::row::{Job, JobKey, TeamActivity};
 use docdeck::model::setup::ExistingSettings;
 use docdeck::model::text::CleanText;
-use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
+use docdeck::model::views::{Count, Counts, PageRow, ViewsResponse};
 use docdeck::tui::welcome::Welcome;
 use docdeck::tui::{
     App, AppConfig, Effect, InitialData, JobsEffect, JobsMsg, Msg, PromptsEffect, PromptsMsg, SavedFilter, Template,
@@ -245,9 +245,9 @@ impl ScreenFixture {
 
     fn load_budgets(&mut self) {
         let resets_at = Some(now() + TimeDelta::minutes(22));
-        for (limited, used) in [(RateLimited::Create, 37), (RateLimited::FollowUp, 4), (RateLimited::Views, 12)] {
+        for (quota, used) in [(Quota::Create, 37), (Quota::FollowUp, 4), (Quota::Views, 12)] {
             let budget = Budget { used, limit: 100, resets_at, blocked: None, counted_by: CountedBy::ThisComputer };
-            self.handle(Msg::Engine(EngineEvent::Budget(limited, budget)));
+            self.handle(Msg::Engine(EngineEvent::Budget(quota, budget)));
         }
     }
 
@@ -484,7 +484,7 @@ impl ScreenFixture {
         let blocked = is_estimate.then_some(wait);
         let budget =
             Budget { used: 100, limit: 100, resets_at: Some(wait.until), blocked, counted_by: CountedBy::ThisComputer };
-        self.handle(Msg::Engine(EngineEvent::Budget(RateLimited::Create, budget)));
+        self.handle(Msg::Engine(EngineEvent::Budget(Quota::Create, budget)));
         let delivery = Delivery::Queued { until: Some(wait.until) };
         let queued = prompt(9, PromptKind::Create, "Explain rate limits", delivery.clone(), 1);
         self.thread = Thread { prompts: vec![queued], events: Vec::new() };
@@ -591,7 +591,7 @@ impl ScreenFixture {
             PageRow { path: CleanText::line(&path), counts: counts(human, ai) }
         };
         let totals = if rows == 0 { counts(0, 0) } else { counts(128_402, 61_220) };
-        let value = ViewsPage { totals, rows: (0..rows).map(page).collect(), has_more: Some(has_more) };
+        let value = ViewsResponse { totals, rows: (0..rows).map(page).collect(), has_more: Some(has_more) };
         let response = Timed { value, as_of: ago(3) };
         self.handle(Msg::Views(ViewsMsg::Loaded { query: self.app.views.query(), result: Ok(response), old: None }));
     }
@@ -600,7 +600,7 @@ impl ScreenFixture {
     pub(crate) fn show_all_pages(&mut self) {
         let page = |path: &str, human: i64, ai: i64| PageRow { path: CleanText::line(path), counts: counts(human, ai) };
         let rows = vec![page("/quickstart", 9123, 4561), page("/a", 9900, 3), page("/b", 4, 8000)];
-        let response = ViewsPage { totals: counts(19_027, 12_564), rows, has_more: Some(false) };
+        let response = ViewsResponse { totals: counts(19_027, 12_564), rows, has_more: Some(false) };
         let report = Report::from_first_response(self.app.views.query().range, response, true, ago(3));
         self.app.views.table.show_report(Arc::new(report), None);
     }
@@ -757,7 +757,7 @@ impl ScreenFixture {
             odd("/huge", Count::Other(CleanText::line("99999999999999999999")), Count::Known(1), Count::Known(1)),
             odd("/missing", Count::Missing, Count::Known(7), Count::Known(7)),
         ];
-        let value = ViewsPage { totals: counts(20, 18), rows, has_more: None };
+        let value = ViewsResponse { totals: counts(20, 18), rows, has_more: None };
         let response = Timed { value, as_of: now() };
         self.handle(Msg::Views(ViewsMsg::Loaded { query: self.app.views.query(), result: Ok(response), old: None }));
     }

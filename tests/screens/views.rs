@@ -4,7 +4,7 @@ use crate::screen_fixture::{ScreenFixture, now};
 use crate::{LARGE, SMALL, render, snapshots, text};
 use docdeck::model::impact::PageHistory;
 use docdeck::model::load::Timed;
-use docdeck::model::views::ViewsPage;
+use docdeck::model::views::ViewsResponse;
 use docdeck::tui::draw::ColorDepth;
 use docdeck::tui::{Msg, ViewsMsg};
 
@@ -143,7 +143,7 @@ fn missing_views_are_never_shown_as_zero() {
     let shown = text(&render(&fixture.app, ColorDepth::None));
     assert!(shown.contains("Loading"), "{shown}");
     assert!(!shown.contains("human 0"));
-    let empty = Timed { value: ViewsPage::default(), as_of: now() };
+    let empty = Timed { value: ViewsResponse::default(), as_of: now() };
     fixture.handle(Msg::Views(ViewsMsg::Loaded { query: fixture.app.views.query(), result: Ok(empty), old: None }));
     let shown = text(&render(&fixture.app, ColorDepth::None));
     assert!(shown.contains("human ?"), "counts that are missing are not 0: {shown}");

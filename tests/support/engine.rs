@@ -7,9 +7,9 @@ use docdeck::engine::{Engine, EngineSetup, HostDirectory, LeaseRoles, PollOption
 use docdeck::model::analytics::AnalyticsSettings;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
+use docdeck::model::job::{Job, JobKey};
 use docdeck::model::log::{LogEntry, LogKind, Operation};
 use docdeck::model::prompt::{Delivery, PromptId};
-use docdeck::model::row::{Job, JobKey};
 use docdeck::runtime::hosts::SimulatedHosts;
 use docdeck::sim::Sim;
 use docdeck::store::Store;

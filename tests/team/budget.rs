@@ -5,14 +5,14 @@ use crate::support::postgres::Postgres;
 use crate::support::slow::sample;
 use crate::{Member, address, connect, now, scope, start_database};
 use chrono::TimeDelta;
-use docdeck::model::ledger::RateLimited;
+use docdeck::model::ledger::Quota;
 use docdeck::model::team::{BOOKING_LIFETIME, TeamPermission, booking_window};
 use docdeck::team::{TeamConnection, TeamLimit};
 use futures_util::future::join_all;
 use std::time::Duration;
 
 fn limit(scope: &docdeck::model::endpoint::Scope) -> TeamLimit<'_> {
-    TeamLimit { organization: "docs", scope, limited: RateLimited::Create }
+    TeamLimit { organization: "docs", scope, quota: Quota::Create }
 }
 
 async fn connections(server: &Postgres, count: usize) -> Vec<TeamConnection> {
@@ -46,7 +46,7 @@ async fn twenty_members_at_the_same_time_book_exactly_the_limit() {
     let counts = members[1].ledger_counts("docs", &scope).await.expect("read");
     assert_eq!((counts[0].used, counts[1].used), (100, 0));
     // Other limits, projects and organizations are counted on their own.
-    let follow_up = TeamLimit { limited: RateLimited::FollowUp, ..limit(&scope) };
+    let follow_up = TeamLimit { quota: Quota::FollowUp, ..limit(&scope) };
     assert!(members[0].book(follow_up, "f").await.expect("asked"));
     assert!(members[0].book(limit(&crate::scope("q")), "q").await.expect("asked"));
     let eve = connect(&server.url("eve")).await.expect("connected");
@@ -148,7 +148,7 @@ async fn what_the_database_may_have_lost_is_reported_again() {
     let Some(server) = start_database(&[]).await else { return };
     let ana = Member::join(&server, "ana", "p").await;
     let spend = async |permission| {
-        ana.store.spend_permitted(&ana.scope, RateLimited::Views, now(), permission).await.expect("stored")
+        ana.store.spend_permitted(&ana.scope, Quota::Views, now(), permission).await.expect("stored")
     };
     assert!(spend(TeamPermission::Booked { booking: "b".to_owned() }).await.is_ok());
     assert!(spend(TeamPermission::Unreachable { booking: "u".to_owned() }).await.is_ok());

@@ -4,8 +4,8 @@ use crate::support::postgres::{Postgres, give_to_server};
 use crate::{Member, TIMEOUT, address, connect, start_database};
 use docdeck::api::ExtraRoots;
 use docdeck::model::endpoint::ApiKey;
-use docdeck::model::job::Status;
-use docdeck::model::ledger::RateLimited;
+use docdeck::model::ledger::Quota;
+use docdeck::model::remote_job::Status;
 use docdeck::team::{self, Exchange, OrganizationName, TeamAddress, TeamConnection, TeamError, TeamLimit};
 use std::path::Path;
 
@@ -90,7 +90,7 @@ async fn members_see_only_their_organization_and_can_delete_nothing() {
     ana.track("j1", Status::Active).await;
     ana.exchange().await;
     let connection = connect(&ana.url).await.expect("connected");
-    let limit = TeamLimit { organization: "docs", scope: &ana.scope, limited: RateLimited::Create };
+    let limit = TeamLimit { organization: "docs", scope: &ana.scope, quota: Quota::Create };
     assert!(connection.book(limit, "b1").await.expect("booked"));
     let exchange = Exchange::start(&connection, &ana.store, &ana.scope, ana.name).await.expect("started");
     assert_eq!(exchange.expect("shared").take_lease("ana's process").await.expect("taken"), None);

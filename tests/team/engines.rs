@@ -7,10 +7,10 @@ use crate::{address, start_database, text};
 use docdeck::engine::TeamAccess;
 use docdeck::model::change::LocalChange;
 use docdeck::model::engine_event::EngineEvent;
-use docdeck::model::ledger::{Budget, CountedBy, RateLimited};
+use docdeck::model::job::Job;
+use docdeck::model::ledger::{Budget, CountedBy, Quota};
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::Delivery;
-use docdeck::model::row::Job;
 use docdeck::model::team::TeamStatus;
 use docdeck::sim::Sim;
 use docdeck::store::Store;
@@ -50,7 +50,7 @@ async fn wait_for_team_budget(member: &mut EngineFixture, wanted: impl Fn(&Budge
     member.engine.emit_budgets().await;
     member
         .wait_for_event("the team's budget", |event| match event {
-            EngineEvent::Budget(RateLimited::Create, budget) if wanted(budget) => Some(*budget),
+            EngineEvent::Budget(Quota::Create, budget) if wanted(budget) => Some(*budget),
             _ => None,
         })
         .await

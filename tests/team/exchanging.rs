@@ -3,9 +3,9 @@
 use crate::support::slow::sample;
 use crate::{Member, answer, connect, now, start_database, text};
 use docdeck::model::change::LocalChange;
-use docdeck::model::job::Status;
+use docdeck::model::job::JobGroup;
 use docdeck::model::prompt::Delivery;
-use docdeck::model::row::JobGroup;
+use docdeck::model::remote_job::Status;
 use docdeck::store::{SendPermit, StoreError};
 use docdeck::team::{self, ExchangeReport, ForgetReport, TeamError};
 

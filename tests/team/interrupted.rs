@@ -6,8 +6,8 @@ use crate::support::postgres::{Postgres, copy_folder, give_to_server};
 use crate::support::slow::sample;
 use crate::{Member, SeenJob, now, start_database, text};
 use docdeck::model::change::LocalChange;
-use docdeck::model::job::Status;
 use docdeck::model::prompt::Delivery;
+use docdeck::model::remote_job::Status;
 use docdeck::store::Store;
 use docdeck::team::{ExchangeReport, TeamError};
 

@@ -2,7 +2,7 @@
 
 use crate::support::postgres::Postgres;
 use crate::{Member, connect, now, start_database};
-use docdeck::model::job::Status;
+use docdeck::model::remote_job::Status;
 use docdeck::team::{Exchange, LEASE_DURATION};
 use std::time::Duration;
 

@@ -19,9 +19,9 @@ mod support;
 
 use docdeck::model::Time;
 use docdeck::model::endpoint::{ApiKey, Scope};
-use docdeck::model::job::{JobId, RemoteJob, Status};
+use docdeck::model::job::Job;
 use docdeck::model::prompt::{Delivery, Prompt};
-use docdeck::model::row::Job;
+use docdeck::model::remote_job::{JobId, RemoteJob, Status};
 use docdeck::model::text::CleanText;
 use docdeck::store::{SendPermit, Store};
 use docdeck::team::{self, ExchangeReport, OrganizationName, TeamAddress, TeamConnection, TeamError};

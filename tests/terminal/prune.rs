@@ -5,7 +5,7 @@ use docdeck::model::Time;
 use docdeck::model::analytics::{Question, RowsResponse};
 use docdeck::model::endpoint::Scope;
 use docdeck::model::period::DateRange;
-use docdeck::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
+use docdeck::model::views::{Count, Counts, PageRow, ViewsQuery, ViewsResponse};
 use docdeck::store::{ReportResponse, ResponsePosition, Store};
 use std::path::Path;
 
@@ -36,7 +36,8 @@ async fn fill(folder: &Path, project: &str, ages: &[i64]) {
     for age in ages {
         let row =
             |n| PageRow { path: docdeck::model::text::CleanText::line(&format!("/{age}/{n}")), counts: counts.clone() };
-        let response = ViewsPage { totals: counts.clone(), rows: (0..2000).map(row).collect(), has_more: Some(false) };
+        let response =
+            ViewsResponse { totals: counts.clone(), rows: (0..2000).map(row).collect(), has_more: Some(false) };
         let as_of = now - chrono::TimeDelta::days(*age);
         let first = as_of.date_naive();
         let range = DateRange::new(first, first).expect("a range");

@@ -20,7 +20,7 @@ use crate::engine::{LeaseRoles, StoredViews};
 use crate::model::analytics::export::RowsExport;
 use crate::model::analytics::fields::FieldedRow;
 use crate::model::analytics::{Feedback, PageFeedback, RowsPlan, RowsReport};
-use crate::model::ledger::RateLimited;
+use crate::model::ledger::Quota;
 use crate::model::report::LoadEndReason;
 use crate::tui::format::{format_count, plural};
 use chrono::Utc;
@@ -165,7 +165,7 @@ async fn load<R: FieldedRow + DecodedRow>(
     days.note_future_end(out);
     let (range, engine) = (days.range, session.engine.clone());
     let kind = R::KIND.label();
-    let left = session.store.budget(&session.scope, RateLimited::Views, now).await?.requests_left();
+    let left = session.store.budget(&session.scope, Quota::Views, now).await?.requests_left();
     let most = options.max_requests().min(left.max(1));
     out.note(&format!(
         "Loading {kind} of {}: 1 to {most} of {left} analytics requests left this hour.",

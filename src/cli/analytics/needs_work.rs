@@ -19,7 +19,7 @@ use crate::model::analytics::{Feedback, PageFeedback, Question, RowsPlan, RowsRe
 use crate::model::comparison::{ComparedRanges, Comparison};
 use crate::model::export::ExportFormat;
 use crate::model::failure::Failure;
-use crate::model::ledger::RateLimited;
+use crate::model::ledger::Quota;
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, Report};
 use crate::model::views::{MAX_PAGE_SIZE, ViewsQuery};
@@ -197,7 +197,7 @@ async fn load_reports(
     let requests = count_requests(session, &reports, range, fresh).await?;
     if requests > 0 {
         let now = session.engine.service_now();
-        let left = session.store.budget(&session.scope, RateLimited::Views, now).await?.requests_left();
+        let left = session.store.budget(&session.scope, Quota::Views, now).await?.requests_left();
         out.note(&format!(
             "Loading the reports of {}: {requests} of {left} analytics requests left this hour.",
             range.words(true)

@@ -5,10 +5,10 @@ use crate::model::analytics::signal_snapshot::JobSnapshots;
 use crate::model::backup::{BackupHeader, BackupLine, JobRecord, PromptRecord};
 use crate::model::change::{LocalChange, QueueChange};
 use crate::model::endpoint::Scope;
-use crate::model::job::{JobId, RemoteJob};
+use crate::model::job::{Job, JobGroup, JobKey};
 use crate::model::merge;
 use crate::model::prompt::{Delivery, PromptId, PromptKind};
-use crate::model::row::{Job, JobGroup, JobKey};
+use crate::model::remote_job::{JobId, RemoteJob};
 use crate::model::text::CleanText;
 use crate::sim::InitialJob;
 use crate::store::{ImportError, ScopeFilter, Store, StoreError};
@@ -237,9 +237,9 @@ fn accepted_prompt(kind: PromptKind, text: &str, at: Time) -> PromptRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::job::Status;
-    use crate::model::ledger::RateLimited;
+    use crate::model::ledger::Quota;
     use crate::model::prompt::{Delivery, DeliveryKind};
+    use crate::model::remote_job::Status;
     use crate::sim::{Sim, SimOptions};
     use chrono::Utc;
 
@@ -304,8 +304,8 @@ mod tests {
     #[tokio::test]
     async fn the_demo_opens_with_unused_hourly_limits() {
         let (_sim, store, scope) = filled().await;
-        for limited in RateLimited::HOURLY {
-            assert_eq!(store.budget(&scope, limited, Utc::now()).await.expect("a budget").used, 0, "{limited:?}");
+        for quota in Quota::HOURLY {
+            assert_eq!(store.budget(&scope, quota, Utc::now()).await.expect("a budget").used, 0, "{quota:?}");
         }
     }
 

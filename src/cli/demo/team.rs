@@ -9,7 +9,7 @@ use crate::engine::{Engine, EngineSetup, HostDirectory, LeaseRoles, PollOptions,
 use crate::model::analytics::AnalyticsSettings;
 use crate::model::change::LocalChange;
 use crate::model::endpoint::Scope;
-use crate::model::row::{Job, JobGroup};
+use crate::model::job::{Job, JobGroup};
 use crate::model::text::CleanText;
 use crate::store::Store;
 use crate::team::{OrganizationName, TeamAddress, create};

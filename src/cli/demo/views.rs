@@ -79,7 +79,7 @@ impl CacheWriter {
     }
 
     /// Computes the simulated service's response on another thread, so that the event loop is not blocked.
-    async fn compute_response(&self, query: ViewsQuery) -> crate::model::views::ViewsPage {
+    async fn compute_response(&self, query: ViewsQuery) -> crate::model::views::ViewsResponse {
         let sim = Arc::clone(&self.sim);
         tokio::task::spawn_blocking(move || sim.views(query)).await.unwrap_or_default()
     }

@@ -16,7 +16,7 @@ use crate::engine::RunningInstances;
 use crate::model::Time;
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::failure::Failure;
-use crate::model::job::{JobId, RemoteJob};
+use crate::model::remote_job::{JobId, RemoteJob};
 use crate::store::{StoreContent, StoreError, StoreExamination, examine};
 use crate::terminal::probe::{self, NotQueried, ProbeReplies};
 use crate::terminal::signals::SignalStream;

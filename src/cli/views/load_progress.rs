@@ -4,7 +4,7 @@ use crate::cli::error::CliError;
 use crate::cli::out::Out;
 use crate::cli::session::{Session, WaitEnd};
 use crate::model::engine_event::EngineEvent;
-use crate::model::ledger::RateLimited;
+use crate::model::ledger::Quota;
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEstimate, LoadOutcome, LoadPlan, LoadProgress};
 use crate::model::views::as_f64;
@@ -31,7 +31,7 @@ pub(super) async fn cost_line(
     if is_complete && !from_start && known.interrupted_after.is_none() {
         return Ok(None);
     }
-    let left = session.store.budget(&session.scope, RateLimited::Views, now).await?.requests_left();
+    let left = session.store.budget(&session.scope, Quota::Views, now).await?.requests_left();
     let rows = known.report.as_ref().filter(|report| !from_start && !report.complete).map(|report| report.rows.len());
     let from = rows.map(|rows| format!(", continuing after {} rows", format_count(rows))).unwrap_or_default();
     let loaded = known.interrupted_after.filter(|_| !from_start).unwrap_or(0);

@@ -18,7 +18,7 @@ use super::session::{CommandContext, Interrupted, Session};
 use crate::engine::LeaseRoles;
 use crate::model::export::ExportContent;
 use crate::model::load::Timed;
-use crate::model::views::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, ViewsPage, ViewsQuery};
+use crate::model::views::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, ViewsQuery, ViewsResponse};
 use chrono::Utc;
 use clap::Args;
 use output::write_content;
@@ -118,7 +118,12 @@ async fn load_and_write(session: &mut Session, options: &Options, out: &mut Out)
 }
 
 /// Writes a page of rows, and a note if it is empty or more rows follow.
-fn write_page(query: ViewsQuery, loaded: &Timed<ViewsPage>, options: &Options, out: &mut Out) -> Result<(), CliError> {
+fn write_page(
+    query: ViewsQuery,
+    loaded: &Timed<ViewsResponse>,
+    options: &Options,
+    out: &mut Out,
+) -> Result<(), CliError> {
     let is_all = options.page == 1 && !query.has_next(&loaded.value);
     let content = ExportContent::from_response(query.range, &loaded.value, is_all, loaded.as_of);
     write_content(&content, query.offset(), options.format.export_format(), out)?;

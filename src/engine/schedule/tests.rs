@@ -1,7 +1,7 @@
 //! Tests of the scheduler: single steps, simulations with more jobs than the budget permits, and random steps.
 
 use super::*;
-use crate::model::job::{JobId, Status};
+use crate::model::remote_job::{JobId, Status};
 use crate::model::text::CleanText;
 use proptest::prelude::*;
 use std::collections::BTreeMap;

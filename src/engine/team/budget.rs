@@ -5,7 +5,7 @@ use super::state::TeamAccess;
 use crate::engine::clock::local_now;
 use crate::engine::state::{EngineState, lock};
 use crate::model::Time;
-use crate::model::ledger::{Budget, RateLimited};
+use crate::model::ledger::{Budget, Quota};
 use crate::model::team::{BOOKING_LIFETIME, TeamCount, TeamPermission};
 use crate::team::{LedgerCount, TeamConnection, TeamError, TeamLimit};
 use chrono::{TimeDelta, Utc};
@@ -26,14 +26,14 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct Booking {
     pub(in crate::engine) permission: TeamPermission,
-    limited: RateLimited,
+    quota: Quota,
     /// When it was asked for, on both clocks: the monotonic one stands still while the computer sleeps.
     asked_at: (Instant, Time),
 }
 
 impl Booking {
-    fn new(limited: RateLimited, permission: TeamPermission) -> Self {
-        Self { permission, limited, asked_at: (Instant::now(), local_now()) }
+    fn new(quota: Quota, permission: TeamPermission) -> Self {
+        Self { permission, quota, asked_at: (Instant::now(), local_now()) }
     }
 
     /// Whether the request must not go out any more, because the team's ledger might not count it long enough.
@@ -47,30 +47,30 @@ impl Booking {
 
 impl EngineState {
     /// Books one request if the project is shared.
-    pub(in crate::engine) async fn book_request(&self, limited: RateLimited) -> Booking {
-        let Some(access) = self.team.access() else { return Booking::new(limited, TeamPermission::NotShared) };
+    pub(in crate::engine) async fn book_request(&self, quota: Quota) -> Booking {
+        let Some(access) = self.team.access() else { return Booking::new(quota, TeamPermission::NotShared) };
         // If the store can't be read, nothing can be sent either.
         let Ok(Some(team)) = self.store.team(&self.scope).await else {
-            return Booking::new(limited, TeamPermission::NotShared);
+            return Booking::new(quota, TeamPermission::NotShared);
         };
-        if let Some((until, asked_at)) = lock(&self.team.full).get(&limited).copied()
+        if let Some((until, asked_at)) = lock(&self.team.full).get(&quota).copied()
             && until > self.clock.now()
             && asked_at.elapsed() < ASK_AGAIN_AFTER
         {
-            return Booking::new(limited, TeamPermission::Full { until });
+            return Booking::new(quota, TeamPermission::Full { until });
         }
         let booking = format!("{:032x}", fastrand::u128(..));
-        let mut pending = Booking::new(limited, TeamPermission::Unreachable { booking: booking.clone() });
+        let mut pending = Booking::new(quota, TeamPermission::Unreachable { booking: booking.clone() });
         if lock(&self.team.next_booking_attempt).is_some_and(|at| at > Instant::now()) {
             return pending;
         }
-        let limit = TeamLimit { organization: &team.organization, scope: &self.scope, limited };
+        let limit = TeamLimit { organization: &team.organization, scope: &self.scope, quota };
         let booked = tokio::time::timeout(BOOKING_TIMEOUT, self.book_over_connection(access, limit, &booking)).await;
         match booked {
             Ok(Ok((is_booked, counts))) => {
                 *lock(&self.team.next_booking_attempt) = None;
                 self.set_team_counts(&counts).await;
-                let until = lock(&self.team.counts).get(&limited).and_then(|count| count.resets_at);
+                let until = lock(&self.team.counts).get(&quota).and_then(|count| count.resets_at);
                 pending.permission = match until {
                     _ if is_booked => TeamPermission::Booked { booking },
                     // Another member is taking the last one, or has just returned one.
@@ -78,7 +78,7 @@ impl EngineState {
                     Some(until) => TeamPermission::Full { until },
                 };
                 if let TeamPermission::Full { until } = pending.permission {
-                    lock(&self.team.full).insert(limited, (until, Instant::now()));
+                    lock(&self.team.full).insert(quota, (until, Instant::now()));
                 }
             }
             Ok(Err(_)) | Err(_) => {
@@ -114,7 +114,7 @@ impl EngineState {
     pub(in crate::engine) async fn return_booking(&self, booking: &Booking) {
         let TeamPermission::Booked { booking: id } = &booking.permission else { return };
         let Ok(Some(team)) = self.store.team(&self.scope).await else { return };
-        let limit = TeamLimit { organization: &team.organization, scope: &self.scope, limited: booking.limited };
+        let limit = TeamLimit { organization: &team.organization, scope: &self.scope, quota: booking.quota };
         let mut slot = self.team.booking_connection.lock().await;
         let Some((connection, _)) = slot.as_ref() else { return };
         let returned = tokio::time::timeout(BOOKING_TIMEOUT, connection.return_booking(limit, id)).await;
@@ -128,11 +128,11 @@ impl EngineState {
     pub(super) async fn set_team_counts(&self, counts: &[LedgerCount]) {
         let as_of = local_now();
         let mut has_freed = false;
-        for LedgerCount { limited, used, resets_at } in counts {
+        for LedgerCount { quota, used, resets_at } in counts {
             let resets_at = resets_at.map(|at| self.clock.local_to_service(at));
-            lock(&self.team.counts).insert(*limited, TeamCount { used: *used, resets_at, as_of });
-            if *used < limited.limit() {
-                has_freed |= lock(&self.team.full).remove(limited).is_some();
+            lock(&self.team.counts).insert(*quota, TeamCount { used: *used, resets_at, as_of });
+            if *used < quota.limit() {
+                has_freed |= lock(&self.team.full).remove(quota).is_some();
             }
         }
         self.emit_budgets().await;
@@ -142,11 +142,11 @@ impl EngineState {
     }
 
     /// Returns the budget of the team if it is known, otherwise that of this computer.
-    pub(in crate::engine) async fn with_team_count(&self, limited: RateLimited, local: Budget) -> Budget {
-        let Some((count, is_current)) = self.team.count(limited) else { return local };
-        let since = self.clock.now() - limited.window();
+    pub(in crate::engine) async fn with_team_count(&self, quota: Quota, local: Budget) -> Budget {
+        let Some((count, is_current)) = self.team.count(quota) else { return local };
+        let since = self.clock.now() - quota.window();
         let unreported = self.store.unreported_uses(&self.scope, since).await.unwrap_or_default();
-        let unreported = unreported.iter().filter(|unreported| unreported.limited == limited).count();
+        let unreported = unreported.iter().filter(|unreported| unreported.quota == quota).count();
         count.budget(local, u32::try_from(unreported).unwrap_or(u32::MAX), is_current)
     }
 }

@@ -304,7 +304,7 @@ impl Session<'_> {
         }
         let local = uses
             .iter()
-            .map(|unreported| (unreported.limited, unreported.booking.clone(), clock.service_to_local(unreported.at)));
+            .map(|unreported| (unreported.quota, unreported.booking.clone(), clock.service_to_local(unreported.at)));
         self.exchange.report_uses(&local.collect::<Vec<_>>()).await?;
         self.inner.store.forget_reported_uses(&uses).await?;
         self.read_counts().await

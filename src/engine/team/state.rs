@@ -1,7 +1,7 @@
 //! What the engine's tasks share about the team.
 
 use crate::model::Time;
-use crate::model::ledger::RateLimited;
+use crate::model::ledger::Quota;
 use crate::model::team::{TeamCount, TeamStatus};
 use crate::model::text::CleanText;
 use crate::team::{TeamAddress, TeamConnection};
@@ -35,9 +35,9 @@ pub(in crate::engine) struct TeamState {
     /// Whether there are jobs to poll, so that the lease is needed.
     pub(super) has_jobs: AtomicBool,
     /// What the team has used of the hourly limits, as last read.
-    pub(super) counts: Mutex<HashMap<RateLimited, TeamCount>>,
+    pub(super) counts: Mutex<HashMap<Quota, TeamCount>>,
     /// The limits that the team had used up, each with the end of the wait and when the database was asked.
-    pub(super) full: Mutex<HashMap<RateLimited, (Time, Instant)>>,
+    pub(super) full: Mutex<HashMap<Quota, (Time, Instant)>>,
     /// Whether the counts must be read again.
     pub(super) needs_counts: AtomicBool,
     /// The connection for booking requests, and when it was last used.
@@ -124,8 +124,8 @@ impl TeamState {
     }
 
     /// Returns what the team has used of a limit; `None` if it is unknown.
-    pub(in crate::engine) fn count(&self, limited: RateLimited) -> Option<(TeamCount, bool)> {
-        let count = lock(&self.counts).get(&limited).copied()?;
+    pub(in crate::engine) fn count(&self, quota: Quota) -> Option<(TeamCount, bool)> {
+        let count = lock(&self.counts).get(&quota).copied()?;
         Some((count, !matches!(*lock(&self.status), TeamStatus::Offline { .. })))
     }
 }

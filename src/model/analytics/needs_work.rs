@@ -512,7 +512,7 @@ mod tests {
     use super::*;
     use crate::model::analytics::{FeedbackStatus, RowsMerge, RowsResponse};
     use crate::model::period::DateRange;
-    use crate::model::views::{Counts, PageRow, ViewsPage};
+    use crate::model::views::{Counts, PageRow, ViewsResponse};
     use std::sync::Arc;
 
     fn range() -> DateRange {
@@ -524,7 +524,7 @@ mod tests {
             path: CleanText::line(path),
             counts: Counts { total: Count::Known(*total), ..Counts::default() },
         };
-        let response = ViewsPage { rows: rows.iter().map(row).collect(), ..ViewsPage::default() };
+        let response = ViewsResponse { rows: rows.iter().map(row).collect(), ..ViewsResponse::default() };
         Report::from_first_response(range(), response, true, Time::default())
     }
 
@@ -566,7 +566,7 @@ mod tests {
             path: CleanText::line("/alpha"),
             counts: Counts { total: Count::Known(250), ..Counts::default() },
         };
-        let response = ViewsPage { rows: vec![row], totals, has_more: Some(true) };
+        let response = ViewsResponse { rows: vec![row], totals, has_more: Some(true) };
         let partial_views = Report::from_first_response(range(), response, false, Time::default());
         let response =
             RowsResponse { rows: vec![votes("/beta", 4)], totals: Counts::default(), next: None, is_cut: true };

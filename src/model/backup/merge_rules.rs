@@ -4,10 +4,10 @@
 
 use super::PromptRecord;
 use crate::model::Time;
-use crate::model::job::Status;
+use crate::model::job::Job;
 use crate::model::prompt::{Delivery, EventKind, JobEvent, Prompt};
 use crate::model::pull_request::PullRequest;
-use crate::model::row::Job;
+use crate::model::remote_job::Status;
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 use std::mem::discriminant;

@@ -10,9 +10,9 @@ mod wire;
 use super::Time;
 use super::analytics::signal_snapshot::JobSnapshots;
 use super::endpoint::Scope;
-use super::job::JobId;
+use super::job::Job;
 use super::prompt::{Delivery, JobEvent, PromptKind, prompt_title};
-use super::row::Job;
+use super::remote_job::JobId;
 use super::text::{CleanText, escaped_json};
 
 /// The version of the format that docdeck writes, and the newest one that it can read.

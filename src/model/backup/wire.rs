@@ -9,13 +9,13 @@ use crate::model::Time;
 use crate::model::analytics::signal_snapshot::{JobSnapshots, SignalSnapshot};
 use crate::model::change::normalized_tags;
 use crate::model::endpoint::Scope;
-use crate::model::job::{JobId, RemoteState};
+use crate::model::job::{Job, JobKey, LocalState};
 use crate::model::period::DateRange;
 use crate::model::prompt::{
     Delivery, DeliveryKind, EventKind, JobEvent, MAX_AUTHOR_CHARS, MAX_TITLE_CHARS, PromptKind, prompt_title,
 };
 use crate::model::pull_request::PullRequest;
-use crate::model::row::{Job, JobKey, LocalState};
+use crate::model::remote_job::{JobId, RemoteState};
 use crate::model::text::CleanText;
 use crate::model::time_format::JsonTime;
 use crate::model::views::Count;

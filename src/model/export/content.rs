@@ -5,7 +5,7 @@ use crate::model::comparison::{ComparedRanges, Comparison};
 use crate::model::number_format::plural;
 use crate::model::period::DateRange;
 use crate::model::report::Report;
-use crate::model::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
+use crate::model::views::{Count, Counts, PageRow, ViewCount, ViewsResponse};
 use std::collections::{HashMap, HashSet};
 
 /// The views of a page in the previous range.
@@ -58,7 +58,7 @@ pub struct ExportContent<'a> {
 
 impl<'a> ExportContent<'a> {
     /// Creates the export of one response. `has_all_pages` is true if the response contains all pages of the range.
-    pub fn from_response(range: DateRange, response: &'a ViewsPage, has_all_pages: bool, as_of: Time) -> Self {
+    pub fn from_response(range: DateRange, response: &'a ViewsResponse, has_all_pages: bool, as_of: Time) -> Self {
         Self {
             range,
             totals: &response.totals,

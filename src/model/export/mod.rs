@@ -90,7 +90,7 @@ mod tests {
     use crate::model::comparison::Comparison;
     use crate::model::report::Report;
     use crate::model::text::CleanText;
-    use crate::model::views::{Count, Counts, PageRow, ViewsPage};
+    use crate::model::views::{Count, Counts, PageRow, ViewsResponse};
 
     pub(super) fn counts(human: i64, ai: i64) -> Counts {
         Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai))
@@ -102,7 +102,7 @@ mod tests {
         let row =
             |(path, human, ai): &(&str, i64, i64)| PageRow { path: CleanText::line(path), counts: counts(*human, *ai) };
         let rows = rows.iter().map(row).collect();
-        let page = ViewsPage { totals: counts(100, 50), rows, has_more: None };
+        let page = ViewsResponse { totals: counts(100, 50), rows, has_more: None };
         Report::from_first_response(range, page, complete, "2026-11-20T14:02:30Z".parse().expect("a time"))
     }
 
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn a_response_is_partial_if_more_pages_may_follow() {
         let now = report(NOW, &[("/a", 5, 5)], true);
-        let response = ViewsPage { totals: counts(5, 5), rows: now.rows.clone(), has_more: Some(true) };
+        let response = ViewsResponse { totals: counts(5, 5), rows: now.rows.clone(), has_more: Some(true) };
         let content = ExportContent::from_response(now.range, &response, false, now.as_of);
         assert_eq!(content.missing_notes(), ["Partial: not all pages are loaded."]);
         assert_eq!(content.lines.len(), 1);

@@ -2,7 +2,7 @@
 
 use super::{Observation, Register, ServiceField, SharedJob, SharedPullRequest};
 use crate::model::Time;
-use crate::model::row::Job;
+use crate::model::job::Job;
 use crate::model::text::CleanText;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

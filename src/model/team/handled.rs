@@ -1,7 +1,7 @@
 //! Recognizes that another member of the team handled a job that needed the user.
 
+use crate::model::job::{Job, JobGroup};
 use crate::model::pull_request::PullRequestFact;
-use crate::model::row::{Job, JobGroup};
 use crate::model::text::CleanText;
 
 /// The maximum number of characters of a title in the sentence.
@@ -35,9 +35,9 @@ pub fn handled_by_member(before: &Job, after: &Job) -> Option<CleanText> {
 mod tests {
     use super::*;
     use crate::model::Time;
-    use crate::model::job::{JobId, Status};
+    use crate::model::job::{JobKey, TeamActivity};
     use crate::model::prompt::DeliveryKind;
-    use crate::model::row::{JobKey, TeamActivity};
+    use crate::model::remote_job::{JobId, Status};
 
     fn at(second: i64) -> Time {
         Time::from_timestamp(second, 0).expect("in range")

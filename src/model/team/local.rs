@@ -4,10 +4,10 @@ use super::{JobChange, Observation, Register, ServiceField, SharedJob, SharedPul
 use crate::model::Time;
 use crate::model::backup::merge_rules::{last_response, merge_service_data};
 use crate::model::change::normalized_tags;
-use crate::model::job::Status;
+use crate::model::job::Job;
 use crate::model::prompt::{EventKind, JobEvent, MAX_AUTHOR_CHARS, MAX_TITLE_CHARS};
 use crate::model::pull_request::PullRequest;
-use crate::model::row::Job;
+use crate::model::remote_job::Status;
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 use std::collections::{BTreeMap, BTreeSet};

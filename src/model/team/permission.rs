@@ -1,7 +1,7 @@
 //! What a team says about a request with an hourly limit.
 
 use crate::model::Time;
-use crate::model::ledger::{Budget, CountedBy, RATE_LIMIT_WINDOW, RateLimited};
+use crate::model::ledger::{Budget, CountedBy, Quota, RATE_LIMIT_WINDOW};
 use chrono::TimeDelta;
 
 /// How long a request stays counted in the team's ledger in addition to the hour of the limit, since a request may go
@@ -33,7 +33,7 @@ pub enum TeamPermission {
 /// A request that the team's ledger doesn't have yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreportedUse {
-    pub limited: RateLimited,
+    pub quota: Quota,
     /// The random id of the request.
     pub booking: String,
     /// The service time at which it was sent.
@@ -70,7 +70,7 @@ mod tests {
     fn the_team_s_count_includes_what_it_does_not_know_yet() {
         let now = Time::UNIX_EPOCH;
         let (early, late) = (Some(now + TimeDelta::minutes(5)), Some(now + TimeDelta::minutes(50)));
-        let local = Budget { used: 3, resets_at: late, ..Budget::unused(RateLimited::Create) };
+        let local = Budget { used: 3, resets_at: late, ..Budget::unused(Quota::Create) };
         let team = TeamCount { used: 40, resets_at: early, as_of: now };
         let budget = team.budget(local, 2, true);
         assert_eq!((budget.used, budget.resets_at), (42, early));

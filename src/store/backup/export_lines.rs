@@ -5,8 +5,8 @@ use crate::model::backup::{
     BackupHeader, BackupLine, BackupTotals, DraftPurpose, DraftRecord, DraftText, JobRecord, PromptRecord,
 };
 use crate::model::endpoint::Scope;
+use crate::model::job::JobKey;
 use crate::model::prompt::{DraftTarget, Prompt, PromptId};
-use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::store::error::{StoreError, StoreResult};
 use crate::store::query::Query as _;

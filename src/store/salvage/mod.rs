@@ -11,7 +11,7 @@ use super::open_outcome::RecoveryCounts;
 use super::query::Query as _;
 use super::{job_rows, schema};
 use crate::model::Time;
-use crate::model::row::JobKey;
+use crate::model::job::JobKey;
 use database_pages::{PageKind, RawPages, RawRecord};
 use repair::{RowRepair, SalvagedRow};
 use rusqlite::types::Value;

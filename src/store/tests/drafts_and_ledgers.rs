@@ -1,8 +1,8 @@
 use super::*;
-use crate::model::ledger::{Budget, CountedBy, RateLimited, Wait};
+use crate::model::ledger::{Budget, CountedBy, Quota, Wait};
 use crate::model::period::DateRange;
 use crate::model::prompt::DraftTarget;
-use crate::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
+use crate::model::views::{Count, Counts, PageRow, ViewsQuery, ViewsResponse};
 use crate::store::Draft;
 
 fn draft(slot: DraftTarget, text: &str, seconds: i64) -> Draft {
@@ -83,27 +83,27 @@ async fn views_are_counted_by_organization_and_prompts_by_project() {
     let store = memory();
     let one = Scope { organization: Some("acme".to_owned()), ..scope() };
     let two = Scope { project: "blog".to_owned(), ..one.clone() };
-    for limited in [RateLimited::Views, RateLimited::Create] {
-        store.spend(&one, limited, at(0)).await.expect("written").expect("a request left");
+    for quota in [Quota::Views, Quota::Create] {
+        store.spend(&one, quota, at(0)).await.expect("written").expect("a request left");
     }
-    let used = async |scope: &Scope, limited| store.budget(scope, limited, at(1)).await.expect("a budget").used;
-    assert_eq!((used(&two, RateLimited::Views).await, used(&two, RateLimited::Create).await), (1, 0));
-    assert_eq!((used(&one, RateLimited::Views).await, used(&one, RateLimited::Create).await), (1, 1));
-    assert_eq!(used(&scope(), RateLimited::Create).await, 1, "the organization doesn't matter");
+    let used = async |scope: &Scope, quota| store.budget(scope, quota, at(1)).await.expect("a budget").used;
+    assert_eq!((used(&two, Quota::Views).await, used(&two, Quota::Create).await), (1, 0));
+    assert_eq!((used(&one, Quota::Views).await, used(&one, Quota::Create).await), (1, 1));
+    assert_eq!(used(&scope(), Quota::Create).await, 1, "the organization doesn't matter");
     let elsewhere = Scope { base_url: "http://127.0.0.1:2".to_owned(), ..one };
-    assert_eq!(used(&elsewhere, RateLimited::Views).await, 0);
+    assert_eq!(used(&elsewhere, Quota::Views).await, 0);
 }
 
 #[tokio::test]
 async fn at_the_hourly_limit_no_use_is_recorded_and_the_wait_is_returned() {
     let store = memory();
     for n in 0..100 {
-        let budget = store.spend(&scope(), RateLimited::Views, at(n)).await.expect("written").expect("a request left");
+        let budget = store.spend(&scope(), Quota::Views, at(n)).await.expect("written").expect("a request left");
         assert_eq!(i64::from(budget.used), n + 1);
     }
     let wait = Wait { until: at(3600), is_estimate: false };
-    assert_eq!(store.spend(&scope(), RateLimited::Views, at(100)).await.expect("read"), Err(wait));
-    assert_eq!(store.budget(&scope(), RateLimited::Views, at(100)).await.expect("a budget").used, 100);
+    assert_eq!(store.spend(&scope(), Quota::Views, at(100)).await.expect("read"), Err(wait));
+    assert_eq!(store.budget(&scope(), Quota::Views, at(100)).await.expect("a budget").used, 100);
 }
 
 #[tokio::test]
@@ -111,8 +111,8 @@ async fn two_processes_share_one_ledger() {
     let folder = tempdir().expect("a folder");
     let (one, two) = (open(folder.path()), open(folder.path()));
     for n in 0..10 {
-        one.spend(&scope(), RateLimited::Views, at(n)).await.expect("written").expect("a request left");
-        let budget = two.spend(&scope(), RateLimited::Views, at(n)).await.expect("written").expect("a request left");
+        one.spend(&scope(), Quota::Views, at(n)).await.expect("written").expect("a request left");
+        let budget = two.spend(&scope(), Quota::Views, at(n)).await.expect("written").expect("a request left");
         assert_eq!(i64::from(budget.used), 2 * n + 2);
     }
 }
@@ -121,9 +121,9 @@ async fn two_processes_share_one_ledger() {
 async fn a_429_blocks_a_ledger_and_a_later_429_with_a_shorter_wait_does_not_unblock_it() {
     let store = memory();
     let (long, short) = (Wait { until: at(60), is_estimate: true }, Wait { until: at(30), is_estimate: false });
-    store.record_rate_limit(&scope(), RateLimited::Views, long, at(0)).await.expect("marked");
-    store.record_rate_limit(&scope(), RateLimited::Views, short, at(0)).await.expect("marked");
-    let budget = store.budget(&scope(), RateLimited::Views, at(0)).await.expect("a budget");
+    store.record_rate_limit(&scope(), Quota::Views, long, at(0)).await.expect("marked");
+    store.record_rate_limit(&scope(), Quota::Views, short, at(0)).await.expect("marked");
+    let budget = store.budget(&scope(), Quota::Views, at(0)).await.expect("a budget");
     assert_eq!(
         budget,
         Budget {
@@ -134,8 +134,8 @@ async fn a_429_blocks_a_ledger_and_a_later_429_with_a_shorter_wait_does_not_unbl
             counted_by: CountedBy::ThisComputer
         }
     );
-    assert_eq!(store.spend(&scope(), RateLimited::Views, at(59)).await.expect("read"), Err(long));
-    assert!(store.spend(&scope(), RateLimited::Views, at(60)).await.expect("written").is_ok());
+    assert_eq!(store.spend(&scope(), Quota::Views, at(59)).await.expect("read"), Err(long));
+    assert!(store.spend(&scope(), Quota::Views, at(60)).await.expect("written").is_ok());
 }
 
 #[tokio::test]
@@ -143,13 +143,13 @@ async fn old_uses_are_deleted_but_enough_stay_to_reach_the_limit_if_the_clock_is
     let store = memory();
     for n in 0..350 {
         // One use per minute, so that a request is always left.
-        store.spend(&scope(), RateLimited::Views, at(60 * n)).await.expect("written").expect("a request left");
+        store.spend(&scope(), Quota::Views, at(60 * n)).await.expect("written").expect("a request left");
     }
     let kept: u32 = store
         .with_connection(|db| db.query_row("SELECT count(*) FROM ledger_use", [], |row| row.get(0)).expect("a count"))
         .await;
     assert_eq!(kept, 200);
-    let budget = store.budget(&scope(), RateLimited::Views, at(0)).await.expect("a budget");
+    let budget = store.budget(&scope(), Quota::Views, at(0)).await.expect("a budget");
     assert_eq!(budget.requests_left(), 0);
 }
 
@@ -158,17 +158,17 @@ async fn uses_recorded_while_the_clock_was_ten_days_ahead_count_for_only_one_hou
     let store = memory();
     let ahead = 240 * 3600;
     for n in 0..100 {
-        store.spend(&scope(), RateLimited::Create, at(ahead + n)).await.expect("written").expect("a request left");
+        store.spend(&scope(), Quota::Create, at(ahead + n)).await.expect("written").expect("a request left");
     }
     // Then the clock is corrected. From its first reading after that on, the uses count for one hour.
     for now in [0, 1800, 3599] {
-        let budget = store.budget(&scope(), RateLimited::Create, at(now)).await.expect("a budget");
+        let budget = store.budget(&scope(), Quota::Create, at(now)).await.expect("a budget");
         assert_eq!((budget.requests_left(), budget.resets_at), (0, Some(at(3600))), "at {now}");
     }
-    assert!(store.spend(&scope(), RateLimited::Create, at(3599)).await.expect("read").is_err());
-    let budget = store.spend(&scope(), RateLimited::Create, at(3600)).await.expect("written").expect("a request left");
+    assert!(store.spend(&scope(), Quota::Create, at(3599)).await.expect("read").is_err());
+    let budget = store.spend(&scope(), Quota::Create, at(3600)).await.expect("written").expect("a request left");
     assert_eq!(budget.used, 1);
-    let later = store.budget(&scope(), RateLimited::Create, at(ahead + 100)).await.expect("a budget");
+    let later = store.budget(&scope(), Quota::Create, at(ahead + 100)).await.expect("a budget");
     assert_eq!(later.used, 0, "each use counts only once");
 }
 
@@ -177,19 +177,19 @@ async fn a_short_429_received_while_the_clock_was_ten_days_ahead_stays_short() {
     let store = memory();
     let ahead = 240 * 3600;
     let wait = Wait { until: at(ahead + 10), is_estimate: false };
-    store.record_rate_limit(&scope(), RateLimited::Create, wait, at(ahead)).await.expect("marked");
+    store.record_rate_limit(&scope(), Quota::Create, wait, at(ahead)).await.expect("marked");
     for now in [0, 4, 9] {
-        let budget = store.budget(&scope(), RateLimited::Create, at(now)).await.expect("a budget");
+        let budget = store.budget(&scope(), Quota::Create, at(now)).await.expect("a budget");
         assert_eq!(budget.wait().map(|wait| wait.until), Some(at(10)), "at {now}");
     }
-    assert!(store.spend(&scope(), RateLimited::Create, at(10)).await.expect("written").is_ok());
+    assert!(store.spend(&scope(), Quota::Create, at(10)).await.expect("written").is_ok());
 }
 
 #[tokio::test]
 async fn a_429_that_was_stored_without_its_time_blocks_for_at_most_one_day() {
     let store = memory();
     let wait = Wait { until: at(60), is_estimate: false };
-    store.record_rate_limit(&scope(), RateLimited::Create, wait, at(0)).await.expect("marked");
+    store.record_rate_limit(&scope(), Quota::Create, wait, at(0)).await.expect("marked");
     // An older docdeck stored the wait like this while its clock was ahead.
     let until = at(240 * 3600).timestamp_millis();
     store
@@ -198,7 +198,7 @@ async fn a_429_that_was_stored_without_its_time_blocks_for_at_most_one_day() {
         })
         .await;
     for now in [0, 3600] {
-        let budget = store.budget(&scope(), RateLimited::Create, at(now)).await.expect("a budget");
+        let budget = store.budget(&scope(), Quota::Create, at(now)).await.expect("a budget");
         assert_eq!(budget.wait().map(|wait| wait.until), Some(at(24 * 3600)), "at {now}");
     }
 }
@@ -213,7 +213,7 @@ fn query(page: u32, limit: u32) -> ViewsQuery {
 async fn a_response_with_every_kind_of_count_is_read_unchanged() {
     let store = memory();
     let odd = Counts::new(Count::Other(line("12.5")), Count::Missing, Count::Known(-3));
-    let page = ViewsPage {
+    let page = ViewsResponse {
         totals: Counts::new(Count::Known(i64::MAX), Count::Known(0), Count::Known(7)),
         rows: vec![
             PageRow { path: line("/quickstart \"ü\""), counts: odd },
@@ -229,7 +229,7 @@ async fn a_response_with_every_kind_of_count_is_read_unchanged() {
 #[tokio::test]
 async fn a_new_response_replaces_only_the_response_to_the_same_query() {
     let store = memory();
-    let page = |more| ViewsPage { has_more: Some(more), ..ViewsPage::default() };
+    let page = |more| ViewsResponse { has_more: Some(more), ..ViewsResponse::default() };
     store.save_views(&scope(), query(1, 50), &page(true), at(1)).await.expect("stored");
     store.save_views(&scope(), query(2, 50), &page(true), at(2)).await.expect("stored");
     store.save_views(&scope(), query(1, 50), &page(false), at(3)).await.expect("stored");

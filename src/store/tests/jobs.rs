@@ -1,10 +1,10 @@
 use super::*;
 use crate::model::change::LocalChange;
+use crate::model::job::{InitialRows, JobGroup};
 use crate::model::log::LogKind;
 use crate::model::prompt::{EventKind, JobEvent};
 use crate::model::pull_request::tests::open_pull_request;
 use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestState};
-use crate::model::row::{InitialRows, JobGroup};
 use std::time::{Duration, Instant};
 
 fn status_event(seconds: i64, from: Option<Status>, to: Status) -> JobEvent {

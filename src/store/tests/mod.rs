@@ -23,10 +23,10 @@ use super::{JobResponse, SendPermit, Store, StoreError};
 use crate::model::Time;
 use crate::model::change::LocalChange;
 use crate::model::endpoint::Scope;
-use crate::model::job::{JobId, RemoteJob, Status};
+use crate::model::job::{Job, JobKey};
 use crate::model::ledger::Wait;
 use crate::model::prompt::{Delivery, PromptId, Thread};
-use crate::model::row::{Job, JobKey};
+use crate::model::remote_job::{JobId, RemoteJob, Status};
 use crate::model::text::CleanText;
 use rusqlite::Connection;
 

@@ -2,12 +2,12 @@
 //! import.
 
 use super::*;
+use crate::model::job::JobGroup;
 use crate::model::load::Timed;
 use crate::model::pull_request::tests::open_pull_request;
 use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestState};
 use crate::model::pull_request_action::UnsentReviewKind;
 use crate::model::pull_request_details::{FileDiffStat, PullRequestDetails};
-use crate::model::row::JobGroup;
 use crate::store::{JobPruneFilter, ReportedPullRequest, ScopeFilter, StoredDiff, StoredPullRequest};
 
 /// Adds a completed job with a pull request.

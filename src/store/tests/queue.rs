@@ -1,7 +1,7 @@
 use super::*;
 use crate::model::change::{DiscardedPrompts, QueueChange};
+use crate::model::job::JobGroup;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, PromptKind};
-use crate::model::row::JobGroup;
 use std::time::{Duration, Instant};
 
 async fn add_batch(store: &Store, texts: &[&str]) -> Vec<JobKey> {

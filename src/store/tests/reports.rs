@@ -2,7 +2,7 @@ use super::*;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::{Report, ReportMerge, StoredReport};
-use crate::model::views::{Count, Counts, MAX_PAGE_SIZE, PageRow, ViewsPage, ViewsQuery};
+use crate::model::views::{Count, Counts, MAX_PAGE_SIZE, PageRow, ViewsQuery, ViewsResponse};
 use crate::store::{ReportResponse, loading, schema};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ pub(super) fn counts(human: i64, ai: i64) -> Counts {
     Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai))
 }
 
-pub(super) fn page(rows: &[(&str, Counts)], total: i64) -> ViewsPage {
+pub(super) fn page(rows: &[(&str, Counts)], total: i64) -> ViewsResponse {
     let rows = rows.iter().map(|(path, counts)| PageRow { path: line(path), counts: counts.clone() });
-    ViewsPage { totals: counts(total, 0), rows: rows.collect(), has_more: None }
+    ViewsResponse { totals: counts(total, 0), rows: rows.collect(), has_more: None }
 }
 
-pub(super) fn part(number: u32, response: ViewsPage, complete: bool, seconds: i64) -> ReportResponse {
+pub(super) fn part(number: u32, response: ViewsResponse, complete: bool, seconds: i64) -> ReportResponse {
     ReportResponse { range: week(), number, response, complete, as_of: at(seconds), restarted_at: None }
 }
 
@@ -70,7 +70,7 @@ async fn counts_with_a_fraction_are_stored_without_loss() {
     };
     let tenths = counts(["0.1", "0.2", "0.30000000000000004"]);
     let large = counts(["4503599627370495.5", "12.0", "9007199254740991"]);
-    let page = ViewsPage {
+    let page = ViewsResponse {
         totals: counts(["12.5", "1e-9", "1.7976931348623157"]),
         ..page(&[("/a", tenths), ("/b", large)], 1)
     };
@@ -366,7 +366,7 @@ async fn the_totals_of_a_range_are_those_of_its_last_response_of_any_page_size()
     store.save_views(&scope(), query(week(), 50, 1), &page(&[], 10), at(1)).await.expect("stored");
     store.save_views(&scope(), query(week(), MAX_PAGE_SIZE, 2), &page(&[], 12), at(2)).await.expect("stored");
     let odd = Counts::new(Count::Other(line("1e99")), Count::Missing, Count::Known(-1));
-    let strange = ViewsPage { totals: odd.clone(), ..ViewsPage::default() };
+    let strange = ViewsResponse { totals: odd.clone(), ..ViewsResponse::default() };
     store.save_views(&scope(), query(two, 1, 1), &strange, at(3)).await.expect("stored");
     let known = store.views_totals(&scope(), &[two, one, week()]).await.expect("read");
     let stamped = |value, seconds| Timed { value, as_of: at(seconds) };
@@ -388,12 +388,12 @@ fn any_count() -> impl Strategy<Value = Count> {
     ]
 }
 
-fn any_response() -> impl Strategy<Value = ViewsPage> {
+fn any_response() -> impl Strategy<Value = ViewsResponse> {
     let counts =
         || (any_count(), any_count(), any_count()).prop_map(|(human, ai, total)| Counts::new(human, ai, total));
     // There are few different paths, so that many rows are duplicates.
     let row = ("/[a-e\"ü]{0,2}", counts()).prop_map(|(path, counts)| PageRow { path: line(&path), counts });
-    (counts(), proptest::collection::vec(row, 0..12)).prop_map(|(totals, rows)| ViewsPage {
+    (counts(), proptest::collection::vec(row, 0..12)).prop_map(|(totals, rows)| ViewsResponse {
         totals,
         rows,
         has_more: None,

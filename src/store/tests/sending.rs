@@ -1,9 +1,9 @@
 use super::*;
 use crate::model::backup::PromptRecord;
 use crate::model::change::QueueChange;
-use crate::model::ledger::RateLimited;
+use crate::model::job::JobGroup;
+use crate::model::ledger::Quota;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, PromptKind};
-use crate::model::row::JobGroup;
 use crate::store::error::StoreResult;
 use crate::store::prompts;
 use crate::store::query::Query as _;
@@ -14,8 +14,8 @@ async fn delivery(store: &Store, job: JobKey, prompt: PromptId) -> Delivery {
     thread.prompts.into_iter().find(|found| found.id == prompt).expect("in the thread").delivery
 }
 
-async fn used_requests(store: &Store, limited: RateLimited, now: Time) -> u32 {
-    store.budget(&scope(), limited, now).await.expect("a budget").used
+async fn used_requests(store: &Store, quota: Quota, now: Time) -> u32 {
+    store.budget(&scope(), quota, now).await.expect("a budget").used
 }
 
 #[tokio::test]
@@ -52,7 +52,7 @@ async fn the_sending_state_and_the_ledger_entry_are_on_disk_before_a_prompt_is_s
     let next = open(folder.path());
     assert_eq!(delivery(&next, row.key, prompt).await, Delivery::Sending);
     assert_eq!(next.thread_of(row.key).await.prompts[0].sent_at, Some(at(2)));
-    assert_eq!(used_requests(&next, RateLimited::Create, at(2)).await, 1);
+    assert_eq!(used_requests(&next, Quota::Create, at(2)).await, 1);
     assert_eq!(next.sending_instances(&scope()).await.expect("names"), ["instance-1"]);
 }
 
@@ -64,21 +64,21 @@ async fn only_a_prompt_that_never_reached_the_service_is_refunded_and_only_once(
     store.permit(first, at(2)).await;
     store.permit(second, at(1800)).await;
     store.finish(first, Delivery::NotSent(line("no network")), at(1801)).await;
-    let budget = store.budget(&scope(), RateLimited::Create, at(1801)).await.expect("a budget");
+    let budget = store.budget(&scope(), Quota::Create, at(1801)).await.expect("a budget");
     assert_eq!((budget.used, budget.resets_at), (1, Some(at(1800 + 3600))), "the other use stays");
     // The same outcome is stored a second time.
     store.finish(first, Delivery::NotSent(line("no network")), at(1802)).await;
-    assert_eq!(used_requests(&store, RateLimited::Create, at(1802)).await, 1);
+    assert_eq!(used_requests(&store, Quota::Create, at(1802)).await, 1);
     store.finish(second, Delivery::Unconfirmed(line("lost")), at(1803)).await;
-    assert_eq!(used_requests(&store, RateLimited::Create, at(1803)).await, 1);
+    assert_eq!(used_requests(&store, Quota::Create, at(1803)).await, 1);
     store.requeue(first, None, at(1804)).await.expect("queued");
     store.permit(first, at(1805)).await;
     store.accept(first, response("j1", Status::Active), at(1806)).await;
     let follow_up = store.follow_up(row.key, "More", at(1807)).await;
     store.permit(follow_up, at(1808)).await;
     store.finish(follow_up, Delivery::NotSent(line("no network")), at(1809)).await;
-    assert_eq!(used_requests(&store, RateLimited::Create, at(1809)).await, 2);
-    assert_eq!(used_requests(&store, RateLimited::FollowUp, at(1809)).await, 0);
+    assert_eq!(used_requests(&store, Quota::Create, at(1809)).await, 2);
+    assert_eq!(used_requests(&store, Quota::FollowUp, at(1809)).await, 0);
 }
 
 #[tokio::test(flavor = "current_thread")]
@@ -97,7 +97,7 @@ async fn two_instances_never_get_the_permit_for_the_same_prompt() {
         assert_eq!(permitted, 1, "{turns:?}");
         assert!(turns.contains(&SendPermit::NotQueued), "{turns:?}");
     }
-    assert_eq!(used_requests(&one, RateLimited::Create, at(20)).await, 20);
+    assert_eq!(used_requests(&one, Quota::Create, at(20)).await, 20);
 }
 
 #[tokio::test]
@@ -186,8 +186,8 @@ async fn when_the_hourly_limit_is_reached_the_next_prompt_stays_queued() {
     assert_eq!(until, Some(at(3600)));
     assert_eq!(store.permit(first, at(3599)).await, SendPermit::Wait { until: at(3600) });
     assert!(matches!(store.permit(first, at(3600)).await, SendPermit::Go { .. }));
-    assert_eq!(used_requests(&store, RateLimited::Create, at(3600)).await, 100);
-    assert_eq!(used_requests(&store, RateLimited::FollowUp, at(3600)).await, 0);
+    assert_eq!(used_requests(&store, Quota::Create, at(3600)).await, 100);
+    assert_eq!(used_requests(&store, Quota::FollowUp, at(3600)).await, 0);
 }
 
 #[tokio::test]

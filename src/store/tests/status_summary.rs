@@ -1,9 +1,9 @@
 use super::*;
 use crate::model::change::QueueChange;
+use crate::model::job::{JobGroup, PullRequestCounts};
 use crate::model::prompt::DeliveryKind;
 use crate::model::pull_request::tests::open_pull_request;
 use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestState, PullRequestTurn, Review};
-use crate::model::row::{JobGroup, PullRequestCounts};
 use crate::store::{ReportedPullRequest, schema};
 use std::fs;
 

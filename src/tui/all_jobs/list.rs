@@ -1,7 +1,7 @@
 //! The jobs of all profiles, each with the profile under which it is listed.
 
+use crate::model::job::{Job, JobKey};
 use crate::model::load::Load;
-use crate::model::row::{Job, JobKey};
 use crate::tui::filter::JobFilter;
 use crate::tui::jobs::JobList;
 use std::collections::HashMap;

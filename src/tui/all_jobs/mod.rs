@@ -15,8 +15,8 @@ use super::profiles::ProfilesDialog;
 use super::{AllProfilesJobs, Screen};
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
+use crate::model::job::{Job, JobKey, RemainingJobs};
 use crate::model::load::{Load, Timed};
-use crate::model::row::{Job, JobKey, RemainingJobs};
 use crate::tui::JobsEffect;
 use crate::tui::widgets::list_state::line_at;
 
@@ -29,7 +29,7 @@ impl Component for AllJobsDialog {
         &[Context::AllJobs, Context::Lists, Context::Everywhere]
     }
 
-    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
         let open = app.all_jobs.as_ref()?;
         match action {
             Action::Copy => Some(job_label(action, app)),
@@ -328,8 +328,8 @@ mod tests {
     use crate::model::change::LocalChange;
     use crate::model::endpoint::ApiKey;
     use crate::model::engine_event::EngineEvent;
-    use crate::model::job::Status;
-    use crate::model::row::JobKey;
+    use crate::model::job::JobKey;
+    use crate::model::remote_job::Status;
     use crate::model::text::CleanText;
     use crate::tui::ProfileEntry;
     use crate::tui::jobs::JobLine;

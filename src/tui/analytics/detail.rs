@@ -120,17 +120,17 @@ impl Component for RowDetail {
         &[Context::RowDetail, Context::Lists, Context::Everywhere]
     }
 
-    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
         match action {
             Action::LoadAll => {
                 let conversation = app.analytics.conversations.get(self.content.conversation_id.as_ref()?);
                 let can_load = conversation.is_none_or(|messages| messages.shown().is_none() && !messages.is_loading());
-                Label::default_if(can_load)
+                FooterLabel::default_if(can_load)
             }
-            Action::Open => Label::default_if(self.content.page.is_some()),
-            Action::NextRow => Label::default_if(self.content.position.0 + 1 < self.content.position.1),
-            Action::PreviousRow => Label::default_if(self.content.position.0 > 0),
-            _ => Some(Label::Default),
+            Action::Open => FooterLabel::default_if(self.content.page.is_some()),
+            Action::NextRow => FooterLabel::default_if(self.content.position.0 + 1 < self.content.position.1),
+            Action::PreviousRow => FooterLabel::default_if(self.content.position.0 > 0),
+            _ => Some(FooterLabel::Default),
         }
     }
 

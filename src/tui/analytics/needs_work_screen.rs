@@ -138,12 +138,16 @@ impl Component for NeedsWorkScreen {
         &[Context::Analytics, Context::Lists, Context::Everywhere]
     }
 
-    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
         let tab = &app.analytics.needs_work;
         let has_pages = !tab.found.pages.is_empty();
         match action {
-            Action::Open | Action::Mark | Action::NewJob | Action::Copy => Label::default_if(tab.selected().is_some()),
-            Action::Filter | Action::NextSort | Action::ReverseSort | Action::Export => Label::default_if(has_pages),
+            Action::Open | Action::Mark | Action::NewJob | Action::Copy => {
+                FooterLabel::default_if(tab.selected().is_some())
+            }
+            Action::Filter | Action::NextSort | Action::ReverseSort | Action::Export => {
+                FooterLabel::default_if(has_pages)
+            }
             Action::Close => close_label(&tab.list),
             Action::LoadAll if app.analytics.loading_count() > 0 => None,
             Action::LoadAll => match app.analytics.loaded_reports().missing().is_empty() {
@@ -151,7 +155,7 @@ impl Component for NeedsWorkScreen {
                 false => Some("load missing".into()),
             },
             Action::Fold | Action::Compare | Action::CompareWith => None,
-            _ => Some(Label::Default),
+            _ => Some(FooterLabel::Default),
         }
     }
 

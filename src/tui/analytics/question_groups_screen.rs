@@ -36,12 +36,12 @@ impl Component for QuestionGroupsScreen {
         &[Context::Analytics, Context::Lists, Context::Everywhere]
     }
 
-    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
         let groups = &app.analytics.question_groups;
         let is_shown = groups.selected().is_some();
         match action {
             Action::Open => is_shown.then(|| "questions".into()),
-            Action::Mark | Action::Copy | Action::NewJob => Label::default_if(is_shown),
+            Action::Mark | Action::Copy | Action::NewJob => FooterLabel::default_if(is_shown),
             Action::Export => None,
             Action::Fold => Some(match groups.grouping() {
                 Some(Grouping::Page) => "by category".into(),

@@ -39,21 +39,23 @@ impl<R: ReportRow> Component for ReportScreen<R> {
         &[Context::Analytics, Context::Lists, Context::Everywhere]
     }
 
-    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
         let tab = R::of(&app.analytics);
         let has_rows = tab.report().is_some_and(|report| !report.rows.is_empty());
         let is_shown = tab.selected().is_some();
         match action {
-            Action::Open | Action::Mark | Action::Copy | Action::NewJob => Label::default_if(is_shown),
-            Action::Filter | Action::NextSort | Action::ReverseSort | Action::Export => Label::default_if(has_rows),
+            Action::Open | Action::Mark | Action::Copy | Action::NewJob => FooterLabel::default_if(is_shown),
+            Action::Filter | Action::NextSort | Action::ReverseSort | Action::Export => {
+                FooterLabel::default_if(has_rows)
+            }
             Action::LoadAll if tab.stop().is_some() => Some("stop loading".into()),
             Action::LoadAll if tab.is_loading() => None,
             Action::LoadAll => {
                 let is_partial = tab.report().is_some_and(|report| !report.is_complete());
-                Label::default_if(is_partial || !tab.partial_compared_ranges().is_empty())
+                FooterLabel::default_if(is_partial || !tab.partial_compared_ranges().is_empty())
             }
             Action::Compare if tab.compared_ranges().is_some() => Some("stop comparing".into()),
-            Action::Compare | Action::CompareWith => Label::default_if(has_rows),
+            Action::Compare | Action::CompareWith => FooterLabel::default_if(has_rows),
             Action::Fold => match (R::TAB, app.analytics.is_by_page) {
                 (AnalyticsTab::Feedback, true) => Some("comments".into()),
                 (AnalyticsTab::Feedback, false) | (AnalyticsTab::Questions, _) => Some("by page".into()),
@@ -61,7 +63,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
             },
             Action::Close if tab.stop().is_some() => Some("stop loading".into()),
             Action::Close => close_label(tab.list()),
-            _ => Some(Label::Default),
+            _ => Some(FooterLabel::Default),
         }
     }
 
@@ -232,7 +234,7 @@ pub(super) fn act_on_list<T: ListTab>(
 }
 
 /// Returns the label of Esc in the footer of a list.
-pub(super) fn close_label<R: HasFields>(list: &RowList<R>) -> Option<Label> {
+pub(super) fn close_label<R: HasFields>(list: &RowList<R>) -> Option<FooterLabel> {
     match list.marked_count() {
         0 if list.filter_text().is_empty() => list.listed_group().map(|_| "list all".into()),
         0 => Some("clear filter".into()),
@@ -277,7 +279,7 @@ pub(in crate::tui) fn click_range_rule(tab: AnalyticsTab, at: Position, rule: Re
     if !rule.contains(at) {
         return false;
     }
-    if let Some(clicked) = tab.at(at, rule, cx.app.is_filtering()) {
+    if let Some(clicked) = tab.tab_at(at, rule, cx.app.is_filtering()) {
         cx.app.show_analytics_tab(clicked);
         return true;
     }

@@ -85,7 +85,7 @@ impl AnalyticsTab {
     }
 
     /// Returns the tab whose name was clicked in the upper rule.
-    pub(in crate::tui) fn at(self, at: Position, rule: Rect, is_filtered: bool) -> Option<Self> {
+    pub(in crate::tui) fn tab_at(self, at: Position, rule: Rect, is_filtered: bool) -> Option<Self> {
         let mut x = usize::from(title_area(rule).x);
         self.shown(rule.width, is_filtered).filter(|_| rule.contains(at)).find(|tab| {
             let start = x;
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_click_finds_the_name_under_it() {
         let rule = Rect::new(0, 1, 100, 1);
-        let at = |x| AnalyticsTab::Pages.at(Position { x, y: 1 }, rule, false);
+        let at = |x| AnalyticsTab::Pages.tab_at(Position { x, y: 1 }, rule, false);
         assert_eq!(
             [2, 6, 7, 9, 16].map(at),
             [
@@ -120,8 +120,8 @@ mod tests {
                 Some(AnalyticsTab::Searches)
             ]
         );
-        assert_eq!(AnalyticsTab::Pages.at(Position { x: 2, y: 2 }, rule, false), None);
+        assert_eq!(AnalyticsTab::Pages.tab_at(Position { x: 2, y: 2 }, rule, false), None);
         let narrow = Rect::new(0, 1, 60, 1);
-        assert_eq!(AnalyticsTab::Feedback.at(Position { x: 3, y: 1 }, narrow, false), Some(AnalyticsTab::Feedback));
+        assert_eq!(AnalyticsTab::Feedback.tab_at(Position { x: 3, y: 1 }, narrow, false), Some(AnalyticsTab::Feedback));
     }
 }

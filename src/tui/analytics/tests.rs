@@ -11,7 +11,7 @@ use crate::model::failure::{Failure, FailureKind};
 use crate::model::period::DateRange;
 use crate::model::report::{CacheOverview, CachedRange, LoadEndReason, Report, StoredReport};
 use crate::model::text::CleanText;
-use crate::model::views::{Count, Counts, PageRow, ViewsPage};
+use crate::model::views::{Count, Counts, PageRow, ViewsResponse};
 use crate::tui::compose::editor::Editor;
 use crate::tui::confirm::ConfirmDialog;
 use crate::tui::draw::{ColorDepth, Theme, draw};
@@ -229,7 +229,7 @@ fn pages_that_need_work_show_unknown_signals_as_unknown() {
     let (mut app, range) = open(AnalyticsTab::NeedsWork);
     let row =
         PageRow { path: CleanText::line("/sso"), counts: Counts { total: Count::Known(940), ..Counts::default() } };
-    let page = ViewsPage { rows: vec![row], ..ViewsPage::default() };
+    let page = ViewsResponse { rows: vec![row], ..ViewsResponse::default() };
     let views = Arc::new(Report::from_first_response(range, page, true, at(0)));
     app.update(Msg::Analytics(AnalyticsMsg::CachedViews(Some(views))), at(0));
     let question = Question {
@@ -255,7 +255,8 @@ fn pages_that_need_work_use_the_page_views_that_the_tab_pages_has_loaded() {
     let (mut app, range) = open(AnalyticsTab::NeedsWork);
     let views = |complete: bool, views: i64, minute: i64| {
         let counts = Counts { total: Count::Known(views), ..Counts::default() };
-        let page = ViewsPage { rows: vec![PageRow { path: CleanText::line("/sso"), counts }], ..ViewsPage::default() };
+        let page =
+            ViewsResponse { rows: vec![PageRow { path: CleanText::line("/sso"), counts }], ..ViewsResponse::default() };
         Arc::new(Report::from_first_response(range, page, complete, at(minute)))
     };
     let down = PageFeedback { path: CleanText::line("/sso"), thumbs_down: Count::Known(2), ..PageFeedback::default() };

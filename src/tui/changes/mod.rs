@@ -15,8 +15,8 @@ mod quote;
 mod rows;
 
 use crate::model::diff::{Diff, LoadedDiff, changed_words};
+use crate::model::job::{JobKey, RemainingJobs};
 use crate::model::load::{Load, Timed};
-use crate::model::row::{JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
 use crate::tui::compose::editor::Editor;
@@ -253,22 +253,22 @@ impl Component for Changes {
         true
     }
 
-    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
         let has_rows = self.rows.len() > 0;
         match action {
             Action::SaveFilter => None,
             Action::Close if self.anchor.is_some() => Some("unmark".into()),
             Action::Close if self.search.is_some() => Some("end search".into()),
-            Action::NextMatch | Action::PreviousMatch => Label::default_if(self.search.is_some()),
-            Action::NextFile | Action::PreviousFile => Label::default_if(self.rows.file_starts().count() > 1),
+            Action::NextMatch | Action::PreviousMatch => FooterLabel::default_if(self.search.is_some()),
+            Action::NextFile | Action::PreviousFile => FooterLabel::default_if(self.rows.file_starts().count() > 1),
             Action::Whitespace => has_rows.then(|| match self.ignores_whitespace {
                 true => "show whitespace".into(),
-                false => Label::Default,
+                false => FooterLabel::Default,
             }),
-            Action::Mark | Action::Filter => Label::default_if(has_rows),
+            Action::Mark | Action::Filter => FooterLabel::default_if(has_rows),
             Action::OpenPr if self.selected_page().is_some() => Some("open page".into()),
-            Action::FollowUp => Label::default_if(app.jobs.get(self.job).is_some_and(|job| job.id.is_some())),
-            _ => Some(Label::Default),
+            Action::FollowUp => FooterLabel::default_if(app.jobs.get(self.job).is_some_and(|job| job.id.is_some())),
+            _ => Some(FooterLabel::Default),
         }
     }
 

@@ -6,9 +6,9 @@ use super::editor::{MAX_TEXT_COLUMNS, MIN_ROWS_WITH_RULE};
 use super::status_line::{EditorStatus, draft_state_text};
 use crate::model::batch::parse_prompts;
 use crate::model::failure::Failure;
-use crate::model::ledger::{Budget, RATE_LIMIT_WINDOW, RateLimited};
+use crate::model::job::{Job, JobGroup};
+use crate::model::ledger::{Budget, Quota, RATE_LIMIT_WINDOW};
 use crate::model::prompt::DraftTarget;
-use crate::model::row::{Job, JobGroup};
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::{draw_line, draw_text_margin};
@@ -197,17 +197,17 @@ impl App {
 
     /// Describes when this many new jobs would start.
     fn batch_schedule(&self, jobs: usize, now: Time) -> String {
-        if !self.has_budget(RateLimited::Create) {
+        if !self.has_budget(Quota::Create) {
             return format!("{}; requests left this hour: unknown", plural(jobs, "job"));
         }
         let ahead = self.jobs.count_of(JobGroup::Queued);
-        schedule_text(jobs, ahead, self.budget(RateLimited::Create), now, self.config.offset)
+        schedule_text(jobs, ahead, self.budget(Quota::Create), now, self.config.offset)
     }
 
     /// Whether the hourly limit lets this many new jobs start now.
     fn can_start_at_once(&self, jobs: usize) -> bool {
-        let left = usize::try_from(self.budget(RateLimited::Create).requests_left()).unwrap_or(usize::MAX);
-        self.has_budget(RateLimited::Create) && jobs + self.jobs.count_of(JobGroup::Queued) <= left
+        let left = usize::try_from(self.budget(Quota::Create).requests_left()).unwrap_or(usize::MAX);
+        self.has_budget(Quota::Create) && jobs + self.jobs.count_of(JobGroup::Queued) <= left
     }
 
     pub(in crate::tui) fn apply_queued_batch(
@@ -248,16 +248,16 @@ impl Component for Batch {
         }
     }
 
-    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
         match (action, &self.step) {
             (Action::Confirm, BatchStep::Reading(_)) => None,
             (Action::Confirm, BatchStep::Preview(preview)) => {
                 let jobs = preview.prompts.len();
                 let verb = if app.can_start_at_once(jobs) { "start" } else { "queue" };
-                Some(Label::Text(format!("{verb} {}", plural(jobs, "job")).into()))
+                Some(FooterLabel::Text(format!("{verb} {}", plural(jobs, "job")).into()))
             }
             (Action::Close, BatchStep::Writing) if self.input.is_blank() => Some("close".into()),
-            _ => Some(Label::Default),
+            _ => Some(FooterLabel::Default),
         }
     }
 
@@ -397,7 +397,7 @@ impl Batch {
                 _ => Some(("", [format!("{prompts}, separated by blank lines"), prompts])),
             },
             draft: draft_state_text(app, DraftTarget::Batch, &self.draft_state),
-            limited: RateLimited::Create,
+            quota: Quota::Create,
             requests: self.prompt_count,
         }
     }
@@ -466,7 +466,7 @@ mod tests {
 
     fn schedule(jobs: usize, ahead: usize, used: u32, resets: Option<&str>) -> String {
         let resets_at = resets.map(|at| at.parse().expect("a time"));
-        let budget = Budget { used, limit: 100, resets_at, ..Budget::unused(RateLimited::Create) };
+        let budget = Budget { used, limit: 100, resets_at, ..Budget::unused(Quota::Create) };
         schedule_text(jobs, ahead, budget, now(), FixedOffset::east_opt(3600).expect("an offset"))
     }
 
@@ -494,7 +494,7 @@ mod tests {
     fn after_a_429_no_job_starts_before_the_wait_is_over() {
         let until = Some("2026-11-20T14:03:30Z".parse().expect("a time"));
         let blocked = until.map(|until| Wait { until, is_estimate: false });
-        let budget = Budget { used: 3, limit: 100, resets_at: until, blocked, ..Budget::unused(RateLimited::Create) };
+        let budget = Budget { used: 3, limit: 100, resets_at: until, blocked, ..Budget::unused(Quota::Create) };
         let text = schedule_text(2, 0, budget, now(), FixedOffset::east_opt(0).expect("UTC"));
         assert_eq!(text, "2 jobs: none now, 2 from 14:03 on, as the hourly limit allows");
     }

@@ -2,9 +2,9 @@
 //! prompts have been saved.
 
 use super::editor::Editor;
-use crate::model::ledger::RateLimited;
+use crate::model::job::{Job, JobKey};
+use crate::model::ledger::Quota;
 use crate::model::prompt::{DeliveryKind, DraftTarget, PromptId};
-use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::tui::bulk_action::{BulkAction, Targets};
 use crate::tui::component::prelude::*;
@@ -136,8 +136,8 @@ impl Editor {
             return true;
         }
         let n = self.targets.len();
-        let cost = if app.has_budget(RateLimited::FollowUp) {
-            let left = app.budget(RateLimited::FollowUp).requests_left();
+        let cost = if app.has_budget(Quota::FollowUp) {
+            let left = app.budget(Quota::FollowUp).requests_left();
             let waits = if usize::try_from(left).is_ok_and(|left| left < n) { " The rest is queued." } else { "" };
             format!("Uses {n} of {left} follow-ups left this hour (counted on this computer).{waits}")
         } else {

@@ -6,8 +6,8 @@ use super::draft_state::{DraftState, join_drafts};
 use super::picker::{Picker, PickerKind};
 use super::status_line::{EditorStatus, draft_state_text};
 use crate::model::failure::Failure;
+use crate::model::job::{JobKey, RemainingJobs};
 use crate::model::prompt::{DraftTarget, PromptKind, Resolution};
-use crate::model::row::{JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::{draw_line, draw_text_margin};
@@ -383,8 +383,8 @@ impl Component for Editor {
         &[Context::Editor, Context::Text, Context::Everywhere]
     }
 
-    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
-        Label::default_if(match action {
+    fn footer_label(&self, action: Action, _app: &App) -> Option<FooterLabel> {
+        FooterLabel::default_if(match action {
             Action::NextBlank => !self.is_in_external_editor && self.input.has_blank(),
             Action::Close if self.is_unchanged() => return Some("close".into()),
             Action::Send | Action::Edit(_) | Action::History | Action::Templates | Action::ExternalEditor => {
@@ -665,7 +665,7 @@ impl Editor {
         EditorStatus {
             content,
             draft: draft_state_text(app, self.slot, &self.draft_state),
-            limited: self.kind.limited_operation(),
+            quota: self.kind.quota(),
             requests: self.targets.len().max(1),
         }
     }

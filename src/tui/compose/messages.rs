@@ -4,8 +4,8 @@ use crate::model::Time;
 use crate::model::analytics::signal_snapshot::SignalSnapshot;
 use crate::model::change::DiscardedPrompts;
 use crate::model::failure::Failure;
+use crate::model::job::{Job, JobKey};
 use crate::model::prompt::{DraftTarget, PromptId, Resolution};
-use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 
 /// A message about prompts and drafts.

@@ -272,8 +272,8 @@ impl Component for Picker {
         }
     }
 
-    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
-        Label::default_if(match action {
+    fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
+        FooterLabel::default_if(match action {
             Action::Confirm => self.selected().is_some(),
             Action::DeleteDraft => app.draft_count() > 0,
             Action::Close if self.kind == PickerKind::Templates => return Some("without template".into()),

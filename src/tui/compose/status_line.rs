@@ -3,7 +3,7 @@
 
 use super::draft_state::DraftState;
 use crate::model::Time;
-use crate::model::ledger::{RATE_LIMIT_WINDOW, RateLimited, Wait};
+use crate::model::ledger::{Quota, RATE_LIMIT_WINDOW, Wait};
 use crate::model::prompt::DraftTarget;
 use crate::tui::App;
 use crate::tui::draw::Theme;
@@ -24,14 +24,14 @@ pub(super) struct EditorStatus {
     /// The state of the draft. May be empty.
     pub draft: String,
     /// The operation that sending the text uses, and how many of its requests.
-    pub limited: RateLimited,
+    pub quota: Quota,
     pub requests: usize,
 }
 
 impl EditorStatus {
     /// Returns what sending costs in the longest form that fits, with its style.
     pub(super) fn cost(&self, view: View<'_>, width: usize) -> (String, Style) {
-        let (forms, style) = cost_forms(view.app, view.theme, self.limited, self.requests, view.now);
+        let (forms, style) = cost_forms(view.app, view.theme, self.quota, self.requests, view.now);
         (forms.into_iter().skip(1).find(|text| text.width() <= width).unwrap_or_default(), style)
     }
 
@@ -59,7 +59,7 @@ impl EditorStatus {
             }
             left.line()
         });
-        let (rights, style) = cost_forms(app, theme, self.limited, self.requests, now);
+        let (rights, style) = cost_forms(app, theme, self.quota, self.requests, now);
         // Pairs of a left and a right form, by index, from the longest to the shortest.
         let forms = [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2), (3, 2), (4, 2)];
         let texts = |(left, right): (usize, usize)| Some((lefts.get(left)?, rights.get(right)?));
@@ -79,12 +79,12 @@ impl EditorStatus {
 
 /// Returns the cost of sending in a long, a medium and a short form, and its style. The forms are empty if the number
 /// of requests left is unknown.
-fn cost_forms(app: &App, theme: &Theme, limited: RateLimited, requests: usize, now: Time) -> ([String; 3], Style) {
-    if !app.has_budget(limited) {
+fn cost_forms(app: &App, theme: &Theme, quota: Quota, requests: usize, now: Time) -> ([String; 3], Style) {
+    if !app.has_budget(quota) {
         return (Default::default(), theme.muted);
     }
-    let budget = app.budget(limited);
-    let (left, label) = (budget.requests_left(), limited.label());
+    let budget = app.budget(quota);
+    let (left, label) = (budget.requests_left(), quota.label());
     let until = budget.resets_at.filter(|at| *at > now).unwrap_or(now + RATE_LIMIT_WINDOW);
     let when = app.send_time(budget.blocked.unwrap_or(Wait { until, is_estimate: false }), now);
     let fits = usize::try_from(left).is_ok_and(|left| requests <= left);
@@ -145,11 +145,11 @@ mod tests {
     fn line(width: usize, requests: usize, used: u32) -> String {
         let mut app = crate::tui::finish_alerts::tests::app(Vec::new());
         app.config.profile = CleanText::line("acme-docs");
-        let budget = Budget { used, limit: 100, resets_at: Some(at(1320)), ..Budget::unused(RateLimited::Create) };
-        app.update(Msg::Engine(EngineEvent::Budget(RateLimited::Create, budget)), at(0));
+        let budget = Budget { used, limit: 100, resets_at: Some(at(1320)), ..Budget::unused(Quota::Create) };
+        app.update(Msg::Engine(EngineEvent::Budget(Quota::Create, budget)), at(0));
         let content = Some(("template ", ["fix-page".to_owned(), "fix-page".to_owned()]));
         let draft = "draft saved 14:02".to_owned();
-        let status = EditorStatus { content, draft, limited: RateLimited::Create, requests };
+        let status = EditorStatus { content, draft, quota: Quota::Create, requests };
         let theme = Theme::new(ColorDepth::None);
         let line = status.line(View { app: &app, theme: &theme, now: at(0) }, width);
         let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();

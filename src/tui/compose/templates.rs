@@ -4,8 +4,8 @@
 use super::blanks::split_at_blank;
 use super::editor::Editor;
 use crate::model::Time;
+use crate::model::job::Job;
 use crate::model::prompt::DraftTarget;
-use crate::model::row::Job;
 use crate::tui::{App, Screen};
 
 /// The values of blanks. A value is `None` if it is unknown.

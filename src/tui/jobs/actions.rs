@@ -1,13 +1,13 @@
 //! The actions that work in every list of jobs: on the jobs screen and in the list of all profiles' jobs. They act on
 //! [`App::active_list`].
 
+use crate::model::job::Job;
 use crate::model::prompt::DeliveryKind;
-use crate::model::row::Job;
 use crate::tui::component::prelude::*;
 use crate::tui::queue::has_queued_prompt;
 
 /// Returns the label of an action in the footer. `None` if the action would do nothing now.
-pub(in crate::tui) fn footer_label(action: Action, app: &App) -> Option<Label> {
+pub(in crate::tui) fn footer_label(action: Action, app: &App) -> Option<FooterLabel> {
     let list = app.active_list();
     let selected = list.selected();
     let is_possible = match action {
@@ -35,16 +35,16 @@ pub(in crate::tui) fn footer_label(action: Action, app: &App) -> Option<Label> {
 }
 
 /// Returns the label of an action on the selected job. It may depend on the state of the job.
-pub(in crate::tui) fn job_label(action: Action, app: &App) -> Label {
+pub(in crate::tui) fn job_label(action: Action, app: &App) -> FooterLabel {
     let list = app.active_list();
-    let Some(job) = list.selected().filter(|_| list.marked_count() == 0) else { return Label::Default };
+    let Some(job) = list.selected().filter(|_| list.marked_count() == 0) else { return FooterLabel::Default };
     match action {
         Action::Copy if job.remote.pr_link.is_none() => "copy id".into(),
         Action::Dismiss if job.local.dismissed => "restore".into(),
         Action::MarkDone if job.is_handled() => "reopen".into(),
         Action::PauseQueue if job.local.undelivered == Some(DeliveryKind::Paused) => "resume".into(),
         Action::Resolve if !job.local.undelivered.is_some_and(DeliveryKind::needs_user) => "take over".into(),
-        _ => Label::Default,
+        _ => FooterLabel::Default,
     }
 }
 

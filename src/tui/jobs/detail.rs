@@ -4,12 +4,12 @@ use super::job_facts::FactName;
 use super::next_step::KeySentence;
 use crate::model::Time;
 use crate::model::failure::Failure;
-use crate::model::job::{Status, pr_number};
+use crate::model::job::{Job, JobKey};
 use crate::model::job_state::JobState;
 use crate::model::link::display_url;
 use crate::model::load::{Load, Timed};
 use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread};
-use crate::model::row::{Job, JobKey};
+use crate::model::remote_job::{Status, pr_number};
 use crate::model::text::CleanText;
 use crate::tui::format::{fit, format_count, format_duration};
 use crate::tui::impact::{JobPages, PagesLine, pages_lines};
@@ -437,7 +437,7 @@ pub fn kind_text(kind: PromptKind) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::job::Status;
+    use crate::model::remote_job::Status;
     use crate::tui::jobs::tests::at;
 
     fn thread() -> Thread {

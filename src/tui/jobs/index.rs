@@ -7,7 +7,7 @@
 use super::super::filter::{JobFilter, Match, SearchUpdate};
 use super::super::order::{JobSortKey, JobSorting, SECTION_COUNT, Sort, section_index};
 use super::{JobList, shown_group};
-use crate::model::row::{JobKey, PullRequestCounts};
+use crate::model::job::{JobKey, PullRequestCounts};
 
 impl JobList {
     /// Filters and sorts all rows. The selected job stays selected if it is still listed.
@@ -218,10 +218,10 @@ impl EntriesBySection {
 mod tests {
     use super::super::tests::row;
     use super::*;
-    use crate::model::job::Status;
+    use crate::model::job::Job;
     use crate::model::pull_request::tests::open_pull_request;
     use crate::model::pull_request::{PullRequest, PullRequestState};
-    use crate::model::row::Job;
+    use crate::model::remote_job::Status;
     use crate::model::text::CleanText;
     use crate::tui::filter::FilterState;
     use proptest::prelude::*;

@@ -1,10 +1,10 @@
 //! The labelled facts about a job and its pull request, in the details: which of them are known, and their values.
 
 use crate::model::colors::ColorRole;
+use crate::model::job::Job;
 use crate::model::job_state::fact_shown_as_state;
 use crate::model::link::{WebLink, short_display_url};
 use crate::model::pull_request::{Checks, ChecksState, PullRequest, Review};
-use crate::model::row::Job;
 use crate::model::text::CleanText;
 use crate::tui::format::{format_count, plural};
 use std::borrow::Cow;

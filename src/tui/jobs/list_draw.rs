@@ -8,10 +8,10 @@
 //! ```
 
 use crate::model::Time;
+use crate::model::job::{Job, JobGroup};
 use crate::model::job_state::{
     JobState, MARKED, NEEDS_YOU, NOT_OPENED, SELECTED, fact_shown_as_state, list_word, pull_request_cell,
 };
-use crate::model::row::{Job, JobGroup};
 use crate::model::text::CleanText;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::draw_pane_rule;

@@ -6,14 +6,14 @@ use crate::model::diff::LoadedDiff;
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
 use crate::model::impact::PageImpact;
-use crate::model::job::JobId;
+use crate::model::job::{InitialRows, Job, JobKey};
 use crate::model::load::Timed;
 use crate::model::log::LogEntry;
 use crate::model::preview::{Build, StartedBuild};
 use crate::model::prompt::{DraftTarget, Thread};
 use crate::model::pull_request_action::{ActionOutcome, HeadCommit, PullRequestAction, UnsentReviewKind};
 use crate::model::pull_request_details::{PullRequestDetails, SiteFacts};
-use crate::model::row::{InitialRows, Job, JobKey};
+use crate::model::remote_job::JobId;
 use crate::model::text::CleanText;
 use std::collections::HashMap;
 

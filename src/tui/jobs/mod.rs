@@ -22,8 +22,8 @@ use super::filter::{FilterState, Match};
 use super::format::{display_width, position_text};
 use super::marks::MarkedJobs;
 use super::order::{JobOrder, JobSortKey, JobSorting, ListItem, SECTION_COUNT, section_index};
-use crate::model::job::Status;
-use crate::model::row::{InitialRows, Job, JobGroup, JobKey, PullRequestCounts};
+use crate::model::job::{InitialRows, Job, JobGroup, JobKey, PullRequestCounts};
+use crate::model::remote_job::Status;
 use crate::model::text::CleanText;
 use crate::tui::widgets::scroll::FirstLine;
 use std::collections::{BTreeSet, HashMap};
@@ -395,8 +395,8 @@ fn shown_group(row: &Job, keeps_group: bool) -> JobGroup {
 pub(crate) mod tests {
     use super::*;
     use crate::model::Time;
-    use crate::model::job::JobId;
     use crate::model::pull_request::tests::open_pull_request;
+    use crate::model::remote_job::JobId;
     use crate::tui::filter::JobFilter;
     use crate::tui::widgets::scroll::Scroll;
 

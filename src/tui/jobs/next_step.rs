@@ -1,11 +1,11 @@
 //! The sentence in the details of a job that says what to do next.
 
 use crate::model::connection::Connection;
-use crate::model::job::Status;
+use crate::model::job::Job;
 use crate::model::poll::next_poll;
 use crate::model::prompt::DeliveryKind;
 use crate::model::pull_request::{PullRequestFact, PullRequestTurn};
-use crate::model::row::Job;
+use crate::model::remote_job::Status;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::wrap::wrap;
 use crate::tui::{App, Pane};

@@ -6,7 +6,7 @@ use super::detail::{DetailLines, facts};
 use super::list_draw::list_table;
 use super::next_step::next_step;
 use super::{JobLine, JobList, detail_draw, list_draw};
-use crate::model::row::{Job, JobGroup, JobKey};
+use crate::model::job::{Job, JobGroup, JobKey};
 use crate::tui::changes::Changes;
 use crate::tui::component::prelude::*;
 use crate::tui::draw::rules::{draw_rule, draw_separator};
@@ -30,26 +30,28 @@ impl Component for JobsScreen {
         }
     }
 
-    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
         let is_read = app.store == StoreState::Read;
         let selected = app.jobs.selected();
         match action {
-            Action::NewJob | Action::Track | Action::Batch => Label::default_if(is_read),
+            Action::NewJob | Action::Track | Action::Batch => FooterLabel::default_if(is_read),
             Action::Drafts => match app.draft_count() {
                 0 => None,
-                n => Some(Label::Text(crate::tui::format::plural(n, "draft").into())),
+                n => Some(FooterLabel::Text(crate::tui::format::plural(n, "draft").into())),
             },
             Action::Copy => {
                 let has_text = selected.is_some_and(|job| job.remote.pr_link.is_some() || job.id.is_some());
                 (app.jobs.marked_count() > 0 || has_text).then(|| job_label(action, app))
             }
-            Action::Retry => Label::default_if(!app.acts_on_marks() && selected.is_some_and(Job::can_retry)),
-            Action::NextNeedsYou => Label::default_if(app.jobs.count_of(JobGroup::NeedsYou) > 0),
+            Action::Retry => FooterLabel::default_if(!app.acts_on_marks() && selected.is_some_and(Job::can_retry)),
+            Action::NextNeedsYou => FooterLabel::default_if(app.jobs.count_of(JobGroup::NeedsYou) > 0),
             Action::PullRequest if app.acts_on_marks() => {
                 (app.config.pull_requests == PullRequestAccess::Act).then(|| "act on PRs".into())
             }
-            Action::Changes | Action::PullRequest => Label::default_if(!app.acts_on_marks() && app.selected_has_tabs()),
-            Action::BeforeAfter => Label::default_if(selected.is_some_and(|job| !job.local.pages.is_empty())),
+            Action::Changes | Action::PullRequest => {
+                FooterLabel::default_if(!app.acts_on_marks() && app.selected_has_tabs())
+            }
+            Action::BeforeAfter => FooterLabel::default_if(selected.is_some_and(|job| !job.local.pages.is_empty())),
             Action::Close => {
                 let has_filter = !app.jobs_filter_text().trim().is_empty();
                 match self.0 {

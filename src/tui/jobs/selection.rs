@@ -4,7 +4,7 @@
 use super::super::filter::Match;
 use super::super::order::JobSortKey;
 use super::JobList;
-use crate::model::row::{JobGroup, JobKey};
+use crate::model::job::{JobGroup, JobKey};
 use crate::tui::widgets::scroll::{self, Scroll};
 use std::collections::HashSet;
 

@@ -4,9 +4,9 @@ use super::messages::{InitialData, JobsEffect, JobsMsg};
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::impact::{AfterWindow, PageImpact, after_window, missing_ranges, missing_reports};
+use crate::model::job::{InitialRows, Job, JobKey};
 use crate::model::load::Load;
 use crate::model::prompt::DraftTarget;
-use crate::model::row::{InitialRows, Job, JobKey};
 use crate::tui::{App, Effect, PullRequestAccess, Screen, Severity, StoreState};
 use chrono::TimeDelta;
 

@@ -1,7 +1,7 @@
 //! The visible lines of the jobs list.
 
 use super::{JobLine, JobList};
-use crate::model::row::{JobGroup, JobKey};
+use crate::model::job::{JobGroup, JobKey};
 
 impl JobList {
     /// Returns the job on a visible line, counted from the top of the view. Returns `None` if no job is on that line.

@@ -3,9 +3,9 @@
 
 use super::review::ReviewDialog;
 use crate::model::Time;
+use crate::model::job::{Job, JobKey};
 use crate::model::pull_request::{HostKind, PullRequestState, short_commit};
 use crate::model::pull_request_action::{ActionOutcome, HeadCommit, MergeMethod, PullRequestAction, UnsentReviewKind};
-use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::tui::bulk_action::{PullRequestTargets, Targets};
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};

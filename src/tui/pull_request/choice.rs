@@ -8,7 +8,7 @@
 //! ```
 
 use super::actions::{self, ACTIONS, refusal};
-use crate::model::row::{JobKey, RemainingJobs};
+use crate::model::job::{JobKey, RemainingJobs};
 use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::{draw_box, draw_line};
 use crate::tui::draw::text::TextRow;
@@ -69,12 +69,12 @@ impl Component for PullRequestActions {
         &[Context::PullRequest, Context::Lists, Context::Everywhere]
     }
 
-    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
         match action {
             Action::Open => Some("choose".into()),
-            action if ACTIONS.contains(&action) => Label::default_if(self.count(action, app) > 0),
+            action if ACTIONS.contains(&action) => FooterLabel::default_if(self.count(action, app) > 0),
             action if IGNORED.contains(&action) => None,
-            _ => Some(Label::Default),
+            _ => Some(FooterLabel::Default),
         }
     }
 

@@ -1,8 +1,8 @@
 //! What several dialogs about a pull request show.
 
 use crate::model::impact::PagePeriod;
+use crate::model::job::JobKey;
 use crate::model::period::DateRange;
-use crate::model::row::JobKey;
 use crate::model::views::Counts;
 use crate::tui::App;
 use crate::tui::format::count_text;

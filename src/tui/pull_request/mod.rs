@@ -21,10 +21,10 @@ mod lines;
 pub(in crate::tui) mod preview;
 mod review;
 
+use crate::model::job::{Job, JobKey, RemainingJobs};
 use crate::model::load::{Load, Timed};
 use crate::model::pull_request::{PULL_REQUESTS_DISABLED, short_commit};
 use crate::model::pull_request_details::{PullRequestDetails, SiteFacts};
-use crate::model::row::{Job, JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crate::tui::changes::Changes;
 use crate::tui::component::prelude::*;
@@ -142,19 +142,19 @@ impl Component for PullRequestDialog {
         true
     }
 
-    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
         match action {
             Action::Open => match self.target() {
-                LineTarget::Link(_) => Some(Label::Default),
+                LineTarget::Link(_) => Some(FooterLabel::Default),
                 LineTarget::File(_) => Some("changes".into()),
                 LineTarget::Entry(_) | LineTarget::Nothing => None,
             },
-            Action::Preview => Label::default_if(self.preview(app).is_some()),
-            Action::BuildPreview => Label::default_if(app.can_build_preview(self.job)),
+            Action::Preview => FooterLabel::default_if(self.preview(app).is_some()),
+            Action::BuildPreview => FooterLabel::default_if(app.can_build_preview(self.job)),
             Action::OpenPr if self.selected_page(app).is_some() => Some("open page".into()),
-            _ if actions::ACTIONS.contains(&action) => Label::default_if(self.refusal(app, action).is_none()),
-            Action::FollowUp => Label::default_if(app.jobs.get(self.job).is_some_and(|job| job.id.is_some())),
-            _ => Some(Label::Default),
+            _ if actions::ACTIONS.contains(&action) => FooterLabel::default_if(self.refusal(app, action).is_none()),
+            Action::FollowUp => FooterLabel::default_if(app.jobs.get(self.job).is_some_and(|job| job.id.is_some())),
+            _ => Some(FooterLabel::Default),
         }
     }
 

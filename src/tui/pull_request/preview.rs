@@ -3,9 +3,9 @@
 
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
+use crate::model::job::JobKey;
 use crate::model::preview::{Build, BuildState, StartedBuild};
 use crate::model::pull_request_details::page_of_file;
-use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::state::PreviewBuild;

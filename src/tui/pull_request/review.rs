@@ -1,8 +1,8 @@
 //! The dialog in which the text of a review or comment is written. The text is saved for its pull requests like a
 //! draft, until the review was sent.
 
+use crate::model::job::{JobKey, RemainingJobs};
 use crate::model::pull_request_action::UnsentReviewKind;
-use crate::model::row::{JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crate::tui::JobsEffect;
 use crate::tui::bulk_action::PullRequestTargets;
@@ -133,11 +133,11 @@ impl Component for ReviewDialog {
         &[Context::Review, Context::Text, Context::Everywhere]
     }
 
-    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, _app: &App) -> Option<FooterLabel> {
         match action {
-            Action::Confirm => Label::default_if(!self.input.is_blank()),
+            Action::Confirm => FooterLabel::default_if(!self.input.is_blank()),
             Action::Close if self.input.is_blank() => Some("close".into()),
-            _ => Some(Label::Default),
+            _ => Some(FooterLabel::Default),
         }
     }
 

@@ -5,14 +5,14 @@ use crate::model::comparison::ComparedRanges;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::FailureKind;
-use crate::model::ledger::{Budget, CountedBy, RateLimited, Wait};
+use crate::model::ledger::{Budget, CountedBy, Quota, Wait};
 use crate::model::load::Timed;
 use crate::model::report::LoadEndReason;
 use crate::model::report::LoadOutcome;
 use crate::model::report::LoadProgress;
 use crate::model::report::SimilarRange;
 use crate::model::text::CleanText;
-use crate::model::views::{Count, Counts, PageRow, ViewsPage};
+use crate::model::views::{Count, Counts, PageRow, ViewsResponse};
 use crate::tui::confirm::ConfirmDialog;
 use crate::tui::filter_input::FilterInput;
 use crate::tui::msg::AppConfig;
@@ -54,9 +54,9 @@ fn counts(human: i64) -> Counts {
     Counts::new(Count::Known(human), Count::Known(0), Count::Known(human))
 }
 
-fn page(rows: usize, has_more: bool) -> ViewsPage {
+fn page(rows: usize, has_more: bool) -> ViewsResponse {
     let row = |n: usize| PageRow { path: CleanText::line(&format!("/{n}")), counts: counts(1) };
-    ViewsPage { totals: counts(1000), rows: (0..rows).map(row).collect(), has_more: Some(has_more) }
+    ViewsResponse { totals: counts(1000), rows: (0..rows).map(row).collect(), has_more: Some(has_more) }
 }
 
 fn report(range: DateRange, rows: usize, responses: u32, complete: bool, as_of: Time) -> Arc<Report> {
@@ -135,7 +135,7 @@ impl LoadFixture {
         let resets_at = Some(now() + TimeDelta::minutes(22));
         let budget =
             Budget { used: 100 - left, limit: 100, resets_at, blocked: None, counted_by: CountedBy::ThisComputer };
-        self.send(Msg::Engine(EngineEvent::Budget(RateLimited::Views, budget)));
+        self.send(Msg::Engine(EngineEvent::Budget(Quota::Views, budget)));
     }
 
     fn progress(&mut self, range: DateRange, responses: u32) {
@@ -262,7 +262,7 @@ fn a_fresh_first_response_of_the_largest_page_size_is_not_requested_again() {
 fn the_countdown_of_a_rate_limit_is_redrawn_each_second_in_its_last_minute() {
     let mut test = LoadFixture::with_cached(StoredReport::default());
     test.send(Msg::Engine(EngineEvent::Budget(
-        RateLimited::Views,
+        Quota::Views,
         Budget { used: 1, limit: 100, resets_at: None, blocked: None, counted_by: CountedBy::ThisComputer },
     )));
     let until = now() + TimeDelta::minutes(5);

@@ -93,8 +93,8 @@ impl Component for CachedRanges {
         &[Context::CachedRanges, Context::Lists, Context::Everywhere]
     }
 
-    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
-        Label::default_if(match action {
+    fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
+        FooterLabel::default_if(match action {
             Action::Confirm => self.selected().is_some(),
             Action::CompareWith => {
                 let tab = app.analytics.tab;

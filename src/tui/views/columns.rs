@@ -240,12 +240,12 @@ mod tests {
     fn the_sorted_column_is_shown_at_every_width() {
         use crate::model::period::DateRange;
         use crate::model::report::Report;
-        use crate::model::views::ViewsPage;
+        use crate::model::views::ViewsResponse;
         let range = DateRange::last_days(7, chrono::NaiveDate::default());
         let report = || {
             std::sync::Arc::new(Report::from_first_response(
                 range,
-                ViewsPage::default(),
+                ViewsResponse::default(),
                 true,
                 crate::model::Time::default(),
             ))

@@ -74,7 +74,7 @@ impl DailyViews {
 mod tests {
     use super::*;
     use crate::model::text::CleanText;
-    use crate::model::views::{Count, Counts, PageRow, ViewsPage};
+    use crate::model::views::{Count, Counts, PageRow, ViewsResponse};
 
     fn report(day: &str, rows: &[(&str, i64, i64)], complete: bool) -> Report {
         let day = day.parse().expect("a day");
@@ -82,7 +82,7 @@ mod tests {
             path: CleanText::line(path),
             counts: Counts::new(Count::Known(*human), Count::Known(*ai), Count::Known(human + ai)),
         });
-        let page = ViewsPage { rows: rows.collect(), ..ViewsPage::default() };
+        let page = ViewsResponse { rows: rows.collect(), ..ViewsResponse::default() };
         Report::from_first_response(DateRange::last_days(1, day), page, complete, crate::model::Time::default())
     }
 

@@ -11,7 +11,7 @@ use crate::model::failure::{Failure, FailureKind};
 use crate::model::period::{DateRange, Preset};
 use crate::model::report::{CacheOverview, CachedPages, CachedRange, Report};
 use crate::model::text::CleanText;
-use crate::model::views::{Count, Counts, PageRow, ViewsPage};
+use crate::model::views::{Count, Counts, PageRow, ViewsResponse};
 use crate::tui::{ViewsEffect, ViewsMsg};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use std::sync::Arc;
@@ -49,7 +49,7 @@ fn report(range: DateRange, paths: &[String], complete: bool) -> Arc<Report> {
     let rows = paths.iter().map(|path| PageRow { path: CleanText::line(path), counts: counts(3, 1) }).collect();
     Arc::new(Report::from_first_response(
         range,
-        ViewsPage { totals: counts(30, 10), rows, has_more: None },
+        ViewsResponse { totals: counts(30, 10), rows, has_more: None },
         complete,
         now(),
     ))

@@ -12,7 +12,7 @@ use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, LoadProgress};
-use crate::model::views::{Counts, ViewsPage, ViewsQuery};
+use crate::model::views::{Counts, ViewsQuery, ViewsResponse};
 use crate::tui::ViewsEffect;
 
 /// Percentages of all views at which a notice offers to stop: the pages that are left have few views, but need most of
@@ -49,8 +49,8 @@ impl App {
     pub(in crate::tui) fn views_loaded(
         &mut self,
         query: ViewsQuery,
-        result: Result<Timed<ViewsPage>, Failure>,
-        old: Option<Timed<ViewsPage>>,
+        result: Result<Timed<ViewsResponse>, Failure>,
+        old: Option<Timed<ViewsResponse>>,
         now: Time,
     ) {
         let failure = result.as_ref().err().map(|failure| failure.message.to_string());

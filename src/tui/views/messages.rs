@@ -6,13 +6,13 @@ use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::{CacheOverview, LoadOutcome, LoadPlan, Report, StoredReport};
 use crate::model::text::CleanText;
-use crate::model::views::{Counts, ViewsPage, ViewsQuery};
+use crate::model::views::{Counts, ViewsQuery, ViewsResponse};
 
 /// A message about page views.
 #[derive(Debug)]
 pub enum ViewsMsg {
     /// The page views for a query. If the request failed, `old` is the cached response to the query, if any.
-    Loaded { query: ViewsQuery, result: Result<Timed<ViewsPage>, Failure>, old: Option<Timed<ViewsPage>> },
+    Loaded { query: ViewsQuery, result: Result<Timed<ViewsResponse>, Failure>, old: Option<Timed<ViewsResponse>> },
     /// The cached report of a range.
     CachedReportLoaded { range: DateRange, stored: Result<StoredReport, Failure> },
     /// The cached reports of single days of a range, complete or partial; none if they can't be read.

@@ -37,16 +37,16 @@ use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::{Load, Timed};
 use crate::model::period::{DateRange, Period, Preset};
 use crate::model::report::Report;
-use crate::model::views::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, PageRow, ViewsPage, ViewsQuery};
+use crate::model::views::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, PageRow, ViewsQuery, ViewsResponse};
 use crate::tui::ViewsEffect;
 use chrono::TimeDelta;
 use std::sync::Arc;
 
 /// One page of rows from the service, with the query that requested it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ViewsResponse {
+pub struct AnsweredQuery {
     pub query: ViewsQuery,
-    pub page: ViewsPage,
+    pub page: ViewsResponse,
 }
 
 #[derive(Debug)]
@@ -58,7 +58,7 @@ pub struct ViewsScreen {
     period: Period,
     query: ViewsQuery,
     /// The page of rows that is requested or listed. Becomes idle when a [`Report`] is listed instead.
-    load: Load<ViewsResponse>,
+    load: Load<AnsweredQuery>,
     /// The share of the site's views, 0 to 1, that the rows of a partial report cover. Computed when that report is
     /// listed.
     loaded_share: Option<f64>,
@@ -110,7 +110,7 @@ impl ViewsScreen {
     }
 
     /// Returns the page of rows that is requested or listed. Its rows may still belong to an earlier query.
-    pub fn load(&self) -> &Load<ViewsResponse> {
+    pub fn load(&self) -> &Load<AnsweredQuery> {
         &self.load
     }
 
@@ -255,8 +255,8 @@ impl ViewsScreen {
     pub fn apply_response(
         &mut self,
         query: ViewsQuery,
-        result: Result<Timed<ViewsPage>, Failure>,
-        old: Option<Timed<ViewsPage>>,
+        result: Result<Timed<ViewsResponse>, Failure>,
+        old: Option<Timed<ViewsResponse>>,
         now: Time,
     ) -> bool {
         if query != self.query {
@@ -267,8 +267,10 @@ impl ViewsScreen {
             self.load = Load::Idle;
             return true;
         }
-        let with_query =
-            |timed: Timed<ViewsPage>| Timed { value: ViewsResponse { query, page: timed.value }, as_of: timed.as_of };
+        let with_query = |timed: Timed<ViewsResponse>| Timed {
+            value: AnsweredQuery { query, page: timed.value },
+            as_of: timed.as_of,
+        };
         match (result, old) {
             (Err(failure), Some(old)) => {
                 self.load = Load::Failed { failure, at: now, before: Some(with_query(old)) };
@@ -310,10 +312,10 @@ mod tests {
         "2026-11-20T12:00:00Z".parse().expect("a time")
     }
 
-    fn page(rows: usize, has_more: bool) -> Timed<ViewsPage> {
+    fn page(rows: usize, has_more: bool) -> Timed<ViewsResponse> {
         let row = |n: usize| PageRow { path: CleanText::line(&format!("/{n}")), counts: Counts::default() };
         let value =
-            ViewsPage { totals: Counts::default(), rows: (0..rows).map(row).collect(), has_more: Some(has_more) };
+            ViewsResponse { totals: Counts::default(), rows: (0..rows).map(row).collect(), has_more: Some(has_more) };
         Timed { value, as_of: now() }
     }
 

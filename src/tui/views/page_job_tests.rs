@@ -1,9 +1,9 @@
 use super::*;
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::job::Status;
 use crate::model::load::Timed;
 use crate::model::prompt::PromptId;
-use crate::model::views::ViewsPage;
+use crate::model::remote_job::Status;
+use crate::model::views::ViewsResponse;
 use crate::tui::compose::about_pages::template_order;
 use crate::tui::compose::editor::Editor;
 use crate::tui::finish_alerts::tests::{app, press};
@@ -34,7 +34,7 @@ fn views_screen() -> App {
     let mut app = app(vec![job(1, Status::Active)]);
     press(&mut app, '2');
     let query = app.views.query();
-    let value = ViewsPage { totals: counts(10_010, 5000), rows: rows(), has_more: Some(true) };
+    let value = ViewsResponse { totals: counts(10_010, 5000), rows: rows(), has_more: Some(true) };
     app.update(Msg::Views(ViewsMsg::Loaded { query, result: Ok(Timed { value, as_of: at(0) }), old: None }), at(0));
     app
 }
@@ -322,7 +322,7 @@ fn invalid_counts_are_shown_as_received_and_missing_counts_as_unknown() {
     let query = app.views.query();
     let mut rows = rows();
     rows[0].counts = Counts::new(Count::Other(CleanText::line("12.5")), Count::Missing, Count::Known(-3));
-    let value = ViewsPage { totals: counts(1, 1), rows, has_more: Some(true) };
+    let value = ViewsResponse { totals: counts(1, 1), rows, has_more: Some(true) };
     app.update(Msg::Views(ViewsMsg::Loaded { query, result: Ok(Timed { value, as_of: at(0) }), old: None }), at(0));
     let values = app.page_template_values(&paths(&["/a"]), at(0));
     assert_eq!(values.human.as_deref(), Some("12.5 (as received)"));
@@ -349,7 +349,7 @@ fn a_comparison_shows_the_change_and_an_unlisted_page_had_no_views() {
     let mut app = views_screen();
     let range = app.views.query().range;
     let report = |rows: Vec<PageRow>, range: DateRange, complete: bool| {
-        let page = ViewsPage { totals: Counts::default(), rows, has_more: None };
+        let page = ViewsResponse { totals: Counts::default(), rows, has_more: None };
         Arc::new(Report::from_first_response(range, page, complete, at(0)))
     };
     let before = range.step(-1).expect("a range");
@@ -383,7 +383,7 @@ fn many_pages_are_counted_in_the_title_and_listed_in_the_text() {
 fn hidden_marked_pages_are_reported_instead_of_using_the_selected_page() {
     let mut app = views_screen();
     let range = app.views.query().range;
-    let page = ViewsPage { totals: Counts::default(), rows: rows(), has_more: None };
+    let page = ViewsResponse { totals: Counts::default(), rows: rows(), has_more: None };
     app.views.table.show_report(Arc::new(Report::from_first_response(range, page, true, at(0))), None);
     type_text(&mut app, "vv");
     app.views.table.set_filter("/c");
@@ -404,7 +404,7 @@ fn without_pages_the_footer_has_no_keys_for_the_list() {
     let range = app.views.query().range;
     let hinted = |app: &App| app.hints().map(|(_, row, _)| row.hint).collect::<Vec<_>>();
     let report = |rows: Vec<PageRow>| {
-        Arc::new(Report::from_first_response(range, ViewsPage { rows, ..ViewsPage::default() }, true, at(0)))
+        Arc::new(Report::from_first_response(range, ViewsResponse { rows, ..ViewsResponse::default() }, true, at(0)))
     };
     let shaping = ["filter", "sort", "tree", "largest changes"];
     app.views.table.show_report(report(rows()), None);
@@ -412,8 +412,8 @@ fn without_pages_the_footer_has_no_keys_for_the_list() {
     app.views.table.show_report(report(Vec::new()), Some(report(Vec::new())));
     assert!(!shaping.iter().any(|hint| hinted(&app).contains(hint)), "{:?}", hinted(&app));
     assert!(hinted(&views_screen()).contains(&"load all"));
-    let mut spent = crate::model::ledger::Budget::unused(crate::model::ledger::RateLimited::Views);
+    let mut spent = crate::model::ledger::Budget::unused(crate::model::ledger::Quota::Views);
     spent.used = spent.limit;
-    app.budgets.insert(crate::model::ledger::RateLimited::Views, spent);
+    app.budgets.insert(crate::model::ledger::Quota::Views, spent);
     assert!(!hinted(&app).contains(&"load all"));
 }

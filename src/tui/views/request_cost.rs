@@ -7,7 +7,7 @@ use super::super::format::{self, capitalized};
 use super::all_pages::REQUESTS_PER_CONFIRMATION;
 use crate::model::Time;
 use crate::model::connection::Connection;
-use crate::model::ledger::RateLimited;
+use crate::model::ledger::Quota;
 use crate::model::period::DateRange;
 use crate::model::report::{
     EstimateBasis, LoadEstimate, LoadPlan, LoadProgress, SimilarRange, StoredReport, requests_for,
@@ -75,7 +75,7 @@ fn cost_and_basis(at_least: u32, expected: Option<LoadEstimate>) -> [String; 2] 
 impl App {
     /// Returns how many requests for page views are left this hour.
     pub(in crate::tui) fn view_requests_left(&self) -> u32 {
-        self.budget(RateLimited::Views).requests_left()
+        self.budget(Quota::Views).requests_left()
     }
 
     /// Returns the expected cost of loading all pages of a range: from stored data, otherwise estimated from the rows
@@ -200,14 +200,14 @@ impl App {
     /// without requests.
     /// Shows a warning until the next request is free.
     pub(in crate::tui) fn notify_no_requests_left(&mut self, now: Time) {
-        let wait = self.budget(RateLimited::Views).wait().filter(|wait| wait.until > now);
+        let wait = self.budget(Quota::Views).wait().filter(|wait| wait.until > now);
         let until = wait.map_or(now + chrono::TimeDelta::seconds(15), |wait| wait.until);
         let text = self.no_requests_left_text(now);
         self.notify_until_time(until, crate::tui::Severity::Warning, &text, now);
     }
 
     pub(in crate::tui) fn no_requests_left_text(&self, now: Time) -> String {
-        let when = match self.budget(RateLimited::Views).wait().filter(|wait| wait.until > now) {
+        let when = match self.budget(Quota::Views).wait().filter(|wait| wait.until > now) {
             Some(wait) => format!("the next one is free in {}", wait.time_left(now)),
             None => "the next one is free in a moment".to_owned(),
         };

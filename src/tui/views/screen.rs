@@ -32,8 +32,8 @@ impl Component for ViewsComponent {
         &[Context::Views, Context::Lists, Context::Everywhere]
     }
 
-    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
-        is_offered(action, app).then(|| label(action, app).map_or(Label::Default, Label::from))
+    fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
+        is_offered(action, app).then(|| label(action, app).map_or(FooterLabel::Default, FooterLabel::from))
     }
 
     fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
@@ -129,7 +129,7 @@ impl Component for ViewsComponent {
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
         let areas = cx.app.views_areas();
         if areas.range.contains(at) {
-            match AnalyticsTab::Pages.at(at, areas.range, cx.app.is_filtering()) {
+            match AnalyticsTab::Pages.tab_at(at, areas.range, cx.app.is_filtering()) {
                 Some(tab) => cx.app.show_analytics_tab(tab),
                 None => click_range(usize::from(at.x), cx),
             }

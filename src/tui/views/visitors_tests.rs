@@ -3,7 +3,7 @@ use crate::model::failure::{Failure, FailureKind};
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, Report, StoredReport};
 use crate::model::text::CleanText;
-use crate::model::views::{Count, Counts, PageRow, ViewsPage};
+use crate::model::views::{Count, Counts, PageRow, ViewsResponse};
 use crate::tui::draw::{ColorDepth, Theme, draw};
 use crate::tui::finish_alerts::tests::{app, press};
 use crate::tui::jobs::tests::at;
@@ -35,7 +35,7 @@ fn open() -> (App, DateRange) {
     press(&mut app, '2');
     let range = app.views.query().range;
     let page =
-        ViewsPage { totals: counts(90, 30), rows: vec![row("/sso", 60, 20), row("/api", 30, 10)], has_more: None };
+        ViewsResponse { totals: counts(90, 30), rows: vec![row("/sso", 60, 20), row("/api", 30, 10)], has_more: None };
     let report = Some(Arc::new(Report::from_first_response(range, page, true, at(0))));
     let stored = Ok(StoredReport { report, ..StoredReport::default() });
     app.update(Msg::Views(ViewsMsg::CachedReportLoaded { range, stored }), at(0));

@@ -421,8 +421,8 @@ impl Component for Welcome {
         true
     }
 
-    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
-        Label::default_if(match action {
+    fn footer_label(&self, action: Action, _app: &App) -> Option<FooterLabel> {
+        FooterLabel::default_if(match action {
             Action::Demo => self.is_screen(),
             Action::Close => !self.is_screen() || self.is_busy(),
             Action::Interrupt => self.is_screen() && !self.is_busy(),

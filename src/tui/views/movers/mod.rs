@@ -342,10 +342,10 @@ impl Component for Movers {
         true
     }
 
-    fn footer_label(&self, action: Action, _app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, _app: &App) -> Option<FooterLabel> {
         match action {
             Action::NextPane => Some(if self.is_lost_half_focused { "increases" } else { "decreases" }.into()),
-            action => Label::default_if(action != Action::Open || self.selected().is_some()),
+            action => FooterLabel::default_if(action != Action::Open || self.selected().is_some()),
         }
     }
 
@@ -411,7 +411,7 @@ impl Component for Movers {
 mod tests {
     use super::*;
     use crate::model::views::Count;
-    use crate::model::views::{PageRow, ViewsPage};
+    use crate::model::views::{PageRow, ViewsResponse};
     use std::sync::Arc;
 
     fn report(rows: &[(&str, i64, i64)], complete: bool) -> Arc<Report> {
@@ -419,7 +419,7 @@ mod tests {
             path: CleanText::line(path),
             counts: Counts::new(Count::Known(*human), Count::Known(*ai), Count::Known(human + ai)),
         });
-        let page = ViewsPage { rows: rows.collect(), ..ViewsPage::default() };
+        let page = ViewsResponse { rows: rows.collect(), ..ViewsResponse::default() };
         Arc::new(Report::from_first_response(
             DateRange::last_days(7, chrono::NaiveDate::default()),
             page,

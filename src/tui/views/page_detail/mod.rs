@@ -9,10 +9,10 @@ use crate::model::analytics::page_reports::PageReports;
 use crate::model::comparison::ComparedRanges;
 use crate::model::engine_event::EngineEvent;
 use crate::model::impact::{PageHistory, PageImpact, PageViewsState};
+use crate::model::job::JobKey;
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
 use crate::model::report::Report;
-use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts};
 use crate::tui::component::prelude::*;
@@ -355,8 +355,8 @@ impl Component for PageDetail {
         true
     }
 
-    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
-        Label::default_if(match action {
+    fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
+        FooterLabel::default_if(match action {
             Action::LoadAll if app.views.all_pages.active.is_some() => return Some(app.load_all_label().into()),
             Action::Open | Action::BeforeAfter => self.selected_job().is_some(),
             Action::NewJob => app.store == StoreState::Read,

@@ -1,8 +1,8 @@
 use super::*;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::impact::PagePeriod;
-use crate::model::job::Status;
-use crate::model::views::{PageRow, ViewsPage};
+use crate::model::remote_job::Status;
+use crate::model::views::{PageRow, ViewsResponse};
 use crate::tui::compose::editor::Editor;
 use crate::tui::confirm::ConfirmDialog;
 use crate::tui::finish_alerts::tests::{app, press};
@@ -27,13 +27,13 @@ fn views_screen() -> App {
     let mut app = app(vec![job(1, Status::Active), dismissed, job(3, Status::Completed)]);
     press(&mut app, '2');
     let query = app.views.query();
-    let value = ViewsPage { totals: counts(180, 45), rows: rows(), has_more: Some(true) };
+    let value = ViewsResponse { totals: counts(180, 45), rows: rows(), has_more: Some(true) };
     app.update(Msg::Views(ViewsMsg::Loaded { query, result: Ok(Timed { value, as_of: at(0) }), old: None }), at(0));
     app
 }
 
 fn report(range: DateRange, rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
-    Arc::new(Report::from_first_response(range, ViewsPage { rows, ..ViewsPage::default() }, complete, at(0)))
+    Arc::new(Report::from_first_response(range, ViewsResponse { rows, ..ViewsResponse::default() }, complete, at(0)))
 }
 
 fn enter(app: &mut App) -> Vec<Effect> {

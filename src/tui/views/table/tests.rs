@@ -3,7 +3,7 @@ use crate::model::Time;
 use crate::model::comparison::ViewsChange;
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
-use crate::model::views::{Count, Counts, ViewCount, ViewsPage};
+use crate::model::views::{Count, Counts, ViewCount, ViewsResponse};
 use proptest::prelude::*;
 
 fn counts(human: i64, ai: i64) -> Counts {
@@ -19,7 +19,7 @@ fn range() -> DateRange {
 }
 
 fn report(rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
-    let response = ViewsPage { totals: counts(1000, 1000), rows, has_more: None };
+    let response = ViewsResponse { totals: counts(1000, 1000), rows, has_more: None };
     Arc::new(Report::from_first_response(range(), response, complete, Time::default()))
 }
 

@@ -195,15 +195,15 @@ impl Component for TrendDialog {
         &[Context::Trend, Context::Lists, Context::Everywhere]
     }
 
-    fn footer_label(&self, action: Action, app: &App) -> Option<Label> {
+    fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
         let is_missing = |bar: TrendBar| bar.is_missing(app.updated_at);
         let is_loading = self.totals(app).pending_count() > 0;
         let can_load = || !is_loading && app.view_requests_left() > 0 && self.bars(self.totals(app)).any(is_missing);
         match action {
-            Action::LoadAll => Label::default_if(can_load()),
+            Action::LoadAll => FooterLabel::default_if(can_load()),
             Action::Metric if self.is_weekly() => None,
             Action::Metric if self.shows_visitors => Some("views".into()),
-            _ => Some(Label::Default),
+            _ => Some(FooterLabel::Default),
         }
     }
 
