@@ -60,7 +60,13 @@ impl DrainingSession {
                 () = &mut end => break,
                 // The engine would block if nothing received its events.
                 Some(event) = events.recv() => {
-                    if is_same_project || matches!(event, EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_)) {
+                    let is_forwarded = match event {
+                        EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_) => true,
+                        // The new engine has a connection of its own.
+                        EngineEvent::Team(_) => false,
+                        _ => is_same_project,
+                    };
+                    if is_forwarded {
                         let _ = successor.send(event).await;
                     }
                 }

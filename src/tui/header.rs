@@ -69,7 +69,6 @@ impl App {
         } else {
             self.connection_text(now)
         };
-        let team = self.team_text();
         let name = if self.config.is_demo { "demo" } else { self.config.profile.as_str() };
         let gap = if width < MIN_COLUMNS_WIDE_GAP { GAP } else { GAP + 1 };
         let limits = self.limit_texts(now);
@@ -84,6 +83,8 @@ impl App {
         let tab_names = [false, true].map(|has_keys| self.tab_names(has_keys));
         let [tabs_alone, tabs_with_keys] =
             tab_names.each_ref().map(|names| names.iter().map(|(text, _)| gap + text.width()).sum::<usize>());
+        let narrowest = tabs_alone + connection.width() + GAP + 1;
+        let team = self.team_text(width).filter(|team| narrowest + team.width() + GAP <= width);
         // Returns the cells that a form leaves for the profile name, without the gap before it.
         let space_for_name = |form: Form<'_>| {
             let tabs = if form.has_keys { tabs_with_keys } else { tabs_alone };
@@ -124,11 +125,14 @@ impl App {
     }
 
     /// Returns the state of the exchange with the team, if the user should know about it.
-    fn team_text(&self) -> Option<String> {
+    fn team_text(&self, width: usize) -> Option<String> {
+        let is_long = width >= MIN_COLUMNS_LONG_STATUS;
         match self.team {
             TeamStatus::Inactive | TeamStatus::Online => None,
-            TeamStatus::Receiving(changes) => Some(format!("… team: {} received", format_count(changes))),
-            TeamStatus::Offline { .. } => Some("✗ team offline".to_owned()),
+            TeamStatus::Receiving(changes) if is_long => Some(format!("… team: {} received", format_count(changes))),
+            TeamStatus::Receiving(_) => Some("… team".to_owned()),
+            TeamStatus::Offline { .. } if is_long => Some("✗ team offline".to_owned()),
+            TeamStatus::Offline { .. } => Some("✗ team".to_owned()),
         }
     }
 
@@ -254,8 +258,11 @@ mod tests {
         let counted_by = CountedBy::Team { as_of: Some(at(-300)) };
         app.budgets.insert(Quota::Create, Budget { counted_by, ..budget });
         let offline = "✗ team offline".to_owned();
-        assert_eq!(right(&app, 120), (offline.clone(), "new jobs 37/100, team 5m ago ↺ 22m".to_owned()));
+        assert_eq!(right(&app, 120), (offline.clone(), "new jobs 37/100 used, team 5m ago, resets in 22m".to_owned()));
         assert_eq!(right(&app, 80), (offline, "new jobs 37/100".to_owned()));
+        assert_eq!(right(&app, 40), ("✗ team".to_owned(), String::new()));
+        app.connection = Connection::Unusable { reason: CleanText::line("a page") };
+        assert_eq!(right(&app, 40), (String::new(), String::new()));
     }
 
     #[test]

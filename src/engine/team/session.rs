@@ -70,6 +70,7 @@ pub(in crate::engine) async fn run_sessions(inner: Arc<EngineState>, access: Tea
                 inner.set_team_status(TeamStatus::Inactive).await;
                 if let SessionEnd::NotShared = end {
                     inner.set_poll_permission(PollPermission::Free);
+                    inner.forget_team_counts().await;
                     tokio::select! {
                         _ = commits.changed() => {}
                         () = inner.team.wake.notified() => {}
@@ -331,6 +332,15 @@ impl EngineState {
                 // The team's numbers get or lose their age.
                 self.emit_budgets().await;
             }
+        }
+    }
+
+    /// Counts only the requests of this computer again.
+    async fn forget_team_counts(&self) {
+        let counts = std::mem::take(&mut *lock(&self.team.counts));
+        lock(&self.team.full).clear();
+        if !counts.is_empty() {
+            self.emit_budgets().await;
         }
     }
 
