@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 /// A page-view response in the form in which it is written to disk.
 #[derive(Debug, Serialize)]
-struct EncodedViewsPage<'a> {
+struct EncodedViewsResponse<'a> {
     totals: EncodedCounts<'a>,
     rows: Vec<(&'a str, EncodedCounts<'a>)>,
     more: Option<bool>,
@@ -30,7 +30,7 @@ enum EncodedCount<'a> {
 
 /// A page-view response in the form in which it is read from disk.
 #[derive(Debug, Deserialize)]
-struct DecodedViewsPage<'a> {
+struct DecodedViewsResponse<'a> {
     #[serde(borrow)]
     totals: RawCounts<'a>,
     rows: Vec<(String, RawCounts<'a>)>,
@@ -42,7 +42,7 @@ type RawCounts<'a> = [&'a RawValue; 3];
 
 /// Encodes a response as JSON.
 pub(super) fn encode_response(page: &ViewsResponse) -> Result<String, StoreError> {
-    to_json(&EncodedViewsPage {
+    to_json(&EncodedViewsResponse {
         totals: to_encoded_counts(&page.totals),
         rows: page.rows.iter().map(|row| (row.path.as_str(), to_encoded_counts(&row.counts))).collect(),
         more: page.has_more,
@@ -51,7 +51,7 @@ pub(super) fn encode_response(page: &ViewsResponse) -> Result<String, StoreError
 
 /// Parses a response from JSON; `None` if the JSON is invalid.
 pub(super) fn decode_response(text: &str) -> Option<ViewsResponse> {
-    let DecodedViewsPage { totals, rows, more } = serde_json::from_str(text).ok()?;
+    let DecodedViewsResponse { totals, rows, more } = serde_json::from_str(text).ok()?;
     let row = |(path, counts): (String, _)| PageRow { path: CleanText::line(&path), counts: to_counts(counts) };
     Some(ViewsResponse { totals: to_counts(totals), rows: rows.into_iter().map(row).collect(), has_more: more })
 }
