@@ -184,7 +184,7 @@ fn the_manual_has_every_command_and_every_exit_code() {
         assert_eq!(fixture.run(&["man", name]).expect_exit_code(0).out, command_page);
     }
     assert_eq!(std::fs::read_to_string(folder.join("docdeck.1")).expect("written"), page);
-    let of_team = ["init", "join", "leave", "status", "sync"];
+    let of_team = ["forget", "init", "join", "leave", "status", "sync"];
     for name in of_team {
         assert!(folder.join(format!("docdeck-team-{name}.1")).exists(), "{name}");
     }
