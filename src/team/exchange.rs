@@ -94,15 +94,32 @@ pub async fn exchange(
     name: &str,
     now: Time,
 ) -> Result<ExchangeReport, TeamError> {
+    exchange_with_progress(connection, store, scope, name, now, |_| {}).await
+}
+
+/// Like [`exchange`], and calls `on_progress` with the number of received changes after each page.
+///
+/// # Errors
+/// The errors of [`exchange`].
+pub async fn exchange_with_progress(
+    connection: &TeamConnection,
+    store: &Store,
+    scope: &Scope,
+    name: &str,
+    now: Time,
+    mut on_progress: impl FnMut(usize),
+) -> Result<ExchangeReport, TeamError> {
     let Some(mut exchange) = Exchange::start(connection, store, scope, name).await? else {
         return Ok(ExchangeReport::default());
     };
-    exchange.receive(now).await?;
+    while exchange.receive_page(now).await? == PageEnd::MoreToCome {
+        on_progress(exchange.report.received);
+    }
     let before = exchange.report.sent;
     while exchange.send_next_batch().await? {}
     if exchange.report.sent > before {
         // The team's state now contains what was sent.
-        exchange.receive(now).await?;
+        while exchange.receive_page(now).await? == PageEnd::MoreToCome {}
     }
     store.record_team_exchange(scope, now).await?;
     Ok(exchange.report)
@@ -260,12 +277,6 @@ impl<'a> Exchange<'a> {
     /// The organization with which the project is shared.
     pub fn organization(&self) -> &str {
         &self.team.organization
-    }
-
-    /// Receives all changes.
-    async fn receive(&mut self, now: Time) -> Result<(), TeamError> {
-        while self.receive_page(now).await? == PageEnd::MoreToCome {}
-        Ok(())
     }
 
     /// Receives the next changes after the last one.

@@ -118,7 +118,9 @@ mod url;
 
 pub use connection::{TeamAddress, TeamConnection};
 pub use error::TeamError;
-pub use exchange::{Exchange, ExchangeReport, PageEnd, TeamMember, exchange, members, organizations};
+pub use exchange::{
+    Exchange, ExchangeReport, PageEnd, TeamMember, exchange, exchange_with_progress, members, organizations,
+};
 pub use forget::{ForgetReport, forget};
 pub use lease::{LEASE_DURATION, LeaseAttempt, PollLease};
 pub use ledger::{LedgerCount, TeamLimit};

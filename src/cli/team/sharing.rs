@@ -13,7 +13,8 @@ use crate::model::text::CleanText;
 use crate::model::time_format::json_time;
 use crate::store::TeamMembership;
 use crate::team::{
-    ExchangeReport, OrganizationName, TeamAddress, TeamConnection, TeamError, TeamMember, exchange, members,
+    ExchangeReport, OrganizationName, TeamAddress, TeamConnection, TeamError, TeamMember, exchange,
+    exchange_with_progress, members,
 };
 use crate::tui::format::plural;
 use chrono::Utc;
@@ -52,7 +53,11 @@ async fn join_session(
     let chosen = choose_organization(&connection, organization).await?;
     let team = session.store.join_team(&session.scope, &chosen).await?;
     out.show_live("Exchanging jobs with the team…");
-    let report = exchange(&connection, &session.store, &session.scope, settings.name.as_str(), Utc::now()).await;
+    let show_progress = |received: usize| {
+        out.show_live(&format!("Exchanging jobs with the team… {} received", plural(received, "change")));
+    };
+    let (store, scope, name) = (&session.store, &session.scope, settings.name.as_str());
+    let report = exchange_with_progress(&connection, store, scope, name, Utc::now(), show_progress).await;
     out.clear_live();
     Ok((team, report?))
 }
