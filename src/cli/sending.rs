@@ -419,7 +419,7 @@ impl SubmittedPrompt {
 
     /// Whether the service returned the same job id for this prompt and for `other`. Both prompts are in the thread of
     /// one job, so they share its id if both were accepted and both create a job.
-    fn shares_its_id_with(&self, other: &Prompt) -> bool {
+    fn shares_job_id_with(&self, other: &Prompt) -> bool {
         let is_accepted = self.delivery == Delivery::Accepted && other.delivery == Delivery::Accepted;
         let both_create = self.kind == PromptKind::Create && other.kind == PromptKind::Create;
         is_accepted && both_create && other.id != self.prompt
@@ -478,7 +478,7 @@ impl SubmittedPrompt {
                 discarded.map(|old| serde_json::json!({ "prompt": old.text, "delivery": old.delivery.kind().word() }));
             fields.insert("discarded".to_owned(), discarded.collect());
         }
-        let others = thread.prompts.iter().filter(|prompt| self.shares_its_id_with(prompt));
+        let others = thread.prompts.iter().filter(|prompt| self.shares_job_id_with(prompt));
         let others: Vec<&str> = others.map(|prompt| prompt.text.as_str()).collect();
         if !others.is_empty() {
             fields.insert("sharesIdWith".to_owned(), serde_json::json!(others));

@@ -125,7 +125,7 @@ impl EngineState {
             Err(error) => {
                 // Analytics can be loaded even if the store can't be written.
                 self.emit_trouble(error.failure()).await;
-                self.spend_unwritten(now).await
+                self.spend_in_memory(now).await
             }
         }
     }
@@ -146,7 +146,7 @@ impl EngineState {
         self.emit_budget(Quota::Views).await;
     }
 
-    async fn spend_unwritten(&self, now: Time) -> Result<Time, Failure> {
+    async fn spend_in_memory(&self, now: Time) -> Result<Time, Failure> {
         let written = self.store.budget(&self.scope, Quota::Views, now).await;
         let budget = written.unwrap_or_else(|_| Budget::unused(Quota::Views));
         if let Some(wait) = self.include_unwritten(budget, now).wait() {

@@ -141,7 +141,7 @@ impl Store {
         .await
     }
 
-    /// Returns how many jobs have changes that were not sent yet; at most 500.
+    /// Returns how many jobs have changes that were not sent yet; at most 200, the size of a batch.
     pub async fn unsent_team_changes(&self, scope: &Scope) -> StoreResult<usize> {
         self.read_in_scope(scope, |db, scope| {
             let Some(team) = read_membership(db, scope)? else { return Ok(0) };
@@ -150,7 +150,7 @@ impl Store {
         .await
     }
 
-    /// Removes a batch from the outbox that the database has stored, with the time `stamp` of the database's clock. The
+    /// Removes from the outbox a batch that the database has stored at the time `stamp` of the database's clock. The
     /// team then knows these changes, so they are not sent again, even if another member changes the same before this
     /// computer receives anything.
     pub async fn finish_team_batch(&self, scope: &Scope, batch: &TeamBatch, stamp: Time) -> StoreResult<()> {

@@ -19,7 +19,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, NoTls, Row};
 
-/// The longest time that one step may take, including all statements of a transaction.
+/// The longest time that the server may take to answer one message.
 const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Limits on the server: a member whose network is cut while it holds a lock must not block the others for long.
@@ -67,7 +67,7 @@ impl Drop for TeamConnection {
 }
 
 impl TeamConnection {
-    /// Connects to the server, without a look at the schema.
+    /// Connects to the server, without checking the schema.
     ///
     /// # Errors
     /// The server can't be reached within `timeout`, its certificate is not trusted, or it refuses the login.
@@ -207,8 +207,8 @@ impl TeamAddress {
     }
 }
 
-/// Whether the server ends or restarts, has no space left, or ended the statement because it took too long or met another
-/// one. Then the exchange can be repeated later.
+/// Whether the server is shutting down or restarting, is out of space, or ended the statement because it took too long or
+/// conflicted with another. Then the exchange can be repeated later.
 fn is_temporary_error(code: &SqlState) -> bool {
     code == &SqlState::LOCK_NOT_AVAILABLE
         || code == &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT

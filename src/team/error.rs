@@ -38,7 +38,7 @@ pub enum TeamError {
     #[error("This login belongs to several teams: {names}. Choose one with --organization.")]
     SeveralOrganizations { names: CleanText },
     #[error(
-        "This login doesn't belong to the organization {name} any more, or the organization was removed. Run `docdeck team join` again."
+        "This login doesn't belong to the organization {name}, or there is no such organization. Run `docdeck team join` again."
     )]
     NotAMember { name: CleanText },
     #[error(

@@ -189,8 +189,8 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Stores that this member is here, and compares the clocks. Starts again if the database doesn't have the change any
-    /// more up to which this computer has received everything.
+    /// Stores that this member is here, and compares the clocks. Starts again if the database no longer has the last
+    /// change that this computer has received.
     ///
     /// # Errors
     /// The connection is lost.
@@ -405,7 +405,7 @@ impl<'a> Exchange<'a> {
             prompt_changes.push(next());
         }
         if jobs.is_empty() {
-            // Each batch has a number of its own.
+            // A batch that changes nothing still takes a number, so that no two batches end at the same one.
             next();
         }
         let write = "WITH jobs AS (

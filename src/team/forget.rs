@@ -23,7 +23,7 @@ pub struct ForgetReport {
 /// database doesn't have the project.
 ///
 /// # Errors
-/// The login is not the administrator's, the organization is unknown, or the connection is lost.
+/// The login is not the administrator's, or the connection is lost.
 pub async fn forget(
     connection: &TeamConnection,
     scope: &Scope,

@@ -91,7 +91,7 @@ impl TeamConnection {
         self.query(sql, &params).await.map(drop)
     }
 
-    /// Returns a booked request that was not sent.
+    /// Gives back a booked request that was not sent.
     ///
     /// # Errors
     /// The connection is lost.

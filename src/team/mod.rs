@@ -14,7 +14,7 @@
 //! # Sending
 //!
 //! A prompt is sent only by the computer on which it was written. On all others, the store has it with its author, and
-//! a constraint of the table forbids to mark such a prompt as being sent. So whatever the exchange does, it can't cause
+//! a constraint of the table forbids marking such a prompt as being sent. So whatever the exchange does, it can't cause
 //! a second sending. The other way round, a computer that was restored from a backup learns from the team that one of
 //! its queued prompts was accepted, and doesn't send it again.
 //!
@@ -22,7 +22,7 @@
 //!
 //! The schema `docdeck` has the tables `organization`, `project` (a service and a project), `member`, `job`, `prompt`,
 //! `batch`, `lease` and `request_slot`; `assets/team` has the statements. A job is identified by the service's id, a
-//! prompt by its member and its number there. Their contents are JSON as text, since the rules for merging are in
+//! prompt by its member, number and time. Their contents are JSON as text, since the rules for merging are in
 //! [`crate::model::team`] and not in SQL. The schema has a version; migrations run in one transaction behind an
 //! advisory lock, and only `docdeck team init` runs them. A docdeck that finds a newer version says so and continues
 //! locally.
@@ -45,8 +45,8 @@
 //!
 //! Each transaction that writes a batch notifies the channel of its organization. A member that listens then asks for
 //! the changes after its cursor. Its own changes it sends as soon as the store has committed them. So nothing is asked
-//! while nothing happens, except once a minute, in case that a notification was lost. Every login of the database can
-//! listen and notify, so a notification has only the number of a project, and a wrong one causes at most a question.
+//! while nothing happens, except once a minute, in case a notification was lost. Every login of the database can
+//! listen and notify, so a notification has only the number of a project, and a wrong one causes at most a query.
 //!
 //! # One budget
 //!

@@ -38,7 +38,7 @@ impl TeamUrl {
         if !(text.starts_with("postgres://") || text.starts_with("postgresql://")) {
             return Err(TeamError::Url("it doesn't start with postgres://"));
         }
-        // libpq's names for the checks of certificates are not those of the library, and docdeck makes all of them.
+        // libpq's names for the certificate checks differ from the library's, and docdeck always makes all checks.
         let (base, query) = text.split_once('?').unwrap_or((text, ""));
         let is_about_tls = |parameter: &&str| {
             ["sslmode=", "sslrootcert=", "channel_binding=", "sslnegotiation="]

@@ -6,8 +6,8 @@ use crate::model::team::handled_by_member;
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 
-/// After the first change of another member, if the project was not shared when docdeck started, for how long changes
-/// are not reported: joining a team brings what its members did before.
+/// How long there are no notices after the first change of another member, if the project was not shared when docdeck
+/// started: joining a team brings what its members did before.
 const JOINING: TimeDelta = TimeDelta::minutes(1);
 
 /// The jobs that other members handled during this update.

@@ -1,5 +1,5 @@
 //! `docdeck demo --team`: a PostgreSQL server in a temporary folder, and a colleague who works on the same jobs with her
-//! store and engine.
+//! own store and engine.
 
 use super::server::DemoServer;
 use crate::api::Client;
@@ -34,11 +34,11 @@ const EVENT_CAPACITY: usize = 64;
 #[derive(Debug, Clone, Copy)]
 enum Step {
     NewJob(&'static str),
-    /// Follows up on the newest job that needs the user.
+    /// Follows up on the newest job that needs the colleague.
     FollowUp(&'static str),
-    /// Dismisses the newest job that needs the user.
+    /// Dismisses the newest job that needs the colleague.
     Dismiss,
-    /// Tags the newest job that needs the user.
+    /// Tags the newest job that needs the colleague.
     Tag(&'static str),
     Wait,
 }

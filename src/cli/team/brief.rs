@@ -36,7 +36,7 @@ pub(in crate::cli) async fn exchange_briefly(cx: &mut CommandContext<'_>) {
     }
 }
 
-/// Exchanges changes before `docdeck status`, unless the last exchange was short ago. Doesn't run a command for the URL,
+/// Exchanges changes before `docdeck status`, unless the last exchange was recent. Doesn't run a command for the URL,
 /// since that may ask for a password, and prints nothing.
 pub(in crate::cli) fn exchange_before_status(cx: &mut CommandContext<'_>) {
     let Ok(Some(settings)) = team_settings(cx.flags, cx.environment) else { return };
@@ -49,7 +49,7 @@ pub(in crate::cli) fn exchange_before_status(cx: &mut CommandContext<'_>) {
     }
 }
 
-/// Exchanges changes unless the last exchange is not older than `min_age`. If the exchange fails, returns when the last
+/// Exchanges changes unless the last exchange was less than `min_age` ago. If the exchange fails, returns when the last
 /// one was.
 async fn exchange_with(
     cx: &mut CommandContext<'_>,

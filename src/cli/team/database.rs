@@ -35,7 +35,7 @@ pub(super) async fn read_settings(cx: &mut CommandContext<'_>) -> Result<(TeamSe
 /// Returns the organization with this name, or the only one that the login belongs to.
 ///
 /// # Errors
-/// The login doesn't belong to the organization, or belongs to no or to several ones.
+/// The login doesn't belong to the organization, or belongs to none or to several.
 pub(super) async fn choose_organization(
     connection: &TeamConnection,
     wanted: Option<&OrganizationName>,

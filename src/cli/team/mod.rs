@@ -28,14 +28,14 @@ on this computer.
 \"tls\", \"reachable\", \"error\"}, \"members\": [{\"name\", \"lastSeen\", \"thisComputer\"}]}. `team sync --json`: \
 {\"sent\", \"received\", \"unreadable\", \"restarted\"}. `team forget --json`: {\"dryRun\", \"jobs\", \"prompts\"}.
 
-Exit codes: 0 done; 2 usage, configuration or database error, or not joined; 4 the database can't be reached.";
+Exit codes: 0 done; 2 usage, configuration or database error, or not joined; 4 database unreachable, or declined.";
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(super) struct Options {
     #[command(subcommand)]
     command: Option<TeamCommand>,
-    /// print JSON, as `team status`
+    /// print JSON, like `team status --json`
     #[arg(long)]
     json: bool,
 }
@@ -65,7 +65,7 @@ enum TeamCommand {
     },
     /// stop sharing the jobs of this project (all jobs stay on this computer)
     Leave,
-    /// print whether this project is shared, with whom, and when each member was last seen (without a command: the same)
+    /// print whether this project is shared, with whom, and when each member was last seen (the default command)
     Status {
         /// print JSON
         #[arg(long)]

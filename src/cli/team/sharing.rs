@@ -123,7 +123,7 @@ fn exchange_line(report: &ExchangeReport) -> String {
     }
     if unreadable > 0 {
         line.push_str(&format!(
-            " {} made by a newer docdeck: update docdeck to see them.",
+            " Not shown: {} made by a newer docdeck. Update docdeck.",
             plural(unreadable, "change")
         ));
     }

@@ -17,9 +17,9 @@ use tokio::time::Instant;
 const BOOKING_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long to send without asking after the database did not answer.
 const RETRY_AFTER: Duration = Duration::from_secs(10);
-/// How long a used-up limit is believed without asking again, in case that a notification was lost.
+/// How long a used-up limit is believed without asking again, in case a notification was lost.
 const ASK_AGAIN_AFTER: Duration = Duration::from_secs(30);
-/// The connection is closed when it was not used for this time.
+/// The connection is closed when it has not been used for this long.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The permission for one request. It must go out before the booking ends.
@@ -110,7 +110,7 @@ impl EngineState {
         Ok((is_booked, counts.into_iter().map(|count| count.to_local(clock)).collect()))
     }
 
-    /// Returns a booked request that was not sent. If the database doesn't answer, the request counts for an hour.
+    /// Gives back a booked request that was not sent. If the database doesn't answer, the request counts for an hour.
     pub(in crate::engine) async fn return_booking(&self, booking: &Booking) {
         let TeamPermission::Booked { booking: id } = &booking.permission else { return };
         let Ok(Some(team)) = self.store.team(&self.scope).await else { return };

@@ -1,6 +1,6 @@
 //! The task that exchanges changes with the team's database. Of all instances on the computer, the one that has the poll
 //! lease does this. It keeps one connection, on which the database notifies it of changes by others, and sends what
-//! changes here as soon as it is stored. It polls nothing, except once a minute in case that a notification was lost.
+//! changes here as soon as it is stored. It polls nothing, except once a minute in case a notification was lost.
 
 use super::state::{PollPermission, TeamAccess};
 use crate::engine::clock::{local_now, sleep_until};
@@ -33,9 +33,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const POLL_WITHOUT_TEAM_AFTER: Duration = Duration::from_secs(2);
 /// How often the lease is renewed while there are jobs to poll.
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(4);
-/// The lease ends here earlier than in the database.
+/// The lease ends this much earlier here than in the database.
 const LEASE_MARGIN: Duration = Duration::from_secs(2);
-/// Another member's lease is tried again this long after it has expired, plus a random part of it.
+/// Another member's lease is tried again about this long after it has expired: at random, 50 to 150% of it.
 const TAKEOVER_DELAY: Duration = Duration::from_millis(200);
 const MAX_BACKOFF: Duration = Duration::from_secs(60);
 /// The wait after an error that only an administrator or the user can end.

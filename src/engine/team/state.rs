@@ -51,7 +51,7 @@ pub(in crate::engine) struct TeamState {
 pub(super) enum PollPermission {
     /// The project is not shared, or the team's database can't be reached.
     Free,
-    /// The first attempt to reach the database has not ended yet, or another member polls.
+    /// The first attempt to reach the database has not ended yet, another member polls, or there is nothing to poll.
     None,
     /// This instance has the team's lease until then, on both clocks: the monotonic one stands still while the computer
     /// sleeps.

@@ -62,7 +62,7 @@ impl Signal {
         }
     }
 
-    /// Returns the name in a sentence.
+    /// Returns the name as it is written within a sentence.
     pub fn label(self) -> &'static str {
         match self {
             Self::Views => "views",

@@ -8,8 +8,8 @@ use crate::model::text::CleanText;
 const MAX_TITLE_CHARS: usize = 80;
 
 /// Returns a sentence about the member who took the job out of the group “needs you”: with a follow-up, by dismissing it,
-/// or by merging or closing its pull request with docdeck. Returns `None` if the job still needs the user or did not need the user before, or if it was handled on this
-/// computer or by the service.
+/// or by merging or closing its pull request with docdeck. Returns `None` if the job still needs the user or did not
+/// need the user before, or if it was handled on this computer or by the service.
 pub fn handled_by_member(before: &Job, after: &Job) -> Option<CleanText> {
     if before.group() != JobGroup::NeedsYou || after.group() == JobGroup::NeedsYou {
         return None;

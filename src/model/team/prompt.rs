@@ -6,7 +6,7 @@ use crate::model::prompt::{Delivery, DeliveryKind, MAX_AUTHOR_CHARS, Prompt, Pro
 use crate::model::text::CleanText;
 use serde::{Deserialize, Serialize};
 
-/// Identifies a prompt in the team: the member on whose computer it was written, and a number there.
+/// Identifies a prompt in the team: the member on whose computer it was written, its number there, and the time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PromptUid(pub String);
 
@@ -48,8 +48,8 @@ pub struct SharedPrompt {
 }
 
 impl SharedPrompt {
-    /// Returns the prompt as the team sees it; `None` if it is not shared. A prompt that was never sent is private, like a
-    /// draft, or a copy from a backup, which belongs to the computer that wrote it.
+    /// Returns the prompt as the team sees it; `None` if it is not shared. A prompt that was never sent is private, like
+    /// a draft. A copy from a backup isn't shared either: it belongs to the computer that wrote it.
     pub fn of(prompt: &Prompt, member: &str, author: &str, version: i64) -> Option<Self> {
         let was_sent = prompt.sent_at.is_some() || prompt.delivery == Delivery::Accepted;
         if !(prompt.is_own() && was_sent) {

@@ -187,7 +187,7 @@ fn pages_line<'a>(view: View<'_>, job: &'a Job, line: &PagesLine, width: usize) 
             row.push(truncate_path(path(*place), space), theme.text);
         }
         PagesLine::Page(place) => {
-            let views = page_views(view, job, *place, true);
+            let views = page_views(view, job, *place, ViewsForm::Full);
             let views_width: usize = views.iter().map(|(text, _)| display_width(text)).sum();
             let gap = if views_width == 0 { 0 } else { 2 };
             let space = row.remaining().saturating_sub(views_width + gap).max(MIN_PATH_CELLS);
@@ -197,9 +197,9 @@ fn pages_line<'a>(view: View<'_>, job: &'a Job, line: &PagesLine, width: usize) 
         PagesLine::Views(place) => {
             row.push("  ", theme.text);
             let width_of = |views: &[(String, Style)]| views.iter().map(|(text, _)| display_width(text)).sum::<usize>();
-            let with_changes = page_views(view, job, *place, true);
-            let fits = width_of(&with_changes) <= row.remaining();
-            let views = if fits { with_changes } else { page_views(view, job, *place, false) };
+            let fitting = [ViewsForm::Full, ViewsForm::Short].map(|form| page_views(view, job, *place, form));
+            let fitting = fitting.into_iter().find(|views| width_of(views) <= row.remaining());
+            let views = fitting.unwrap_or_else(|| page_views(view, job, *place, ViewsForm::WithoutChanges));
             views.into_iter().for_each(|(text, style)| _ = row.push_up_to(width, text, style));
         }
         PagesLine::Signals(text) => {
@@ -233,12 +233,21 @@ fn days_text(view: View<'_>, job: &Job, space: usize) -> String {
     if display_width(&full) <= space { full } else { format!("views {before} · after: {after}") }
 }
 
-/// Returns the views of a page before and after a job, in styled pieces: `4,647 + 1,575 AI → 5,100 ▲ 9.7% + 1,800 ▲ 14%
-/// AI`. Empty if they are not loaded.
-fn page_views(view: View<'_>, job: &Job, place: usize, with_changes: bool) -> Vec<(String, Style)> {
+/// How much is said about the views of a page before and after a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ViewsForm {
+    Full,
+    /// Without a name for the first number.
+    Short,
+    WithoutChanges,
+}
+
+/// Returns the views of a page before and after a job, in styled pieces: `4,647 human · 1,575 AI → 5,100 ▲ 9.7% · 1,800
+/// ▲ 14% AI`. Empty if they are not loaded.
+fn page_views(view: View<'_>, job: &Job, place: usize, form: ViewsForm) -> Vec<(String, Style)> {
     let View { app, theme, now } = view;
     let pages = &app.detail.job_pages;
-    let mut pieces = Vec::new();
+    let mut pieces: Vec<(String, Style)> = Vec::new();
     let Some((page, windows)) = pages.page(place).zip(job_windows(job)).filter(|_| !pages.lacks_views()) else {
         return pieces;
     };
@@ -251,6 +260,8 @@ fn page_views(view: View<'_>, job: &Job, place: usize, with_changes: bool) -> Ve
             .into_iter()
             .flatten()
     {
+        // The numbers after the job are in the same order.
+        let names_human = form != ViewsForm::Short && pieces.is_empty();
         if !pieces.is_empty() {
             pieces.push((" → ".to_owned(), theme.muted));
         }
@@ -259,7 +270,7 @@ fn page_views(view: View<'_>, job: &Job, place: usize, with_changes: bool) -> Ve
             pieces.push((text.to_owned(), theme.muted));
             continue;
         };
-        let before = before.filter(|_| with_changes && page.before.is_complete(windows.before));
+        let before = before.filter(|_| form != ViewsForm::WithoutChanges && page.before.is_complete(windows.before));
         let before = before.filter(|_| views.is_complete(range));
         let change = |now: &Count, before: Option<&Count>| {
             let change = before.and_then(|before| Some(change_with_sign(now.value()?, before.value()?)));
@@ -268,7 +279,7 @@ fn page_views(view: View<'_>, job: &Job, place: usize, with_changes: bool) -> Ve
         pieces.extend([
             (count_text(&counts.human), theme.human),
             (change(&counts.human, before.map(|counts| &counts.human)), theme.text),
-            (" + ".to_owned(), theme.muted),
+            (if names_human { " human · " } else { " · " }.to_owned(), theme.muted),
             (count_text(&counts.ai), theme.ai),
             (change(&counts.ai, before.map(|counts| &counts.ai)), theme.text),
             (" AI".to_owned(), theme.muted),

@@ -17,7 +17,7 @@ use crate::tui::geometry::inside;
 use crate::tui::keymap::Keymap;
 use crate::tui::widgets::list_state::ListState;
 
-/// The keys of a single pull request that do nothing here.
+/// Actions that apply only to a single pull request, so they do nothing here.
 const IGNORED: [Action; 7] = [
     Action::FollowUp,
     Action::NextPane,

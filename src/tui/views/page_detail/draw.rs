@@ -216,7 +216,7 @@ fn push_compared(row: &mut TextRow<'_>, view: View<'_>, detail: &PageDetail) {
         PageViewsState::Known(_) => "change unknown: not loaded".to_owned(),
         PageViewsState::Unknown => {
             let forms = [
-                format!("change unknown: {before_days} not loaded, {} in the list loads it", key()),
+                format!("change unknown: {before_days} not loaded; press {} in the list to load it", key()),
                 format!("change unknown ({} in the list)", key()),
                 "change unknown".to_owned(),
             ];

@@ -239,7 +239,7 @@ fn incomplete_text(open: &TrendDialog, bar: &TrendBar, now: Time) -> String {
         ""
     };
     let cut = if open.is_weekly() && bar.range.days() < 7 {
-        format!(", {} of 7 days", bar.range.days())
+        format!(" ({} of 7 days)", bar.range.days())
     } else {
         String::new()
     };
