@@ -186,7 +186,7 @@ impl TextReader {
     fn read_line(&self, raw: Option<&RawValue>) -> Option<CleanText> {
         let mut text = CleanText::line(&scalar_text(raw?)?);
         // The key is removed before the text is cut, so that no part of it remains.
-        self.0.clean(&mut text);
+        self.0.redact_line(&mut text);
         let kept = truncated(text.as_str());
         if kept.len() < text.as_str().len() {
             text = CleanText::line(kept);
@@ -215,7 +215,7 @@ impl TextReader {
     fn read_block(&self, raw: Option<&RawValue>) -> Option<CleanText> {
         let mut text = CleanText::block(&scalar_text(raw?)?);
         // The key is removed before the text is cut, so that no part of it remains.
-        self.0.clean_block(&mut text);
+        self.0.redact_block(&mut text);
         let kept = text.as_str().trim_end().trim_start_matches('\n');
         let end = kept.char_indices().nth(MAX_BLOCK_CHARS).and_then(|(end, _)| kept.get(..end));
         match end {

@@ -51,7 +51,7 @@ fn decode_build(body: &[u8], key: &ApiKey) -> Result<Build, Unreadable> {
     let (body, redactor) = (body_text(body), Redactor::new(key));
     let clean = |raw: &RawValue| {
         let mut text = CleanText::title(&scalar_text(raw)?, MAX_LINE_CHARS);
-        redactor.clean(&mut text);
+        redactor.redact_line(&mut text);
         Some(text)
     };
     let [status, summary, logs, commit] = object_fields(&body, &["status", "summary", "logs", "commit"])?;

@@ -54,11 +54,11 @@ pub(super) fn decode_redacted_views(body: &[u8], key: &ApiKey) -> Result<ViewsRe
     let mut page = decode::decode_views(body)?;
     let rows = page.rows.iter_mut().map(|row| (Some(&mut row.path), &mut row.counts));
     for (path, counts) in rows.chain([(None, &mut page.totals)]) {
-        path.into_iter().for_each(|path| redactor.clean(path));
+        path.into_iter().for_each(|path| redactor.redact_line(path));
         for count in [&mut counts.human, &mut counts.ai, &mut counts.total] {
             // A text that was received instead of a number is shown too, so it must not contain the key.
             if let Count::Other(text) = count {
-                redactor.clean(text);
+                redactor.redact_line(text);
             }
         }
     }

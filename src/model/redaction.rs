@@ -115,15 +115,15 @@ impl Redactor {
         Cow::Owned(replace_keys(&text, is_encoded).into_owned())
     }
 
-    /// Removes the key from a clean text.
-    pub fn clean(&self, text: &mut CleanText) {
+    /// Removes the key from a text of one line.
+    pub fn redact_line(&self, text: &mut CleanText) {
         if let Cow::Owned(redacted) = self.redacted(text.as_str()) {
             *text = CleanText::line(&redacted);
         }
     }
 
     /// Removes the key from a clean text of several lines.
-    pub fn clean_block(&self, text: &mut CleanText) {
+    pub fn redact_block(&self, text: &mut CleanText) {
         if let Cow::Owned(redacted) = self.redacted(text.as_str()) {
             *text = CleanText::block(&redacted);
         }

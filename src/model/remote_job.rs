@@ -148,10 +148,13 @@ impl RemoteJob {
     pub fn redact(&mut self, redactor: &Redactor) {
         let RemoteState { status, source, model, pr_link, archived_at: _ } = &mut self.state;
         if let Some(Status::Unknown(word)) = status {
-            redactor.clean(word);
+            redactor.redact_line(word);
         }
-        [&mut source.git_ref, pr_link].into_iter().flatten().for_each(|text| redactor.clean(text));
-        [&mut source.repository, model].into_iter().flatten().for_each(|text| redactor.clean(Arc::make_mut(text)));
+        [&mut source.git_ref, pr_link].into_iter().flatten().for_each(|text| redactor.redact_line(text));
+        [&mut source.repository, model]
+            .into_iter()
+            .flatten()
+            .for_each(|text| redactor.redact_line(Arc::make_mut(text)));
     }
 }
 

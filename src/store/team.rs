@@ -33,7 +33,7 @@ const HANDLED_AFTER: TimeDelta = TimeDelta::days(7);
 /// The key of the random id of this computer. It is kept after leaving, so that joining again doesn't share each prompt
 /// a second time.
 const MEMBER_KEY: &str = "team-member";
-/// The hash of prompts that means that the database may not know the job any more.
+/// Stored instead of the hash of a job's prompts if the database may not know the job any more: the job is sent again.
 const RESEND: i64 = -1;
 
 /// How a project is shared with a team.

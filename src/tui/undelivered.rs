@@ -286,7 +286,7 @@ impl UndeliveredDialog {
             let text = "Copy the job's id from the service's dashboard. One request checks it; no prompt is sent.";
             choices.push((Action::LinkJob, text.to_owned()));
         } else if self.has_id {
-            let text = "Uses one request. If the job is working, the follow-up arrived, so discard this prompt.";
+            let text = "Uses one request. If the job is working again, the follow-up arrived, so discard this prompt.";
             choices.push((Action::CheckJob, text.to_owned()));
         }
         choices.push((Action::SendAgain, again));

@@ -217,8 +217,8 @@ fn gitlab_head(details: &mut PullRequestDetails, node: &Value) {
 
 fn gitlab_notes(details: &mut PullRequestDetails, notes: &Value) {
     let notes = json::list(notes, "").iter().filter(|note| !json::flag(note, "system"));
-    // GitLab doesn't report which accounts belong to programs. The account that opened the merge request is the
-    // service's.
+    // GitLab doesn't report which accounts belong to programs. Only one is known: the account that opened the merge
+    // request belongs to the service.
     let opened_by = details.author.clone();
     details.entries.extend(notes.map(|note| ReviewEntry {
         author: login(note, "/author/username"),

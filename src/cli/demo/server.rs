@@ -86,7 +86,7 @@ impl DemoServer {
     /// Connects as soon as the server accepts connections.
     ///
     /// # Errors
-    /// It doesn't within `timeout`.
+    /// The server doesn't accept connections within `timeout`.
     pub(super) async fn first_connection(
         &self,
         address: &TeamAddress,
@@ -94,7 +94,7 @@ impl DemoServer {
     ) -> Result<TeamConnection, CliError> {
         let end = Instant::now() + timeout;
         loop {
-            match TeamConnection::open(address, timeout).await {
+            match TeamConnection::open(address, end.saturating_duration_since(Instant::now())).await {
                 Ok(connection) => return Ok(connection),
                 Err(error) if Instant::now() >= end => return Err(error.into()),
                 Err(_) => sleep(CONNECT_INTERVAL).await,

@@ -103,7 +103,8 @@ impl PrivateData {
     }
 }
 
-/// Replaces the home folder with `~`, but not another folder whose name begins with the same characters.
+/// Replaces the home folder with `~`, but not another folder whose name begins with the same characters. In a longer path
+/// such as `/mnt/home/ana`, it is replaced too, because it contains the name of the user.
 fn with_tilde(text: &str, home: &str) -> String {
     let mut parts = text.split(home);
     let mut short = parts.next().unwrap_or_default().to_owned();

@@ -16,7 +16,7 @@ use std::time::Duration;
 const TIME_LIMIT: Duration = Duration::from_secs(1);
 /// How long commands don't try again after the database did not answer.
 const PAUSE_AFTER_FAILURE: TimeDelta = TimeDelta::seconds(30);
-/// The key of the time of the last failure in the store.
+/// The key under which the store holds the time of the last failed exchange.
 const FAILED_AT_KEY: &str = "team-failed-at";
 /// If the last exchange was longer ago than this, a command mentions it.
 const OLD_AFTER: TimeDelta = TimeDelta::hours(1);

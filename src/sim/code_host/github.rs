@@ -4,7 +4,7 @@ use super::diffs;
 use super::host_fault::{HostFault, HostOperation};
 use super::host_world::{HostReply, HostWorld};
 use super::pull_request::{
-    CheckRunState, HostCheck, HostEntry, HostPullRequest, HostState, ReviewEntryKind, UserActions,
+    CheckRunState, HostCheck, HostEntry, HostPullRequest, PullRequestHostState, ReviewEntryKind, UserActions,
 };
 use super::rate_limit::{HostCost, RateLimit, query_points};
 
@@ -42,9 +42,9 @@ impl HostPullRequest {
     fn state_node(&self) -> Value {
         let [additions, deletions, files] = diffs::totals(&self.files);
         let state = match self.state {
-            HostState::Open => "OPEN",
-            HostState::Closed => "CLOSED",
-            HostState::Merged(_) => "MERGED",
+            PullRequestHostState::Open => "OPEN",
+            PullRequestHostState::Closed => "CLOSED",
+            PullRequestHostState::Merged(_) => "MERGED",
         };
         let mergeable = match self.has_conflicts {
             Some(true) => "CONFLICTING",
@@ -64,13 +64,15 @@ impl HostPullRequest {
     /// Returns `mergeStateStatus`.
     fn merge_state(&self) -> &'static str {
         match (self.state, self.has_conflicts) {
-            (HostState::Open, Some(true)) => "DIRTY",
-            (HostState::Open, Some(false)) if self.is_draft => "DRAFT",
-            (HostState::Open, Some(false)) if self.is_behind() => "BEHIND",
-            (HostState::Open, Some(false)) if self.checks.iter().any(|check| check.state != CheckRunState::Passed) => {
+            (PullRequestHostState::Open, Some(true)) => "DIRTY",
+            (PullRequestHostState::Open, Some(false)) if self.is_draft => "DRAFT",
+            (PullRequestHostState::Open, Some(false)) if self.is_behind() => "BEHIND",
+            (PullRequestHostState::Open, Some(false))
+                if self.checks.iter().any(|check| check.state != CheckRunState::Passed) =>
+            {
                 "UNSTABLE"
             }
-            (HostState::Open, Some(false)) => "CLEAN",
+            (PullRequestHostState::Open, Some(false)) => "CLEAN",
             _ => "UNKNOWN",
         }
     }
@@ -353,7 +355,7 @@ impl HostWorld<'_> {
                 let is_allowed = matches!(text("merge_method"), Some("merge" | "squash"));
                 let is_held = found.is_behind() || found.is_queued();
                 let is_in_order = !found.is_draft && found.has_conflicts == Some(false);
-                let is_mergeable = found.state == HostState::Open && is_in_order && !is_held;
+                let is_mergeable = found.state == PullRequestHostState::Open && is_in_order && !is_held;
                 if !is_mergeable || !is_allowed {
                     return Err((StatusCode::METHOD_NOT_ALLOWED, "Pull Request is not mergeable"));
                 }
@@ -379,8 +381,9 @@ impl HostWorld<'_> {
         let is_closing = text("/query").contains("closePullRequest(");
         let number = text("/variables/id").strip_prefix("PR_").and_then(|number| number.parse().ok());
         let found = number.and_then(|number| self.find(&pull_request_url(HostKind::GitHub, number)));
-        let can_change =
-            |found: &HostPullRequest| if is_closing { found.state == HostState::Open } else { found.is_draft };
+        let can_change = |found: &HostPullRequest| {
+            if is_closing { found.state == PullRequestHostState::Open } else { found.is_draft }
+        };
         match found.filter(can_change) {
             Some(found) if is_closing => {
                 let actions = UserActions { is_closed: true, ..self.actions_on(&found) };

@@ -4,7 +4,9 @@
 use super::diffs::ChangedFile;
 use super::host_fault::{HostFault, HostOperation};
 use super::host_world::{HostReply, HostWorld};
-use super::pull_request::{CheckRunState, HostEntry, HostPullRequest, HostState, ReviewEntryKind, UserActions};
+use super::pull_request::{
+    CheckRunState, HostEntry, HostPullRequest, PullRequestHostState, ReviewEntryKind, UserActions,
+};
 
 use crate::model::pull_request::HostKind;
 use crate::model::time_format::json_time;
@@ -103,10 +105,10 @@ impl HostPullRequest {
     /// Returns `detailed_merge_status`.
     fn merge_status(&self) -> &'static str {
         match (self.state, self.has_conflicts) {
-            (HostState::Closed | HostState::Merged(_), _) => "not_open",
-            (HostState::Open, None) => "checking",
+            (PullRequestHostState::Closed | PullRequestHostState::Merged(_), _) => "not_open",
+            (PullRequestHostState::Open, None) => "checking",
             _ if self.is_draft => "draft_status",
-            (HostState::Open, Some(true)) => "conflict",
+            (PullRequestHostState::Open, Some(true)) => "conflict",
             _ if self.decision() == Some(ReviewEntryKind::ChangeRequest) => "requested_changes",
             _ if self.has_check(CheckRunState::Running) => "ci_still_running",
             _ if self.has_check(CheckRunState::Failed) => "ci_must_pass",
@@ -126,9 +128,9 @@ impl HostPullRequest {
 
     fn merge_request(&self, fault: Option<HostFault>) -> Value {
         let state = match self.state {
-            HostState::Open => "opened",
-            HostState::Closed => "closed",
-            HostState::Merged(_) => "merged",
+            PullRequestHostState::Open => "opened",
+            PullRequestHostState::Closed => "closed",
+            PullRequestHostState::Merged(_) => "merged",
         };
         let pipeline = match (self.has_check(CheckRunState::Running), self.has_check(CheckRunState::Failed)) {
             (true, _) => "running",
@@ -284,7 +286,9 @@ impl HostWorld<'_> {
             "approve" => {
                 check_sha(&request.fields(&["sha"])?)?;
                 // GitLab also responds with 401 if the token is valid but the user may not approve.
-                if found.state != HostState::Open || found.approvals().any(|approval| approval.author == "you") {
+                if found.state != PullRequestHostState::Open
+                    || found.approvals().any(|approval| approval.author == "you")
+                {
                     return Err((StatusCode::UNAUTHORIZED, "401 Unauthorized".to_owned()));
                 }
                 actions.write(ReviewEntryKind::Approval, "", self.now);
@@ -311,7 +315,7 @@ impl HostWorld<'_> {
                 let text = |name: &str| fields.get(name).and_then(Value::as_str);
                 match (text("state_event"), text("title")) {
                     // GitLab ignores the event if the merge request is merged or closed.
-                    (Some("close"), None) => actions.is_closed |= found.state == HostState::Open,
+                    (Some("close"), None) => actions.is_closed |= found.state == PullRequestHostState::Open,
                     (None, Some(title)) if !title.trim().is_empty() => {
                         let lower = title.to_ascii_lowercase();
                         let prefix = DRAFT_PREFIXES.into_iter().find(|prefix| lower.starts_with(prefix));

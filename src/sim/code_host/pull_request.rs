@@ -44,7 +44,7 @@ pub(super) struct HostPullRequest {
     pub(super) url: String,
     pub(super) title: String,
     pub(super) branch: String,
-    pub(super) state: HostState,
+    pub(super) state: PullRequestHostState,
     pub(super) is_draft: bool,
     /// When its only commit was pushed.
     pub(super) pushed_at: Time,
@@ -60,7 +60,7 @@ pub(super) struct HostPullRequest {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum HostState {
+pub(super) enum PullRequestHostState {
     Open,
     Closed,
     Merged(Time),
@@ -145,11 +145,11 @@ impl HostPullRequest {
         });
         let is_over = is_older_than(TimeDelta::hours(6)) && !fails && !conflicts;
         let state = match (is_over && is_abandoned, is_over && is_merged) {
-            (true, _) => HostState::Closed,
-            (false, true) => HostState::Merged(pushed_at + TimeDelta::hours(5)),
-            (false, false) => HostState::Open,
+            (true, _) => PullRequestHostState::Closed,
+            (false, true) => PullRequestHostState::Merged(pushed_at + TimeDelta::hours(5)),
+            (false, false) => PullRequestHostState::Open,
         };
-        let is_merged = matches!(state, HostState::Merged(_));
+        let is_merged = matches!(state, PullRequestHostState::Merged(_));
         let head = format!("{:016x}{:016x}{:08x}", mix(number), rng.next(), mix(world.seed) >> 32);
         let review = match is_older_than(scaled(180)) && wants_changes {
             true => Some(ReviewEntryKind::ChangeRequest),
@@ -191,9 +191,9 @@ impl HostPullRequest {
     /// Applies the user's actions to the pull request.
     pub(super) fn apply(&mut self, actions: &UserActions) {
         if let Some(at) = actions.merged_at {
-            self.state = HostState::Merged(at);
+            self.state = PullRequestHostState::Merged(at);
         } else if actions.is_closed {
-            self.state = HostState::Closed;
+            self.state = PullRequestHostState::Closed;
         }
         self.is_draft &= !actions.is_ready;
         if let Some(title) = &actions.title {
@@ -219,18 +219,18 @@ impl HostPullRequest {
 
     /// Whether it is open, and its base branch has commits that the branch lacks.
     pub(super) fn is_behind(&self) -> bool {
-        self.state == HostState::Open && self.hold == Some(MergeHold::Behind)
+        self.state == PullRequestHostState::Open && self.hold == Some(MergeHold::Behind)
     }
 
     /// Whether it waits in GitHub's merge queue. GitLab has none.
     pub(super) fn is_queued(&self) -> bool {
         let has_passed = self.checks.iter().all(|check| check.state == CheckRunState::Passed);
-        self.state == HostState::Open && self.hold == Some(MergeHold::Queued) && has_passed
+        self.state == PullRequestHostState::Open && self.hold == Some(MergeHold::Queued) && has_passed
     }
 
     pub(super) fn merged_at(&self) -> Option<Time> {
         match self.state {
-            HostState::Merged(at) => Some(at),
+            PullRequestHostState::Merged(at) => Some(at),
             _ => None,
         }
     }

@@ -229,8 +229,8 @@ fn days_text(view: View<'_>, job: &Job, space: usize) -> String {
         other => impact::after_text(other),
     };
     let zone = if pages.pages().shown().is_some() { " UTC" } else { "" };
-    let full = format!("views {before} · after: {after}{zone}");
-    if display_width(&full) <= space { full } else { format!("views {before} · after: {after}") }
+    let full = format!("views before: {before} · after: {after}{zone}");
+    if display_width(&full) <= space { full } else { format!("views before: {before} · after: {after}") }
 }
 
 /// How much is said about the views of a page before and after a job.

@@ -78,7 +78,7 @@ struct SetupMessage {
     text: CleanText,
 }
 
-/// The profile of an attempt to test or save it.
+/// A profile that the user has tried to test or to save.
 #[derive(Debug, Clone)]
 struct AttemptedProfile {
     profile: NewProfile,

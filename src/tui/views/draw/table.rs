@@ -236,7 +236,7 @@ pub(in crate::tui) fn change_cell(change: ViewsChange) -> String {
         ViewsChange::Unknown => return "–".to_owned(),
         ViewsChange::New(_) => return "new".to_owned(),
         ViewsChange::Gone(_) => return "gone".to_owned(),
-        ViewsChange::InBoth { now, before } if now == before => return "0%".to_owned(),
+        ViewsChange::InBoth { now, before } if now == before => return "±0%".to_owned(),
         ViewsChange::InBoth { now, before } => (now, before),
     };
     let sign = if now > before { "▲" } else { "▼" };
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(cell(0, 100), "▼ 100%");
         assert_eq!(cell(10_000, 9_999), "▲ <0.1%");
         assert_eq!(cell(12_000, 1000), "▲ ×12");
-        assert_eq!(cell(7, 7), "0%");
+        assert_eq!(cell(7, 7), "±0%");
         assert_eq!([cell(12, 0), cell(12_345, 0)], ["new", "new"], "no percentage of nothing");
         assert_eq!(
             [ViewsChange::New(3.into()), ViewsChange::Gone(3.into()), ViewsChange::Unknown].map(change_cell),
