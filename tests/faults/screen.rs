@@ -238,15 +238,7 @@ fn check_undelivered_page(
     for size in SIZES {
         dashboard.input(Event::Resize(size.0, size.1));
         dashboard.press_key(KeyCode::Home);
-        let mut pages = ScreenText::capture(dashboard)?;
-        loop {
-            dashboard.press_key(KeyCode::PageDown);
-            let page = ScreenText::capture(dashboard)?;
-            if pages.0.ends_with(&page.0) {
-                break;
-            }
-            pages.0.push_str(&page.0);
-        }
+        let pages = scroll_through(dashboard)?;
         pages.check_sentence(reason)?;
         match (expected, operation) {
             (ExpectedOutcome::NotSent, _) => {
@@ -276,6 +268,24 @@ fn check_undelivered_page(
     Ok(())
 }
 
+/// Returns all lines of a dialog that fills the screen.
+fn scroll_through(dashboard: &mut DashboardFixture) -> Result<ScreenText, CaseError> {
+    let mut page = ScreenText::capture(dashboard)?;
+    let mut lines = page.body_lines();
+    loop {
+        dashboard.press_key(KeyCode::PageDown);
+        let next = ScreenText::capture(dashboard)?;
+        if next.0 == page.0 {
+            return Ok(ScreenText(lines.join("\n")));
+        }
+        // The last line of a page is also the first one of the next page; the last page repeats more.
+        let body = next.body_lines();
+        let overlap = (0..=body.len().min(lines.len())).rev().find(|n| lines.ends_with(body.get(..*n).unwrap_or(&[])));
+        lines.extend(body.into_iter().skip(overlap.unwrap_or(0)));
+        page = next;
+    }
+}
+
 /// Checks that the log screen lists the request.
 async fn check_log(dashboard: &mut DashboardFixture, operation: Operation) -> Result<(), CaseError> {
     while !dashboard.app.dialogs.is_empty() {
@@ -303,6 +313,13 @@ impl ScreenText {
         let is_clean = screen.chars().all(is_plain) && !screen.contains(API_KEY);
         check(is_clean, || format!("the screen is {screen:?}"))?;
         Ok(Self(screen))
+    }
+
+    /// Returns the lines between the header with the title and the footer with the rule above it.
+    fn body_lines(&self) -> Vec<String> {
+        let lines: Vec<&str> = self.0.lines().collect();
+        let end = lines.len().saturating_sub(2);
+        lines.get(2..end).unwrap_or_default().iter().map(|line| (*line).to_owned()).collect()
     }
 
     fn has(&self, text: &str) -> Result<(), CaseError> {
