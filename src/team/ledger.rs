@@ -25,6 +25,24 @@ pub struct TeamLimit<'a> {
     pub quota: Quota,
 }
 
+/// The parameters of [`OF_LIMIT`].
+struct LimitParams<'a>([&'a str; 4]);
+
+impl LimitParams<'_> {
+    /// Returns the parameters, followed by these.
+    fn with<'p>(&'p self, others: &[Param<'p>]) -> Vec<Param<'p>> {
+        let of_limit = self.0.iter().map(|value| -> Param<'p> { (value, Type::TEXT) });
+        of_limit.chain(others.iter().cloned()).collect()
+    }
+}
+
+impl<'a> TeamLimit<'a> {
+    fn params(self) -> LimitParams<'a> {
+        let Self { organization, scope, quota } = self;
+        LimitParams([organization, &scope.base_url, quota.owner(scope), quota.store_name()])
+    }
+}
+
 /// What the team has used of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LedgerCount {
@@ -52,18 +70,14 @@ impl TeamConnection {
              SELECT (SELECT count(*) FROM booked), (SELECT count(*) FROM docdeck.request_slot AS slot WHERE {OF_LIMIT}),
                  (SELECT pg_notify($7, $8)::text FROM booked)"
         );
-        let (owner, window) = (limit.quota.owner(limit.scope), booking_window().num_milliseconds());
-        let channel = channel(limit.organization);
-        let params: [Param<'_>; 8] = [
-            (&limit.organization, Type::TEXT),
-            (&limit.scope.base_url, Type::TEXT),
-            (&owner, Type::TEXT),
-            (&limit.quota.store_name(), Type::TEXT),
+        let (limit_params, channel) = (limit.params(), channel(limit.organization));
+        let window = booking_window().num_milliseconds();
+        let params = limit_params.with(&[
             (&booking, Type::TEXT),
             (&window, Type::INT8),
             (&channel, Type::TEXT),
             (&LEDGER_PAYLOAD, Type::TEXT),
-        ];
+        ]);
         let row = self.query_one(&sql, &params).await?;
         if number(&row, 0)? > 0 {
             return Ok(true);
@@ -79,16 +93,8 @@ impl TeamConnection {
     async fn add_rows(&self, limit: TeamLimit<'_>) -> Result<(), TeamError> {
         let sql = "INSERT INTO docdeck.request_slot (organization, base_url, owner, operation, number)
              SELECT $1, $2, $3, $4, generate_series(1, $5::integer) ON CONFLICT DO NOTHING";
-        let owner = limit.quota.owner(limit.scope);
-        let rows = i32::try_from(limit.quota.limit()).unwrap_or(i32::MAX);
-        let params: [Param<'_>; 5] = [
-            (&limit.organization, Type::TEXT),
-            (&limit.scope.base_url, Type::TEXT),
-            (&owner, Type::TEXT),
-            (&limit.quota.store_name(), Type::TEXT),
-            (&rows, Type::INT4),
-        ];
-        self.query(sql, &params).await.map(drop)
+        let count = i32::try_from(limit.quota.limit()).unwrap_or(i32::MAX);
+        self.query(sql, &limit.params().with(&[(&count, Type::INT4)])).await.map(drop)
     }
 
     /// Gives back a booked request that was not sent.
@@ -103,16 +109,9 @@ impl TeamConnection {
              )
              SELECT pg_notify($6, $7) FROM returned"
         );
-        let (owner, channel) = (limit.quota.owner(limit.scope), channel(limit.organization));
-        let params: [Param<'_>; 7] = [
-            (&limit.organization, Type::TEXT),
-            (&limit.scope.base_url, Type::TEXT),
-            (&owner, Type::TEXT),
-            (&limit.quota.store_name(), Type::TEXT),
-            (&booking, Type::TEXT),
-            (&channel, Type::TEXT),
-            (&LEDGER_PAYLOAD, Type::TEXT),
-        ];
+        let (limit_params, channel) = (limit.params(), channel(limit.organization));
+        let params =
+            limit_params.with(&[(&booking, Type::TEXT), (&channel, Type::TEXT), (&LEDGER_PAYLOAD, Type::TEXT)]);
         self.query(&sql, &params).await.map(drop)
     }
 
@@ -136,18 +135,13 @@ impl TeamConnection {
              )
              SELECT pg_notify($7, $8) FROM reported"
         );
-        let (owner, at) = (limit.quota.owner(limit.scope), at.timestamp_millis());
-        let channel = channel(limit.organization);
-        let params: [Param<'_>; 8] = [
-            (&limit.organization, Type::TEXT),
-            (&limit.scope.base_url, Type::TEXT),
-            (&owner, Type::TEXT),
-            (&limit.quota.store_name(), Type::TEXT),
+        let (limit_params, channel, at) = (limit.params(), channel(limit.organization), at.timestamp_millis());
+        let params = limit_params.with(&[
             (&booking, Type::TEXT),
             (&at, Type::INT8),
             (&channel, Type::TEXT),
             (&LEDGER_PAYLOAD, Type::TEXT),
-        ];
+        ]);
         self.query(&sql, &params).await.map(drop)
     }
 

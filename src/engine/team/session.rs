@@ -8,7 +8,7 @@ use crate::engine::lease::LeaseRole;
 use crate::engine::poller_command::PollerCommand;
 use crate::engine::state::{EngineState, lock};
 use crate::model::engine_event::EngineEvent;
-use crate::model::failure::Failure;
+use crate::model::ledger::RATE_LIMIT_WINDOW;
 use crate::model::team::TeamStatus;
 use crate::model::text::CleanText;
 use crate::store::StoreError;
@@ -298,7 +298,7 @@ impl Session<'_> {
     /// Reports requests that could not be booked when they were sent.
     async fn report_uses(&mut self) -> Result<(), TeamError> {
         let clock = &self.inner.clock;
-        let since = clock.now() - crate::model::ledger::RATE_LIMIT_WINDOW;
+        let since = clock.now() - RATE_LIMIT_WINDOW;
         let uses = self.inner.store.unreported_uses(&self.inner.scope, since).await?;
         if uses.is_empty() {
             return Ok(());
@@ -350,12 +350,6 @@ impl EngineState {
         if self.team.may_poll() != could_poll {
             self.send_to_poller(PollerCommand::LeaseChanged);
         }
-    }
-}
-
-impl From<TeamError> for Failure {
-    fn from(error: TeamError) -> Self {
-        Self::local(&error.to_string())
     }
 }
 

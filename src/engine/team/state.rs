@@ -1,5 +1,6 @@
 //! What the engine's tasks share about the team.
 
+use crate::engine::state::lock;
 use crate::model::Time;
 use crate::model::ledger::Quota;
 use crate::model::team::{TeamCount, TeamStatus};
@@ -8,7 +9,7 @@ use crate::team::{TeamAddress, TeamConnection};
 use chrono::Utc;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
@@ -128,8 +129,4 @@ impl TeamState {
         let count = lock(&self.counts).get(&quota).copied()?;
         Some((count, !matches!(*lock(&self.status), TeamStatus::Offline { .. })))
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
