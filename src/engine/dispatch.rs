@@ -148,11 +148,11 @@ impl Dispatcher {
             let booking = self.inner.book_request(kind.quota()).await;
             let now = self.inner.clock.now();
             let (permission, instance) = (booking.permission.clone(), self.inner.instance.name());
-            let permit = self.inner.store.request_shared_permit(prompt, instance, local_now(), now, permission).await?;
-            if !matches!(permit, SendPermit::Go { .. }) {
+            let permit = self.inner.store.request_shared_permit(prompt, instance, local_now(), now, permission).await;
+            if !matches!(permit, Ok(SendPermit::Go { .. })) {
                 self.inner.return_booking(&booking).await;
             }
-            match permit {
+            match permit? {
                 SendPermit::Go { kind, text, job, id } => {
                     self.send(OutgoingPrompt { prompt, kind, text, job, id, booking });
                 }
@@ -219,7 +219,7 @@ impl EngineState {
         self.emit_budget(quota).await;
         let outcome = match (kind, &id) {
             _ if booking.is_expired() => {
-                let reason = CleanText::line("Not sent: docdeck was interrupted before. Send it again.");
+                let reason = CleanText::line("Not sent: docdeck was interrupted before the request. Send it again.");
                 SendOutcome { delivery: Delivery::NotSent(reason), job: None, limit: None }
             }
             (PromptKind::Create, _) => {
@@ -240,10 +240,8 @@ impl EngineState {
                 SendOutcome { delivery: Delivery::NotSent(reason), job: None, limit: None }
             }
         };
-        if matches!(outcome.delivery, Delivery::NotSent(_)) {
-            self.return_booking(&booking).await;
-        }
         let applied = self.record_outcome(prompt, kind, id, &outcome).await;
+        let is_unused = matches!(outcome.delivery, Delivery::NotSent(_));
         let _hook_guard = self.running_hooks.guard();
         drop(sending);
         if let Some(MergeResult { row, events, shares_id_with }) = applied {
@@ -252,6 +250,9 @@ impl EngineState {
             }
             self.emit_outcome(prompt, outcome.delivery, row.clone(), quota).await;
             self.log_changes(&row, &events).await;
+        }
+        if is_unused {
+            self.return_booking(&booking).await;
         }
     }
 

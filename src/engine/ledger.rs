@@ -116,7 +116,7 @@ impl EngineState {
     async fn spend_views_request(&self, permission: TeamPermission) -> Result<Time, Failure> {
         let _order = self.budget_order.lock().await;
         let now = self.clock.now();
-        match self.store.spend_permitted(&self.scope, Quota::Views, now, permission).await {
+        match self.store.spend_permitted(&self.scope, Quota::Views, now, permission.clone()).await {
             Ok(Ok(budget)) => {
                 self.emit_views_budget(budget, now).await;
                 Ok(now)
@@ -125,7 +125,7 @@ impl EngineState {
             Err(error) => {
                 // Analytics can be loaded even if the store can't be written.
                 self.emit_trouble(error.failure()).await;
-                self.spend_in_memory(now).await
+                self.spend_in_memory(&permission, now).await
             }
         }
     }
@@ -146,7 +146,11 @@ impl EngineState {
         self.emit_budget(Quota::Views).await;
     }
 
-    async fn spend_in_memory(&self, now: Time) -> Result<Time, Failure> {
+    /// Spends a request that can't be recorded. If the team's database could not be reached, the team never learns of it.
+    async fn spend_in_memory(&self, permission: &TeamPermission, now: Time) -> Result<Time, Failure> {
+        if let TeamPermission::Full { until } = permission {
+            return Err(self.limit_reached_failure(Wait { until: *until, is_estimate: false }, now).await);
+        }
         let written = self.store.budget(&self.scope, Quota::Views, now).await;
         let budget = written.unwrap_or_else(|_| Budget::unused(Quota::Views));
         if let Some(wait) = self.include_unwritten(budget, now).wait() {

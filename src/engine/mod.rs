@@ -196,10 +196,10 @@ impl Engine {
         self.inner.send_to_refresher(RefreshCommand::Refresh(jobs));
     }
 
-    /// Deletes the stored states of pull requests that wait for checks or in a merge queue, and emits the changed jobs.
+    /// Deletes the stored states of pull requests that were neither merged nor closed, and emits the changed jobs.
     /// For use if code hosts are no longer asked, since such a state would then never change.
-    pub async fn forget_pending_pull_requests(&self) {
-        match self.inner.store.forget_pending_pull_requests(&self.inner.scope).await {
+    pub async fn forget_open_pull_requests(&self) {
+        match self.inner.store.forget_open_pull_requests(&self.inner.scope).await {
             Ok(jobs) => {
                 for job in jobs {
                     self.inner.emit(EngineEvent::Job(Box::new(job))).await;

@@ -138,7 +138,7 @@ impl Effects {
                 engine.set_focused(*focus.borrow());
                 engine.emit_budgets().await;
                 if !asks_hosts {
-                    engine.forget_pending_pull_requests().await;
+                    engine.forget_open_pull_requests().await;
                 }
             }
             failure.map(|failure| Msg::Engine(EngineEvent::InternalFailure(failure)))

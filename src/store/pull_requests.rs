@@ -4,6 +4,7 @@ use super::Store;
 use super::columns;
 use super::error::StoreResult;
 use super::job_rows::{find_job, query_jobs, set_default_title, update_job};
+use super::query::Query as _;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::job::{Job, JobKey};
@@ -105,12 +106,15 @@ impl Store {
         .await
     }
 
-    /// Stores that the pull request of these jobs was merged or closed on this computer, so that a team learns by whom.
+    /// Stores that the pull request of these jobs was merged or closed on this computer, so that a team learns by whom. Does
+    /// nothing for projects that are not shared.
     pub async fn record_pull_request_end(&self, jobs: &[JobKey]) -> StoreResult<()> {
         let jobs = jobs.to_vec();
         self.write(move |tx| {
             for job in jobs {
-                if let Some(mut row) = find_job(tx, job)? {
+                let Some(mut row) = find_job(tx, job)? else { continue };
+                let is_shared = "SELECT EXISTS (SELECT 1 FROM team JOIN job ON job.scope = team.scope WHERE job.key = ?1)";
+                if tx.query_value(is_shared, [job])? {
                     row.local.team.get_or_insert_default().pr_ended_by = Some(CleanText::default());
                     update_job(tx, &row)?;
                 }
@@ -120,12 +124,12 @@ impl Store {
         .await
     }
 
-    /// Deletes the stored state of pull requests that wait for checks or in a merge queue. For use if code hosts are no
-    /// longer asked, since such a state would then never change. Returns the changed jobs.
-    pub async fn forget_pending_pull_requests(&self, scope: &Scope) -> StoreResult<Vec<Job>> {
-        const PENDING: &str = "NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL AND pr_turn = 'host' ORDER BY key";
-        let pending = self.read_in_scope(scope, |db, scope| query_jobs(db, PENDING, [scope])).await?;
-        if pending.is_empty() {
+    /// Deletes the stored state of pull requests that were neither merged nor closed. For use if code hosts are no longer
+    /// asked, since such a state would then never change. Returns the changed jobs.
+    pub async fn forget_open_pull_requests(&self, scope: &Scope) -> StoreResult<Vec<Job>> {
+        const OPEN: &str = "NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL AND pr_turn <> 'nobody' ORDER BY key";
+        let open = self.read_in_scope(scope, |db, scope| query_jobs(db, OPEN, [scope])).await?;
+        if open.is_empty() {
             return Ok(Vec::new());
         }
         self.write_in_scope(scope, |tx, scope| {
@@ -133,7 +137,7 @@ impl Store {
                 job.pull_request = None;
                 update_job(tx, &job)
             };
-            query_jobs(tx, PENDING, [scope])?.into_iter().map(forget).collect()
+            query_jobs(tx, OPEN, [scope])?.into_iter().map(forget).collect()
         })
         .await
     }

@@ -29,7 +29,7 @@ impl TeamNotices {
 
     /// Adds a change of a job, if another member made it.
     pub(super) fn add_change(&mut self, old: &Job, new: &Job) {
-        self.has_activity |= new.local.team.is_some();
+        self.has_activity |= new.local.team != old.local.team;
         if let Some(text) = handled_by_member(old, new) {
             let (first, count) = self.handled.take().unwrap_or((text, 0));
             self.handled = Some((first, count + 1));

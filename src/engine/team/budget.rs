@@ -97,12 +97,14 @@ impl EngineState {
         booking: &str,
     ) -> Result<(bool, Vec<LedgerCount>), TeamError> {
         let mut slot = self.team.booking_connection.lock().await;
-        if slot.is_none() {
-            let connection = TeamConnection::open_checked(&access.address, BOOKING_TIMEOUT).await?;
-            *slot = Some((connection, Instant::now()));
-            tokio::spawn(close_when_idle(Arc::downgrade(&self.team.booking_connection)));
-        }
-        let Some((connection, used_at)) = slot.as_mut() else { return Ok((false, Vec::new())) };
+        let (connection, used_at) = match &mut *slot {
+            Some(open) => open,
+            closed => {
+                let connection = TeamConnection::open_checked(&access.address, BOOKING_TIMEOUT).await?;
+                tokio::spawn(close_when_idle(Arc::downgrade(&self.team.booking_connection)));
+                closed.insert((connection, Instant::now()))
+            }
+        };
         *used_at = Instant::now();
         let is_booked = connection.book(limit, booking).await?;
         let counts = connection.ledger_counts(limit.organization, limit.scope).await?;
@@ -147,7 +149,7 @@ impl EngineState {
         let since = self.clock.now() - quota.window();
         let unreported = self.store.unreported_uses(&self.scope, since).await.unwrap_or_default();
         let unreported = unreported.iter().filter(|unreported| unreported.quota == quota).count();
-        count.budget(local, u32::try_from(unreported).unwrap_or(u32::MAX), is_current)
+        count.budget(local, u32::try_from(unreported).unwrap_or(u32::MAX), is_current, local_now())
     }
 }
 

@@ -124,9 +124,10 @@ impl TeamState {
         matches!(*lock(&self.status), TeamStatus::Online | TeamStatus::Receiving(_))
     }
 
-    /// Returns what the team has used of a limit; `None` if it is unknown.
+    /// Returns what the team has used of a limit, and whether this process learns of further requests of others; `None` if
+    /// it is unknown.
     pub(in crate::engine) fn count(&self, quota: Quota) -> Option<(TeamCount, bool)> {
         let count = lock(&self.counts).get(&quota).copied()?;
-        Some((count, !matches!(*lock(&self.status), TeamStatus::Offline { .. })))
+        Some((count, self.is_online()))
     }
 }

@@ -1,4 +1,4 @@
-//! What a team says about a request with an hourly limit.
+//! Whether the team's ledger permits a request with an hourly limit, and what the team has used of the limit.
 
 use crate::model::Time;
 use crate::model::ledger::{Budget, CountedBy, Quota, RATE_LIMIT_WINDOW};
@@ -17,7 +17,7 @@ pub fn booking_window() -> TimeDelta {
     RATE_LIMIT_WINDOW + BOOKING_MARGIN
 }
 
-/// What the team's database said about a request that is about to be sent.
+/// Whether a request that is about to be sent is booked in the team's ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TeamPermission {
     /// The project is not shared: only this computer's ledger counts.
@@ -52,8 +52,12 @@ pub struct TeamCount {
 
 impl TeamCount {
     /// Returns the budget of the team. `local` is the budget of this computer, of which the team doesn't know
-    /// `unreported` requests yet. `is_current` is false while the team's database can't be reached.
-    pub fn budget(&self, local: Budget, unreported: u32, is_current: bool) -> Budget {
+    /// `unreported` requests yet. `is_current` is false while this process doesn't learn of the requests of others. A count
+    /// from more than an hour ago has no request that still counts, so the result is `local`.
+    pub fn budget(&self, local: Budget, unreported: u32, is_current: bool, now: Time) -> Budget {
+        if !is_current && now - self.as_of >= RATE_LIMIT_WINDOW {
+            return local;
+        }
         let used = local.used.max(self.used.saturating_add(unreported));
         let is_local_limit = local.used >= local.limit || self.resets_at.is_none();
         let resets_at = if local.blocked.is_some() || is_local_limit { local.resets_at } else { self.resets_at };
@@ -72,12 +76,13 @@ mod tests {
         let (early, late) = (Some(now + TimeDelta::minutes(5)), Some(now + TimeDelta::minutes(50)));
         let local = Budget { used: 3, resets_at: late, ..Budget::unused(Quota::Create) };
         let team = TeamCount { used: 40, resets_at: early, as_of: now };
-        let budget = team.budget(local, 2, true);
+        let budget = team.budget(local, 2, true, now);
         assert_eq!((budget.used, budget.resets_at), (42, early));
         assert_eq!(budget.counted_by, CountedBy::Team { as_of: None });
-        assert_eq!(team.budget(local, 0, false).counted_by, CountedBy::Team { as_of: Some(now) });
+        assert_eq!(team.budget(local, 0, false, now).counted_by, CountedBy::Team { as_of: Some(now) });
+        assert_eq!(team.budget(local, 0, false, now + RATE_LIMIT_WINDOW), local, "none of the requests counts any more");
         let full = Budget { used: 100, ..local };
-        let budget = team.budget(full, 0, true);
+        let budget = team.budget(full, 0, true, now);
         assert_eq!((budget.requests_left(), budget.resets_at), (0, late));
     }
 }

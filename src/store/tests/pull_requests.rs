@@ -24,18 +24,22 @@ async fn report(store: &Store, row: &Job, state: PullRequest, minute: i64) -> Jo
 }
 
 #[tokio::test]
-async fn a_forgotten_pending_state_leaves_the_job_to_the_user() {
+async fn a_forgotten_open_state_leaves_the_job_to_the_user() {
     let store = memory();
     let row = completed_job(&store).await;
     let pending = Checks { state: ChecksState::Pending, ..Checks::default() };
     let row = report(&store, &row, PullRequest { checks: pending, ..open_pull_request(at(30)) }, 30).await;
     assert_eq!(row.group(), JobGroup::Working);
-    let forgotten = store.forget_pending_pull_requests(&scope()).await.expect("written");
+    let forgotten = store.forget_open_pull_requests(&scope()).await.expect("written");
     assert_eq!(forgotten.iter().map(|job| (job.key, job.group())).collect::<Vec<_>>(), [(row.key, JobGroup::NeedsYou)]);
-    assert_eq!(store.forget_pending_pull_requests(&scope()).await.expect("read"), []);
+    assert_eq!(store.forget_open_pull_requests(&scope()).await.expect("read"), []);
+    let failing = Checks { state: ChecksState::Failing, ..Checks::default() };
+    report(&store, &row, PullRequest { checks: failing, ..open_pull_request(at(35)) }, 35).await;
+    let forgotten = store.forget_open_pull_requests(&scope()).await.expect("written");
+    assert_eq!(forgotten.iter().map(|job| job.pull_request.clone()).collect::<Vec<_>>(), [None]);
     let merged = PullRequest { state: PullRequestState::Merged, ..open_pull_request(at(40)) };
     report(&store, &row, merged, 40).await;
-    assert_eq!(store.forget_pending_pull_requests(&scope()).await.expect("read"), [], "a merge is final");
+    assert_eq!(store.forget_open_pull_requests(&scope()).await.expect("read"), [], "a merge is final");
 }
 
 #[tokio::test]
@@ -62,6 +66,10 @@ async fn a_job_needs_the_user_when_the_checks_have_finished_and_is_done_when_it_
     let failing = Checks { state: ChecksState::Failing, passed: 2, total: 3, failed: Vec::new() };
     let row = report(&store, &row, PullRequest { checks: failing, ..state.clone() }, 40).await;
     assert_eq!(row.group(), JobGroup::NeedsYou, "the failure is news, although the job was handled before");
+    let failing = Checks { state: ChecksState::Failing, ..Checks::default() };
+    report(&store, &row, PullRequest { checks: failing, ..open_pull_request(at(35)) }, 35).await;
+    let forgotten = store.forget_open_pull_requests(&scope()).await.expect("written");
+    assert_eq!(forgotten.iter().map(|job| job.pull_request.clone()).collect::<Vec<_>>(), [None]);
     let merged = PullRequest { state: PullRequestState::Merged, merged_at: Some(at(50)), ..state };
     let row = report(&store, &row, merged, 50).await;
     assert_eq!(row.group(), JobGroup::Done);
@@ -137,6 +145,10 @@ async fn pruning_a_job_deletes_its_diff() {
     let store = memory();
     let row = completed_job(&store).await;
     let link = row.remote.pr_link.clone().expect("a link");
+    let failing = Checks { state: ChecksState::Failing, ..Checks::default() };
+    report(&store, &row, PullRequest { checks: failing, ..open_pull_request(at(35)) }, 35).await;
+    let forgotten = store.forget_open_pull_requests(&scope()).await.expect("written");
+    assert_eq!(forgotten.iter().map(|job| job.pull_request.clone()).collect::<Vec<_>>(), [None]);
     let merged = PullRequest { state: PullRequestState::Merged, ..open_pull_request(at(20)) };
     report(&store, &row, merged, 20).await;
     store.change_one_job(row.key, LocalChange::Handled, at(21)).await;

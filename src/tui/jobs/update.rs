@@ -7,7 +7,7 @@ use crate::model::impact::{AfterWindow, PageImpact, after_window, missing_ranges
 use crate::model::job::{InitialRows, Job, JobKey};
 use crate::model::load::Load;
 use crate::model::prompt::DraftTarget;
-use crate::tui::{App, Effect, PullRequestAccess, Screen, Severity, StoreState};
+use crate::tui::{App, Effect, Screen, Severity, StoreState};
 use chrono::TimeDelta;
 
 /// The time between two attempts to read an unreadable store.
@@ -65,7 +65,6 @@ impl App {
     }
 
     pub(in crate::tui) fn put_job(&mut self, row: Job) {
-        let row = self.without_outdated_state(row);
         self.queue_row(&row);
         self.put_in_all_jobs(&row);
         if let Some(old) = self.jobs.get(row.key).filter(|old| old.revision <= row.revision) {
@@ -80,21 +79,10 @@ impl App {
         self.dirty |= self.jobs.upsert(row);
     }
 
-    /// Removes the stored state of the pull request if code hosts are not asked for it any more: it may have been merged
-    /// long ago.
-    fn without_outdated_state(&self, job: Job) -> Job {
-        match self.config.pull_requests {
-            PullRequestAccess::Off => Job { pull_request: None, ..job },
-            PullRequestAccess::Read | PullRequestAccess::Act => job,
-        }
-    }
-
     /// Shows the first rows, which are enough for the first frame, and loads all other data.
     fn apply_first_rows(&mut self, result: Result<InitialRows, Failure>, now: Time, effects: &mut Vec<Effect>) {
         // A failure is ignored here, because loading the other data then fails too and reports it.
-        // Without pull requests, the jobs are in other groups.
-        let is_off = self.config.pull_requests == PullRequestAccess::Off;
-        if let (Ok(mut first), StoreState::Reading, false) = (result, &self.store, is_off) {
+        if let (Ok(mut first), StoreState::Reading) = (result, &self.store) {
             let thread = first.rows.first().map(|row| row.key).zip(first.thread.take());
             self.jobs.show_first_rows(first);
             self.dirty = true;
@@ -115,7 +103,7 @@ impl App {
         self.dirty = true;
         match result {
             Ok(data) => {
-                self.jobs.replace(data.jobs.into_iter().map(|job| self.without_outdated_state(job)).collect());
+                self.jobs.replace(data.jobs);
                 if data.is_shared {
                     self.team_notices.start();
                 }

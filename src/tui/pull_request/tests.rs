@@ -444,9 +444,9 @@ fn actions_that_make_no_sense_or_are_turned_off_are_not_offered() {
 
 #[test]
 fn nothing_names_a_pull_request_that_is_turned_off_except_its_link() {
-    let mut app = app_with(Some(open_pull_request(at(0))));
+    // The engine has deleted the stored state.
+    let mut app = app_with(None);
     app.config.pull_requests = PullRequestAccess::Off;
-    app.put_job(app.jobs.get(JobKey(1)).cloned().expect("the job"));
     app.pane = Pane::Detail;
     let shown = screen(&app, at(0));
     assert!(shown.contains("Press o to open the pull request, f to follow up."), "{shown}");

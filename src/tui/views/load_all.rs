@@ -191,6 +191,7 @@ impl App {
         self.show_comparison();
         self.views.all_pages.waiting_action = request.then.map(|action| (self.views.query().range, action));
         match plans.as_slice() {
+            [] if request.then.is_some() => self.run_waiting_action(self.views.query().range, now, effects),
             [] if self.views.is_comparing() => {}
             [] => self.notify(Severity::Info, "Everything is loaded already.", now),
             [plan] if self.needs_one_request(plan) && self.view_requests_left() > 0 => {

@@ -185,7 +185,7 @@ impl App {
     }
 
     /// Runs the action that waited for all pages of a range, unless the user does something else meanwhile.
-    fn run_waiting_action(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn run_waiting_action(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
         let is_visible = self.screen == Screen::Views && self.dialogs.is_empty() && self.views.query().range == range;
         let is_complete = self.views.all_pages.complete_report(range).is_some();
         let waiting = self.views.all_pages.waiting_action.take_if(|(of, _)| *of == range && is_complete);
