@@ -102,7 +102,8 @@ fn dispatch(
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let cx = &mut CommandContext { flags, environment, out };
-    // This command runs without the async runtime: shells run it at every prompt, and starting the runtime takes time.
+    // Without a team, this command runs without the async runtime: shells run it at every prompt, and starting the
+    // runtime takes time.
     if let Some(Command::Status(options)) = &command {
         team::exchange_before_status(cx);
         return status::run(cx, options);

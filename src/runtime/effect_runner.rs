@@ -72,6 +72,7 @@ impl EffectRunner {
             | Effect::SetMouse(_)
             | Effect::Redraw
             | Effect::Suspend
+            | Effect::StopProcess
             | Effect::Quit => None,
         }
     }

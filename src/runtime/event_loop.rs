@@ -258,6 +258,7 @@ impl Dashboard {
                 None
             }
             Effect::Suspend => self.suspend(),
+            Effect::StopProcess => self.stop_process(),
             Effect::SetMouse(on) => {
                 if self.session.set_mouse(on).is_err() {
                     self.exit.get_or_insert(Exit::Terminated);
@@ -368,21 +369,33 @@ impl Dashboard {
 
     /// Gives the terminal to the shell until SIGCONT. Returns a message if that is not possible.
     fn suspend(&mut self) -> Option<Msg> {
-        if self.session.is_released() {
+        if self.session.is_released() || self.is_leaving_team {
             return None;
         }
         self.release_leases();
-        if let Some(engine) = self.effects.engine().filter(|engine| engine.has_team_connection())
-            && !std::mem::replace(&mut self.is_leaving_team, true)
-        {
-            // While docdeck is stopped, another member polls.
-            self.effects.spawn(async move {
-                engine.leave_team_connection().await;
-                Msg::TeamLeft
-            });
+        self.is_leaving_team = true;
+        match self.effects.engine().filter(|engine| engine.has_team_connection()) {
+            Some(engine) => {
+                // While docdeck is stopped, another member polls.
+                self.effects.spawn(async move {
+                    engine.leave_team_connection().await;
+                    Msg::TeamLeft
+                });
+                None
+            }
+            None => self.stop_process(),
+        }
+    }
+
+    /// Stops this process, unless it was resumed or another program was started since the suspend was requested.
+    fn stop_process(&mut self) -> Option<Msg> {
+        if !std::mem::take(&mut self.is_leaving_team) {
             return None;
         }
-        self.is_leaving_team = false;
+        if self.session.is_released() {
+            self.continue_running();
+            return None;
+        }
         match self.session.suspend_process() {
             Ok(true) => None,
             Ok(false) => {
@@ -422,6 +435,7 @@ impl Dashboard {
     }
 
     fn resume(&mut self) {
+        self.is_leaving_team = false;
         if self.session.resume().is_err() {
             self.exit.get_or_insert(Exit::Terminated);
             return;

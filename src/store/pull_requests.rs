@@ -113,7 +113,8 @@ impl Store {
         self.write(move |tx| {
             for job in jobs {
                 let Some(mut row) = find_job(tx, job)? else { continue };
-                let is_shared = "SELECT EXISTS (SELECT 1 FROM team JOIN job ON job.scope = team.scope WHERE job.key = ?1)";
+                let is_shared =
+                    "SELECT EXISTS (SELECT 1 FROM team JOIN job ON job.scope = team.scope WHERE job.key = ?1)";
                 if tx.query_value(is_shared, [job])? {
                     row.local.team.get_or_insert_default().pr_ended_by = Some(CleanText::default());
                     update_job(tx, &row)?;

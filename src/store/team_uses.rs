@@ -7,23 +7,15 @@ use super::query::Query as _;
 use super::{Store, ledgers};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::ledger::Quota;
+use crate::model::ledger::{Quota, RATE_LIMIT_WINDOW};
 use crate::model::team::UnreportedUse;
 use rusqlite::{Connection, Transaction, params};
 
 impl Store {
-    /// Returns the requests since `since` (service time) that the team's ledger doesn't have yet. Forgets older ones.
+    /// Returns the requests since `since` (service time) that the team's ledger doesn't have yet.
     pub async fn unreported_uses(&self, scope: &Scope, since: Time) -> StoreResult<Vec<UnreportedUse>> {
         let scope = scope.clone();
-        let uses = {
-            let scope = scope.clone();
-            self.read(move |db| read_uses(db, &scope)).await?
-        };
-        let (current, old): (Vec<_>, Vec<_>) = uses.into_iter().partition(|unreported| unreported.at >= since);
-        if !old.is_empty() {
-            self.forget_reported_uses(&old).await?;
-        }
-        Ok(current)
+        self.read(move |db| read_uses(db, &scope, since)).await
     }
 
     /// Stores that the team's ledger has these requests.
@@ -39,20 +31,22 @@ impl Store {
     }
 }
 
-fn read_uses(db: &Connection, scope: &Scope) -> StoreResult<Vec<UnreportedUse>> {
+fn read_uses(db: &Connection, scope: &Scope, since: Time) -> StoreResult<Vec<UnreportedUse>> {
     let mut uses = Vec::new();
     for quota in Quota::HOURLY {
         let Some(ledger) = ledgers::find_ledger_id(db, scope, quota)? else { continue };
-        let sql = "SELECT booking, at FROM team_use WHERE ledger = ?1 ORDER BY at";
-        uses.extend(db.query_all(sql, [ledger], |row| {
+        let sql = "SELECT booking, at FROM team_use WHERE ledger = ?1 AND at >= ?2 ORDER BY at";
+        uses.extend(db.query_all(sql, params![ledger, UnixMillis(since)], |row| {
             Ok(UnreportedUse { quota, booking: row.get("booking")?, at: read_time(row, "at")? })
         })?);
     }
     Ok(uses)
 }
 
-/// Stores that the team's ledger doesn't have a request of the ledger yet.
+/// Stores that the team's ledger doesn't have a request of the ledger yet. Forgets requests that no longer count.
 pub(super) fn add(tx: &Transaction<'_>, ledger: i64, booking: &str, at: Time) -> StoreResult<()> {
+    let old = UnixMillis(at - RATE_LIMIT_WINDOW);
+    tx.change("DELETE FROM team_use WHERE ledger = ?1 AND at < ?2", params![ledger, old])?;
     let sql = "INSERT INTO team_use (booking, ledger, at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
     tx.change(sql, params![booking, ledger, UnixMillis(at)])?;
     Ok(())

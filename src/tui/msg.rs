@@ -141,7 +141,10 @@ pub enum Effect {
     /// Asks the engine to report the current budgets, because a limit was reset.
     ReportBudgets,
     Redraw,
+    /// Suspends docdeck, after the connection to the team's database is closed.
     Suspend,
+    /// Suspends docdeck now. Does nothing if it was resumed meanwhile.
+    StopProcess,
     /// Exits once the drafts that earlier effects save are on disk.
     Quit,
 }

@@ -63,13 +63,8 @@ impl PaletteEntry {
     /// Returns where the entry contains the typed words: the worst place if they are in several places. `None` if it
     /// lacks a word. Expects lower case.
     fn rank(&self, typed: &str) -> Option<Rank> {
-        let words = typed.split_whitespace();
-        if self
-            .search_words
-            .split_whitespace()
-            .next()
-            .is_some_and(|name| name == words.clone().collect::<Vec<_>>().join("-"))
-        {
+        let words: Vec<&str> = typed.split_whitespace().collect();
+        if self.search_words.split_whitespace().next() == Some(words.join("-").as_str()) {
             return Some(Rank::ConfigName);
         }
         let name = self.name.as_str().to_lowercase();
@@ -77,14 +72,18 @@ impl PaletteEntry {
             return Some(Rank::NamePrefix);
         }
         let description = self.description.to_lowercase();
-        let rank = |word: &str| match () {
-            () if name.split_whitespace().any(|other| other.starts_with(word)) => Some(Rank::NameWords),
-            () if name.contains(word) => Some(Rank::InName),
-            () if self.search_words.split_whitespace().any(|other| other == word) => Some(Rank::Synonym),
-            () if description.contains(word) => Some(Rank::InDescription),
-            () => self.search_words.contains(word).then_some(Rank::InDescription),
+        let rank = |word: &&str| {
+            if name.split_whitespace().any(|other| other.starts_with(word)) {
+                Some(Rank::NameWords)
+            } else if name.contains(word) {
+                Some(Rank::InName)
+            } else if self.search_words.split_whitespace().any(|other| other == *word) {
+                Some(Rank::Synonym)
+            } else {
+                (description.contains(word) || self.search_words.contains(word)).then_some(Rank::InDescription)
+            }
         };
-        words.map(rank).try_fold(Rank::NamePrefix, |worst, rank| Some(worst.max(rank?)))
+        words.iter().map(rank).try_fold(Rank::NamePrefix, |worst, rank| Some(worst.max(rank?)))
     }
 }
 

@@ -58,7 +58,7 @@ impl App {
             },
             Msg::Layout(key, saved) => self.layout_loaded(&key, saved.as_ref(), now),
             Msg::Timer => self.handle_timer(now, effects),
-            Msg::TeamLeft => effects.push(Effect::Suspend),
+            Msg::TeamLeft => effects.push(Effect::StopProcess),
             Msg::Resumed => {
                 self.dirty = true;
                 self.detail.prefetched.clear();

@@ -42,7 +42,6 @@ async fn twenty_members_at_the_same_time_book_exactly_the_limit() {
         all += 1;
     }
     assert_eq!(all, 100);
-    assert!(booked > 90, "{booked}");
     let counts = members[1].ledger_counts("docs", &scope).await.expect("read");
     assert_eq!((counts[0].used, counts[1].used), (100, 0));
     // Other limits, projects and organizations are counted on their own.

@@ -4,7 +4,6 @@
 use super::server::DemoServer;
 use crate::api::Client;
 use crate::cli::error::CliError;
-
 use crate::engine::{Engine, EngineSetup, HostDirectory, LeaseRoles, PollOptions, TeamAccess};
 use crate::model::analytics::AnalyticsSettings;
 use crate::model::change::LocalChange;

@@ -1,8 +1,9 @@
 //! A short exchange with the team's database, before a command prints jobs and after a command has changed some. It
-//! takes at most a second, and none of its errors ends a command.
+//! takes at most a second once the URL is read, and none of its errors ends a command.
 
 use super::database::CONNECT_TIMEOUT;
 use crate::cli::data_folder::open_store;
+use crate::cli::error::CliError;
 use crate::cli::session::CommandContext;
 use crate::config::{SetupState, TeamSettings, data_folder, resolve, team_settings};
 use crate::model::Time;
@@ -27,7 +28,7 @@ const STATUS_INTERVAL: TimeDelta = TimeDelta::seconds(60);
 /// prints a warning.
 pub(in crate::cli) async fn exchange_briefly(cx: &mut CommandContext<'_>) {
     let Ok(Some(settings)) = team_settings(cx.flags, cx.environment) else { return };
-    if let Some(exchanged_at) = exchange_with(cx, &settings, TimeDelta::zero()).await {
+    if let Some(BriefExchange::Failed { exchanged_at }) = exchange_with(cx, &settings, TimeDelta::zero()).await {
         let now = Utc::now();
         if exchanged_at.is_none_or(|at| now - at > OLD_AFTER) {
             let last = exchanged_at.map_or("never".to_owned(), |at| cx.out.time_in_words(at, now));
@@ -49,13 +50,23 @@ pub(in crate::cli) fn exchange_before_status(cx: &mut CommandContext<'_>) {
     }
 }
 
-/// Exchanges changes unless the last exchange was less than `min_age` ago. If the exchange fails, returns when the last
-/// one was.
+/// The end of a short exchange.
+enum BriefExchange {
+    Done,
+    /// It failed, now or a moment ago.
+    Failed {
+        /// When the last exchange succeeded; `None` if none has.
+        exchanged_at: Option<Time>,
+    },
+}
+
+/// Exchanges changes unless the last exchange, or the last failure, was less than `min_age` ago. Returns `None` if none is
+/// due, or the project is not shared.
 async fn exchange_with(
     cx: &mut CommandContext<'_>,
     settings: &TeamSettings,
     min_age: TimeDelta,
-) -> Option<Option<Time>> {
+) -> Option<BriefExchange> {
     let scope = match resolve(cx.flags, cx.environment).ok()? {
         SetupState::Ready(ready) => ready.scope,
         SetupState::Missing(missing) => missing.scope.clone()?,
@@ -77,28 +88,33 @@ async fn exchange_in_store(
     store: &Store,
     scope: &Scope,
     min_age: TimeDelta,
-) -> Option<Option<Time>> {
+) -> Option<BriefExchange> {
     let exchanged_at = store.team(scope).await.ok()??.exchanged_at;
     let now = Utc::now();
     let is_within = |at: Time, time: TimeDelta| (TimeDelta::zero()..time).contains(&(now - at));
     if exchanged_at.is_some_and(|at| is_within(at, min_age)) {
         return None;
     }
+    let failed = BriefExchange::Failed { exchanged_at };
     let failed_at = store.value(FAILED_AT_KEY).await.ok()?.and_then(|at| at.parse::<Time>().ok());
-    if failed_at.is_some_and(|at| is_within(at, PAUSE_AFTER_FAILURE)) {
-        return Some(exchanged_at);
+    if failed_at.is_some_and(|at| is_within(at, min_age.max(PAUSE_AFTER_FAILURE))) {
+        return Some(failed);
     }
-    // A command that prints the URL may ask for a password, so it isn't limited to a second.
-    let Ok(url) = settings.read_url().await else { return Some(exchanged_at) };
-    cx.out.hide_key(&url);
-    let address = TeamAddress::new(&url, settings.roots().ok()?).ok()?;
     let attempt = async {
-        let connection = TeamConnection::open_checked(&address, CONNECT_TIMEOUT).await?;
-        exchange(&connection, store, scope, settings.name.as_str(), now).await
+        let url = settings.read_url().await?;
+        cx.out.hide_key(&url);
+        let address = TeamAddress::new(&url, settings.roots()?)?;
+        let exchange = async {
+            let connection = TeamConnection::open_checked(&address, CONNECT_TIMEOUT).await?;
+            exchange(&connection, store, scope, settings.name.as_str(), now).await
+        };
+        // A command that prints the URL may ask for a password, so it isn't limited to a second.
+        let ended = tokio::time::timeout(TIME_LIMIT, exchange).await;
+        Ok::<bool, CliError>(matches!(ended, Ok(Ok(_))))
     };
-    if matches!(tokio::time::timeout(TIME_LIMIT, attempt).await, Ok(Ok(_))) {
-        return None;
+    if matches!(attempt.await, Ok(true)) {
+        return Some(BriefExchange::Done);
     }
     let _ = store.set_value(FAILED_AT_KEY, &now.to_rfc3339()).await;
-    Some(exchanged_at)
+    Some(failed)
 }

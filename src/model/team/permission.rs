@@ -80,7 +80,11 @@ mod tests {
         assert_eq!((budget.used, budget.resets_at), (42, early));
         assert_eq!(budget.counted_by, CountedBy::Team { as_of: None });
         assert_eq!(team.budget(local, 0, false, now).counted_by, CountedBy::Team { as_of: Some(now) });
-        assert_eq!(team.budget(local, 0, false, now + RATE_LIMIT_WINDOW), local, "none of the requests counts any more");
+        assert_eq!(
+            team.budget(local, 0, false, now + RATE_LIMIT_WINDOW),
+            local,
+            "none of the requests counts any more"
+        );
         let full = Budget { used: 100, ..local };
         let budget = team.budget(full, 0, true, now);
         assert_eq!((budget.requests_left(), budget.resets_at), (0, late));

@@ -87,6 +87,12 @@ struct LoadFixture {
 impl LoadFixture {
     /// Opens the views screen with the range of this week. `cached` is the cached data of this range.
     fn with_cached(cached: StoredReport) -> Self {
+        let mut test = Self::before_cache_is_read();
+        test.read_cache(week(), cached);
+        test
+    }
+
+    fn before_cache_is_read() -> Self {
         let scope =
             Scope { base_url: "https://api.example.com".to_owned(), project: "acme".to_owned(), organization: None };
         let utc = FixedOffset::east_opt(0).expect("UTC");
@@ -100,7 +106,6 @@ impl LoadFixture {
             "the cache comes first"
         );
         assert!(!test.requests_anything());
-        test.read_cache(week(), cached);
         test
     }
 
@@ -891,4 +896,12 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_filter_that_is_opened_before_the_cache_is_read_needs_no_load_if_the_cache_has_all_pages() {
+    let mut test = LoadFixture::before_cache_is_read();
+    test.keys("/");
+    test.read_cache(week(), complete_report(week(), now()));
+    assert!(test.app.top::<FilterInput>().is_some() && !test.requests_anything());
 }

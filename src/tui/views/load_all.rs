@@ -30,7 +30,7 @@ impl App {
 
     /// Asks whether to load all pages of the current range, and runs the action once they are loaded.
     pub(super) fn load_all_before(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
-        self.request_load_before(vec![(self.views.query().range, RequiredData::More)], Some(action), now, effects);
+        self.request_load_before(vec![(self.views.query().range, RequiredData::Complete)], Some(action), now, effects);
     }
 
     /// Whether the key that loads all pages has nothing to do: all pages are loaded and fresh, and no load can be
