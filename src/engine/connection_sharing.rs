@@ -3,8 +3,9 @@
 //! unreachable or just has no changes.
 
 use super::lease::LeaseRole;
+use super::lock::lock;
 use super::poller_command::PollerCommand;
-use super::state::{EngineState, lock};
+use super::state::EngineState;
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
 use std::sync::Arc;

@@ -3,8 +3,9 @@
 
 use super::clock::{local_now, sleep_until};
 use super::lease::LeaseRole;
+use super::lock::lock;
 use super::poller_command::{FetchOutcome, PollerCommand};
-use super::state::{CountGuard, EngineState, lock};
+use super::state::{CountGuard, EngineState};
 use super::team::Booking;
 use crate::api::{ApiError, RequestEffect};
 use crate::model::Time;

@@ -2,8 +2,9 @@
 //! Requests that the store can't record (disk full) are counted in memory, so that they count toward the
 //! limit.
 
+use super::lock::lock;
 use super::poller_command::{FetchOutcome, PollerCommand};
-use super::state::{EngineState, lock};
+use super::state::EngineState;
 use crate::api::{ApiError, ApiResponse, RequestEffect};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;

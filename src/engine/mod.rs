@@ -21,6 +21,7 @@ mod instances;
 mod lease;
 mod ledger;
 mod load_all;
+mod lock;
 mod poll;
 mod poller_command;
 mod previews;

@@ -1,6 +1,6 @@
 //! The loads that are running. All callers that wait for the same load share it.
 
-use super::state::lock;
+use super::lock::lock;
 use crate::model::failure::Failure;
 use crate::model::load::Timed;
 use crate::model::views::ViewsResponse;

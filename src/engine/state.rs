@@ -5,6 +5,7 @@ use super::clock::{ClockUpdate, ServiceClock, load_clock_offset, local_now};
 use super::hook::{Hook, HookChange};
 use super::hosts::{HostDirectory, RefreshCommand};
 use super::lease::{Instance, LeaseRole, Leases};
+use super::lock::lock;
 use super::poller_command::PollerCommand;
 use super::running_loads::{PendingLoad, RunningLoads};
 use super::setup::EngineSetup;
@@ -26,7 +27,7 @@ use crate::model::views::ViewsQuery;
 use crate::store::{JobChanges, PausedBy, Store, StoreError};
 use std::any::Any;
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio::time::Instant;
@@ -412,10 +413,4 @@ impl GuardCounter {
     pub(super) fn has_guards(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }
-}
-
-/// Locks a mutex, even if it is poisoned: no code panics while holding one of these locks, so the data is
-/// valid.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

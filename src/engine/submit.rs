@@ -3,8 +3,8 @@
 
 use super::Engine;
 use super::clock::local_now;
+use super::lock::lock;
 use super::poller_command::PollerCommand;
-use super::state::lock;
 use crate::model::analytics::signal_snapshot::SignalSnapshot;
 use crate::model::change::{DiscardedPrompts, QueueChange};
 use crate::model::engine_event::EngineEvent;

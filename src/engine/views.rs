@@ -5,8 +5,9 @@
 
 use super::Engine;
 use super::ledger::RequestFailure;
+use super::lock::lock;
 use super::running_loads::{PendingLoad, ViewsRequestResult};
-use super::state::{EngineState, lock};
+use super::state::EngineState;
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};

@@ -7,7 +7,8 @@
 
 use super::clock::sleep_until;
 use super::lease::LeaseRole;
-use super::state::{EngineState, lock};
+use super::lock::lock;
+use super::state::EngineState;
 use crate::model::engine_event::EngineEvent;
 use crate::store::StoreError;
 use std::ops::ControlFlow;

@@ -3,7 +3,8 @@
 
 use super::state::TeamAccess;
 use crate::engine::clock::local_now;
-use crate::engine::state::{EngineState, lock};
+use crate::engine::lock::lock;
+use crate::engine::state::EngineState;
 use crate::model::Time;
 use crate::model::ledger::{Budget, Quota};
 use crate::model::team::{BOOKING_LIFETIME, TeamCount, TeamPermission};

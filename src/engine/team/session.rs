@@ -5,8 +5,9 @@
 use super::state::{PollPermission, TeamAccess};
 use crate::engine::clock::{local_now, sleep_until};
 use crate::engine::lease::LeaseRole;
+use crate::engine::lock::lock;
 use crate::engine::poller_command::PollerCommand;
-use crate::engine::state::{EngineState, lock};
+use crate::engine::state::EngineState;
 use crate::model::engine_event::EngineEvent;
 use crate::model::ledger::RATE_LIMIT_WINDOW;
 use crate::model::team::TeamStatus;

@@ -1,6 +1,6 @@
 //! What the engine's tasks share about the team.
 
-use crate::engine::state::lock;
+use crate::engine::lock::lock;
 use crate::model::Time;
 use crate::model::ledger::Quota;
 use crate::model::team::{TeamCount, TeamStatus};
