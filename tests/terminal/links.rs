@@ -11,6 +11,8 @@ fn demo_with_detail(setup: Setup) -> (Pty, Vec<String>) {
     pty.wait_for("the job alone", |screen| screen.contents().contains(" 1 of 28 "));
     pty.send("\r");
     pty.wait_for_text("github.com/");
+    // The branch comes with the state of the pull request, which can arrive after the details are open.
+    pty.wait_for_text("agent/remove-");
     pty.wait_for_quiet();
     let rows = pty.screen().contents().lines().map(str::to_owned).collect();
     (pty, rows)
