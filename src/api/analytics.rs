@@ -65,12 +65,12 @@ enum NextCursor {
 }
 
 impl Client {
-    /// Fetches the first rows of a report, or the rows after `cursor`, which is from the previous response. Asks for as
+    /// Fetches the first rows of a report other than page views, or the rows after `cursor`, which is from the previous response. Asks for as
     /// many rows as one response can contain. Counts toward the hourly limit of analytics requests.
     ///
     /// A faulty service may return the requested cursor again, so the caller must check whether a response has new
     /// rows.
-    pub async fn analytics<R: DecodedRow>(
+    pub async fn report_rows<R: DecodedRow>(
         &self,
         range: DateRange,
         cursor: Option<&Cursor>,

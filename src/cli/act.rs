@@ -20,8 +20,8 @@ once. If its answer is lost, docdeck reads the state again and prints it, but ne
 
 Prints the new state in the format of `docdeck pr` (or `docdeck pr --json`), and the result of the action on stderr.
 
-Exit codes: 0 done; 2 usage, configuration or database error; 4 no such job, or not done: the head has moved, it is \
-merged or closed, or the host refused or could not be reached; 6 unconfirmed: the answer was lost, so it may have been done.";
+Exit codes: 0 done; 2 usage, configuration or database error; 4 no such job, or not done: the pull \
+request has a new head commit or is already merged or closed, or the host refused or could not be reached; 6 unconfirmed: the answer was lost, so it may have been done.";
 
 /// The minimum number of digits of an abbreviated commit id, which is as many as Git prints.
 const MIN_HEAD_DIGITS: usize = 7;

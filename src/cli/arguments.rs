@@ -23,7 +23,7 @@ use std::path::PathBuf;
     DOCDECK_TEAM_URL, DOCDECK_REDUCED_MOTION, NO_COLOR. Options override the environment, which overrides the configuration file.\n\n\
     Exit codes: 0 done (an archived job counts as done); 1 a job failed or doctor found a problem; 2 usage, \
     configuration or database error, or no terminal; 3 key refused; 4 service or network error, job not found, \
-    or not approved or merged, for example because of a new head commit; 5 hourly limit reached; 6 unconfirmed, a \
+    or an approval or merge not carried out, for example because of a new head commit; 5 hourly limit reached; 6 unconfirmed, a \
     prompt, an approval or a merge may have arrived; 101 crash; 124 timeout; 130 Ctrl-C. The help of each command has \
     the details."
 )]
@@ -148,7 +148,7 @@ pub(super) enum Command {
     /// show the feedback of readers, comment by comment or counted by page
     #[command(after_long_help = analytics::format_help(true))]
     Feedback(analytics::FeedbackOptions),
-    /// show the questions that readers asked the assistant, and which it could not answer
+    /// show the questions that readers asked the assistant, and whether it could answer them
     #[command(after_long_help = analytics::format_help(true))]
     Questions(analytics::Options),
     /// show the human and AI visitors of each page

@@ -44,7 +44,7 @@ impl Cost {
 
     /// Returns how many jobs can start now. If some jobs must wait, also returns the earliest start times of the first
     /// and of the last waiting job.
-    fn start_schedule(&self) -> (usize, Option<(Time, Time)>) {
+    fn start_times(&self) -> (usize, Option<(Time, Time)>) {
         let slots = usize::try_from(self.budget.requests_left()).unwrap_or(usize::MAX);
         let now_count = self.jobs.min(slots.saturating_sub(self.already_queued));
         let Some(more) = (self.jobs - now_count).checked_sub(1) else { return (now_count, None) };
@@ -58,7 +58,7 @@ impl Cost {
     pub(super) fn sentence(&self) -> String {
         let offset = *Local::now().offset();
         let mut text = schedule_text(self.jobs, self.already_queued, self.budget, self.now, offset);
-        if let (_, Some((first, last))) = self.start_schedule()
+        if let (_, Some((first, last))) = self.start_times()
             && last > first
         {
             text.push_str(&format!("; the last at {} or later", last.with_timezone(&Local).format("%Y-%m-%d %H:%M")));
@@ -69,7 +69,7 @@ impl Cost {
     /// Returns the cost as JSON. `known` is the number of prompts in the file that are not counted because they were
     /// sent before.
     pub(super) fn as_json(&self, known: usize) -> Value {
-        let (now_count, later) = self.start_schedule();
+        let (now_count, later) = self.start_times();
         json!({
             "prompts": self.jobs,
             "known": known,
@@ -93,7 +93,7 @@ mod tests {
         let now: Time = "2026-11-20T12:00:00Z".parse().expect("a time");
         let resets_at = (used > 0).then(|| now + TimeDelta::minutes(minutes_to_reset));
         let budget = Budget { used, resets_at, ..Budget::unused(Quota::Create) };
-        let (now_count, later) = Cost { jobs, already_queued: ahead, budget, now }.start_schedule();
+        let (now_count, later) = Cost { jobs, already_queued: ahead, budget, now }.start_times();
         (now_count, later.map(|(first, last)| ((first - now).num_minutes(), (last - now).num_minutes())))
     }
 

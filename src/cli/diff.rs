@@ -19,8 +19,8 @@ use clap::Args;
 /// Help text about the requests, the output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
 The code host is asked for the state of the pull request (two requests on GitHub, one on GitLab), and for the diff only \
-if there are new commits since it was last read. If the host can't be asked, the last known diff is printed. Tokens are \
-found as by `docdeck pr`.
+if there are new commits since it was last read. If the host can't be asked, the last known diff is printed. Tokens come \
+from the same places as those of `docdeck pr`.
 
 When piped, it prints a unified diff as Git writes it, without control characters. At most 10 MiB are read; a note on \
 stderr says if files are missing. With --stat, piped output is one line per file, with tab-separated fields: path, \

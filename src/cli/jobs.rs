@@ -36,7 +36,7 @@ pub(super) struct Options {
     /// list only jobs that this member of the team started; the start of the name is enough
     #[arg(long, value_name = "NAME", conflicts_with = "mine", add = super::completion_candidates::authors())]
     by: Option<String>,
-    /// list only jobs that no other member of the team started
+    /// list only your own jobs, not those that other members of the team started
     #[arg(long)]
     mine: bool,
     /// print JSON

@@ -24,7 +24,7 @@ const DEFAULT_DAYS: u32 = 400;
 pub(super) const OUTPUT_HELP: &str = "\
 With --json: {\"dryRun\", \"ranges\", \"reports\", \"answers\", \"totals\", \"otherReports\", \"bytesBefore\", \
 \"bytesAfter\", \"stillLarge\"}; with --jobs {\"dryRun\", \"jobs\", \"prompts\", \"kept\", \"bytesBefore\", \
-\"bytesAfter\", \"stillLarge\"}. \"answers\" counts cached pages of rows, \"otherReports\" the reports of visitors, \
+\"bytesAfter\", \"stillLarge\"}. \"answers\" counts cached responses with page views, \"otherReports\" the reports of visitors, \
 searches, feedback and questions. \"stillLarge\" is true if the disk space could not be freed. \"kept\" counts the old \
 jobs that were not deleted.
 

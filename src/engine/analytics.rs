@@ -131,7 +131,7 @@ impl EngineState {
         let number = so_far.report().map_or(0, |report| report.responses).saturating_add(1);
         let cursor = so_far.report().and_then(|report| report.next.clone());
         let subject = CleanText::line(&format!("{}, page {number}", plan.range.words(true)));
-        let request = self.client.analytics::<R>(plan.range, cursor.as_ref());
+        let request = self.client.report_rows::<R>(plan.range, cursor.as_ref());
         let response = match self.request_analytics(Operation::Analytics(R::KIND), subject, request).await {
             Ok(response) => response,
             Err(failed) => return (so_far, Err(failed)),

@@ -1,4 +1,4 @@
-//! The pages that a job was started about, and the numbers of these pages in reports (such as votes and searches). They
+//! The pages that a job was started about, and the signals of these pages in reports (such as votes and searches). They
 //! belong to the job, and move with it if its row is merged into another row.
 
 use super::error::StoreResult;
@@ -55,7 +55,7 @@ pub(super) fn move_pages(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> Stor
     Ok(())
 }
 
-/// Stores the numbers of a job's pages, except for pages whose numbers the job already has.
+/// Stores snapshots of the signals of a job's pages, except for pages of which the job already has one.
 pub(super) fn add_snapshots(tx: &Transaction<'_>, key: JobKey, snapshots: &JobSnapshots) -> StoreResult<()> {
     let (before, after) = (snapshots.before.iter(), snapshots.after.iter());
     for (page, is_after) in before.map(|page| (page, false)).chain(after.map(|page| (page, true))) {
@@ -80,13 +80,13 @@ pub(super) fn copy_snapshots(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> 
 }
 
 impl Store {
-    /// Returns the numbers of a job's pages. Skips numbers that can't be read, for example because the file was edited
+    /// Returns the snapshots of the signals of a job's pages. Skips those that can't be read, for example because the file was edited
     /// by hand.
     pub async fn signal_snapshots(&self, job: JobKey) -> StoreResult<JobSnapshots> {
         self.read(move |db| read_snapshots(db, job_rows::current_key(db, job)?)).await
     }
 
-    /// Replaces the numbers of a job's pages in the days after the job.
+    /// Replaces the snapshots of the signals of a job's pages in the days after the job.
     pub async fn set_snapshots_after(&self, job: JobKey, after: Vec<SignalSnapshot>) -> StoreResult<()> {
         self.write(move |tx| {
             let key = job_rows::current_key(tx, job)?;
@@ -97,7 +97,7 @@ impl Store {
     }
 }
 
-/// Reads the numbers of a job's pages.
+/// Reads the snapshots of the signals of a job's pages.
 pub(super) fn read_snapshots(db: &Connection, job: JobKey) -> StoreResult<JobSnapshots> {
     let mut statement =
         db.prepare_cached("SELECT path, is_after, date_from, date_to, signals FROM job_signals WHERE job = ?1")?;

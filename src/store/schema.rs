@@ -17,13 +17,13 @@ const JOB_STATES: &str = include_str!("../../assets/schema/0009_job_states.sql")
 const PULL_REQUEST_COUNTS: &str = include_str!("../../assets/schema/0015_pull_request_counts.sql");
 
 /// The first schema with the columns `job.need` and `job_count.need`.
-const STORED_GROUPS_SCHEMA: i64 = 9;
+const STORED_GROUPS_SINCE: i64 = 9;
 /// The first schema in which both columns are called `list_group`.
-const LIST_GROUP_SCHEMA: i64 = 11;
+const LIST_GROUP_SINCE: i64 = 11;
 /// The first schema with the column `job.pull_request`.
-const PULL_REQUESTS_SCHEMA: i64 = 12;
+const PULL_REQUESTS_SINCE: i64 = 12;
 /// The first schema with the column `job.pr_need`.
-const PULL_REQUEST_COUNTS_SCHEMA: i64 = 15;
+const PULL_REQUEST_COUNTS_SINCE: i64 = 15;
 
 /// All migrations, oldest first. The first one creates schema version 1.
 pub(super) const MIGRATIONS: [&str; 22] = [
@@ -102,12 +102,12 @@ pub(super) fn check_version(connection: &Connection, path: &Path) -> Result<i64,
 /// columns: creates temporary views that compute what the file doesn't store. `found` is the file's schema version. The
 /// file is not changed.
 pub(super) fn add_temporary_views(connection: &Connection, found: i64) -> Result<(), StoreError> {
-    if found >= PULL_REQUEST_COUNTS_SCHEMA {
+    if found >= PULL_REQUEST_COUNTS_SINCE {
         return Ok(());
     }
-    if found >= LIST_GROUP_SCHEMA {
+    if found >= LIST_GROUP_SINCE {
         let rule = PULL_REQUEST_COUNTS.split_once("pr_need = (").and_then(|(_, rest)| rest.split_once(") WHERE"));
-        let rule = rule.filter(|_| found >= PULL_REQUESTS_SCHEMA).map_or("NULL", |(rule, _)| rule);
+        let rule = rule.filter(|_| found >= PULL_REQUESTS_SINCE).map_or("NULL", |(rule, _)| rule);
         connection.execute_batch(&format!(
             "PRAGMA temp_store = MEMORY;
              CREATE TEMP VIEW job AS
@@ -116,7 +116,7 @@ pub(super) fn add_temporary_views(connection: &Connection, found: i64) -> Result
         ))?;
         return Ok(());
     }
-    if found >= STORED_GROUPS_SCHEMA {
+    if found >= STORED_GROUPS_SINCE {
         connection.execute_batch(
             "PRAGMA temp_store = MEMORY;
              CREATE TEMP VIEW job AS

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn tls_can_be_turned_off_only_on_this_computer() {
+    fn tls_can_be_turned_off_only_for_a_server_on_this_computer() {
         assert!(matches!(parse("postgres://ana@db.example/docs?sslmode=disable"), Err(TeamError::TlsRequired)));
         assert!(!parse("postgres://ana@localhost/docs?sslmode=disable").expect("valid").uses_tls);
     }

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_sequence_is_split_into_strings_that_screen_does_not_cut() {
+    fn a_long_sequence_is_split_into_strings_short_enough_for_gnu_screen() {
         assert_eq!(Multiplexer::Screen.wrap(COPY), b"\x1bP\x1b]52;c;YQ==\x07\x1b\\");
         let long = [b'a'; MAX_SCREEN_STRING_BYTES + 1];
         let sent = Multiplexer::Screen.wrap(&long);

@@ -103,7 +103,7 @@ impl ProfilesDialog {
     }
 
     /// Forgets the failed attempt to switch, because the user selects another profile.
-    fn forget_attempt(&mut self) {
+    fn forget_failed_switch(&mut self) {
         self.job_to_select = None;
         self.fallback_profiles.clear();
         self.message = None;
@@ -219,7 +219,7 @@ impl Component for ProfilesDialog {
 
     fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
         if self.step == SwitchStep::Choosing {
-            self.forget_attempt();
+            self.forget_failed_switch();
             self.list.scroll(by, self.rows(cx.app));
         }
     }
@@ -228,7 +228,7 @@ impl Component for ProfilesDialog {
         if self.step == SwitchStep::Choosing {
             match self.list.click(self.list_area(cx.app), at) {
                 Some(ClickedRow::Again) => return self.switch_to_selected(cx),
-                Some(ClickedRow::New) => self.forget_attempt(),
+                Some(ClickedRow::New) => self.forget_failed_switch(),
                 None => {}
             }
         }

@@ -51,8 +51,8 @@ pub(super) struct ThreadPrefetch {
     is_reading: bool,
     /// The jobs of the prefetch in progress, except for jobs whose thread has changed since the request.
     requested: Vec<JobRevision>,
-    /// Whether the engine reports all changes of threads, including changes by other instances. True if the last
-    /// prefetch succeeded, because a prefetch fails until the engine runs.
+    /// Whether the engine reports all changes of threads, including changes by other instances. Set by a
+    /// prefetch that succeeds: until the engine runs, they fail.
     reports_changes: bool,
     /// The job that was last selected, and its position in the list.
     pub(super) last_selected: Option<(JobKey, usize)>,

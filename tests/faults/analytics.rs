@@ -96,7 +96,7 @@ async fn rows<R: DecodedRow>(
     client: &Client,
     range: DateRange,
 ) -> ApiResponse<docdeck::model::analytics::RowsResponse<R>> {
-    client.analytics(range, Cursor::new("7").as_ref()).await
+    client.report_rows(range, Cursor::new("7").as_ref()).await
 }
 
 /// Checks that nothing in the response contains the key.

@@ -200,7 +200,7 @@ fn rows_of<R: DecodedRow + FieldedRow>(bytes: &[u8]) {
     let report = RowsMerge::start(range(), response, now()).into_report();
     assert!(report.rows.len() <= received, "rows with the same key are merged");
     for field in R::FIELDS {
-        let sorted = sort_rows(report.rows.iter().collect(), |row| row, field, false);
+        let sorted = sort_rows(&report.rows.iter().collect::<Vec<_>>(), |row| row, field, false);
         assert_eq!(sorted.len(), report.rows.len());
     }
     for format in ExportFormat::ALL {

@@ -58,7 +58,7 @@ impl HostClient {
             // A fine-grained token may lack the permission to read checks, too. Failed checks are not requested here:
             // the state of the pull request contains them.
             let checks = self.send_query(github::checks_query(links)).await;
-            let checks = checks.map(|body| self.decode_part(&body, links, github::other_checks));
+            let checks = checks.map(|body| self.decode_part(&body, links, github::passed_and_pending_checks));
             details.checks = checks.result.ok().flatten();
             response.budget = response.budget.plus(checks.budget);
         }
@@ -212,7 +212,7 @@ fn preview(node: &Value) -> Option<CleanText> {
 fn gitlab_head(details: &mut PullRequestDetails, node: &Value) {
     details.author = login(node, "/author/username");
     details.base = json::line(node, "target_branch");
-    details.checks = gitlab::other_checks(node);
+    details.checks = gitlab::passed_and_pending_checks(node);
 }
 
 fn gitlab_notes(details: &mut PullRequestDetails, notes: &Value) {

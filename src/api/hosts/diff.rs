@@ -14,7 +14,8 @@ use std::fmt::Write as _;
 
 /// The maximum size of a diff in bytes. The rest is left out.
 const MAX_DIFF_BYTES: usize = 10 * 1024 * 1024;
-/// The maximum size of one page of files in bytes. A page repeats parts of the diff as JSON strings.
+/// The maximum size in bytes of a response that lists changed files. It is larger than that of a diff, because it has
+/// the same lines as JSON strings.
 const MAX_PAGE_BYTES: usize = 24 * 1024 * 1024;
 const FILES_PER_PAGE: usize = 100;
 /// The most files that are requested, which is GitHub's limit.

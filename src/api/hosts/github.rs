@@ -272,7 +272,7 @@ fn check_result(context: &Value) -> CheckConclusion {
 }
 
 /// Returns the checks of the head commit that have not failed. `None` if the token may not read them.
-pub(super) fn other_checks(node: &Value) -> Option<OtherChecks> {
+pub(super) fn passed_and_pending_checks(node: &Value) -> Option<OtherChecks> {
     let commit = node.pointer("/commits/nodes/0/commit")?;
     let rollup = commit.get("statusCheckRollup").filter(|rollup| !rollup.is_null())?;
     let mut checks = OtherChecks { head: json::line(commit, "oid"), ..OtherChecks::default() };

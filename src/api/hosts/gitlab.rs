@@ -81,7 +81,7 @@ fn parse_merge_request(node: &Value, now: Time) -> PullRequest {
 }
 
 /// Returns the pipeline of the head commit, unless it has failed.
-pub(super) fn other_checks(node: &Value) -> Option<OtherChecks> {
+pub(super) fn passed_and_pending_checks(node: &Value) -> Option<OtherChecks> {
     let found = node.get("head_pipeline").filter(|pipeline| !pipeline.is_null())?;
     let mut checks = OtherChecks { head: json::line(node, "sha"), ..OtherChecks::default() };
     let name = CleanText::line(PIPELINE);

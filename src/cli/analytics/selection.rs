@@ -81,8 +81,8 @@ impl<R: HasFields> RowSelection<R> {
 
     /// Returns the selected rows in their order.
     pub(super) fn select<'a>(&self, rows: &'a [R]) -> Vec<&'a R> {
-        let rows = rows.iter().filter(|row| self.filter.passes(row)).collect();
-        sort_rows(rows, |row| row, self.field, self.is_ascending)
+        let rows: Vec<&R> = rows.iter().filter(|row| self.filter.passes(row)).collect();
+        sort_rows(&rows, |row| row, self.field, self.is_ascending)
     }
 }
 

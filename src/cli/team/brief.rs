@@ -50,7 +50,7 @@ pub(in crate::cli) fn exchange_before_status(cx: &mut CommandContext<'_>) {
     }
 }
 
-/// The end of a short exchange.
+/// How a short exchange ended.
 enum BriefExchange {
     Done,
     /// It failed, now or a moment ago.

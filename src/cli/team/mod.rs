@@ -21,14 +21,15 @@ use database::parse_organization;
 /// Help text about the JSON output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
 The URL of the database comes from DOCDECK_TEAM_URL, or from url_command or url_file in the section [team] of the \
-configuration file. It is never printed. The connection is encrypted and the server's certificate is checked, except \
-on this computer.
+configuration file. It is never printed. The connection is encrypted and the server's certificate is checked, unless \
+the server runs on this computer.
 
 `team status --json`: {\"joined\", \"organization\", \"name\", \"unsent\", \"exchangedAt\", \"database\": {\"host\", \
 \"tls\", \"reachable\", \"error\"}, \"members\": [{\"name\", \"lastSeen\", \"thisComputer\"}]}. `team sync --json`: \
 {\"sent\", \"received\", \"unreadable\", \"restarted\"}. `team forget --json`: {\"dryRun\", \"jobs\", \"prompts\"}.
 
-Exit codes: 0 done; 2 usage, configuration or database error, or not joined; 4 database unreachable, or declined.";
+Exit codes: 0 done; 2 usage, configuration or database error, or not joined; 4 database unreachable, or you \
+answered no to a question.";
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]

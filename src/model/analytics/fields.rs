@@ -7,6 +7,7 @@ use crate::model::text::CleanText;
 use crate::model::views::{Count, PageRow, ViewCount};
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::ops::Range;
 
 /// The value of a field.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,11 +42,7 @@ impl<'a> FieldValue<'a> {
     /// Returns the key by which rows are sorted. An unknown value comes first.
     fn sort_key(self) -> SortKey<'a> {
         match self {
-            Self::Text(text) => {
-                let has_upper_case = text.bytes().any(|byte| byte.is_ascii_uppercase());
-                let text = if has_upper_case { Cow::Owned(text.to_ascii_lowercase()) } else { text };
-                SortKey::Text(text_prefix(&text), text)
-            }
+            Self::Text(text) => SortKey::Text(text),
             Self::Time(time) => SortKey::Time(time),
             Self::Count(_) | Self::Share(_) | Self::Number(_) | Self::Percent(_) => SortKey::Number(self.number()),
         }
@@ -55,31 +52,76 @@ impl<'a> FieldValue<'a> {
 /// The key by which rows are sorted. All keys of one field are the same variant.
 #[derive(Debug)]
 enum SortKey<'a> {
-    /// The first eight bytes of a text as a number, and the whole text, both in lower case. The number decides most
-    /// comparisons and is faster to compare.
-    Text(u64, Cow<'a, str>),
+    Text(Cow<'a, str>),
     Number(Option<f64>),
     Time(Option<Time>),
 }
 
-/// Returns the first eight bytes of a text as a number. The numbers sort like the prefixes.
-fn text_prefix(text: &str) -> u64 {
-    let mut bytes = [0; 8];
-    bytes.iter_mut().zip(text.bytes()).for_each(|(slot, byte)| *slot = byte);
-    u64::from_be_bytes(bytes)
-}
-
 impl SortKey<'_> {
+    fn text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// Compares two numbers or times.
     fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
-            (Self::Text(prefix, text), Self::Text(other_prefix, other_text)) => {
-                prefix.cmp(other_prefix).then_with(|| text.cmp(other_text))
-            }
             (Self::Time(one), Self::Time(other)) => one.cmp(other),
             (Self::Number(one), Self::Number(other)) => one.partial_cmp(other).unwrap_or(Ordering::Equal),
             _ => Ordering::Equal,
         }
     }
+}
+
+/// A text that is being sorted without regard to the case of ASCII letters.
+struct TextKey<'a> {
+    /// The next eight bytes in lower case, as a number that sorts like them.
+    next: u64,
+    /// The bytes after them.
+    rest: &'a [u8],
+    /// The index of the text among all texts.
+    index: usize,
+}
+
+impl<'a> TextKey<'a> {
+    fn new(text: &'a str, index: usize) -> Self {
+        let mut key = Self { next: 0, rest: text.as_bytes(), index };
+        key.advance();
+        key
+    }
+
+    /// Goes to the next eight bytes. Missing bytes are zero, which no clean text contains.
+    fn advance(&mut self) {
+        let (bytes, rest) = self.rest.split_at(self.rest.len().min(8));
+        let mut next = [0; 8];
+        next.iter_mut().zip(bytes).for_each(|(slot, byte)| *slot = byte.to_ascii_lowercase());
+        (self.next, self.rest) = (u64::from_be_bytes(next), rest);
+    }
+}
+
+/// Returns the indices of the texts in their order. Texts that start alike are common, so each pass compares eight bytes,
+/// and only texts that are equal so far take part in the next pass. This reads a text once per pass instead of at each
+/// comparison.
+fn order_of_texts<'a>(texts: impl Iterator<Item = &'a str>, ascending: bool) -> Vec<usize> {
+    let mut keys: Vec<TextKey<'_>> = texts.enumerate().map(|(index, text)| TextKey::new(text, index)).collect();
+    let mut equal_so_far: Vec<Range<usize>> = Vec::new();
+    equal_so_far.push(0..keys.len());
+    while let Some(range) = equal_so_far.pop() {
+        let mut start = range.start;
+        let Some(keys) = keys.get_mut(range) else { continue };
+        keys.sort_unstable_by(|one, other| {
+            let order = one.next.cmp(&other.next);
+            if ascending { order } else { order.reverse() }.then(one.index.cmp(&other.index))
+        });
+        for equal in keys.chunk_by_mut(|one, other| one.next == other.next) {
+            let end = start + equal.len();
+            if equal.len() > 1 && equal.iter().any(|key| !key.rest.is_empty()) {
+                equal.iter_mut().for_each(TextKey::advance);
+                equal_so_far.push(start..end);
+            }
+            start = end;
+        }
+    }
+    keys.into_iter().map(|key| key.index).collect()
 }
 
 /// A field of a row.
@@ -288,9 +330,7 @@ impl HasFields for Question {
                 None => "",
             })
         }),
-        Field::new("page", "pageUrl", |row| {
-            FieldValue::text(row.subject_page().map(|path| path.to_string()).unwrap_or_default())
-        }),
+        Field::new("page", "pageUrl", |row| FieldValue::Text(row.subject_page().unwrap_or_default())),
         Field::new("category", "queryCategory", |row| optional_text(row.category.as_ref())),
         Field::reader_text("question", "query", |row| FieldValue::text(row.query.as_str())),
         Field::reader_text("answer", "response", |row| FieldValue::text(row.response.as_str())),
@@ -342,15 +382,19 @@ impl HasFields for PageSignals {
 }
 
 /// Sorts items by a field of their rows, highest value first unless `ascending` is set. Equal rows stay in their order.
-pub fn sort_rows<'a, T, R: HasFields>(
-    items: Vec<T>,
+pub fn sort_rows<'a, T: Copy, R: HasFields>(
+    items: &[T],
     row: impl Fn(&T) -> &'a R,
     field: &Field<R>,
     ascending: bool,
 ) -> Vec<T> {
     // The values are computed once and not for each comparison.
-    let mut keyed: Vec<(SortKey<'a>, T)> =
-        items.into_iter().map(|item| ((field.value)(row(&item)).sort_key(), item)).collect();
+    let keys: Vec<SortKey<'a>> = items.iter().map(|item| (field.value)(row(item)).sort_key()).collect();
+    if keys.first().is_some_and(|key| key.text().is_some()) {
+        let order = order_of_texts(keys.iter().filter_map(SortKey::text), ascending);
+        return order.into_iter().filter_map(|index| items.get(index).copied()).collect();
+    }
+    let mut keyed: Vec<(SortKey<'a>, T)> = keys.into_iter().zip(items.iter().copied()).collect();
     keyed.sort_by(|(one, _), (other, _)| {
         let order = one.compare(other);
         if ascending { order } else { order.reverse() }
@@ -390,7 +434,7 @@ mod tests {
         let rows: Vec<Search> =
             texts.iter().map(|text| Search { query: CleanText::line(text), ..Search::default() }).collect();
         let field = find_field::<Search>("search").expect("a field");
-        let sorted: Vec<String> = sort_rows(rows.iter().collect(), |row| *row, field, true)
+        let sorted: Vec<String> = sort_rows(&rows.iter().collect::<Vec<_>>(), |row| *row, field, true)
             .into_iter()
             .map(|row: &Search| row.query.as_str().to_lowercase())
             .collect();
@@ -402,7 +446,7 @@ mod tests {
         let search = |query: &str, hits| Search { query: CleanText::line(query), hits, ..Search::default() };
         let all = [search("a", Count::Missing), search("b", Count::Known(3)), search("c", Count::Known(7))];
         let field = find_field::<Search>("hits").expect("a field");
-        let rows: Vec<&Search> = sort_rows(all.iter().collect(), |row| row, field, false);
+        let rows: Vec<&Search> = sort_rows(&all.iter().collect::<Vec<_>>(), |row| row, field, false);
         let order: Vec<&str> = rows.iter().map(|row| row.query.as_str()).collect();
         assert_eq!(order, ["c", "b", "a"]);
     }

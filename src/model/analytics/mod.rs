@@ -16,7 +16,8 @@ pub mod signal_snapshot;
 mod stored;
 
 pub use rows::{
-    Feedback, FeedbackStatus, GENERATED_ID_PREFIX, PageFeedback, Question, Search, Source, ThreadMessage, page_path,
+    Feedback, FeedbackStatus, GENERATED_ID_PREFIX, PageFeedback, Question, Search, Source, ThreadMessage,
+    borrowed_page_path, page_path,
 };
 pub use stored::{AnalyticsSettings, ReaderTextRetention, StoredRows};
 

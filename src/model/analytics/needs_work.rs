@@ -2,12 +2,13 @@
 //! is a number with its share of the site's total, and the pages are ranked by the weighted sum of these shares. A
 //! signal is unknown, not zero, if its report is not loaded, or if its report is partial and doesn't contain the page.
 
-use super::{AnalyticsKind, Feedback, PageFeedback, Question, RowsReport, Search, page_path};
+use super::{AnalyticsKind, Feedback, PageFeedback, Question, RowsReport, Search, borrowed_page_path};
 use crate::model::Time;
 use crate::model::comparison::{Comparison, ViewsChange};
 use crate::model::report::Report;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, ViewCount};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// A sign that a page needs work.
@@ -275,17 +276,20 @@ impl NeedsWork {
 }
 
 /// The signals collected so far. In `pages`, the key `None` is for signals that can't be assigned to any page.
-struct CollectedSignals {
+struct CollectedSignals<'a> {
     is_loaded: PerSignal<bool>,
     is_partial: PerSignal<bool>,
     /// The site's views, which the service reports even if only some pages are loaded.
     site_views: Option<ViewCount>,
-    views: HashMap<CleanText, ViewCount>,
+    views: ViewsByPath<'a>,
     /// The views of complete days, now and in the previous period; `None` if they can't be compared.
-    compared_views: Option<[HashMap<CleanText, ViewCount>; 2]>,
+    compared_views: Option<[ViewsByPath<'a>; 2]>,
     /// The pages that have a signal other than views. Only a few of the viewed pages do.
-    pages: HashMap<Option<CleanText>, CollectedPage>,
+    pages: HashMap<Option<Cow<'a, str>>, CollectedPage>,
 }
+
+/// Total views by the path of a page. Paths are borrowed from the reports, since there can be tens of thousands.
+type ViewsByPath<'a> = HashMap<Cow<'a, str>, ViewCount>;
 
 #[derive(Default)]
 struct CollectedPage {
@@ -294,8 +298,8 @@ struct CollectedPage {
     searches: Vec<CleanText>,
 }
 
-impl CollectedSignals {
-    fn new(reports: LoadedReports<'_>) -> Self {
+impl<'a> CollectedSignals<'a> {
+    fn new(reports: LoadedReports<'a>) -> Self {
         let is_loaded = Signal::ALL.map(|signal| match signal {
             Signal::Views => reports.views.is_some(),
             Signal::LostViews => reports.complete_comparison().is_some(),
@@ -321,7 +325,7 @@ impl CollectedSignals {
         }
     }
 
-    fn add(&mut self, path: Option<CleanText>, signal: Signal, value: ViewCount) {
+    fn add(&mut self, path: Option<Cow<'a, str>>, signal: Signal, value: ViewCount) {
         let page = self.pages.entry(path).or_default();
         if let Some(slot) = page.values.get_mut(signal.index()) {
             *slot = Some(slot.unwrap_or_default() + value);
@@ -330,41 +334,40 @@ impl CollectedSignals {
 
     fn add_lost_views(&mut self) {
         let Some([now, before]) = &self.compared_views else { return };
-        let lost = |(path, before): (&CleanText, &ViewCount)| {
+        let lost = |(path, before): (&Cow<'a, str>, &ViewCount)| {
             let lost = *before - now.get(path).copied().unwrap_or_default();
             (lost > ViewCount::ZERO).then(|| (path.clone(), lost))
         };
-        let lost: Vec<(CleanText, ViewCount)> = before.iter().filter_map(lost).collect();
+        let lost: Vec<(Cow<'a, str>, ViewCount)> = before.iter().filter_map(lost).collect();
         for (path, lost) in lost {
             self.add(Some(path), Signal::LostViews, lost);
         }
     }
 
-    fn add_feedback(&mut self, reports: LoadedReports<'_>) {
+    fn add_feedback(&mut self, reports: LoadedReports<'a>) {
         for row in reports.feedback_by_page.iter().flat_map(|report| &report.rows) {
-            self.add(Some(page_path(row.path.as_str())), Signal::ThumbsDown, count_or_zero(&row.thumbs_down));
+            self.add(Some(borrowed_page_path(&row.path)), Signal::ThumbsDown, count_or_zero(&row.thumbs_down));
         }
         let comments = reports.feedback.iter().flat_map(|report| &report.rows);
         for row in comments.filter(|row| row.status.is_open() && row.comment.is_some()) {
-            self.add(Some(page_path(row.path.as_str())), Signal::OpenComments, ViewCount::ONE);
+            self.add(Some(borrowed_page_path(&row.path)), Signal::OpenComments, ViewCount::ONE);
         }
     }
 
-    fn add_questions(&mut self, reports: LoadedReports<'_>) {
+    fn add_questions(&mut self, reports: LoadedReports<'a>) {
         let questions = reports.questions.iter().flat_map(|report| &report.rows);
         for row in questions.filter(|row| row.is_answered == Some(false)) {
             self.add(row.subject_page(), Signal::UnansweredQuestions, ViewCount::ONE);
         }
     }
 
-    fn add_searches(&mut self, reports: LoadedReports<'_>) {
+    fn add_searches(&mut self, reports: LoadedReports<'a>) {
         let Some(searches) = reports.searches else { return };
-        let with_signals: Vec<CleanText> = self.pages.keys().flatten().cloned().collect();
-        let mut found: Vec<(Option<CleanText>, &Search)> = Vec::new();
+        let mut found: Vec<(Option<Cow<'a, str>>, &Search)> = Vec::new();
         let compared = self.compared_views.iter().flatten().flat_map(HashMap::keys);
-        let index = PathIndex::new(self.views.keys().chain(compared).chain(&with_signals));
+        let index = PathIndex::new(self.views.keys().chain(compared).chain(self.pages.keys().flatten()));
         for row in searches.rows.iter().filter(|row| row.is_unclicked()) {
-            let clicked = row.top_page.as_ref().map(|page| page_path(page.as_str()));
+            let clicked = row.top_page.as_ref().map(borrowed_page_path);
             found.push((clicked.or_else(|| index.find(row.query.as_str()).cloned()), row));
         }
         for (path, row) in found {
@@ -412,6 +415,7 @@ impl CollectedSignals {
                 // Signals that belong to no page have no views.
                 *views = None;
             }
+            let path = path.map(|path| CleanText::line(&path));
             let mut page = PageSignals { path, values, views_change, searches, score: 0.0 };
             let shares = Signal::ALL.into_iter().filter_map(|signal| Some((signal, ranked.share(&page, signal)?)));
             let sum: f64 = shares.map(|(signal, share)| weights.get(signal) * share).sum();
@@ -437,11 +441,11 @@ fn views_change(now: Option<ViewCount>, before: Option<ViewCount>) -> ViewsChang
 }
 
 /// Returns the total views of each page.
-fn views_by_page(report: Option<&Report>) -> HashMap<CleanText, ViewCount> {
+fn views_by_page(report: Option<&Report>) -> ViewsByPath<'_> {
     let rows = report.map(|report| report.rows.as_slice()).unwrap_or_default();
-    let mut views: HashMap<CleanText, ViewCount> = HashMap::with_capacity(rows.len());
+    let mut views = ViewsByPath::with_capacity(rows.len());
     for row in rows {
-        let sum = views.entry(page_path(row.path.as_str())).or_default();
+        let sum = views.entry(borrowed_page_path(&row.path)).or_default();
         *sum = *sum + count_or_zero(&row.counts.total);
     }
     views
@@ -452,8 +456,8 @@ fn count_or_zero(count: &Count) -> ViewCount {
 }
 
 /// An index of the words in all paths, to find the page that a search is about.
-struct PathIndex<'a> {
-    paths: Vec<&'a CleanText>,
+struct PathIndex<'a, 'b> {
+    paths: Vec<&'a Cow<'b, str>>,
     /// The number that stands for each word in `entries`.
     word_numbers: HashMap<String, u32>,
     /// Pairs of a word's number and the index of a path that contains the word, sorted. One list takes less memory than
@@ -470,14 +474,14 @@ fn significant_words(text: &str) -> impl Iterator<Item = String> {
     words.filter(|word| !FILLER_WORDS.contains(&word.as_str()))
 }
 
-impl<'a> PathIndex<'a> {
-    fn new(paths: impl Iterator<Item = &'a CleanText>) -> Self {
+impl<'a, 'b> PathIndex<'a, 'b> {
+    fn new(paths: impl Iterator<Item = &'a Cow<'b, str>>) -> Self {
         let mut index = Self { paths: paths.collect(), word_numbers: HashMap::new(), entries: Vec::new() };
         // The shortest path comes first, so that the first match of a search is the best one.
-        index.paths.sort_unstable_by_key(|path| (path.as_str().len(), *path));
+        index.paths.sort_unstable_by_key(|path| (path.len(), *path));
         index.paths.dedup();
         for (path, at) in index.paths.iter().zip(0..) {
-            for word in significant_words(path.as_str()) {
+            for word in significant_words(path) {
                 let next = u32::try_from(index.word_numbers.len()).unwrap_or(u32::MAX);
                 index.entries.push((*index.word_numbers.entry(word).or_insert(next), at));
             }
@@ -488,7 +492,7 @@ impl<'a> PathIndex<'a> {
 
     /// Returns the path that contains all words of the search, or `None` if there is none. Of several paths, it returns
     /// the shortest one; of equally short ones, the alphabetically first.
-    fn find(&self, query: &str) -> Option<&'a CleanText> {
+    fn find(&self, query: &str) -> Option<&'a Cow<'b, str>> {
         let words: Option<Vec<u32>> =
             significant_words(query).map(|word| self.word_numbers.get(&word).copied()).collect();
         let words = words?;

@@ -1,7 +1,7 @@
 //! What the reports of a range say about one page. A report that is not loaded is unknown and never counted as zero.
 
 use super::needs_work::LoadedReports;
-use super::{RowsReport, page_path};
+use super::{RowsReport, borrowed_page_path};
 use crate::model::Time;
 use crate::model::text::CleanText;
 use crate::model::views::ViewCount;
@@ -55,8 +55,8 @@ impl PageReports {
     /// Finds the rows about the page.
     pub fn of_page(path: &CleanText, reports: LoadedReports<'_>) -> Self {
         // Reports name pages in several ways.
-        let wanted = page_path(path.as_str());
-        let is_wanted = |path: &CleanText| page_path(path.as_str()) == wanted;
+        let wanted = borrowed_page_path(path);
+        let is_wanted = |path: &CleanText| borrowed_page_path(path) == wanted;
         let votes = reports.feedback_by_page.map(|report| {
             let known = report.rows.iter().filter(|row| is_wanted(&row.path));
             numbers(

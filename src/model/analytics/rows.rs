@@ -230,9 +230,9 @@ impl Question {
 
     /// Returns the page that the question is about: the page on which the reader asked it, or the first source of the
     /// answer if that page is unknown.
-    pub fn subject_page(&self) -> Option<CleanText> {
+    pub fn subject_page(&self) -> Option<Cow<'_, str>> {
         let source = || self.sources.first().map(|source| &source.url);
-        self.page.as_ref().or_else(source).map(|url| page_path(url.as_str()))
+        self.page.as_ref().or_else(source).map(borrowed_page_path)
     }
 }
 
@@ -269,13 +269,26 @@ impl ThreadMessage {
 /// Returns the path of a page, such as `/guides/sso`, given its path or web address. Removes query and fragment, and
 /// decodes percent-encoded characters.
 pub fn page_path(address: &str) -> CleanText {
+    CleanText::line(&uncleaned_page_path(address))
+}
+
+/// Like [`page_path`], but borrows the path from an address that contains it as it is.
+pub fn borrowed_page_path(address: &CleanText) -> Cow<'_, str> {
+    match uncleaned_page_path(address.as_str()) {
+        // A part of a clean text is clean, but can end in spaces.
+        Cow::Borrowed(path) => Cow::Borrowed(path.trim()),
+        Cow::Owned(path) => Cow::Owned(CleanText::line(&path).to_string()),
+    }
+}
+
+fn uncleaned_page_path(address: &str) -> Cow<'_, str> {
     let rest =
         address.split_once("://").map_or(address, |(_, rest)| rest.find('/').map_or("/", |at| rest.split_at(at).1));
     let path = rest.split(['?', '#']).next().unwrap_or_default();
     let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
     // Web addresses are percent-encoded, the paths of page views are not. Invalid UTF-8 is left as it is.
     let path = percent_decode_str(path).decode_utf8().unwrap_or(Cow::Borrowed(path));
-    if path.starts_with('/') { CleanText::line(&path) } else { CleanText::line(&format!("/{path}")) }
+    if path.starts_with('/') { path } else { Cow::Owned(format!("/{path}")) }
 }
 
 #[cfg(test)]
@@ -291,6 +304,7 @@ mod tests {
             "https://docs.acme.dev/guides/sso/",
         ] {
             assert_eq!(page_path(address).as_str(), "/guides/sso", "{address}");
+            assert_eq!(borrowed_page_path(&CleanText::line(address)), "/guides/sso", "{address}");
         }
         assert_eq!(page_path("https://docs.acme.dev").as_str(), "/");
         assert_eq!(page_path("").as_str(), "/");

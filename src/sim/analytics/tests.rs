@@ -269,7 +269,7 @@ fn pages_with_a_problem_get_more_complaints_and_fewer_after_a_merge() {
     let unanswered = |of_problem: bool| {
         let rows = world.rows::<Question>().rows.into_iter();
         let answered: Vec<bool> = rows
-            .filter(|row| row.subject_page().is_some_and(|page| problem.contains(page.as_str()) == of_problem))
+            .filter(|row| row.subject_page().is_some_and(|page| problem.contains(&*page) == of_problem))
             .filter_map(|row| row.is_answered)
             .collect();
         answered.iter().filter(|answered| !**answered).count() * 100 / answered.len()

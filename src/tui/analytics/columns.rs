@@ -149,7 +149,7 @@ pub(super) fn questions() -> Vec<Column<ListCell<Question>>> {
         C::flexible("question", 28, |row, _| row.cell(row.item.query.as_str().to_owned())),
         C::left("page", PATH_CELLS, |row, width| {
             let about = row.item.subject_page();
-            path(row, about.as_ref().map(|page| page.as_str()), width)
+            path(row, about.as_deref(), width)
         })
         .at_most(MAX_PATH_CELLS)
         .after_gap(2)

@@ -17,9 +17,9 @@ use super::report_row::DetailPart;
 use super::row_list::ListTab;
 use super::screen::{act_on_list, act_on_range, click_range_rule, close_label, close_list, sort_by_heading};
 use super::tab::AnalyticsTab;
+use crate::model::analytics::borrowed_page_path;
 use crate::model::analytics::needs_work::{NeedsWork, PageSignals, ReportSet, Signal};
 use crate::model::analytics::needs_work_export::NeedsWorkExport;
-use crate::model::analytics::page_path;
 use crate::model::export::ExportFormat;
 use crate::model::text::CleanText;
 use crate::model::views::ViewCount;
@@ -35,6 +35,7 @@ use crate::tui::widgets::list_state::ClickedRow;
 use crate::tui::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
 use crate::tui::{NewFile, Overwrite};
 use ratatui::text::Span;
+use std::borrow::Cow;
 
 /// The width of the bars in cells.
 const BAR_CELLS: usize = 14;
@@ -93,7 +94,7 @@ impl App {
         for signal in Signal::ALL {
             if let Some(value) = page.value(signal) {
                 let share = tab.found.share(page, signal).filter(|share| *share > 0.0);
-                let whole = if tab.found.has_partial_total(signal) { "what is loaded" } else { "the site" };
+                let whole = if tab.found.has_partial_total(signal) { "all that are loaded" } else { "all on the site" };
                 let share = share.map(|share| format!(" ({:.1}% of {whole})", share * 100.0)).unwrap_or_default();
                 lines.push(format!("- {}: {}{share}", signal.label(), format_views(value)));
             }
@@ -118,10 +119,10 @@ impl App {
 
     /// Returns the open comments on a page and the unanswered questions about it. Rows that are not loaded are missing.
     fn texts_about(&self, page: &PageSignals) -> [Vec<&CleanText>; 2] {
-        let is_about = |other: Option<CleanText>| other == page.path;
+        let is_about = |path: Option<Cow<'_, str>>| path.as_deref() == page.path.as_ref().map(CleanText::as_str);
         let comments = self.analytics.feedback.report().into_iter().flat_map(|report| &report.rows);
         let comments = comments
-            .filter(|row| row.status.is_open() && is_about(Some(page_path(row.path.as_str()))))
+            .filter(|row| row.status.is_open() && is_about(Some(borrowed_page_path(&row.path))))
             .filter_map(|row| row.comment.as_ref());
         let questions = self.analytics.questions.report().into_iter().flat_map(|report| &report.rows);
         let questions = questions.filter(|row| row.is_answered == Some(false) && is_about(row.subject_page()));

@@ -19,11 +19,10 @@ pub enum Grouping {
 impl Grouping {
     /// Returns the group of a question; empty if the service doesn't name any.
     fn of(self, question: &Question) -> CleanText {
-        let group = match self {
-            Self::Page => question.subject_page(),
-            Self::Category => question.category.clone(),
-        };
-        group.unwrap_or_default()
+        match self {
+            Self::Page => question.subject_page().map(|path| CleanText::line(&path)).unwrap_or_default(),
+            Self::Category => question.category.clone().unwrap_or_default(),
+        }
     }
 
     /// Returns the word for a group.

@@ -268,7 +268,7 @@ impl ReportRow for Question {
     }
 
     fn page(&self) -> Option<CleanText> {
-        self.subject_page()
+        self.subject_page().map(|path| CleanText::line(&path))
     }
 
     fn evidence(&self) -> String {

@@ -78,7 +78,7 @@ impl<R: HasFields> RowList<R> {
         let passes = |(_, row): &(usize, &R)| is_listed(row) && self.filter.passes_compared(row, &is_new);
         let mut order: Vec<(usize, &R)> = rows.iter().enumerate().filter(passes).collect();
         if let Some(field) = self.sort_field() {
-            order = sort_rows(order, |(_, row)| row, field, self.is_ascending);
+            order = sort_rows(&order, |(_, row)| row, field, self.is_ascending);
         }
         order.sort_by_key(|(_, row)| row.is_unranked());
         let at = selected.and_then(|selected| order.iter().position(|(_, row)| row.identity() == selected));

@@ -245,7 +245,7 @@ fn pages_that_need_work_show_unknown_signals_as_unknown() {
     assert!(line.contains("940") && line.contains('–') && line.contains("100.0%"), "{line}");
     press(&mut app, 'n');
     let text = app.find::<Editor>().expect("an editor").input.text();
-    assert!(text.contains("- unanswered questions: 1 (100.0% of the site)"), "{text}");
+    assert!(text.contains("- unanswered questions: 1 (100.0% of all on the site)"), "{text}");
     assert!(text.contains("  > Which port does SSO need?"), "{text}");
     assert!(!text.contains("thumbs down"), "unknown numbers are not evidence: {text}");
 }

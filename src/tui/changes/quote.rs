@@ -1,4 +1,4 @@
-//! Quotes marked lines in a follow-up.
+//! Inserts the marked lines of a diff into a follow-up, as a quotation.
 
 use super::rows::{self, DiffRow, DiffRows};
 use crate::model::diff::{Diff, LineKind};

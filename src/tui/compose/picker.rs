@@ -276,7 +276,7 @@ impl Component for Picker {
         FooterLabel::default_if(match action {
             Action::Confirm => self.selected().is_some(),
             Action::DeleteDraft => app.draft_count() > 0,
-            Action::Close if self.kind == PickerKind::Templates => return Some("without template".into()),
+            Action::Close if self.kind == PickerKind::Templates => return Some("continue without template".into()),
             _ => true,
         })
     }

@@ -160,7 +160,7 @@ fn a_template_goes_below_the_own_text_and_esc_in_the_list_changes_nothing() {
     fixture.press_ctrl('t');
     fixture.send(Msg::Prompts(PromptsMsg::TemplatesLoaded(vec![template()])));
     let labels = fixture.app.footer(80).into_iter().map(|hint| hint.label).collect::<Vec<_>>();
-    assert!(labels.contains(&"without template".into()), "{labels:?}");
+    assert!(labels.contains(&"continue without template".into()), "{labels:?}");
     fixture.key(KeyCode::Esc);
     assert_eq!(fixture.text(), "Mine");
     fixture.press_ctrl('t');

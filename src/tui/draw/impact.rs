@@ -112,7 +112,7 @@ pub(in crate::tui) fn push_views_after(
 pub(in crate::tui) fn after_text(after: AfterWindow) -> String {
     match after {
         AfterWindow::NotSent => "not sent yet".to_owned(),
-        AfterWindow::Working => "job still working".to_owned(),
+        AfterWindow::Working => "not yet (the job is still working)".to_owned(),
         AfterWindow::FinishUnknown => "finish time unknown".to_owned(),
         AfterWindow::Open(day) => format!("available from {day}"),
         AfterWindow::Complete(range) => range_or_day(range),
@@ -121,7 +121,7 @@ pub(in crate::tui) fn after_text(after: AfterWindow) -> String {
 
 fn push_unknown(row: &mut TextRow<'_>, view: View<'_>, views: &PageViewsState) {
     let text = match views {
-        PageViewsState::NotListed(_) => "not in the report",
+        PageViewsState::NotListed(_) => "no views listed",
         _ => "not loaded",
     };
     row.push(text, view.theme.muted);

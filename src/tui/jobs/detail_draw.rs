@@ -266,7 +266,7 @@ fn page_views(view: View<'_>, job: &Job, place: usize, form: ViewsForm) -> Vec<(
             pieces.push((" → ".to_owned(), theme.muted));
         }
         let Some(counts) = views.counts() else {
-            let text = if matches!(views, PageViewsState::NotListed(_)) { "not in the report" } else { "not loaded" };
+            let text = if matches!(views, PageViewsState::NotListed(_)) { "no views listed" } else { "not loaded" };
             pieces.push((text.to_owned(), theme.muted));
             continue;
         };
@@ -278,11 +278,12 @@ fn page_views(view: View<'_>, job: &Job, place: usize, form: ViewsForm) -> Vec<(
         };
         pieces.extend([
             (count_text(&counts.human), theme.human),
+            (if names_human { " human" } else { "" }.to_owned(), theme.muted),
             (change(&counts.human, before.map(|counts| &counts.human)), theme.text),
-            (if names_human { " human · " } else { " · " }.to_owned(), theme.muted),
+            (" · ".to_owned(), theme.muted),
             (count_text(&counts.ai), theme.ai),
-            (change(&counts.ai, before.map(|counts| &counts.ai)), theme.text),
             (" AI".to_owned(), theme.muted),
+            (change(&counts.ai, before.map(|counts| &counts.ai)), theme.text),
             (mismatch_sign(counts).to_owned(), theme.warning),
         ]);
         if !views.is_complete(range) {

@@ -74,7 +74,7 @@ fn sentence_and_actions(app: &App, job: &Job) -> (&'static str, &'static [Action
         return match kind {
             DeliveryKind::Unconfirmed => ("The last prompt may have arrived. Press {} to decide.", &[Action::Resolve]),
             DeliveryKind::NotSent => {
-                ("The last prompt never reached the service. Press {} to send or edit it.", &[Action::Resolve])
+                ("A prompt never reached the service. Press {} to send or edit it.", &[Action::Resolve])
             }
             DeliveryKind::Rejected => {
                 ("The service rejected the last prompt. Press {} to edit it.", &[Action::Resolve])

@@ -53,8 +53,8 @@ pub struct AnsweredQuery {
 pub struct ViewsScreen {
     /// The preset that determines the range; `None` if the range is not a preset.
     preset: Option<Preset>,
-    /// The period that is shown: a number of days, a week, a month or a quarter. The range contains its days up to
-    /// today. `[` and `]` go to the previous and the next period.
+    /// The period that is shown: a number of days, a week, a month or a quarter. The range of `query` has its
+    /// days up to today. `[` and `]` go to the previous and the next period.
     period: Period,
     query: ViewsQuery,
     /// The page of rows that is requested or listed. Becomes idle when a [`Report`] is listed instead.

@@ -178,7 +178,7 @@ impl Welcome {
     /// Handles Enter: goes to the next line, or to the button after the last line. On the button, saves.
     fn enter(&mut self, cx: &mut Cx<'_>) {
         match self.line {
-            FormLine::Save => self.start_attempt(true, cx),
+            FormLine::Save => self.test_and_maybe_save(true, cx),
             FormLine::More if !self.is_more_open => self.change_choice(true),
             line if self.lines().last() == Some(&line) => self.focus(FormLine::Save),
             _ => self.move_focus(true),
@@ -265,7 +265,7 @@ impl Welcome {
     }
 
     /// Starts an attempt: validates the fields, tests them with one request and, if `saves` is true, saves them.
-    fn start_attempt(&mut self, saves: bool, cx: &mut Cx<'_>) {
+    fn test_and_maybe_save(&mut self, saves: bool, cx: &mut Cx<'_>) {
         if self.is_busy() || !self.discard_result() {
             return;
         }
@@ -438,8 +438,8 @@ impl Component for Welcome {
         match action {
             Action::NextField => self.enter(cx),
             Action::NextChoice | Action::PreviousChoice => self.change_choice(action == Action::NextChoice),
-            Action::Confirm => self.start_attempt(true, cx),
-            Action::TestConnection => self.start_attempt(false, cx),
+            Action::Confirm => self.test_and_maybe_save(true, cx),
+            Action::TestConnection => self.test_and_maybe_save(false, cx),
             Action::Demo => {
                 if self.is_screen() && self.discard_result() {
                     cx.run(Effect::Relaunch(RelaunchTarget::Demo));

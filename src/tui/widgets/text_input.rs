@@ -236,7 +236,7 @@ impl TextInput {
                 let rest = line.get(skipped..)?;
                 let range = find_blank(rest)?;
                 let before = from + rest.get(..range.start)?.chars().count();
-                // A blank is ASCII, so its length in bytes is its number of characters.
+                // A blank, such as `{{page}}`, is ASCII, so its length in bytes is its number of characters.
                 Some((at, before, before + range.len()))
             });
         // The widget can't jump to rows or columns beyond `u16::MAX`, so blanks there are not visited.

@@ -190,7 +190,7 @@ fn parse_comparison(token: &str, shown: FilterableData) -> Result<PageTerm, Stri
     }
     let (digits, percent) = typed.strip_suffix('%').map_or((typed, false), |digits| (digits, true));
     let is_share = matches!(operand, FilterOperand::Now(Metric::Share) | FilterOperand::Change(Metric::Share));
-    let short_form = if is_share { "" } else { " or 1k" };
+    let short_form = if is_share { String::new() } else { format!(" or {name}{sign}1k") };
     let invalid = || format!("{typed} is not a number: try {example}{short_form}");
     let in_percent = match operand {
         _ if is_share => true,
@@ -375,14 +375,14 @@ mod tests {
     fn invalid_terms_are_reported_and_the_rest_still_applies() {
         for (typed, problem) in [
             ("ai>", "ai> needs a number, like ai>50%"),
-            ("human>x1", "x1 is not a number: try human>1000 or 1k"),
+            ("human>x1", "x1 is not a number: try human>1000 or human>1k"),
             ("human>50%", "human>50%: human counts views, like human>1000; use share>50% for the share"),
             ("hits>3", "hits> is unknown: use human ai total share Δ, or \" before a word"),
             ("!ai>50%", "!ai>50%: ! works before words; reverse the comparison instead"),
             ("ai<>5", "<> is not an operator: use < <= > >= or ="),
             ("Δ<-20%", "Δ< needs a comparison with another range"),
-            ("human>1.2.3", "1.2.3 is not a number: try human>1000 or 1k"),
-            ("total>99999999999999999999", "99999999999999999999 is not a number: try total>1000 or 1k"),
+            ("human>1.2.3", "1.2.3 is not a number: try human>1000 or human>1k"),
+            ("total>99999999999999999999", "99999999999999999999 is not a number: try total>1000 or total>1k"),
             ("share>0.9", "share>0.9: the share is in percent, type 90% (or 0.9%)"),
             ("share<=.5", ".5 is not a number: try share<=50%"),
             ("share>1e3", "1e3 is not a number: try share>50%"),

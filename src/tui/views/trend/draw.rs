@@ -164,7 +164,7 @@ fn legend_line<'a>(
 /// mistaken for that of the range.
 fn mean_text(CompleteDaysMean { mean, known_days, complete_days }: CompleteDaysMean) -> String {
     let of =
-        if known_days == complete_days { String::new() } else { format!(" ({known_days} of {complete_days} days)") };
+        if known_days == complete_days { String::new() } else { format!(" (of {known_days} of {complete_days} days)") };
     format!("average {}{of}", format_mean(mean))
 }
 
