@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 use std::iter::Sum;
+use std::num::NonZero;
 use std::ops::{Add, Sub};
 
 /// A count from the service: a number, or whatever the service sent instead.
@@ -80,7 +81,7 @@ impl Count {
     /// Returns the number for sorting: like [`Self::value`], but negative numbers are kept.
     pub fn signed(&self) -> Option<ViewCount> {
         match self {
-            Self::Known(number) => Some(ViewCount(i128::from(*number) * UNIT)),
+            Self::Known(number) => Some(ViewCount::from_millionths(i128::from(*number) * UNIT)),
             Self::Fraction(number) => Some(ViewCount::from_fraction(*number)),
             Self::Other(_) | Self::Missing => None,
         }
@@ -129,26 +130,56 @@ fn to_i64(number: f64) -> i64 {
 /// The number of millionths in one view.
 const UNIT: i128 = 1_000_000;
 
+/// The sign bit of the millionths of a [`ViewCount`].
+const SIGN_BIT: u128 = 1 << 127;
+
 /// A number of views, stored in millionths as a fixed-point number. Sums are therefore exact (`0.1` added ten times is
 /// `1`) and don't depend on the order of the rows. A fraction with more than six decimals is rounded to six.
 /// Differences can be negative. Sums saturate, but only far above any possible sum of 64-bit counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct ViewCount(i128);
+///
+/// The sign bit of the millionths is inverted. So the numbers sort like the millionths, and are never 0, which makes an
+/// `Option` as small as the number. Some lists have an `Option` for each of many signals of each page.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ViewCount(NonZero<u128>);
+
+impl Default for ViewCount {
+    fn default() -> Self {
+        Self::ZERO
+    }
+}
+
+impl fmt::Debug for ViewCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ViewCount({self})")
+    }
+}
 
 impl From<u64> for ViewCount {
     fn from(number: u64) -> Self {
-        Self(i128::from(number) * UNIT)
+        Self::from_millionths(i128::from(number) * UNIT)
     }
 }
 
 impl ViewCount {
-    pub const ZERO: Self = Self(0);
-    pub const ONE: Self = Self(UNIT);
+    pub const ZERO: Self = Self::from_millionths(0);
+    pub const ONE: Self = Self::from_millionths(UNIT);
+
+    const fn from_millionths(millionths: i128) -> Self {
+        match NonZero::new(millionths.cast_unsigned() ^ SIGN_BIT) {
+            Some(number) => Self(number),
+            None => Self(NonZero::<u128>::MIN),
+        }
+    }
+
+    /// Returns the number of millionths, for sorting.
+    pub const fn millionths(self) -> i128 {
+        (self.0.get() ^ SIGN_BIT).cast_signed()
+    }
 
     fn from_fraction(Fraction(number): Fraction) -> Self {
         // The fraction is converted separately, because a double can't hold a large number in millionths exactly.
         let millionths = (number.fract() * 1_000_000.0).round();
-        Self(i128::from(to_i64(number.trunc())) * UNIT + i128::from(to_i64(millionths)))
+        Self::from_millionths(i128::from(to_i64(number.trunc())) * UNIT + i128::from(to_i64(millionths)))
     }
 
     /// Parses a decimal number (`-1.5`) with at most six decimals. Returns `None` for any other text.
@@ -161,11 +192,11 @@ impl ViewCount {
         }
         let whole: i64 = whole.parse().ok()?;
         let decimals: i128 = format!("{decimals:0<6}").parse().ok()?;
-        Some(Self(i128::from(whole) * UNIT + if is_negative { -decimals } else { decimals }))
+        Some(Self::from_millionths(i128::from(whole) * UNIT + if is_negative { -decimals } else { decimals }))
     }
 
     pub fn is_zero(self) -> bool {
-        self.0 == 0
+        self == Self::ZERO
     }
 
     pub fn as_f64(self) -> f64 {
@@ -175,20 +206,20 @@ impl ViewCount {
     /// Divides this number by `other`, which must not be 0.
     pub fn ratio_to(self, other: Self) -> f64 {
         // Two whole numbers are divided without their millionths, which a double can't always hold exactly.
-        match (self.0 % UNIT, other.0 % UNIT) {
-            (0, 0) => (self.0 / UNIT) as f64 / (other.0 / UNIT) as f64,
-            _ => self.0 as f64 / other.0 as f64,
+        match (self.millionths() % UNIT, other.millionths() % UNIT) {
+            (0, 0) => (self.millionths() / UNIT) as f64 / (other.millionths() / UNIT) as f64,
+            _ => self.millionths() as f64 / other.millionths() as f64,
         }
     }
 
     /// Rounds to a whole number; halves are rounded away from zero.
     pub fn rounded(self) -> i128 {
-        divide_rounded(self.0, UNIT)
+        divide_rounded(self.millionths(), UNIT)
     }
 
     /// Returns the number of tenths, rounded; halves are rounded away from zero.
     pub fn tenths(self) -> i128 {
-        divide_rounded(self.0, UNIT / 10)
+        divide_rounded(self.millionths(), UNIT / 10)
     }
 
     /// Returns the number multiplied by `multiplier / divisor`, rounded to a millionth, or 0 if `divisor` is 0.
@@ -196,25 +227,23 @@ impl ViewCount {
     pub fn scaled(self, multiplier: u64, divisor: u64) -> Self {
         match divisor {
             0 => Self::ZERO,
-            _ => Self(divide_rounded(self.0.saturating_mul(i128::from(multiplier)), i128::from(divisor))),
+            _ => Self::from_millionths(divide_rounded(
+                self.millionths().saturating_mul(i128::from(multiplier)),
+                i128::from(divisor),
+            )),
         }
     }
 
     #[must_use]
     pub fn abs(self) -> Self {
-        Self(self.0.saturating_abs())
-    }
-
-    /// Returns the number of millionths, for sorting.
-    pub fn millionths(self) -> i128 {
-        self.0
+        Self::from_millionths(self.millionths().saturating_abs())
     }
 
     /// Whether the two numbers differ by less than 0.05, too little to show with one decimal. Such a difference can be
     /// due to rounding by the service or docdeck, and must not be reported as a mismatch. Two different whole numbers
     /// are never nearly equal.
     pub fn nearly_equals(self, other: Self) -> bool {
-        (self - other).0.saturating_abs() < UNIT / 20
+        (self - other).millionths().saturating_abs() < UNIT / 20
     }
 }
 
@@ -228,7 +257,7 @@ impl Add for ViewCount {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self(self.0.saturating_add(other.0))
+        Self::from_millionths(self.millionths().saturating_add(other.millionths()))
     }
 }
 
@@ -236,7 +265,7 @@ impl Sub for ViewCount {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
-        Self(self.0.saturating_sub(other.0))
+        Self::from_millionths(self.millionths().saturating_sub(other.millionths()))
     }
 }
 
@@ -249,8 +278,8 @@ impl Sum for ViewCount {
 /// Converts a sum to a count. A sum beyond 64 bits, which can't be an exact count, becomes text.
 impl From<ViewCount> for Count {
     fn from(sum: ViewCount) -> Self {
-        let whole = sum.0 / UNIT;
-        if sum.0 % UNIT != 0
+        let whole = sum.millionths() / UNIT;
+        if sum.millionths() % UNIT != 0
             && let Some(count) = Self::from_f64(sum.as_f64())
         {
             return count;
@@ -262,8 +291,11 @@ impl From<ViewCount> for Count {
 /// Formats the number as a JSON number without trailing zeros: `12`, `12.5`, `-0.25`.
 impl fmt::Display for ViewCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (whole, part) = (self.0.unsigned_abs() / UNIT.unsigned_abs(), self.0.unsigned_abs() % UNIT.unsigned_abs());
-        let sign = if self.0 < 0 { "-" } else { "" };
+        let (whole, part) = (
+            self.millionths().unsigned_abs() / UNIT.unsigned_abs(),
+            self.millionths().unsigned_abs() % UNIT.unsigned_abs(),
+        );
+        let sign = if self.millionths() < 0 { "-" } else { "" };
         let decimals = format!("{part:06}");
         let point = if part > 0 { "." } else { "" };
         write!(f, "{sign}{whole}{point}{}", decimals.trim_end_matches('0'))

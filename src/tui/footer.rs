@@ -72,7 +72,8 @@ impl App {
     }
 
     /// Returns the hints that fit a footer of this width, always including help. The general keys of a screen come
-    /// first, so that they stay in place, then the keys for the selection.
+    /// first, then the keys for the selection. The other keys of the list of jobs end at the right edge, so that they stay
+    /// in place when the selection changes.
     pub fn footer(&self, width: usize) -> Vec<Hint> {
         let is_marked = self.marks_label().is_some();
         let top = self.top_component();
@@ -86,8 +87,9 @@ impl App {
         let index = hints.iter().position(is_general).unwrap_or(hints.len());
         let custom = self.runnable_commands().map(|command| Hint::new(command.key, command.name.to_string().into()));
         hints.splice(index..index, custom.collect::<Vec<_>>());
-        let is_screen = self.covering_dialog().is_none();
-        hints.sort_by_key(|hint| hint.action.map_or(SELECTION_RANK, |action| footer_rank(action, is_screen)));
+        let screen = Some(self.screen).filter(|_| self.covering_dialog().is_none());
+        let group = |hint: &Hint| hint.action.map_or(FooterGroup::Selection, |action| footer_group(action, screen));
+        hints.sort_by_key(group);
         let is_help = |hint: &Hint| hint.action == Some(Action::Help);
         let mut reserved = hints.iter().find(|hint| is_help(hint)).map_or(0, Hint::width);
         let mut used = self.marks_label().map_or(0, |label| display_width(&label));
@@ -102,6 +104,12 @@ impl App {
             }
             fits
         });
+        let mut right = width;
+        for hint in hints.iter_mut().filter(|hint| matches!(group(hint), FooterGroup::Right(_))) {
+            right = right.saturating_sub(hint.width());
+            hint.at = right;
+        }
+        hints.sort_by_key(|hint| hint.at);
         hints
     }
 
@@ -175,12 +183,20 @@ fn works_on_marks(action: Action) -> bool {
     )
 }
 
-/// The rank in the footer of an action on the selection.
-const SELECTION_RANK: usize = 10;
+/// The groups of hints in the footer, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum FooterGroup {
+    /// The general keys of a screen, with their rank.
+    General(usize),
+    Selection,
+    /// Keys for help and for closing.
+    Last,
+    /// Keys of the list of jobs that don't depend on the selection, with their rank from the right edge.
+    Right(usize),
+}
 
-/// Returns the rank of an action in the footer; actions with a low rank come first. The order on a screen is: its
-/// general actions, actions on the selection, quitting.
-fn footer_rank(action: Action, is_screen: bool) -> usize {
+/// Returns the group of an action. `screen` is `None` while a dialog covers the screen.
+fn footer_group(action: Action, screen: Option<Screen>) -> FooterGroup {
     let general = [
         Action::Open,
         Action::NewJob,
@@ -190,11 +206,14 @@ fn footer_rank(action: Action, is_screen: bool) -> usize {
         Action::Palette,
         Action::Help,
     ];
-    match general.iter().position(|other| is_screen && *other == action) {
-        Some(rank) => rank,
-        None if matches!(action, Action::Help | Action::Quit | Action::Interrupt) => SELECTION_RANK + 1,
-        None => SELECTION_RANK,
-    }
+    // On the other screens, no key depends on the selection.
+    let right =
+        [Action::Quit, Action::Drafts, Action::NextSort, Action::Mark, Action::Refresh, Action::Batch, Action::Track];
+    let rank = |actions: &[Action]| actions.iter().position(|other| *other == action);
+    let general = rank(&general).filter(|_| screen.is_some()).map(FooterGroup::General);
+    let right = || rank(&right).filter(|_| screen == Some(Screen::Jobs)).map(FooterGroup::Right);
+    let is_last = matches!(action, Action::Help | Action::Quit | Action::Interrupt);
+    general.or_else(right).unwrap_or(if is_last { FooterGroup::Last } else { FooterGroup::Selection })
 }
 
 #[cfg(test)]

@@ -148,7 +148,7 @@ fn signals_text(signals: &SignalImpact) -> String {
         let after = match signals.after.as_ref().and_then(|after| number(after, signal)) {
             Some(after) => format!(" → {after}"),
             None if signals.missing.is_empty() => String::new(),
-            None => ", after not loaded".to_owned(),
+            None => " → not loaded".to_owned(),
         };
         Some(format!("{} {before}{after}", signal.label()))
     };

@@ -10,6 +10,7 @@ use crate::model::text::CleanText;
 use crate::model::views::{Count, ViewCount};
 use std::borrow::Cow;
 use std::collections::HashMap;
+use thin_vec::ThinVec;
 
 /// A sign that a page needs work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -202,7 +203,7 @@ pub struct PageSignals {
     /// all views of the range if that includes today.
     pub views_change: ViewsChange,
     /// The searches for the page that ended without a click, in the service's order, up to [`Self::MAX_SEARCHES`].
-    pub searches: Vec<CleanText>,
+    pub searches: ThinVec<CleanText>,
     /// The weighted sum of the shares, divided by the sum of the weights of all signals whose total is above zero; 0 to
     /// 1.
     pub score: f64,
@@ -295,7 +296,7 @@ type ViewsByPath<'a> = HashMap<Cow<'a, str>, ViewCount>;
 struct CollectedPage {
     /// `None` if no row is about the page. The views are not collected here, but in [`CollectedSignals::views`].
     values: PerSignal<Option<ViewCount>>,
-    searches: Vec<CleanText>,
+    searches: ThinVec<CleanText>,
 }
 
 impl<'a> CollectedSignals<'a> {
@@ -659,7 +660,7 @@ mod tests {
         assert_eq!(unassigned.value(Signal::UnclickedSearches), Some(3.into()));
         assert_eq!(
             (unassigned.value(Signal::Views), &unassigned.searches),
-            (None, &vec![CleanText::line("webhook retries")])
+            (None, &thin_vec::thin_vec![CleanText::line("webhook retries")])
         );
         assert!(found.pages.iter().all(|page| page.path.as_ref().is_none_or(|path| path.as_str() != "/sso")));
     }
