@@ -231,11 +231,15 @@ impl PageSignals {
 
     /// Whether any signal other than the views is above zero.
     pub fn has_problem(&self) -> bool {
-        Signal::ALL
-            .into_iter()
-            .filter(|signal| *signal != Signal::Views)
-            .any(|signal| self.value(signal).is_some_and(|value| value > ViewCount::ZERO))
+        has_problem(&self.values)
     }
+}
+
+fn has_problem(values: &PerSignal<Option<ViewCount>>) -> bool {
+    let signals = Signal::ALL.into_iter().zip(values);
+    signals
+        .into_iter()
+        .any(|(signal, value)| signal != Signal::Views && value.is_some_and(|value| value > ViewCount::ZERO))
 }
 
 /// The pages of a site with their signals.
@@ -252,7 +256,7 @@ impl NeedsWork {
     /// Computes the signals of all pages.
     pub fn compute(reports: LoadedReports<'_>, weights: &Weights) -> Self {
         let mut collected = CollectedSignals::new(reports);
-        collected.add_lost_views();
+        collected.add_views(reports);
         collected.add_feedback(reports);
         collected.add_questions(reports);
         collected.add_searches(reports);
@@ -276,26 +280,22 @@ impl NeedsWork {
     }
 }
 
-/// The signals collected so far. In `pages`, the key `None` is for signals that can't be assigned to any page.
+/// The signals collected so far. In `pages`, the key `None` is for signals that can't be assigned to any page. Paths are
+/// borrowed from the reports, since there can be tens of thousands.
 struct CollectedSignals<'a> {
     is_loaded: PerSignal<bool>,
     is_partial: PerSignal<bool>,
     /// The site's views, which the service reports even if only some pages are loaded.
     site_views: Option<ViewCount>,
-    views: ViewsByPath<'a>,
-    /// The views of complete days, now and in the previous period; `None` if they can't be compared.
-    compared_views: Option<[ViewsByPath<'a>; 2]>,
-    /// The pages that have a signal other than views. Only a few of the viewed pages do.
     pages: HashMap<Option<Cow<'a, str>>, CollectedPage>,
 }
 
-/// Total views by the path of a page. Paths are borrowed from the reports, since there can be tens of thousands.
-type ViewsByPath<'a> = HashMap<Cow<'a, str>, ViewCount>;
-
 #[derive(Default)]
 struct CollectedPage {
-    /// `None` if no row is about the page. The views are not collected here, but in [`CollectedSignals::views`].
+    /// `None` if no row is about the page.
     values: PerSignal<Option<ViewCount>>,
+    /// The views of complete days, now and in the previous period; `None` if a report doesn't list the page.
+    compared_views: [Option<ViewCount>; 2],
     searches: ThinVec<CleanText>,
 }
 
@@ -309,39 +309,47 @@ impl<'a> CollectedSignals<'a> {
             Signal::UnansweredQuestions => reports.questions.is_some(),
             Signal::UnclickedSearches => reports.searches.is_some(),
         });
-        let comparison = reports.complete_comparison();
         let partial = reports.partial();
         let is_partial = Signal::ALL.map(|signal| match signal.report() {
             Some(kind) => partial.rows.contains(&kind),
             None => signal == Signal::Views && partial.views,
         });
+        let rows = reports.views.map_or(0, |report| report.rows.len());
+        let rows = rows.max(reports.feedback_by_page.map_or(0, |report| report.rows.len()));
         Self {
             is_loaded,
             is_partial,
             site_views: reports.views.and_then(|views| views.totals.total.value()),
-            views: views_by_page(reports.views),
-            compared_views: comparison
-                .map(|compared| [&compared.now, &compared.before].map(|of| views_by_page(Some(of)))),
-            pages: HashMap::new(),
+            pages: HashMap::with_capacity(rows),
         }
     }
 
     fn add(&mut self, path: Option<Cow<'a, str>>, signal: Signal, value: ViewCount) {
-        let page = self.pages.entry(path).or_default();
-        if let Some(slot) = page.values.get_mut(signal.index()) {
-            *slot = Some(slot.unwrap_or_default() + value);
+        if let Some(slot) = self.pages.entry(path).or_default().values.get_mut(signal.index()) {
+            add_to(slot, value);
         }
     }
 
-    fn add_lost_views(&mut self) {
-        let Some([now, before]) = &self.compared_views else { return };
-        let lost = |(path, before): (&Cow<'a, str>, &ViewCount)| {
-            let lost = *before - now.get(path).copied().unwrap_or_default();
-            (lost > ViewCount::ZERO).then(|| (path.clone(), lost))
-        };
-        let lost: Vec<(Cow<'a, str>, ViewCount)> = before.iter().filter_map(lost).collect();
-        for (path, lost) in lost {
-            self.add(Some(path), Signal::LostViews, lost);
+    fn add_views(&mut self, reports: LoadedReports<'a>) {
+        for row in reports.views.iter().flat_map(|report| &report.rows) {
+            self.add(Some(borrowed_page_path(&row.path)), Signal::Views, count_or_zero(&row.counts.total));
+        }
+        let Some(comparison) = reports.complete_comparison() else { return };
+        for (at, report) in [&comparison.now, &comparison.before].into_iter().enumerate() {
+            for row in &report.rows {
+                let page = self.pages.entry(Some(borrowed_page_path(&row.path))).or_default();
+                if let Some(slot) = page.compared_views.get_mut(at) {
+                    add_to(slot, count_or_zero(&row.counts.total));
+                }
+            }
+        }
+        for page in self.pages.values_mut() {
+            let [now, before] = page.compared_views.map(Option::unwrap_or_default);
+            if let Some(slot) = page.values.get_mut(Signal::LostViews.index())
+                && before > now
+            {
+                *slot = Some(before - now);
+            }
         }
     }
 
@@ -365,8 +373,7 @@ impl<'a> CollectedSignals<'a> {
     fn add_searches(&mut self, reports: LoadedReports<'a>) {
         let Some(searches) = reports.searches else { return };
         let mut found: Vec<(Option<Cow<'a, str>>, &Search)> = Vec::new();
-        let compared = self.compared_views.iter().flatten().flat_map(HashMap::keys);
-        let index = PathIndex::new(self.views.keys().chain(compared).chain(self.pages.keys().flatten()));
+        let index = PathIndex::new(self.pages.keys().flatten());
         for row in searches.rows.iter().filter(|row| row.is_unclicked()) {
             let clicked = row.top_page.as_ref().map(borrowed_page_path);
             found.push((clicked.or_else(|| index.find(row.query.as_str()).cloned()), row));
@@ -381,7 +388,7 @@ impl<'a> CollectedSignals<'a> {
     }
 
     fn rank(self, weights: &Weights) -> NeedsWork {
-        let Self { is_loaded, is_partial, site_views, views, compared_views, pages } = self;
+        let Self { is_loaded, is_partial, site_views, pages } = self;
         let mut totals = is_loaded.map(|is_loaded| is_loaded.then_some(ViewCount::ZERO));
         for page in pages.values() {
             let sums = totals.iter_mut().zip(&page.values);
@@ -389,46 +396,46 @@ impl<'a> CollectedSignals<'a> {
         }
         let mut has_partial_total = is_partial;
         let at_views = Signal::Views.index();
-        if let (Some(Some(total)), Some(is_partial)) = (totals.get_mut(at_views), has_partial_total.get_mut(at_views)) {
-            *total = site_views.unwrap_or_else(|| views.values().fold(ViewCount::ZERO, |sum, views| sum + *views));
-            *is_partial = *is_partial && site_views.is_none();
+        if let (Some(Some(total)), Some(is_partial), Some(site_views)) =
+            (totals.get_mut(at_views), has_partial_total.get_mut(at_views), site_views)
+        {
+            *total = site_views;
+            *is_partial = false;
         }
         let mut ranked = NeedsWork { pages: Vec::new(), totals, has_partial_total };
         let weighed = Signal::ALL.into_iter().filter(|signal| ranked.total(*signal).is_some_and(|sum| !sum.is_zero()));
         let all: f64 = weighed.map(|signal| weights.get(signal)).sum();
-        let mut rows: Vec<PageSignals> = Vec::new();
-        for (path, CollectedPage { mut values, searches }) in pages {
-            if let (Some(path), Some(value)) = (&path, values.get_mut(at_views)) {
-                *value = views.get(path).copied();
-            }
+        let mut rows = Vec::with_capacity(pages.values().filter(|page| has_problem(&page.values)).count());
+        for (path, CollectedPage { mut values, compared_views: [now, before], searches }) in pages {
             for ((value, is_loaded), is_partial) in values.iter_mut().zip(is_loaded).zip(is_partial) {
                 // A complete report without a row about the page means 0. A partial report may lack such a row.
                 let without_row = (is_loaded && !is_partial).then_some(ViewCount::ZERO);
                 *value = value.or(without_row);
             }
-            let compared = path.as_ref().zip(compared_views.as_ref());
-            let views_change = compared.map_or(ViewsChange::Unknown, |(path, [now, before])| {
-                views_change(now.get(path).copied(), before.get(path).copied())
-            });
             if path.is_none()
                 && let Some(views) = values.get_mut(at_views)
             {
                 // Signals that belong to no page have no views.
                 *views = None;
             }
-            let path = path.map(|path| CleanText::line(&path));
-            let mut page = PageSignals { path, values, views_change, searches, score: 0.0 };
-            let shares = Signal::ALL.into_iter().filter_map(|signal| Some((signal, ranked.share(&page, signal)?)));
-            let sum: f64 = shares.map(|(signal, share)| weights.get(signal) * share).sum();
-            page.score = if all > 0.0 { sum / all } else { 0.0 };
+            let views_change = views_change(now, before);
+            let mut page = PageSignals { path: None, values, views_change, searches, score: 0.0 };
             if page.has_problem() {
+                let shares = Signal::ALL.into_iter().filter_map(|signal| Some((signal, ranked.share(&page, signal)?)));
+                let sum: f64 = shares.map(|(signal, share)| weights.get(signal) * share).sum();
+                page.score = if all > 0.0 { sum / all } else { 0.0 };
+                page.path = path.map(|path| CleanText::line(&path));
                 rows.push(page);
             }
         }
-        rows.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
+        rows.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
         ranked.pages = rows;
         ranked
     }
+}
+
+fn add_to(sum: &mut Option<ViewCount>, value: ViewCount) {
+    *sum = Some(sum.unwrap_or_default() + value);
 }
 
 /// Returns the change of views from one complete report to another. A page that a report lacks has no views in it.
@@ -439,17 +446,6 @@ fn views_change(now: Option<ViewCount>, before: Option<ViewCount>) -> ViewsChang
         (Some(now), None) => ViewsChange::New(now),
         (None, None) => ViewsChange::Unknown,
     }
-}
-
-/// Returns the total views of each page.
-fn views_by_page(report: Option<&Report>) -> ViewsByPath<'_> {
-    let rows = report.map(|report| report.rows.as_slice()).unwrap_or_default();
-    let mut views = ViewsByPath::with_capacity(rows.len());
-    for row in rows {
-        let sum = views.entry(borrowed_page_path(&row.path)).or_default();
-        *sum = *sum + count_or_zero(&row.counts.total);
-    }
-    views
 }
 
 fn count_or_zero(count: &Count) -> ViewCount {
