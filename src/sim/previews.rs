@@ -1,6 +1,7 @@
 //! The builds of site previews. A build is queued, then in progress, and then succeeds, unless the name of its branch
-//! contains `broken`.
+//! contains `broken`. It reports the files that the pull request of its branch changes.
 
+use super::code_host::ChangedFile;
 use super::options::scaled;
 use super::rng::mix;
 use crate::model::Time;
@@ -17,9 +18,9 @@ pub(super) struct SimPreviews {
     builds: Vec<SimBuild>,
 }
 
-#[derive(Debug)]
-struct SimBuild {
-    branch: String,
+#[derive(Debug, Clone)]
+pub(super) struct SimBuild {
+    pub(super) branch: String,
     started_at: Time,
 }
 
@@ -32,40 +33,50 @@ impl SimPreviews {
         json!({ "statusId": format!("build-{}", self.builds.len()), "previewUrl": url })
     }
 
-    /// Returns the state of a build, or `None` for an unknown id.
-    pub(super) fn status(&self, id: &str, speed: f64, now: Time) -> Option<Value> {
+    /// Returns the build with this id.
+    pub(super) fn build(&self, id: &str) -> Option<&SimBuild> {
         let number: usize = id.strip_prefix("build-")?.parse().ok()?;
-        let build = self.builds.get(number.checked_sub(1)?)?;
-        let age = now - build.started_at;
-        let is_broken = build.branch.contains("broken");
-        let (status, summary) = match () {
-            () if age < scaled(QUEUED_FOR, speed) => ("queued", ""),
-            () if age < scaled(ENDS_AFTER, speed) => ("in_progress", "Building pages"),
-            () if is_broken => ("failure", "Syntax error in guides/webhooks.mdx"),
-            () => ("success", "Preview deployed"),
+        self.builds.get(number.checked_sub(1)?)
+    }
+}
+
+impl SimBuild {
+    /// Returns the state of the build. `files` are the changed files of the branch.
+    pub(super) fn status(&self, id: &str, files: &[ChangedFile], speed: f64, now: Time) -> Value {
+        let age = now - self.started_at;
+        let paths = |status| -> Vec<&str> {
+            files.iter().filter(|file| file.status == status).map(|file| file.path.as_str()).collect()
         };
-        let mut logs = vec![format!("Checking out {}", build.branch)];
+        let broken = files.first().map_or("docs.json", |file| file.path.as_str());
+        let is_broken = self.branch.contains("broken");
+        let (status, summary) = match () {
+            () if age < scaled(QUEUED_FOR, speed) => ("queued", String::new()),
+            () if age < scaled(ENDS_AFTER, speed) => ("in_progress", "Building pages".to_owned()),
+            () if is_broken => ("failure", format!("Syntax error in {broken}")),
+            () => ("success", "Preview deployed".to_owned()),
+        };
+        let mut logs = vec![format!("Checking out {}", self.branch)];
         if status != "queued" {
             logs.push("Parsing 128 pages".to_owned());
         }
         if status == "failure" {
-            logs.push("guides/webhooks.mdx:14:3: Expected a closing tag for <Steps>".to_owned());
+            logs.push(format!("{broken}:14:3: Expected a closing tag for <Steps>"));
         }
-        Some(json!({
+        json!({
             "_id": id,
             "projectId": super::service::PROJECT,
-            "createdAt": build.started_at.to_rfc3339(),
-            "endedAt": matches!(status, "success" | "failure").then(|| (build.started_at + ENDS_AFTER).to_rfc3339()),
+            "createdAt": self.started_at.to_rfc3339(),
+            "endedAt": matches!(status, "success" | "failure").then(|| (self.started_at + ENDS_AFTER).to_rfc3339()),
             "status": status,
             "summary": summary,
             "logs": logs,
             "subdomain": super::service::PROJECT,
             "commit": {
-                "ref": build.branch,
+                "ref": self.branch,
                 "message": "Update docs",
-                "filesChanged": { "added": [], "modified": ["guides/webhooks.mdx"], "removed": [] },
+                "filesChanged": { "added": paths("added"), "modified": paths("modified"), "removed": [] },
             },
             "source": "api",
-        }))
+        })
     }
 }

@@ -335,9 +335,11 @@ impl Service {
                 Ok(Reply::json(StatusCode::ACCEPTED, &locked(&self.previews).start(&branch, now)))
             }
             Operation::Build => {
-                let status = locked(&self.previews).status(&call.job_id, self.speed, now);
+                let build = locked(&self.previews).build(&call.job_id).cloned();
                 let unknown = || Reply::error(StatusCode::NOT_FOUND, "Status not found", Vec::new());
-                status.map(|status| Reply::json(StatusCode::OK, &status)).ok_or_else(unknown)
+                let (build, fault) = (build.ok_or_else(unknown)?, *locked(&self.host_fault));
+                let files = locked(&self.world).code_host(now, fault, "", None).files_of_branch(&build.branch);
+                Ok(Reply::json(StatusCode::OK, &build.status(&call.job_id, &files, self.speed, now)))
             }
             Operation::Analytics(kind) => self.analytics_reply(kind, call, now),
             Operation::Thread => self.thread_reply(&call.job_id, now),

@@ -3,11 +3,14 @@
 use crate::support::engine::EngineFixture;
 use crate::support::{set_faults, start_sim};
 use chrono::TimeDelta;
+use docdeck::model::diff::{Diff, FileChange};
 use docdeck::model::failure::FailureKind;
 use docdeck::model::job::JobKey;
 use docdeck::model::log::Operation;
 use docdeck::model::preview::{BuildState, StartedBuild};
-use docdeck::sim::Sim;
+use docdeck::model::text::CleanText;
+use docdeck::sim::{Sim, SimOptions};
+use docdeck::store::Store;
 
 async fn start_build(fixture: &EngineFixture, job: JobKey) -> StartedBuild {
     fixture.engine.start_preview(job).await.expect("a build")
@@ -27,7 +30,7 @@ async fn start(sim: &Sim, prompt: &str) -> (EngineFixture, JobKey) {
 async fn a_build_succeeds_or_fails_with_its_log() {
     let sim = start_sim(&[]).await;
     let (mut fixture, job) = start(&sim, "Fix it").await;
-    let (_, broken) = fixture.submit_accepted_job("Repair the broken page").await;
+    let (_, broken) = fixture.submit_accepted_job("Repair the broken page [sim:pr]").await;
     let build = start_build(&fixture, job).await;
     assert!(build.url.as_ref().is_some_and(|url| url.as_str().starts_with("https://acme-docs-")), "{build:?}");
     let failing = start_build(&fixture, broken.key).await;
@@ -35,8 +38,28 @@ async fn a_build_succeeds_or_fails_with_its_log() {
     assert_eq!(state(&fixture, &build).await, BuildState::Success);
     let failed = fixture.engine.preview_build(&failing.id).await.expect("a state");
     assert_eq!(failed.state, BuildState::Failure);
-    assert!(failed.log.iter().any(|line| line.as_str().contains("guides/webhooks.mdx:14")), "{failed:?}");
-    assert_eq!(failed.files.len(), 1);
+    let is_changed = |path: &str| failed.files.iter().any(|(_, file)| file.as_str() == path);
+    let position = |line: &CleanText| line.as_str().split_once(":14:").map(|(path, _)| path.to_owned());
+    assert!(failed.log.iter().filter_map(position).any(|path| is_changed(&path)), "{failed:?}");
+    fixture.engine.stop().await;
+}
+
+#[tokio::test]
+async fn a_build_changes_the_same_files_as_the_pull_request_of_its_branch() {
+    let sim = Sim::start(SimOptions { jobs: 0, ..SimOptions::default() }).await.expect("a simulator");
+    let mut fixture = EngineFixture::start_with_hosts(&sim, Store::in_memory().expect("a store"), None).await;
+    for prompt in ["Fix the links [sim:seconds=1]", "Fix the images [sim:seconds=1][sim:gitlab]"] {
+        let (_, row) = fixture.submit_accepted_job(prompt).await;
+        fixture.wait_for_job(row.key, "its state", |row| row.pull_request.is_some()).await;
+        let build = start_build(&fixture, row.key).await;
+        let built = fixture.engine.preview_build(&build.id).await.expect("a state").files;
+        let diff = Diff::parse(fixture.engine.load_diff(row.key, false).await.expect("a diff").text);
+        let mut changed: Vec<(FileChange, CleanText)> =
+            diff.files.iter().map(|file| (file.change, file.path.clone())).collect();
+        // A build lists the added files first.
+        changed.sort_by_key(|(change, _)| *change != FileChange::Added);
+        assert_eq!(built, changed, "{prompt}");
+    }
     fixture.engine.stop().await;
 }
 

@@ -18,10 +18,10 @@ const PAGES: u32 = 60;
 
 /// A changed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ChangedFile {
-    pub(super) path: String,
+pub(in crate::sim) struct ChangedFile {
+    pub(in crate::sim) path: String,
     /// As GitHub names it: `added` or `modified`.
-    pub(super) status: &'static str,
+    pub(in crate::sim) status: &'static str,
     pub(super) hunks: String,
     additions: u32,
     deletions: u32,

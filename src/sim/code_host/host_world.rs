@@ -1,5 +1,6 @@
 //! What the simulated code hosts know when they respond.
 
+use super::diffs::{ChangedFile, changed_files};
 use super::host_fault::HostFault;
 use super::pull_request::{HostPullRequest, UserActions};
 use super::rate_limit::RateLimit;
@@ -62,6 +63,13 @@ impl HostWorld<'_> {
             Some(found.files.into_iter().filter_map(move |file| Some((page_of(&file.path)?, at))))
         });
         merged.flatten().collect()
+    }
+
+    /// Returns the files that the newest pull request of a branch changes, even before it is open.
+    pub(in crate::sim) fn files_of_branch(&self, branch: &str) -> Vec<ChangedFile> {
+        let is_large = self.fault == Some(HostFault::ManyFiles);
+        let mut links = self.jobs.iter().rev().filter(|job| job.git_ref == branch).filter_map(|job| job.link);
+        links.next().map(|link| changed_files(self.seed, link.number, is_large)).unwrap_or_default()
     }
 
     /// Returns what the user has done with a pull request.

@@ -10,6 +10,7 @@ mod host_world;
 mod pull_request;
 mod rate_limit;
 
+pub(super) use diffs::ChangedFile;
 pub(super) use github::{ActionRequest, graphql_request};
 pub(super) use gitlab::GitLabRequest;
 pub use host_fault::{HostFault, HostOperation};
