@@ -1,4 +1,7 @@
 use super::*;
+use crate::sim::code_host::ActionRequest;
+use axum::http::Method;
+use serde_json::{Value, json};
 use std::collections::HashSet;
 
 fn at(seconds: i64) -> Time {
@@ -165,4 +168,46 @@ fn any_number_of_initial_jobs_can_be_created() {
         let ids: HashSet<&String> = seeded.iter().map(|job| &job.id).collect();
         assert_eq!(ids.len(), jobs as usize);
     }
+}
+
+/// Returns what GitHub responds about the state, the checks and the reviews of a pull request.
+fn on_github(world: &SimWorld, url: &str, now: Time) -> Vec<Value> {
+    let read = |fields: &str| {
+        let query = format!("query {{ rateLimit }} fragment Part on PullRequest {{ {fields} }}");
+        let body = json!({ "query": query, "variables": { "u0": url } }).to_string();
+        let (reply, _) = world.code_host(now, None, "", None).graphql_reply(body.as_bytes());
+        let reply: Value = serde_json::from_slice(&reply.body).expect("JSON");
+        reply["data"]["p0"].clone()
+    };
+    ["state", "statusCheckRollup", "reviews("].map(read).to_vec()
+}
+
+#[test]
+fn a_merged_pull_request_has_no_running_checks_and_does_not_change() {
+    let mut world = world(&SimOptions { jobs: 0, ..SimOptions::default() });
+    let urls = |world: &mut SimWorld| {
+        let job = world.create("Fix it [sim:seconds=0]", at(0));
+        job.state.pr_link.expect("a link").to_string()
+    };
+    let (mut has_changed, mut merges) = (false, 0);
+    for url in (0..40).map(|_| urls(&mut world)).collect::<Vec<_>>() {
+        let open = on_github(&world, &url, at(1));
+        let body = json!({ "sha": open[0]["headRefOid"], "merge_method": "squash" }).to_string();
+        let merge = ActionRequest { method: &Method::PUT, path: "merge", body: body.as_bytes() };
+        let (_, done) = world.code_host(at(1), None, "", None).act(&url, &merge);
+        // Drafts and pull requests with conflicts can't be merged.
+        let Some((number, actions)) = done else { continue };
+        let if_open = on_github(&world, &url, at(3600));
+        world.set_host_actions(number, actions);
+        let merged = on_github(&world, &url, at(1));
+        assert_eq!(merged[0]["state"], "MERGED");
+        let checks = merged[1].to_string();
+        assert!(checks.contains("COMPLETED") && !checks.contains("IN_PROGRESS"), "{checks}");
+        for second in [60, 3600, 100_000] {
+            assert_eq!(on_github(&world, &url, at(second)), merged, "{number}");
+        }
+        has_changed |= if_open[2] != merged[2];
+        merges += 1;
+    }
+    assert!(merges > 20 && has_changed, "without the merge, reviews would have arrived");
 }

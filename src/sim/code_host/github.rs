@@ -386,7 +386,7 @@ impl HostWorld<'_> {
         };
         match found.filter(can_change) {
             Some(found) if is_closing => {
-                let actions = UserActions { is_closed: true, ..self.actions_on(&found) };
+                let actions = UserActions { closed_at: Some(self.now), ..self.actions_on(&found) };
                 let data = json!({ "closePullRequest": { "pullRequest": { "state": "CLOSED" } } });
                 (Reply::json(StatusCode::OK, &json!({ "data": data })), Some((found.number, actions)))
             }

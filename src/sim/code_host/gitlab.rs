@@ -260,8 +260,7 @@ impl HostWorld<'_> {
                 let actions = self.gitlab_actions_after(&found, request)?;
                 let number = found.number;
                 // The response is the state after the action.
-                let mut changed = self.find_unchanged(&url).unwrap_or(found);
-                changed.apply(&actions);
+                let changed = self.find_after(&url, Some(&actions)).unwrap_or(found);
                 let reply = match request.part {
                     "approve" => Reply::json(StatusCode::CREATED, &changed.approval_state()),
                     "notes" => Reply::json(StatusCode::CREATED, &changed.notes().first()),
@@ -315,7 +314,10 @@ impl HostWorld<'_> {
                 let text = |name: &str| fields.get(name).and_then(Value::as_str);
                 match (text("state_event"), text("title")) {
                     // GitLab ignores the event if the merge request is merged or closed.
-                    (Some("close"), None) => actions.is_closed |= found.state == PullRequestHostState::Open,
+                    (Some("close"), None) if found.state == PullRequestHostState::Open => {
+                        actions.closed_at = Some(self.now);
+                    }
+                    (Some("close"), None) => {}
                     (None, Some(title)) if !title.trim().is_empty() => {
                         let lower = title.to_ascii_lowercase();
                         let prefix = DRAFT_PREFIXES.into_iter().find(|prefix| lower.starts_with(prefix));

@@ -35,30 +35,32 @@ pub(in crate::sim) struct HostWorld<'a> {
 impl HostWorld<'_> {
     /// Returns the pull request with this link in its current state.
     pub(super) fn find(&self, url: &str) -> Option<HostPullRequest> {
-        let mut found = self.find_unchanged(url)?;
-        if let Some(actions) = self.actions.get(&found.number) {
-            found.apply(actions);
-        }
-        Some(found)
+        self.find_after(url, None)
     }
 
-    /// Returns the pull request with this link as it was before the user's actions.
-    pub(super) fn find_unchanged(&self, url: &str) -> Option<HostPullRequest> {
+    /// Returns the pull request with this link after these actions of the user, or after those so far.
+    pub(super) fn find_after(&self, url: &str, actions: Option<&UserActions>) -> Option<HostPullRequest> {
         let number = PullRequestLink::parse(url)?.number;
-        let is_searched = |job: &SimJob| job.link.is_some_and(|link| u64::from(link.number) == number);
-        let found = HostPullRequest::from_job(self.jobs.iter().find(|job| is_searched(job))?, self)?;
-        (found.url == url).then_some(found)
+        let is_searched = |job: &&SimJob| job.link.is_some_and(|link| u64::from(link.number) == number);
+        let job = self.jobs.iter().find(is_searched)?;
+        let found = match actions {
+            Some(actions) => HostPullRequest::from_job(job, self, actions),
+            None => self.pull_request(job),
+        };
+        found.filter(|found| found.url == url)
+    }
+
+    /// Returns the pull request of a job in its current state.
+    fn pull_request(&self, job: &SimJob) -> Option<HostPullRequest> {
+        let actions = job.link.and_then(|link| self.actions.get(&link.number));
+        HostPullRequest::from_job(job, self, actions.unwrap_or(&UserActions::default()))
     }
 
     /// Returns the pages of the site that a merged pull request changed, each with the time of the merge. Only the
     /// newest jobs count.
     pub(in crate::sim) fn merged_pages(&self) -> Vec<(String, Time)> {
-        let newest =
-            self.jobs.iter().rev().take(MAX_MERGED_JOBS).filter_map(|job| HostPullRequest::from_job(job, self));
-        let merged = newest.filter_map(|mut found| {
-            if let Some(actions) = self.actions.get(&found.number) {
-                found.apply(actions);
-            }
+        let newest = self.jobs.iter().rev().take(MAX_MERGED_JOBS).filter_map(|job| self.pull_request(job));
+        let merged = newest.filter_map(|found| {
             let at = found.merged_at()?;
             Some(found.files.into_iter().filter_map(move |file| Some((page_of(&file.path)?, at))))
         });

@@ -71,6 +71,8 @@ pub(super) enum PullRequestHostState {
 pub(super) struct HostCheck {
     pub(super) name: &'static str,
     pub(super) state: CheckRunState,
+    /// How the check ends.
+    result: CheckRunState,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +105,7 @@ pub(super) enum ReviewEntryKind {
 pub(in crate::sim) struct UserActions {
     pub(super) entries: Vec<HostEntry>,
     pub(super) merged_at: Option<Time>,
-    pub(super) is_closed: bool,
+    pub(super) closed_at: Option<Time>,
     pub(super) is_ready: bool,
     pub(super) title: Option<String>,
     /// How often others have pushed a commit just before the user's merge.
@@ -115,12 +117,19 @@ impl UserActions {
     pub(super) fn write(&mut self, kind: ReviewEntryKind, text: &str, at: Time) {
         self.entries.push(HostEntry { author: "you", kind, text: text.to_owned(), at });
     }
+
+    /// Returns when the user merged or closed the pull request.
+    fn ended_at(&self) -> Option<Time> {
+        self.merged_at.or(self.closed_at)
+    }
 }
 
 impl HostPullRequest {
-    /// Returns the pull request of a job without the actions of the user, or `None` if the job has none yet.
-    pub(super) fn from_job(job: &SimJob, world: &HostWorld<'_>) -> Option<Self> {
-        let (now, has_fault) = (world.now, |fault| world.fault == Some(fault));
+    /// Returns the pull request of a job after the actions of the user, or `None` if the job has none yet. After the user
+    /// merged or closed it, it no longer changes.
+    pub(super) fn from_job(job: &SimJob, world: &HostWorld<'_>, actions: &UserActions) -> Option<Self> {
+        let now = actions.ended_at().map_or(world.now, |end| end.min(world.now));
+        let has_fault = |fault| world.fault == Some(fault);
         let link = job.link.filter(|link| link.visible_from <= now)?;
         let number = u64::from(link.number);
         let mut rng = SeededRng::new(world.seed, PULL_REQUEST_STREAM + number);
@@ -136,12 +145,10 @@ impl HostPullRequest {
         let is_draft = is_draft && is_usual;
         let failing = usize::try_from(rng.between(0, 11)).unwrap_or(0) % total;
         let checks = CHECK_NAMES.iter().zip(0..).take(total).map(|(name, n)| {
-            let state = match is_older_than(scaled(15 + 8 * n)) {
-                false => CheckRunState::Running,
-                true if fails && usize::try_from(n) == Ok(failing) => CheckRunState::Failed,
-                true => CheckRunState::Passed,
-            };
-            HostCheck { name, state }
+            let is_failing = fails && usize::try_from(n) == Ok(failing);
+            let result = if is_failing { CheckRunState::Failed } else { CheckRunState::Passed };
+            let state = if is_older_than(scaled(15 + 8 * n)) { result } else { CheckRunState::Running };
+            HostCheck { name, state, result }
         });
         let is_over = is_older_than(TimeDelta::hours(6)) && !fails && !conflicts;
         let state = match (is_over && is_abandoned, is_over && is_merged) {
@@ -173,6 +180,10 @@ impl HostPullRequest {
         if has_fault(HostFault::HostileText) {
             found.add_hostile_text(world.token);
         }
+        found.apply(actions);
+        if found.state != PullRequestHostState::Open {
+            found.checks.iter_mut().for_each(|check| check.state = check.result);
+        }
         Some(found)
     }
 
@@ -189,10 +200,10 @@ impl HostPullRequest {
     }
 
     /// Applies the user's actions to the pull request.
-    pub(super) fn apply(&mut self, actions: &UserActions) {
+    fn apply(&mut self, actions: &UserActions) {
         if let Some(at) = actions.merged_at {
             self.state = PullRequestHostState::Merged(at);
-        } else if actions.is_closed {
+        } else if actions.closed_at.is_some() {
             self.state = PullRequestHostState::Closed;
         }
         self.is_draft &= !actions.is_ready;
