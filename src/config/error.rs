@@ -44,6 +44,9 @@ pub enum ConfigError {
     /// A sentence about the URL of the team's database, without any of it.
     #[error("{0}")]
     TeamUrl(CleanText),
+    /// A sentence about the token of a code host, without any of it.
+    #[error("{0}")]
+    HostToken(CleanText),
     #[error(transparent)]
     Theme(#[from] ThemeError),
     #[error(transparent)]

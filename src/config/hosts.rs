@@ -11,6 +11,7 @@ use super::key_command::{KEY_COMMAND_TIMEOUT, TerminalUse, run_key_command};
 use crate::api::hosts::HostAddress;
 use crate::model::endpoint::ApiKey;
 use crate::model::pull_request::HostKind;
+use crate::model::redaction::redacted_path;
 use crate::model::text::CleanText;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -167,13 +168,36 @@ impl TokenSource {
     pub async fn read(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Option<ApiKey>, ConfigError> {
         match self {
             Self::Variable(name) => Ok(variable(name).as_deref().and_then(ApiKey::new)),
-            Self::Configured(source) => source.read_with(TerminalUse::None).await.map(Some),
+            Self::Configured(source) => source.read_with(TerminalUse::None).await.map(Some).map_err(token_error),
             Self::OtherProgram(words) => {
                 let token = run_key_command(words, KEY_COMMAND_TIMEOUT, TerminalUse::None, &TOKEN_VARIABLES);
                 Ok(token.await.ok())
             }
         }
     }
+}
+
+/// Returns an error in reading the API key as an error about a token, which is read in the same way.
+fn token_error(error: ConfigError) -> ConfigError {
+    let text = match error {
+        ConfigError::KeyFile { path, why } => format!(
+            "The token can't be read from {}: {why}. Write the token to this file and make it private (chmod 600), or \
+             set another token_file.",
+            path.display()
+        ),
+        ConfigError::KeyReadableByOthers { path } => format!(
+            "Other users can read {0}, which contains the token, so it is not used. Make it private: chmod 600 {0}",
+            redacted_path(&path).display()
+        ),
+        ConfigError::KeyCommand { program, why } => {
+            format!("The token_command {program} {why}. Try it in a terminal; docdeck runs it without a shell.")
+        }
+        ConfigError::NoKey { source_name } => format!(
+            "There is no usable token in {source_name}. It must be a single line with only the token, without spaces."
+        ),
+        other => return other,
+    };
+    ConfigError::HostToken(CleanText::line(&text))
 }
 
 /// Returns a notice that the host's pull requests are not updated, with the reason.
@@ -264,6 +288,34 @@ mod tests {
         assert_eq!(address.graphql_url, "https://ghe.corp:8443/api/graphql");
         assert_eq!(hosts.address("ghe.corp:8443", HostKind::GitLab), None);
         assert_eq!(sources(&hosts, "ghe.corp:8443", HostKind::GitHub, &[]), ["T"]);
+    }
+
+    #[tokio::test]
+    async fn errors_in_reading_a_token_are_about_the_token() {
+        let error = async |section: &str| {
+            let hosts = settings(&format!("[hosts.\"github.com\"]\n{section}\n"));
+            hosts.read_token("github.com", HostKind::GitHub).await.expect_err(section).to_string()
+        };
+        let folder = tempfile::tempdir().expect("a folder");
+        let empty = folder.path().join("token");
+        std::fs::write(&empty, "").expect("written");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let set_mode = |mode| std::fs::set_permissions(&empty, std::fs::Permissions::from_mode(mode));
+            set_mode(0o644).expect("mode");
+            let readable = error(&format!("token_file = {empty:?}")).await;
+            assert!(readable.contains("which contains the token, so it is not used"), "{readable}");
+            set_mode(0o600).expect("mode");
+        }
+        for (section, expected) in [
+            ("token_file = \"missing\"".to_owned(), "The token can't be read from /c/missing"),
+            (format!("token_file = {empty:?}"), "There is no usable token in"),
+            ("token_command = [\"docdeck-no-such-program\"]".to_owned(), "The token_command docdeck-no-such-program"),
+        ] {
+            let text = error(&section).await;
+            assert!(text.starts_with(expected) && !text.to_lowercase().contains("api key"), "{text}");
+        }
     }
 
     #[test]
