@@ -204,8 +204,8 @@ pub(super) struct Tips {
     /// The places whose tip was shown. `None` if no tips may be shown, because they are turned off or this set is not
     /// loaded yet.
     pub seen: Option<BTreeSet<TipPlace>>,
-    /// The code host for which there is no token although jobs have pull requests there.
-    pub missing_token: Option<(CleanText, HostKind)>,
+    /// The code hosts for which there is no token although jobs have pull requests there.
+    pub missing_tokens: Vec<(CleanText, HostKind)>,
     /// The current place.
     pub place: Option<TipPlace>,
     /// The tip that is shown now, and until when.

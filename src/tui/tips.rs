@@ -32,7 +32,7 @@ impl App {
             return;
         }
         let fits = |text: &String| text.width() + 2 <= usize::from(self.size.0);
-        let missing_token = self.tips.missing_token.as_ref();
+        let missing_token = self.tips.missing_tokens.first();
         let Some(text) = tip_text(place, &self.config.keymap, missing_token).filter(fits) else {
             return;
         };
@@ -50,7 +50,7 @@ impl App {
             return is_shown;
         }
         let is_seen = |place| self.tips.seen.as_ref().is_none_or(|seen| seen.contains(&place));
-        self.tips.missing_token.is_some() && is_seen(TipPlace::Jobs) && !is_seen(TipPlace::HostToken)
+        !self.tips.missing_tokens.is_empty() && is_seen(TipPlace::Jobs) && !is_seen(TipPlace::HostToken)
     }
 
     fn current_place(&self) -> Option<TipPlace> {
@@ -75,7 +75,7 @@ impl App {
 }
 
 /// Returns the tip of a place, with the user's keys. `None` if an action that the tip mentions has no key.
-/// `missing_token` is the code host for which there is no token.
+/// `missing_token` is a code host for which there is no token.
 fn tip_text(place: TipPlace, keymap: &Keymap, missing_token: Option<&(CleanText, HostKind)>) -> Option<String> {
     let key = |context, action| keymap.key(&[context, Context::Lists, Context::Everywhere], action);
     Some(match place {

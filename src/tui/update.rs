@@ -267,7 +267,7 @@ impl App {
             }
             EngineEvent::InternalFailure(failure) => self.notify_failure(&failure, now),
             EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_) => self.recording_changed(&event, now),
-            EngineEvent::MissingToken { host, kind } => self.tips.missing_token = Some((host, kind)),
+            EngineEvent::MissingToken { host, kind } => self.tips.missing_tokens.push((host, kind)),
             EngineEvent::Notice(text) => self.notify(Severity::Warning, text.as_str(), now),
         }
     }

@@ -327,10 +327,11 @@ impl App {
     fn check_selected_job(&mut self, now: Time, effects: &mut Vec<Effect>) {
         match self.jobs.selected() {
             Some(row) if row.id.is_some() => {
-                effects.push(Effect::Jobs(JobsEffect::Check(row.key)));
-                if row.remote.pr_link.is_some() {
-                    effects.push(Effect::Jobs(JobsEffect::RefreshPullRequests(vec![row.key])));
-                }
+                let key = row.key;
+                // Even if this job has no pull request, the engine looks for missing and renewed tokens.
+                effects.push(Effect::Jobs(JobsEffect::Check(key)));
+                effects.push(Effect::Jobs(JobsEffect::RefreshPullRequests(vec![key])));
+                self.tips.missing_tokens.clear();
                 self.notify(Severity::Info, "Checking this job…", now);
             }
             Some(_) => self.notify(Severity::Info, "This job has no id yet, so it can't be checked.", now),

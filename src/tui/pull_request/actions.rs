@@ -35,9 +35,9 @@ pub(super) fn refusal(app: &App, job: &Job, action: Action) -> Option<&'static s
     let is_draft = state.state == PullRequestState::Draft;
     let link = job.supported_pr_link();
     let is_on_gitlab = link.as_ref().is_some_and(|link| link.kind == HostKind::GitLab);
-    let is_without_token = |host: &CleanText| link.as_ref().is_some_and(|link| link.host == host.as_str());
+    let is_of_link = |host: &CleanText| link.as_ref().is_some_and(|link| link.host == host.as_str());
     match (action, state.state) {
-        _ if app.tips.missing_token.as_ref().is_some_and(|(host, _)| is_without_token(host)) => Some("no token"),
+        _ if app.tips.missing_tokens.iter().any(|(host, _)| is_of_link(host)) => Some("no token"),
         _ if app.pull_request_work.unconfirmed_at.get(&job.key).is_some_and(|at| state.as_of < *at) => {
             Some("refresh it first")
         }

@@ -184,10 +184,17 @@ fn actions_are_not_offered_without_a_token_or_after_a_failed_request() {
     press(&mut app, "r");
     answer(&mut app, Ok(Some(Timed { value: details(), as_of: at(99) })));
     assert!(offered(&app));
-    app.tips.missing_token = Some((CleanText::line("github.com"), HostKind::GitHub));
+    for (host, kind) in [("github.com", HostKind::GitHub), ("gitlab.com", HostKind::GitLab)] {
+        let missing = EngineEvent::MissingToken { host: CleanText::line(host), kind };
+        app.update(Msg::Engine(missing), at(99));
+    }
     assert!(!offered(&app));
     press(&mut app, "n");
     assert!(app.top::<PullRequestDialog>().is_some(), "nothing was opened");
+    // The engine looks for the token again.
+    press(&mut app, "Esc r O");
+    answer(&mut app, Ok(Some(Timed { value: details(), as_of: at(99) })));
+    assert!(offered(&app));
 }
 
 #[test]
