@@ -34,13 +34,17 @@ pub(super) struct SimPullRequest {
     pub(super) visible_from: Time,
 }
 
-/// Why a pull request that is otherwise in order can't be merged yet.
+/// Why a pull request that is otherwise in order is not merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MergeHold {
     /// The base branch has commits that the branch lacks.
     Behind,
     /// It waits in the merge queue as soon as its checks have passed.
     Queued,
+    /// A reviewer requests changes, a few minutes after it was opened.
+    ChangesRequested,
+    /// It is closed without merging, a few minutes after it was opened.
+    Closed,
 }
 
 #[derive(Debug, Clone)]
@@ -55,7 +59,7 @@ pub(super) struct SimJob {
     pub(super) host: HostKind,
     pub(super) run: SimRun,
     pub(super) link: Option<SimPullRequest>,
-    /// What holds up the merge of the pull request; `None` if its state is random.
+    /// Why the pull request is not merged; `None` if its state is random.
     pub(super) hold: Option<MergeHold>,
 }
 

@@ -10,9 +10,10 @@ use chrono::TimeDelta;
 
 const PROMPTS: &str = include_str!("../../assets/demo/prompts.txt");
 const POPULATION_STREAM: u64 = 3 << 32;
-/// Added to the number of a pull request to get the random stream that decides what holds up its merge. Chosen so that
-/// the demo has one pull request that is behind its base branch, and one in the merge queue.
-const HOLD_STREAM: u64 = 1887 << 32;
+/// Added to the number of a pull request to get the random stream that decides why it is not merged. Chosen so that the
+/// demo has one pull request that is behind its base branch, one in the merge queue, one that is closed, and two for
+/// which a reviewer requests changes: one before the start, and one while the user watches.
+const HOLD_STREAM: u64 = 48_907_108 << 32;
 
 /// When the active jobs finish, one after the other, in seconds after the start at speed 1.
 const FINISH_SECONDS: [u32; 6] = [14, 32, 58, 92, 134, 178];
@@ -88,6 +89,8 @@ fn merge_hold(seed: u64, number: u32) -> Option<MergeHold> {
     match SeededRng::new(seed, HOLD_STREAM + u64::from(number)).between(0, 999) {
         ..40 => Some(MergeHold::Queued),
         40..100 => Some(MergeHold::Behind),
+        100..160 => Some(MergeHold::ChangesRequested),
+        160..190 => Some(MergeHold::Closed),
         _ => None,
     }
 }

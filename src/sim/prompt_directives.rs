@@ -11,10 +11,12 @@
 //! | `[sim:archive]`, `[sim:archive=60]` | the job is archived when the run ends, or 60 seconds later |
 //! | `[sim:behind]` | its base branch has newer commits, so the pull request can't be merged |
 //! | `[sim:queued]` | its pull request is in the merge queue when its checks have passed |
+//! | `[sim:changes]` | a reviewer requests changes 3 minutes after the pull request was opened (at speed 1) |
+//! | `[sim:closed]` | its pull request is closed 3 minutes after it was opened (at speed 1) |
 //! | `[sim:gitlab]` | the job's repository is on GitLab; only in the prompt that creates the job |
 //!
-//! `behind` and `queued` also work only in the prompt that creates the job. Such a pull request is no draft, its checks
-//! pass, and it has no conflicts.
+//! `behind`, `queued`, `changes` and `closed` also work only in the prompt that creates the job. Such a pull request is no
+//! draft, its checks pass, and it has no conflicts.
 //!
 //! Any directive makes the ending of the run independent of chance: unless a directive changes that, the run ends
 //! with an immediate pull request and the job is not archived.
@@ -72,7 +74,7 @@ impl Directives {
                 self.outcome = Some(RunOutcome::PullRequest { late: parse_delay(value).unwrap_or_default() });
             }
             // See `repository_host` and `merge_hold`.
-            "gitlab" | "behind" | "queued" => {}
+            "gitlab" | "behind" | "queued" | "changes" | "closed" => {}
             "archive" => self.archive_after = Some(parse_delay(value).unwrap_or_default()),
             _ => return false,
         }
@@ -90,9 +92,14 @@ pub(super) fn repository_host(prompt: &str) -> HostKind {
     if prompt.contains("[sim:gitlab]") { HostKind::GitLab } else { HostKind::GitHub }
 }
 
-/// Returns what holds up the merge of the pull request of a new job with this prompt.
+/// Returns why the pull request of a new job with this prompt is not merged.
 pub(super) fn merge_hold(prompt: &str) -> Option<MergeHold> {
-    let holds = [("[sim:behind]", MergeHold::Behind), ("[sim:queued]", MergeHold::Queued)];
+    let holds = [
+        ("[sim:behind]", MergeHold::Behind),
+        ("[sim:queued]", MergeHold::Queued),
+        ("[sim:changes]", MergeHold::ChangesRequested),
+        ("[sim:closed]", MergeHold::Closed),
+    ];
     holds.into_iter().find(|(directive, _)| prompt.contains(directive)).map(|(_, hold)| hold)
 }
 

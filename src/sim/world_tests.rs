@@ -211,3 +211,39 @@ fn a_merged_pull_request_has_no_running_checks_and_does_not_change() {
     }
     assert!(merges > 20 && has_changed, "without the merge, reviews would have arrived");
 }
+
+#[test]
+fn the_initial_pull_requests_have_every_state_and_reviews_arrive() {
+    let world = world(&SimOptions::default());
+    let on_github_at = |now| {
+        let urls = world.initial_jobs(now).into_iter().filter_map(|job| job.body.state.pr_link);
+        let urls = urls.filter(|url| url.as_str().starts_with("https://github.com/")).map(|url| url.to_string());
+        urls.map(|url| on_github(&world, &url, now)).collect::<Vec<_>>()
+    };
+    let start = on_github_at(at(0));
+    for (fields, value) in [
+        ("/0/state", "MERGED"),
+        ("/0/state", "CLOSED"),
+        ("/0/mergeStateStatus", "CLEAN"),
+        ("/0/mergeStateStatus", "DIRTY"),
+        ("/0/mergeStateStatus", "BEHIND"),
+        ("/0/reviewDecision", "CHANGES_REQUESTED"),
+        ("/1/commits/nodes/0/commit/statusCheckRollup/state", "FAILURE"),
+    ] {
+        let has_value = |read: &&Vec<Value>| json!(read).pointer(fields) == Some(&json!(value));
+        assert!(start.iter().any(|read| has_value(&read)), "{value}");
+    }
+    assert!(start.iter().any(|read| read[0]["isInMergeQueue"] == true));
+    let change_requests =
+        |read: &[Vec<Value>]| read.iter().filter(|read| read[0]["reviewDecision"] == "CHANGES_REQUESTED").count();
+    let later = on_github_at(at(600));
+    assert!(change_requests(&later) > change_requests(&start));
+    assert!(later.iter().any(|read| read[0]["isDraft"] == true));
+    // Nothing is dated in the future.
+    for read in on_github_at(at(35)) {
+        for comment in read[2]["comments"]["nodes"].as_array().expect("comments") {
+            let time: Time = comment["createdAt"].as_str().and_then(|time| time.parse().ok()).expect("a time");
+            assert!(time <= at(35), "{time}");
+        }
+    }
+}

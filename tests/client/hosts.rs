@@ -14,12 +14,18 @@ use docdeck::sim::{HostFault, Sim, SimOptions};
 
 const TOKEN: &str = "glpat-5ecret-5ecret";
 
-/// Returns the simulated service and the links of its pull requests, and a client for its code host.
+/// Returns the simulated service and the links of 25 pull requests, and a client for its code host.
 async fn start_host() -> (Sim, Vec<PullRequestLink>, HostClient) {
-    let sim = Sim::start(SimOptions { jobs: 60, ..SimOptions::default() }).await.expect("it starts");
+    let (sim, mut links, client) = start_host_with_jobs(60).await;
+    links.truncate(25);
+    (sim, links, client)
+}
+
+async fn start_host_with_jobs(jobs: u32) -> (Sim, Vec<PullRequestLink>, HostClient) {
+    let sim = Sim::start(SimOptions { jobs, ..SimOptions::default() }).await.expect("it starts");
     let links = sim.initial_jobs().into_iter().filter_map(|job| job.body.state.pr_link);
     let links = links.filter_map(|link| PullRequestLink::parse(link.as_str()));
-    let links: Vec<PullRequestLink> = links.filter(|link| link.kind == HostKind::GitHub).take(25).collect();
+    let links: Vec<PullRequestLink> = links.filter(|link| link.kind == HostKind::GitHub).collect();
     assert!(links.len() > 10);
     let token = ApiKey::new(sim.host_token(HostKind::GitHub)).expect("a token");
     let client = HostClient::new(&sim.host_address(HostKind::GitHub), token, host_client_options()).expect("a client");
@@ -297,8 +303,11 @@ async fn open_state(client: &HostClient, link: &PullRequestLink) -> PullRequest 
 
 #[tokio::test]
 async fn a_draft_becomes_ready_once() {
-    let (_sim, links, client) = start_host().await;
-    let states = client.pull_requests(&links, chrono::Utc::now()).await.result.expect("an answer");
+    let (_sim, links, client) = start_host_with_jobs(200).await;
+    let mut states = Vec::new();
+    for links in links.chunks(25) {
+        states.extend(client.pull_requests(links, chrono::Utc::now()).await.result.expect("an answer"));
+    }
     let is_draft = |state: &PullRequest| state.state == PullRequestState::Draft;
     let draft = states.into_iter().find_map(|(link, state)| state.ok().filter(is_draft).map(|state| (link, state)));
     let (link, state) = draft.expect("a draft");

@@ -10,6 +10,8 @@ use crate::sim::options::scaled;
 use crate::sim::rng::{SeededRng, mix};
 use chrono::TimeDelta;
 
+/// How long after its creation a pull request is reviewed, or closed without merging, at speed 1.
+const DECIDED_AFTER: TimeDelta = TimeDelta::minutes(3);
 /// Added to the number of a pull request to get its random stream.
 const PULL_REQUEST_STREAM: u64 = 11 << 32;
 
@@ -51,7 +53,7 @@ pub(super) struct HostPullRequest {
     pub(super) head: String,
     /// Whether it conflicts with the base branch; `None` if the host has not computed it yet.
     pub(super) has_conflicts: Option<bool>,
-    /// What holds up the merge; `None` if nothing does.
+    /// Why it is not merged; `None` if its state is random.
     hold: Option<MergeHold>,
     pub(super) checks: Vec<HostCheck>,
     /// Reviews and comments, oldest first.
@@ -135,30 +137,34 @@ impl HostPullRequest {
         let mut rng = SeededRng::new(world.seed, PULL_REQUEST_STREAM + number);
         let pushed_at = job.run.ends_at.max(link.visible_from).min(now);
         let is_older_than = |age: TimeDelta| now - pushed_at > age;
-        let scaled = |seconds: u32| scaled(TimeDelta::seconds(i64::from(seconds)), world.speed);
+        let scaled = |delay: TimeDelta| scaled(delay, world.speed);
         let total = usize::try_from(rng.between(3, 12)).unwrap_or(3);
         let (fails, conflicts, wants_changes) = (rng.chance(150), rng.chance(60), rng.chance(120));
         let (is_draft, is_abandoned, is_merged) = (rng.chance(80), rng.chance(40), rng.chance(850));
-        // A pull request whose merge is held up has no other problem.
+        // A pull request that is not merged for another reason has no random problem.
         let is_usual = job.hold.is_none();
         let (fails, conflicts, wants_changes) = (fails && is_usual, conflicts && is_usual, wants_changes && is_usual);
+        let wants_changes = wants_changes || job.hold == Some(MergeHold::ChangesRequested);
+        let is_decided = is_older_than(scaled(DECIDED_AFTER));
         let is_draft = is_draft && is_usual;
         let failing = usize::try_from(rng.between(0, 11)).unwrap_or(0) % total;
         let checks = CHECK_NAMES.iter().zip(0..).take(total).map(|(name, n)| {
             let is_failing = fails && usize::try_from(n) == Ok(failing);
             let result = if is_failing { CheckRunState::Failed } else { CheckRunState::Passed };
-            let state = if is_older_than(scaled(15 + 8 * n)) { result } else { CheckRunState::Running };
+            let state =
+                if is_older_than(scaled(TimeDelta::seconds(15 + 8 * n))) { result } else { CheckRunState::Running };
             HostCheck { name, state, result }
         });
         let is_over = is_older_than(TimeDelta::hours(6)) && !fails && !conflicts;
-        let state = match (is_over && is_abandoned, is_over && is_merged) {
+        let is_closed = (is_over && is_abandoned) || (is_decided && job.hold == Some(MergeHold::Closed));
+        let state = match (is_closed, is_over && is_merged) {
             (true, _) => PullRequestHostState::Closed,
             (false, true) => PullRequestHostState::Merged(pushed_at + TimeDelta::hours(5)),
             (false, false) => PullRequestHostState::Open,
         };
         let is_merged = matches!(state, PullRequestHostState::Merged(_));
         let head = format!("{:016x}{:016x}{:08x}", mix(number), rng.next(), mix(world.seed) >> 32);
-        let review = match is_older_than(scaled(180)) && wants_changes {
+        let review = match is_decided && wants_changes {
             true => Some(ReviewEntryKind::ChangeRequest),
             false => is_merged.then_some(ReviewEntryKind::Approval),
         };
@@ -174,7 +180,7 @@ impl HostPullRequest {
             has_conflicts: (!has_fault(HostFault::UnknownConflicts)).then_some(conflicts),
             hold: job.hold,
             checks: checks.collect(),
-            entries: entries(number, review, pushed_at, now),
+            entries: entries(number, review, now, |delay| pushed_at + scaled(delay)),
             files: changed_files(world.seed, link.number, has_fault(HostFault::ManyFiles)),
         };
         if has_fault(HostFault::HostileText) {
@@ -252,13 +258,12 @@ impl HostPullRequest {
     }
 }
 
-/// Returns the reviews and comments of everyone but the user.
-fn entries(number: u64, review: Option<ReviewEntryKind>, pushed_at: Time, now: Time) -> Vec<HostEntry> {
+/// Returns the reviews and comments of everyone but the user. `at` returns the time after a delay at speed 1.
+fn entries(number: u64, review: Option<ReviewEntryKind>, now: Time, at: impl Fn(TimeDelta) -> Time) -> Vec<HostEntry> {
     let text = |n: u64| {
         let index = usize::try_from(mix(number + n) % 4).unwrap_or(0);
         REVIEWS.get(index).copied().unwrap_or_default().to_owned()
     };
-    let at = |minutes: i64| pushed_at + TimeDelta::minutes(minutes);
     let bot = |url: String| HostEntry {
         author: "mintlify",
         kind: ReviewEntryKind::Comment,
@@ -266,15 +271,16 @@ fn entries(number: u64, review: Option<ReviewEntryKind>, pushed_at: Time, now: T
             "Preview deployment for your docs.\n\n| Project | Status | Preview |\n|---|---|---|\n| acme | Ready | \
              [View Preview]({url}) |"
         ),
-        at: at(1),
+        at: at(TimeDelta::zero()),
     };
     let mut entries: Vec<HostEntry> = preview_url(number).map(bot).into_iter().collect();
     entries.extend(review.map(|kind| {
         let text = if kind == ReviewEntryKind::ChangeRequest { text(0) } else { String::new() };
-        HostEntry { author: "maya", kind, text, at: at(3) }
+        HostEntry { author: "maya", kind, text, at: at(DECIDED_AFTER) }
     }));
-    if number.is_multiple_of(3) && now > at(9) {
-        entries.push(HostEntry { author: "jonas", kind: ReviewEntryKind::Comment, text: text(1), at: at(9) });
+    let commented_at = at(TimeDelta::minutes(9));
+    if number.is_multiple_of(3) && now > commented_at {
+        entries.push(HostEntry { author: "jonas", kind: ReviewEntryKind::Comment, text: text(1), at: commented_at });
     }
     entries
 }
