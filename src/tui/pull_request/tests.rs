@@ -4,7 +4,7 @@ use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::preview::{Build, BuildState, StartedBuild};
 use crate::model::pull_request::tests::open_pull_request;
-use crate::model::pull_request::{Checks, ChecksState, FailedCheck, HostKind, PullRequest, PullRequestState};
+use crate::model::pull_request::{Checks, ChecksState, FailedCheck, HostKind, PullRequest, PullRequestState, Review};
 use crate::model::pull_request_action::{ActionOutcome, HeadCommit, MergeMethod, PullRequestAction, UnsentReviewKind};
 use crate::model::pull_request_details::{Commit, FileDiffStat, OtherChecks, PendingCheck, ReviewEntry, ReviewKind};
 use crate::model::remote_job::{JobId, Status};
@@ -322,6 +322,17 @@ fn an_action_is_sent_only_after_a_confirmation_that_names_what_it_changes() {
     assert_eq!(press(&mut app, "n o Ctrl-S"), [Effect::Jobs(saved)]);
     assert!(question(&app).contains("“no”"), "{}", question(&app));
     assert_eq!(press(&mut app, "y"), [act(PullRequestAction::RequestChanges("no".to_owned()))]);
+}
+
+#[test]
+fn the_confirmation_of_a_merge_shows_the_review() {
+    let review = Some(Review::ChangesRequested);
+    let mut app = app_with(Some(PullRequest { review, ..open_pull_request(at(0)) }));
+    press(&mut app, "O");
+    answer(&mut app, Ok(Some(Timed { value: details(), as_of: at(99) })));
+    press(&mut app, "m");
+    let shown = screen(&app, at(1));
+    assert!(shown.contains("review changes requested"), "{shown}");
 }
 
 #[test]
