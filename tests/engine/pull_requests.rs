@@ -294,3 +294,68 @@ async fn a_merge_looks_up_the_changed_pages_of_the_job() {
     fixture.wait_for_job(row.key, "the pages", |row| !row.local.pages.is_empty()).await;
     fixture.engine.stop().await;
 }
+
+/// Tries 50 pull requests, and 200 with `DOCDECK_SLOW_TESTS`.
+#[tokio::test]
+async fn a_round_of_two_hundred_open_pull_requests_takes_at_most_twenty_requests() {
+    let is_slow = std::env::var_os("DOCDECK_SLOW_TESTS").is_some();
+    let (count, jobs, expected) = if is_slow { (200, 3_000, 17..=20) } else { (50, 750, 5..=6) };
+    let sim = Sim::start(SimOptions { jobs, ..SimOptions::default() }).await.expect("a simulator");
+    let is_on_github = |job: &RemoteJob| {
+        job.state.pr_link.as_ref().is_some_and(|link| link.as_str().starts_with("https://github.com/"))
+    };
+    let jobs = sim.initial_jobs().into_iter().map(|job| RemoteJob {
+        id: JobId::new(&job.id).expect("an id"),
+        created_at: Some(job.created_at),
+        state: job.body.state,
+    });
+    let jobs: Vec<RemoteJob> = jobs.filter(is_on_github).collect();
+    let all = Store::in_memory().expect("a store");
+    let mut keys = Vec::new();
+    for job in &jobs {
+        keys.push(all.track(&scope_of(&sim), job.clone(), sim.now()).await.expect("written").key);
+    }
+    // Rounds of 200 show which of them are open.
+    let fixture = EngineFixture::start_with_hosts(&sim, all, None).await;
+    let is_open = |job: &Job| job.pull_request.as_ref().is_some_and(|state| state.state == PullRequestState::Open);
+    let mut open: Vec<JobId> = Vec::new();
+    for keys in keys.chunks(200) {
+        fixture.engine.refresh_pull_requests(Some(keys.to_vec()));
+        wait_for_states(&fixture, keys).await;
+        let known = fixture.store.jobs(&fixture.scope).await.expect("read");
+        open = known.into_iter().filter(is_open).filter_map(|job| job.id).collect();
+        if open.len() >= count {
+            break;
+        }
+    }
+    fixture.engine.stop().await;
+    open.truncate(count);
+    assert_eq!(open.len(), count);
+
+    let store = Store::in_memory().expect("a store");
+    let mut keys = Vec::new();
+    for job in jobs.iter().filter(|job| open.contains(&job.id)) {
+        keys.push(store.track(&scope_of(&sim), job.clone(), sim.now()).await.expect("written").key);
+    }
+    // Conflicts that the host has not computed yet are requested once more.
+    sim.set_host_fault(Some(HostFault::UnknownConflicts));
+    let before = sim.host_requests();
+    let fixture = EngineFixture::start_with_hosts(&sim, store, None).await;
+    wait_for_states(&fixture, &keys).await;
+    fixture.engine.stop().await;
+    let requests = sim.host_requests() - before;
+    assert!(expected.contains(&requests), "{requests} requests");
+    assert_eq!(fixture.store.spent_host_points("github.com", chrono::Utc::now()).await.expect("read"), requests as u64);
+}
+
+/// Waits until the states of all these pull requests are stored.
+async fn wait_for_states(fixture: &EngineFixture, keys: &[JobKey]) {
+    let started = std::time::Instant::now();
+    loop {
+        let jobs = fixture.store.jobs(&fixture.scope).await.expect("read");
+        let missing = |job: &&Job| job.pull_request.is_none() && keys.contains(&job.key);
+        let Some(missing) = jobs.iter().find(missing) else { return };
+        assert!(started.elapsed() < std::time::Duration::from_secs(30), "not read: {:?}", missing.remote.pr_link);
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+}
