@@ -356,7 +356,7 @@ CREATE TABLE team (
     changes         TEXT,
     -- When the last exchange ended.
     exchanged_at    INTEGER
-) STRICT;
+, report_cursor INTEGER NOT NULL DEFAULT 0, report_batch TEXT) STRICT;
 
 CREATE TABLE team_job (
     job     INTEGER PRIMARY KEY REFERENCES job (key) ON DELETE CASCADE,
@@ -370,6 +370,19 @@ CREATE TABLE team_use (
     booking TEXT PRIMARY KEY,
     ledger  INTEGER NOT NULL REFERENCES ledger (id) ON DELETE CASCADE,
     at      INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE team_report (
+    scope     INTEGER NOT NULL REFERENCES scope (id),
+    -- As in `ReportKind::name` of the model.
+    kind      TEXT NOT NULL,
+    date_from TEXT NOT NULL,
+    -- Inclusive.
+    date_to   TEXT NOT NULL,
+    as_of     INTEGER NOT NULL,
+    -- As in `ReportVersion` of the model; empty for a report that can't be shared.
+    version   TEXT NOT NULL,
+    PRIMARY KEY (scope, kind, date_from, date_to)
 ) STRICT, WITHOUT ROWID;
 
 INSERT INTO revision (only, value) VALUES (1, 0);

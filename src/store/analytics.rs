@@ -204,7 +204,7 @@ fn read_header(row: &Row<'_>) -> rusqlite::Result<Option<ReportHeader>> {
 }
 
 /// Reads a report and when its load was started. Returns `None` if there is none or if it can't be read.
-fn read_report<R: AnalyticsRow>(
+pub(super) fn read_report<R: AnalyticsRow>(
     db: &Connection,
     scope: i64,
     range: DateRange,
@@ -299,6 +299,39 @@ fn append_response(tx: &Transaction<'_>, id: i64, new: &EncodedRows, position: R
             new.is_cut
         ],
     )?;
+    Ok(())
+}
+
+/// Replaces the complete report of the range with one that was not loaded here. An unfinished report stays.
+pub(super) fn replace_report<R: AnalyticsRow>(
+    tx: &Transaction<'_>,
+    scope: i64,
+    report: &RowsReport<R>,
+) -> StoreResult<()> {
+    let RowsReport { range, rows, totals, is_cut, responses, as_of, .. } = report;
+    if let Some(previous) = find_report(tx, ReportKey { scope, kind: R::KIND, range: *range, complete: true })? {
+        delete_report(tx, previous.id)?;
+    }
+    let (from, to) = date_columns(*range);
+    let id = tx.insert(
+        "INSERT INTO analytics_report
+             (scope, kind, date_from, date_to, complete, answers, row_count, started_at, as_of, totals, is_cut)
+         VALUES (?1, ?2, ?3, ?4, 1, 0, 0, ?5, ?5, '', ?6)",
+        params![scope, R::KIND.name(), from, to, UnixMillis(*as_of), is_cut],
+    )?;
+    // The number of responses is kept, since it is what the report will cost next time.
+    let count = usize::try_from(*responses).unwrap_or(usize::MAX).clamp(1, rows.len().max(1));
+    let mut rest = rows.as_slice();
+    for number in 1..=count {
+        let (first, later) = rest.split_at(rest.len().div_ceil(count + 1 - number));
+        rest = later;
+        let (rows, totals) = (first.to_vec(), totals.clone());
+        let new = EncodedRows::from_response(&RowsResponse { rows, totals, next: None, is_cut: *is_cut })?;
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        let position =
+            ResponsePosition { range: *range, number, as_of: *as_of, started_at: *as_of, starts_over: false };
+        append_response(tx, id, &new, position)?;
+    }
     Ok(())
 }
 

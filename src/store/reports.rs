@@ -167,11 +167,16 @@ fn add_to_report(
         loading::delete_loading(tx, loading.id)?;
     }
     let complete = ReportMerge::add_or_start(so_far, range, response, true, as_of).into_report();
-    if let Some((previous, _)) = find_complete(tx, scope, range)? {
+    replace_complete(tx, scope, &Report { responses: number, ..complete })?;
+    Ok(true)
+}
+
+/// Replaces the complete report of the range.
+pub(super) fn replace_complete(tx: &Transaction<'_>, scope: i64, report: &Report) -> StoreResult<()> {
+    if let Some((previous, _)) = find_complete(tx, scope, report.range)? {
         delete_report(tx, previous)?;
     }
-    report_writer::insert_report(tx, scope, &Report { responses: number, ..complete })?;
-    Ok(true)
+    report_writer::insert_report(tx, scope, report)
 }
 
 /// Returns the unfinished report of the response's range. If `next` is the first response of a report and the stored
@@ -238,7 +243,7 @@ fn similar_range(db: &Connection, scope: i64, range: DateRange) -> StoreResult<O
     Ok(candidates.into_iter().flatten().min_by_key(|similar| similar.range.days().abs_diff(range.days())))
 }
 
-fn read_rows(db: &Connection, report: i64) -> StoreResult<Vec<PageRow>> {
+pub(super) fn read_rows(db: &Connection, report: i64) -> StoreResult<Vec<PageRow>> {
     let mut statement = db.prepare_cached(
         "SELECT human, ai, total, raw_counts, views_path.path, position FROM views_row
          CROSS JOIN views_path ON views_path.id = views_row.path WHERE report = ?1",

@@ -26,7 +26,7 @@ const PULL_REQUESTS_SINCE: i64 = 12;
 const PULL_REQUEST_COUNTS_SINCE: i64 = 15;
 
 /// All migrations, oldest first. The first one creates schema version 1.
-pub(super) const MIGRATIONS: [&str; 22] = [
+pub(super) const MIGRATIONS: [&str; 23] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
@@ -49,6 +49,7 @@ pub(super) const MIGRATIONS: [&str; 22] = [
     include_str!("../../assets/schema/0020_team.sql"),
     include_str!("../../assets/schema/0021_team_uses.sql"),
     include_str!("../../assets/schema/0022_authors.sql"),
+    include_str!("../../assets/schema/0023_team_reports.sql"),
 ];
 
 /// The statements that create the current schema in an empty file. They do the same as all migrations, 20 times as

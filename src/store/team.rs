@@ -7,7 +7,7 @@
 use super::columns::{UnixMillis, read_optional_time};
 use super::error::StoreResult;
 use super::query::Query as _;
-use super::{Store, job_rows, kv, labels, prompts, team_uses};
+use super::{Store, job_rows, kv, labels, prompts, team_reports, team_uses};
 use crate::model::Time;
 use crate::model::backup::PromptRecord;
 use crate::model::backup::merge_rules::{PromptMerge, decide_merge, imported_delivery};
@@ -46,6 +46,9 @@ pub struct TeamMembership {
     pub cursor: i64,
     /// The batch that the change belongs to.
     pub cursor_batch: Option<String>,
+    /// Up to which change reports were received, and its batch.
+    pub report_cursor: i64,
+    pub report_batch: Option<String>,
     /// When the last exchange ended.
     pub exchanged_at: Option<Time>,
 }
@@ -84,7 +87,16 @@ impl Store {
                 params![scope, organization, member],
             )?;
             team_uses::report_all_again(tx, &whole_scope)?;
-            Ok(TeamMembership { organization, member, cursor: 0, cursor_batch: None, exchanged_at: None })
+            let (cursor_batch, report_batch, exchanged_at) = (None, None, None);
+            Ok(TeamMembership {
+                organization,
+                member,
+                cursor: 0,
+                cursor_batch,
+                report_cursor: 0,
+                report_batch,
+                exchanged_at,
+            })
         })
         .await
     }
@@ -215,10 +227,12 @@ impl Store {
             team_uses::report_all_again(tx, &whole_scope)?;
             // The outbox is made again, too, since it was compared with what the database no longer knows.
             tx.change(
-                "UPDATE team SET cursor = 0, cursor_batch = NULL, pushed_revision = 0, batch = NULL, changes = NULL
+                "UPDATE team SET cursor = 0, cursor_batch = NULL, pushed_revision = 0, batch = NULL, changes = NULL,
+                     report_cursor = 0, report_batch = NULL
                  WHERE scope = ?1",
                 [scope],
             )?;
+            team_reports::forget_known(tx, scope)?;
             let sql = "UPDATE team_job SET prompts = ?2 WHERE job IN (SELECT key FROM job WHERE scope = ?1)";
             tx.change(sql, [scope, RESEND])?;
             Ok(())
@@ -241,14 +255,17 @@ fn random_id() -> String {
 }
 
 fn read_membership(db: &Connection, scope: i64) -> StoreResult<Option<TeamMembership>> {
-    let sql = "SELECT organization, member, cursor, cursor_batch, exchanged_at FROM team WHERE scope = ?1";
+    let sql = "SELECT organization, member, cursor, cursor_batch, report_cursor, report_batch, exchanged_at
+         FROM team WHERE scope = ?1";
     db.query_first(sql, [scope], |row| {
         Ok(TeamMembership {
             organization: row.get(0)?,
             member: row.get(1)?,
             cursor: row.get(2)?,
             cursor_batch: row.get(3)?,
-            exchanged_at: read_optional_time(row, 4)?,
+            report_cursor: row.get(4)?,
+            report_batch: row.get(5)?,
+            exchanged_at: read_optional_time(row, 6)?,
         })
     })
 }
@@ -269,6 +286,7 @@ fn has_unsent(db: &Connection, scope: i64) -> StoreResult<bool> {
 
 fn leave(tx: &Transaction<'_>, scope: i64) -> StoreResult<()> {
     tx.change("DELETE FROM team_job WHERE job IN (SELECT key FROM job WHERE scope = ?1)", [scope])?;
+    team_reports::forget_known(tx, scope)?;
     tx.change("DELETE FROM team WHERE scope = ?1", [scope])?;
     Ok(())
 }

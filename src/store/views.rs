@@ -117,11 +117,22 @@ pub(super) fn replace_views_response(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         params![scope, from, to, query.limit, query.page, UnixMillis(as_of), text, row_count],
     )?;
-    // The trend reads its bars from this table: the totals of single days.
+    replace_totals(tx, scope, query.range, &page.totals, as_of)
+}
+
+/// Replaces the cached totals of the range. The trend reads its bars from this table: the totals of single days.
+pub(super) fn replace_totals(
+    tx: &Transaction<'_>,
+    scope: i64,
+    range: DateRange,
+    totals: &Counts,
+    as_of: Time,
+) -> StoreResult<()> {
+    let (from, to) = date_columns(range);
     tx.change(
         "INSERT INTO views_total (scope, date_from, date_to, as_of, totals) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT DO UPDATE SET as_of = excluded.as_of, totals = excluded.totals",
-        params![scope, from, to, UnixMillis(as_of), encode_counts(&page.totals)?],
+        params![scope, from, to, UnixMillis(as_of), encode_counts(totals)?],
     )?;
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::support::slow::sample;
 use docdeck::model::prompt::DeliveryKind;
 use rusqlite::Connection;
 
-const SCHEMAS: [&str; 22] = [
+const SCHEMAS: [&str; 23] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
@@ -33,6 +33,7 @@ const SCHEMAS: [&str; 22] = [
     include_str!("../../assets/schema/0020_team.sql"),
     include_str!("../../assets/schema/0021_team_uses.sql"),
     include_str!("../../assets/schema/0022_authors.sql"),
+    include_str!("../../assets/schema/0023_team_reports.sql"),
 ];
 /// The number of jobs in an old database, each with a prompt.
 const JOB_COUNT: i64 = 600;

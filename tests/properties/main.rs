@@ -9,6 +9,7 @@ mod ledgers;
 mod slow;
 mod stored;
 mod team;
+mod team_reports;
 
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};

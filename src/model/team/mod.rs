@@ -1,4 +1,4 @@
-//! What the members of a team share about a job, and the rules for merging it.
+//! What the members of a team share about a job, and the rules for merging it. `report` has those of analytics.
 //!
 //! The rules don't depend on the order or the number of times in which changes arrive ([`SharedJob::merge`] is
 //! commutative, associative and idempotent):
@@ -9,6 +9,7 @@
 //! - Title, note and dismissal: the last write wins. A write has the time of the database's clock at which the database
 //!   stored it.
 //! - Threads are unions. Only the computer on which a prompt was written changes its delivery.
+//! - Reports of analytics: of the complete reports of a kind and range, the one that was loaded last wins.
 
 mod batch;
 mod change;
@@ -16,6 +17,7 @@ mod handled;
 mod local;
 mod permission;
 mod prompt;
+mod report;
 mod status;
 
 pub use batch::{IncomingChange, OutgoingChange, TeamBatch};
@@ -24,6 +26,9 @@ pub use handled::handled_by_member;
 pub use local::{TeamClock, apply_shared, job_change};
 pub use permission::{BOOKING_LIFETIME, TeamCount, TeamPermission, UnreportedUse, booking_window};
 pub use prompt::{PromptUid, SharedPrompt};
+pub use report::{
+    MAX_REPORT_AGE, MAX_REPORT_PARTS, ReportHeader, ReportKey, ReportKind, ReportSummary, ReportVersion, SharedReport,
+};
 pub use status::TeamStatus;
 
 use super::Time;

@@ -1,0 +1,319 @@
+//! The local side of sharing reports of analytics with a team: which reports the team doesn't have, and the reports of
+//! other members, which are stored like those that were loaded here. The rules are in `model::team`, the exchange with the
+//! database is in `team`.
+//!
+//! Nothing else in the store writes for the team. An exchange compares the complete reports with those that were last
+//! sent or received.
+
+use super::columns::UnixMillis;
+use super::error::StoreResult;
+use super::query::Query as _;
+use super::views::date_columns;
+use super::{Store, analytics, reports, views};
+use crate::model::Time;
+use crate::model::analytics::{AnalyticsKind, AnalyticsRow, PageFeedback, RowsMerge, RowsReport, RowsResponse, Search};
+use crate::model::endpoint::Scope;
+use crate::model::report::Report;
+use crate::model::team::{
+    MAX_REPORT_AGE, ReportHeader, ReportKey, ReportKind, ReportSummary, ReportVersion, SharedReport,
+};
+use crate::model::views::{PageRow, ViewsResponse};
+use chrono::TimeDelta;
+use rusqlite::{Connection, Transaction, params};
+use std::cmp::Ordering;
+
+/// How many reports, and about how many bytes, are read for sending at once.
+const REPORTS_AT_ONCE: i64 = 50;
+const BYTES_AT_ONCE: usize = 1 << 20;
+
+/// The result of merging a report of another member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MergedReport {
+    /// It is stored.
+    New,
+    /// This computer has the same or a later one.
+    Known,
+    /// Its content is malformed.
+    Unreadable,
+}
+
+impl Store {
+    /// Returns how many reports the team doesn't have; at most 50. 0 if the project is not shared.
+    pub async fn unsent_team_reports(&self, scope: &Scope, now: Time) -> StoreResult<usize> {
+        self.read_in_scope(scope, move |db, scope| Ok(unsent_keys(db, scope, now)?.len())).await
+    }
+
+    /// Returns the next reports that the team doesn't have, those that were loaded last first.
+    pub async fn next_team_reports(&self, scope: &Scope, now: Time) -> StoreResult<Vec<SharedReport>> {
+        if self.unsent_team_reports(scope, now).await? == 0 {
+            return Ok(Vec::new());
+        }
+        self.write_in_scope(scope, move |tx, scope| {
+            loop {
+                let unsent = unsent_keys(tx, scope, now)?;
+                let mut found = Vec::new();
+                let mut bytes = 0;
+                for UnsentReport { columns, as_of } in &unsent {
+                    let key = ReportKey::parse(&columns[0], &columns[1], &columns[2]);
+                    let report = key.map_or(Ok(None), |key| read_shared(tx, scope, key))?;
+                    let Some(report) = report else {
+                        // Others may have edited the file, or the report is too large. It isn't tried again.
+                        write_known(tx, scope, columns, *as_of, "")?;
+                        continue;
+                    };
+                    bytes += report.bytes();
+                    found.push(report);
+                    if bytes >= BYTES_AT_ONCE {
+                        break;
+                    }
+                }
+                if !found.is_empty() || unsent.is_empty() {
+                    return Ok(found);
+                }
+            }
+        })
+        .await
+    }
+
+    /// Stores that the team has these reports, or later ones.
+    pub async fn finish_team_reports(&self, scope: &Scope, sent: Vec<(ReportKey, ReportVersion)>) -> StoreResult<()> {
+        self.write_in_scope(scope, move |tx, scope| {
+            sent.into_iter().try_for_each(|(key, version)| write_version(tx, scope, key, version))
+        })
+        .await
+    }
+
+    /// Returns those of the team's reports that this computer lacks.
+    pub async fn wanted_team_reports(
+        &self,
+        scope: &Scope,
+        headers: Vec<ReportHeader>,
+    ) -> StoreResult<Vec<ReportHeader>> {
+        self.write_in_scope(scope, move |tx, scope| {
+            let mut wanted = Vec::new();
+            for header in headers {
+                if is_wanted(tx, scope, header.key, header.version)? {
+                    wanted.push(header);
+                }
+            }
+            Ok(wanted)
+        })
+        .await
+    }
+
+    /// Stores reports of other members like reports that were loaded here. Keeps a local report that is newer, and a load
+    /// that is not finished. Returns a result for each.
+    pub async fn merge_team_reports(
+        &self,
+        scope: &Scope,
+        shared: Vec<SharedReport>,
+    ) -> StoreResult<Vec<(ReportKey, MergedReport)>> {
+        self.write_in_scope(scope, move |tx, scope| {
+            let merge = |report: &SharedReport| Ok((report.key, merge_report(tx, scope, report)?));
+            shared.iter().map(merge).collect()
+        })
+        .await
+    }
+
+    /// Stores up to which change the team's reports were received.
+    pub async fn set_team_report_cursor(&self, scope: &Scope, cursor: i64, batch: String) -> StoreResult<()> {
+        self.write_in_scope(scope, move |tx, scope| {
+            let sql = "UPDATE team SET report_cursor = ?2, report_batch = ?3 WHERE scope = ?1";
+            tx.change(sql, params![scope, cursor, batch])?;
+            Ok(())
+        })
+        .await
+    }
+}
+
+/// Forgets which reports the team has.
+pub(super) fn forget_known(tx: &Transaction<'_>, scope: i64) -> StoreResult<()> {
+    tx.change("DELETE FROM team_report WHERE scope = ?1", [scope])?;
+    Ok(())
+}
+
+/// A report that the team doesn't have: its kind, first day and last day as stored, and its time in milliseconds.
+struct UnsentReport {
+    columns: [String; 3],
+    as_of: i64,
+}
+
+/// The complete reports of a scope, and the totals of single days.
+fn complete_reports() -> String {
+    let kinds = ReportKind::SHARED.into_iter().filter(|kind| matches!(kind, ReportKind::Rows(_)));
+    let kinds = kinds.map(|kind| format!("'{}'", kind.name())).collect::<Vec<_>>().join(", ");
+    format!(
+        "SELECT '{}' AS kind, date_from, date_to, as_of FROM views_report WHERE scope = ?1 AND complete = 1
+         UNION ALL
+         SELECT kind, date_from, date_to, as_of FROM analytics_report
+         WHERE scope = ?1 AND complete = 1 AND kind IN ({kinds})
+         UNION ALL
+         SELECT '{}', date_from, date_to, as_of FROM views_total WHERE scope = ?1 AND date_from = date_to",
+        ReportKind::PageViews.name(),
+        ReportKind::DayTotals.name()
+    )
+}
+
+fn unsent_keys(db: &Connection, scope: i64, now: Time) -> StoreResult<Vec<UnsentReport>> {
+    let sql = format!(
+        "WITH complete AS ({})
+         SELECT complete.kind, complete.date_from, complete.date_to, complete.as_of FROM complete
+         LEFT JOIN team_report AS known ON known.scope = ?1 AND known.kind = complete.kind
+             AND known.date_from = complete.date_from AND known.date_to = complete.date_to
+         WHERE (known.as_of IS NULL OR complete.as_of > known.as_of) AND complete.as_of BETWEEN ?2 AND ?3
+             AND EXISTS (SELECT 1 FROM team WHERE scope = ?1)
+         ORDER BY complete.as_of DESC LIMIT ?4",
+        complete_reports()
+    );
+    let limits = [now - MAX_REPORT_AGE, now + TimeDelta::days(1)].map(UnixMillis);
+    db.query_all(&sql, params![scope, limits[0], limits[1], REPORTS_AT_ONCE], |row| {
+        Ok(UnsentReport { columns: [row.get(0)?, row.get(1)?, row.get(2)?], as_of: row.get(3)? })
+    })
+}
+
+/// Reads a complete report in the form in which it is shared. Returns `None` if there is none, or if it is too large.
+fn read_shared(db: &Connection, scope: i64, key: ReportKey) -> StoreResult<Option<SharedReport>> {
+    let ReportKey { kind, range } = key;
+    match kind {
+        ReportKind::PageViews => {
+            let Some((id, report)) = reports::find_complete(db, scope, range)? else { return Ok(None) };
+            let Report { totals, responses, duplicates, as_of, .. } = report;
+            let summary = ReportSummary { totals, responses, duplicates, is_cut: false };
+            Ok(SharedReport::new(key, as_of, &summary, &reports::read_rows(db, id)?))
+        }
+        ReportKind::DayTotals => {
+            let Some(totals) = views::find_totals(db, scope, range)? else { return Ok(None) };
+            let summary = ReportSummary { totals: totals.value, responses: 1, ..ReportSummary::default() };
+            Ok(SharedReport::new::<PageRow>(key, totals.as_of, &summary, &[]))
+        }
+        ReportKind::Rows(AnalyticsKind::Visitors) => read_shared_rows::<PageRow>(db, scope, key),
+        ReportKind::Rows(AnalyticsKind::Searches) => read_shared_rows::<Search>(db, scope, key),
+        ReportKind::Rows(AnalyticsKind::FeedbackByPage) => read_shared_rows::<PageFeedback>(db, scope, key),
+        ReportKind::Rows(AnalyticsKind::Feedback | AnalyticsKind::Questions) => Ok(None),
+    }
+}
+
+fn read_shared_rows<R: AnalyticsRow>(db: &Connection, scope: i64, key: ReportKey) -> StoreResult<Option<SharedReport>> {
+    let Some((report, _)) = analytics::read_report::<R>(db, scope, key.range, true)? else { return Ok(None) };
+    let RowsReport { rows, totals, is_cut, duplicates, responses, as_of, .. } = report;
+    let summary = ReportSummary { totals, responses, duplicates, is_cut };
+    Ok(SharedReport::new(key, as_of, &summary, &rows))
+}
+
+/// Returns the time of the complete report on this computer in milliseconds.
+fn local_time(db: &Connection, scope: i64, key: ReportKey) -> StoreResult<Option<i64>> {
+    let sql = format!(
+        "SELECT as_of FROM ({}) WHERE kind = ?2 AND date_from = ?3 AND date_to = ?4 ORDER BY as_of DESC",
+        complete_reports()
+    );
+    let (from, to) = date_columns(key.range);
+    db.query_first(&sql, params![scope, key.kind.name(), from, to], |row| row.get(0))
+}
+
+/// Whether the team's version of a report is newer than what this computer has, and was not received before. If not,
+/// stores what the team has.
+fn is_wanted(tx: &Transaction<'_>, scope: i64, key: ReportKey, version: ReportVersion) -> StoreResult<bool> {
+    let known = read_known(tx, scope, key)?;
+    if known == Some(version) {
+        return Ok(false);
+    }
+    let millis = version.as_of.timestamp_millis();
+    // A report that was pruned is not received a second time.
+    let Some(local) = local_time(tx, scope, key)? else { return Ok(known.is_none_or(|known| known < version)) };
+    let order = match local.cmp(&millis) {
+        Ordering::Equal => {
+            // If the local report was sent or received, the hash is known. That of cleaned content may be another one.
+            let local = match known.filter(|known| known.as_of == version.as_of) {
+                Some(known) => Some(known),
+                None => read_shared(tx, scope, key)?.map(|local| local.version),
+            };
+            local.map_or(Ordering::Less, |local| local.cmp(&version))
+        }
+        order => order,
+    };
+    match order {
+        Ordering::Less => return Ok(true),
+        Ordering::Greater if local == millis => {
+            // The local version counts, so it must be sent.
+            let (from, to) = date_columns(key.range);
+            let sql = "DELETE FROM team_report WHERE scope = ?1 AND kind = ?2 AND date_from = ?3 AND date_to = ?4";
+            tx.change(sql, params![scope, key.kind.name(), from, to])?;
+        }
+        Ordering::Equal | Ordering::Greater => write_version(tx, scope, key, version)?,
+    }
+    Ok(false)
+}
+
+fn merge_report(tx: &Transaction<'_>, scope: i64, report: &SharedReport) -> StoreResult<MergedReport> {
+    if !is_wanted(tx, scope, report.key, report.version)? {
+        return Ok(MergedReport::Known);
+    }
+    let is_stored = match report.key.kind {
+        ReportKind::PageViews => store_page_views(tx, scope, report)?,
+        ReportKind::DayTotals => store_totals(tx, scope, report)?,
+        ReportKind::Rows(AnalyticsKind::Visitors) => store_rows::<PageRow>(tx, scope, report)?,
+        ReportKind::Rows(AnalyticsKind::Searches) => store_rows::<Search>(tx, scope, report)?,
+        ReportKind::Rows(AnalyticsKind::FeedbackByPage) => store_rows::<PageFeedback>(tx, scope, report)?,
+        ReportKind::Rows(AnalyticsKind::Feedback | AnalyticsKind::Questions) => false,
+    };
+    if !is_stored {
+        return Ok(MergedReport::Unreadable);
+    }
+    write_version(tx, scope, report.key, report.version)?;
+    Ok(MergedReport::New)
+}
+
+/// Stores the views of all pages. Returns false if the content is malformed.
+fn store_page_views(tx: &Transaction<'_>, scope: i64, report: &SharedReport) -> StoreResult<bool> {
+    let (range, as_of) = (report.key.range, report.version.as_of);
+    let Some((summary, rows)) = report.read_summary().zip(report.read_rows::<PageRow>()) else { return Ok(false) };
+    let ReportSummary { totals, responses, duplicates, .. } = summary;
+    let response = ViewsResponse { totals, rows, has_more: Some(false) };
+    let merged = Report::from_first_response(range, response, true, as_of);
+    reports::replace_complete(tx, scope, &Report { responses, duplicates, ..merged })?;
+    store_totals(tx, scope, report)
+}
+
+/// Stores the site's totals of the range, unless there are later ones. Returns false if the content is malformed.
+fn store_totals(tx: &Transaction<'_>, scope: i64, report: &SharedReport) -> StoreResult<bool> {
+    let (range, as_of) = (report.key.range, report.version.as_of);
+    let Some(ReportSummary { totals, .. }) = report.read_summary() else { return Ok(false) };
+    if views::find_totals(tx, scope, range)?.is_none_or(|known| known.as_of <= as_of) {
+        views::replace_totals(tx, scope, range, &totals, as_of)?;
+    }
+    Ok(true)
+}
+
+fn store_rows<R: AnalyticsRow>(tx: &Transaction<'_>, scope: i64, report: &SharedReport) -> StoreResult<bool> {
+    let (range, as_of) = (report.key.range, report.version.as_of);
+    let Some((summary, rows)) = report.read_summary().zip(report.read_rows::<R>()) else { return Ok(false) };
+    let ReportSummary { totals, responses, is_cut, .. } = summary;
+    let response = RowsResponse { rows, totals, next: None, is_cut };
+    let merged = RowsMerge::start(range, response, as_of).into_report();
+    analytics::replace_report(tx, scope, &RowsReport { responses, ..merged })?;
+    Ok(true)
+}
+
+/// Returns the version that was last sent or received. Others may have edited the file: what can't be read is unknown.
+fn read_known(db: &Connection, scope: i64, key: ReportKey) -> StoreResult<Option<ReportVersion>> {
+    let sql = "SELECT version FROM team_report WHERE scope = ?1 AND kind = ?2 AND date_from = ?3 AND date_to = ?4";
+    let (from, to) = date_columns(key.range);
+    let known: Option<String> = db.query_first(sql, params![scope, key.kind.name(), from, to], |row| row.get(0))?;
+    Ok(known.and_then(|known| ReportVersion::parse(&known)))
+}
+
+fn write_version(tx: &Transaction<'_>, scope: i64, key: ReportKey, version: ReportVersion) -> StoreResult<()> {
+    let (from, to) = date_columns(key.range);
+    let as_of = version.as_of.timestamp_millis();
+    write_known(tx, scope, &[key.kind.name().to_owned(), from, to], as_of, &version.to_string())
+}
+
+fn write_known(tx: &Transaction<'_>, scope: i64, columns: &[String; 3], as_of: i64, version: &str) -> StoreResult<()> {
+    let [kind, from, to] = columns;
+    tx.change(
+        "INSERT INTO team_report (scope, kind, date_from, date_to, as_of, version) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT DO UPDATE SET as_of = excluded.as_of, version = excluded.version",
+        params![scope, kind, from, to, as_of, version],
+    )?;
+    Ok(())
+}
