@@ -7,6 +7,7 @@ use super::error::TeamError;
 use super::forget::FORGOTTEN_STATE;
 use super::lease::{self, LeaseAttempt, PollLease};
 use super::ledger::{LedgerCount, TeamLimit};
+use super::reports::ReportProgress;
 use super::signals::{changes_payload, channel};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -31,7 +32,11 @@ pub struct ExchangeReport {
     pub sent: usize,
     /// Received changes of jobs and prompts that were new to this computer.
     pub received: usize,
-    /// Received changes that can't be shown, because a newer docdeck made them.
+    /// Sent reports of analytics.
+    pub sent_reports: usize,
+    /// Received reports of analytics that were new to this computer.
+    pub received_reports: usize,
+    /// Received changes and reports that can't be shown, because a newer docdeck made them, or because they are malformed.
     pub unreadable: usize,
     /// Whether the database was restored from an older copy, so that everything was exchanged again.
     pub restarted: bool,
@@ -122,6 +127,7 @@ pub async fn exchange_with_progress(
         while exchange.receive_page(now).await? == PageEnd::MoreToCome {}
     }
     store.record_team_exchange(scope, now).await?;
+    exchange.exchange_reports(now).await?;
     Ok(exchange.report)
 }
 
@@ -135,16 +141,18 @@ pub enum PageEnd {
 /// The exchange of a project over one connection.
 #[derive(Debug)]
 pub struct Exchange<'a> {
-    connection: &'a TeamConnection,
-    store: &'a Store,
-    scope: &'a Scope,
+    pub(super) connection: &'a TeamConnection,
+    pub(super) store: &'a Store,
+    pub(super) scope: &'a Scope,
     name: &'a str,
-    team: TeamMembership,
+    pub(super) team: TeamMembership,
     /// The id of the project in the database.
-    project: i64,
-    clock: TeamClock,
+    pub(super) project: i64,
+    pub(super) clock: TeamClock,
     /// The lease under which this computer polls.
     lease: Option<PollLease>,
+    /// How far receiving reports of analytics is.
+    pub(super) reports: ReportProgress,
     /// What was done so far.
     pub report: ExchangeReport,
 }
@@ -165,7 +173,8 @@ impl<'a> Exchange<'a> {
         let Some(team) = store.team(scope).await? else { return Ok(None) };
         let project = find_project(connection, scope, &team).await?;
         let (clock, report) = (TeamClock::default(), ExchangeReport::default());
-        let mut exchange = Self { connection, store, scope, name, team, project, clock, lease: None, report };
+        let reports = ReportProgress::default();
+        let mut exchange = Self { connection, store, scope, name, team, project, clock, lease: None, reports, report };
         exchange.register().await?;
         if let Some(batch) = store.unconfirmed_team_batch(scope).await? {
             exchange.send(&batch).await?;
@@ -198,15 +207,20 @@ impl<'a> Exchange<'a> {
         let before = Utc::now();
         let sql = "INSERT INTO docdeck.member (project, id, name) VALUES ($1, $2, $3)
              ON CONFLICT (project, id) DO UPDATE SET name = EXCLUDED.name, last_seen = now()
-             RETURNING floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, $4 = 0 OR EXISTS (
-                 SELECT 1 FROM docdeck.batch WHERE batch.project = $1 AND batch.id = $5 AND last_change = $4)";
+             RETURNING floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, ($4 = 0 OR EXISTS (
+                 SELECT 1 FROM docdeck.batch WHERE batch.project = $1 AND batch.id = $5 AND last_change = $4)
+             ) AND ($6 = 0 OR EXISTS (
+                 SELECT 1 FROM docdeck.batch WHERE batch.project = $1 AND batch.id = $7 AND last_change = $6))";
         let batch = self.team.cursor_batch.as_deref().unwrap_or_default();
-        let params: [Param<'_>; 5] = [
+        let report_batch = self.team.report_batch.as_deref().unwrap_or_default();
+        let params: [Param<'_>; 7] = [
             (&self.project, Type::INT8),
             (&self.team.member, Type::TEXT),
             (&self.name, Type::TEXT),
             (&self.team.cursor, Type::INT8),
             (&batch, Type::TEXT),
+            (&self.team.report_cursor, Type::INT8),
+            (&report_batch, Type::TEXT),
         ];
         let row = self.connection.query_one(sql, &params).await?;
         let local = before + (Utc::now() - before) / 2;
@@ -215,6 +229,8 @@ impl<'a> Exchange<'a> {
             self.store.restart_team(self.scope).await?;
             self.report.restarted = true;
             (self.team.cursor, self.team.cursor_batch) = (0, None);
+            (self.team.report_cursor, self.team.report_batch) = (0, None);
+            self.reports = ReportProgress::default();
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Shares jobs between the computers of a team through a schema in PostgreSQL.
+//! Shares jobs and analytics between the computers of a team through a schema in PostgreSQL.
 //!
 //! The local database stays what screens and commands read and write, so no key press waits for the network and
 //! everything works offline. An exchange sends what changed here and merges what changed elsewhere. The
@@ -11,6 +11,11 @@
 //! prompts. Private are API keys, drafts, the queue, what a user has viewed, filters and layout. A job is shared as soon
 //! as the service has given it an id, a prompt as soon as it is sent for the first time.
 //!
+//! Of the analytics, complete reports of page views, visitors, searches and votes per page are shared, and the site's
+//! totals of single days, since the requests for them count against a limit that all members share. What readers wrote
+//! (comments, questions and conversations) is private: each member stores it for its own number of days, and the database
+//! could not keep all of these promises.
+//!
 //! # Sending
 //!
 //! A prompt is sent only by the computer on which it was written. On all others, the store has it with its author, and
@@ -21,8 +26,8 @@
 //! # Schema
 //!
 //! The schema `docdeck` has the tables `organization`, `project` (a service and a project), `member`, `job`, `prompt`,
-//! `batch`, `lease` and `request_slot`; `assets/team` has the statements. A job is identified by the service's id, a
-//! prompt by its member, number and time. Their contents are JSON as text, since the rules for merging are in
+//! `batch`, `lease`, `request_slot`, `report` and `report_part`; `assets/team` has the statements. A job is identified by
+//! the service's id, a prompt by its member, number and time, a report by its kind and range. Their contents are JSON as text, since the rules for merging are in
 //! [`crate::model::team`] and not in SQL. The schema has a version; migrations run in one transaction behind an
 //! advisory lock, and only `docdeck team init` runs them. A docdeck that finds a newer version says so and continues
 //! locally.
@@ -84,6 +89,24 @@
 //! merges and writes them. A write gets the time of the database's clock, which never goes back within a project. What
 //! changed locally since the last exchange is kept when the team's state is taken over, and sent afterwards.
 //!
+//! # Reports of analytics
+//!
+//! Of each kind and range, the database has one report, the one that was loaded last: by the service's clock, which is the
+//! same for all members, so these times are not converted. Its rows are JSON in up to 64 parts of at most 256 KB. The
+//! header of a report takes a number of the project's counter and a batch like a job, and a member has a second cursor for
+//! reports, so jobs never wait for them. There is no outbox: the local table `team_report` has the version of each report
+//! that was last sent or received, and what is newer in the cache is sent.
+//!
+//! A sender stores the parts one by one, without a transaction, in the slot of the report that is not in use. Then a short
+//! transaction checks that all parts are there and that no later version is, and lets the header refer to them. An upload
+//! that was cut continues with the missing parts, since they are marked with the version, a time and a hash of the
+//! content. A receiver reads the headers after its cursor, those of the last 90 days and the newest first, and then the
+//! parts of the reports that it lacks, at most 1 MB at once. It checks the hash, and stores each report as if it had been
+//! loaded there, in one transaction; a load that is not finished stays. The cursor moves only when all are stored.
+//!
+//! Since members can't delete anything, the next member who sends a report empties the parts of those that are older than
+//! 90 days.
+//!
 //! # Removed jobs
 //!
 //! The administrator can remove old jobs from the database ([`forget()`]). Each leaves an empty row, its tombstone. A
@@ -111,6 +134,7 @@ mod exchange;
 mod forget;
 mod lease;
 mod ledger;
+mod reports;
 mod schema;
 mod signals;
 mod tls;
@@ -124,5 +148,6 @@ pub use exchange::{
 pub use forget::{ForgetReport, forget};
 pub use lease::{LEASE_DURATION, LeaseAttempt, PollLease};
 pub use ledger::{LedgerCount, TeamLimit};
+pub use reports::ReportStep;
 pub use schema::{OrganizationName, create, sql_for_administrator, supported_version};
 pub use signals::TeamSignals;

@@ -5,8 +5,11 @@ use super::error::TeamError;
 use tokio_postgres::error::SqlState;
 
 /// All migrations, oldest first. The first one creates schema version 1.
-const MIGRATIONS: [&str; 2] =
-    [include_str!("../../assets/team/0001_begin.sql"), include_str!("../../assets/team/0002_one_budget.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("../../assets/team/0001_begin.sql"),
+    include_str!("../../assets/team/0002_one_budget.sql"),
+    include_str!("../../assets/team/0003_reports.sql"),
+];
 
 /// The number of the advisory lock that lets only one migration run at a time.
 const MIGRATION_LOCK: i64 = 0x646f_6364_6563_6b00;

@@ -10,6 +10,8 @@ use tokio_postgres::{AsyncMessage, Connection};
 pub struct TeamSignals {
     /// Jobs or prompts.
     pub changes: bool,
+    /// Reports of analytics.
+    pub reports: bool,
     /// The requests that are used of the hourly limits.
     pub ledger: bool,
     /// The lease for polling was released.
@@ -20,6 +22,11 @@ pub struct TeamSignals {
 /// The payload of a notification about changed jobs or prompts of a project.
 pub(super) fn changes_payload(project: i64) -> String {
     format!("changes {project}")
+}
+
+/// The payload of a notification about reports of a project.
+pub(super) fn reports_payload(project: i64) -> String {
+    format!("reports {project}")
 }
 
 /// The payload of a notification about a released lease of a project.
@@ -77,6 +84,7 @@ impl SignalReceiver {
             // Anybody can send a notification, so one that is not known is ignored.
             Some((project, own)) if process != own => {
                 pending.changes |= payload == changes_payload(project);
+                pending.reports |= payload == reports_payload(project);
                 pending.lease |= payload == lease_payload(project);
                 pending.ledger |= payload == LEDGER_PAYLOAD;
             }

@@ -9,7 +9,7 @@ mod setup;
 mod sharing;
 
 pub(super) use access::read_access;
-pub(super) use brief::{exchange_before_status, exchange_briefly};
+pub(super) use brief::{exchange_before_status, exchange_briefly, send_reports_briefly};
 
 use super::error::CliError;
 use super::exit_code::Code;
@@ -24,9 +24,10 @@ The URL of the database comes from DOCDECK_TEAM_URL, or from url_command or url_
 configuration file. It is never printed. The connection is encrypted and the server's certificate is checked, unless \
 the server runs on this computer.
 
-`team status --json`: {\"joined\", \"organization\", \"name\", \"unsent\", \"exchangedAt\", \"database\": {\"host\", \
-\"tls\", \"reachable\", \"error\"}, \"members\": [{\"name\", \"lastSeen\", \"thisComputer\"}]}. `team sync --json`: \
-{\"sent\", \"received\", \"unreadable\", \"restarted\"}. `team forget --json`: {\"dryRun\", \"jobs\", \"prompts\"}.
+`team status --json`: {\"joined\", \"organization\", \"name\", \"unsent\", \"unsentReports\", \"exchangedAt\", \
+\"database\": {\"host\", \"tls\", \"reachable\", \"error\"}, \"members\": [{\"name\", \"lastSeen\", \
+\"thisComputer\"}]}. `team sync --json`: {\"sent\", \"received\", \"sentReports\", \"receivedReports\", \
+\"unreadable\", \"restarted\"}. `team forget --json`: {\"dryRun\", \"jobs\", \"prompts\"}.
 
 Exit codes: 0 done; 2 usage, configuration or database error, or not joined; 4 database unreachable, or you \
 answered no to a question.";

@@ -35,7 +35,8 @@ pub(super) async fn join(
     let (team, report) = joined?;
     cx.out.lines(&[
         format!("This project is now shared with the organization {} as {}.", team.organization, settings.name),
-        "All members can read all prompts of its jobs. Queued prompts, drafts and keys stay on this computer."
+        "All members can read all prompts of its jobs. Queued prompts, drafts, texts of readers and keys stay on this \
+         computer."
             .to_owned(),
         exchange_line(&report),
     ]);
@@ -95,8 +96,15 @@ pub(super) async fn sync(cx: &mut CommandContext<'_>, as_json: bool) -> Result<C
     session.close().await;
     let report = report?;
     if as_json {
-        let ExchangeReport { sent, received, unreadable, restarted } = report;
-        cx.out.json(&json!({ "sent": sent, "received": received, "unreadable": unreadable, "restarted": restarted }));
+        let ExchangeReport { sent, received, sent_reports, received_reports, unreadable, restarted } = report;
+        cx.out.json(&json!({
+            "sent": sent,
+            "received": received,
+            "sentReports": sent_reports,
+            "receivedReports": received_reports,
+            "unreadable": unreadable,
+            "restarted": restarted,
+        }));
     } else {
         cx.out.line(&exchange_line(&report));
     }
@@ -116,8 +124,12 @@ async fn sync_session(
 }
 
 fn exchange_line(report: &ExchangeReport) -> String {
-    let ExchangeReport { sent, received, unreadable, restarted } = *report;
+    let ExchangeReport { sent, received, sent_reports, received_reports, unreadable, restarted } = *report;
     let mut line = format!("Sent {}, received {}.", plural(sent, "changed job"), plural(received, "change"));
+    if sent_reports + received_reports > 0 {
+        let sent = plural(sent_reports, "report");
+        line.push_str(&format!(" Analytics: sent {sent}, received {received_reports}."));
+    }
     if restarted {
         line.push_str(" The database was restored from an older copy, so everything was exchanged again.");
     }
@@ -138,12 +150,13 @@ pub(super) async fn status(cx: &mut CommandContext<'_>, as_json: bool) -> Result
     let session = cx.open_store(false)?;
     let (team, unsent) =
         (session.store.team(&session.scope).await?, session.store.unsent_team_changes(&session.scope).await?);
+    let unsent_reports = session.store.unsent_team_reports(&session.scope, Utc::now()).await?;
     let (name, database) = match team_settings(cx.flags, cx.environment)? {
         Some(settings) => (Some(settings.name.clone()), Some(ask_database(cx, &session, team.as_ref()).await?)),
         None => (None, None),
     };
     session.close().await;
-    let status = Status { team, unsent, name, database };
+    let status = Status { team, unsent, unsent_reports, name, database };
     if as_json {
         cx.out.json(&status.json());
     } else {
@@ -180,6 +193,8 @@ struct Status {
     team: Option<TeamMembership>,
     /// The number of jobs with changes that were not sent yet.
     unsent: usize,
+    /// The number of reports of analytics that were not sent yet, at most 50.
+    unsent_reports: usize,
     name: Option<CleanText>,
     /// `None` if no URL is configured.
     database: Option<DatabaseStatus>,
@@ -198,6 +213,7 @@ impl Status {
             "organization": self.team.as_ref().map(|team| team.organization.clone()),
             "name": self.name,
             "unsent": self.unsent,
+            "unsentReports": self.unsent_reports,
             "exchangedAt": self.team.as_ref().and_then(|team| team.exchanged_at).map(json_time),
             "database": database,
             "members": members.map(|members| members.iter().map(member).collect::<Vec<_>>()),
@@ -212,6 +228,9 @@ impl Status {
                 lines.push(format!("shared with the organization {}, last exchange {exchanged}", team.organization));
                 if self.unsent > 0 {
                     lines.push(format!("{} not sent yet", plural(self.unsent, "changed job")));
+                }
+                if self.unsent_reports > 0 {
+                    lines.push(format!("{} of analytics not sent yet", plural(self.unsent_reports, "report")));
                 }
             }
             None => lines.push("not shared: run `docdeck team join`".to_owned()),
