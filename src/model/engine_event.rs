@@ -12,7 +12,7 @@ use super::period::DateRange;
 use super::prompt::{Delivery, PromptId};
 use super::pull_request::HostKind;
 use super::report::LoadProgress;
-use super::team::TeamStatus;
+use super::team::{ReportKey, TeamStatus};
 use super::text::CleanText;
 use super::unrecorded::UnrecordedOutcome;
 use super::views::Counts;
@@ -37,7 +37,9 @@ pub enum EngineEvent {
     Loading(LoadProgress),
     /// Progress of loading a report other than page views.
     LoadingRows(RowsProgress),
-    /// The service sent the site's totals of a range.
+    /// A complete report arrived that another member of the team has loaded.
+    ReportReceived(ReportKey),
+    /// The service sent the site's totals of a range, or a member of the team did.
     Totals { range: DateRange, totals: Timed<Counts> },
     /// The state of the connection changed.
     Connection(Connection),

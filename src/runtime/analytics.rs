@@ -17,6 +17,13 @@ impl EffectRunner {
                 AnalyticsKind::FeedbackByPage => AnalyticsMsg::FeedbackByPage(self.cached_rows(range).await),
                 AnalyticsKind::Questions => AnalyticsMsg::Questions(self.cached_rows(range).await),
             },
+            AnalyticsEffect::LoadReceived(kind, range) => match kind {
+                AnalyticsKind::Visitors => AnalyticsMsg::Visitors(self.received_rows(range).await?),
+                AnalyticsKind::Searches => AnalyticsMsg::Searches(self.received_rows(range).await?),
+                AnalyticsKind::Feedback => AnalyticsMsg::Feedback(self.received_rows(range).await?),
+                AnalyticsKind::FeedbackByPage => AnalyticsMsg::FeedbackByPage(self.received_rows(range).await?),
+                AnalyticsKind::Questions => AnalyticsMsg::Questions(self.received_rows(range).await?),
+            },
             AnalyticsEffect::Load(kind, plan) => match kind {
                 AnalyticsKind::Visitors => AnalyticsMsg::Visitors(self.load_rows(plan).await),
                 AnalyticsKind::Searches => AnalyticsMsg::Searches(self.load_rows(plan).await),
@@ -53,6 +60,13 @@ impl EffectRunner {
         let report = engine.cached_rows::<R>(range).await;
         let is_fresh = report.as_ref().is_some_and(|report| engine.is_recent(report));
         RowsMsg::Cached { range, report, is_fresh }
+    }
+
+    /// Returns `None` if the report was removed in the meantime.
+    async fn received_rows<R: DecodedRow>(&self, range: DateRange) -> Option<RowsMsg<R>> {
+        let report = self.engine().await.ok()?.cached_rows::<R>(range).await.filter(|report| report.is_complete())?;
+        let outcome = RowsOutcome { report: Some(report), end_reason: LoadEndReason::Complete, requests: 0 };
+        Some(RowsMsg::Ended { range, outcome })
     }
 
     async fn load_rows<R: DecodedRow>(&self, plan: RowsPlan) -> RowsMsg<R> {

@@ -17,7 +17,7 @@ impl EffectRunner {
                 let old = if result.is_err() { engine.cached_views(query).await } else { None };
                 ViewsMsg::Loaded { query, result, old }
             }
-            ViewsEffect::LoadCachedReport(range) => {
+            ViewsEffect::LoadCachedReport(range) | ViewsEffect::LoadReceived(range) => {
                 let stored = self.with_engine(async |engine| engine.cached_report(range).await).await;
                 ViewsMsg::CachedReportLoaded { range, stored }
             }

@@ -52,6 +52,7 @@ mod pruned_jobs;
 pub mod pull_request;
 mod queue;
 mod quitting;
+mod received_reports;
 mod startup_queue;
 mod state;
 mod team_notices;

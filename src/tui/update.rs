@@ -241,6 +241,7 @@ impl App {
             EngineEvent::QueueOwnership(sends) => self.sends_queue = sends,
             EngineEvent::Loading(progress) => self.show_load_progress(progress, now),
             EngineEvent::LoadingRows(progress) => self.show_rows_progress(progress),
+            EngineEvent::ReportReceived(key) => self.report_received(key, effects),
             EngineEvent::Totals { range, totals } => self.totals_received(range, totals),
             EngineEvent::Connection(connection) => {
                 // If the API key was tested, the connection counts as ready while the engine is still connecting.

@@ -88,6 +88,7 @@ async fn members_see_only_their_organization_and_can_delete_nothing() {
     server.sql("CREATE ROLE stranger LOGIN");
     let ana = Member::join(&server, "ana", "p").await;
     ana.track("j1", Status::Active).await;
+    ana.load_any_report().await;
     ana.exchange().await;
     let connection = connect(&ana.url).await.expect("connected");
     let limit = TeamLimit { organization: "docs", scope: &ana.scope, quota: Quota::Create };
@@ -103,7 +104,7 @@ async fn members_see_only_their_organization_and_can_delete_nothing() {
     let error = TeamConnection::open_checked(&address(&server.url("stranger")), TIMEOUT).await.expect_err("refused");
     assert!(matches!(error, TeamError::NoOrganization), "{error}");
     // The other organization sees no row of this one and can't write into its project.
-    for table in ["project", "member", "job", "prompt", "batch", "lease", "request_slot"] {
+    for table in ["project", "member", "job", "prompt", "batch", "lease", "request_slot", "report", "report_part"] {
         let count = format!("SET ROLE eve; SELECT count(*) FROM docdeck.{table}");
         assert_eq!(server.sql(&count), "0", "{table}");
         if table != "prompt" {
@@ -123,6 +124,17 @@ async fn members_see_only_their_organization_and_can_delete_nothing() {
         ("INSERT INTO docdeck.project (organization, base_url, project) VALUES ('docs', 'x', 'y')", "eve"),
         ("INSERT INTO docdeck.job SELECT id, 'j', '{}', 9 FROM generate_series(1, 9) AS id", "eve"),
         ("DELETE FROM docdeck.lease", "ana"),
+        ("DELETE FROM docdeck.report", "ana"),
+        ("DELETE FROM docdeck.report_part", "ana"),
+        ("UPDATE docdeck.report SET kind = 'x'", "ana"),
+        (
+            "INSERT INTO docdeck.report SELECT id, 'x', '', '', 0, '', '', 0, 0, 9 FROM generate_series(1, 9) AS id",
+            "eve",
+        ),
+        (
+            "INSERT INTO docdeck.report_part SELECT id, 'x', '', '', 0, 1, '', '' FROM generate_series(1, 9) AS id",
+            "eve",
+        ),
         ("DELETE FROM docdeck.request_slot", "ana"),
         ("UPDATE docdeck.request_slot SET number = 101 WHERE number = 100", "ana"),
         (

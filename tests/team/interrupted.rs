@@ -122,7 +122,7 @@ async fn copy_into(member: Member, store: Store) -> Member {
 #[tokio::test]
 async fn a_server_that_is_killed_during_an_exchange_loses_nothing() {
     let Some(mut server) = start_database(&[]).await else { return };
-    for at in [2, 6, 9, 12, 15] {
+    for at in [2, 6, 9, 11, 15] {
         let context = format!("server killed at {at}");
         let (ana, bob) = prepare(&server, &context).await;
         let proxy = Proxy::start(server.folder(), usize::MAX, Cut::Request);

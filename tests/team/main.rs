@@ -13,6 +13,7 @@ mod exchanging;
 mod interrupted;
 mod lease;
 mod proxy;
+mod reports;
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -10,10 +10,11 @@ use crate::engine::poller_command::PollerCommand;
 use crate::engine::state::EngineState;
 use crate::model::engine_event::EngineEvent;
 use crate::model::ledger::RATE_LIMIT_WINDOW;
-use crate::model::team::TeamStatus;
+use crate::model::period::DateRange;
+use crate::model::team::{ReportKey, ReportKind, TeamStatus};
 use crate::model::text::CleanText;
 use crate::store::StoreError;
-use crate::team::{Exchange, LEASE_DURATION, PageEnd, TeamConnection, TeamError};
+use crate::team::{Exchange, LEASE_DURATION, PageEnd, ReportStep, TeamConnection, TeamError};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -122,7 +123,7 @@ async fn run_session(
     let started = Exchange::start(&connection, &inner.store, &inner.scope, access.name.as_str()).await?;
     let Some(exchange) = started else { return Ok(SessionEnd::NotShared) };
     exchange.listen().await?;
-    let mut session = Session { inner, exchange, holder, lease_due: None };
+    let mut session = Session { inner, exchange, holder, lease_due: None, reports: ReportExchange::default() };
     let end = session.run(&connection, commits).await?;
     // If this fails, the lease expires.
     let _ = tokio::time::timeout(RELEASE_TIMEOUT, session.exchange.release_lease()).await;
@@ -158,6 +159,21 @@ impl SendPace {
     }
 }
 
+/// What is to be exchanged of the reports of analytics.
+#[derive(Default)]
+struct ReportExchange {
+    must_receive: bool,
+    must_send: bool,
+    /// Whether reports were sent since they were last received.
+    has_sent: bool,
+}
+
+impl ReportExchange {
+    fn is_pending(&self) -> bool {
+        self.must_receive || self.must_send
+    }
+}
+
 struct Session<'a> {
     inner: &'a EngineState,
     exchange: Exchange<'a>,
@@ -165,6 +181,7 @@ struct Session<'a> {
     holder: &'a str,
     /// When to take or renew the lease for polling; `None` while it is not needed.
     lease_due: Option<Instant>,
+    reports: ReportExchange,
 }
 
 impl Session<'_> {
@@ -180,6 +197,7 @@ impl Session<'_> {
         self.send().await?;
         self.read_counts().await?;
         self.inner.store.record_team_exchange(&self.inner.scope, local_now()).await?;
+        self.reports.must_receive = true;
         loop {
             self.manage_lease().await?;
             self.inner.set_team_status(TeamStatus::Online).await;
@@ -192,6 +210,7 @@ impl Session<'_> {
                     if signals.ledger {
                         self.read_counts().await?;
                     }
+                    self.reports.must_receive |= signals.reports;
                     if signals.lease && !self.exchange.has_lease() && self.lease_due.is_some() {
                         self.lease_due = Some(Instant::now());
                     }
@@ -221,11 +240,14 @@ impl Session<'_> {
                     }
                 }
                 () = sleep_until(self.lease_due), if self.lease_due.is_some() => {}
+                // One step at a time, so that changes of jobs don't wait for large reports.
+                () = std::future::ready(()), if self.reports.is_pending() => self.exchange_next_reports().await?,
                 () = tokio::time::sleep_until(next_look) => {
                     next_look = Instant::now() + REGULAR_INTERVAL;
                     self.exchange.register().await?;
                     self.receive().await?;
                     self.send().await?;
+                    self.reports.must_receive = true;
                 }
             }
         }
@@ -249,7 +271,8 @@ impl Session<'_> {
 
     /// Whether there is anything for [`Self::send`].
     async fn has_changes(&self) -> Result<bool, TeamError> {
-        Ok(self.inner.store.has_team_changes(&self.inner.scope).await?)
+        let (store, scope) = (&self.inner.store, &self.inner.scope);
+        Ok(store.has_team_changes(scope).await? || store.unsent_team_reports(scope, local_now()).await? > 0)
     }
 
     /// Sends what changed here, and reports requests that were not booked.
@@ -261,7 +284,28 @@ impl Session<'_> {
             self.receive().await?;
             self.inner.store.record_team_exchange(&self.inner.scope, local_now()).await?;
         }
+        self.reports.must_send = true;
         self.report_uses().await
+    }
+
+    /// Receives or sends some reports of analytics, and updates the screen.
+    async fn exchange_next_reports(&mut self) -> Result<(), TeamError> {
+        if self.reports.must_receive {
+            self.reports.must_receive =
+                self.exchange.receive_next_reports(local_now()).await? == ReportStep::MoreToCome;
+            let received = self.exchange.take_received_reports();
+            self.inner.emit_received_reports(&received).await?;
+            self.reports.must_send |= !self.reports.must_receive;
+            return Ok(());
+        }
+        let before = self.exchange.report.sent_reports;
+        self.reports.must_send = self.exchange.send_next_reports(local_now()).await? == ReportStep::MoreToCome;
+        self.reports.has_sent |= self.exchange.report.sent_reports > before;
+        if !self.reports.must_send && std::mem::take(&mut self.reports.has_sent) {
+            // What was sent is then known as received.
+            self.reports.must_receive = true;
+        }
+        Ok(())
     }
 
     /// Polling needs the team's lease, as long as there are jobs to poll.
@@ -320,6 +364,21 @@ impl Session<'_> {
 }
 
 impl EngineState {
+    /// Emits which reports other members have loaded, with the totals of their ranges.
+    async fn emit_received_reports(&self, received: &[ReportKey]) -> Result<(), TeamError> {
+        let is_of_views = |key: &&ReportKey| matches!(key.kind, ReportKind::PageViews | ReportKind::DayTotals);
+        let ranges: Vec<DateRange> = received.iter().filter(is_of_views).map(|key| key.range).collect();
+        if !ranges.is_empty() {
+            for (range, totals) in self.store.views_totals(&self.scope, &ranges).await? {
+                self.emit(EngineEvent::Totals { range, totals }).await;
+            }
+        }
+        for key in received.iter().filter(|key| key.kind != ReportKind::DayTotals) {
+            self.emit(EngineEvent::ReportReceived(*key)).await;
+        }
+        Ok(())
+    }
+
     fn team_status(&self) -> TeamStatus {
         *lock(&self.team.status)
     }

@@ -46,6 +46,9 @@ pub enum RowsMsg<R> {
 pub enum AnalyticsEffect {
     /// Reads the cached report of a range, without a request; answered by [`RowsMsg::Cached`].
     LoadCached(AnalyticsKind, DateRange),
+    /// Reads a complete report that another member of the team has loaded, without a request; answered by
+    /// [`RowsMsg::Ended`], as if it had been loaded here.
+    LoadReceived(AnalyticsKind, DateRange),
     /// Loads a report, or continues a partial one; answered by [`RowsMsg::Ended`].
     Load(AnalyticsKind, RowsPlan),
     /// Stops the load of a report once its current request has its response.

@@ -49,6 +49,11 @@ impl NeedsWorkTab {
         self.range.into_iter().chain(compared).collect()
     }
 
+    /// Whether the page views of this range are shown or compared.
+    pub(in crate::tui) fn uses_views_of(&self, range: DateRange) -> bool {
+        self.ranges_of_views().contains(&range)
+    }
+
     /// Uses page views that the Pages tab has loaded, if they are newer or more complete. Returns whether it did.
     pub(super) fn use_views_of_pages_tab(&mut self, pages: &AllPages, now: Time) -> bool {
         let ranges = self.ranges_of_views();

@@ -176,6 +176,11 @@ impl<R: FieldedRow> RowsTab<R> {
         }
     }
 
+    /// Whether the report of this range is used and not being loaded, so that a newer one should be shown.
+    pub(in crate::tui) fn accepts_newer(&self, range: DateRange) -> bool {
+        (self.range == Some(range) && !self.report.is_loading()) || self.compares(range)
+    }
+
     fn compares(&self, range: DateRange) -> bool {
         let ranges = self.comparison.as_ref().map(|comparison| comparison.ranges);
         ranges.is_some_and(|ranges| [ranges.now, ranges.before].contains(&range))

@@ -7,9 +7,11 @@ use crate::model::analytics::{
     RowsReport, RowsResponse, Search, ThreadMessage,
 };
 use crate::model::comparison::{ComparedRanges, ViewsChange};
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::period::DateRange;
 use crate::model::report::{CacheOverview, CachedRange, LoadEndReason, Report, StoredReport};
+use crate::model::team::{ReportKey, ReportKind};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsResponse};
 use crate::tui::compose::editor::Editor;
@@ -682,4 +684,24 @@ fn questions_are_counted_by_page_and_by_category_and_a_group_opens_its_questions
     key(&mut app, KeyCode::Enter);
     let shown: Vec<&str> = app.analytics.questions.rows().map(|row| row.id.as_str()).collect();
     assert_eq!(shown, ["4"], "the questions without a category");
+}
+
+#[test]
+fn a_report_that_another_member_loaded_is_shown_without_a_request() {
+    let received = |app: &mut App, kind, range| {
+        let key = ReportKey { kind: ReportKind::Rows(kind), range };
+        analytics_effects(&app.update(Msg::Engine(EngineEvent::ReportReceived(key)), at(0)))
+    };
+    let (mut app, range) = open(AnalyticsTab::Searches);
+    assert_eq!(received(&mut app, AnalyticsKind::Searches, range), [], "the cache is being read");
+    searches(&mut app, range, vec![search("sso", 12, None)]);
+    assert_eq!(received(&mut app, AnalyticsKind::FeedbackByPage, range), [], "not on screen");
+    assert_eq!(received(&mut app, AnalyticsKind::Searches, range.step(-1).expect("a range")), []);
+    let expected = [AnalyticsEffect::LoadReceived(AnalyticsKind::Searches, range)];
+    assert_eq!(received(&mut app, AnalyticsKind::Searches, range), expected);
+    let newer = report(range, vec![search("limits", 3, None)], None);
+    let outcome = RowsOutcome { report: Some(newer), end_reason: LoadEndReason::Complete, requests: 0 };
+    let effects = app.update(Msg::Analytics(AnalyticsMsg::Searches(RowsMsg::Ended { range, outcome })), at(0));
+    assert_eq!(analytics_effects(&effects), []);
+    assert!(screen(&app).contains("limits") && !screen(&app).contains("sso"), "{}", screen(&app));
 }

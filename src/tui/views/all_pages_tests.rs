@@ -11,6 +11,7 @@ use crate::model::report::LoadEndReason;
 use crate::model::report::LoadOutcome;
 use crate::model::report::LoadProgress;
 use crate::model::report::SimilarRange;
+use crate::model::team::{ReportKey, ReportKind};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsResponse};
 use crate::tui::confirm::ConfirmDialog;
@@ -904,4 +905,36 @@ fn a_filter_that_is_opened_before_the_cache_is_read_needs_no_load_if_the_cache_h
     test.keys("/");
     test.read_cache(week(), complete_report(week(), now()));
     assert!(test.app.top::<FilterInput>().is_some() && !test.requests_anything());
+}
+
+#[test]
+fn a_report_that_another_member_loaded_is_listed_and_costs_nothing() {
+    let received = |test: &mut LoadFixture, range| {
+        let key = ReportKey { kind: ReportKind::PageViews, range };
+        test.send(Msg::Engine(EngineEvent::ReportReceived(key)));
+    };
+    let reads = |test: &LoadFixture, range| test.effects.contains(&Effect::Views(ViewsEffect::LoadReceived(range)));
+    let mut test = LoadFixture::with_a_response();
+    test.effects.clear();
+    received(&mut test, range("2026-10-01", "2026-10-07"));
+    assert_eq!(test.effects, [], "it is not on screen");
+    received(&mut test, week());
+    assert!(reads(&test, week()), "{:?}", test.effects);
+    test.read_cache(week(), complete_report(week(), now()));
+    assert_eq!(test.app.views.rows().len(), 600);
+    test.keys("a");
+    assert!(test.notice().contains("All pages of this range are loaded"), "{}", test.notice());
+    assert!(!test.requests_anything(), "{:?}", test.effects);
+    // A load of the same range that is running ends as usual.
+    let mut test = LoadFixture::with_cached(interrupted(week()));
+    test.keys("ay");
+    test.effects.clear();
+    received(&mut test, week());
+    assert_eq!(test.effects, []);
+    // Before the screen is opened, nothing is read.
+    let mut test = LoadFixture::before_cache_is_read();
+    test.keys("1");
+    test.read_cache(week(), StoredReport::default());
+    received(&mut test, week_before());
+    assert!(!reads(&test, week_before()));
 }

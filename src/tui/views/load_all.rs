@@ -156,7 +156,7 @@ impl App {
     }
 
     /// Reads the cached pages of the single days of the current range.
-    pub(super) fn load_daily_reports(&self, effects: &mut Vec<Effect>) {
+    pub(in crate::tui) fn load_daily_reports(&self, effects: &mut Vec<Effect>) {
         let range = self.views.query().range;
         if DailyViews::DAYS.contains(&range.days()) {
             effects.push(Effect::Views(ViewsEffect::LoadDailyReports(range)));

@@ -38,6 +38,9 @@ pub enum ViewsEffect {
     },
     /// Loads the cached report of a range, without a request; answered by [`ViewsMsg::CachedReportLoaded`].
     LoadCachedReport(DateRange),
+    /// Loads the report of a range that another member of the team has loaded, without a request; answered by
+    /// [`ViewsMsg::CachedReportLoaded`].
+    LoadReceived(DateRange),
     /// Loads the cached reports of single days of a range, without a request; answered by
     /// [`ViewsMsg::DailyReportsLoaded`].
     LoadDailyReports(DateRange),

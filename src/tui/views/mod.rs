@@ -195,6 +195,20 @@ impl ViewsScreen {
         is_waiting.then(|| self.load_cached())
     }
 
+    /// Returns the effect that reads a complete report that was not loaded here, if its range is listed or was read
+    /// before. While the range is being loaded, the end of that load is awaited.
+    pub(in crate::tui) fn read_received(&mut self, range: DateRange) -> Option<ViewsEffect> {
+        if self.all_pages.active_load().is_some_and(|load| load.range == range) {
+            return None;
+        }
+        let is_used = !matches!(self.load, Load::Idle) || self.table.report().is_some();
+        let is_listed = range == self.query.range && is_used;
+        if is_listed {
+            self.reading_range = Some(range);
+        }
+        (is_listed || self.all_pages.cached_info(range).is_some()).then_some(ViewsEffect::LoadReceived(range))
+    }
+
     fn request_page(&mut self, force: bool) -> Effect {
         self.load.start();
         Effect::Views(ViewsEffect::Load { query: self.query, force })

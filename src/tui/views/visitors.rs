@@ -69,6 +69,11 @@ impl Visitors {
         self.reports.get(&range).is_some_and(Load::is_loading)
     }
 
+    /// Whether the visitors of a range were read and are not being loaded, so that newer ones should be shown.
+    pub(in crate::tui) fn accepts_newer(&self, range: DateRange) -> bool {
+        self.reports.get(&range).is_some_and(|load| !load.is_loading())
+    }
+
     /// Returns the reports for the table; `None` if no visitors are shown.
     pub(super) fn for_table(&self) -> Option<VisitorReports> {
         let known = self.reports.iter().filter_map(|(range, load)| Some((*range, Arc::clone(&load.shown()?.value))));
