@@ -220,6 +220,12 @@ impl Command {
         matches!(self, Self::Jobs(_) | Self::Show(_) | Self::Watch(_))
     }
 
+    /// Whether the command prints analytics, so that reports of the team are received first, and sent if it has loaded
+    /// some.
+    pub(super) fn prints_analytics(&self) -> bool {
+        matches!(self, Self::Views(_) | Self::Searches(_) | Self::Feedback(_) | Self::Visitors(_) | Self::NeedsWork(_))
+    }
+
     /// Whether the command changes jobs, so that the changes are then sent to the team.
     pub(super) fn changes_jobs(&self) -> bool {
         matches!(self, Self::New(_) | Self::Follow(_) | Self::Track(_) | Self::Approve(_) | Self::Merge(_))

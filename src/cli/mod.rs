@@ -113,7 +113,8 @@ fn dispatch(
         .build()
         .map_err(|error| CliError::unusable(format!("Can't start the async runtime: {error}.")))?;
     let result = runtime.block_on(async {
-        if command.as_ref().is_some_and(Command::prints_jobs) {
+        let prints_analytics = command.as_ref().is_some_and(Command::prints_analytics);
+        if prints_analytics || command.as_ref().is_some_and(Command::prints_jobs) {
             team::exchange_briefly(cx).await;
         }
         let changes_jobs = command.as_ref().is_some_and(Command::changes_jobs);
@@ -160,6 +161,8 @@ fn dispatch(
         };
         if changes_jobs && result.is_ok() {
             team::exchange_briefly(cx).await;
+        } else if prints_analytics {
+            team::send_reports_briefly(cx).await;
         }
         result
     });

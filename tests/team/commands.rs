@@ -128,6 +128,41 @@ fn commands_exchange_before_they_print_and_after_they_change_something() {
 }
 
 #[test]
+fn analytics_that_one_member_has_loaded_cost_the_other_no_request() {
+    let Some(mut computers) = Computers::new() else { return };
+    computers.init();
+    for user in ["ana", "bob"] {
+        computers.run(user, &["team", "join"]).expect_exit_code(0);
+    }
+    let load = |user: &str| {
+        let loaded = computers.run(user, &["views", "--all", "--json"]).expect_exit_code(0);
+        serde_json::from_str::<Value>(&loaded.out).expect("JSON")
+    };
+    let of_ana = load("ana");
+    let requests = computers.fixture.sim.requests(Operation::Views);
+    assert!(requests > 0);
+    // No command of bob but this one.
+    let of_bob = load("bob");
+    assert_eq!(of_bob, of_ana);
+    assert!(of_ana["views"].as_array().is_some_and(|rows| !rows.is_empty()), "{of_ana}");
+    assert_eq!(computers.fixture.sim.requests(Operation::Views), requests, "bob needs no request");
+    let unsent = |computers: &Computers| {
+        let status = computers.run("ana", &["team", "status", "--json"]).expect_exit_code(0).json();
+        status["unsentReports"].as_u64()
+    };
+    assert_eq!(unsent(&computers), Some(0));
+    // Without the database, the report waits.
+    computers.server.kill();
+    computers.run("ana", &["searches"]).expect_exit_code(0);
+    assert_eq!(unsent(&computers), Some(1));
+    let text = computers.run("ana", &["team", "status"]).expect_exit_code(0).out;
+    assert!(text.contains("1 report of analytics not sent yet"), "{text}");
+    computers.server.restart();
+    let synced = computers.run("ana", &["team", "sync", "--json"]).expect_exit_code(0).json();
+    assert_eq!(synced["sentReports"], 1, "{synced}");
+}
+
+#[test]
 fn an_administrator_removes_old_jobs_after_a_confirmation() {
     let Some(computers) = Computers::new() else { return };
     computers.init();

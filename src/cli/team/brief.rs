@@ -37,6 +37,16 @@ pub(in crate::cli) async fn exchange_briefly(cx: &mut CommandContext<'_>) {
     }
 }
 
+/// Sends reports of analytics that the team doesn't have. Prints nothing.
+pub(in crate::cli) async fn send_reports_briefly(cx: &mut CommandContext<'_>) {
+    let Ok(Some(settings)) = team_settings(cx.flags, cx.environment) else { return };
+    let Some((store, scope)) = open_shared_store(cx) else { return };
+    if store.unsent_team_reports(&scope, Utc::now()).await.is_ok_and(|unsent| unsent > 0) {
+        exchange_in_store(cx, &settings, &store, &scope, TimeDelta::zero()).await;
+    }
+    store.close().await;
+}
+
 /// Exchanges changes before `docdeck status`, unless the last exchange was recent. Doesn't run a command for the URL,
 /// since that may ask for a password, and prints nothing.
 pub(in crate::cli) fn exchange_before_status(cx: &mut CommandContext<'_>) {
@@ -60,13 +70,21 @@ enum BriefExchange {
     },
 }
 
-/// Exchanges changes unless the last exchange, or the last failure, was less than `min_age` ago. Returns `None` if none is
-/// due, or the project is not shared.
+/// Opens the store and exchanges changes, see [`exchange_in_store`].
 async fn exchange_with(
     cx: &mut CommandContext<'_>,
     settings: &TeamSettings,
     min_age: TimeDelta,
 ) -> Option<BriefExchange> {
+    let (store, scope) = open_shared_store(cx)?;
+    let failed = exchange_in_store(cx, settings, &store, &scope, min_age).await;
+    store.close().await;
+    failed
+}
+
+/// Opens the store. Returns `None` if there is none, or no project is configured. If the store can't be opened, the command
+/// reports it.
+fn open_shared_store(cx: &mut CommandContext<'_>) -> Option<(Store, Scope)> {
     let scope = match resolve(cx.flags, cx.environment).ok()? {
         SetupState::Ready(ready) => ready.scope,
         SetupState::Missing(missing) => missing.scope.clone()?,
@@ -75,13 +93,11 @@ async fn exchange_with(
     if !Store::exists(&folder) {
         return None;
     }
-    // If the store can't be opened, the command reports it.
-    let store = open_store(&folder, true, cx.out).ok()?;
-    let failed = exchange_in_store(cx, settings, &store, &scope, min_age).await;
-    store.close().await;
-    failed
+    Some((open_store(&folder, true, cx.out).ok()?, scope))
 }
 
+/// Exchanges changes unless the last exchange, or the last failure, was less than `min_age` ago. Returns `None` if none is
+/// due, or the project is not shared.
 async fn exchange_in_store(
     cx: &mut CommandContext<'_>,
     settings: &TeamSettings,
@@ -113,6 +129,10 @@ async fn exchange_in_store(
         Ok::<bool, CliError>(matches!(ended, Ok(Ok(_))))
     };
     if matches!(attempt.await, Ok(true)) {
+        return Some(BriefExchange::Done);
+    }
+    // Only a report of analytics did not arrive in time. Jobs are exchanged first.
+    if store.team(scope).await.ok()??.exchanged_at != exchanged_at {
         return Some(BriefExchange::Done);
     }
     let _ = store.set_value(FAILED_AT_KEY, &now.to_rfc3339()).await;
