@@ -3,6 +3,7 @@
 //! tests request limits.
 
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail")]
+#![expect(clippy::indexing_slicing, reason = "a wrong index should fail the test")]
 
 mod ledgers;
 #[path = "../support/slow.rs"]
@@ -30,6 +31,7 @@ use docdeck::model::report::{
     CacheOverview, CachedPages, CachedRange, LoadEndReason, LoadOutcome, Report, StoredReport,
 };
 use docdeck::model::setup::{ExistingSettings, SetupField, SetupProblem, WritePermission};
+use docdeck::model::team::{ReportKey, ReportKind};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsResponse};
 use docdeck::tui::ConfigWriteError;
@@ -69,6 +71,8 @@ enum Step {
     DeliveryChanged(i64, u8),
     /// The service becomes reachable if `true`, otherwise unreachable.
     ConnectionChanged(bool),
+    /// A report arrives that another member of the team has loaded: the number of its kind.
+    ReportReceived(usize),
     /// This many milliseconds pass.
     TimePassed(i64),
     /// The clock is set forward by this many seconds, or back if the number is negative.
@@ -141,6 +145,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         3 => (1_i64..12, 0_u8..6, kinds).prop_map(|(key, status, kind)| Step::JobChanged(key, status, kind)),
         2 => (1_i64..12, 0_u8..7).prop_map(|(prompt, delivery)| Step::DeliveryChanged(prompt, delivery)),
         1 => any::<bool>().prop_map(Step::ConnectionChanged),
+        1 => (0..ReportKind::SHARED.len()).prop_map(Step::ReportReceived),
         2 => (0_i64..4000).prop_map(Step::TimePassed),
         1 => prop_oneof![-7200_i64..7200, -1_000_000_000_i64..1_000_000_000].prop_map(Step::ClockSet),
         1 => Just(Step::Resumed),
@@ -466,7 +471,7 @@ impl TestDashboard {
                 let result = if is_ok { Ok(Timed { value, as_of: now }) } else { Err(failure()) };
                 Msg::Views(ViewsMsg::Loaded { query, result, old: None })
             }
-            Effect::Views(ViewsEffect::LoadCachedReport(range)) => {
+            Effect::Views(ViewsEffect::LoadCachedReport(range) | ViewsEffect::LoadReceived(range)) => {
                 let report = (revision % 2 == 0).then(|| Arc::new(report(range, revision % 4 == 0, now)));
                 let broken_off = report.as_ref().filter(|report| !report.complete).map(|report| report.responses);
                 let stored = StoredReport {
@@ -600,6 +605,11 @@ impl TestDashboard {
                 let next_try = self.now + TimeDelta::seconds(8);
                 let offline = Connection::Offline { reason, next_try: Some(next_try) };
                 self.send(Msg::Engine(EngineEvent::Connection(if live { Connection::Ready } else { offline })));
+            }
+            Step::ReportReceived(kind) => {
+                let range = self.app.views.query().range;
+                let key = ReportKey { kind: ReportKind::SHARED[kind], range };
+                self.send(Msg::Engine(EngineEvent::ReportReceived(key)));
             }
             Step::TimePassed(millis) => {
                 self.now += TimeDelta::milliseconds(millis);

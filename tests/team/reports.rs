@@ -255,6 +255,37 @@ async fn a_report_with_25000_rows_arrives_and_jobs_arrive_before_it() {
     assert!(ana.is_idle().await && bob.is_idle().await);
 }
 
+#[tokio::test]
+async fn a_new_member_receives_the_reports_that_were_loaded_last_first() {
+    let Some(server) = start_database(&[]).await else { return };
+    let ana = Member::join(&server, "ana", "p").await;
+    let days: Vec<DateRange> = range().single_days().collect();
+    // The middle days were loaded last.
+    let minutes = |at: usize| 10 + 10 * i64::try_from(at.abs_diff(5)).expect("few");
+    for (at, day) in days.iter().enumerate() {
+        ana.load_pages(*day, pages(2_000, 10), minutes_ago(minutes(at))).await;
+    }
+    ana.exchange().await;
+    for missing in [3, 6, 9] {
+        let bob = Member::join(&server, "bob", "p").await;
+        let proxy = Proxy::start(server.folder(), usize::MAX, Cut::Request);
+        Member::join(&server, "cam", "p").await.exchange_over(&proxy.url("ana")).await.expect("exchanged");
+        let proxy = Proxy::start(server.folder(), proxy.messages() - missing, Cut::Request);
+        bob.exchange_over(&proxy.url("ana")).await.expect_err("cut");
+        let (mut arrived, mut absent) = (Vec::new(), Vec::new());
+        for (at, day) in days.iter().enumerate() {
+            let list = if bob.report(*day).await.is_some() { &mut arrived } else { &mut absent };
+            list.push(minutes(at));
+        }
+        assert!(!arrived.is_empty() && !absent.is_empty(), "{missing}: {arrived:?} {absent:?}");
+        assert!(arrived.iter().max() <= absent.iter().min(), "{missing}: {arrived:?} {absent:?}");
+        bob.exchange().await;
+        for day in &days {
+            assert!(bob.report(*day).await.is_some(), "{missing}");
+        }
+    }
+}
+
 /// Loads reports of several sizes.
 async fn load_several(member: &Member) {
     member.load_pages(range(), pages(5_000, 100), minutes_ago(30)).await;
