@@ -15,7 +15,7 @@
 //! cli         the commands; mod.rs parses arguments, returns the exit code      all others
 //! runtime     the event loop and the runners of effects                         all others except cli
 //! engine      sending, polling, leases                                          team, api, store, model
-//! team        sharing jobs through PostgreSQL                                   api, store, model
+//! team        sharing jobs and analytics through PostgreSQL                     api, store, model
 //! config      options, environment, configuration file, themes                  api, store, model
 //! sim         the simulated service                                             api, model
 //! api         the HTTP client                                                   model
@@ -80,8 +80,9 @@
 //! [`store::Store::open`] repairs a damaged database: it rebuilds indexes, or copies every readable row into a new file
 //! (`store::salvage`). Recovered prompts are never sent automatically.
 //!
-//! [`mod@team`] exchanges jobs with other computers through PostgreSQL, by the rules of [`model::team`]. `engine::team`
-//! does so at once, books requests in the team's ledger, and decides who polls. A prompt is sent only where it was written.
+//! [`mod@team`] exchanges jobs and reports with other computers through PostgreSQL, by the rules of [`model::team`].
+//! `engine::team` does so at once, books requests in the team's ledger, and decides who polls. A prompt is sent only where
+//! it was written.
 //!
 //! # Analytics
 //!

@@ -145,6 +145,9 @@ mod tests {
         assert_eq!(receiver.next().await, Some(expected));
         receiver.receive(9, "lease 1");
         assert_eq!(receiver.next().await, Some(TeamSignals { lease: true, ..TeamSignals::default() }));
+        receiver.receive(9, "reports 2");
+        receiver.receive(9, "reports 1");
+        assert_eq!(receiver.next().await, Some(TeamSignals { reports: true, ..TeamSignals::default() }));
         receiver.close();
         assert_eq!(receiver.next().await, None);
     }
