@@ -57,13 +57,20 @@ impl Store {
         self.write_in_scope(scope, move |tx, scope| {
             let Some(id) = report_to_extend::<R>(tx, scope, position)? else { return Ok(false) };
             append_response(tx, id, &new, position)?;
-            if new.next_cursor.is_none() {
-                let key = ReportKey { scope, kind: R::KIND, range: position.range, complete: true };
-                if let Some(previous) = find_report(tx, key)? {
-                    delete_report(tx, previous.id)?;
-                }
-                tx.change("UPDATE analytics_report SET complete = 1 WHERE id = ?1", [id])?;
+            if new.next_cursor.is_some() {
+                return Ok(true);
             }
+            let key = ReportKey { scope, kind: R::KIND, range: position.range, complete: true };
+            if let Some(previous) = find_report(tx, key)? {
+                let UnixMillis(as_of) = tx.query_value("SELECT as_of FROM analytics_report WHERE id = ?1", [id])?;
+                // A member of the team may have loaded a newer report meanwhile.
+                if previous.header.is_some_and(|previous| previous.as_of > as_of) {
+                    delete_report(tx, id)?;
+                    return Ok(true);
+                }
+                delete_report(tx, previous.id)?;
+            }
+            tx.change("UPDATE analytics_report SET complete = 1 WHERE id = ?1", [id])?;
             Ok(true)
         })
         .await
@@ -74,7 +81,7 @@ impl Store {
     pub async fn rows_report<R: AnalyticsRow>(&self, scope: &Scope, range: DateRange) -> StoreResult<StoredRows<R>> {
         self.read_in_scope(scope, move |db, scope| {
             let complete = read_report::<R>(db, scope, range, true)?.map(|(report, _)| report);
-            let unfinished = read_report::<R>(db, scope, range, false)?.map(|(report, _)| report);
+            let unfinished = read_unfinished::<R>(db, scope, range)?.map(|(report, _)| report);
             Ok(StoredRows {
                 interrupted_after: unfinished.as_ref().map(|report| report.responses),
                 requests_last_time: complete.as_ref().map(|report| report.responses),
@@ -91,7 +98,7 @@ impl Store {
         range: DateRange,
     ) -> StoreResult<Option<UnfinishedRows<R>>> {
         self.read_in_scope(scope, move |db, scope| {
-            let found = read_report(db, scope, range, false)?;
+            let found = read_unfinished(db, scope, range)?;
             Ok(found.map(|(report, started_at)| UnfinishedRows { report, started_at }))
         })
         .await
@@ -219,6 +226,19 @@ pub(super) fn read_report<R: AnalyticsRow>(
     Ok(merge_responses(db, range, id, header)?.map(|report| (report, started_at)))
 }
 
+/// Reads the unfinished report and when its load was started. Returns `None` if there is none, if it can't be read, or if it
+/// need not be continued, because a complete report is newer. Another member of the team has loaded it.
+fn read_unfinished<R: AnalyticsRow>(
+    db: &Connection,
+    scope: i64,
+    range: DateRange,
+) -> StoreResult<Option<(RowsReport<R>, Time)>> {
+    let complete = find_report(db, ReportKey { scope, kind: R::KIND, range, complete: true })?;
+    let complete_as_of = complete.and_then(|complete| complete.header).map(|header| header.as_of);
+    let unfinished = read_report::<R>(db, scope, range, false)?;
+    Ok(unfinished.filter(|(report, _)| complete_as_of.is_none_or(|complete_as_of| report.as_of >= complete_as_of)))
+}
+
 /// Merges the stored responses of a report. Returns `None` if one of them is missing or can't be read, since the report
 /// would be wrong without some of its rows.
 fn merge_responses<R: AnalyticsRow>(
@@ -266,7 +286,7 @@ fn report_to_extend<R: AnalyticsRow>(
         return Ok(stored.filter(|stored| stored.header.as_ref().is_some_and(continues)).map(|stored| stored.id));
     }
     if let Some(stored) = stored {
-        if !starts_over && read_report::<R>(tx, scope, range, false)?.is_some() {
+        if !starts_over && read_unfinished::<R>(tx, scope, range)?.is_some() {
             return Ok(None);
         }
         delete_report(tx, stored.id)?;

@@ -35,8 +35,18 @@ pub(super) struct LoadingRow {
     pub(super) responses: u32,
     /// When the user restarted the load; `None` if it was not restarted.
     pub(super) restarted_at: Option<Time>,
+    /// The time of the oldest response.
+    as_of: Option<Time>,
     /// The number of duplicate rows in the responses that a migration combined into the first stored part.
     duplicates: u32,
+}
+
+impl LoadingRow {
+    /// Whether the load need not be continued, because there is a complete report that is newer. Another member of the team
+    /// has loaded it.
+    pub(super) fn is_superseded(&self, complete_as_of: Option<Time>) -> bool {
+        self.as_of.zip(complete_as_of).is_some_and(|(as_of, complete_as_of)| as_of < complete_as_of)
+    }
 }
 
 /// Returns the unfinished report of the range, if there is one.
@@ -54,13 +64,14 @@ pub(super) fn find_loadings(
     let (from, to) = range.map(date_columns).unzip();
     let sql =
         "SELECT id, restarted_at, (SELECT coalesce(max(number), 0) FROM views_part WHERE loading = id) AS answers,
-             moved, date_from, date_to
+             (SELECT min(as_of) FROM views_part WHERE loading = id) AS as_of, moved, date_from, date_to
          FROM views_loading WHERE scope = ?1 AND (?2 IS NULL OR date_from = ?2 AND date_to = ?3)";
     let found = db.query_all(sql, params![scope, from, to], |row| {
         let loading = LoadingRow {
             id: row.get("id")?,
             restarted_at: read_optional_time(row, "restarted_at")?,
             responses: row.get("answers")?,
+            as_of: read_optional_time(row, "as_of")?,
             duplicates: row.get("moved")?,
         };
         Ok(read_range(row)?.map(|range| (range, loading)))

@@ -83,10 +83,15 @@ impl Store {
         .await
     }
 
-    /// Returns the unfinished report of the range with the responses received so far, if there is one.
+    /// Returns the unfinished report of the range with the responses received so far, if there is one. Returns `None` if
+    /// another member of the team has loaded all pages since.
     pub async fn unfinished_report(&self, scope: &Scope, range: DateRange) -> StoreResult<Option<UnfinishedReport>> {
         self.read_in_scope(scope, move |db, scope| {
-            let Some(loading) = loading::find_loading(db, scope, range)? else { return Ok(None) };
+            let complete_as_of = find_complete(db, scope, range)?.map(|(_, complete)| complete.as_of);
+            let loading = loading::find_loading(db, scope, range)?;
+            let Some(loading) = loading.filter(|loading| !loading.is_superseded(complete_as_of)) else {
+                return Ok(None);
+            };
             let restarted_at = loading.restarted_at;
             Ok(loading::merge_parts(db, range, &loading)?.map(|report| UnfinishedReport { report, restarted_at }))
         })
@@ -167,7 +172,10 @@ fn add_to_report(
         loading::delete_loading(tx, loading.id)?;
     }
     let complete = ReportMerge::add_or_start(so_far, range, response, true, as_of).into_report();
-    replace_complete(tx, scope, &Report { responses: number, ..complete })?;
+    // A member of the team may have loaded a newer report meanwhile.
+    if find_complete(tx, scope, range)?.is_none_or(|(_, previous)| previous.as_of <= complete.as_of) {
+        replace_complete(tx, scope, &Report { responses: number, ..complete })?;
+    }
     Ok(true)
 }
 
@@ -180,10 +188,14 @@ pub(super) fn replace_complete(tx: &Transaction<'_>, scope: i64, report: &Report
 }
 
 /// Returns the unfinished report of the response's range. If `next` is the first response of a report and the stored
-/// unfinished report can't be read, deletes that report and returns `None`.
+/// unfinished report can't be read or need not be continued, deletes that report and returns `None`.
 fn find_unfinished(tx: &Transaction<'_>, scope: i64, next: &ReportResponse) -> StoreResult<Option<LoadingRow>> {
     let Some(loading) = loading::find_loading(tx, scope, next.range)? else { return Ok(None) };
-    if next.number == 1 && loading::merge_parts(tx, next.range, &loading)?.is_none() {
+    if next.number > 1 {
+        return Ok(Some(loading));
+    }
+    let complete_as_of = find_complete(tx, scope, next.range)?.map(|(_, complete)| complete.as_of);
+    if loading.is_superseded(complete_as_of) || loading::merge_parts(tx, next.range, &loading)?.is_none() {
         loading::delete_loading(tx, loading.id)?;
         return Ok(None);
     }
@@ -213,7 +225,8 @@ pub(super) fn read_counts(row: &Row<'_>) -> rusqlite::Result<Counts> {
 
 fn find_cached(db: &Connection, scope: i64, range: DateRange) -> StoreResult<StoredReport> {
     let complete = find_complete(db, scope, range)?;
-    let loading = loading::find_loading(db, scope, range)?;
+    let complete_as_of = complete.as_ref().map(|(_, report)| report.as_of);
+    let loading = loading::find_loading(db, scope, range)?.filter(|loading| !loading.is_superseded(complete_as_of));
     let interrupted_after = loading.as_ref().map(|loading| loading.responses);
     let last_time = complete.as_ref().map(|(_, report)| report.responses);
     let similar = if complete.is_some() { None } else { similar_range(db, scope, range)? };

@@ -102,7 +102,8 @@
 //! that was cut continues with the missing parts, since they are marked with the version, a time and a hash of the
 //! content. A receiver reads the headers after its cursor, those of the last 90 days and the newest first, and then the
 //! parts of the reports that it lacks, at most 1 MB at once. It checks the hash, and stores each report as if it had been
-//! loaded there, in one transaction; a load that is not finished stays. The cursor moves only when all are stored.
+//! loaded there, in one transaction. A load that is not finished stays, but if the report is newer, the load is not
+//! continued later, and when it ends, it doesn't replace the report. The cursor moves only when all are stored.
 //!
 //! Since members can't delete anything, the next member who sends a report empties the parts of those that are older than
 //! 90 days.

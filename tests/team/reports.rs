@@ -8,11 +8,11 @@ use crate::{Member, address, now, start_database, text};
 use chrono::{Days, TimeDelta};
 use docdeck::engine::TeamAccess;
 use docdeck::model::Time;
-use docdeck::model::analytics::{Feedback, PageFeedback, RowsPlan, RowsResponse, Search};
+use docdeck::model::analytics::{Cursor, Feedback, PageFeedback, RowsPlan, RowsResponse, Search};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::log::Operation;
 use docdeck::model::period::DateRange;
-use docdeck::model::report::{LoadPlan, Report};
+use docdeck::model::report::{LoadEndReason, LoadPlan, Report};
 use docdeck::model::views::{Count, Counts, PageRow, ViewsResponse};
 use docdeck::sim::{Sim, SimOptions};
 use docdeck::store::{ReportResponse, ResponsePosition, Store};
@@ -136,6 +136,71 @@ async fn what_one_member_loads_costs_the_others_no_request() {
     assert_eq!(server.sql("SELECT count(*) FROM docdeck.report WHERE kind IN ('feedback', 'questions')"), "0");
     ana.engine.stop().await;
     bob.engine.stop().await;
+}
+
+#[tokio::test]
+async fn an_interrupted_load_is_not_continued_after_another_member_has_loaded_everything() {
+    let Some(server) = start_database(&[]).await else { return };
+    let sim = Sim::start(SimOptions { jobs: 0, pages: 1_200, ..SimOptions::default() }).await.expect("a simulator");
+    let ana = start_engine(&sim, &server, "ana").await;
+    let mut bob = start_engine(&sim, &server, "bob").await;
+    let pages = |max_requests| LoadPlan { range: range(), from_start: false, max_requests, stop_at_percent: None };
+    let rows = |max_requests| RowsPlan { range: range(), max_requests, from_start: false };
+    assert_eq!(bob.engine.load_all(pages(1)).await.end_reason, LoadEndReason::RequestLimit);
+    assert_eq!(bob.engine.load_rows::<PageRow>(rows(1)).await.end_reason, LoadEndReason::RequestLimit);
+    let stored = bob.engine.cached_report(range()).await.expect("read");
+    assert_eq!(stored.interrupted_after, Some(1));
+    // Responses of the same millisecond would count as equally new.
+    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    let loaded = ana.engine.load_all(pages(100)).await;
+    let visitors = ana.engine.load_rows::<PageRow>(rows(100)).await;
+    for _ in 0..2 {
+        bob.wait_for_event("both reports", |event| matches!(event, EngineEvent::ReportReceived(_)).then_some(())).await;
+    }
+    assert_eq!(bob.engine.cached_report(range()).await.expect("read").interrupted_after, None);
+    let shown = bob.engine.load_all(pages(100)).await;
+    assert_eq!((shown.requests, &shown.end_reason), (0, &LoadEndReason::Complete));
+    assert_eq!(shown.report.expect("a report").rows, loaded.report.expect("a report").rows);
+    let shown = bob.engine.load_rows::<PageRow>(rows(100)).await;
+    assert_eq!((shown.requests, &shown.end_reason), (0, &LoadEndReason::Complete));
+    assert_eq!(shown.report.expect("a report").rows, visitors.report.expect("a report").rows);
+    // A new load replaces both.
+    let again = bob.engine.load_all(LoadPlan { from_start: true, ..pages(100) }).await;
+    assert_eq!((again.requests, again.end_reason), (5, LoadEndReason::Complete));
+    let again = bob.engine.load_rows::<PageRow>(RowsPlan { from_start: true, ..rows(100) }).await;
+    assert_eq!((again.requests, again.end_reason), (5, LoadEndReason::Complete));
+    ana.engine.stop().await;
+    bob.engine.stop().await;
+}
+
+#[tokio::test]
+async fn a_load_that_began_before_a_newer_report_arrived_ends_without_replacing_it() {
+    let Some(server) = start_database(&[]).await else { return };
+    let (ana, bob) = (Member::join(&server, "ana", "p").await, Member::join(&server, "bob", "p").await);
+    let add = async |number, minutes| {
+        let response = ViewsResponse { has_more: Some(number == 1), ..pages(3, 7) };
+        let (complete, as_of) = (number == 2, minutes_ago(minutes));
+        let next = ReportResponse { range: range(), number, response, complete, as_of, restarted_at: None };
+        bob.store.add_report_response(&bob.scope, next).await.expect("stored")
+    };
+    let started_at = minutes_ago(40);
+    let add_search = async |number: u32, minutes| {
+        let next = (number == 1).then(|| Cursor::new("more").expect("a cursor"));
+        let response = RowsResponse { next, ..searches(&format!("of bob {number}")) };
+        let as_of = minutes_ago(minutes);
+        let position = ResponsePosition { range: range(), number, as_of, started_at, starts_over: false };
+        bob.store.save_rows_response(&bob.scope, &response, position).await.expect("stored")
+    };
+    assert!(add(1, 40).await && add_search(1, 40).await);
+    ana.load_pages(range(), pages(4, 900), minutes_ago(20)).await;
+    ana.load_searches("of ana", minutes_ago(20)).await;
+    ana.exchange().await;
+    bob.exchange().await;
+    assert!(add(2, 10).await && add_search(2, 10).await);
+    assert_eq!(bob.report(range()).await.map(|report| report.rows.len()), Some(4));
+    assert_eq!(bob.queries().await, ["of ana"]);
+    assert!(bob.store.unfinished_rows::<Search>(&bob.scope, range()).await.expect("read").is_none());
+    assert!(bob.is_idle().await && ana.is_idle().await);
 }
 
 #[tokio::test]
