@@ -21,6 +21,8 @@ pub(crate) mod postgres;
 pub(crate) mod pty;
 pub(crate) mod server;
 pub(crate) mod slow;
+#[cfg(unix)]
+pub(crate) mod small_disk;
 pub(crate) mod tls;
 
 use docdeck::model::endpoint::Scope;

@@ -1,6 +1,7 @@
 //! A PostgreSQL server in its own folder, which the tests start and stop. It listens only on a socket in this folder, and
 //! on 127.0.0.1 if a test asks for TLS.
 
+use super::small_disk::SmallDisk;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
@@ -17,6 +18,8 @@ pub(crate) struct Postgres {
     settings: Vec<String>,
     port: String,
     server: Option<Child>,
+    /// The disk with the data folder, if it is not on that of the tests.
+    disk: Option<SmallDisk>,
 }
 
 impl Drop for Postgres {
@@ -29,6 +32,21 @@ impl Postgres {
     /// Starts a server with an empty database. Returns `None` and prints that the test is skipped if PostgreSQL is not
     /// installed.
     pub(crate) fn start(settings: &[&str]) -> Option<Self> {
+        let mut server = Self::prepare(settings)?;
+        server.restart();
+        Some(server)
+    }
+
+    /// Like [`Self::start`], with the data on a small disk of their own. Also returns `None` if the tests may not mount one.
+    pub(crate) fn start_on_small_disk() -> Option<Self> {
+        let mut server = Self::prepare(&["max_wal_size=32MB", "min_wal_size=32MB"])?;
+        server.disk = Some(SmallDisk::mount_over(&server.data_folder(), "64m")?);
+        server.restart();
+        Some(server)
+    }
+
+    /// Returns a server that is not started yet.
+    fn prepare(settings: &[&str]) -> Option<Self> {
         let Some(bin) = installed_programs() else {
             eprintln!("skipped: PostgreSQL is not installed on this computer");
             return None;
@@ -38,14 +56,21 @@ impl Postgres {
         give_to_server(folder.path());
         let port = settings.iter().find_map(|setting| setting.strip_prefix("port=")).unwrap_or("5432").to_owned();
         let settings = settings.iter().map(|setting| (*setting).to_owned()).collect();
-        let mut server = Self { folder, bin, settings, port, server: None };
-        server.restart();
-        Some(server)
+        Some(Self { folder, bin, settings, port, server: None, disk: None })
     }
 
     /// Starts the server again after [`Self::kill`].
     pub(crate) fn restart(&mut self) {
-        let mut command = as_server_user(&self.bin.join("postgres"));
+        let program = self.bin.join("postgres");
+        let mut command = match &self.disk {
+            Some(disk) => {
+                let mut command = disk.command();
+                let server = as_server_user(&program);
+                command.arg(server.get_program()).args(server.get_args());
+                command
+            }
+            None => as_server_user(&program),
+        };
         command.arg("-D").arg(self.data_folder()).arg("-k").arg(self.folder.path());
         for setting in ["listen_addresses=", "fsync=off", "max_connections=60", "shared_buffers=16MB"]
             .into_iter()
@@ -78,6 +103,11 @@ impl Postgres {
         self.kill();
         std::fs::write(self.data_folder().join("pg_hba.conf"), lines).expect("written");
         self.restart();
+    }
+
+    /// Returns the disk of a server that was started with [`Self::start_on_small_disk`].
+    pub(crate) fn disk(&self) -> &SmallDisk {
+        self.disk.as_ref().expect("a disk of its own")
     }
 
     pub(crate) fn data_folder(&self) -> PathBuf {

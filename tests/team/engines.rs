@@ -23,11 +23,11 @@ async fn start(sim: &Sim, server: &Postgres, name: &str, store: Store) -> Engine
     EngineFixture::start_as_member(sim, store, access).await
 }
 
-async fn start_in_memory(sim: &Sim, server: &Postgres, name: &str) -> EngineFixture {
+pub(crate) async fn start_in_memory(sim: &Sim, server: &Postgres, name: &str) -> EngineFixture {
     start(sim, server, name, Store::in_memory().expect("a store")).await
 }
 
-async fn wait_for_status(member: &mut EngineFixture, wanted: fn(TeamStatus) -> bool) {
+pub(crate) async fn wait_for_status(member: &mut EngineFixture, wanted: fn(TeamStatus) -> bool) {
     member
         .wait_for_event("the state of the exchange", |event| match event {
             EngineEvent::Team(status) if wanted(*status) => Some(()),
@@ -45,7 +45,7 @@ async fn wait_for_title(member: &mut EngineFixture, title: &str) -> Job {
         .await
 }
 
-async fn wait_for_team_budget(member: &mut EngineFixture, wanted: impl Fn(&Budget) -> bool) -> Budget {
+pub(crate) async fn wait_for_team_budget(member: &mut EngineFixture, wanted: impl Fn(&Budget) -> bool) -> Budget {
     // An earlier event may have had it.
     member.engine.emit_budgets().await;
     member

@@ -10,6 +10,7 @@ mod commands;
 mod database;
 mod engines;
 mod exchanging;
+mod full_disk;
 mod interrupted;
 mod lease;
 mod proxy;
@@ -34,13 +35,17 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Starts a server with the schema, the organizations `docs` and `other`, and a login for each.
 async fn start_database(settings: &[&str]) -> Option<Postgres> {
-    let server = Postgres::start(settings)?;
+    Some(with_schema(Postgres::start(settings)?).await)
+}
+
+/// Creates the schema, the organizations `docs` and `other`, and a login for each.
+async fn with_schema(server: Postgres) -> Postgres {
     let connection = connect(&server.url("admin")).await.expect("connected");
     for name in ["docs", "other"] {
         team::create(&connection, &OrganizationName::new(name).expect("a name")).await.expect("created");
     }
     server.sql("CREATE ROLE ana LOGIN IN ROLE docdeck_docs; CREATE ROLE eve LOGIN IN ROLE docdeck_other");
-    Some(server)
+    server
 }
 
 fn address(url: &str) -> TeamAddress {

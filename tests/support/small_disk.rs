@@ -1,0 +1,74 @@
+//! A small disk for the data of a server: a file system in memory that only the server's processes see. It can be filled,
+//! so that every file that has to grow fails as on a real disk.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+/// Mounted in the name space of a process of its own, so the disk is gone when that process ends.
+pub(crate) struct SmallDisk {
+    keeper: Child,
+    /// The process ends when this closes, even if the test is killed.
+    _input: ChildStdin,
+    path: PathBuf,
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = self.keeper.kill();
+        let _ = self.keeper.wait();
+    }
+}
+
+impl SmallDisk {
+    /// Mounts a disk of this size at the folder and copies the folder's contents to it. Returns `None` if this process may
+    /// not mount anything.
+    pub(crate) fn mount_over(folder: &Path, size: &str) -> Option<Self> {
+        let script = "mkdir \"$0.small\" && mount -t tmpfs -o size=\"$1\" tmpfs \"$0.small\" && cp -a \"$0/.\" \"$0.small\" \
+             && mount --move \"$0.small\" \"$0\" && echo mounted && exec cat";
+        let mut command = Command::new("unshare");
+        command.args(["-m", "sh", "-c", script]).arg(folder).arg(size);
+        let mut keeper =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("util-linux");
+        let input = keeper.stdin.take().expect("stdin");
+        let mut line = String::new();
+        BufReader::new(keeper.stdout.take().expect("stdout")).read_line(&mut line).expect("read");
+        let disk = Self { keeper, _input: input, path: folder.to_owned() };
+        if line.trim() == "mounted" {
+            return Some(disk);
+        }
+        let mut error = String::new();
+        let mut disk = disk;
+        let _ = disk.keeper.stderr.take().expect("stderr").read_to_string(&mut error);
+        eprintln!("skipped: nothing can be mounted here: {error}");
+        None
+    }
+
+    /// Returns a command to which a program and its arguments must be added. The program sees the disk.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--target={}", self.keeper.id())).args(["--mount", "--"]);
+        command
+    }
+
+    /// Fills the disk to the last byte.
+    pub(crate) fn fill(&self) {
+        let mut filler = std::fs::File::create(self.filler()).expect("created");
+        let full = loop {
+            if let Err(error) = filler.write_all(&[1; 4096]) {
+                break error;
+            }
+        };
+        assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
+    }
+
+    pub(crate) fn free(&self) {
+        std::fs::remove_file(self.filler()).expect("removed");
+    }
+
+    /// The path of the file that fills the disk, as seen from outside of the name space.
+    fn filler(&self) -> PathBuf {
+        let root = PathBuf::from(format!("/proc/{}/root", self.keeper.id()));
+        root.join(self.path.strip_prefix("/").expect("an absolute path")).join("filler")
+    }
+}
