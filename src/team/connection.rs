@@ -207,12 +207,14 @@ impl TeamAddress {
     }
 }
 
-/// Whether the server is shutting down or restarting, is out of space, or ended the statement because it took too long or
-/// conflicted with another. Then the exchange can be repeated later.
+/// Whether the server is shutting down or restarting, is out of space, has trouble with its disk, or ended the statement
+/// because it took too long or conflicted with another. Then the exchange can be repeated later.
 fn is_temporary_error(code: &SqlState) -> bool {
     code == &SqlState::LOCK_NOT_AVAILABLE
         || code == &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
-        || ["08", "40", "53", "57"].iter().any(|class| code.code().starts_with(class))
+        // The server reports a used-up quota as an internal error.
+        || code == &SqlState::INTERNAL_ERROR
+        || ["08", "40", "53", "57", "58"].iter().any(|class| code.code().starts_with(class))
 }
 
 fn is_login_error(code: &SqlState) -> bool {
@@ -235,4 +237,25 @@ fn innermost_reason(error: &tokio_postgres::Error) -> String {
         source = cause.source();
     }
     text.split(" (os error").next().unwrap_or_default().to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_errors_that_can_end_by_themselves_are_temporary() {
+        let temporary = [
+            SqlState::DISK_FULL,
+            SqlState::IO_ERROR,
+            SqlState::INTERNAL_ERROR,
+            SqlState::TOO_MANY_CONNECTIONS,
+            SqlState::ADMIN_SHUTDOWN,
+            SqlState::T_R_SERIALIZATION_FAILURE,
+            SqlState::LOCK_NOT_AVAILABLE,
+        ];
+        assert!(temporary.iter().all(is_temporary_error));
+        let others = [SqlState::INSUFFICIENT_PRIVILEGE, SqlState::UNDEFINED_TABLE, SqlState::DATA_CORRUPTED];
+        assert!(!others.iter().any(is_temporary_error));
+    }
 }
