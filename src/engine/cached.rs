@@ -1,7 +1,7 @@
 //! Reads fresh analytics from the store without an engine: cached data needs neither an API key nor a request. The
 //! engine determines by the same rule what is fresh.
 
-use super::clock::{ServiceClock, load_clock_offset, local_now};
+use super::clock::{ServiceClock, local_now};
 use super::reports::read_failure;
 use super::views::is_fresh;
 use crate::model::Time;
@@ -29,7 +29,7 @@ impl<'a> StoredViews<'a> {
     /// # Errors
     /// The store can't be read.
     pub async fn open(store: &'a Store, scope: &'a Scope) -> Result<Self, Failure> {
-        let offset = load_clock_offset(store, scope).await.map_err(read_failure)?;
+        let offset = store.service_clock_offset(scope).await.map_err(read_failure)?;
         Ok(Self { store, scope, clock: ServiceClock::new(local_now(), offset) })
     }
 

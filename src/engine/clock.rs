@@ -4,8 +4,6 @@
 //! jump makes used requests available again. Local wall time is used for times in the store and on screen.
 
 use crate::model::Time;
-use crate::model::endpoint::Scope;
-use crate::store::{Store, StoreError};
 use chrono::{SubsecRound, TimeDelta, Utc};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -27,13 +25,6 @@ pub async fn sleep_until(wake: Option<Instant>) {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
     }
-}
-
-/// Returns how far the service's clock was ahead of the local clock when an instance last saved this offset; `None` if
-/// none was saved.
-pub(super) async fn load_clock_offset(store: &Store, scope: &Scope) -> Result<Option<TimeDelta>, StoreError> {
-    let saved = store.value(&scope.clock_key()).await?;
-    Ok(saved.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds))
 }
 
 /// A moment on the service's clock and the same moment on the monotonic clock.

@@ -1,7 +1,7 @@
 //! The state that the engine's tasks and its handle share (client, store, clock, leases), and the methods that emit
 //! events. A task's own state is in the task's module.
 
-use super::clock::{ClockUpdate, ServiceClock, load_clock_offset, local_now};
+use super::clock::{ClockUpdate, ServiceClock, local_now};
 use super::hook::{Hook, HookChange};
 use super::hosts::{HostDirectory, RefreshCommand};
 use super::lease::{Instance, LeaseRole, Leases};
@@ -117,7 +117,7 @@ impl EngineState {
             Some(_) => Some(store.data_version().await.map_err(failure)?),
             None => None,
         };
-        let offset = load_clock_offset(&store, &scope).await.map_err(failure)?;
+        let offset = store.service_clock_offset(&scope).await.map_err(failure)?;
         let revision = store.revision(&scope).await.map_err(failure)?;
         let prunes = store.prune_count().await.map_err(failure)?;
         let is_shared = team.is_some() && store.team(&scope).await.map_err(failure)?.is_some();

@@ -3,6 +3,8 @@
 use super::Store;
 use super::error::StoreResult;
 use super::query::Query as _;
+use crate::model::endpoint::Scope;
+use chrono::TimeDelta;
 use rusqlite::{Connection, Transaction};
 
 impl Store {
@@ -16,6 +18,13 @@ impl Store {
     pub async fn value(&self, key: &str) -> StoreResult<Option<String>> {
         let key = key.to_owned();
         self.read(move |db| get(db, &key)).await
+    }
+
+    /// Returns how far the service's clock was ahead of the local clock when an instance last saved this offset; `None` if
+    /// none was saved.
+    pub async fn service_clock_offset(&self, scope: &Scope) -> StoreResult<Option<TimeDelta>> {
+        let saved = self.value(&scope.clock_key()).await?;
+        Ok(saved.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds))
     }
 }
 

@@ -7,8 +7,9 @@ use super::error::TeamError;
 use super::signals::{LEDGER_PAYLOAD, channel};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::ledger::Quota;
+use crate::model::ledger::{Quota, RATE_LIMIT_WINDOW};
 use crate::model::team::{TeamClock, booking_window};
+use crate::store::Store;
 use tokio_postgres::types::Type;
 
 /// The clock of the database as a row of a query, in milliseconds.
@@ -50,6 +51,33 @@ pub struct LedgerCount {
     pub used: u32,
     /// When the oldest request stops counting; `None` if there is none.
     pub resets_at: Option<Time>,
+}
+
+/// Reports the requests of this computer that could not be booked when they were sent, for a command without an engine.
+/// `now` is the local time.
+///
+/// # Errors
+/// The connection is lost, or the store can't be used. What was reported before stays.
+pub async fn report_unbooked_requests(
+    connection: &TeamConnection,
+    store: &Store,
+    scope: &Scope,
+    now: Time,
+) -> Result<(), TeamError> {
+    let Some(team) = store.team(scope).await? else { return Ok(()) };
+    let offset = store.service_clock_offset(scope).await?.unwrap_or_default();
+    let since = now.checked_add_signed(offset).unwrap_or(now) - RATE_LIMIT_WINDOW;
+    let uses = store.unreported_uses(scope, since).await?;
+    if uses.is_empty() {
+        return Ok(());
+    }
+    let clock = connection.clock().await?;
+    for unreported in &uses {
+        let limit = TeamLimit { organization: &team.organization, scope, quota: unreported.quota };
+        let at = unreported.at.checked_sub_signed(offset).unwrap_or(unreported.at);
+        connection.report_use(limit, &unreported.booking, clock.to_team(at)).await?;
+    }
+    Ok(store.forget_reported_uses(&uses).await?)
 }
 
 impl TeamConnection {

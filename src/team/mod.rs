@@ -148,7 +148,7 @@ pub use exchange::{
 };
 pub use forget::{ForgetReport, forget};
 pub use lease::{LEASE_DURATION, LeaseAttempt, PollLease};
-pub use ledger::{LedgerCount, TeamLimit};
+pub use ledger::{LedgerCount, TeamLimit, report_unbooked_requests};
 pub use reports::ReportStep;
 pub use schema::{OrganizationName, create, sql_for_administrator, supported_version};
 pub use signals::TeamSignals;

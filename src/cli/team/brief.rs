@@ -9,7 +9,7 @@ use crate::config::{SetupState, TeamSettings, data_folder, resolve, team_setting
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::store::Store;
-use crate::team::{TeamAddress, TeamConnection, exchange};
+use crate::team::{TeamAddress, TeamConnection, exchange, report_unbooked_requests};
 use chrono::{TimeDelta, Utc};
 use std::time::Duration;
 
@@ -122,11 +122,12 @@ async fn exchange_in_store(
         let address = TeamAddress::new(&url, settings.roots()?)?;
         let exchange = async {
             let connection = TeamConnection::open_checked(&address, CONNECT_TIMEOUT).await?;
-            exchange(&connection, store, scope, settings.name.as_str(), now).await
+            exchange(&connection, store, scope, settings.name.as_str(), now).await?;
+            report_unbooked_requests(&connection, store, scope, now).await
         };
         // A command that prints the URL may ask for a password, so it isn't limited to a second.
         let ended = tokio::time::timeout(TIME_LIMIT, exchange).await;
-        Ok::<bool, CliError>(matches!(ended, Ok(Ok(_))))
+        Ok::<bool, CliError>(matches!(ended, Ok(Ok(()))))
     };
     if matches!(attempt.await, Ok(true)) {
         return Some(BriefExchange::Done);

@@ -14,7 +14,7 @@ use crate::model::time_format::json_time;
 use crate::store::TeamMembership;
 use crate::team::{
     ExchangeReport, OrganizationName, TeamAddress, TeamConnection, TeamError, TeamMember, exchange,
-    exchange_with_progress, members,
+    exchange_with_progress, members, report_unbooked_requests,
 };
 use crate::tui::format::plural;
 use chrono::Utc;
@@ -120,7 +120,10 @@ async fn sync_session(
         return Err(CliError::unusable("This project is not shared. Share it with `docdeck team join`."));
     }
     let connection = TeamConnection::open_checked(address, CONNECT_TIMEOUT).await?;
-    Ok(exchange(&connection, &session.store, &session.scope, settings.name.as_str(), Utc::now()).await?)
+    let (store, scope, now) = (&session.store, &session.scope, Utc::now());
+    let report = exchange(&connection, store, scope, settings.name.as_str(), now).await?;
+    report_unbooked_requests(&connection, store, scope, now).await?;
+    Ok(report)
 }
 
 fn exchange_line(report: &ExchangeReport) -> String {
