@@ -7,12 +7,16 @@
 
 mod budget;
 mod commands;
+mod cut_off;
 mod database;
 mod engines;
 mod exchanging;
 mod full_disk;
+mod holding_proxy;
 mod interrupted;
+mod killed;
 mod lease;
+mod programs;
 mod proxy;
 mod reports;
 

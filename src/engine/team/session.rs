@@ -432,6 +432,12 @@ mod tests {
     }
 
     #[test]
+    fn another_member_tries_to_take_a_lease_over_within_15_seconds_after_its_last_renewal() {
+        assert!(LEASE_DURATION + TAKEOVER_DELAY.mul_f64(1.5) < Duration::from_secs(14));
+        assert!(RENEWAL_INTERVAL * 2 < LEASE_DURATION.saturating_sub(LEASE_MARGIN));
+    }
+
+    #[test]
     fn the_pause_grows_to_a_minute_and_is_random() {
         for failures in 1..40 {
             let pause = pause_after(failures, true);
