@@ -17,9 +17,14 @@ use docdeck::store::Store;
 use std::time::Duration;
 
 async fn start(sim: &Sim, server: &Postgres, name: &str, store: Store) -> EngineFixture {
+    start_over(sim, &server.url("ana"), name, store).await
+}
+
+/// Starts the engine of a member that reaches the database over this URL.
+pub(crate) async fn start_over(sim: &Sim, url: &str, name: &str, store: Store) -> EngineFixture {
     let scope = crate::support::scope_of(sim);
     store.join_team(&scope, "docs").await.expect("joined");
-    let access = TeamAccess { address: address(&server.url("ana")), name: text(name) };
+    let access = TeamAccess { address: address(url), name: text(name) };
     EngineFixture::start_as_member(sim, store, access).await
 }
 
@@ -36,7 +41,7 @@ pub(crate) async fn wait_for_status(member: &mut EngineFixture, wanted: fn(TeamS
         .await;
 }
 
-async fn wait_for_title(member: &mut EngineFixture, title: &str) -> Job {
+pub(crate) async fn wait_for_title(member: &mut EngineFixture, title: &str) -> Job {
     member
         .wait_for_event("the new title", |event| match event {
             EngineEvent::Job(row) if row.local.title.as_str() == title => Some((**row).clone()),
@@ -56,7 +61,7 @@ pub(crate) async fn wait_for_team_budget(member: &mut EngineFixture, wanted: imp
         .await
 }
 
-async fn rename(member: &EngineFixture, job: &Job, title: &str) {
+pub(crate) async fn rename(member: &EngineFixture, job: &Job, title: &str) {
     let title = LocalChange::Title(Some(text(title)));
     member.store.change_jobs(&[job.key], title, crate::now()).await.expect("changed");
 }

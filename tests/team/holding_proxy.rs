@@ -66,8 +66,18 @@ impl HoldingProxy {
         Self { folder, hold }
     }
 
+    /// Forwards and counts all messages.
+    pub(crate) fn counting(server: &Path) -> Self {
+        Self::start(server, usize::MAX, Cut::Request, Then::Silence)
+    }
+
     pub(crate) fn url(&self, user: &str) -> String {
         format!("postgres://{user}@/postgres?host={}", self.folder.path().display())
+    }
+
+    /// Returns how many messages docdeck has sent, over all connections.
+    pub(crate) fn messages(&self) -> usize {
+        self.hold.messages.load(Ordering::SeqCst)
     }
 
     /// Whether the message has arrived.

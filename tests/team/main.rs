@@ -13,6 +13,7 @@ mod engines;
 mod exchanging;
 mod full_disk;
 mod holding_proxy;
+mod idle;
 mod interrupted;
 mod killed;
 mod lease;
