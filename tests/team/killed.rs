@@ -34,7 +34,7 @@ fn killed_at_any_message_while_it_books_docdeck_sends_nothing_twice_and_every_re
     let sent = || team.fixture.sim.requests(Operation::Create);
     let mut kills: u64 = 0;
     for cut in [Cut::Request, Cut::Answer] {
-        for at in sample(0..60, 3) {
+        for at in sample(0..60, 4) {
             let prompt = format!("{cut:?} {at} [sim:seconds=6000]");
             if team.kill_at(at, cut, &["new", &prompt], || false) == End::Finished {
                 assert!(at > 8, "only {at} messages");
@@ -88,11 +88,11 @@ fn killed_at_any_message_while_it_takes_or_has_the_lease_docdeck_blocks_nobody_f
     let mut token: i64 = 0;
     let mut ends = Vec::new();
     for cut in [Cut::Request, Cut::Answer] {
-        for at in sample(0..60, 3) {
+        for at in sample(0..60, 4) {
             let context = format!("{cut:?} {at}");
             let before = polls();
             // A docdeck that polls with the lease has sent all messages up to its renewal.
-            let is_polling = || !team.holder().is_empty() && polls() > before;
+            let is_polling = || polls() > before && !team.holder().is_empty();
             ends.push(team.kill_at(at, cut, &["wait", &id], is_polling));
             let limit = LEASE_DURATION.as_secs();
             let too_long =
