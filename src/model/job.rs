@@ -94,7 +94,7 @@ pub struct LocalState {
 }
 
 /// What other members of the team did about a job. All names are those of other members: what was done on this computer
-/// is `None`, like what is unknown.
+/// is `None`, like what is unknown, except for the end of the pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TeamActivity {
     /// Who started the job.
@@ -103,8 +103,17 @@ pub struct TeamActivity {
     pub followed_up_by: Option<CleanText>,
     /// Who dismissed the job; `None` if it is not dismissed.
     pub dismissed_by: Option<CleanText>,
-    /// Who merged or closed the job's pull request with docdeck. Empty if that was done on this computer.
-    pub pr_ended_by: Option<CleanText>,
+    /// Who merged or closed the job's pull request with docdeck.
+    pub pr_ended_by: Option<PullRequestEnder>,
+}
+
+/// Who merged or closed a pull request with docdeck.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PullRequestEnder {
+    /// The user of this computer.
+    User,
+    /// Another member of the team.
+    Member(CleanText),
 }
 
 /// The groups of the jobs list, most urgent first.

@@ -3,7 +3,7 @@
 //! the list at compile time.
 
 use crate::model::Time;
-use crate::model::job::{Job, JobKey, LocalState, TeamActivity};
+use crate::model::job::{Job, JobKey, LocalState, PullRequestEnder, TeamActivity};
 use crate::model::prompt::{DeliveryKind, EventKind, JobEvent, Prompt, PromptId, PromptKind};
 use crate::model::pull_request::{PullRequest, PullRequestFact, PullRequestTurn};
 use crate::model::remote_job::{JobId, JobSource, RemoteState, Status};
@@ -255,7 +255,10 @@ fn read_team_activity(row: &Row<'_>) -> Result<Option<Box<TeamActivity>>> {
         author: row.get(job_column!("author"))?,
         followed_up_by: row.get(job_column!("followed_up_by"))?,
         dismissed_by: row.get(job_column!("dismissed_by"))?,
-        pr_ended_by: row.get(job_column!("pr_ended_by"))?,
+        pr_ended_by: row.get::<_, Option<CleanText>>(job_column!("pr_ended_by"))?.map(|name| {
+            // An empty name stands for this computer.
+            if name.is_empty() { PullRequestEnder::User } else { PullRequestEnder::Member(name) }
+        }),
     };
     Ok((activity != TeamActivity::default()).then(|| Box::new(activity)))
 }
@@ -289,7 +292,10 @@ pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 23
         team,
     } = local;
     let dismissed_by = team.as_ref().and_then(|team| team.dismissed_by.as_ref()).filter(|_| *dismissed);
-    let pr_ended_by = team.as_ref().and_then(|team| team.pr_ended_by.as_ref());
+    let pr_ended_by = team.as_ref().and_then(|team| team.pr_ended_by.as_ref()).map(|ender| match ender {
+        PullRequestEnder::User => "",
+        PullRequestEnder::Member(name) => name.as_str(),
+    });
     let pull_request = pull_request.as_ref().and_then(|state| serde_json::to_string(state).ok());
     let turn = job.pr_turn().map(|turn| match turn {
         PullRequestTurn::User => "user",
@@ -318,7 +324,7 @@ pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 23
         ("gone", (*gone).into()),
         ("dismissed", (*dismissed).into()),
         ("dismissed_by", text_or_null(dismissed_by.map(CleanText::as_str))),
-        ("pr_ended_by", text_or_null(pr_ended_by.map(CleanText::as_str))),
+        ("pr_ended_by", text_or_null(pr_ended_by)),
         ("handled_at", time(*handled_at)),
         ("followed_up_at", time(*followed_up_at)),
         ("gone_at", time(*gone_at)),

@@ -2,8 +2,7 @@
 
 use super::{Observation, Register, ServiceField, SharedJob, SharedPullRequest};
 use crate::model::Time;
-use crate::model::job::Job;
-use crate::model::text::CleanText;
+use crate::model::job::{Job, PullRequestEnder};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -46,7 +45,7 @@ impl JobChange {
     /// Adds the name of the member for what it did about the job. `known` is what the team knows.
     pub fn sign(&mut self, job: &Job, known: &SharedJob, name: &str) {
         let has_ended_pr = job.local.team.as_ref().and_then(|team| team.pr_ended_by.as_ref());
-        let has_ended_pr = has_ended_pr.is_some_and(CleanText::is_empty) && known.pr_ended_by.is_none();
+        let has_ended_pr = has_ended_pr == Some(&PullRequestEnder::User) && known.pr_ended_by.is_none();
         self.dismissed_by = (self.dismissed == Some(true)).then(|| name.to_owned());
         self.pr_ended_by = has_ended_pr.then(|| name.to_owned());
     }

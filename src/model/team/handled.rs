@@ -1,6 +1,6 @@
 //! Recognizes that another member of the team handled a job that needed the user.
 
-use crate::model::job::{Job, JobGroup};
+use crate::model::job::{Job, JobGroup, PullRequestEnder};
 use crate::model::pull_request::PullRequestFact;
 use crate::model::text::CleanText;
 
@@ -25,7 +25,10 @@ pub fn handled_by_member(before: &Job, after: &Job) -> Option<CleanText> {
         Some(PullRequestFact::Closed) => Some("closed the pull request of"),
         _ => None,
     };
-    let ended = team.pr_ended_by.as_ref().filter(|name| !name.is_empty() && !knew_end).zip(verb);
+    let ended = match &team.pr_ended_by {
+        Some(PullRequestEnder::Member(name)) if !knew_end => verb.map(|verb| (name, verb)),
+        _ => None,
+    };
     let (name, verb) = dismissed.or(followed_up).or(ended)?;
     let title = CleanText::title(after.local.title.as_str(), MAX_TITLE_CHARS);
     Some(CleanText::line(&format!("{name} {verb} “{title}”")))
@@ -87,17 +90,18 @@ mod tests {
         before.remote.status = Some(Status::Completed);
         before.remote.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
         before.pull_request = Some(Box::new(open_pull_request(at(0))));
-        let ended = |by: &str, state: PullRequestState| {
-            let pr_ended_by = Some(CleanText::line(by));
+        let ended = |by: PullRequestEnder, state: PullRequestState| {
+            let pr_ended_by = Some(by);
             let mut after = with_activity(before.clone(), TeamActivity { pr_ended_by, ..TeamActivity::default() });
             after.pull_request = Some(Box::new(PullRequest { state, ..open_pull_request(at(0)) }));
             after
         };
-        let merged = ended("ana", PullRequestState::Merged);
+        let ana = PullRequestEnder::Member(CleanText::line("ana"));
+        let merged = ended(ana.clone(), PullRequestState::Merged);
         assert_eq!(text(&before, &merged).as_deref(), Some("ana merged “Fix SSO page”"));
-        let closed = ended("ana", PullRequestState::Closed);
+        let closed = ended(ana, PullRequestState::Closed);
         assert_eq!(text(&before, &closed).as_deref(), Some("ana closed the pull request of “Fix SSO page”"));
-        assert_eq!(text(&before, &ended("", PullRequestState::Merged)), None);
+        assert_eq!(text(&before, &ended(PullRequestEnder::User, PullRequestState::Merged)), None);
     }
 
     #[test]

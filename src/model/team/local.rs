@@ -4,7 +4,7 @@ use super::{JobChange, Observation, Register, ServiceField, SharedJob, SharedPul
 use crate::model::Time;
 use crate::model::backup::merge_rules::{last_response, merge_service_data};
 use crate::model::change::normalized_tags;
-use crate::model::job::Job;
+use crate::model::job::{Job, PullRequestEnder};
 use crate::model::prompt::{EventKind, JobEvent, MAX_AUTHOR_CHARS, MAX_TITLE_CHARS};
 use crate::model::pull_request::PullRequest;
 use crate::model::remote_job::Status;
@@ -102,7 +102,7 @@ pub fn apply_shared(job: &mut Job, base: &SharedJob, shared: &SharedJob, clock: 
     }
     let has_ended = job.local.team.as_ref().is_some_and(|team| team.pr_ended_by.is_some());
     if let Some(name) = shared.pr_ended_by.as_ref().filter(|_| !has_ended).and_then(member_name) {
-        job.local.team.get_or_insert_default().pr_ended_by = Some(name);
+        job.local.team.get_or_insert_default().pr_ended_by = Some(PullRequestEnder::Member(name));
     }
     let added = pending.tags.iter().filter(|(_, is_added)| **is_added).map(|(tag, _)| tag.as_str());
     let kept = shared.current_tags().filter(|tag| pending.tags.get(*tag) != Some(&false));
