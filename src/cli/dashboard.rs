@@ -4,7 +4,7 @@
 use super::data_folder::{permission_warning, repair_message, store_failure, unavailable_reason};
 use super::error::CliError;
 use super::exit_code::Code;
-use super::team::read_access;
+use super::team::{TeamUrlReader, read_access};
 use super::{customization, welcome};
 use crate::api::Client;
 use crate::config::environment::Environment;
@@ -79,7 +79,7 @@ pub(super) async fn open_dashboard(
     let profile_effects = ProfileEffects { config: settings.config_path.clone(), source: None };
     // Wait for the store before the dashboard opens, so that a store error is printed in the shell.
     let opened = opening.wait().await.map_err(no_store)?;
-    let (team, team_problem) = match read_access(&settings.team, &store).await {
+    let (team, team_problem) = match read_access(&settings.team, &store, &mut TeamUrlReader::default()).await {
         Ok(team) => (team, None),
         Err(error) => (None, Some(CleanText::line(&error.sentence))),
     };

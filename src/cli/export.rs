@@ -54,7 +54,7 @@ pub(super) struct Options {
 
 /// Runs `docdeck export`. Prints a summary on stderr.
 pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
-    let CommandContext { flags, environment, out } = cx;
+    let CommandContext { flags, environment, out, .. } = cx;
     let folder = data_folder(flags, environment)?;
     if !store_exists(&folder)? {
         let why = format!("Nothing to export: {} contains no database.", folder.display());

@@ -49,7 +49,7 @@ pub(super) struct Options {
 
 /// Runs `docdeck import`.
 pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
-    let CommandContext { flags, environment, out } = cx;
+    let CommandContext { flags, environment, out, .. } = cx;
     out.allow_live_lines(environment);
     let folder = data_folder(flags, environment)?;
     let lines = check_lines(&folder, &options.file, out)?;

@@ -101,7 +101,7 @@ fn dispatch(
     environment: &Environment,
     out: &mut Out,
 ) -> Result<Code, CliError> {
-    let cx = &mut CommandContext { flags, environment, out };
+    let cx = &mut CommandContext { flags, environment, out, team_url: team::TeamUrlReader::default() };
     // Without a team, this command runs without the async runtime: shells run it at every prompt, and starting the
     // runtime takes time.
     if let Some(Command::Status(options)) = &command {

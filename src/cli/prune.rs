@@ -89,7 +89,7 @@ fn subtract_days(days: u32, now: Time) -> Time {
 
 /// Runs `docdeck prune`.
 pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
-    let CommandContext { flags, environment, out } = cx;
+    let CommandContext { flags, environment, out, .. } = cx;
     let folder = data_folder(flags, environment)?;
     let exists = store_exists(&folder)?;
     let selection = options.selection(flags, environment, Utc::now())?;

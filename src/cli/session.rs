@@ -6,7 +6,7 @@ use super::data_folder::{check_service_and_folder, open_store, open_with_report,
 use super::error::CliError;
 use super::exit_code::Code;
 use super::out::Out;
-use super::team::read_access;
+use super::team::{TeamUrlReader, read_access};
 use crate::api::Client;
 use crate::config::environment::Environment;
 use crate::config::{Flags, SetupState, data_folder, resolve};
@@ -46,6 +46,7 @@ pub(super) struct CommandContext<'a> {
     pub(super) flags: &'a Flags,
     pub(super) environment: &'a Environment,
     pub(super) out: &'a mut Out,
+    pub(super) team_url: TeamUrlReader,
 }
 
 impl CommandContext<'_> {
@@ -133,7 +134,7 @@ impl CommandContext<'_> {
         crash::install_without_terminal(log.as_ref().map(|log| log.path().to_path_buf()));
         let signals =
             SignalStream::listen().map_err(|error| CliError::unusable(format!("Can't handle signals: {error}.")))?;
-        let team = match read_access(&settings.team, &store).await {
+        let team = match read_access(&settings.team, &store, &mut self.team_url).await {
             Ok(team) => team,
             Err(error) => {
                 self.out.note(&format!("{} The limits are counted on this computer.", error.sentence));

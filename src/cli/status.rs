@@ -44,7 +44,7 @@ pub(super) struct Options {
 
 /// Runs `docdeck status`.
 pub(super) fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
-    let CommandContext { flags, environment, out } = cx;
+    let CommandContext { flags, environment, out, .. } = cx;
     let (scope, display) = match resolve(flags, environment)? {
         SetupState::Ready(settings) => (Some(settings.scope), settings.display),
         SetupState::Missing(missing) => (missing.scope.clone(), missing.display),

@@ -46,17 +46,32 @@ impl Store {
     /// # Errors
     /// The errors of [`Store::open`]; a damaged file is left in place.
     pub fn status_summary(folder: &Path, scope: &Scope) -> StoreResult<Option<StatusSummary>> {
-        if !Self::exists(folder) {
-            return Ok(None);
-        }
-        match read_summary(folder, scope, false) {
-            Err(StoreError::ReadOnly) => read_summary(folder, scope, true),
-            result => result,
-        }
+        read_at_once(folder, |db| summarize_scope(db, scope))
     }
 }
 
-fn read_summary(folder: &Path, scope: &Scope, may_roll_back: bool) -> StoreResult<Option<StatusSummary>> {
+/// Reads from the file in this folder, on the calling thread. Returns `None` if there is no store.
+///
+/// # Errors
+/// The errors of [`Store::open`]; a damaged file is left in place.
+pub(super) fn read_at_once<T>(
+    folder: &Path,
+    read: impl Fn(&Connection) -> StoreResult<Option<T>>,
+) -> StoreResult<Option<T>> {
+    if !Store::exists(folder) {
+        return Ok(None);
+    }
+    match connect_and_read(folder, &read, false) {
+        Err(StoreError::ReadOnly) => connect_and_read(folder, &read, true),
+        result => result,
+    }
+}
+
+fn connect_and_read<T>(
+    folder: &Path,
+    read: impl Fn(&Connection) -> StoreResult<Option<T>>,
+    may_roll_back: bool,
+) -> StoreResult<Option<T>> {
     let db = open::connect_for_reading(folder, may_roll_back)?;
     db.busy_timeout(SUMMARY_LOCK_TIMEOUT)?;
     match schema::check_version(&db, folder)? {
@@ -66,7 +81,7 @@ fn read_summary(folder: &Path, scope: &Scope, may_roll_back: bool) -> StoreResul
             // An older file is not migrated: a status line must also work during an update of docdeck, and must not
             // make other processes wait for a migration.
             schema::add_temporary_views(&db, version)?;
-            summarize_scope(&db, scope)
+            read(&db)
         }
     }
 }

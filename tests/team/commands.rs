@@ -128,6 +128,62 @@ fn commands_exchange_before_they_print_and_after_they_change_something() {
 }
 
 #[test]
+fn status_exchanges_at_most_once_a_minute() {
+    let Some(computers) = Computers::new() else { return };
+    computers.init();
+    for user in ["ana", "bob"] {
+        computers.run(user, &["team", "join"]).expect_exit_code(0);
+    }
+    let tracked = || {
+        let database = computers.fixture.home.path().join("bob/docdeck.db");
+        let database = rusqlite::Connection::open(database).expect("opened");
+        database.query_row("SELECT count(*) FROM job", [], |row| row.get::<_, u32>(0)).expect("a count")
+    };
+    computers.run("ana", &["new", "The first one [sim:seconds=6000]"]).expect_exit_code(0);
+    computers.run("bob", &["status"]).expect_exit_code(0);
+    assert_eq!(tracked(), 0, "bob has just joined, which was an exchange");
+    let database = computers.fixture.home.path().join("bob/docdeck.db");
+    let database = rusqlite::Connection::open(database).expect("opened");
+    database.execute("UPDATE team SET exchanged_at = exchanged_at - 61000", []).expect("aged");
+    let status = computers.run("bob", &["status"]).expect_exit_code(0).out;
+    assert!(status.contains("1 working"), "{status}");
+    computers.run("ana", &["new", "The second one"]).expect_exit_code(0);
+    computers.run("bob", &["status"]).expect_exit_code(0);
+    assert_eq!(tracked(), 1);
+}
+
+#[test]
+fn the_command_for_the_url_runs_once_per_command() {
+    let Some(computers) = Computers::new() else { return };
+    computers.init();
+    let home = computers.fixture.home.path();
+    let (config, calls) = (home.join("config.toml"), home.join("calls"));
+    let configure = |prints: &str| {
+        let script = format!("echo >> {}; {prints}", calls.display());
+        std::fs::write(&config, format!("[team]\nurl_command = ['sh', '-c', '{script}']\n")).expect("written");
+    };
+    let run = |words: &[&str]| {
+        let variables = [("DOCDECK_CONFIG", config.display().to_string()), ("DOCDECK_TEAM_URL", String::new())];
+        let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
+        std::fs::write(&calls, "").expect("written");
+        let result = computers.fixture.run_with(words, &variables, "").expect_exit_code(0);
+        (std::fs::read_to_string(&calls).expect("read").len(), result)
+    };
+    configure(&format!("echo \"{}\"", computers.server.url("ana")));
+    assert_eq!(run(&["team", "join"]).0, 1);
+    let (count, created) = run(&["new", "Fix the links"]);
+    assert_eq!(count, 1);
+    assert_eq!(computers.server.sql("SELECT count(*) FROM docdeck.job"), "1", "it was sent afterwards");
+    assert_eq!(run(&["wait", created.out.trim()]).0, 1);
+    assert_eq!(run(&["status"]).0, 0);
+    // A command that fails is not tried again either.
+    configure("exit 1");
+    let (count, failed) = run(&["new", "Fix the images"]);
+    assert_eq!(count, 1);
+    assert!(failed.err.contains("url_command"), "{failed:?}");
+}
+
+#[test]
 fn analytics_that_one_member_has_loaded_cost_the_other_no_request() {
     let Some(mut computers) = Computers::new() else { return };
     computers.init();

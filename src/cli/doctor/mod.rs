@@ -86,7 +86,7 @@ const TERMINAL_CHECKS: &[Check] = &[
 
 /// Runs `docdeck doctor`.
 pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
-    let CommandContext { flags, environment, out } = cx;
+    let CommandContext { flags, environment, out, .. } = cx;
     let mut facts = Facts::read_settings(flags, environment, options.offline).await;
     out.configure(&facts.display, environment, flags);
     if options.repair {

@@ -59,7 +59,7 @@ pub(super) fn run(
     options: &Options,
     mut program: clap::Command,
 ) -> Result<Code, CliError> {
-    let CommandContext { flags, environment, out } = cx;
+    let CommandContext { flags, environment, out, .. } = cx;
     let bold = match flags.color {
         Some(ColorChoice::Always) => true,
         Some(ColorChoice::Never) => false,

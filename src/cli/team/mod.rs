@@ -8,7 +8,7 @@ mod forget;
 mod setup;
 mod sharing;
 
-pub(super) use access::read_access;
+pub(super) use access::{TeamUrlReader, read_access};
 pub(super) use brief::{exchange_before_status, exchange_briefly, send_reports_briefly};
 
 use super::error::CliError;
