@@ -117,6 +117,10 @@ async fn one_member_polls_and_another_takes_over() {
     let Some(server) = start_database(&[]).await else { return };
     let sim = start_sim(&[]).await;
     let mut ana = start_in_memory(&sim, &server, "ana").await;
+    // With several jobs, checks are more frequent.
+    for _ in 0..5 {
+        ana.submit_accepted_job("Shared [sim:seconds=6000]").await;
+    }
     let (_, job) = ana.submit_accepted_job("Shared [sim:seconds=6000]").await;
     ana.wait_for_check().await;
     let mut bob = start_in_memory(&sim, &server, "bob").await;
