@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 /// How long nothing may be sent.
-const IDLE: Duration = Duration::from_secs(5);
+const IDLE: Duration = Duration::from_secs(4);
 /// After a minute, a member looks for changes even if nobody has notified it.
 const BEFORE_REGULAR_LOOK: Duration = Duration::from_secs(55);
 /// How often a count is read that should not change any more.
