@@ -30,7 +30,7 @@ const MAX_SOURCES: usize = 50;
 /// The query that is shown for a search without one.
 const NO_QUERY: &str = "(no query)";
 
-/// A row that [`Client::analytics`] can request. Only this crate implements it.
+/// A row that [`Client::report_rows`] can request. Only this crate implements it.
 pub trait DecodedRow: AnalyticsRow + row::Decode {}
 
 impl<R: AnalyticsRow + row::Decode> DecodedRow for R {}

@@ -33,8 +33,8 @@ impl<'a> StoredViews<'a> {
         Ok(Self { store, scope, clock: ServiceClock::new(local_now(), offset) })
     }
 
-    /// See [`super::Engine::service_now`].
-    pub fn service_now(&self) -> Time {
+    /// See [`super::Engine::service_time`].
+    pub fn service_time(&self) -> Time {
         self.clock.now()
     }
 

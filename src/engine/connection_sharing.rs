@@ -4,7 +4,7 @@
 
 use super::lease::LeaseRole;
 use super::lock::lock;
-use super::poller_command::PollerCommand;
+use super::poller_message::PollerMessage;
 use super::state::EngineState;
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
@@ -80,7 +80,7 @@ impl EngineState {
             last.clone_from(&shared);
             drop(last);
             if let Some(connection) = shared {
-                self.send_to_poller(PollerCommand::SharedConnection(connection));
+                self.send_to_poller(PollerMessage::SharedConnection(connection));
             }
         }
     }

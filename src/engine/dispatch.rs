@@ -4,7 +4,7 @@
 use super::clock::{local_now, sleep_until};
 use super::lease::LeaseRole;
 use super::lock::lock;
-use super::poller_command::{FetchOutcome, PollerCommand};
+use super::poller_message::{FetchOutcome, PollerMessage};
 use super::state::{CountGuard, EngineState};
 use super::team::Booking;
 use crate::api::{ApiError, RequestEffect};
@@ -331,14 +331,14 @@ impl EngineState {
         let accepted = delivery == Delivery::Accepted;
         let waits = matches!(delivery, Delivery::Queued { .. });
         if let Delivery::NotSent(reason) = &delivery {
-            self.send_to_poller(PollerCommand::Outcome(FetchOutcome::unreachable(reason.clone())));
+            self.send_to_poller(PollerMessage::Outcome(FetchOutcome::unreachable(reason.clone())));
         }
         if !waits {
             lock(&self.submitted_prompts).remove(&prompt);
         }
-        self.send_to_poller(PollerCommand::JobsChanged { rows: vec![row.clone()], by_others: false });
+        self.send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], by_others: false });
         if accepted {
-            self.send_to_poller(PollerCommand::Outcome(FetchOutcome::responded()));
+            self.send_to_poller(PollerMessage::Outcome(FetchOutcome::responded()));
         }
         let key = row.key;
         if waits {

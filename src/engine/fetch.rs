@@ -4,7 +4,7 @@
 use super::Engine;
 use super::clock::local_now;
 use super::hosts::RefreshCommand;
-use super::poller_command::{FetchOutcome, PollerCommand, ServiceHealth};
+use super::poller_message::{FetchOutcome, PollerMessage, ServiceHealth};
 use super::state::EngineState;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
@@ -23,7 +23,7 @@ impl Engine {
     pub async fn refresh(&self, job: JobKey) -> Result<Job, Failure> {
         let _in_flight = self.inner.in_flight_guard();
         let (result, outcome) = self.inner.fetch_job(job).await;
-        self.inner.send_to_poller(PollerCommand::Outcome(outcome));
+        self.inner.send_to_poller(PollerMessage::Outcome(outcome));
         result
     }
 
@@ -37,7 +37,7 @@ impl Engine {
         let row = inner.store.track(&inner.scope, job, local_now()).await.map_err(|error| error.failure())?;
         inner.emit(EngineEvent::Job(Box::new(row.clone()))).await;
         inner.emit(EngineEvent::Thread(row.key)).await;
-        inner.send_to_poller(PollerCommand::JobsChanged { rows: vec![row.clone()], by_others: false });
+        inner.send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], by_others: false });
         Ok(row)
     }
 }
@@ -85,7 +85,7 @@ impl EngineState {
         let _in_flight = self.in_flight_guard();
         let (result, health) = self.request_job(id).await;
         let outcome = FetchOutcome { key: None, health, made_request: true };
-        self.send_to_poller(PollerCommand::Outcome(outcome));
+        self.send_to_poller(PollerMessage::Outcome(outcome));
         result
     }
 
@@ -102,7 +102,7 @@ impl EngineState {
     }
 
     async fn emit_fetched(&self, row: &Job, events: &[JobEvent]) {
-        self.send_to_poller(PollerCommand::JobsChanged { rows: vec![row.clone()], by_others: false });
+        self.send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], by_others: false });
         self.emit(EngineEvent::Job(Box::new(row.clone()))).await;
         self.log_transitions(row, events).await;
         if events.iter().any(|event| matches!(event.kind, EventKind::PullRequest(_))) {

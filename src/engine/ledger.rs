@@ -3,7 +3,7 @@
 //! limit.
 
 use super::lock::lock;
-use super::poller_command::{FetchOutcome, PollerCommand};
+use super::poller_message::{FetchOutcome, PollerMessage};
 use super::state::EngineState;
 use crate::api::{ApiError, ApiResponse, RequestEffect};
 use crate::model::Time;
@@ -52,7 +52,7 @@ impl EngineState {
         let response = request.await;
         match self.record_response(operation, subject, response).await {
             Ok(response) => {
-                self.send_to_poller(PollerCommand::Outcome(FetchOutcome::responded()));
+                self.send_to_poller(PollerMessage::Outcome(FetchOutcome::responded()));
                 Ok(response)
             }
             Err(error) => {
@@ -82,10 +82,10 @@ impl EngineState {
             // An unusable id proves nothing about the service.
             ApiError::UnusableId { .. } => {}
             _ if !used_request => {
-                self.send_to_poller(PollerCommand::Outcome(FetchOutcome::unreachable(message)));
+                self.send_to_poller(PollerMessage::Outcome(FetchOutcome::unreachable(message)));
             }
             _ if failure.kind == FailureKind::Service => {
-                self.send_to_poller(PollerCommand::Outcome(FetchOutcome::unusable(message)));
+                self.send_to_poller(PollerMessage::Outcome(FetchOutcome::unusable(message)));
             }
             _ => {}
         }

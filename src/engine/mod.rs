@@ -23,7 +23,7 @@ mod ledger;
 mod load_all;
 mod lock;
 mod poll;
-mod poller_command;
+mod poller_message;
 mod previews;
 mod pull_request_work;
 mod pull_requests;
@@ -52,7 +52,7 @@ pub use hosts::{
 };
 pub use instances::RunningInstances;
 pub use lease::LeaseRoles;
-use poller_command::PollerCommand;
+use poller_message::PollerMessage;
 pub use pull_request_work::{ActionRun, DiffLoad};
 pub use refresh_plan::next_refresh;
 pub use setup::{EngineSetup, PollOptions};
@@ -183,7 +183,7 @@ impl Engine {
 
     /// Sets which jobs are on screen. Up to a quarter of the polling requests is reserved for them.
     pub fn set_on_screen(&self, jobs: Vec<JobKey>) {
-        self.inner.send_to_poller(PollerCommand::OnScreen(jobs));
+        self.inner.send_to_poller(PollerMessage::OnScreen(jobs));
     }
 
     /// Sets whether the terminal has the focus. Without the focus, no scheduled requests are sent to code hosts.
@@ -212,7 +212,7 @@ impl Engine {
 
     /// Returns the service's time: the local clock corrected by the Date headers of the service's responses.
     /// Jumps of the local clock do not affect it.
-    pub fn service_now(&self) -> Time {
+    pub fn service_time(&self) -> Time {
         self.inner.clock.now()
     }
 

@@ -6,7 +6,7 @@
 use super::clock::{local_now, sleep_until};
 use super::connection_sharing::ConnectionReporter;
 use super::lease::LeaseRole;
-use super::poller_command::{FetchOutcome, PollerCommand, ServiceHealth};
+use super::poller_message::{FetchOutcome, PollerMessage, ServiceHealth};
 use super::schedule::{RequestEnd, Scheduler};
 use super::setup::PollOptions;
 use super::state::EngineState;
@@ -67,7 +67,7 @@ struct Poller {
 /// Polls until it is aborted.
 pub(super) async fn run_poller(
     inner: Arc<EngineState>,
-    mut commands: mpsc::UnboundedReceiver<PollerCommand>,
+    mut messages: mpsc::UnboundedReceiver<PollerMessage>,
     options: PollOptions,
 ) {
     let mut poller = Poller {
@@ -83,17 +83,17 @@ pub(super) async fn run_poller(
         inner,
     };
     loop {
-        // Handle all pending commands first: a change of the lease makes the poller load its jobs again, so a GET that
+        // Handle all pending messages first: a change of the lease makes the poller load its jobs again, so a GET that
         // started just before it would be repeated.
-        while let Ok(command) = commands.try_recv() {
-            poller.handle(command).await;
+        while let Ok(message) = messages.try_recv() {
+            poller.handle(message).await;
         }
         poller.start_due().await;
         poller.connection.emit_connecting(poller.others_in_flight > 0 || !poller.fetches.is_empty()).await;
         let wake = poller.next_wake().map(|at| poller.inner.clock.steady_to_instant(at));
         tokio::select! {
-            command = commands.recv() => match command {
-                Some(command) => poller.handle(command).await,
+            message = messages.recv() => match message {
+                Some(message) => poller.handle(message).await,
                 None => return,
             },
             Some(Ok(outcome)) = poller.fetches.join_next() => poller.handle_finished_get(outcome).await,
@@ -174,19 +174,19 @@ impl Poller {
         }
     }
 
-    async fn handle(&mut self, command: PollerCommand) {
-        match command {
-            PollerCommand::JobsChanged { rows, by_others } => {
+    async fn handle(&mut self, message: PollerMessage) {
+        match message {
+            PollerMessage::JobsChanged { rows, by_others } => {
                 self.schedule(&rows);
                 let is_new_check = |row: &Job| row.local.checked_at.is_some_and(|at| at > self.mode_changed_at);
                 if by_others && !self.has_lease() && rows.iter().any(is_new_check) {
                     self.follow_recovery().await;
                 }
             }
-            PollerCommand::OnScreen(jobs) => self.scheduler.set_on_screen(jobs),
-            PollerCommand::RequestStarted => self.others_in_flight += 1,
-            PollerCommand::RequestEnded => self.others_in_flight = self.others_in_flight.saturating_sub(1),
-            PollerCommand::Outcome(outcome) => {
+            PollerMessage::OnScreen(jobs) => self.scheduler.set_on_screen(jobs),
+            PollerMessage::RequestStarted => self.others_in_flight += 1,
+            PollerMessage::RequestEnded => self.others_in_flight = self.others_in_flight.saturating_sub(1),
+            PollerMessage::Outcome(outcome) => {
                 match self.mode {
                     _ if outcome.made_request => self.scheduler.count_unscheduled(self.now()),
                     _ if outcome.health != ServiceHealth::NotAsked => {}
@@ -196,7 +196,7 @@ impl Poller {
                 }
                 self.apply(outcome, true).await;
             }
-            PollerCommand::LeaseChanged => {
+            PollerMessage::LeaseChanged => {
                 self.has_loaded_jobs = false;
                 if matches!(self.mode, PollerMode::Stalled | PollerMode::Down { .. }) {
                     self.set_mode(PollerMode::Running, self.now());
@@ -205,7 +205,7 @@ impl Poller {
                     self.connection.take_over_sharing().await;
                 }
             }
-            PollerCommand::SharedConnection(connection) => self.follow_connection(connection).await,
+            PollerMessage::SharedConnection(connection) => self.follow_connection(connection).await,
         }
     }
 

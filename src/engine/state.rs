@@ -6,7 +6,7 @@ use super::hook::{Hook, HookChange};
 use super::hosts::{HostDirectory, RefreshCommand};
 use super::lease::{Instance, LeaseRole, Leases};
 use super::lock::lock;
-use super::poller_command::PollerCommand;
+use super::poller_message::PollerMessage;
 use super::running_loads::{PendingLoad, RunningLoads};
 use super::setup::EngineSetup;
 use super::team::state::TeamState;
@@ -69,7 +69,7 @@ pub(super) struct EngineState {
     /// Limits how many requests outside the polling schedule run at the same time.
     pub(super) fetch_slots: Semaphore,
     events: mpsc::Sender<EngineEvent>,
-    poller_commands: mpsc::UnboundedSender<PollerCommand>,
+    poller_messages: mpsc::UnboundedSender<PollerMessage>,
     /// Commands to the task that refreshes the state of pull requests; `None` if it doesn't run.
     refresh_commands: Option<mpsc::UnboundedSender<RefreshCommand>>,
     /// Counts the requests that send a prompt.
@@ -108,7 +108,7 @@ impl EngineState {
     /// Reads the saved state and registers this process as an instance.
     pub(super) async fn new(
         setup: EngineSetup,
-    ) -> Result<(Self, mpsc::UnboundedReceiver<PollerCommand>, StartState), Failure> {
+    ) -> Result<(Self, mpsc::UnboundedReceiver<PollerMessage>, StartState), Failure> {
         let EngineSetup { client, store, scope, lock_folder, on_change, hosts, events, poll, analytics, roles, team } =
             setup;
         let failure = |error: StoreError| error.failure();
@@ -134,7 +134,7 @@ impl EngineState {
             )),
             _ => None,
         };
-        let (commands, receiver) = mpsc::unbounded_channel();
+        let (messages, receiver) = mpsc::unbounded_channel();
         let (changes, hook) = match on_change.and_then(Hook::new) {
             Some((hook, changes)) => (Some(changes), Some(hook)),
             None => (None, None),
@@ -167,7 +167,7 @@ impl EngineState {
             hook_queue: changes,
             fetch_slots: Semaphore::new(poll.in_flight.max(1)),
             events,
-            poller_commands: commands,
+            poller_messages: messages,
             refresh_commands,
             sending: GuardCounter::default(),
             unrecorded: GuardCounter::default(),
@@ -283,7 +283,7 @@ impl EngineState {
         if rows.iter().any(|row| row.remote.pr_link.is_some() && row.pull_request.is_none()) {
             self.send_to_refresher(RefreshCommand::NewLink);
         }
-        self.send_to_poller(PollerCommand::JobsChanged { rows, by_others: true });
+        self.send_to_poller(PollerMessage::JobsChanged { rows, by_others: true });
         Ok(())
     }
 
@@ -326,14 +326,14 @@ impl EngineState {
     /// Releases all leases and informs the tasks that need them.
     pub(super) fn release_leases(&self) {
         self.leases.release_all();
-        self.send_to_poller(PollerCommand::LeaseChanged);
+        self.send_to_poller(PollerMessage::LeaseChanged);
         self.team.wake();
     }
 
     /// Takes the leases that are free and wakes the tasks that need them.
     pub(super) fn take_leases(&self) {
         if !self.leases.holds(LeaseRole::Poll) && self.leases.try_take(LeaseRole::Poll) {
-            self.send_to_poller(PollerCommand::LeaseChanged);
+            self.send_to_poller(PollerMessage::LeaseChanged);
             self.team.wake();
         }
         if !self.leases.holds(LeaseRole::Dispatch) && self.leases.try_take(LeaseRole::Dispatch) {
@@ -375,15 +375,15 @@ impl EngineState {
         }
     }
 
-    /// Sends a command to the poller. Does nothing if the poller has ended.
-    pub(super) fn send_to_poller(&self, command: PollerCommand) {
-        let _ = self.poller_commands.send(command);
+    /// Sends a message to the poller. Does nothing if the poller has ended.
+    pub(super) fn send_to_poller(&self, message: PollerMessage) {
+        let _ = self.poller_messages.send(message);
     }
 
     /// Informs the poller that a request from elsewhere in the engine is in flight until the guard is
     /// dropped.
     pub(super) fn in_flight_guard(&self) -> InFlightGuard<'_> {
-        self.send_to_poller(PollerCommand::RequestStarted);
+        self.send_to_poller(PollerMessage::RequestStarted);
         InFlightGuard(self)
     }
 }
@@ -394,7 +394,7 @@ pub(super) struct InFlightGuard<'a>(&'a EngineState);
 
 impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
-        self.0.send_to_poller(PollerCommand::RequestEnded);
+        self.0.send_to_poller(PollerMessage::RequestEnded);
     }
 }
 

@@ -4,7 +4,7 @@
 use super::Engine;
 use super::clock::local_now;
 use super::lock::lock;
-use super::poller_command::PollerCommand;
+use super::poller_message::PollerMessage;
 use crate::model::analytics::signal_snapshot::SignalSnapshot;
 use crate::model::change::{DiscardedPrompts, QueueChange};
 use crate::model::engine_event::EngineEvent;
@@ -223,7 +223,7 @@ impl Engine {
     }
 
     async fn emit_resolved(&self, prompt: PromptId, delivery: Delivery, row: &Job) {
-        self.inner.send_to_poller(PollerCommand::JobsChanged { rows: vec![row.clone()], by_others: false });
+        self.inner.send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], by_others: false });
         // Later prompts of the job may be sent now.
         self.inner.dispatch_wake.notify_one();
         self.inner.emit_delivery(prompt, delivery, row.clone()).await;

@@ -116,7 +116,7 @@ fn read_example_pull_requests(connection: &Connection, scope: i64) -> StoreResul
 fn read_budgets(connection: &Connection, scope: &Scope, now: Time) -> StoreResult<Vec<(Quota, Budget)>> {
     let stored_offset = kv::get(connection, &scope.clock_key())?;
     let offset = stored_offset.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds);
-    let service_now = offset.and_then(|offset| now.checked_add_signed(offset)).unwrap_or(now);
+    let service_time = offset.and_then(|offset| now.checked_add_signed(offset)).unwrap_or(now);
     let all = Quota::HOURLY.into_iter();
-    all.map(|quota| Ok((quota, ledgers::read_budget(connection, scope, quota, service_now)?.0))).collect()
+    all.map(|quota| Ok((quota, ledgers::read_budget(connection, scope, quota, service_time)?.0))).collect()
 }

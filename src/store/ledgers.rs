@@ -21,23 +21,23 @@ const MAX_USES: u32 = 200;
 
 /// Calls about the ledgers.
 impl Store {
-    /// Returns what is left of the hourly limit at `service_now`. If ledger entries are later than `service_now`, the
-    /// clock was ahead when they were stored. In that case, stores `service_now` with them, so that they can expire.
-    pub async fn budget(&self, scope: &Scope, quota: Quota, service_now: Time) -> StoreResult<Budget> {
+    /// Returns what is left of the hourly limit at `service_time`. If ledger entries are later than `service_time`, the
+    /// clock was ahead when they were stored. In that case, stores `service_time` with them, so that they can expire.
+    pub async fn budget(&self, scope: &Scope, quota: Quota, service_time: Time) -> StoreResult<Budget> {
         let reader = scope.clone();
-        let (budget, needs_update) = self.read(move |db| read_budget(db, &reader, quota, service_now)).await?;
+        let (budget, needs_update) = self.read(move |db| read_budget(db, &reader, quota, service_time)).await?;
         if needs_update {
             let scope = scope.clone();
-            // If the store can't be written, `service_now` is not stored; the next call tries again.
-            let _ = self.write(move |tx| mark_entries_ahead_of_clock(tx, &scope, quota, service_now)).await;
+            // If the store can't be written, `service_time` is not stored; the next call tries again.
+            let _ = self.write(move |tx| mark_entries_ahead_of_clock(tx, &scope, quota, service_time)).await;
         }
         Ok(budget)
     }
 
     /// Records one use if a request is left. Otherwise records nothing and returns how long to wait for a request, as
     /// `Ok(Err(wait))`.
-    pub async fn spend(&self, scope: &Scope, quota: Quota, service_now: Time) -> StoreResult<Result<Budget, Wait>> {
-        self.spend_permitted(scope, quota, service_now, TeamPermission::NotShared).await
+    pub async fn spend(&self, scope: &Scope, quota: Quota, service_time: Time) -> StoreResult<Result<Budget, Wait>> {
+        self.spend_permitted(scope, quota, service_time, TeamPermission::NotShared).await
     }
 
     /// Like [`Self::spend`], for a project that is shared with a team, which has given this permission.
@@ -45,14 +45,14 @@ impl Store {
         &self,
         scope: &Scope,
         quota: Quota,
-        service_now: Time,
+        service_time: Time,
         permission: TeamPermission,
     ) -> StoreResult<Result<Budget, Wait>> {
         let scope = scope.clone();
-        self.write(move |tx| spend(tx, &scope, quota, service_now, &permission)).await
+        self.write(move |tx| spend(tx, &scope, quota, service_time, &permission)).await
     }
 
-    /// Deletes the use that [`Store::spend`] recorded with `at` as `service_now`. For a request that never reached the
+    /// Deletes the use that [`Store::spend`] recorded with `at` as `service_time`. For a request that never reached the
     /// service.
     pub async fn refund(&self, scope: &Scope, quota: Quota, at: Time) -> StoreResult<()> {
         let scope = scope.clone();
@@ -65,10 +65,10 @@ impl Store {
         scope: &Scope,
         quota: Quota,
         wait: Wait,
-        service_now: Time,
+        service_time: Time,
     ) -> StoreResult<()> {
         let scope = scope.clone();
-        self.write(move |tx| record_rate_limit(tx, &scope, quota, wait, service_now)).await
+        self.write(move |tx| record_rate_limit(tx, &scope, quota, wait, service_time)).await
     }
 }
 

@@ -43,16 +43,16 @@ pub enum SendPermit {
 
 impl Store {
     /// Marks the prompt as `Sending` and records the use in the ledger, if the prompt may be sent now
-    /// ([`SendPermit::Go`]). `instance` is the name of this process (see [`Store::abandon_sends`]), `service_now` is
+    /// ([`SendPermit::Go`]). `instance` is the name of this process (see [`Store::abandon_sends`]), `service_time` is
     /// the service's time for the ledger, and `now` is the local time for the prompt.
     pub async fn request_permit(
         &self,
         prompt: PromptId,
         instance: &str,
         now: Time,
-        service_now: Time,
+        service_time: Time,
     ) -> StoreResult<SendPermit> {
-        self.request_shared_permit(prompt, instance, now, service_now, TeamPermission::NotShared).await
+        self.request_shared_permit(prompt, instance, now, service_time, TeamPermission::NotShared).await
     }
 
     /// Like [`Self::request_permit`], for a project that is shared with a team, which has given this permission.
@@ -61,11 +61,11 @@ impl Store {
         prompt: PromptId,
         instance: &str,
         now: Time,
-        service_now: Time,
+        service_time: Time,
         permission: TeamPermission,
     ) -> StoreResult<SendPermit> {
         let instance = instance.to_owned();
-        self.write(move |tx| request_permit(tx, prompt, &instance, now, service_now, &permission)).await
+        self.write(move |tx| request_permit(tx, prompt, &instance, now, service_time, &permission)).await
     }
 
     /// Stores that the service accepted the prompt and responded with this job, and returns what changed. Does so even
@@ -166,7 +166,7 @@ fn request_permit(
     id: PromptId,
     instance: &str,
     now: Time,
-    service_now: Time,
+    service_time: Time,
     permission: &TeamPermission,
 ) -> StoreResult<SendPermit> {
     let prompt = prompts::read_stored_prompt(tx, id)?;
@@ -184,7 +184,7 @@ fn request_permit(
     }
     // Prompts are counted per project, so the organization doesn't matter.
     let scope = job_scope(tx, row.key)?;
-    if let Err(Wait { until, .. }) = ledgers::spend(tx, &scope, prompt.kind.quota(), service_now, permission)? {
+    if let Err(Wait { until, .. }) = ledgers::spend(tx, &scope, prompt.kind.quota(), service_time, permission)? {
         // The time is stored with the prompt as well, so that the screen can show it.
         if prompt.until != Some(until) {
             prompts::set_wait_until(tx, id, until)?;
@@ -196,7 +196,7 @@ fn request_permit(
         "UPDATE prompt SET state = 'sending', until = NULL, reason = NULL, instance = ?2, sent_at = ?3, state_at = ?3,
              paid_at = ?4
          WHERE id = ?1 RETURNING text",
-        params![id, instance, UnixMillis(now), UnixMillis(service_now)],
+        params![id, instance, UnixMillis(now), UnixMillis(service_time)],
     )?;
     job_rows::touch(tx, row.key)?;
     Ok(SendPermit::Go { kind: prompt.kind, text, job: row.key, id: row.id })

@@ -69,7 +69,12 @@ impl JobPages {
     }
 
     /// Applies the result of reading the pages of a job. Returns the job whose pages have to be read next, if any.
-    pub(super) fn apply(&mut self, job: JobKey, result: Result<Vec<PageImpact>, Failure>, now: Time) -> Option<JobKey> {
+    pub(super) fn finish_read(
+        &mut self,
+        job: JobKey,
+        result: Result<Vec<PageImpact>, Failure>,
+        now: Time,
+    ) -> Option<JobKey> {
         self.is_reading = false;
         if self.subject.is_some_and(|subject| subject.job == job) {
             self.pages.finish(result.map(|value| Timed { value, as_of: now }), now);

@@ -208,7 +208,7 @@ impl EngineFixture {
     }
 
     async fn used_requests(&self) -> u32 {
-        let now = self.engine.service_now();
+        let now = self.engine.service_time();
         self.store.budget(&self.scope, Quota::Views, now).await.expect("read").used
     }
 }
@@ -243,8 +243,8 @@ async fn a_closed_range_is_loaded_once_with_one_request_per_response() {
 async fn a_range_that_includes_today_is_fresh_for_five_minutes_only() {
     let (site, folder) = (RunningSite::start().await, tempfile::tempdir().expect("a folder"));
     let fixture = site.engine_on(folder.path()).await;
-    let range = DateRange::last_days(7, fixture.engine.service_now().date_naive());
-    let minutes_ago = |minutes| fixture.engine.service_now() - TimeDelta::minutes(minutes);
+    let range = DateRange::last_days(7, fixture.engine.service_time().date_naive());
+    let minutes_ago = |minutes| fixture.engine.service_time() - TimeDelta::minutes(minutes);
     for (age, requests) in [(6, 5), (4, 0)] {
         save_row(&fixture.store, &fixture.scope, range, Search::default(), minutes_ago(age)).await;
         let cached = fixture.engine.cached_rows::<Search>(range).await.expect("a report");
@@ -436,7 +436,7 @@ async fn two_engines_and_all_reports_share_one_ledger() {
     let thread = one.engine.question_thread(&CleanText::line("t1")).await.expect("messages");
     assert_eq!(thread.iter().map(|message| message.content.as_str()).collect::<Vec<_>>(), ["How?\nReally?"]);
     assert_eq!(other.used_requests().await, 6);
-    let now = one.engine.service_now();
+    let now = one.engine.service_time();
     while one.store.budget(&one.scope, Quota::Views, now).await.expect("read").used < 98 {
         one.store.spend(&one.scope, Quota::Views, now).await.expect("written").expect("a request");
     }

@@ -92,7 +92,7 @@ async fn a_429_pauses_a_batch_and_nothing_is_sent_twice() {
 async fn at_the_hourly_limit_the_rest_of_a_batch_waits_without_a_request() {
     let (sim, folder) = (start_sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
-    let now = fixture.engine.service_now();
+    let now = fixture.engine.service_time();
     for _ in 0..97 {
         let quota = docdeck::model::ledger::Quota::Create;
         fixture.store.spend(&fixture.scope, quota, now).await.expect("written").expect("a place");

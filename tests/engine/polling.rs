@@ -186,10 +186,10 @@ async fn the_difference_to_the_clock_of_the_service_is_saved_for_the_next_start(
     sim.advance(chrono::TimeDelta::hours(5));
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     fixture.submit_accepted_job("One [sim:seconds=6000]").await;
-    assert!((fixture.engine.service_now() - sim.now()).abs() < chrono::TimeDelta::seconds(3));
+    assert!((fixture.engine.service_time() - sim.now()).abs() < chrono::TimeDelta::seconds(3));
     fixture.engine.stop().await;
     let next = EngineFixture::start_on_folder(&sim, folder.path()).await;
-    assert!((next.engine.service_now() - sim.now()).abs() < chrono::TimeDelta::seconds(3));
+    assert!((next.engine.service_time() - sim.now()).abs() < chrono::TimeDelta::seconds(3));
 }
 
 #[tokio::test]

@@ -122,7 +122,7 @@ async fn a_prompt_that_cannot_reach_the_service_is_marked_as_not_sent_and_can_be
     fixture.engine.resolve(prompt, Resolution::SendEdited("Still offline".to_owned())).await.expect("queued");
     assert_eq!(fixture.wait_for_delivery(prompt).await.0.kind(), DeliveryKind::NotSent);
     let budget =
-        fixture.store.budget(&fixture.scope, Quota::Create, fixture.engine.service_now()).await.expect("a budget");
+        fixture.store.budget(&fixture.scope, Quota::Create, fixture.engine.service_time()).await.expect("a budget");
     assert_eq!(budget.used, 0, "nothing was used at the service");
     let thread = fixture.store.thread(row.key).await.expect("a thread");
     assert_eq!(thread.prompts.iter().map(|prompt| prompt.text.as_str()).collect::<Vec<_>>(), ["Still offline"]);

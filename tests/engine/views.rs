@@ -48,7 +48,7 @@ async fn concurrent_loads_of_the_same_query_are_one_request() {
 async fn at_the_hourly_limit_a_load_fails_without_a_request_and_reports_when_it_resets() {
     let (sim, folder) = (start_sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
-    let start = fixture.engine.service_now();
+    let start = fixture.engine.service_time();
     for _ in 0..100 {
         fixture.store.spend(&fixture.scope, Quota::Views, start).await.expect("written").expect("a place");
     }
@@ -116,7 +116,7 @@ async fn a_load_that_never_reached_the_service_is_not_counted_as_used() {
             .await;
     }
     let budget =
-        fixture.store.budget(&fixture.scope, Quota::Views, fixture.engine.service_now()).await.expect("a budget");
+        fixture.store.budget(&fixture.scope, Quota::Views, fixture.engine.service_time()).await.expect("a budget");
     assert_eq!(budget.used, 0);
 }
 

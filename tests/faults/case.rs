@@ -150,14 +150,14 @@ impl FaultFixture {
     }
 
     async fn run_prompt(&mut self, operation: Operation) -> Result<ExpectedOutcome, CaseError> {
-        let before = self.engine.service_now();
+        let before = self.engine.service_time();
         let submitted = match operation {
             Operation::FollowUp => self.engine.submit_follow_up(self.tracked_job.key, PROMPT_TEXT).await,
             _ => self.engine.submit_new_job(PROMPT_TEXT).await,
         };
         let (prompt, row) = submitted.map_err(|failure| failure.message.to_string())?;
         let delivery = self.wait_for_delivery(prompt).await?;
-        let now = self.engine.service_now();
+        let now = self.engine.service_time();
         let row = self.store.job(row.key).await.expect("read").expect("there");
         let thread = self.store.thread(row.key).await.expect("read");
         let kept: Vec<_> = thread.prompts.iter().map(|prompt| (prompt.text.as_str(), &prompt.delivery)).collect();
@@ -199,7 +199,7 @@ impl FaultFixture {
     }
 
     async fn run_get(&self) -> Result<ExpectedOutcome, CaseError> {
-        let before = self.engine.service_now();
+        let before = self.engine.service_time();
         let result = self.engine.refresh(self.tracked_job.key).await;
         let row = self.store.job(self.tracked_job.key).await.expect("read").expect("there");
         match result {
@@ -224,9 +224,9 @@ impl FaultFixture {
     }
 
     async fn run_views_effect(&self) -> Result<ExpectedOutcome, CaseError> {
-        let before = self.engine.service_now();
+        let before = self.engine.service_time();
         let result = self.engine.load_views(self.query, true).await;
-        let now = self.engine.service_now();
+        let now = self.engine.service_time();
         let kept = self.engine.cached_views(self.query).await.ok_or("no views are kept")?;
         let budget = self.store.budget(&self.scope, Quota::Views, now).await.expect("read");
         match result {
@@ -251,7 +251,7 @@ impl FaultFixture {
             FailureKind::NotFound => ExpectedOutcome::NotFound,
             FailureKind::Service => ExpectedOutcome::Service,
             FailureKind::Limited(wait) => {
-                ExpectedOutcome::Limited(retry_seconds(before, wait.until, self.engine.service_now())?)
+                ExpectedOutcome::Limited(retry_seconds(before, wait.until, self.engine.service_time())?)
             }
             FailureKind::Store | FailureKind::Local => return Err(format!("ended as {failure:?}")),
         })

@@ -66,7 +66,7 @@ async fn a_preview_is_requested_once_whatever_the_response_is() {
                 }
                 let requests = server.requests();
                 assert_eq!(requests.len(), usize::from(fault.job.reads_requests()), "{name}: {requests:?}");
-                let budget = store.budget(&scope, Quota::Previews, engine.service_now()).await.expect("read");
+                let budget = store.budget(&scope, Quota::Previews, engine.service_time()).await.expect("read");
                 let is_sent = starts && !requests.is_empty();
                 assert!(budget.used >= u32::from(is_sent) && budget.used <= u32::from(starts), "{name}: {budget:?}");
                 engine.stop().await;

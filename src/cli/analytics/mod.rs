@@ -145,7 +145,7 @@ async fn fresh_report<R: FieldedRow>(
     out: &mut Out,
 ) -> Result<Option<Arc<RowsReport<R>>>, CliError> {
     let stored = StoredViews::open(&session.store, &session.scope).await?;
-    let days = options.days.range(stored.service_now().date_naive())?;
+    let days = options.days.range(stored.service_time().date_naive())?;
     let report = stored.fresh_rows::<R>(days.range).await?;
     if report.is_some() {
         days.note_future_end(out);
@@ -160,7 +160,7 @@ async fn load<R: FieldedRow + DecodedRow>(
     out: &mut Out,
 ) -> Result<(Arc<RowsReport<R>>, u32), CliError> {
     // Today is taken from the service's clock if its time is known, otherwise from this computer's clock.
-    let now = session.engine.service_now();
+    let now = session.engine.service_time();
     let days = options.days.range(now.date_naive())?;
     days.note_future_end(out);
     let (range, engine) = (days.range, session.engine.clone());

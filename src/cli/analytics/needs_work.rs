@@ -84,15 +84,15 @@ pub(in crate::cli) async fn run(cx: &mut CommandContext<'_>, options: &Options) 
         return cx
             .with_store(async |session, out| {
                 let stored = StoredViews::open(&session.store, &session.scope).await?;
-                let days = options.days.range(stored.service_now().date_naive())?;
+                let days = options.days.range(stored.service_time().date_naive())?;
                 days.note_future_end(out);
-                let reports = CachedReports::read(session, days.range, stored.service_now().date_naive()).await?;
+                let reports = CachedReports::read(session, days.range, stored.service_time().date_naive()).await?;
                 print(&reports, days.range, &weights, options, out)
             })
             .await;
     }
     cx.with_session(LeaseRoles::None, async |session, out| {
-        let days = options.days.range(session.engine.service_now().date_naive())?;
+        let days = options.days.range(session.engine.service_time().date_naive())?;
         days.note_future_end(out);
         let (reports, error) = load_reports(session, days.range, options.fresh, out).await?;
         match error {
@@ -193,10 +193,10 @@ async fn load_reports(
     out: &mut Out,
 ) -> Result<(CachedReports, Option<CliError>), CliError> {
     let engine = session.engine.clone();
-    let mut reports = CachedReports::read_from_engine(&engine, range, engine.service_now().date_naive()).await?;
+    let mut reports = CachedReports::read_from_engine(&engine, range, engine.service_time().date_naive()).await?;
     let requests = count_requests(session, &reports, range, fresh).await?;
     if requests > 0 {
-        let now = session.engine.service_now();
+        let now = session.engine.service_time();
         let left = session.store.budget(&session.scope, Quota::Views, now).await?.requests_left();
         out.note(&format!(
             "Loading the reports of {}: {requests} of {left} analytics requests left this hour.",

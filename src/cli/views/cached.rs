@@ -14,7 +14,7 @@ pub(super) async fn write_if_cached(
     out: &mut Out,
 ) -> Result<bool, CliError> {
     let stored = StoredViews::open(&session.store, &session.scope).await?;
-    let days = options.days.range(stored.service_now().date_naive())?;
+    let days = options.days.range(stored.service_time().date_naive())?;
     if options.all {
         let Some(report) = stored.fresh_report(days.range).await? else { return Ok(false) };
         days.note_future_end(out);

@@ -25,7 +25,7 @@ pub(super) async fn cost_line(
     range: DateRange,
     from_start: bool,
 ) -> Result<Option<String>, CliError> {
-    let now = session.engine.service_now();
+    let now = session.engine.service_time();
     let known = session.engine.cached_report(range).await?;
     let is_complete = known.report.as_ref().is_some_and(|report| report.complete && range.is_fresh(report.as_of, now));
     if is_complete && !from_start && known.interrupted_after.is_none() {

@@ -97,7 +97,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
 
 async fn load_and_write(session: &mut Session, options: &Options, out: &mut Out) -> Result<Code, CliError> {
     // Today is taken from the service's clock if its time is known, otherwise from this computer's clock.
-    let days = options.days.range(session.engine.service_now().date_naive())?;
+    let days = options.days.range(session.engine.service_time().date_naive())?;
     days.note_future_end(out);
     if let Some(filter) = &options.check {
         return check::check(session, days.range, filter, options.fresh, options.format.export_format(), out).await;

@@ -6,7 +6,7 @@ use super::state::{PollPermission, TeamAccess};
 use crate::engine::clock::{local_now, sleep_until};
 use crate::engine::lease::LeaseRole;
 use crate::engine::lock::lock;
-use crate::engine::poller_command::PollerCommand;
+use crate::engine::poller_message::PollerMessage;
 use crate::engine::state::EngineState;
 use crate::model::engine_event::EngineEvent;
 use crate::model::ledger::RATE_LIMIT_WINDOW;
@@ -408,7 +408,7 @@ impl EngineState {
         let could_poll = self.team.may_poll();
         *lock(&self.team.polling) = permission;
         if self.team.may_poll() != could_poll {
-            self.send_to_poller(PollerCommand::LeaseChanged);
+            self.send_to_poller(PollerMessage::LeaseChanged);
         }
     }
 }

@@ -151,7 +151,9 @@ impl App {
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        effects.extend(self.detail.job_pages.apply(job, result, now).map(JobsEffect::LoadJobImpact).map(Effect::Jobs));
+        effects.extend(
+            self.detail.job_pages.finish_read(job, result, now).map(JobsEffect::LoadJobImpact).map(Effect::Jobs),
+        );
         self.dirty |= self.detail_is_visible();
     }
 

@@ -1,4 +1,4 @@
-//! The commands to the poller, and the outcomes of requests from which the poller determines whether the service is
+//! The messages to the poller, and the outcomes of requests from which the poller determines whether the service is
 //! reachable.
 
 use crate::model::connection::Connection;
@@ -7,9 +7,9 @@ use crate::model::job::{Job, JobKey};
 use crate::model::ledger::Wait;
 use crate::model::text::CleanText;
 
-/// A command to the poller.
+/// A message to the poller.
 #[derive(Debug)]
-pub(super) enum PollerCommand {
+pub(super) enum PollerMessage {
     /// Jobs are new or changed.
     JobsChanged {
         rows: Vec<Job>,
@@ -21,7 +21,7 @@ pub(super) enum PollerCommand {
     /// A request that the poller did not start has begun.
     RequestStarted,
     /// A request that the poller did not start has ended. If its outcome affects the connection state, `Outcome` was
-    /// sent before this command.
+    /// sent before this message.
     RequestEnded,
     /// The outcome of a request that the poller did not start. If the user wanted a job to be checked, but no request
     /// was possible ([`ServiceHealth::NotAsked`]), the poller tries again after a refused key or an outage.
