@@ -302,6 +302,10 @@ impl Chart {
             (0, _) => return None,
             (_, all) if all == per_cell => (human_sign, theme.human),
             (all, 0) if all == per_cell => (ai_sign, ai_style),
+            // A block would look like human views.
+            (filled, 0) if !theme.can_split_cells() => {
+                return (level == 1 || filled * 2 >= per_cell).then_some((ai_sign, ai_style));
+            }
             (filled, 0) => (eighths_at_bottom(filled), theme.ai_part()),
             (filled, human) if filled == human => (eighths_at_bottom(filled), theme.human),
             (all, human) if all == per_cell => {
