@@ -169,7 +169,8 @@ fn analytics_json(pruned: &PrunedAnalytics) -> Value {
 fn analytics_lines(pruned: &PrunedAnalytics, dry_run: bool) -> Vec<String> {
     let PrunedAnalytics { ranges, reports, responses, totals, other_reports } = *pruned;
     let reports_text = format!("{} of all pages", plural(reports, "report"));
-    let parts = [(reports, reports_text), (responses, plural(responses, "answer")), (totals, plural(totals, "total"))];
+    let parts =
+        [(reports, reports_text), (responses, plural(responses, "response")), (totals, plural(totals, "total"))];
     let parts: Vec<String> = parts.into_iter().filter(|(n, _)| *n > 0).map(|(_, text)| text).collect();
     let what = format!("page views of {}: {}", plural(ranges, "range"), parts.join(", "));
     let mut lines = vec![deletion_line(parts.is_empty(), dry_run, "page views", &what)];
@@ -266,13 +267,13 @@ mod tests {
         let pruned = Pruned { counts, bytes_before: 24_160_000, bytes_after: 3_200_000, still_large: false };
         assert_eq!(
             text(pruned, false),
-            "Deleted page views of 12 ranges: 1 report of all pages, 60 answers, 15 totals.\n\
+            "Deleted page views of 12 ranges: 1 report of all pages, 60 responses, 15 totals.\n\
              Deleted 4 reports of visitors, searches, feedback and questions.\n\
              The database used 24.1 MB and now uses 3.2 MB."
         );
         assert_eq!(
             text(Pruned { bytes_after: 24_160_000, ..pruned }, true),
-            "Would delete page views of 12 ranges: 1 report of all pages, 60 answers, 15 totals.\n\
+            "Would delete page views of 12 ranges: 1 report of all pages, 60 responses, 15 totals.\n\
              Would delete 4 reports of visitors, searches, feedback and questions.\n\
              The database uses 24.1 MB."
         );
