@@ -24,7 +24,7 @@ const ROW_COUNTS: [i64; 2] = [1_000, 25_000];
 
 /// Sequences of keys. Only the last key of each is measured; the keys before it prepare the state.
 const KEYS: [&str; 8] = ["j", "G", "s", "s s", "S", "/ w", "/ w e", "/ h i t s > 2 0"];
-/// The second sorts by page, the third by the text of the question.
+/// The second sorts by page, the third by category, and the last one by the text of the question.
 const QUESTION_KEYS: [&str; 4] = ["j", "s", "s s", "s s s"];
 
 fn main() {
