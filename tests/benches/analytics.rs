@@ -15,9 +15,8 @@ use docdeck::model::period::DateRange;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts};
 use docdeck::tui::{AnalyticsMsg, ListTab, Msg, RowsMsg, Screen};
-use stage::{AppFixture, key_press, now};
+use stage::{AppFixture, now};
 use std::sync::Arc;
-use std::time::Instant;
 use timing::{bench_group, bench_timed, short_criterion};
 
 const ROW_COUNTS: [i64; 2] = [1_000, 25_000];
@@ -41,17 +40,8 @@ fn main() {
 fn bench_keys(criterion: &mut Criterion, tab: &str, rows: i64, sequences: &[&str], open: impl Fn() -> AppFixture) {
     let mut group = bench_group(criterion, &format!("{tab}: key and frame"));
     for keys in sequences {
-        let (first, last) = keys.rsplit_once(' ').unwrap_or(("", keys));
-        bench_timed(&mut group, BenchmarkId::new(*keys, rows), || {
-            let mut fixture = open();
-            fixture.press(first);
-            fixture.draw();
-            let msg = key_press(last);
-            let began = Instant::now();
-            fixture.send(msg);
-            fixture.draw();
-            began.elapsed()
-        });
+        let (before, key) = keys.rsplit_once(' ').unwrap_or(("", keys));
+        bench_timed(&mut group, BenchmarkId::new(*keys, rows), || open().time_key(before, key));
     }
 }
 

@@ -14,7 +14,7 @@ use docdeck::model::diff::{Diff, LoadedDiff};
 use docdeck::model::job::JobKey;
 use docdeck::model::pull_request_details::SiteFacts;
 use docdeck::tui::{JobsMsg, Msg};
-use stage::{AppFixture, finished_jobs, key_press, now, with_pull_requests};
+use stage::{AppFixture, finished_jobs, now, with_pull_requests};
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::Instant;
@@ -49,13 +49,7 @@ fn main() {
     let mut group = bench_group(&mut criterion, "changes: key and frame");
     for (what, before, key, after) in STEPS {
         bench_timed(&mut group, BenchmarkId::from_parameter(what), || {
-            fixture.press(before);
-            let msg = key_press(key);
-            fixture.draw();
-            let began = Instant::now();
-            fixture.send(msg);
-            fixture.draw();
-            let took = began.elapsed();
+            let took = fixture.time_key(before, key);
             fixture.press(after);
             took
         });

@@ -115,13 +115,7 @@ fn bench_keys(criterion: &mut Criterion, jobs: JobSet, fixture: &mut AppFixture)
 fn bench_step(group: &mut BenchmarkGroup<'_, WallTime>, jobs: JobSet, fixture: &mut AppFixture, step: Step) {
     let (what, before, key, after) = step;
     bench_timed(group, BenchmarkId::new(what, jobs), || {
-        fixture.press(before);
-        let msg = key_press(key);
-        fixture.draw();
-        let began = Instant::now();
-        fixture.send(msg);
-        fixture.draw();
-        let took = began.elapsed();
+        let took = fixture.time_key(before, key);
         fixture.press(after);
         took
     });

@@ -16,6 +16,7 @@ use docdeck::tui::{App, AppConfig, Effect, InitialData, JobsEffect, JobsMsg, Msg
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 const SIZE: (u16, u16) = (160, 48);
 
@@ -49,6 +50,17 @@ impl AppFixture {
         fixture
             .send(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() })))));
         fixture
+    }
+
+    /// Presses the keys `before`, then `key`. Returns the time of the last key press and the frame after it.
+    pub(crate) fn time_key(&mut self, before: &str, key: &str) -> Duration {
+        self.press(before);
+        self.draw();
+        let msg = key_press(key);
+        let began = Instant::now();
+        self.send(msg);
+        self.draw();
+        began.elapsed()
     }
 
     pub(crate) fn send(&mut self, msg: Msg) {

@@ -130,16 +130,9 @@ fn bench_keys(
 ) {
     let mut group = bench_group(criterion, name);
     for keys in all {
-        let (first, last) = keys.rsplit_once(' ').unwrap_or(("", keys));
+        let (before, key) = keys.rsplit_once(' ').unwrap_or(("", keys));
         bench_timed(&mut group, BenchmarkId::new(*keys, pages), || {
-            let mut fixture = open_views(reports.0, reports.1);
-            fixture.press(first);
-            fixture.draw();
-            let msg = key_press(last);
-            let began = Instant::now();
-            fixture.send(msg);
-            fixture.draw();
-            began.elapsed()
+            open_views(reports.0, reports.1).time_key(before, key)
         });
     }
 }
