@@ -62,6 +62,14 @@ impl Postgres {
         Some(Self { folder, bin, settings, port, server: None, disk: None })
     }
 
+    /// Starts the server again after [`Self::kill`], with the data of an older copy, which is moved.
+    pub(crate) fn restart_with(&mut self, copy: &Path) {
+        std::fs::remove_dir_all(self.data_folder()).expect("removed");
+        std::fs::rename(copy, self.data_folder()).expect("restored");
+        give_to_server(&self.data_folder());
+        self.restart();
+    }
+
     /// Starts the server again after [`Self::kill`].
     pub(crate) fn restart(&mut self) {
         let program = self.bin.join("postgres");

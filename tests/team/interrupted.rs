@@ -2,7 +2,7 @@
 //! is killed or restored from an older copy. The next exchange always leads to the same state, and nothing happens twice.
 
 use crate::proxy::{Cut, Proxy};
-use crate::support::postgres::{Postgres, copy_folder, give_to_server};
+use crate::support::postgres::{Postgres, copy_folder};
 use crate::support::slow::sample;
 use crate::{Member, SeenJob, now, start_database, text};
 use docdeck::model::change::LocalChange;
@@ -174,10 +174,7 @@ async fn after_the_database_is_restored_from_an_older_copy_everyone_still_has_ev
     bob.exchange().await;
     let expected = (ana.seen("j1").await, ana.seen("j2").await);
     server.kill();
-    std::fs::remove_dir_all(server.data_folder()).expect("removed");
-    std::fs::rename(&copy, server.data_folder()).expect("restored");
-    give_to_server(&server.data_folder());
-    server.restart();
+    server.restart_with(&copy);
     // A new member writes first, so that the numbers of changes go on differently.
     let cam = Member::join(&server, "cam", "p").await;
     for n in 0..9 {

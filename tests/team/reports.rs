@@ -2,7 +2,7 @@
 
 use crate::proxy::{Cut, Proxy};
 use crate::support::engine::EngineFixture;
-use crate::support::postgres::{Postgres, copy_folder, give_to_server};
+use crate::support::postgres::{Postgres, copy_folder};
 use crate::support::slow::sample;
 use crate::{Member, address, now, start_database, text};
 use chrono::{Days, TimeDelta};
@@ -435,10 +435,7 @@ async fn after_the_database_is_restored_reports_are_sent_again_and_newer_ones_co
     ana.exchange().await;
     bob.exchange().await;
     server.kill();
-    std::fs::remove_dir_all(server.data_folder()).expect("removed");
-    std::fs::rename(&copy, server.data_folder()).expect("restored");
-    give_to_server(&server.data_folder());
-    server.restart();
+    server.restart_with(&copy);
     // A new member writes first, so that the numbers of changes go on differently.
     let cam = Member::join(&server, "cam", "p").await;
     for n in 0..4 {
@@ -469,7 +466,7 @@ async fn malformed_and_hostile_reports_are_left_out_or_cleaned() {
     ana.exchange().await;
     let day = |back: u64| now().date_naive().checked_sub_days(Days::new(back)).expect("a day");
     let one = |back: u64| format!("kind = 'page-views' AND date_from = '{}'", day(back));
-    // A changed part, a missing one, a kind and days that nobody knows, and a time in the future.
+    // A changed part, a missing part, an unknown kind, an invalid date, and a time in the future.
     server.sql(&format!("UPDATE docdeck.report_part SET content = '[]' WHERE {}", one(30)));
     server.sql(&format!("DELETE FROM docdeck.report_part WHERE {}", one(31)));
     server.sql(&format!("UPDATE docdeck.report SET kind = 'secrets' WHERE {}", one(32)));
