@@ -11,6 +11,7 @@ pub mod filter;
 pub mod needs_work;
 pub mod needs_work_export;
 pub mod page_reports;
+mod path_index;
 mod rows;
 pub mod signal_snapshot;
 mod stored;
