@@ -117,23 +117,23 @@ pub async fn exchange_with_progress(
     let Some(mut exchange) = Exchange::start(connection, store, scope, name).await? else {
         return Ok(ExchangeReport::default());
     };
-    while exchange.receive_page(now).await? == PageEnd::MoreToCome {
+    while exchange.receive_page(now).await? == ExchangeStep::MoreToCome {
         on_progress(exchange.report.received);
     }
     let before = exchange.report.sent;
     while exchange.send_next_batch().await? {}
     if exchange.report.sent > before {
         // The team's state now contains what was sent.
-        while exchange.receive_page(now).await? == PageEnd::MoreToCome {}
+        while exchange.receive_page(now).await? == ExchangeStep::MoreToCome {}
     }
     store.record_team_exchange(scope, now).await?;
     exchange.exchange_reports(now).await?;
     Ok(exchange.report)
 }
 
-/// Whether a page of received changes was the last one.
+/// Whether a step of an exchange was the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PageEnd {
+pub enum ExchangeStep {
     MoreToCome,
     Last,
 }
@@ -299,7 +299,7 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// The connection is lost, or the store can't be written.
-    pub async fn receive_page(&mut self, now: Time) -> Result<PageEnd, TeamError> {
+    pub async fn receive_page(&mut self, now: Time) -> Result<ExchangeStep, TeamError> {
         // A job that changes meanwhile moves behind the cursor, so it arrives at the latest with the next page. The last
         // row is the last batch that is complete: a cursor is always the end of a batch, so that it is noticed if the
         // database loses this batch. The rest of an incomplete batch is received again.
@@ -348,13 +348,13 @@ impl<'a> Exchange<'a> {
             }
         }
         if cursor == self.team.cursor {
-            return Ok(PageEnd::Last);
+            return Ok(ExchangeStep::Last);
         }
         let is_full = i64::try_from(rows.len()).is_ok_and(|rows| rows >= PAGE_SIZE);
         self.report.received +=
             self.store.merge_team_changes(self.scope, changes, (cursor, batch.clone()), self.clock, now).await?;
         (self.team.cursor, self.team.cursor_batch) = (cursor, batch);
-        Ok(if is_full { PageEnd::MoreToCome } else { PageEnd::Last })
+        Ok(if is_full { ExchangeStep::MoreToCome } else { ExchangeStep::Last })
     }
 
     /// Sends the next changes of this computer. Returns false if there are none.

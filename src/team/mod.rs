@@ -144,11 +144,10 @@ mod url;
 pub use connection::{TeamAddress, TeamConnection};
 pub use error::TeamError;
 pub use exchange::{
-    Exchange, ExchangeReport, PageEnd, TeamMember, exchange, exchange_with_progress, members, organizations,
+    Exchange, ExchangeReport, ExchangeStep, TeamMember, exchange, exchange_with_progress, members, organizations,
 };
 pub use forget::{ForgetReport, forget};
 pub use lease::{LEASE_DURATION, LeaseAttempt, PollLease};
 pub use ledger::{LedgerCount, TeamLimit, report_unbooked_requests};
-pub use reports::ReportStep;
 pub use schema::{OrganizationName, create, sql_for_administrator, supported_version};
 pub use signals::TeamSignals;

@@ -3,7 +3,7 @@
 
 use super::connection::{Param, malformed, number, text};
 use super::error::TeamError;
-use super::exchange::Exchange;
+use super::exchange::{Exchange, ExchangeStep};
 use super::signals::{channel, reports_payload};
 use crate::model::Time;
 use crate::model::team::{MAX_REPORT_AGE, MAX_REPORT_PARTS, ReportHeader, ReportKey, ReportVersion, SharedReport};
@@ -16,13 +16,6 @@ use tokio_postgres::types::Type;
 const HEADERS_PER_PAGE: i64 = 200;
 /// How many parts are received at once. Together they have at most 1 MB.
 const PARTS_PER_PAGE: i64 = 4;
-
-/// Whether a step of exchanging reports was the last one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReportStep {
-    MoreToCome,
-    Last,
-}
 
 /// How far receiving reports is.
 #[derive(Debug, Default)]
@@ -54,11 +47,11 @@ impl Exchange<'_> {
     /// # Errors
     /// The connection is lost, or the store can't be written.
     pub(super) async fn exchange_reports(&mut self, now: Time) -> Result<(), TeamError> {
-        while self.receive_next_reports(now).await? == ReportStep::MoreToCome {}
+        while self.receive_next_reports(now).await? == ExchangeStep::MoreToCome {}
         let before = self.report.sent_reports;
-        while self.send_next_reports(now).await? == ReportStep::MoreToCome {}
+        while self.send_next_reports(now).await? == ExchangeStep::MoreToCome {}
         if self.report.sent_reports > before {
-            while self.receive_next_reports(now).await? == ReportStep::MoreToCome {}
+            while self.receive_next_reports(now).await? == ExchangeStep::MoreToCome {}
         }
         Ok(())
     }
@@ -72,7 +65,7 @@ impl Exchange<'_> {
     ///
     /// # Errors
     /// The connection is lost, or the store can't be written.
-    pub async fn receive_next_reports(&mut self, now: Time) -> Result<ReportStep, TeamError> {
+    pub async fn receive_next_reports(&mut self, now: Time) -> Result<ExchangeStep, TeamError> {
         let Some((target, batch)) = self.reports.target.clone() else {
             return self.start_receiving().await;
         };
@@ -86,19 +79,19 @@ impl Exchange<'_> {
             (self.team.report_cursor, self.team.report_batch) = (target, Some(batch));
             let received = std::mem::take(&mut self.reports.received);
             self.reports = ReportProgress { received, ..ReportProgress::default() };
-            return Ok(ReportStep::Last);
+            return Ok(ExchangeStep::Last);
         }
-        Ok(ReportStep::MoreToCome)
+        Ok(ExchangeStep::MoreToCome)
     }
 
-    async fn start_receiving(&mut self) -> Result<ReportStep, TeamError> {
+    async fn start_receiving(&mut self) -> Result<ExchangeStep, TeamError> {
         let sql = "SELECT last_change, id FROM docdeck.batch WHERE project = $1 AND last_change > $2 AND EXISTS (
                  SELECT 1 FROM docdeck.report WHERE project = $1 AND change > $2)
              ORDER BY last_change DESC LIMIT 1";
         let params: [Param<'_>; 2] = [(&self.project, Type::INT8), (&self.team.report_cursor, Type::INT8)];
-        let Some(row) = self.connection.query(sql, &params).await?.pop() else { return Ok(ReportStep::Last) };
+        let Some(row) = self.connection.query(sql, &params).await?.pop() else { return Ok(ExchangeStep::Last) };
         self.reports.target = Some((number(&row, 0)?, text(&row, 1)?));
-        Ok(ReportStep::MoreToCome)
+        Ok(ExchangeStep::MoreToCome)
     }
 
     /// Reads the names and totals of the next reports, those that were loaded last first.
@@ -179,20 +172,13 @@ impl Exchange<'_> {
              WHERE project = $1 AND kind = $2 AND date_from = $3 AND date_to = $4
                  AND version = $5 AND number > $6 AND number <= $7
              ORDER BY number LIMIT $8";
-        let KeyTexts { kind, from, to } = KeyTexts::of(header.key);
+        let key = KeyTexts::of(header.key);
         let version = header.version.to_string();
         let known = i32::try_from(self.reports.parts.len()).unwrap_or(i32::MAX);
         let last = i32::try_from(header.parts).unwrap_or(i32::MAX);
-        let params: [Param<'_>; 8] = [
-            (&self.project, Type::INT8),
-            (&kind, Type::TEXT),
-            (&from, Type::TEXT),
-            (&to, Type::TEXT),
-            (&version, Type::TEXT),
-            (&known, Type::INT4),
-            (&last, Type::INT4),
-            (&PARTS_PER_PAGE, Type::INT8),
-        ];
+        let parts: [Param<'_>; 4] =
+            [(&version, Type::TEXT), (&known, Type::INT4), (&last, Type::INT4), (&PARTS_PER_PAGE, Type::INT8)];
+        let params: Vec<Param<'_>> = key.params(&self.project).into_iter().chain(parts).collect();
         self.connection.query(sql, &params).await?.iter().map(|row| text(row, 0)).collect()
     }
 
@@ -207,10 +193,10 @@ impl Exchange<'_> {
     ///
     /// # Errors
     /// The connection is lost, or the store can't be written.
-    pub async fn send_next_reports(&mut self, now: Time) -> Result<ReportStep, TeamError> {
+    pub async fn send_next_reports(&mut self, now: Time) -> Result<ExchangeStep, TeamError> {
         let reports = self.store.next_team_reports(self.scope, now).await?;
         if reports.is_empty() {
-            return Ok(ReportStep::Last);
+            return Ok(ExchangeStep::Last);
         }
         let keys: Vec<ReportKey> = reports.iter().map(|report| report.key).collect();
         let latest = now.max(self.clock.to_team(now));
@@ -258,7 +244,7 @@ impl Exchange<'_> {
         let is_stuck = finished.is_empty();
         let finished = finished.into_iter().map(|report| (report.key, report.version)).collect();
         self.store.finish_team_reports(self.scope, finished).await?;
-        Ok(if is_stuck { ReportStep::Last } else { ReportStep::MoreToCome })
+        Ok(if is_stuck { ExchangeStep::Last } else { ExchangeStep::MoreToCome })
     }
 
     /// Returns what the database has about these reports. Ignores what can't be read.
@@ -289,18 +275,12 @@ impl Exchange<'_> {
 
     /// Stores the parts of a report that are not yet in the slot.
     async fn upload_parts(&self, report: &SharedReport, slot: i32) -> Result<(), TeamError> {
-        let KeyTexts { kind, from, to } = KeyTexts::of(report.key);
+        let key = KeyTexts::of(report.key);
         let version = report.version.to_string();
         let find = "SELECT number FROM docdeck.report_part
              WHERE project = $1 AND kind = $2 AND date_from = $3 AND date_to = $4 AND slot = $5 AND version = $6";
-        let params: [Param<'_>; 6] = [
-            (&self.project, Type::INT8),
-            (&kind, Type::TEXT),
-            (&from, Type::TEXT),
-            (&to, Type::TEXT),
-            (&slot, Type::INT4),
-            (&version, Type::TEXT),
-        ];
+        let slot: [Param<'_>; 2] = [(&slot, Type::INT4), (&version, Type::TEXT)];
+        let params: Vec<Param<'_>> = key.params(&self.project).into_iter().chain(slot).collect();
         let mut stored: Vec<i32> = Vec::new();
         if !report.parts.is_empty() {
             for row in &self.connection.query(find, &params).await? {
@@ -423,6 +403,11 @@ struct KeyTexts {
 impl KeyTexts {
     fn of(key: ReportKey) -> Self {
         Self { kind: key.kind.name(), from: key.range.from().to_string(), to: key.range.to().to_string() }
+    }
+
+    /// Returns these parameters after the project.
+    fn params<'a>(&'a self, project: &'a i64) -> [Param<'a>; 4] {
+        [(project, Type::INT8), (&self.kind, Type::TEXT), (&self.from, Type::TEXT), (&self.to, Type::TEXT)]
     }
 }
 

@@ -102,7 +102,7 @@ fn killed_at_any_message_while_it_takes_or_has_the_lease_docdeck_blocks_nobody_f
                 let connection = connect(&team.server.url("bob")).await.expect("connected");
                 let mut exchange =
                     Exchange::start(&connection, &store, &scope, "bob").await.expect("started").expect("shared");
-                while exchange.receive_page(now()).await.expect("received") != docdeck::team::PageEnd::Last {}
+                while exchange.receive_page(now()).await.expect("received") != docdeck::team::ExchangeStep::Last {}
                 assert_eq!(exchange.take_lease("of bob").await.expect("taken over"), None, "{context}");
                 let after: i64 = team.server.sql("SELECT token FROM docdeck.lease").parse().expect("a number");
                 assert!(after > token, "{context}: {after} after {token}");

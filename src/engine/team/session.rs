@@ -14,7 +14,7 @@ use crate::model::period::DateRange;
 use crate::model::team::{ReportKey, ReportKind, TeamStatus};
 use crate::model::text::CleanText;
 use crate::store::StoreError;
-use crate::team::{Exchange, LEASE_DURATION, PageEnd, ReportStep, TeamConnection, TeamError};
+use crate::team::{Exchange, ExchangeStep, LEASE_DURATION, TeamConnection, TeamError};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -262,7 +262,7 @@ impl Session<'_> {
                 self.inner.catch_up().await?;
                 self.inner.emit(EngineEvent::ExternalChange).await;
             }
-            if end == PageEnd::Last {
+            if end == ExchangeStep::Last {
                 return Ok(());
             }
             self.inner.set_team_status(TeamStatus::Receiving(self.exchange.report.received)).await;
@@ -292,14 +292,14 @@ impl Session<'_> {
     async fn exchange_next_reports(&mut self) -> Result<(), TeamError> {
         if self.reports.must_receive {
             self.reports.must_receive =
-                self.exchange.receive_next_reports(local_now()).await? == ReportStep::MoreToCome;
+                self.exchange.receive_next_reports(local_now()).await? == ExchangeStep::MoreToCome;
             let received = self.exchange.take_received_reports();
             self.inner.emit_received_reports(&received).await?;
             self.reports.must_send |= !self.reports.must_receive;
             return Ok(());
         }
         let before = self.exchange.report.sent_reports;
-        self.reports.must_send = self.exchange.send_next_reports(local_now()).await? == ReportStep::MoreToCome;
+        self.reports.must_send = self.exchange.send_next_reports(local_now()).await? == ExchangeStep::MoreToCome;
         self.reports.has_sent |= self.exchange.report.sent_reports > before;
         if !self.reports.must_send && std::mem::take(&mut self.reports.has_sent) {
             // What was sent is then known as received.
