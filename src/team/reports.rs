@@ -79,7 +79,7 @@ impl Exchange<'_> {
             (self.team.report_cursor, self.team.report_batch) = (target, Some(batch));
             let received = std::mem::take(&mut self.reports.received);
             self.reports = ReportProgress { received, ..ReportProgress::default() };
-            return Ok(ExchangeStep::Last);
+            // Others may have sent more meanwhile, and their notifications may have arrived during a step.
         }
         Ok(ExchangeStep::MoreToCome)
     }
