@@ -8,7 +8,7 @@ use crate::{Member, connect, now, scope, text, with_schema};
 use docdeck::model::change::LocalChange;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::ledger::{CountedBy, Quota};
-use docdeck::model::log::Operation;
+use docdeck::model::log::{LogEntry, LogKind, Operation};
 use docdeck::model::prompt::Delivery;
 use docdeck::model::remote_job::Status;
 use docdeck::model::team::TeamStatus;
@@ -149,9 +149,26 @@ async fn open_dashboards_continue_without_the_server_and_with_it_when_there_is_s
     wait_for_status(&mut bob, |status| status == TeamStatus::Online).await;
     server.disk().fill();
     // Neither the request nor the job, nor the lease for polling it has space.
-    let (_, job) = ana.submit_accepted_job("Without space [sim:seconds=6000]").await;
-    wait_for_status(&mut ana, |status| matches!(status, TeamStatus::Offline { .. })).await;
-    ana.wait_for_check().await;
+    let (prompt, _) = ana.engine.submit_new_job("Without space [sim:seconds=6000]").await.expect("on disk");
+    let (mut job, mut is_offline, mut is_checked) = (None, false, false);
+    // This happens in any order.
+    while job.is_none() || !is_offline || !is_checked {
+        ana.wait_for_event("an accepted job, a request about it and the end of the exchange", |event| {
+            match event {
+                EngineEvent::Prompt { prompt: of, delivery: Delivery::Accepted, job: row } if *of == prompt => {
+                    job = Some((**row).clone());
+                }
+                EngineEvent::Team(TeamStatus::Offline { .. }) => is_offline = true,
+                EngineEvent::Logged(LogEntry { kind: LogKind::Request { operation: Operation::Get, .. }, .. }) => {
+                    is_checked = true;
+                }
+                _ => return None,
+            }
+            Some(())
+        })
+        .await;
+    }
+    let job = job.expect("accepted");
     assert_eq!(server.sql("SELECT count(*) FROM docdeck.job"), "0");
     server.disk().free();
     bob.wait_for_event("the job", |event| match event {
