@@ -16,7 +16,7 @@ use docdeck::model::report::{LoadEndReason, LoadPlan, Report};
 use docdeck::model::views::{Count, Counts, PageRow, ViewsResponse};
 use docdeck::sim::{Sim, SimOptions};
 use docdeck::store::{ReportResponse, ResponsePosition, Store};
-use docdeck::team::ExchangeReport;
+use docdeck::team::{Exchange, ExchangeReport, ExchangeStep};
 use std::sync::Arc;
 
 /// Ten days that ended some days ago.
@@ -136,6 +136,26 @@ async fn what_one_member_loads_costs_the_others_no_request() {
     assert_eq!(server.sql("SELECT count(*) FROM docdeck.report WHERE kind IN ('feedback', 'questions')"), "0");
     ana.engine.stop().await;
     bob.engine.stop().await;
+}
+
+#[tokio::test]
+async fn a_report_that_is_sent_while_others_are_received_is_not_left_out() {
+    let Some(server) = start_database(&[]).await else { return };
+    let (ana, bob) = (Member::join(&server, "ana", "p").await, Member::join(&server, "bob", "p").await);
+    ana.load_pages(range(), pages(3, 10), minutes_ago(60)).await;
+    ana.exchange().await;
+    let connection = crate::connect(&server.url("ana")).await.expect("connected");
+    let started = Exchange::start(&connection, &bob.store, &bob.scope, "bob").await.expect("started");
+    let mut exchange = started.expect("a shared project");
+    // The names of the reports are read in the second step.
+    for _ in 0..2 {
+        assert_eq!(exchange.receive_next_reports(now()).await.expect("received"), ExchangeStep::MoreToCome);
+    }
+    ana.load_searches("sso", minutes_ago(5)).await;
+    ana.exchange().await;
+    while exchange.receive_next_reports(now()).await.expect("received") == ExchangeStep::MoreToCome {}
+    assert_eq!(exchange.take_received_reports().len(), 2);
+    assert_eq!(bob.queries().await, ["sso"]);
 }
 
 #[tokio::test]
