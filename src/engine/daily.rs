@@ -4,11 +4,9 @@
 use super::lease::LeaseRole;
 use super::state::EngineState;
 use super::views::RequestPurpose;
-use crate::model::Time;
 use crate::model::failure::Failure;
-use crate::model::period::DateRange;
+use crate::model::period::{COUNTING_TIME, DateRange};
 use crate::model::views::{MAX_PAGE_SIZE, ViewsQuery};
-use chrono::TimeDelta;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,13 +15,11 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(600);
 /// The time until the next check after a failed request. It is long, so that repeated failures use few of the hour's
 /// requests.
 const RETRY_INTERVAL: Duration = Duration::from_secs(3600);
-/// How many hours after its end a day is recorded. Before that, the service may still be counting its views.
-const SETTLE_HOURS: i64 = 2;
 
 /// Records each day once it is over, until the task is aborted. Only the instance with the poll lease records.
 pub(super) async fn run_recorder(inner: Arc<EngineState>) {
     loop {
-        let has_failed = inner.leases.holds(LeaseRole::Poll) && record_last_settled_day(&inner).await.is_err();
+        let has_failed = inner.leases.holds(LeaseRole::Poll) && record_last_counted_day(&inner).await.is_err();
         tokio::time::sleep(if has_failed { RETRY_INTERVAL } else { CHECK_INTERVAL }).await;
     }
 }
@@ -32,11 +28,10 @@ pub(super) async fn run_recorder(inner: Arc<EngineState>) {
 ///
 /// # Errors
 /// The request failed, or the hourly limit is reached.
-async fn record_last_settled_day(inner: &Arc<EngineState>) -> Result<(), Failure> {
-    let first_unsettled_day = |time: Time| (time - TimeDelta::hours(SETTLE_HOURS)).date_naive();
-    let Some(day) = first_unsettled_day(inner.clock.now()).pred_opt() else { return Ok(()) };
+async fn record_last_counted_day(inner: &Arc<EngineState>) -> Result<(), Failure> {
+    let Some(day) = (inner.clock.now() - COUNTING_TIME).date_naive().pred_opt() else { return Ok(()) };
     let query = ViewsQuery { range: DateRange::day(day), limit: MAX_PAGE_SIZE, page: 1 };
-    let is_recorded = inner.cached_views(query).await.is_some_and(|views| first_unsettled_day(views.as_of) > day);
+    let is_recorded = inner.cached_views(query).await.is_some_and(|views| query.range.is_final(views.as_of));
     if is_recorded {
         return Ok(());
     }

@@ -5,5 +5,5 @@ mod range;
 mod typed;
 
 pub use preset::{Period, Preset};
-pub use range::DateRange;
+pub use range::{COUNTING_TIME, DateRange};
 pub use typed::{RangeError, TypedPeriod, parse_period, parse_range};

@@ -5,6 +5,8 @@ use chrono::{Datelike as _, Days, Months, NaiveDate, NaiveTime, TimeDelta, Weekd
 use std::fmt;
 
 const SECONDS_PER_DAY: u32 = 86_400;
+/// How long after the end of a day the service may still be counting its views.
+pub const COUNTING_TIME: TimeDelta = TimeDelta::hours(2);
 
 /// The days from `from` to `to`, both included, in UTC. `from` is never after `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -138,17 +140,16 @@ impl DateRange {
         Some(Self { from: self.from.checked_add_signed(shift)?, to: self.to.checked_add_signed(shift)? })
     }
 
-    /// Whether numbers loaded at `as_of` can be shown without loading them again. Numbers loaded two or more days after
-    /// the last day of the range are always fresh. Numbers loaded one day after it are fresh for an hour, and all other
-    /// numbers for five minutes.
+    /// Whether numbers loaded at `as_of` can be shown without loading them again: final numbers always, numbers loaded
+    /// shortly after the range had ended for an hour, and all others for five minutes.
     pub fn is_fresh(&self, as_of: Time, now: Time) -> bool {
         let age = now - as_of;
-        let ended = (as_of.date_naive() - self.to).num_days();
-        match ended {
-            2.. => true,
-            1 => age < TimeDelta::hours(1),
-            _ => age < TimeDelta::minutes(5),
-        }
+        self.is_final(as_of) || age < TimeDelta::minutes(5) || as_of.date_naive() > self.to && age < TimeDelta::hours(1)
+    }
+
+    /// Whether numbers loaded at `as_of` no longer change, because the range had ended and its last day was counted.
+    pub fn is_final(&self, as_of: Time) -> bool {
+        as_of.checked_sub_signed(COUNTING_TIME).is_some_and(|counted| counted.date_naive() > self.to)
     }
 }
 
@@ -203,9 +204,9 @@ mod tests {
         let fresh = |as_of: &str, now: &str| range.is_fresh(moment(as_of), moment(now));
         assert!(fresh("2026-11-20T12:00:00Z", "2026-11-20T12:04:59Z"));
         assert!(!fresh("2026-11-20T12:00:00Z", "2026-11-20T12:05:00Z"));
-        assert!(fresh("2026-11-21T12:00:00Z", "2026-11-21T12:59:59Z"));
-        assert!(!fresh("2026-11-21T12:00:00Z", "2026-11-21T13:00:00Z"));
-        assert!(fresh("2026-11-22T00:00:00Z", "2027-11-22T00:00:00Z"));
+        assert!(fresh("2026-11-21T01:59:59Z", "2026-11-21T02:59:58Z"));
+        assert!(!fresh("2026-11-21T01:59:59Z", "2026-11-21T02:59:59Z"));
+        assert!(fresh("2026-11-21T02:00:00Z", "2027-11-21T02:00:00Z"));
         // Numbers loaded before the range ended don't become final with time.
         assert!(!fresh("2026-11-20T12:00:00Z", "2026-11-25T12:00:00Z"));
     }
