@@ -160,8 +160,11 @@ const MIN_TITLE_WIDTH: usize = 12;
 /// Truncates the title of a job that is wider than `width` cells: `Add a section… /guides/single-sign-on`. A path at its
 /// end stays if it leaves a third of the cells, because it often tells jobs apart.
 pub fn fit_title(title: &str, width: usize) -> String {
+    if !(MIN_TITLE_WIDTH..display_width(title)).contains(&width) {
+        return fit(title, width);
+    }
     match title.rsplit_once(' ') {
-        Some((rest, path)) if path.starts_with('/') && (MIN_TITLE_WIDTH..display_width(title)).contains(&width) => {
+        Some((rest, path)) if path.starts_with('/') => {
             let left = width.saturating_sub(display_width(rest) + 1);
             let path = truncate_path(path, left.max(display_width(path).min(width * 2 / 3)));
             format!("{} {path}", fit(rest, width.saturating_sub(display_width(&path) + 1)))

@@ -1,6 +1,6 @@
 //! Encodes the changed cells of a frame in few bytes, because every byte counts over SSH. Only visible style
 //! differences are sent. Short gaps between changed cells are written again, longer gaps are skipped, and long blanks
-//! are erased. The cells are sent style by style if that is shorter than row by row. The screen looks the same as if
+//! are erased. The cells are sent style by style if that is estimated to be shorter than row by row. The screen looks the same as if
 //! every cell were sent.
 
 use super::sgr::{SgrState, push_number, replace_if_shorter};
@@ -21,6 +21,8 @@ const MIN_ERASED_BLANKS: usize = 8;
 const MAX_REWRITTEN_GAP: u16 = 3;
 /// The bytes reserved for a frame, enough for most.
 const USUAL_BYTES: usize = 2048;
+/// Average length in bytes of a sequence that moves the cursor.
+const MOVE_BYTES: usize = 5;
 /// Length in bytes of the shortest emoji that is joined from several characters.
 const MIN_JOINED_BYTES: usize = 7;
 
@@ -35,15 +37,13 @@ pub(super) fn normalize_blank(cell: &mut Cell) {
 /// Encodes the changed cells of a frame, sorted by row and column. The terminal has the default style before and after.
 /// `buffer` contains all cells of the frame.
 pub(super) fn encode_cells(updates: &[CellUpdate<'_>], buffer: &Buffer) -> String {
-    let mut frame =
-        Encoder { buffer, out: String::with_capacity(USUAL_BYTES), style: SgrState::default(), at: CursorPos::Unknown };
-    let initial = (frame.style, frame.at);
     let mut cells = Vec::with_capacity(updates.len());
     for row in updates.chunk_by(|one, other| one.1 == other.1) {
         add_with_neighbours(row, buffer, &mut cells);
     }
-    frame.draw(&cells);
-    frame.redraw_by_style_if_shorter(initial, &cells);
+    let mut frame =
+        Encoder { buffer, out: String::with_capacity(USUAL_BYTES), style: SgrState::default(), at: CursorPos::Unknown };
+    frame.draw(&group_by_style_if_shorter(&cells).unwrap_or(cells));
     if frame.style != SgrState::default() {
         frame.out.push_str("\x1b[m");
     }
@@ -106,10 +106,10 @@ fn add_cells_under_emoji<'a>(
     }
 }
 
-/// Returns the cells grouped by style; a blank stays with the glyph before it. Returns `None` if they are already
-/// grouped.
-fn group_by_style<'a>(cells: &[CellUpdate<'a>]) -> Option<Vec<CellUpdate<'a>>> {
-    let mut styles: Vec<SgrState> = Vec::new();
+/// Returns the cells grouped by style if that is likely to take fewer bytes than drawing them in order. A blank stays
+/// with the glyph before it.
+fn group_by_style_if_shorter<'a>(cells: &[CellUpdate<'a>]) -> Option<Vec<CellUpdate<'a>>> {
+    let mut styles: Vec<(SgrState, usize)> = Vec::new();
     let mut runs: Vec<(usize, &[CellUpdate<'a>])> = Vec::new();
     let mut rest = cells;
     while let Some((_, row, cell)) = rest.first() {
@@ -117,18 +117,34 @@ fn group_by_style<'a>(cells: &[CellUpdate<'a>]) -> Option<Vec<CellUpdate<'a>>> {
         let belongs =
             |(_, y, cell): &&CellUpdate<'a>| y == row && (is_plain_blank(cell) || SgrState::of(cell) == style);
         let (run, behind) = rest.split_at(1 + rest.iter().skip(1).take_while(belongs).count());
-        let group = styles.iter().position(|known| *known == style).unwrap_or_else(|| {
-            styles.push(style);
+        let group = styles.iter().position(|(known, _)| *known == style).unwrap_or_else(|| {
+            styles.push((style, style.sequence_length()));
             styles.len() - 1
         });
         runs.push((group, run));
         rest = behind;
     }
-    if runs.is_sorted_by_key(|(group, _)| *group) {
-        return None;
-    }
+    let in_order = estimated_overhead(&styles, &runs);
     runs.sort_by_key(|(group, _)| *group);
-    Some(runs.into_iter().flat_map(|(_, run)| run).copied().collect())
+    (estimated_overhead(&styles, &runs) < in_order)
+        .then(|| runs.into_iter().flat_map(|(_, run)| run).copied().collect())
+}
+
+/// Estimates the number of bytes for the styles and the cursor positions of these runs of cells. `styles` contains each
+/// style with the length of its sequence.
+fn estimated_overhead(styles: &[(SgrState, usize)], runs: &[(usize, &[CellUpdate<'_>])]) -> usize {
+    let (mut bytes, mut style, mut next) = (0, None, None);
+    for (group, run) in runs {
+        if style != Some(*group) {
+            bytes += styles.get(*group).map_or(0, |(_, length)| *length);
+        }
+        style = Some(*group);
+        if next != run.first().map(|(x, y, _)| (*x, *y)) {
+            bytes += MOVE_BYTES;
+        }
+        next = run.last().map(|(x, y, _)| (x.saturating_add(1), *y));
+    }
+    bytes
 }
 
 /// Whether the cell is a space that shows nothing but its background.
@@ -159,20 +175,6 @@ struct Encoder<'a> {
 }
 
 impl Encoder<'_> {
-    /// Replaces what was written with the same cells drawn style by style, if that takes fewer bytes. `initial`
-    /// contains the style and the cursor position before the first cell.
-    fn redraw_by_style_if_shorter(&mut self, initial: (SgrState, CursorPos), cells: &[CellUpdate<'_>]) {
-        let Some(by_style) = group_by_style(cells) else { return };
-        let after = (self.style, self.at);
-        (self.style, self.at) = initial;
-        let in_order = std::mem::replace(&mut self.out, String::with_capacity(USUAL_BYTES));
-        self.draw(&by_style);
-        if self.out.len() >= in_order.len() {
-            self.out = in_order;
-            (self.style, self.at) = after;
-        }
-    }
-
     fn draw(&mut self, cells: &[CellUpdate<'_>]) {
         let mut rest = cells;
         while let Some(((x, y, cell), after)) = rest.split_first() {

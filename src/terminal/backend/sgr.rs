@@ -30,6 +30,13 @@ impl SgrState {
         Self { fg: cell.fg, bg: cell.bg, modifier: cell.modifier }
     }
 
+    /// Returns the number of bytes of the sequence that changes the default style to this one.
+    pub(super) fn sequence_length(self) -> usize {
+        let mut sequence = String::new();
+        Self::default().append_change(self, &mut sequence);
+        sequence.len()
+    }
+
     /// Appends the shortest sequence that changes the style from `self` to `to`, or nothing if they are equal.
     pub(super) fn append_change(self, to: Self, out: &mut String) {
         if self == to {

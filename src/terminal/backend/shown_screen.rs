@@ -46,6 +46,8 @@ pub(super) struct ShownScreen {
     cells: Buffer,
     /// The changed cells (row, column) that were not sent yet.
     changed: Vec<(u16, u16)>,
+    /// The cells (column, row) of a frame that differ; empty between two frames, to reuse its memory.
+    different: Vec<(u16, u16, Cell)>,
     /// Whether a character must not reach the terminal.
     is_hidden: fn(char) -> bool,
 }
@@ -54,7 +56,7 @@ impl ShownScreen {
     /// Creates a screen that shows nothing. Characters for which `is_hidden` is true will not be shown.
     pub(super) fn blank(size: Size, is_hidden: fn(char) -> bool) -> Self {
         let cells = Buffer::empty(Rect::from((Position::ORIGIN, size)));
-        Self { cells, changed: Vec::new(), is_hidden }
+        Self { cells, changed: Vec::new(), different: Vec::new(), is_hidden }
     }
 
     /// Removes everything from the screen, which has this size now.
@@ -65,7 +67,7 @@ impl ShownScreen {
     /// Shows a frame of the size of the screen, and blanks the frame for the next one.
     pub(super) fn show(&mut self, frame: &mut Buffer) {
         let width = usize::from(frame.area.width).max(1);
-        let mut different: Vec<(u16, u16, Cell)> = Vec::new();
+        let mut different = std::mem::take(&mut self.different);
         let shown_rows = self.cells.content.chunks(width);
         for (y, (row, shown_row)) in frame.content.chunks_mut(width).zip(shown_rows).enumerate() {
             let mut covered_until = 0;
@@ -86,9 +88,10 @@ impl ShownScreen {
             // A row is still in the processor's cache, whereas the whole frame is too large for it.
             row.iter_mut().for_each(Cell::reset);
         }
-        for (x, y, cell) in different {
+        for (x, y, cell) in different.drain(..) {
             self.put(x, y, cell);
         }
+        self.different = different;
     }
 
     /// Removes the characters that must not reach the terminal. A cell that contains nothing else shows `\u{fffd}`. The
@@ -147,13 +150,14 @@ impl ShownScreen {
 
     /// Encodes the changes since the last call.
     pub(super) fn encode_changes(&mut self) -> String {
-        let mut changed = std::mem::take(&mut self.changed);
-        changed.sort_unstable();
-        changed.dedup();
-        let updates: Vec<_> = changed
-            .into_iter()
-            .filter_map(|(y, x)| Some((x, y, self.cells.cell((x, y)).filter(|cell| **cell != COVERED)?)))
-            .collect();
+        self.changed.sort_unstable();
+        self.changed.dedup();
+        let mut updates = Vec::with_capacity(self.changed.len());
+        for (y, x) in self.changed.drain(..) {
+            if let Some(cell) = self.cells.cell((x, y)).filter(|cell| !cell.symbol().is_empty()) {
+                updates.push((x, y, cell));
+            }
+        }
         encode_cells(&updates, &self.cells)
     }
 }

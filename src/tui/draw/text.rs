@@ -186,8 +186,8 @@ fn set_glyphs<'a>(cells: &mut [Cell], glyphs: impl Iterator<Item = &'a Cell>, st
     }
 }
 
-/// The number of spans for which a row reserves memory. Most rows don't have more.
-const TYPICAL_SPANS: usize = 16;
+/// The number of spans for which a row reserves memory. Most rows don't have more, and glibc allocates up to 1 KB fast.
+const TYPICAL_SPANS: usize = 24;
 
 /// A row of cells that is filled from the left; what doesn't fit is cut.
 #[derive(Debug)]
@@ -220,6 +220,20 @@ impl<'a> TextRow<'a> {
     /// Like [`Self::push`], without a copy of the text.
     pub(in crate::tui) fn push_cow(&mut self, text: impl Into<Cow<'a, str>>, style: Style) -> &mut Self {
         self.push_up_to(self.width, text, style)
+    }
+
+    /// Adds a one-cell sign `count` times, cut to the unused cells. Adjacent signs of the same style share a text.
+    pub(in crate::tui) fn repeat(&mut self, sign: &str, count: usize, style: Style) -> &mut Self {
+        let count = count.min(self.remaining());
+        self.used += count;
+        match self.spans.last_mut() {
+            Some(Span { content: Cow::Owned(text), style: last }) if *last == style => {
+                text.extend(std::iter::repeat_n(sign, count));
+            }
+            _ if count > 0 => self.spans.push(Span::styled(sign.repeat(count), style)),
+            _ => {}
+        }
+        self
     }
 
     /// Adds text, cut so that at most `end` cells are used.

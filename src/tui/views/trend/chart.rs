@@ -248,7 +248,7 @@ impl Chart {
                     if place == unloaded.start {
                         let width = unloaded.len() * self.slot - gap;
                         let note = format!(" {} ", self.unloaded_note);
-                        row.push(format!("{note:·^width$}"), theme.muted).push(" ".repeat(gap), theme.text);
+                        row.push(format!("{note:·^width$}"), theme.muted).repeat(" ", gap, theme.text);
                     }
                     continue;
                 }
@@ -262,15 +262,15 @@ impl Chart {
                     Some(cell) => cell,
                     None => blank,
                 };
-                row.push(symbol.repeat(bar_width), style);
+                row.repeat(symbol, bar_width, style);
                 let previous = bar.previous.filter(|_| self.slot >= MIN_SLOT_WITH_PREVIOUS);
                 let is_previous = previous.is_some_and(|previous| level <= self.parts(previous, 1));
                 let beside = usize::from(is_previous);
-                row.push("░".repeat(beside), theme.muted).push(blank.0.repeat(gap - beside), blank.1);
+                row.repeat("░", beside, theme.muted).repeat(blank.0, gap - beside, blank.1);
             }
         }
         let rest = row.remaining();
-        row.push(blank.0.repeat(rest), blank.1);
+        row.repeat(blank.0, rest, blank.1);
         row.line()
     }
 
@@ -373,15 +373,15 @@ impl Chart {
                 let width = self.bar_width();
                 let side = (width - 1) / 2;
                 if arrow(place) {
-                    row.push(sign.repeat(side), style).push("▲", theme.mark).push(sign.repeat(width - 1 - side), style);
+                    row.repeat(sign, side, style).push("▲", theme.mark).repeat(sign, width - 1 - side, style);
                 } else {
-                    row.push(sign.repeat(width), style);
+                    row.repeat(sign, width, style);
                 }
-                row.push("─".repeat(self.slot - width), theme.border);
+                row.repeat("─", self.slot - width, theme.border);
             }
         }
         let rest = row.remaining();
-        row.push("─".repeat(rest), theme.border);
+        row.repeat("─", rest, theme.border);
         row.line()
     }
 
@@ -565,8 +565,8 @@ mod tests {
         assert_eq!(styles[0], ("━━", theme.human.fg), "the mean keeps the colour that it crosses");
         assert!(styles.iter().any(|(text, _)| *text == "??"), "{styles:?}");
         let plain = Theme::new(ColorDepth::None);
-        let bar = chart.row_line(1, 18, &plain).spans.get(2).map(|span| span.content.to_string());
-        assert_eq!(bar.as_deref(), Some("██"), "without colours, the line would be a hole");
+        let line = chart.row_line(1, 18, &plain).to_string();
+        assert!(line.contains("│██"), "without colours, the line would be a hole: {line}");
     }
 
     #[test]
