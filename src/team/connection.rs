@@ -191,7 +191,7 @@ impl TeamAddress {
             Some(refused) if is_login_error(refused.code()) => {
                 TeamError::LoginRefused { host, why: url.clean(refused.message()) }
             }
-            Some(other) => TeamError::Unreachable { host, why: url.clean(other.message()) },
+            Some(other) => TeamError::Unavailable { host, why: url.clean(other.message()) },
             None => TeamError::Unreachable { host, why: self.url.clean(&innermost_reason(error)) },
         }
     }
@@ -199,7 +199,7 @@ impl TeamAddress {
     fn statement_error(&self, error: &tokio_postgres::Error) -> TeamError {
         match error.as_db_error() {
             Some(ended) if is_temporary_error(ended.code()) => {
-                TeamError::Unreachable { host: self.url.host(), why: self.url.clean(ended.message()) }
+                TeamError::Unavailable { host: self.url.host(), why: self.url.clean(ended.message()) }
             }
             Some(refused) => TeamError::Refused { why: self.url.clean(refused.message()) },
             None => TeamError::Unreachable { host: self.url.host(), why: self.url.clean(&innermost_reason(error)) },

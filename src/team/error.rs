@@ -19,6 +19,10 @@ pub enum TeamError {
     Roots(#[from] RootsError),
     #[error("The team's database at {host} can't be reached: {why}. docdeck continues locally; try again later.")]
     Unreachable { host: CleanText, why: CleanText },
+    #[error(
+        "The team's database at {host} has a temporary problem: {why}. docdeck continues locally and tries again; if this goes on, tell the database's administrator."
+    )]
+    Unavailable { host: CleanText, why: CleanText },
     #[error("The team's database at {host} refused the login: {why}. Check user, password and database in the URL.")]
     LoginRefused { host: CleanText, why: CleanText },
     #[error("The database at {host} has no docdeck schema. Its administrator creates it with `docdeck team init`.")]
@@ -56,6 +60,6 @@ pub enum TeamError {
 impl TeamError {
     /// Whether trying again later may help, without any change by the user.
     pub fn is_temporary(&self) -> bool {
-        matches!(self, Self::Unreachable { .. })
+        matches!(self, Self::Unreachable { .. } | Self::Unavailable { .. })
     }
 }
