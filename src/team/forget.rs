@@ -1,4 +1,4 @@
-//! Removes the data of old jobs from the team's database. What stays of a job is an empty row, by which an exchange
+//! Removes the data of old jobs and old reports of analytics from the team's database. What stays of a job is an empty row, by which an exchange
 //! recognizes that the job was removed: nobody receives it again, and a member who joins again or whose database was
 //! restored doesn't bring it back. Only a later change of the job does.
 
@@ -16,11 +16,12 @@ pub(super) const FORGOTTEN_STATE: &str = "{}";
 pub struct ForgetReport {
     pub jobs: i64,
     pub prompts: i64,
+    pub reports: i64,
 }
 
 /// Removes the data of all jobs of the project to which no member has sent a change since `before`, on the database's
-/// clock: their state, titles, tags, notes and prompts. With `is_dry_run`, changes nothing. Returns `None` if the
-/// database doesn't have the project.
+/// clock: their state, titles, tags, notes and prompts. Also removes the reports that were loaded before then. With
+/// `is_dry_run`, changes nothing. Returns `None` if the database doesn't have the project.
 ///
 /// # Errors
 /// The login is not the administrator's, or the connection is lost.
@@ -56,11 +57,17 @@ pub async fn forget(
              UPDATE docdeck.job SET state = $3 WHERE project = $1 AND id IN (SELECT id FROM quiet) RETURNING 1
          ), removed AS (
              DELETE FROM docdeck.prompt WHERE project = $1 AND job IN (SELECT id FROM quiet) RETURNING 1
+         ), removed_reports AS (
+             DELETE FROM docdeck.report WHERE project = $1 AND as_of < $2 RETURNING kind, date_from, date_to
+         ), removed_parts AS (
+             DELETE FROM docdeck.report_part WHERE project = $1 AND (kind, date_from, date_to) IN (
+                 SELECT kind, date_from, date_to FROM removed_reports)
          )
-         SELECT (SELECT count(*) FROM emptied), (SELECT count(*) FROM removed)";
+         SELECT (SELECT count(*) FROM emptied), (SELECT count(*) FROM removed),
+             (SELECT count(*) FROM removed_reports)";
     let before = before.timestamp_millis();
     let params: [Param<'_>; 3] = [(&project, Type::INT8), (&before, Type::INT8), (&FORGOTTEN_STATE, Type::TEXT)];
     let counts = connection.query_one(sql, &params).await?;
     connection.run(if is_dry_run { "ROLLBACK" } else { "COMMIT" }).await?;
-    Ok(Some(ForgetReport { jobs: number(&counts, 0)?, prompts: number(&counts, 1)? }))
+    Ok(Some(ForgetReport { jobs: number(&counts, 0)?, prompts: number(&counts, 1)?, reports: number(&counts, 2)? }))
 }

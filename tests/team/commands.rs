@@ -224,6 +224,8 @@ fn an_administrator_removes_old_jobs_after_a_confirmation() {
     computers.init();
     computers.run("ana", &["team", "join"]).expect_exit_code(0);
     computers.run("ana", &["new", "Fix the links"]).expect_exit_code(0);
+    computers.run("ana", &["views", "--all"]).expect_exit_code(0);
+    assert_ne!(computers.server.sql("SELECT count(*) FROM docdeck.report_part"), "0");
     let tomorrow = (chrono::Utc::now() + chrono::TimeDelta::days(1)).format("%Y-%m-%d").to_string();
     let forget = |user: &str, more: &[&str]| {
         computers.run(user, &[&["team", "forget", "--organization", "docs", "--before", &tomorrow], more].concat())
@@ -233,8 +235,9 @@ fn an_administrator_removes_old_jobs_after_a_confirmation() {
     let planned = forget("admin", &["--dry-run"]).expect_exit_code(0).out;
     assert!(planned.starts_with("Would remove 1 job with 1 prompt"), "{planned}");
     let removed = forget("admin", &["--yes", "--json"]).expect_exit_code(0).json();
-    assert_eq!(removed, serde_json::json!({ "dryRun": false, "jobs": 1, "prompts": 1 }));
-    assert!(forget("admin", &["--yes"]).expect_exit_code(0).out.starts_with("No jobs to remove"));
+    assert_eq!(removed, serde_json::json!({ "dryRun": false, "jobs": 1, "prompts": 1, "reports": 1 }));
+    assert_eq!(computers.server.sql("SELECT count(*) FROM docdeck.report_part"), "0");
+    assert!(forget("admin", &["--yes"]).expect_exit_code(0).out.starts_with("Nothing to remove"));
     assert!(computers.run("ana", &["jobs"]).expect_exit_code(0).out.contains("Fix the links"));
 }
 

@@ -255,7 +255,7 @@ async fn removed_jobs_stay_with_their_members_and_come_back_only_if_one_changes_
     bob.exchange().await;
     let none = forget("admin", middle - chrono::TimeDelta::hours(1), false).await.expect("done");
     assert_eq!(none, Some(ForgetReport::default()));
-    let expected = Some(ForgetReport { jobs: 2, prompts: 2 });
+    let expected = Some(ForgetReport { jobs: 2, prompts: 2, reports: 0 });
     assert_eq!(forget("admin", middle, true).await.expect("counted"), expected);
     assert_eq!(server.sql("SELECT count(*) FROM docdeck.prompt"), "3", "nothing was removed yet");
     assert_eq!(forget("admin", middle, false).await.expect("removed"), expected);

@@ -1,4 +1,4 @@
-//! `docdeck team forget`: removes old jobs from the team's database, as its administrator.
+//! `docdeck team forget`: removes old jobs and reports from the team's database, as its administrator.
 
 use super::database::{CONNECT_TIMEOUT, choose_organization, parse_organization, read_settings};
 use crate::cli::act::confirm;
@@ -14,7 +14,7 @@ use std::io::IsTerminal as _;
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// remove jobs to which no member has sent a change since this day (UTC)
+    /// remove the jobs that no member has changed, and the analytics that were loaded, before this day (UTC)
     #[arg(long, value_name = "YYYY-MM-DD")]
     before: NaiveDate,
     /// the organization, if the login belongs to several
@@ -31,7 +31,7 @@ pub(super) struct Options {
     pub(super) json: bool,
 }
 
-/// Removes the jobs after a confirmation.
+/// Removes the jobs and reports after a confirmation.
 ///
 /// # Errors
 /// The login is not the administrator's, the database can't be used, or the confirmation needs a terminal.
@@ -69,10 +69,12 @@ async fn run_in_session(
     let what = |report: &ForgetReport| {
         let count = |n: i64| usize::try_from(n).unwrap_or_default();
         let (jobs, prompts) = (plural(count(report.jobs), "job"), plural(count(report.prompts), "prompt"));
-        format!("{jobs} with {prompts}, unchanged since {}", options.before)
+        let reports = plural(count(report.reports), "report");
+        format!("{jobs} with {prompts}, unchanged since {}, and {reports} of analytics from before", options.before)
     };
     let mut report = forget(true).await?;
-    let is_asking = !options.yes && !options.dry_run && report.jobs > 0;
+    let is_empty = report == ForgetReport::default();
+    let is_asking = !options.yes && !options.dry_run && !is_empty;
     if is_asking {
         let question = format!(
             "Remove {} from the database of {organization}? New members won't see them. Members who have them keep \
@@ -84,14 +86,15 @@ async fn run_in_session(
             return Ok(Code::Service);
         }
     }
-    if !options.dry_run && report.jobs > 0 {
+    if !options.dry_run && !is_empty {
         report = forget(false).await?;
     }
     if options.json {
-        cx.out.json(&json!({ "dryRun": options.dry_run, "jobs": report.jobs, "prompts": report.prompts }));
+        cx.out.json(&json!({ "dryRun": options.dry_run, "jobs": report.jobs, "prompts": report.prompts,
+            "reports": report.reports }));
     } else {
-        cx.out.line(&match (report.jobs, options.dry_run) {
-            (0, _) => format!("No jobs to remove: each has changed since {}.", options.before),
+        cx.out.line(&match (is_empty, options.dry_run) {
+            (true, _) => format!("Nothing to remove: no job or report is from before {}.", options.before),
             (_, true) => format!("Would remove {}.", what(&report)),
             (_, false) => format!("Removed {}. Members who have them keep their copies.", what(&report)),
         });

@@ -27,7 +27,7 @@ the server runs on this computer.
 `team status --json`: {\"joined\", \"organization\", \"name\", \"unsent\", \"unsentReports\", \"exchangedAt\", \
 \"database\": {\"host\", \"tls\", \"reachable\", \"error\"}, \"members\": [{\"name\", \"lastSeen\", \
 \"thisComputer\"}]}. `team sync --json`: {\"sent\", \"received\", \"sentReports\", \"receivedReports\", \
-\"unreadable\", \"restarted\"}. `team forget --json`: {\"dryRun\", \"jobs\", \"prompts\"}.
+\"unreadable\", \"restarted\"}. `team forget --json`: {\"dryRun\", \"jobs\", \"prompts\", \"reports\"}.
 
 Exit codes: 0 done; 2 usage, configuration or database error, or not joined; 4 database unreachable, or you \
 answered no to a question.";
@@ -83,7 +83,8 @@ enum TeamCommand {
     ///
     /// Removes the state, titles, tags, notes and prompts of each job of this project to which no member has sent a
     /// change since that day. Members who have such a job keep their copy. It comes back only if one of them changes it
-    /// again, and then without its older prompts. Members can't remove anything, so this needs the administrator's URL.
+    /// again, and then without its older prompts. Also removes the analytics that were loaded before that day. Members
+    /// can't remove anything, so this needs the administrator's URL.
     Forget(forget::Options),
 }
 
