@@ -55,8 +55,8 @@ pub fn ascii_symbol(symbol: &str) -> Option<&'static str> {
     Some(ascii)
 }
 
-/// Replaces docdeck's symbols by ASCII characters. Other characters outside ASCII are kept if `keeps_text`; otherwise
-/// each of their cells becomes `?`.
+/// Replaces docdeck's symbols with ASCII characters. Other characters outside ASCII are kept if `keeps_text` is true;
+/// otherwise each of their cells becomes `?`.
 pub fn to_ascii(text: &str, keeps_text: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for symbol in text.graphemes(true) {

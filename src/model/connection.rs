@@ -31,7 +31,7 @@ const NO_TIME: &str = "-";
 const ESTIMATE: &str = "estimate";
 
 impl Connection {
-    /// Whether processes that don't poll must learn about the state, because the service is unreachable, sends unusable
+    /// Whether the state is also reported to processes that don't poll: the service is unreachable, sends unusable
     /// responses or limits requests. A rejected key concerns only the process that uses it.
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Unusable { .. } | Self::Offline { .. } | Self::Limited(_))

@@ -37,17 +37,17 @@ pub enum EngineEvent {
     Loading(LoadProgress),
     /// Progress of loading a report other than page views.
     LoadingRows(RowsProgress),
-    /// A complete report arrived that another member of the team has loaded.
+    /// A complete report that another member of the team loaded has arrived.
     ReportReceived(ReportKey),
-    /// The service sent the site's totals of a range, or a member of the team did.
+    /// The site's totals of a range arrived, from the service or from another member of the team.
     Totals { range: DateRange, totals: Timed<Counts> },
     /// The state of the connection changed.
     Connection(Connection),
     /// The budget of a limited operation changed.
     Budget(Quota, Budget),
-    /// Whether changes are exchanged with the team's database has changed.
+    /// The state of the exchange with the team's database changed.
     Team(TeamStatus),
-    /// Whether this process is the one that sends queued prompts.
+    /// Whether this process is the one that sends queued prompts, because it holds the lease for that.
     QueueOwnership(bool),
     /// An entry was added to the log, because a request was made or a change was detected.
     Logged(LogEntry),

@@ -71,7 +71,7 @@ pub fn contains_word(text: &str, word: &str) -> bool {
     text.contains(word) || (may_differ(text) && text.to_lowercase().contains(word))
 }
 
-/// Splits the typed text into terms at its blanks. Blanks around an operator are removed, so that `hits > 20` is one
+/// Splits the typed text into terms at its spaces. Spaces around an operator are removed, so that `hits > 20` is one
 /// term. `is_operand` returns whether a name can be compared.
 pub fn split_terms(typed: &str, is_operand: impl Fn(&str) -> bool) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();

@@ -166,10 +166,10 @@ pub struct PagePeriod {
 pub struct PageHistory {
     /// The views in all stored ranges, sorted by first day, newest first.
     pub periods: Vec<PagePeriod>,
-    /// The days of the wanted ones on which the page had no views: all pages of the day are stored, and the page is not
+    /// The requested days on which the page had no views: all pages of such a day are stored, and this page is not
     /// among them.
     pub days_without_views: Vec<Timed<DateRange>>,
-    /// What the stored reports of the wanted range say about the page.
+    /// The numbers of the page in the stored reports of the requested range.
     pub reports: PageReports,
     /// Jobs that were started for the page, newest first, with the views of the page before and after each job.
     pub jobs: Vec<(JobKey, PageViewsState, PageViewsState)>,

@@ -93,8 +93,8 @@ pub struct LocalState {
     pub team: Option<Box<TeamActivity>>,
 }
 
-/// What other members of the team did about a job. All names are those of other members: what was done on this computer
-/// is `None`, like what is unknown, except for the end of the pull request.
+/// What other members of the team did about a job. A field is `None` if nobody did this, if the user of this computer
+/// did it, or if it is unknown. Only `pr_ended_by` also names the user of this computer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TeamActivity {
     /// Who started the job.

@@ -134,8 +134,8 @@ pub fn state_word(job: &Job) -> &str {
     }
 }
 
-/// Returns the word for a job's state on screen: like [`state_word`], but says what an active job does, and what became
-/// of the pull request of a completed job.
+/// Returns the word for a job's state on screen. Like [`state_word`], but an active job is `working`, and a completed
+/// job has the state of its pull request.
 pub fn list_word(job: &Job) -> &str {
     match (JobState::of(job), fact_shown_as_state(job)) {
         (_, Some(fact)) => fact.word_and_meaning().0,

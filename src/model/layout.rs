@@ -1,5 +1,5 @@
-//! The dashboard's layout, saved as JSON for the next start. A field that can't be read gets its default value, because
-//! a lost layout does no harm.
+//! The dashboard's layout, saved as JSON for the next start. A field that can't be read gets its default value instead
+//! of an error, because a lost layout does no harm.
 
 use chrono::NaiveDate;
 use serde::de::DeserializeOwned;

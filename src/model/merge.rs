@@ -1,6 +1,6 @@
 //! Rules for merging a response of the service into a job.
 //!
-//! A field that the response leaves out keeps its value in the row. Changes are returned as events.
+//! A field that the response leaves out keeps its value in the job. Changes are returned as events.
 
 use super::Time;
 use super::job::Job;
@@ -45,8 +45,8 @@ pub fn merge_response(row: &mut Job, job: &RemoteJob, now: Time) -> Vec<JobEvent
     kinds.into_iter().map(|kind| JobEvent { at: now, kind }).collect()
 }
 
-/// Merges what a code host reported about the job's pull request into the row. If it is now the user's turn, the job
-/// counts as changed, so that it is listed as needing the user again.
+/// Merges the state that a code host reported for the job's pull request into the job. If the user now has to act on
+/// the pull request, the job counts as changed, so that it is listed as needing the user again.
 pub fn merge_pull_request(row: &mut Job, newer: PullRequest, now: Time) {
     let before = row.pull_request.take();
     let merged = before.as_ref().map_or_else(|| newer.clone(), |before| before.merged_with(newer.clone()));

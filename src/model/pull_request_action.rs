@@ -144,8 +144,8 @@ impl UnsentReviewKind {
     }
 }
 
-/// The head commit that the user has seen of a job's pull request. An action is not sent if the head commit has changed
-/// since.
+/// The head commit of a job's pull request when the user saw it. An action is not sent if the head commit has changed
+/// since then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeadCommit {
     pub job: JobKey,

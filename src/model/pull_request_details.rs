@@ -1,4 +1,4 @@
-//! What a code host knows about a pull request beyond its state: reviews, comments, commits, checks and the preview.
+//! The details of a pull request that are not part of its state: reviews, comments, commits, checks and the preview.
 
 use super::Time;
 use super::impact::PagePeriod;
@@ -26,7 +26,7 @@ pub struct PullRequestDetails {
     /// The first changed files, up to 100. Empty if the host reports files only together with their changed lines.
     #[serde(default)]
     pub files: Vec<FileDiffStat>,
-    /// The checks that have not failed. `None` if the token may not read them.
+    /// The checks that passed or are pending. `None` if the token may not read them.
     #[serde(default)]
     pub checks: Option<OtherChecks>,
     /// The merge methods that the repository allows, the preferred one first. Empty if unknown.
@@ -36,7 +36,7 @@ pub struct PullRequestDetails {
     pub preview: Option<CleanText>,
 }
 
-/// The checks of a commit that have not failed. [`Checks`](super::pull_request::Checks) has those that have failed.
+/// The checks of a commit that passed or are pending. [`Checks`](super::pull_request::Checks) has those that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct OtherChecks {
     /// The commit that is checked.

@@ -40,7 +40,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     Ok(Option::<JsonTime>::deserialize(deserializer)?.map(|JsonTime(time)| time))
 }
 
-/// Like the two functions above, but for a time that is not optional.
+/// Like [`serialize`] and [`deserialize`], but for a time that is not optional.
 pub(super) mod required {
     use super::{JsonTime, Time};
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};

@@ -1,5 +1,5 @@
-//! Handles the case that the outcome of sending a prompt can't be written to the store. The outcome is shown to the
-//! user, so that no prompt is sent twice and no job id is lost.
+//! Outcomes of sent prompts that can't be written to the store. They are shown to the user, so that no prompt is sent
+//! twice and no job id is lost.
 
 use super::engine_event::EngineEvent;
 use super::prompt::{Delivery, PromptId, PromptKind};
@@ -68,7 +68,7 @@ impl UnrecordedOutcome {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnrecordedPrompts {
     all: Vec<UnrecordedOutcome>,
-    /// The last prompt whose outcome was written after an earlier write had failed. `take_recorded` takes it.
+    /// The last prompt whose outcome was written after an earlier write had failed; until `take_recorded` is called.
     recorded: Option<PromptId>,
 }
 

@@ -13,7 +13,7 @@ use crate::model::time_format::json_time;
 use crate::model::views::{Count, Counts};
 use serde_json::{Value, json};
 
-/// The rows to export, and the facts about them that the exported file states.
+/// The rows to export, and the data about their report that the exported file states.
 #[derive(Debug, Clone)]
 pub struct RowsExport<'a, R> {
     pub range: DateRange,

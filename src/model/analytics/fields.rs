@@ -89,7 +89,7 @@ impl<'a> TextKey<'a> {
         key
     }
 
-    /// Goes to the next eight bytes. Missing bytes are zero, which no clean text contains.
+    /// Replaces `next` with the following eight bytes. Missing bytes are zero, which no clean text contains.
     fn advance(&mut self) {
         let (bytes, rest) = self.rest.split_at(self.rest.len().min(8));
         let mut next = [0; 8];
@@ -375,7 +375,7 @@ impl HasFields for PageSignals {
         self.path_text()
     }
 
-    /// What belongs to no page is not a page that needs work.
+    /// Signals that belong to no page are listed last, because they are not a page that needs work.
     fn is_unranked(&self) -> bool {
         self.path.is_none()
     }

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use thin_vec::ThinVec;
 
-/// A sign that a page needs work.
+/// A number that can show that a page needs work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Signal {
     /// The views of the page.
@@ -86,7 +86,7 @@ pub type PerSignal<T> = [T; Signal::ALL.len()];
 pub struct Weights(pub PerSignal<f64>);
 
 impl Default for Weights {
-    /// All signs of a problem count the same. The number of views alone is no problem.
+    /// All signals have the same weight, except the number of views, which alone is no problem.
     fn default() -> Self {
         Self(Signal::ALL.map(|signal| if signal == Signal::Views { 0.0 } else { 1.0 }))
     }

@@ -1,4 +1,5 @@
-//! What the reports of a range say about one page. A report that is not loaded is unknown and never counted as zero.
+//! The numbers of one page in the reports of a range. The numbers of a report that is not loaded are unknown, never
+//! zero.
 
 use super::needs_work::LoadedReports;
 use super::{RowsReport, borrowed_page_path};
@@ -42,7 +43,7 @@ pub struct PageSearches {
     pub queries: Vec<CleanText>,
 }
 
-/// What the reports say about a page; `None` for a report that is not loaded.
+/// The numbers of a page in each report; `None` for a report that is not loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageReports {
     pub votes: Option<ReportNumbers<PageVotes>>,
@@ -54,7 +55,7 @@ pub struct PageReports {
 impl PageReports {
     /// Finds the rows about the page.
     pub fn of_page(path: &CleanText, reports: LoadedReports<'_>) -> Self {
-        // Reports name pages in several ways.
+        // Some reports name a page by its path, others by its web address.
         let wanted = borrowed_page_path(path);
         let is_wanted = |path: &CleanText| borrowed_page_path(path) == wanted;
         let votes = reports.feedback_by_page.map(|report| {

@@ -176,7 +176,7 @@ pub struct Question {
     pub query: CleanText,
     #[serde(deserialize_with = "deserialize_block")]
     pub response: CleanText,
-    /// Whether the assistant asked the reader back instead of answering.
+    /// Whether the assistant asked the reader a question in return instead of answering.
     #[serde(rename = "responseType", with = "response_type")]
     pub is_clarifying: bool,
     pub sources: Vec<Source>,

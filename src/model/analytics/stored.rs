@@ -22,7 +22,7 @@ impl<R> Default for StoredRows<R> {
     }
 }
 
-/// The number of days for which texts of readers are stored after they were loaded. With 0, they are never stored.
+/// The number of days for which texts of readers stay stored after they were loaded. With 0, they are never stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReaderTextRetention(pub u16);
 

@@ -1,6 +1,6 @@
-//! The rules for merging an imported file into the store. Whatever the order of imports, nothing that the user wrote is
-//! lost. Importing a file again changes nothing. A prompt that another computer may still send is not sent from this
-//! one.
+//! The rules for merging an imported file into the store. Nothing that the user wrote is lost, in whatever order files
+//! are imported. Importing a file again changes nothing. A prompt that another computer may still send is not sent from
+//! this one.
 
 use super::PromptRecord;
 use crate::model::Time;
@@ -40,7 +40,7 @@ pub enum PromptMerge {
     OtherPrompt,
 }
 
-/// Decides how an imported prompt changes the stored prompt `known`.
+/// Decides how an imported prompt changes the prompt `stored`.
 ///
 /// A stored prompt that is `Accepted` or `Sending` never changes. One that is `Unconfirmed` and has no sending time is
 /// only a copy from an earlier import, so any newer state replaces its state. Any other stored state is replaced only
@@ -150,9 +150,9 @@ pub fn merge_user_texts(known: &mut Job, imported: &Job) -> (bool, bool) {
     (*known != before, left_out)
 }
 
-/// Returns for each imported prompt the index of the same prompt in `known`, or `None` if it is not stored. Prompts are
-/// the same if they are of the same kind and were written at the same time. If this is true of several stored prompts,
-/// the first with the same text is chosen, or the first of them if none has the same text.
+/// Returns for each imported prompt the index of the same prompt in `stored`, or `None` if it is not stored. Prompts
+/// are the same if they are of the same kind and were written at the same time. If this is true of several stored
+/// prompts, the first with the same text is chosen, or the first of them if none has the same text.
 #[must_use]
 pub fn match_prompts(known: &[Prompt], imported: &[PromptRecord]) -> Vec<Option<usize>> {
     let mut taken = vec![false; known.len()];

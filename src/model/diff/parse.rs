@@ -24,7 +24,7 @@ struct Parser {
     files: Vec<DiffFile>,
     lines: Vec<DiffLine>,
     file: Option<OpenFile>,
-    /// How many lines of the old and of the new version the current hunk still lacks.
+    /// How many lines of the old and of the new version are still missing from the current hunk.
     missing: (u32, u32),
     /// The line numbers of the next line in the old and in the new version.
     next: (u32, u32),

@@ -141,7 +141,7 @@ impl SetupForm {
         [self.source.field(), SetupField::Project].into_iter().chain(name).collect()
     }
 
-    /// Returns the other fields.
+    /// Returns the fields with a default value, which only some users need.
     pub fn more_fields(&self) -> Vec<SetupField> {
         let name = (self.purpose == SetupPurpose::FirstProfile).then_some(SetupField::Name);
         let fields = [SetupField::Source, SetupField::BaseUrl, SetupField::Organization, SetupField::CaFile];

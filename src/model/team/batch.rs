@@ -13,12 +13,13 @@ pub struct TeamBatch {
     pub changes: Vec<OutgoingChange>,
 }
 
-/// What changed about a job, and the prompts of this computer that changed.
+/// The changes of a job, and the changed prompts of this computer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutgoingChange {
     /// The service's id.
     pub job: String,
-    /// What the team knew when it was last asked. The database knows it too, unless it was restored from an older copy.
+    /// The team's state of the job at the last exchange. The database has this state too, unless it was restored from
+    /// an older copy.
     pub known: SharedJob,
     pub change: JobChange,
     pub prompts: Vec<SharedPrompt>,

@@ -1,4 +1,4 @@
-//! What a member changed about a job since its last exchange with the database.
+//! The changes that a member made to a job since the member's last exchange with the database.
 
 use super::{Observation, Register, ServiceField, SharedJob, SharedPullRequest};
 use crate::model::Time;
@@ -50,7 +50,7 @@ impl JobChange {
         self.pr_ended_by = has_ended_pr.then(|| name.to_owned());
     }
 
-    /// Returns the change as a state that can be merged. `now` is the time of the database's clock at which the change
+    /// Converts the change to a state that can be merged. `now` is the time on the database's clock at which the change
     /// is stored.
     pub fn stamped(&self, now: Time) -> SharedJob {
         fn register<T: Clone>(now: Time, value: &T) -> Register<T> {

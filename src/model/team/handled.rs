@@ -7,9 +7,9 @@ use crate::model::text::CleanText;
 /// The maximum number of characters of a title in the sentence.
 const MAX_TITLE_CHARS: usize = 80;
 
-/// Returns a sentence about the member who took the job out of the group “needs you”: with a follow-up, by dismissing it,
-/// or by merging or closing its pull request with docdeck. Returns `None` if the job still needs the user or did not
-/// need the user before, or if it was handled on this computer or by the service.
+/// Returns a sentence about the member who took the job out of the group “needs you”: with a follow-up, by dismissing
+/// it, or by merging or closing its pull request with docdeck. Returns `None` if the job was not in this group or still
+/// is, or if the user of this computer or the service took it out.
 pub fn handled_by_member(before: &Job, after: &Job) -> Option<CleanText> {
     if before.group() != JobGroup::NeedsYou || after.group() == JobGroup::NeedsYou {
         return None;

@@ -13,7 +13,7 @@ use chrono::TimeDelta;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Clocks that differ by less than this count as equal, since the answer of the database takes a moment.
+/// Clocks that differ by less than this count as equal, because the response of the database takes a moment.
 const CLOCK_TOLERANCE: TimeDelta = TimeDelta::seconds(2);
 
 /// Converts times between this computer's clock and the database's clock.
@@ -40,7 +40,7 @@ impl TeamClock {
     }
 }
 
-/// Returns what changed about the job on this computer since the team's state `base` was taken over.
+/// Returns the changes of the job on this computer since the team's state `base` was applied to it.
 pub fn job_change(base: &SharedJob, job: &Job, clock: TeamClock) -> JobChange {
     let observation = observe(job, clock);
     let is_news = base.observation.as_ref().is_none_or(|known| observation.answered_at > known.answered_at);
@@ -71,14 +71,14 @@ pub fn job_change(base: &SharedJob, job: &Job, clock: TeamClock) -> JobChange {
     change
 }
 
-/// Takes over the team's state `shared` into the job. What changed here since `base` is kept, so that it can be sent to
-/// the team. Returns the changes of the job that the user should see in its thread.
+/// Applies the team's state `shared` to the job. Keeps the changes that were made on this computer since `base`, so
+/// that they can be sent to the team. Returns the changes of the job that the user should see in its thread.
 pub fn apply_shared(job: &mut Job, base: &SharedJob, shared: &SharedJob, clock: TeamClock) -> Vec<JobEvent> {
     let pending = job_change(base, job, clock);
     let before = job.remote.clone();
     if let Some(mut incoming) = incoming_job(job, shared, clock) {
         if incoming.local.checked_at == Some(last_response(job)) {
-            // For responses of the same time, the team has decided which one counts.
+            // If two responses have the same time, the team's state is the one that counts.
             incoming.local.checked_at = Some(last_response(job) + TimeDelta::milliseconds(1));
         }
         merge_service_data(job, &incoming);
@@ -239,7 +239,7 @@ fn is_dismissed(shared: &SharedJob) -> bool {
     shared.dismissed.as_ref().is_some_and(|dismissed| dismissed.value)
 }
 
-/// Returns a member's name for display; `None` if nothing of it can be shown.
+/// Returns a member's name for display; `None` if it has no visible characters.
 fn member_name(register: &Register<String>) -> Option<CleanText> {
     Some(CleanText::title(&register.value, MAX_AUTHOR_CHARS)).filter(|name| !name.is_empty())
 }

@@ -1,11 +1,12 @@
-//! What the members of a team share about a job, and the rules for merging it. `report` has those of analytics.
+//! The data about jobs that the members of a team share, and the rules for merging it. The submodule `report` has the
+//! rules for reports of analytics.
 //!
 //! The rules don't depend on the order or the number of times in which changes arrive ([`SharedJob::merge`] is
 //! commutative, associative and idempotent):
 //!
 //! - What the service and the code host reported: the latest response wins, field by field. A field that a response
 //!   leaves out keeps its value. Times are compared on the database's clock, so a wrong clock of a member is harmless.
-//! - Tags are a set in which each tag has the last decision of anyone, to add or to remove it.
+//! - Tags: for each tag, the last change by any member wins, which either added or removed it.
 //! - Title, note and dismissal: the last write wins. A write has the time of the database's clock at which the database
 //!   stored it.
 //! - Threads are unions. Only the computer on which a prompt was written changes its delivery.
@@ -88,8 +89,8 @@ pub struct SharedPullRequest {
     pub state: PullRequest,
 }
 
-/// What a team knows about a job, apart from the job's prompts. All texts are as received: they are cleaned when a
-/// member takes them over.
+/// The team's state of a job, without the job's prompts. All texts are as received: they are cleaned when they are
+/// applied to the job of a member.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SharedJob {
@@ -119,7 +120,7 @@ pub struct SharedJob {
 }
 
 impl SharedJob {
-    /// Merges what another copy knows. The result is the same in every order, and merging again changes nothing.
+    /// Merges another copy of the state. The result is the same in every order, and merging again changes nothing.
     pub fn merge(&mut self, other: &Self) {
         keep_later(&mut self.observation, &other.observation);
         keep_later(&mut self.title, &other.title);

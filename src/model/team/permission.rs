@@ -1,18 +1,18 @@
-//! Whether the team's ledger permits a request with an hourly limit, and what the team has used of the limit.
+//! Whether the team's ledger permits a request with an hourly limit, and how many of these requests the team has used.
 
 use crate::model::Time;
 use crate::model::ledger::{Budget, CountedBy, Quota, RATE_LIMIT_WINDOW};
 use chrono::TimeDelta;
 
-/// How long a request stays counted in the team's ledger in addition to the hour of the limit, since a request may go
-/// out a moment after it was booked. Must be longer than [`BOOKING_LIFETIME`], since sending takes a moment, too.
+/// How much longer than the hour of the limit a request stays counted in the team's ledger, because a request may be
+/// sent a moment after it was booked. Must be longer than [`BOOKING_LIFETIME`], because sending takes a moment, too.
 const BOOKING_MARGIN: TimeDelta = TimeDelta::seconds(30);
 
-/// How long after it was booked a request may go out.
+/// How long after the booking the booked request may be sent.
 pub const BOOKING_LIFETIME: TimeDelta = TimeDelta::seconds(10);
 
-/// Returns how long a booked request counts: any two requests that use the same row of the ledger go out more than an
-/// hour apart.
+/// Returns how long a booked request counts. Two requests that use the same row of the ledger are therefore sent more
+/// than an hour apart.
 pub fn booking_window() -> TimeDelta {
     RATE_LIMIT_WINDOW + BOOKING_MARGIN
 }
@@ -24,7 +24,7 @@ pub enum TeamPermission {
     NotShared,
     /// The team's ledger counts the request.
     Booked { booking: String },
-    /// The database did not answer. This computer's ledger decides, and the request is reported later.
+    /// The database did not respond. This computer's ledger decides, and the request is reported to the team later.
     Unreachable { booking: String },
     /// The team has used up the limit until this service time.
     Full { until: Time },
@@ -40,7 +40,7 @@ pub struct UnreportedUse {
     pub at: Time,
 }
 
-/// The requests of an hourly limit that all members used.
+/// How many requests of an hourly limit all members together have used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TeamCount {
     pub used: u32,

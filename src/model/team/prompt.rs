@@ -6,7 +6,7 @@ use crate::model::prompt::{Delivery, DeliveryKind, MAX_AUTHOR_CHARS, Prompt, Pro
 use crate::model::text::CleanText;
 use serde::{Deserialize, Serialize};
 
-/// Identifies a prompt in the team: the member on whose computer it was written, its number there, and the time.
+/// Identifies a prompt within the team: the member who wrote it, its id on the member's computer, and the time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PromptUid(pub String);
 

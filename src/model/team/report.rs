@@ -1,4 +1,4 @@
-//! The reports of analytics that a team shares, and which one of several counts.
+//! The reports of analytics that a team shares, and the rule that decides which of several versions counts.
 //!
 //! Only complete reports are shared. Of the reports of the same kind and range, the one that was loaded later counts, and
 //! of two that were loaded in the same millisecond, the one with the larger hash of its content. This is a total order
@@ -25,7 +25,7 @@ const MAX_REPORT_CLOCK_ERROR: TimeDelta = TimeDelta::days(1);
 pub const MAX_REPORT_PARTS: usize = 64;
 /// The maximum size of a part.
 const MAX_PART_BYTES: usize = 256 << 10;
-/// A part ends before it gets larger than this, unless it has only one row.
+/// The maximum size of a part with more than one row.
 const USUAL_PART_BYTES: usize = 128 << 10;
 /// The maximum size of the totals as JSON.
 const MAX_SUMMARY_BYTES: usize = 4096;
@@ -76,7 +76,8 @@ pub struct ReportKey {
 }
 
 impl ReportKey {
-    /// Returns `None` if the kind is not shared or the days are no range. Totals are shared only for single days.
+    /// Returns `None` if the kind is not shared or the days are not a valid range. Totals are shared only for single
+    /// days.
     pub fn parse(kind: &str, from: &str, to: &str) -> Option<Self> {
         let kind = ReportKind::parse(kind)?;
         let range = DateRange::new(from.parse().ok()?, to.parse().ok()?)?;
@@ -113,7 +114,7 @@ impl fmt::Display for ReportVersion {
     }
 }
 
-/// What is known about a report apart from its rows.
+/// The data of a report apart from its rows.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ReportSummary {
