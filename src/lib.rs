@@ -26,19 +26,20 @@
 //! ```
 //!
 //! At most three files import each other in a cycle; `tests/layers.rs` enforces this and the table. The core (`model`,
-//! `tui`) does no I/O and reads no clock: the current time is an argument. Features are named alike in all layers.
+//! `tui`) does no I/O and reads no clock: the current time is an argument. A feature has the same name in all layers.
 //!
 //! # Screens and dialogs
 //!
 //! A screen or dialog is a file or folder of [`tui`] that implements [`tui::component::Component`]: its state, labels
 //! of its shortcuts, clicks, text input, the messages that it waits for, timers and drawing. A key is looked up in
-//! [`tui::keymap`], the table of all shortcuts except custom commands; footer, help and palette read it too. Which
-//! shortcuts apply depends on the contexts of what is on top. The action goes to the topmost dialog, then to the screen
-//! if no dialog covers it, then to the app (`tui::dispatch`); [`Flow::Pass`](tui::component::Flow) passes it on.
-//! Drawing and clicking use the same layout functions.
+//! [`tui::keymap`], the table of all shortcuts except custom commands, from which footer, help and command palette are
+//! also made. Which shortcuts apply depends on the contexts of the topmost dialog or screen. The action is passed to
+//! the topmost dialog, then to the screen if no dialog covers it, then to the app (`tui::dispatch`);
+//! [`Flow::Pass`](tui::component::Flow) passes it to the next of these. Drawing and clicking use the same layout
+//! functions.
 //!
-//! Drawing changes nothing. Lists draw only visible rows; they are sorted and measured when their data changes. Themes
-//! (`assets/themes`) give colours to the colour roles that drawing uses.
+//! Drawing changes no state. Lists draw only visible rows; they are sorted and measured when their data changes.
+//! Drawing uses colour roles, to which themes (`assets/themes`) assign colours.
 //!
 //! # Messages and effects
 //!
@@ -63,11 +64,12 @@
 //!
 //! # Jobs and prompts
 //!
-//! A poll: `engine::poll` asks `engine::schedule` what is due, `engine::fetch` requests it with [`api::Client`], the
-//! store merges the response by the rules of `model::merge` in one transaction, and a
+//! Polling a job: `engine::poll` asks `engine::schedule` which jobs are due, `engine::fetch` requests them with
+//! [`api::Client`], the store merges the response by the rules of `model::merge` in one transaction, and a
 //! [`model::engine_event::EngineEvent`] updates the row (`tui::jobs::update`). Of all instances on the computer, one
 //! has the poll lease and polls, and one has the dispatch lease and sends the queue; leases are file locks
-//! (`engine::lease`). The others notice what it wrote (`engine::watch`), so all show the same data.
+//! (`engine::lease`). The other instances notice what these two write to the store (`engine::watch`), so all instances
+//! show the same data.
 //!
 //! A prompt goes from `tui::compose` to `engine::submit`, which saves it; independently, `engine::dispatch` sends it
 //! and records the outcome (`store::sending`). It is `queued → sending (saved with its ledger entry in one transaction)
@@ -81,8 +83,8 @@
 //! (`store::salvage`). Recovered prompts are never sent automatically.
 //!
 //! [`mod@team`] exchanges jobs and reports with other computers through PostgreSQL, by the rules of [`model::team`].
-//! `engine::team` does so at once, books requests in the team's ledger, and decides who polls. A prompt is sent only where
-//! it was written.
+//! `engine::team` starts an exchange as soon as something changes, books requests in the team's ledger, and decides
+//! which member polls. A prompt is sent only by the computer on which it was written.
 //!
 //! # Analytics
 //!
@@ -96,9 +98,10 @@
 //! # Commands
 //!
 //! Each command is a file or folder in `cli`. Commands that send no request open only the store, without an API key.
-//! The others add an engine that acquires the leases the command needs. Results are printed through `Out`, separately
-//! from progress and warnings. A failure is a `CliError`: a sentence, an exit code, and an object for `--json`. If a
-//! command can't send a prompt immediately, it pauses the prompt, so that nothing is sent later.
+//! All other commands also start an engine, which acquires the leases that the command needs. Results are printed
+//! through `Out`, separately from progress and warnings. A failure is a `CliError`: a sentence, an exit code, and an
+//! object for `--json`. If a command can't send a prompt immediately, it pauses the prompt, so that nothing is sent
+//! later.
 
 pub mod api;
 pub mod cli;

@@ -13,7 +13,7 @@ pub(super) struct AnalyticsConfig {
     weights: WeightTable,
 }
 
-/// How much each sign of a problem counts for the pages that need work.
+/// The weight of each signal for the pages that need work.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WeightTable {

@@ -78,7 +78,7 @@ pub struct Customization {
     pub clipboard: Vec<String>,
 }
 
-/// A mistake in the customization: its range of bytes in the file, and a message.
+/// A mistake in the customization: its byte range in the file, and a message.
 type CustomizationMistake = (Range<usize>, String);
 
 /// Checks the rules that the types can't express, such as unique filter names. Checks the filters, then the commands,

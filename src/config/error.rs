@@ -63,8 +63,8 @@ impl From<ConfigError> for Failure {
 }
 
 impl ConfigError {
-    /// Returns an error about one place in the file at `path`. Redacts API keys in `what`, in case the user has put
-    /// one into the wrong field.
+    /// Returns an error at a line and column of the file at `path`. Redacts API keys in `what`, in case the user has
+    /// put one into the wrong field.
     pub fn invalid(path: &Path, (line, column): (usize, usize), what: &str) -> Self {
         Self::Invalid { path: path.into(), line, column, what: CleanText::line(&redacted_text(what)) }
     }

@@ -17,8 +17,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The environment variables with tokens that `gh` and `glab` would print for any host. docdeck runs these programs
-/// without the variables, since a link in a job must not decide to which host a token is sent.
+/// The environment variables whose tokens `gh` and `glab` would print for any host. docdeck runs these programs without
+/// the variables, because otherwise a link in a job could decide to which host the token is sent.
 const TOKEN_VARIABLES: [&str; 8] = [
     "GH_TOKEN",
     "GITHUB_TOKEN",
@@ -160,8 +160,8 @@ impl fmt::Display for TokenSource {
 }
 
 impl TokenSource {
-    /// Reads the token; returns `None` if the source has none. A program that prints it can't use the terminal, since
-    /// the dashboard uses it.
+    /// Reads the token; returns `None` if the source has none. A program that prints the token can't use the terminal,
+    /// because the dashboard uses it.
     ///
     /// # Errors
     /// Fails if a configured source can't be read or contains no token.
@@ -177,7 +177,7 @@ impl TokenSource {
     }
 }
 
-/// Returns an error in reading the API key as an error about a token, which is read in the same way.
+/// Rewords an error about reading an API key as an error about a token, because tokens are read by the same code.
 fn token_error(error: ConfigError) -> ConfigError {
     let text = match error {
         ConfigError::KeyFile { path, why } => format!(

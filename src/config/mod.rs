@@ -68,13 +68,13 @@ pub struct Settings {
     /// The maximum number of GET requests per minute for polling.
     pub polls_per_minute: u32,
     pub analytics: AnalyticsSettings,
-    /// How much each sign of a problem counts for the pages that need work.
+    /// The weight of each signal for the pages that need work.
     pub weights: Weights,
     pub display: DisplaySettings,
     pub customization: Customization,
     /// The settings for code hosts; `None` if they are not asked for the state of pull requests.
     pub hosts: Option<HostSettings>,
-    /// The settings for the team's database; `None` if no URL is configured. A mistake matters only if a project is
+    /// The settings for the team's database; `None` if no URL is configured. An error is reported only if a project is
     /// shared.
     pub team: Result<Option<TeamSettings>, ConfigError>,
     /// The path of the configuration file, for error messages about settings that are checked later.
@@ -200,7 +200,7 @@ pub fn team_settings(flags: &Flags, environment: &Environment) -> Result<Option<
     TeamSettings::of_file(&load_config_file(&path)?.file, &path.value, environment)
 }
 
-/// Returns how much each sign of a problem counts for the pages that need work.
+/// Returns the weight of each signal for the pages that need work.
 ///
 /// # Errors
 /// Fails if the file is invalid, or missing although the user gave its path.

@@ -150,8 +150,8 @@ pub fn config_path(flags: &Flags, environment: &Environment) -> Result<Sourced<P
     resolve_path(named, |folders| folders.config_dir().join("config.toml"))
 }
 
-/// Returns the folder that contains the store and the log file. The default is the user's data folder on every system.
-/// It is not the user's state folder, because the crate `directories` knows none on some systems.
+/// Returns the folder that contains the store and the log file. The default is the user's data folder, not the user's
+/// state folder, because the crate `directories` supports a state folder only on some systems.
 ///
 /// # Errors
 /// Fails if no folder is set and there is no home folder.

@@ -81,7 +81,7 @@ impl TeamSettings {
     /// Reads the file of additional certificates.
     ///
     /// # Errors
-    /// The file can't be read, or contains no certificate.
+    /// Fails if the file can't be read or contains no certificate.
     pub fn roots(&self) -> Result<Option<ExtraRoots>, ConfigError> {
         Ok(self.ca_file.as_deref().map(ExtraRoots::read).transpose()?)
     }

@@ -1,5 +1,5 @@
-//! Finishes the work for the previous profile after the user has switched to another one. Waits for pending writes and
-//! for a prompt that is being sent, as at the end of the program, while the dashboard continues with the new profile.
+//! Finishes the work for the previous profile after the user has switched to another one, while the dashboard continues
+//! with the new profile. Waits for pending writes and for a prompt that is being sent, as at the end of the program.
 
 use super::effect_runner::StartedEngine;
 use crate::engine::Engine;

@@ -11,7 +11,7 @@ use crate::tui::{Effect, Msg};
 use std::path::PathBuf;
 use tokio::sync::watch;
 
-/// The key under which the store keeps which tips were already shown.
+/// The store's key for the list of tips that were already shown.
 pub(super) const TIPS_KEY: &str = "tips";
 
 /// The engine, or the reason why it did not start; `None` while it is starting.

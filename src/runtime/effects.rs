@@ -1,6 +1,6 @@
-//! Runs the effects of the state machine, each as a task that reports its result or failure in a message. Effects that
-//! write data run one after the other, so that older text never overwrites newer text. The event loop itself runs the
-//! effects that need the terminal (copying, opening, suspending, quitting).
+//! Runs the effects of the state machine, each as a task that reports its result or failure in a message. EffectTasks
+//! that write data run one after the other, so that older text never overwrites newer text. The event loop itself runs
+//! the effects that need the terminal (copying, opening, suspending, quitting).
 
 use super::draining_session::{CHECK_INTERVAL, DrainingSession, RESPONSE_TIMEOUT, WRITE_TIMEOUT};
 use super::effect_runner::{EffectRunner, StartedEngine, store_failure};
@@ -29,7 +29,7 @@ pub(super) const EVENT_CAPACITY: usize = 256;
 /// How long the engine may take to stop when docdeck ends. The next start recovers whatever is unfinished.
 const STOP_TIMEOUT: Duration = Duration::from_millis(80);
 
-/// How long after the start the database is checked. Earlier, the check would slow down the first frame and the first
+/// How long after the start the database is checked. An earlier check would slow down the first frame and the first
 /// requests, which also read from the disk.
 const DATABASE_CHECK_DELAY: Duration = Duration::from_secs(2);
 
@@ -49,7 +49,7 @@ pub struct EngineConfig {
     pub team: Option<TeamAccess>,
 }
 
-/// Runs effects as tasks, and receives their messages.
+/// The tasks that run effects. Receives their messages.
 #[derive(Debug)]
 pub struct Effects {
     runner: EffectRunner,
@@ -62,7 +62,7 @@ pub struct Effects {
     last_ordered: Option<oneshot::Receiver<()>>,
     /// The sessions of previous profiles, which end in the background.
     draining: JoinSet<()>,
-    /// A read of the first rows that was started before; `None` after its result was used.
+    /// The read of the first rows, which was started before the dashboard; `None` after its result was used.
     first_rows: Option<JoinHandle<Result<InitialRows, StoreError>>>,
     /// The latest prefetch, which waits until nothing is left to draw. The state machine requests one prefetch at a
     /// time.
@@ -146,8 +146,8 @@ impl Effects {
     }
 
     /// Switches to another service or project with the same store. The previous session ends in the background, after
-    /// pending writes and a prompt that is being sent. From now on, `engine_events` receives the events of the new
-    /// engine.
+    /// its pending writes and the prompt that it is sending. From now on, `engine_events` receives the events of the
+    /// new engine.
     pub fn switch(&mut self, config: EngineConfig, engine_events: &mut mpsc::Receiver<EngineEvent>) {
         let scope = config.client.scope().clone();
         let old = &self.runner.scope;
@@ -174,8 +174,8 @@ impl Effects {
         self.start_engine(config, sender);
     }
 
-    /// Runs an effect as a task. Defers a prefetch until [`Self::run_deferred`]. Effects that the event loop has to run
-    /// are ignored.
+    /// Runs an effect as a task. Defers a prefetch until [`Self::run_deferred`]. EffectTasks that the event loop has to
+    /// run are ignored.
     pub fn run(&mut self, effect: Effect) {
         if let Effect::Jobs(JobsEffect::PrefetchThreads(_)) = effect {
             self.deferred = Some(effect);

@@ -249,8 +249,8 @@ impl Dashboard {
         }
     }
 
-    /// Runs an effect. Effects that need the terminal run here, and may return their message at once. All others run as
-    /// tasks.
+    /// Runs an effect. EffectTasks that need the terminal run here, and may return their message at once. All others
+    /// run as tasks.
     fn run_effect(&mut self, effect: Effect) -> Option<Msg> {
         match effect {
             Effect::Quit => {

@@ -22,7 +22,7 @@ pub(super) struct ForegroundChild {
     process_id: Option<u32>,
     /// Whether the program has exited. `exit` may still wait for a follow-up (see [`Self::and_then`]).
     has_exited: Arc<AtomicBool>,
-    /// Returns a message with what the program has saved so far, in case docdeck ends before the program.
+    /// Called if docdeck ends before the program. Returns a message with the text that the program has saved so far.
     rescue: Option<Box<dyn FnOnce() -> Option<Msg> + Send>>,
 }
 
@@ -33,13 +33,14 @@ impl fmt::Debug for ForegroundChild {
 }
 
 impl ForegroundChild {
-    /// Sets the function that returns what the program has saved so far, in case docdeck ends before the program.
+    /// Sets the function that is called if docdeck ends before the program. It returns a message with the text that the
+    /// program has saved so far.
     pub(super) fn set_rescue(&mut self, rescue: impl FnOnce() -> Option<Msg> + Send + 'static) {
         self.rescue = Some(Box::new(rescue));
     }
 
-    /// Terminates the program, because docdeck ends and the shell gets the terminal. Returns a message with what the
-    /// program has saved, if any.
+    /// Terminates the program, because docdeck ends and the shell gets the terminal. Returns a message with the text
+    /// that the program has saved, if any.
     pub(super) fn terminate(&mut self) -> Option<Msg> {
         let saved = self.rescue.take().and_then(|rescue| rescue());
         if self.has_exited.load(Ordering::SeqCst) {
@@ -83,8 +84,8 @@ pub(super) async fn wait_for_exit(foreground: Option<&mut ForegroundChild>) -> M
 
 impl Dashboard {
     /// Runs the first of these programs that is installed (each with its arguments, without a shell) in the foreground.
-    /// `then` creates the message about the result, which is handled after the terminal was taken back. Returns a
-    /// message only if nothing was run.
+    /// `then` creates the message about the result, which is handled after docdeck has taken the terminal back. Returns
+    /// a message only if no program could be started.
     pub(super) fn run_in_foreground(
         &mut self,
         programs: &[Vec<String>],

@@ -40,7 +40,7 @@ impl ConfiguredHosts {
     /// Creates the client for a host.
     ///
     /// # Errors
-    /// The address is invalid.
+    /// Fails if the address is invalid.
     pub fn client(&self, address: &HostAddress, token: ApiKey) -> Result<HostClient, HostError> {
         HostClient::new(address, token, ClientOptions { roots: self.roots.clone(), ..host_client_options() })
     }

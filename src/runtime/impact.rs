@@ -105,7 +105,7 @@ impl ImpactReader<'_> {
             has_added |= snapshots.add_after(page);
         }
         if has_added {
-            // If they can't be stored, the next read tries again.
+            // If the numbers can't be stored, the next read tries again.
             let _ = self.store.set_snapshots_after(job, snapshots.after.clone()).await;
         }
         Ok(self.missing_reports(&reports.loaded(), &snapshots.missing_after(range)))
@@ -142,8 +142,8 @@ impl ImpactReader<'_> {
         loaded.missing().rows.into_iter().filter(is_wanted).collect()
     }
 
-    /// Reads the views of a page in every cached range, which of these `days` had none, what the reports of `range` say
-    /// about the page, and its views before and after each job about it.
+    /// Reads all stored data about a page: its views in every cached range, which of these `days` had no views, its
+    /// numbers in the reports of `range`, and its views before and after each job about it.
     pub(super) async fn read_page_history(
         &self,
         path: &CleanText,
@@ -169,7 +169,7 @@ impl ImpactReader<'_> {
         Ok(PageHistory { periods, days_without_views, reports, jobs })
     }
 
-    /// Reads what the stored reports of a range say about a page.
+    /// Reads the numbers of a page in the stored reports of a range.
     async fn read_page_reports(&self, path: &CleanText, range: DateRange) -> Result<PageReports, StoreError> {
         let (store, scope) = (self.store, self.scope);
         let feedback_by_page = store.rows_report(scope, range).await?.report;

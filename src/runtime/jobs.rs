@@ -99,7 +99,7 @@ impl EffectRunner {
                 self.engine().await.ok()?.refresh_pull_requests(Some(jobs));
                 return None;
             }
-            // `Effects` keeps the focus for engines that start later.
+            // `EffectTasks` keeps the focus for engines that start later.
             JobsEffect::ReportFocus(_) => return None,
         })
     }

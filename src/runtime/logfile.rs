@@ -26,10 +26,10 @@ pub struct LogGuard {
 }
 
 impl LogGuard {
-    /// Opens the log file. Everything that docdeck logs from now on is written to it. Works only once per process.
+    /// Opens the log file. From now on, docdeck's log is written to this file. Works only once per process.
     ///
     /// # Errors
-    /// The file can't be written, or a log is already open.
+    /// Fails if the file can't be written, or a log is already open.
     pub fn open(folder: &Path) -> io::Result<Self> {
         use tracing_subscriber::layer::SubscriberExt;
         let file = RotatingFile::open(folder, MAX_BYTES)?;

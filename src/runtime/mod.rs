@@ -9,7 +9,7 @@
 //!   (`custom_command`)
 //! - `templates`: reads templates and files of prompts; [`new_file`]: writes exports
 //! - [`profile_effects`]: reads an API key, and tests and saves a profile, a filter or a theme
-//! - [`switch`]: the profiles to which the user can switch; `profile_keys`: reads their keys and switches;
+//! - [`profile_switcher`]: the profiles to which the user can switch; `profile_keys`: reads their keys and switches;
 //!   `draining_session`: finishes the work for the previous profile
 //! - [`startup`]: reads the layout and the first rows, and draws the first frame
 //! - [`hosts`]: the clients for code hosts, with the addresses and tokens of the configuration
@@ -105,7 +105,7 @@ pub struct Outcome {
     pub exit: Exit,
     /// The final state of the setup form, if the dashboard showed it.
     pub welcome: Option<Box<Welcome>>,
-    /// Whether the outcome of at least one prompt could not be recorded in the store.
+    /// Whether the outcome of at least one sent prompt could not be recorded in the store.
     pub has_unrecorded_prompts: bool,
 }
 
@@ -119,7 +119,7 @@ pub struct DumbTerminal;
 /// Detects the capabilities of the terminal from the environment.
 ///
 /// # Errors
-/// `TERM` is `dumb`.
+/// Fails if `TERM` is `dumb`.
 pub fn terminal_caps(environment: &Environment) -> Result<TerminalCaps, DumbTerminal> {
     TerminalCaps::detect(environment.term.as_deref(), multiplexer(environment)).ok_or(DumbTerminal)
 }

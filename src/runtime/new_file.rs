@@ -1,6 +1,6 @@
 //! Writes an export to a file in the current folder, readable only by its owner. An existing file is replaced only
-//! after the user has confirmed that: the text is written to a new file, which is then renamed, so that a failure loses
-//! nothing.
+//! after the user has confirmed this. The text is written to a new file, which is then renamed, so that the existing
+//! file is not lost if writing fails.
 
 use crate::config::file::system_message;
 use crate::model::failure::Failure;
@@ -74,7 +74,7 @@ fn write_numbered_file(name: &Path, text: &str) -> io::Result<PathBuf> {
 /// incomplete file.
 ///
 /// # Errors
-/// The file already exists, or can't be created or written.
+/// Fails if the file already exists, or can't be created or written.
 pub fn write_new(path: &Path, mut source: impl Read) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -96,7 +96,7 @@ pub fn write_new(path: &Path, mut source: impl Read) -> io::Result<()> {
 /// the file that it points to.
 ///
 /// # Errors
-/// The new file can't be written or renamed. The old file is then unchanged.
+/// Fails if the new file can't be written or renamed. The old file is then unchanged.
 pub fn replace_file(path: &Path, mut source: impl Read) -> io::Result<()> {
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -10,8 +10,8 @@ use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::{Child, Command};
 
-/// How long to wait for the program that opens the link to fail. A browser that runs in the foreground keeps running
-/// after that.
+/// How long to wait whether the program that opens the link fails. After that, a browser that runs in the foreground
+/// keeps running.
 const FAILURE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// What to do with a link.
@@ -26,7 +26,7 @@ pub enum OpenMethod {
 /// Decides how to open a link in this environment.
 ///
 /// # Errors
-/// `url` is not an http or https link.
+/// Fails if `url` is not an http or https link.
 pub fn open_method(url: &str, environment: &Environment) -> Result<OpenMethod, Failure> {
     let Some(link) = WebLink::parse(url) else {
         let sentence = format!("Only http and https links without a user name can be opened: {url}");
@@ -86,7 +86,7 @@ pub(super) fn start_detached(words: &[String], stdin: Stdio) -> Result<Child, &'
 /// running.
 ///
 /// # Errors
-/// The program can't be started, or fails within 3 s.
+/// Fails if the program can't be started, or fails within 3 s.
 pub async fn run_opener(words: &[String], url: &str) -> Result<(), Failure> {
     let program = words.first().map_or("", String::as_str);
     let failed = |why: &str| Failure::local(&format!("{program} could not open the link ({why}): {url}"));

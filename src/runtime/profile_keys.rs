@@ -44,7 +44,7 @@ impl Dashboard {
     /// Gives the terminal to `program` while `read` reads the key that it prints.
     ///
     /// # Errors
-    /// The terminal is not available.
+    /// Fails if the terminal is not available.
     fn run_key_program(
         &mut self,
         program: &CleanText,

@@ -31,8 +31,8 @@ impl EffectRunner {
         Ok(checked)
     }
 
-    /// Reads the changes of a job's pull request. Requests them if they are not stored or belong to an older commit, or
-    /// if `again` is set.
+    /// Reads the changes of a job's pull request from the store. Requests them if they are not stored, if they belong
+    /// to an older commit, or if `again` is set.
     pub(super) async fn read_diff(&self, job: JobKey, again: bool) -> Result<LoadedDiff, Failure> {
         let row =
             self.store.job(job).await.map_err(store_failure)?.ok_or_else(|| store_failure(StoreError::NoSuchJob))?;

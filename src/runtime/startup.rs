@@ -30,7 +30,7 @@ impl Preload {
     /// opening.
     ///
     /// # Errors
-    /// The size of the terminal is unknown.
+    /// Fails if the size of the terminal is unknown.
     pub fn start(store: &Store, config: &AppConfig) -> io::Result<Self> {
         let limit: u32 = terminal_size()?.1.into();
         let layout = tokio::spawn(read_saved_layout(store, config));
@@ -63,7 +63,7 @@ impl Dashboard {
     /// the terminal. `initial_effects` are the first effects of the state machine.
     ///
     /// # Errors
-    /// There is no terminal from which to read.
+    /// Fails if there is no terminal from which to read.
     pub(super) async fn draw_first_frame(&mut self, initial_effects: Vec<Effect>) -> io::Result<()> {
         self.scheduler.request_frame();
         self.effects.check_writable();
@@ -77,8 +77,8 @@ impl Dashboard {
         {
             self.handle(msg);
         }
-        // The frame is drawn even if its data is still being read: reading input and asking for the background must not
-        // happen before the first frame.
+        // The frame is drawn even if its data is still being read, because input is read, and the background requested,
+        // only after the first frame.
         self.draw();
         self.session.begin_reading()?;
         self.ask_background();

@@ -17,7 +17,8 @@ pub(super) struct ThemeState {
     depth: ColorDepth,
     ascii: bool,
     shows_unicode_text: bool,
-    /// Whether the terminal has glyphs that fill eighths of a cell. The font of the Linux console has none.
+    /// Whether the terminal can show the block glyphs that fill eighths of a cell. The font of the Linux console has
+    /// none.
     has_eighths: bool,
     has_clickable_links: bool,
     background: Background,

@@ -22,8 +22,8 @@ const CLEAR: &str = "\x1b[2J";
 const HIDE_CURSOR: &str = "\x1b[?25l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
 
-/// A terminal that shows frames. ratatui provides the frame, but does not compare it with the previous one: it would
-/// measure every glyph of both frames, and [`ShownScreen`] compares the cells with what the terminal shows anyway.
+/// A terminal that shows frames. ratatui provides each frame, but [`ShownScreen`] compares it with what the terminal
+/// shows, because ratatui would measure every glyph of both frames for that.
 #[derive(Debug)]
 pub(super) struct TerminalScreen<W: Write> {
     terminal: Terminal<FrameBackend<W>>,
@@ -45,7 +45,7 @@ impl<W: Write> TerminalScreen<W> {
     /// visible if `shows_cursor` is true.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// Fails if the terminal is gone.
     pub(super) fn draw(
         &mut self,
         size: Size,
@@ -80,7 +80,7 @@ impl<W: Write> TerminalScreen<W> {
     /// Sends a sequence that draws nothing (such as a title or a copied text) between two frames.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// Fails if the terminal is gone.
     pub(super) fn send(&mut self, sequence: &[u8]) -> io::Result<()> {
         self.terminal.backend_mut().send(sequence)
     }

@@ -1,7 +1,7 @@
 //! Decodes the bytes from a terminal: keys, the mouse, pastes and the focus. Over SSH a sequence can arrive in pieces,
 //! so the start of a sequence is held back briefly; if nothing follows, it was typed. Replies of the terminal are
-//! removed, even if a previous program requested them: a reply must never be handled as typed keys, whenever it
-//! arrives, and no typed key may be lost.
+//! removed, even late ones and those that a previous program requested, because they must not be handled as typed keys.
+//! No typed key is lost.
 
 use super::background;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};

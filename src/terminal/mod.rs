@@ -1,5 +1,5 @@
-//! The terminal as an event loop needs it: takes it over and restores it, reads input, and draws frames. Knows nothing
-//! of docdeck; depends only on crossterm, ratatui, termina and tokio.
+//! The terminal for an event loop: takes the terminal over and restores it, reads input, and draws frames. Contains
+//! nothing specific to docdeck; depends only on crossterm, ratatui, termina and tokio.
 //!
 //! - [`session`]: [`session::TerminalSession`] has everything an event loop needs: draws frames, waits for events and
 //!   signals, copies text, and gives the terminal to the shell or to a program for a while. It is based on:

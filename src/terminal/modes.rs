@@ -1,5 +1,5 @@
 //! Takes over the terminal, and guarantees that it is restored whatever happens. Sends no queries, because a reply may
-//! be late or never come.
+//! arrive late or never.
 
 use super::caps::TerminalCaps;
 use super::tty::Tty;
@@ -77,7 +77,7 @@ impl TerminalGuard {
     /// mouse if enabled.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// Fails if the terminal is gone.
     pub(super) fn take_over(&self) -> io::Result<()> {
         enable_raw_mode()?;
         self.0.is_taken_over.store(true, Ordering::SeqCst);

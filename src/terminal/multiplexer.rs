@@ -46,9 +46,9 @@ impl Multiplexer {
         }
     }
 
-    /// Returns the sequence that copies `text` (OSC 52). tmux copies the text itself with `set-clipboard on`, and
-    /// passes a wrapped sequence on with `allow-passthrough on`. The defaults differ by version, so tmux gets both
-    /// sequences. Copying twice does no harm.
+    /// Returns the sequence that copies `text` (OSC 52). With `set-clipboard on`, tmux itself copies the text; with
+    /// `allow-passthrough on`, it passes a wrapped sequence on to the terminal. The defaults differ by version, so tmux
+    /// gets both sequences. Copying twice does no harm.
     pub fn copy_sequence(self, text: &str) -> Vec<u8> {
         let sequence = format!("\x1b]52;c;{}\x07", STANDARD.encode(text)).into_bytes();
         match self {

@@ -22,7 +22,7 @@ pub struct ProbeReplies {
     pub is_complete: bool,
 }
 
-/// Why the terminal was not queried.
+/// The reason why the terminal was not queried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotQueried {
     /// stdin or stdout is not a terminal.
@@ -40,7 +40,7 @@ const QUERIES: &[u8] = b"\x1b]11;?\x1b\\\x1b[?u\x1b[c";
 /// in the meantime, and late replies. Blocks the thread.
 ///
 /// # Errors
-/// The terminal was not queried. `caps` is `None` for a dumb terminal.
+/// Fails if the terminal was not queried. `caps` is `None` for a dumb terminal.
 pub fn query_terminal(caps: Option<TerminalCaps>) -> Result<ProbeReplies, NotQueried> {
     if !std::io::IsTerminal::is_terminal(&std::io::stdin()) || !std::io::IsTerminal::is_terminal(&std::io::stdout()) {
         return Err(NotQueried::NoTerminal);

@@ -22,7 +22,7 @@ impl Reader {
     /// Opens the input: stdin, or the controlling terminal if stdin is something else.
     ///
     /// # Errors
-    /// There is no terminal from which to read.
+    /// Fails if there is no terminal from which to read.
     pub(super) fn open() -> io::Result<Self> {
         let stdin = io::stdin();
         let file =

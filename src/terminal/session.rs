@@ -48,7 +48,7 @@ impl TerminalSession {
     /// terminal, then calls `report_panic`. Characters for which `is_hidden` is true are removed from every frame.
     ///
     /// # Errors
-    /// The terminal or its size is not available.
+    /// Fails if the terminal or its size is not available.
     pub fn open(
         caps: TerminalCaps,
         mouse: bool,
@@ -81,7 +81,7 @@ impl TerminalSession {
     /// none. The cursor moves to the position that the frame sets, and is visible if `shows_cursor` is true.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// Fails if the terminal is gone.
     pub fn draw(
         &mut self,
         size: (u16, u16),
@@ -106,7 +106,7 @@ impl TerminalSession {
     /// Sends a sequence that draws nothing, between two frames.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// Fails if the terminal is gone.
     pub fn send(&mut self, sequence: &[u8]) -> io::Result<()> {
         self.screen.send(sequence)
     }
@@ -115,7 +115,7 @@ impl TerminalSession {
     /// terminals ignore texts of more than 74,994 bytes.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// Fails if the terminal is gone.
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
         self.send(&self.caps().multiplexer.copy_sequence(text))
     }
@@ -123,7 +123,7 @@ impl TerminalSession {
     /// Starts to read input. From now on events arrive, including keys that were typed earlier.
     ///
     /// # Errors
-    /// There is no terminal from which to read.
+    /// Fails if there is no terminal from which to read.
     pub fn begin_reading(&mut self) -> io::Result<()> {
         self.reader = Some(Reader::open()?);
         Ok(())
@@ -132,7 +132,7 @@ impl TerminalSession {
     /// Sets whether the terminal reports the mouse, now and whenever it is taken over again.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// Fails if the terminal is gone.
     pub fn set_mouse(&mut self, on: bool) -> io::Result<()> {
         let sequences = self.guard.set_mouse(on);
         if self.is_released() { Ok(()) } else { self.send(sequences.as_bytes()) }
@@ -141,7 +141,7 @@ impl TerminalSession {
     /// Returns the columns and rows of the terminal.
     ///
     /// # Errors
-    /// The system does not report a size.
+    /// Fails if the system does not report a size.
     pub fn size(&self) -> io::Result<(u16, u16)> {
         terminal_size()
     }
@@ -179,8 +179,8 @@ impl TerminalSession {
         self.ready_events.pop_front()
     }
 
-    /// Asks the terminal for its background colour, unless it would print unknown sequences. The reply may be late or
-    /// never come.
+    /// Asks the terminal for its background colour, unless the terminal would print unknown sequences. The reply may
+    /// arrive late or never.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -212,7 +212,7 @@ impl TerminalSession {
     /// that could continue the group, doesn't stop it, takes the terminal over again and returns false.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// Fails if the terminal is gone.
     pub fn suspend_process(&mut self) -> io::Result<bool> {
         self.release();
         if stop_group() {
@@ -232,7 +232,7 @@ impl TerminalSession {
     /// Takes the terminal over again, even if it was not released. The next frame is drawn completely.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// Fails if the terminal is gone.
     pub fn resume(&mut self) -> io::Result<()> {
         self.release();
         self.guard.take_over()?;
@@ -246,7 +246,7 @@ impl TerminalSession {
     /// Sets the window title, without control characters, if the terminal can restore the previous title later.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// Fails if the terminal is gone.
     pub fn set_title(&mut self, title: &str) -> io::Result<()> {
         if self.caps().sets_title && title != self.title {
             let text: String = title.chars().filter(|c| !c.is_control()).collect();

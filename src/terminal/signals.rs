@@ -60,7 +60,7 @@ mod unix {
         /// Starts to receive all signals. They remain caught for the rest of the process.
         ///
         /// # Errors
-        /// The system refuses a handler.
+        /// Fails if the system refuses a handler.
         pub fn listen() -> io::Result<Self> {
             Self::listen_to(&[END_SIGNALS.as_slice(), &JOB_CONTROL_SIGNALS].concat())
         }
@@ -68,7 +68,7 @@ mod unix {
         /// Like [`Self::listen`], but only for the signals that end the program.
         ///
         /// # Errors
-        /// The system refuses a handler.
+        /// Fails if the system refuses a handler.
         pub fn listen_for_end() -> io::Result<Self> {
             Self::listen_to(&END_SIGNALS)
         }
@@ -100,7 +100,7 @@ mod unix {
         /// Starts to receive the signals.
         ///
         /// # Errors
-        /// The system refuses a handler.
+        /// Fails if the system refuses a handler.
         pub fn listen() -> io::Result<Self> {
             signal(SignalKind::window_change()).map(Self)
         }

@@ -16,7 +16,7 @@ impl Tty {
     /// Opens the terminal to which stdout writes.
     ///
     /// # Errors
-    /// stdout is closed.
+    /// Fails if stdout is closed.
     pub fn stdout() -> io::Result<Self> {
         #[cfg(unix)]
         {
@@ -53,7 +53,7 @@ impl Write for Tty {
 /// terminal each time.
 ///
 /// # Errors
-/// The system does not report a size.
+/// Fails if the system does not report a size.
 pub fn terminal_size() -> io::Result<(u16, u16)> {
     #[cfg(unix)]
     if let Ok(size) = rustix::termios::tcgetwinsize(io::stdout())

@@ -147,7 +147,7 @@ fn estimated_overhead(styles: &[(SgrState, usize)], runs: &[(usize, &[CellUpdate
     bytes
 }
 
-/// Whether the cell is a space that shows nothing but its background.
+/// Whether the cell is a space of which only the background is visible.
 fn is_plain_blank(cell: &Cell) -> bool {
     matches!(cell.symbol().as_bytes(), [b' ']) && !cell.modifier.intersects(VISIBLE_ON_BLANK)
 }
