@@ -44,11 +44,12 @@ struct DashboardArguments {
 
 impl Arguments {
     /// Parses a command line; the first word is the program's name. If the second word is missing or an option, first
-    /// tries a small parser for the global options. Building the complete parser takes longer than everything else that
-    /// the dashboard does before it opens the store. If the small parser fails, the complete parser decides.
+    /// tries a small parser that knows only the global options, because building the complete parser takes longer than
+    /// everything else that the dashboard does before it opens the store. If the small parser fails, uses the complete
+    /// parser.
     ///
     /// # Errors
-    /// The arguments are wrong, or they ask for the help or the version.
+    /// Fails if the arguments are wrong, or they ask for the help or the version.
     pub(super) fn read(words: impl Iterator<Item = OsString>) -> Result<Self, clap::Error> {
         let words: Vec<OsString> = words.collect();
         if words.get(1).is_none_or(|word| word.as_encoded_bytes().starts_with(b"-"))
@@ -215,18 +216,18 @@ pub(super) enum Command {
 }
 
 impl Command {
-    /// Whether the command prints jobs, so that changes of the team are received first.
+    /// Whether the command prints jobs. If so, changes of the team are received before the command runs.
     pub(super) fn prints_jobs(&self) -> bool {
         matches!(self, Self::Jobs(_) | Self::Show(_) | Self::Watch(_))
     }
 
-    /// Whether the command prints analytics, so that reports of the team are received first, and sent if it has loaded
-    /// some.
+    /// Whether the command prints analytics. If so, reports of the team are received before the command runs, and the
+    /// reports that it has loaded are sent after it.
     pub(super) fn prints_analytics(&self) -> bool {
         matches!(self, Self::Views(_) | Self::Searches(_) | Self::Feedback(_) | Self::Visitors(_) | Self::NeedsWork(_))
     }
 
-    /// Whether the command changes jobs, so that the changes are then sent to the team.
+    /// Whether the command changes jobs. If so, the changes are sent to the team after the command.
     pub(super) fn changes_jobs(&self) -> bool {
         matches!(self, Self::New(_) | Self::Follow(_) | Self::Track(_) | Self::Approve(_) | Self::Merge(_))
     }

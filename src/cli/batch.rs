@@ -1,5 +1,5 @@
-//! `docdeck new --batch`: creates a job from each prompt of a file. All prompts are saved before the first is sent, and
-//! the ledger limits how fast they are sent. Prompts that could not be sent are reported and stay in the database.
+//! `docdeck new --batch`: creates a job from each prompt of a file. All prompts are saved before the first one is sent,
+//! and the ledger limits how fast they are sent. Prompts that could not be sent are reported and stay in the store.
 
 use super::batch_plan::{BatchPlan, all_sent_message, is_waiting, plan, read_prompts, waiting_jobs};
 use super::cost::Cost;

@@ -1,4 +1,4 @@
-//! Plans a batch: which prompts of the file are new, and which were sent or queued before.
+//! Plans a batch: which prompts of the file are new, and which were queued or sent before.
 
 use super::error::CliError;
 use super::new::Options;
@@ -30,7 +30,7 @@ pub(super) struct BatchPlan {
 /// Reads the prompts from a file; `-` is stdin.
 ///
 /// # Errors
-/// The file can't be read or contains no prompt.
+/// Fails if the file can't be read or contains no prompt.
 pub(super) fn read_prompts(file: &Path) -> Result<Vec<String>, CliError> {
     let (name, text) = if file.as_os_str() == "-" {
         (None, prompt_text::read_prompt_stream(std::io::stdin().lock(), "stdin", MAX_BYTES)?)

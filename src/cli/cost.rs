@@ -26,7 +26,7 @@ impl Cost {
     /// store. Uses the ledger and the queue of this computer.
     ///
     /// # Errors
-    /// The store can't be read.
+    /// Fails if the store can't be read.
     pub(super) async fn estimate(
         store: &Store,
         scope: &Scope,

@@ -160,7 +160,7 @@ fn profile_entry(known: &ConfiguredProfile) -> ProfileEntry {
 /// Returns the capabilities of the terminal.
 ///
 /// # Errors
-/// Stdin or stdout is not a terminal, or the dashboard can't run in it.
+/// Fails if stdin or stdout is not a terminal, or the dashboard can't run in it.
 pub(super) fn detect_terminal(environment: &Environment) -> Result<TerminalCaps, CliError> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Err(CliError::unusable("The dashboard needs an interactive terminal; stdin or stdout is redirected."));

@@ -19,7 +19,7 @@ const SYSFS_MAGIC: u64 = 0x6265_6572;
 /// Checks the service's address and the data folder, so that a mistake in either is not reported as "no jobs".
 ///
 /// # Errors
-/// The address is invalid, or the folder can't be read.
+/// Fails if the address is invalid, or the folder can't be read.
 pub(super) fn check_service_and_folder(scope: &Scope, folder: &Path) -> Result<(), CliError> {
     Route::for_scope(scope).map_err(CliError::unusable)?;
     store_exists(folder).map(|_| ())
@@ -28,7 +28,7 @@ pub(super) fn check_service_and_folder(scope: &Scope, folder: &Path) -> Result<(
 /// Whether the folder contains a store. If false, a store can be created there.
 ///
 /// # Errors
-/// The folder can't be read, or has no store and none can be created.
+/// Fails if the folder can't be read, or has no store and none can be created.
 pub(super) fn store_exists(folder: &Path) -> Result<bool, CliError> {
     match Store::try_exists(folder) {
         Ok(true) => Ok(true),
@@ -150,7 +150,7 @@ pub(super) fn open_store(folder: &Path, writing: bool, out: &mut Out) -> Result<
     Ok(store)
 }
 
-/// Opens the store like [`open_store`], but fails if it was damaged and has just been recovered: an export of
+/// Opens the store like [`open_store`], but fails if it was damaged and has just been recovered. Otherwise an export of
 /// incomplete data could replace a complete backup.
 ///
 /// # Errors
@@ -172,7 +172,7 @@ pub(super) async fn open_undamaged(folder: &Path, writing: bool, out: &mut Out) 
 /// Opens the store in a folder and prints what was repaired. The caller must check whether the store is read-only.
 ///
 /// # Errors
-/// The store can't be used.
+/// Fails if the store can't be used.
 pub(super) fn open_with_report(folder: &Path, out: &mut Out) -> Result<(Store, OpenOutcome), CliError> {
     let (store, opened) = Store::open(folder, chrono::Utc::now()).map_err(|error| store_failure(folder, &error))?;
     note_repairs(&opened, out);

@@ -36,7 +36,7 @@ impl CliError {
         self
     }
 
-    /// Prints the message on stderr and, if the command answers in JSON, an object on stdout: the known fields, the
+    /// Prints the message on stderr. If `as_json` is true, also prints an object on stdout: the known fields, the
     /// message as `error` and the exit code as `exitCode`.
     pub(super) fn report(self, out: &mut Out, as_json: bool) -> Code {
         let Self { code, sentence, json_fields: mut known } = self;

@@ -162,7 +162,7 @@ impl<R: Read> Read for CheckingReader<'_, R> {
     }
 }
 
-/// A reader that counts the bytes that are read from `from`.
+/// A reader that counts the bytes that are read from `source`.
 struct CountingReader {
     from: File,
     bytes_read: Arc<AtomicU64>,

@@ -81,7 +81,8 @@ pub(super) async fn run(session: &StoreSession, options: &Options, out: &mut Out
 /// Checks that the word `wanted` is a built-in status or describes one of the jobs.
 ///
 /// # Errors
-/// `wanted` is probably a typing mistake. Without this error, the user would see an empty list and no reason for it.
+/// Fails if `wanted` is probably a typing mistake. Without this error, the user would see an empty list and no reason
+/// for it.
 fn check_status(wanted: &str, jobs: &[Job]) -> Result<(), CliError> {
     let built_in: Vec<String> = filter_words().map(|(word, _)| word).collect();
     if built_in.iter().any(|word| is_same_word(word, wanted)) || jobs.iter().any(|job| has_status_word(job, wanted)) {

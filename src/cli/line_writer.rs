@@ -12,7 +12,7 @@ use tokio::sync::watch;
 /// The maximum time that [`LineWriterHandle::finish`] waits for the last lines to be written.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How the writing thread ended.
+/// How the thread that writes the lines ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum WriterEnd {
     /// Everything is written, or the reader closed the pipe.
@@ -31,7 +31,7 @@ impl LineWriterHandle {
     /// Starts the thread that writes the lines.
     ///
     /// # Errors
-    /// The system can't start a thread.
+    /// Fails if the system can't start a thread.
     pub(super) fn start() -> Result<Self, CliError> {
         let (sender, inbox) = mpsc::channel::<String>();
         let (ended, end) = watch::channel(None);

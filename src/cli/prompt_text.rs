@@ -24,7 +24,7 @@ impl PromptSource {
     /// Reads the text, without line breaks at its end.
     ///
     /// # Errors
-    /// There is no prompt, or it can't be read, is not UTF-8, is too large or is blank.
+    /// Fails if there is no prompt, or it can't be read, is not UTF-8, is too large or is blank.
     pub(super) fn read(&self) -> Result<String, CliError> {
         let text = match (&self.prompt, &self.file) {
             (_, Some(path)) => from_file(path)?,
@@ -62,7 +62,7 @@ fn from_file(path: &Path) -> Result<String, CliError> {
 /// Reads the text of a file of at most `max_bytes` bytes.
 ///
 /// # Errors
-/// The file doesn't exist, can't be read, is not UTF-8 or is too large.
+/// Fails if the file doesn't exist, can't be read, is not UTF-8 or is too large.
 pub(super) fn open_and_read(path: &Path, max_bytes: u64) -> Result<String, CliError> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|error| match error.kind() {
@@ -75,7 +75,7 @@ pub(super) fn open_and_read(path: &Path, max_bytes: u64) -> Result<String, CliEr
 /// Reads the text of a stream of at most `max_bytes` bytes. `name` is used in errors.
 ///
 /// # Errors
-/// The stream can't be read, is not UTF-8 or is too large.
+/// Fails if the stream can't be read, is not UTF-8 or is too large.
 pub(super) fn read_prompt_stream(stream: impl Read, name: &str, max_bytes: u64) -> Result<String, CliError> {
     let mut bytes = Vec::new();
     stream.take(max_bytes + 1).read_to_end(&mut bytes).map_err(|error| unreadable_prompt(name, &error))?;

@@ -112,7 +112,7 @@ async fn read_and_print(
 pub(super) struct ReadProblem {
     /// A sentence for the user.
     pub(super) text: String,
-    /// Whether another request would fail as well until the user changes something.
+    /// Whether every further request would fail, until the user changes something.
     pub(super) is_lasting: bool,
 }
 
@@ -182,7 +182,7 @@ pub(super) struct PullRequestTarget {
 /// Finds the pull request of a job by the job's id. The inner error is a sentence for a job without a pull request.
 ///
 /// # Errors
-/// There is no such job, or the store can't be read.
+/// Fails if there is no such job, or the store can't be read.
 pub(super) async fn find_target(
     session: &StoreSession,
     hosts: &ConfiguredHosts,

@@ -46,7 +46,7 @@ impl RangeOptions {
     /// Parses the range, relative to `today`.
     ///
     /// # Errors
-    /// An option is wrong (exit code 2).
+    /// Fails if an option is wrong (exit code 2).
     pub(in crate::cli) fn range(&self, today: NaiveDate) -> Result<ParsedRange, CliError> {
         let last = self.last.as_deref().map(|last| last.trim().to_lowercase());
         let last = last.as_deref();

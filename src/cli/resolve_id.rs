@@ -11,7 +11,7 @@ const MAX_LISTED_IDS: usize = 5;
 /// Finds the job whose id is `wanted`, otherwise the only job whose id begins with `wanted`.
 ///
 /// # Errors
-/// No tracked job matches (exit code 4), several jobs match, or `wanted` is blank (exit code 2).
+/// Fails if no tracked job matches (exit code 4), several jobs match, or `wanted` is blank (exit code 2).
 pub(super) fn find_by_id_prefix<'a>(rows: &'a [Job], wanted: &str) -> Result<&'a Job, CliError> {
     let wanted = wanted.trim();
     if wanted.is_empty() {

@@ -87,7 +87,7 @@ impl SubmittedPrompt {
     /// Waits for the outcome of the prompt and, if the options ask for it, for the end of the job. Prints the result.
     ///
     /// # Errors
-    /// The prompt was not accepted or is unconfirmed, the wait ended early, or the store can't be read.
+    /// Fails if the prompt was not accepted or is unconfirmed, the wait ended early, or the store can't be read.
     pub(super) async fn finish(
         mut self,
         session: &mut Session,

@@ -1,6 +1,6 @@
 //! The sessions in which commands run: [`StoreSession`] has only the store, [`Session`] has a store and an engine.
-//! [`CommandContext`] opens them from the settings.
-//! Closing a session waits for prompts that are being sent, then stops engine, store and log.
+//! [`CommandContext`] opens them from the settings. Closing a session waits for prompts that are being sent, then stops
+//! engine, store and log.
 
 use super::data_folder::{check_service_and_folder, open_store, open_with_report, store_exists};
 use super::error::CliError;
@@ -51,7 +51,7 @@ pub(super) struct CommandContext<'a> {
 
 impl CommandContext<'_> {
     /// Opens the store. Needs a project but no API key. If there is no store yet, opens an empty one in memory, or
-    /// creates it on disk if `writing` is true.
+    /// creates it on disk if `for_writing` is true.
     ///
     /// # Errors
     /// The configuration is wrong, or the store can't be used.
@@ -77,7 +77,7 @@ impl CommandContext<'_> {
     /// Opens the store with [`Self::open_store`], runs `work`, and closes the store.
     ///
     /// # Errors
-    /// The store can't be opened, or `work` fails.
+    /// Fails if the store can't be opened, or `work` fails.
     pub(super) async fn with_store<T>(
         &mut self,
         work: impl AsyncFnOnce(&StoreSession, &mut Out) -> Result<T, CliError>,
@@ -92,7 +92,7 @@ impl CommandContext<'_> {
     /// instance has.
     ///
     /// # Errors
-    /// The session can't be opened, or `work` fails.
+    /// Fails if the session can't be opened, or `work` fails.
     pub(super) async fn with_session(
         &mut self,
         roles: LeaseRoles,
@@ -246,7 +246,7 @@ impl Session {
     /// engine blocks if nobody receives them.
     ///
     /// # Errors
-    /// A signal asked to end before `work` was done. What the store has received is still saved.
+    /// Fails if a signal asked to end before `work` was done. What the store has received is still saved.
     pub(super) async fn run_interruptible<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Interrupted> {
         tokio::pin!(work);
         loop {

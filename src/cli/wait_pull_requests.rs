@@ -16,12 +16,12 @@ use crate::tui::format::plural;
 use chrono::{TimeDelta, Utc};
 use clap::ValueEnum;
 
-/// How long to wait after a request that failed for a reason that may pass.
+/// How long to wait after a request that failed for a temporary reason.
 const RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(60);
 
 const UNREADABLE_CHECKS: &str = "has checks that the token can't read, so it is unknown whether it is ready";
 
-/// The state of a pull request that a wait ends with.
+/// The state of a pull request for which the command waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum WantedState {
     /// the pull request is merged
@@ -45,7 +45,7 @@ enum WaitProgress {
     Reached,
     /// The state has to be requested again at this time; `None` means now, because the state is unknown.
     Waiting(Option<Time>),
-    /// The pull request can't get the wanted state any more, for this reason; the command ends with this exit code.
+    /// The pull request can no longer get the wanted state, for this reason. The command ends with this exit code.
     Never(&'static str, Code),
 }
 
@@ -70,8 +70,8 @@ fn wait_progress(job: &Job, wanted: WantedState) -> WaitProgress {
 /// not requested again. `again` is the command that continues the wait.
 ///
 /// # Errors
-/// The time is up, a signal asked to end, a host has no token, a pull request can't get the wanted state any more, or
-/// the store can't be used.
+/// Fails if the time is up, a signal asked to end, a host has no token, a pull request can't get the wanted state any
+/// more, or the store can't be used.
 pub(super) async fn wait_for_state(
     session: &mut Session,
     hosts: &ConfiguredHosts,
@@ -139,7 +139,7 @@ fn next_request(rows: &[Job], wanted: WantedState, has_failed: bool, now: Time) 
     times.min().unwrap_or(retry)
 }
 
-/// Prints a problem that may pass, unless it was the last one printed.
+/// Prints a temporary problem, unless it is the same as the last one that was printed.
 fn report_problem(problems: &[ReadProblem], last: &mut String, out: &mut Out) {
     let text = problems.first().map(|problem| problem.text.clone()).unwrap_or_default();
     if !text.is_empty() && text != *last {

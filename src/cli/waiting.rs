@@ -66,7 +66,7 @@ impl WaitTimeout {
     }
 }
 
-/// A wait until all jobs of a list are over, which means that they are finished or gone from the service.
+/// A wait until all jobs of a list have ended, which means that they are finished or gone from the service.
 #[derive(Debug)]
 pub(super) struct JobWait {
     pub(super) rows: Vec<Job>,
@@ -91,10 +91,10 @@ impl JobWait {
         Self { rows, timer, connection: ConnectionLog::default() }
     }
 
-    /// Waits until all jobs are over, the time is up, or a signal asks to end.
+    /// Waits until all jobs have ended, the time is up, or a signal asks the command to end.
     ///
     /// # Errors
-    /// The store can't be read.
+    /// Fails if the store can't be read.
     pub(super) async fn wait(&mut self, session: &mut Session, out: &mut Out) -> Result<WaitOutcome, StoreError> {
         self.reload(session, out).await?;
         loop {
@@ -115,7 +115,7 @@ impl JobWait {
         }
     }
 
-    /// Returns the number of jobs that are not over.
+    /// Returns the number of jobs that have not ended.
     pub(super) fn remaining_count(&self) -> usize {
         self.rows.iter().filter(|row| !is_over(row)).count()
     }
@@ -133,8 +133,8 @@ impl JobWait {
         }
     }
 
-    /// Returns the error for the outcome, or `None` for [`WaitOutcome::Over`]. `again` is the command that continues
-    /// the wait.
+    /// Returns the error for the outcome, or `None` for [`WaitOutcome::AllEnded`]. `again` is the command that
+    /// continues the wait.
     pub(super) fn error(&self, end: WaitOutcome, again: &str) -> Option<CliError> {
         let count = self.rows.len();
         let left = self.remaining_count();
@@ -237,7 +237,7 @@ pub(super) fn wait_command(rows: &[Job]) -> String {
     format!("docdeck wait {}", ids.join(" "))
 }
 
-/// Logs each problem of the connection once, and when it is over.
+/// Logs each problem of the connection once, and that the problem is over.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionLog {
     problem: Option<CleanText>,

@@ -49,7 +49,7 @@ pub(super) struct SetupPage {
 
 impl SetupPage {
     /// Shows the setup form, and the demo if the user chooses it. Quitting the demo returns to the form. Returns how
-    /// the page that was shown last (form or demo) ended, and the form unless the demo was shown last.
+    /// the last page (form or demo) ended, and the form if that was the last page.
     pub(super) async fn show(
         &self,
         flags: &Flags,

@@ -159,7 +159,7 @@ async fn load<R: FieldedRow + DecodedRow>(
     options: &Options,
     out: &mut Out,
 ) -> Result<(Arc<RowsReport<R>>, u32), CliError> {
-    // Today is taken from the service's clock if its time is known, otherwise from this computer's clock.
+    // “Today” is the date of the service's clock if that is known, otherwise of this computer's clock.
     let now = session.engine.service_time();
     let days = options.days.range(now.date_naive())?;
     days.note_future_end(out);

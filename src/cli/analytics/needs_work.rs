@@ -159,7 +159,7 @@ impl CachedReports {
     /// `fresh` is set.
     ///
     /// # Errors
-    /// A request failed. The reports after it are not requested.
+    /// Fails if a request failed. The reports after it are not requested.
     async fn load(&mut self, engine: &Engine, range: DateRange, fresh: bool) -> Result<(), Failure> {
         if fresh || self.views.is_none() {
             let plan = LoadPlan { range, from_start: fresh, max_requests: 1, stop_at_percent: None };
@@ -245,7 +245,7 @@ async fn load_first<R: FieldedRow + DecodedRow>(
     replace_report(report, outcome.report, outcome.end_reason)
 }
 
-/// Replaces a report with the loaded one, even if the load failed before it was complete.
+/// Replaces a report with the loaded report, even if loading failed before the report was complete.
 fn replace_report<T>(report: &mut Option<T>, loaded: Option<T>, end: LoadEndReason) -> Result<(), Failure> {
     if loaded.is_some() {
         *report = loaded;

@@ -32,7 +32,7 @@ impl SelectionOptions {
     /// Parses the options.
     ///
     /// # Errors
-    /// The filter is invalid or the field is unknown.
+    /// Fails if the filter is invalid or the field is unknown.
     pub(super) fn parse<R: HasFields>(&self) -> Result<RowSelection<R>, CliError> {
         let (field, is_ascending) = self.order()?;
         Ok(RowSelection { is_check: self.check.is_some(), filter: self.row_filter()?, field, is_ascending })

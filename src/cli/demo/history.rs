@@ -113,7 +113,7 @@ impl DemoHistory<'_> {
         Ok(jobs)
     }
 
-    /// Asks the store to write the older jobs. The store first answers the requests that it has already received.
+    /// Starts to write the older jobs. The store first handles the requests that it has already received.
     pub(super) fn add_rest(&self, rest: Vec<InitialJob>) -> JoinHandle<()> {
         let (store, lines, now) = (self.store.clone(), GeneratedBackup::new(rest, self.scope, self.now), self.now);
         // A failed import is ignored: the store is in memory, so only a bug in the demo can make it fail.

@@ -52,7 +52,7 @@ impl DemoTeam {
     }
 }
 
-/// Starts the team of the demo if the user wants one.
+/// Starts the team of the demo if `with_team` is true.
 #[cfg_attr(not(unix), expect(clippy::unused_async, reason = "it waits on Unix"))]
 async fn start_team(with_team: bool) -> Result<Option<DemoTeam>, CliError> {
     if !with_team {

@@ -1,5 +1,5 @@
-//! A PostgreSQL server in a temporary folder, for the demo of a team. It listens only on a socket in this folder, and ends
-//! with docdeck, even if docdeck is killed.
+//! A PostgreSQL server in a temporary folder, for the demo of a team. It listens only on a socket in this folder, and
+//! stops when docdeck ends, even if docdeck is killed.
 
 use crate::cli::error::CliError;
 use crate::model::endpoint::ApiKey;
@@ -44,7 +44,7 @@ impl DemoServer {
     /// Creates a database and starts the server. It may not accept connections yet.
     ///
     /// # Errors
-    /// PostgreSQL is not installed, or its programs fail.
+    /// Fails if PostgreSQL is not installed, or its programs fail.
     pub(super) fn start() -> Result<Self, String> {
         let programs = find_programs(std::env::var_os("PATH").as_deref().unwrap_or_default());
         let programs = programs.ok_or_else(|| NOT_INSTALLED.to_owned())?;
@@ -75,7 +75,7 @@ impl DemoServer {
     /// Returns the URL of the database.
     ///
     /// # Errors
-    /// The name of the temporary folder can't be part of a URL.
+    /// Fails if the name of the temporary folder can't be part of a URL.
     pub(super) fn url(&self) -> Result<ApiKey, CliError> {
         let folder = self.folder.path().to_string_lossy();
         let folder = utf8_percent_encode(&folder, NON_ALPHANUMERIC);
@@ -83,10 +83,10 @@ impl DemoServer {
             .ok_or_else(|| CliError::unusable("The temporary folder has an unusable name."))
     }
 
-    /// Connects as soon as the server accepts connections.
+    /// Waits until the server accepts connections, and connects to it.
     ///
     /// # Errors
-    /// The server doesn't accept connections within `timeout`.
+    /// Fails if the server doesn't accept connections within `timeout`.
     pub(super) async fn first_connection(
         &self,
         address: &TeamAddress,
@@ -103,7 +103,8 @@ impl DemoServer {
     }
 }
 
-/// Returns the folder with the programs: the first of `path` that has them, otherwise that of the newest version.
+/// Returns the folder with the programs: the first folder in `path` that has them, otherwise the folder of the newest
+/// installed version.
 fn find_programs(path: &std::ffi::OsStr) -> Option<PathBuf> {
     let has_programs = |bin: &PathBuf| ["initdb", "postgres"].iter().all(|name| bin.join(name).is_file());
     let versions = std::fs::read_dir(VERSIONS_FOLDER).into_iter().flatten().flatten();
@@ -123,7 +124,7 @@ struct ServerAccount {
 /// Returns the account for the server, which refuses to run as root.
 ///
 /// # Errors
-/// docdeck runs as root, and the computer has no account `postgres`.
+/// Fails if docdeck runs as root, and the computer has no account `postgres`.
 fn server_account() -> Result<ServerAccount, String> {
     if !rustix::process::geteuid().is_root() {
         return Ok(ServerAccount { ids: None });

@@ -29,7 +29,7 @@ const STEP_INTERVAL: Duration = Duration::from_secs(7);
 /// The capacity of the channel for the events of the colleague's engine.
 const EVENT_CAPACITY: usize = 64;
 
-/// What the colleague does, again and again.
+/// A step of the script that the colleague repeats.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     NewJob(&'static str),
@@ -65,7 +65,7 @@ impl DemoTeam {
     /// Starts the server and creates the schema.
     ///
     /// # Errors
-    /// PostgreSQL is not installed or doesn't start.
+    /// Fails if PostgreSQL is not installed or doesn't start.
     pub(super) async fn start() -> Result<Self, CliError> {
         let server = DemoServer::start().map_err(CliError::unusable)?;
         let address = TeamAddress::new(&server.url()?, None)?;
@@ -75,11 +75,11 @@ impl DemoTeam {
         Ok(Self { _server: server, address })
     }
 
-    /// Shares the jobs of the user's store, and lets the colleague work in the background. Returns how the user's engine
-    /// reaches the database.
+    /// Shares the jobs of the user's store, and starts the colleague's script in the background. Returns the user's
+    /// access to the team's database.
     ///
     /// # Errors
-    /// A store can't be written, or the colleague's engine doesn't start.
+    /// Fails if a store can't be written, or the colleague's engine doesn't start.
     pub(super) async fn share(
         &self,
         store: &Store,
@@ -112,7 +112,7 @@ impl DemoTeam {
     }
 }
 
-/// Does what the script says until the demo ends. A step that isn't possible at the moment is left out.
+/// Repeats the script until the demo ends. Skips a step that isn't possible at the moment.
 async fn follow_script(engine: Engine, store: Store, scope: Scope) {
     for step in SCRIPT.into_iter().cycle() {
         sleep(STEP_INTERVAL).await;
@@ -132,7 +132,7 @@ async fn follow_script(engine: Engine, store: Store, scope: Scope) {
     }
 }
 
-/// Returns the newest job that needs the colleague and has nothing of hers to send.
+/// Returns the newest job that needs the colleague and has no undelivered prompt of hers.
 async fn newest_waiting_job(store: &Store, scope: &Scope) -> Option<Job> {
     let jobs = store.jobs(scope).await.ok()?;
     let waits = |job: &Job| job.group() == JobGroup::NeedsYou && job.local.undelivered.is_none();

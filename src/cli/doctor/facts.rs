@@ -31,7 +31,7 @@ const TOTAL_TIMEOUT: Duration = Duration::from_secs(15);
 /// The id of a job that doesn't exist.
 const PROBE_JOB: &str = "docdeck-doctor-looks-for-no-job";
 
-/// What the checks examine. A setting that can't be resolved is an error, `None` or has its default.
+/// The facts that the checks examine. A setting that can't be resolved is an error, `None` or the default.
 #[derive(Debug)]
 pub(super) struct Facts<'a> {
     pub(super) environment: &'a Environment,
@@ -65,7 +65,7 @@ pub(super) struct Facts<'a> {
     pub(super) response: Option<TimedResponse>,
     /// The code hosts of pull requests; `None` if requests to them are turned off.
     pub(super) hosts: Option<Vec<HostFacts>>,
-    /// The team's database, or a sentence that says why it can't be used; `None` if no team is configured.
+    /// The team's database, or a sentence with the reason why it can't be used; `None` if no team is configured.
     pub(super) team: Option<Result<TeamFacts, String>>,
     pub(super) replies: Result<ProbeReplies, NotQueried>,
 }

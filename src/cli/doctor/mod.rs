@@ -1,8 +1,9 @@
 //! `docdeck doctor`: checks everything that docdeck depends on and reports problems with remedies. Changes nothing
 //! without `--repair`. The report is safe to post in a bug report.
 //!
-//! [`Facts`] collects what the checks need. Each check is a function that derives a finding from the facts; [`CHECKS`]
-//! lists them in the order of the report. The checks of code hosts are in [`hosts`], because their number varies.
+//! [`DoctorFacts`] collects what the checks need. Each check is a function that derives a finding from the facts;
+//! [`CHECKS`] lists them in the order of the report. The checks of code hosts are in [`hosts`], because their number
+//! varies.
 
 mod facts;
 mod files;

@@ -116,8 +116,8 @@ fn with_tilde(text: &str, home: &str) -> String {
     short
 }
 
-/// Returns the first 4 characters of the id and `***`, or only `***` if the id is short. That is enough for users to
-/// tell their projects apart, but useless to others.
+/// Returns the first 4 characters of the id and `***`, or only `***` if the id is short. With 4 characters, users can
+/// distinguish their projects, but nobody can use the id.
 pub(super) fn mask_id(id: &str) -> String {
     let head: String = id.chars().take(if id.chars().count() > 8 { 4 } else { 0 }).collect();
     format!("{head}***")

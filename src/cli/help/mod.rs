@@ -53,7 +53,7 @@ pub(super) struct Options {
 /// in the pager.
 ///
 /// # Errors
-/// There is no topic or command with this name.
+/// Fails if there is no topic or command with this name.
 pub(super) fn run(
     cx: &mut CommandContext<'_>,
     options: &Options,

@@ -1,4 +1,5 @@
-//! Reads how to reach the team's database, for the engine and for exchanges before and after a command.
+//! Reads the address of the team's database and this member's name, for the engine and for exchanges before and after a
+//! command.
 
 use crate::cli::error::CliError;
 use crate::config::{ConfigError, TeamSettings};
@@ -7,13 +8,14 @@ use crate::model::endpoint::ApiKey;
 use crate::store::Store;
 use crate::team::TeamAddress;
 
-/// The URL of the team's database, which is read once per command: a program that prints it may ask for a password.
+/// Reads the URL of the team's database, only once per command, because a program that prints it may ask for a
+/// password.
 #[derive(Debug, Default)]
 pub(in crate::cli) struct TeamUrlReader(Option<Result<ApiKey, ConfigError>>);
 
 impl TeamUrlReader {
     /// # Errors
-    /// The URL can't be read.
+    /// Fails if the URL can't be read.
     pub(super) async fn read(&mut self, settings: &TeamSettings) -> Result<ApiKey, ConfigError> {
         let result = match self.0.take() {
             Some(known) => known,
@@ -23,11 +25,11 @@ impl TeamUrlReader {
     }
 }
 
-/// Returns how to reach the team's database; `None` if no team is configured or no project is shared. Runs the command
-/// that prints the URL, if there is one, which may need the terminal for a password prompt.
+/// Returns the access to the team's database; `None` if no team is configured or no project is shared. Runs the program
+/// that prints the URL, if one is configured, which may need the terminal for a password prompt.
 ///
 /// # Errors
-/// The URL can't be read or used. docdeck works without the team then.
+/// Fails if the URL can't be read or used. docdeck works without the team then.
 pub(in crate::cli) async fn read_access(
     settings: &Result<Option<TeamSettings>, ConfigError>,
     store: &Store,

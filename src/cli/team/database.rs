@@ -18,7 +18,7 @@ pub(super) fn parse_organization(text: &str) -> Result<OrganizationName, &'stati
 /// Reads the settings of the team.
 ///
 /// # Errors
-/// No URL is configured, or it can't be read or used.
+/// Fails if no URL is configured, or it can't be read or used.
 pub(super) async fn read_settings(cx: &mut CommandContext<'_>) -> Result<(TeamSettings, TeamAddress), CliError> {
     let Some(settings) = team_settings(cx.flags, cx.environment)? else {
         return Err(CliError::unusable(
@@ -35,7 +35,7 @@ pub(super) async fn read_settings(cx: &mut CommandContext<'_>) -> Result<(TeamSe
 /// Returns the organization with this name, or the only one that the login belongs to.
 ///
 /// # Errors
-/// The login doesn't belong to the organization, or belongs to none or to several.
+/// Fails if the login doesn't belong to the organization, or belongs to none or to several.
 pub(super) async fn choose_organization(
     connection: &TeamConnection,
     wanted: Option<&OrganizationName>,

@@ -34,7 +34,8 @@ pub(super) struct Options {
 /// Removes the jobs and reports after a confirmation.
 ///
 /// # Errors
-/// The login is not the administrator's, the database can't be used, or the confirmation needs a terminal.
+/// Fails if the login is not that of the administrator, the database can't be used, or the confirmation needs a
+/// terminal.
 pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
     let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     if !(options.yes || options.dry_run || can_ask) {

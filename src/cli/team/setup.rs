@@ -15,7 +15,7 @@ pub(super) fn print_sql(cx: &mut CommandContext<'_>, organization: &Organization
 /// Creates or updates the schema, and adds the organization.
 ///
 /// # Errors
-/// No URL is configured, the database can't be reached, or the login may not create schemas and roles.
+/// Fails if no URL is configured, the database can't be reached, or the login may not create schemas and roles.
 pub(super) async fn init(cx: &mut CommandContext<'_>, organization: &OrganizationName) -> Result<Code, CliError> {
     let (_, address) = read_settings(cx).await?;
     let connection = TeamConnection::open(&address, CONNECT_TIMEOUT).await?;

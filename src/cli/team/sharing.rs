@@ -23,7 +23,8 @@ use serde_json::{Value, json};
 /// Shares the project and exchanges everything once.
 ///
 /// # Errors
-/// No URL or project is configured, the database can't be used, or the login belongs to no or to several organizations.
+/// Fails if no URL or project is configured, the database can't be used, or the login belongs to no or to several
+/// organizations.
 pub(super) async fn join(
     cx: &mut CommandContext<'_>,
     organization: Option<&OrganizationName>,
@@ -66,7 +67,7 @@ async fn join_session(
 /// Stops sharing the project. Works offline.
 ///
 /// # Errors
-/// The store can't be written.
+/// Fails if the store can't be written.
 pub(super) async fn leave(cx: &mut CommandContext<'_>) -> Result<Code, CliError> {
     let session = cx.open_store(true)?;
     let team = session.store.team(&session.scope).await;
@@ -88,7 +89,7 @@ pub(super) async fn leave(cx: &mut CommandContext<'_>) -> Result<Code, CliError>
 /// Exchanges changes once.
 ///
 /// # Errors
-/// The project is not shared, or the database can't be used.
+/// Fails if the project is not shared, or the database can't be used.
 pub(super) async fn sync(cx: &mut CommandContext<'_>, as_json: bool) -> Result<Code, CliError> {
     let (settings, address) = read_settings(cx).await?;
     let session = cx.open_store(true)?;
@@ -145,10 +146,10 @@ fn exchange_line(report: &ExchangeReport) -> String {
     line
 }
 
-/// Prints how the project is shared. If the database can't be reached, prints what is known locally.
+/// Prints the state of sharing. If the database can't be reached, prints only the data of this computer.
 ///
 /// # Errors
-/// The configuration is wrong or the store can't be read.
+/// Fails if the configuration is wrong or the store can't be read.
 pub(super) async fn status(cx: &mut CommandContext<'_>, as_json: bool) -> Result<Code, CliError> {
     let session = cx.open_store(false)?;
     let (team, unsent) =
@@ -169,7 +170,7 @@ pub(super) async fn status(cx: &mut CommandContext<'_>, as_json: bool) -> Result
     Ok(Code::Done)
 }
 
-/// What the database answered.
+/// The members of the team as the database lists them, and the connection to the database.
 struct DatabaseStatus {
     host: CleanText,
     uses_tls: bool,

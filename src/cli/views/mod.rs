@@ -96,7 +96,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
 }
 
 async fn load_and_write(session: &mut Session, options: &Options, out: &mut Out) -> Result<Code, CliError> {
-    // Today is taken from the service's clock if its time is known, otherwise from this computer's clock.
+    // “Today” is the date of the service's clock if that is known, otherwise of this computer's clock.
     let days = options.days.range(session.engine.service_time().date_naive())?;
     days.note_future_end(out);
     if let Some(filter) = &options.check {
