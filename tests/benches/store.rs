@@ -1,8 +1,8 @@
 //! Measures the store on a real file in the temporary folder:
 //!
 //! - `start`: the queries when docdeck starts, with 10,000 and 100,000 jobs, the 10,000 also with states of pull requests;
-//! - `history`: the size on disk and the reading time of 60 ranges with 1,200 pages each, written as by loading all
-//!   pages: each response to the cache and to the report of its range;
+//! - `history`: the size on disk and the reading time of 60 ranges with 1,200 pages each. They are written as when all
+//!   pages are loaded: each response to the cache and to the report of its range;
 //! - `load`: loading all 25,000 pages of a range in 100 responses, each of which is decoded, merged and stored in its
 //!   own transaction. Goal: 250 ms in total. The same with a store in memory shows how long transactions wait for the
 //!   disk.
@@ -211,7 +211,7 @@ async fn timed<T, E: std::fmt::Debug>(call: impl Future<Output = Result<T, E>>) 
     (began.elapsed(), value)
 }
 
-/// Makes the call ten times; returns the time of each.
+/// Makes the call ten times, and returns the time of each call.
 async fn time_calls<T, E: std::fmt::Debug, F: Future<Output = Result<T, E>>>(call: impl Fn() -> F) -> Vec<Duration> {
     let mut times = Vec::new();
     for _ in 0..10 {

@@ -1,7 +1,11 @@
-//! Measures a team on one computer: many members with their own stores, a project with many jobs, and a PostgreSQL server
-//! that the benchmark starts in its own folder. Prints how long joining takes, how much the server needs, how many
-//! statements members send while nothing happens, after changes and with active jobs, and when all members have a change.
-//! All members share one thread and the computer with the server, so real members are faster.
+//! Measures a team on one computer: many members with separate stores, a project with many jobs, and a PostgreSQL
+//! server that the benchmark starts in a temporary folder. Prints:
+//!
+//! - how long joining takes, and how much disk space and memory the server needs;
+//! - how many statements the members send while nothing happens, and with active jobs;
+//! - how long a change takes to reach the other members, alone and together with others.
+//!
+//! All members run in one thread, on the same computer as the server, so real members are faster.
 //!
 //! Skipped if PostgreSQL is not installed. Takes up to three minutes.
 //!
@@ -52,7 +56,7 @@ mod members {
 
     const TIMEOUT: Duration = Duration::from_secs(10);
     const ROUNDS: u32 = 20;
-    /// How many members change something at the same time, each another job.
+    /// How many members change a job at the same time, each a different job.
     const SIMULTANEOUS: u32 = 10;
     const ACTIVE_JOBS: u64 = 50;
 
@@ -111,7 +115,7 @@ mod members {
         TeamAddress::new(&ApiKey::new(&server.url(user)).expect("a URL"), None).expect("a valid URL")
     }
 
-    /// One member shares all jobs, each with a prompt.
+    /// Lets one member share all jobs, each with a prompt.
     async fn share_jobs(server: &Postgres, sim: &Sim, jobs: u32) {
         let (folder, scope) = (create_folder(), scope_of(sim));
         let store = open_store(folder.path());
@@ -266,7 +270,7 @@ mod members {
     async fn measure_changes(members: &mut [Member]) {
         let mut times = Vec::new();
         for round in 1..=ROUNDS {
-            // Another member each time, now the first one.
+            // In each round, another member is the first in the list and renames a job.
             members.rotate_left(1);
             let title = format!("round {round}");
             let first = members.first().expect("members");
@@ -294,7 +298,7 @@ mod members {
         );
     }
 
-    /// One member starts jobs, and one of all polls them for the team.
+    /// Lets one member start jobs, which only one of the members polls for the whole team.
     async fn measure_active(server: &Postgres, sim: &Sim, members: &mut [Member], options: &Options) {
         let first = members.first_mut().expect("a member");
         for number in 1..=ACTIVE_JOBS {

@@ -1,9 +1,8 @@
-//! Measures the complete program in a pseudo-terminal of 160×48, with 10,000 jobs without and with the states of their pull
-//! requests, with 100,000 jobs, and as the demo. For
-//! comparison, the "floor" is a minimal program with the same library: a bordered list of 50 rows whose highlight
-//! moves. Prints the median of three runs. Times vary between machines; their ratio to the floor varies much less.
-//! CPU time, memory and wake-ups come from `/proc` and are 0 on systems other than Linux. Takes two to three minutes.
-//! Every wait has a timeout.
+//! Measures the complete program in a pseudo-terminal of 160×48: with 10,000 jobs (without and with the states of their
+//! pull requests), with 100,000 jobs, and as the demo. For comparison, also measures the “floor”, a minimal program
+//! with the same library: a bordered list of 50 rows whose highlight moves. Prints the median of three runs. Times vary
+//! between machines; their ratio to the floor varies much less. CPU time, memory and wake-ups come from `/proc` and are
+//! 0 on systems other than Linux. Takes two to three minutes. Every wait has a timeout.
 //!
 //! `cargo bench --bench terminal`
 

@@ -147,7 +147,7 @@ impl CommandFixture {
         job.get("id").and_then(Value::as_str).expect("an id").to_owned()
     }
 
-    /// Runs `work` on the store. The program must not be running.
+    /// Runs `work` with the store. The program must not be running.
     pub(crate) fn with_store<T>(&self, work: impl AsyncFnOnce(&Store, &Scope) -> T) -> T {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
@@ -181,7 +181,7 @@ impl RunningCommand {
         line_containing(&self.out, part)
     }
 
-    /// Like [`Running::out_line`], on stderr.
+    /// Like [`RunningCommand::wait_for_stdout_line`], but on stderr.
     pub(crate) fn wait_for_stderr_line(&self, part: &str) -> String {
         line_containing(&self.err, part)
     }

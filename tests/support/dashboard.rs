@@ -1,5 +1,5 @@
 //! The fixture of the flow tests: a dashboard without a terminal. A test presses keys. The effects run as in the event
-//! loop, and their messages are handled until a condition holds. Effects that need a terminal are only recorded.
+//! loop, and their messages are handled until a condition holds. EffectTasks that need a terminal are only recorded.
 
 use super::scope_of;
 use chrono::{FixedOffset, TimeDelta};
@@ -37,7 +37,7 @@ use tokio::time::Instant;
 
 /// The time after which a wait fails the test; much longer than any wait takes.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often [`DashboardFixture::until`] checks its condition if no message arrives.
+/// How often [`DashboardFixture::wait_until`] checks its condition if no message arrives.
 const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 /// The minimum time between two timer messages, as in the event loop.
 const MIN_TIMER_INTERVAL: Duration = Duration::from_millis(10);
@@ -103,7 +103,7 @@ impl DashboardFixture {
         Self::start_with_options(ClientOptions::default(), scope, key, folder).await
     }
 
-    /// Like [`DashboardFixture::start_with`], with these options of the client.
+    /// Like [`DashboardFixture::start_with_scope`], with these options of the client.
     pub(crate) async fn start_with_options(options: ClientOptions, scope: Scope, key: &str, folder: &Path) -> Self {
         let (store, opened) = Store::open(folder, now()).expect("a store");
         Self::start_on(store, app_config("acme-docs", &scope, opened.read_only), key, options, folder, None).await
@@ -346,7 +346,7 @@ impl DashboardFixture {
         true
     }
 
-    /// Handles messages and timers for this long, for checks that something does not happen.
+    /// Handles messages and timers for this long. Used to check that something does not happen.
     pub(crate) async fn run_for(&mut self, time: Duration) {
         self.within(time, |_| false).await;
     }

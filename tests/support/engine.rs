@@ -46,7 +46,7 @@ impl EngineFixture {
         Self::start_on_store(Store::in_memory().expect("a store"), scope_of(sim), sim.api_key(), None).await
     }
 
-    /// Like [`EngineFixture::begin`], with an `on_change` program.
+    /// Like [`EngineFixture::start_on_folder`], with an `on_change` program.
     pub(crate) async fn start_with_on_change(sim: &Sim, folder: &Path, on_change: Vec<String>) -> Self {
         Self::start(open_store(folder), scope_of(sim), sim.api_key(), Some(folder), Some(on_change), None).await
     }
@@ -82,7 +82,7 @@ impl EngineFixture {
         Self::start_in_team(store, scope, key, lock_folder, on_change, hosts, None).await
     }
 
-    /// Starts an engine whose project may be shared over this connection.
+    /// Starts an engine with this access to a team's database. The project may be shared.
     pub(crate) async fn start_as_member(sim: &Sim, store: Store, team: TeamAccess) -> Self {
         Self::start_in_team(store, scope_of(sim), sim.api_key(), None, None, None, Some(team)).await
     }
@@ -130,7 +130,7 @@ impl EngineFixture {
         self.wait_for_event_within(EVENT_TIMEOUT, wanted).await.unwrap_or_else(|| panic!("waited in vain for {what}"))
     }
 
-    /// Like [`EngineFixture::until`], with this timeout. Returns `None` if it expires.
+    /// Like [`EngineFixture::wait_for_event`], with this timeout. Returns `None` if the timeout expires.
     pub(crate) async fn wait_for_event_within<T>(
         &mut self,
         timeout: Duration,
@@ -150,8 +150,8 @@ impl EngineFixture {
         }
     }
 
-    /// Waits for the next delivery of the prompt other than `Sending` or `Queued` without a time, and returns it
-    /// with the job.
+    /// Waits for the next delivery state of the prompt, except `Sending` and `Queued` without a time. Returns the state
+    /// and the job.
     pub(crate) async fn wait_for_delivery(&mut self, of: PromptId) -> (Delivery, Job) {
         self.wait_for_event("the outcome of a prompt", |event| match event {
             EngineEvent::Prompt { prompt, delivery, job } if *prompt == of => match delivery {

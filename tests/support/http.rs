@@ -1,4 +1,4 @@
-//! Minimal HTTP for the tests: a client that sends a POST, and a server that always gives the same response.
+//! Minimal HTTP for the tests: a client that sends a POST, and a server that always sends the same response.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

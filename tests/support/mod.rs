@@ -1,5 +1,6 @@
-//! The harness of the integration tests: a simulated service and stores in temporary folders, and in the modules the
-//! engine, the dashboard, the program on the command line or in a pseudo-terminal, and servers that misbehave.
+//! The fixtures of the integration tests: a simulated service and stores in temporary folders. The submodules have
+//! fixtures with the engine, the dashboard, the program on the command line or in a pseudo-terminal, and servers that
+//! misbehave.
 
 #![expect(dead_code, reason = "each test target uses a part of the harness")]
 #![expect(

@@ -1,5 +1,5 @@
-//! A PostgreSQL server in its own folder, which the tests start and stop. It listens only on a socket in this folder, and
-//! on 127.0.0.1 if a test asks for TLS.
+//! A PostgreSQL server in a separate folder, which the tests start and stop. It listens only on a socket in this
+//! folder, and on 127.0.0.1 if a test asks for TLS.
 
 use super::small_disk::SmallDisk;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A server needs about 40 MB, and a copy of its data as much again. If the file system in memory has less free space than
-/// this, servers are on the disk.
+/// The minimum free space of the file system in memory, in bytes. With less space, the folders of servers are on the
+/// disk. A server needs about 40 MB, and the same again for a copy of its data.
 const MIN_MEMORY_SPACE: u64 = 2 << 30;
 /// How long starting and stopping may take.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -21,7 +21,7 @@ pub(crate) struct Postgres {
     settings: Vec<String>,
     port: String,
     server: Option<Child>,
-    /// The disk with the data folder, if it is not on that of the tests.
+    /// The disk with the data folder, if it is a separate one.
     disk: Option<SmallDisk>,
 }
 
@@ -40,7 +40,8 @@ impl Postgres {
         Some(server)
     }
 
-    /// Like [`Self::start`], with the data on a small disk of their own. Also returns `None` if the tests may not mount one.
+    /// Like [`Self::start`], with the data on a separate small disk. Also returns `None` if the tests may not mount a
+    /// disk.
     pub(crate) fn start_on_small_disk() -> Option<Self> {
         let mut server = Self::prepare(&["max_wal_size=32MB", "min_wal_size=32MB"])?;
         server.disk = Some(SmallDisk::mount_over(&server.data_folder(), "64m")?);
@@ -114,7 +115,7 @@ impl Postgres {
         }
     }
 
-    /// Restarts the server with these lines as its pg_hba.conf, which decides who may log in how.
+    /// Restarts the server with these lines as its `pg_hba.conf`, which sets who may log in, and how.
     pub(crate) fn restart_with_access(&mut self, lines: &str) {
         self.kill();
         std::fs::write(self.data_folder().join("pg_hba.conf"), lines).expect("written");
@@ -173,8 +174,8 @@ impl Postgres {
     }
 }
 
-/// Returns where the folder of a server is created: in memory if possible, because copying a thousand files to a disk takes
-/// a second, or on the disk if the server should wait for it.
+/// Returns the parent of a server's folder. It is in memory if possible, because copying a thousand files to a disk
+/// takes a second. It is on the disk if the settings make the server wait for the disk.
 fn parent_folder(settings: &[&str]) -> PathBuf {
     let memory = Path::new("/dev/shm");
     let has_space = rustix::fs::statvfs(memory)
@@ -182,8 +183,8 @@ fn parent_folder(settings: &[&str]) -> PathBuf {
     if has_space && !settings.contains(&"fsync=on") { memory.to_owned() } else { std::env::temp_dir() }
 }
 
-/// Returns a data folder with an empty database, to be copied. It is created only once, since that takes seconds, and kept
-/// for the next tests.
+/// Returns a data folder with an empty database, to be copied. It is created only once and kept for later test runs,
+/// because creating it takes seconds.
 fn new_data_folder(bin: &Path) -> PathBuf {
     static CREATED: Mutex<()> = Mutex::new(());
     let _one_at_a_time = CREATED.lock();
@@ -229,7 +230,7 @@ fn installed_programs() -> Option<PathBuf> {
     versions.pop().map(|(_, bin)| bin)
 }
 
-/// Returns a command that runs the program as a user that the server accepts: it refuses to run as root.
+/// Returns a command that runs the program as the server's user, because the server refuses to run as root.
 fn as_server_user(program: &Path) -> Command {
     if !rustix::process::geteuid().is_root() {
         return Command::new(program);

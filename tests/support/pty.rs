@@ -48,12 +48,12 @@ impl Setup {
         Self::of(&[&program()])
     }
 
-    /// The demo without animation and without the tour, which would take the first key.
+    /// Returns the demo without animation and without the tour, which would handle the first key.
     pub(crate) fn demo() -> Self {
         Self::of(&[&program(), "demo", "--no-tour"]).with("DOCDECK_REDUCED_MOTION", "1")
     }
 
-    /// The demo with additional arguments, and with this configuration file in its home folder.
+    /// Returns the demo with additional arguments, and with this configuration file in its home folder.
     pub(crate) fn demo_with(arguments: &[&str], config: &str) -> Self {
         let mut setup = Self::demo();
         let path = setup.home.path().join("config.toml");
@@ -63,12 +63,12 @@ impl Setup {
         setup
     }
 
-    /// A docdeck command.
+    /// Returns a docdeck command.
     pub(crate) fn command(arguments: &[&str]) -> Self {
         Self::of(&[&[program().as_str()], arguments].concat())
     }
 
-    /// The dashboard with this configuration file in its home folder, readable only by its owner.
+    /// Returns the dashboard with this configuration file in its home folder, readable only by its owner.
     pub(crate) fn dashboard_with(config: &str) -> Self {
         use std::os::unix::fs::OpenOptionsExt;
         let mut setup = Self::dashboard();
@@ -79,7 +79,7 @@ impl Setup {
         setup
     }
 
-    /// `docdeck doctor` without a configuration.
+    /// Returns `docdeck doctor` without a configuration.
     pub(crate) fn doctor() -> Self {
         Self::of(&[&program(), "doctor", "--offline"])
     }
@@ -88,7 +88,7 @@ impl Setup {
         Self::of(&[&program(), "sim", "--pages", "10"])
     }
 
-    /// A shell with job control; `$DOCDECK` is the program.
+    /// Returns a shell with job control; `$DOCDECK` is the program to test.
     pub(crate) fn shell() -> Self {
         Self::of(&["sh", "-i"]).with("DOCDECK", &program()).with("DOCDECK_REDUCED_MOTION", "1")
     }
@@ -187,8 +187,8 @@ impl Pty {
         kill_process(id.expect("an id"), signal).expect("it runs");
     }
 
-    /// Closes the terminal. The collecting thread also has a handle to it, which it drops when it gets more output; so
-    /// this makes the program repaint.
+    /// Closes the terminal. Makes the program repaint, because the collecting thread also has a handle to the terminal,
+    /// which it drops only when it receives more output.
     pub(crate) fn hang_up(&mut self) {
         self.lock().stop = true;
         self.send(REPAINT);
@@ -264,7 +264,7 @@ impl Pty {
         }
     }
 
-    /// Waits until nothing has been sent for [`QUIET`].
+    /// Waits until the program has sent nothing for the duration [`QUIET`].
     pub(crate) fn wait_for_quiet(&mut self) {
         let deadline = Instant::now() + TIMEOUT;
         while self.sends_within(QUIET) {
@@ -272,7 +272,7 @@ impl Pty {
         }
     }
 
-    /// Whether anything is sent within this time.
+    /// Whether the program sends anything within this time.
     pub(crate) fn sends_within(&mut self, time: Duration) -> bool {
         self.read();
         let sent = self.lock();

@@ -131,7 +131,7 @@ impl Request {
 struct ReceivedTraffic {
     connections: AtomicUsize,
     requests: Mutex<Vec<Request>>,
-    /// The number of bytes of [`End::Flood`] that the client took.
+    /// The number of bytes of [`ConnectionEnd::Flood`] that the client took.
     flooded: AtomicU64,
 }
 

@@ -1,11 +1,11 @@
-//! A small disk for the data of a server: a file system in memory that only the server's processes see. It can be filled,
-//! so that every file that has to grow fails as on a real disk.
+//! A small disk for the data of a server: a file system in memory that only the server's processes see. If a test fills
+//! it, writes to it fail as on a full real disk.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// Mounted in the name space of a process of its own, so the disk is gone when that process ends.
+/// A small disk. It is mounted in the namespace of a separate process, and is gone when that process ends.
 pub(crate) struct SmallDisk {
     keeper: Child,
     /// The process ends when this closes, even if the test is killed.
@@ -44,7 +44,7 @@ impl SmallDisk {
         None
     }
 
-    /// Returns a command to which a program and its arguments must be added. The program sees the disk.
+    /// Returns a command in the namespace with the disk. The caller must add a program and its arguments.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new("nsenter");
         command.arg(format!("--target={}", self.keeper.id())).args(["--mount", "--"]);
@@ -66,7 +66,7 @@ impl SmallDisk {
         std::fs::remove_file(self.filler()).expect("removed");
     }
 
-    /// The path of the file that fills the disk, as seen from outside of the name space.
+    /// Returns the path of the file that fills the disk, as seen from outside of the namespace.
     fn filler(&self) -> PathBuf {
         let root = PathBuf::from(format!("/proc/{}/root", self.keeper.id()));
         root.join(self.path.strip_prefix("/").expect("an absolute path")).join("filler")
