@@ -6,16 +6,16 @@
 #![expect(clippy::expect_used, reason = "a benchmark that can't be set up should fail")]
 
 #[expect(dead_code, reason = "the jobs benchmark uses the rest")]
-mod stage;
+mod app_fixture;
 mod timing;
 
+use app_fixture::{AppFixture, now};
 use criterion::{BenchmarkId, Criterion};
 use docdeck::model::analytics::{Question, RowsMerge, RowsReport, RowsResponse, Search};
 use docdeck::model::period::DateRange;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts};
 use docdeck::tui::{AnalyticsMsg, ListTab, Msg, RowsMsg, Screen};
-use stage::{AppFixture, now};
 use std::sync::Arc;
 use timing::{bench_group, bench_timed, short_criterion};
 

@@ -6,15 +6,15 @@
 
 #![expect(clippy::expect_used, reason = "a benchmark that can't be set up should fail")]
 
-mod stage;
+mod app_fixture;
 mod timing;
 
+use app_fixture::{AppFixture, finished_jobs, now, with_pull_requests};
 use criterion::{BenchmarkId, Criterion};
 use docdeck::model::diff::{Diff, LoadedDiff};
 use docdeck::model::job::JobKey;
 use docdeck::model::pull_request_details::SiteFacts;
 use docdeck::tui::{JobsMsg, Msg};
-use stage::{AppFixture, finished_jobs, now, with_pull_requests};
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::Instant;
@@ -49,15 +49,15 @@ fn main() {
     let mut group = bench_group(&mut criterion, "changes: key and frame");
     for (what, before, key, after) in STEPS {
         bench_timed(&mut group, BenchmarkId::from_parameter(what), || {
-            let took = fixture.time_key(before, key);
+            let elapsed = fixture.time_key(before, key);
             fixture.press(after);
-            took
+            elapsed
         });
     }
     bench_timed(&mut group, BenchmarkId::from_parameter("frame only"), || {
-        let began = Instant::now();
+        let started = Instant::now();
         fixture.draw();
-        began.elapsed()
+        started.elapsed()
     });
     drop(group);
     criterion.final_summary();
@@ -68,25 +68,25 @@ fn bench_response(criterion: &mut Criterion, text: &str) {
     let mut group = bench_group(criterion, "changes: answer");
     bench_timed(&mut group, BenchmarkId::from_parameter("parse"), || {
         let text = text.to_owned();
-        let began = Instant::now();
+        let started = Instant::now();
         black_box(Diff::parse(text));
-        began.elapsed()
+        started.elapsed()
     });
     bench_timed(&mut group, BenchmarkId::from_parameter("lay out"), || {
         let mut fixture = open_changes();
         let msg = loaded(&fixture, Diff::parse(text.to_owned()));
-        let began = Instant::now();
+        let started = Instant::now();
         fixture.send(msg);
-        began.elapsed()
+        started.elapsed()
     });
     bench_timed(&mut group, BenchmarkId::from_parameter("parse, lay out and draw"), || {
         let (mut fixture, text) = (open_changes(), text.to_owned());
         fixture.draw();
-        let began = Instant::now();
+        let started = Instant::now();
         let msg = loaded(&fixture, Diff::parse(text));
         fixture.send(msg);
         fixture.draw();
-        began.elapsed()
+        started.elapsed()
     });
 }
 

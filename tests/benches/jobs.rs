@@ -7,9 +7,10 @@
 
 #![expect(clippy::expect_used, reason = "a benchmark that can't be set up should fail")]
 
-mod stage;
+mod app_fixture;
 mod timing;
 
+use app_fixture::{AppFixture, finished_jobs, key_press, now, with_pull_requests};
 use chrono::TimeDelta;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion};
@@ -17,7 +18,6 @@ use docdeck::model::job::{Job, JobKey};
 use docdeck::model::prompt::{Delivery, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread};
 use docdeck::model::remote_job::Status;
 use docdeck::tui::{JobsMsg, Msg};
-use stage::{AppFixture, finished_jobs, key_press, now, with_pull_requests};
 use std::fmt;
 use std::time::Instant;
 use timing::{bench_group, bench_timed, short_criterion};
@@ -114,9 +114,9 @@ fn bench_keys(criterion: &mut Criterion, jobs: JobSet, fixture: &mut AppFixture)
 fn bench_step(group: &mut BenchmarkGroup<'_, WallTime>, jobs: JobSet, fixture: &mut AppFixture, step: Step) {
     let (what, before, key, after) = step;
     bench_timed(group, BenchmarkId::new(what, jobs), || {
-        let took = fixture.time_key(before, key);
+        let elapsed = fixture.time_key(before, key);
         fixture.press(after);
-        took
+        elapsed
     });
 }
 
@@ -124,9 +124,9 @@ fn bench_step(group: &mut BenchmarkGroup<'_, WallTime>, jobs: JobSet, fixture: &
 fn bench_unchanged_frame(criterion: &mut Criterion, jobs: JobSet, fixture: &mut AppFixture) {
     let mut group = bench_group(criterion, "frame");
     bench_timed(&mut group, BenchmarkId::from_parameter(jobs), || {
-        let began = Instant::now();
+        let started = Instant::now();
         fixture.draw();
-        began.elapsed()
+        started.elapsed()
     });
 }
 
@@ -138,10 +138,10 @@ fn bench_job_change(criterion: &mut Criterion, jobs: JobSet, fixture: &mut AppFi
         changed.revision += jobs.count;
         changed.local.gone = !changed.local.gone;
         let msg = Msg::Jobs(JobsMsg::JobsChangedElsewhere(vec![changed.clone()]));
-        let began = Instant::now();
+        let started = Instant::now();
         fixture.send(msg);
         fixture.draw();
-        began.elapsed()
+        started.elapsed()
     });
 }
 
@@ -155,13 +155,13 @@ fn bench_prompt_search(criterion: &mut Criterion, jobs: JobSet, fixture: &mut Ap
             jobs: Ok((1..=jobs.count / 2).map(JobKey).collect()),
         });
         fixture.draw();
-        let began = Instant::now();
+        let started = Instant::now();
         fixture.send(msg);
         fixture.draw();
-        let took = began.elapsed();
+        let elapsed = started.elapsed();
         assert!(fixture.app.jobs.matching_count() > 0, "the filter matches them");
         fixture.press("Esc");
-        took
+        elapsed
     });
 }
 
@@ -170,11 +170,11 @@ fn bench_load(criterion: &mut Criterion, jobs: JobSet) {
     let mut group = bench_group(criterion, "all rows");
     bench_timed(&mut group, BenchmarkId::from_parameter(jobs), || {
         let rows = jobs.rows();
-        let began = Instant::now();
+        let started = Instant::now();
         let fixture = AppFixture::with_jobs(rows);
-        let took = began.elapsed();
+        let elapsed = started.elapsed();
         drop(fixture);
-        took
+        elapsed
     });
 }
 

@@ -73,13 +73,13 @@ async fn bench_start(folder: &Path, jobs: usize, backup: String) {
     let scope = Scope { base_url: "http://127.0.0.1:9".to_owned(), project: "acme".to_owned(), organization: None };
     let (mut opening, mut first, mut all) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..10 {
-        let began = Instant::now();
+        let started = Instant::now();
         let (store, _) = Store::open(folder, now()).expect("a store");
-        opening.push(began.elapsed());
+        opening.push(started.elapsed());
         first.push(timed(store.first_jobs(&scope, 45)).await.0);
-        let (took, rows) = timed(store.jobs(&scope)).await;
+        let (elapsed, rows) = timed(store.jobs(&scope)).await;
         assert_eq!(rows.len(), jobs);
-        all.push(took);
+        all.push(elapsed);
         store.close().await;
     }
     print_times("open", opening);
@@ -98,17 +98,17 @@ async fn bench_history(folder: &Path) {
     println!("on disk: {:.1} MB", f64::from(u32::try_from(size).expect("small")) / 1e6);
     let mut opening = Vec::new();
     for _ in 0..10 {
-        let began = Instant::now();
+        let started = Instant::now();
         let (store, _) = Store::open(folder, now()).expect("a store");
-        opening.push(began.elapsed());
+        opening.push(started.elapsed());
         store.close().await;
     }
     print_times("open", opening);
     let (store, _) = Store::open(folder, now()).expect("a store");
     bench_reads(&store).await;
-    let (took, pruned) =
+    let (elapsed, pruned) =
         timed(store.prune_analytics(AnalyticsPruneFilter { keep: Some(20), ..AnalyticsPruneFilter::default() })).await;
-    print_times("prune to 20 ranges", vec![took]);
+    print_times("prune to 20 ranges", vec![elapsed]);
     println!("on disk then: {:.1} MB", f64::from(u32::try_from(pruned.bytes_after).expect("small")) / 1e6);
     store.close().await;
 }
@@ -149,9 +149,9 @@ async fn load_all(store: &Store, ranges: Range<u64>) -> Vec<Duration> {
     for days_ago in ranges {
         let responses = responses(days_ago, LARGE_SITE_PAGES);
         let bodies: Vec<Vec<u8>> = responses.iter().map(|(_, page, _)| encode_body(page)).collect();
-        let began = Instant::now();
+        let started = Instant::now();
         load_range(store, days_ago, &bodies).await;
-        times.push(began.elapsed());
+        times.push(started.elapsed());
     }
     times
 }
@@ -206,9 +206,9 @@ async fn bench_reads(store: &Store) {
 
 /// Returns the time and the value of a call.
 async fn timed<T, E: std::fmt::Debug>(call: impl Future<Output = Result<T, E>>) -> (Duration, T) {
-    let began = Instant::now();
+    let started = Instant::now();
     let value = call.await.expect("no failure");
-    (began.elapsed(), value)
+    (started.elapsed(), value)
 }
 
 /// Makes the call ten times, and returns the time of each call.

@@ -127,11 +127,11 @@ mod members {
             .await
             .expect("imported");
         store.join_team(&scope, "docs").await.expect("joined");
-        let began = Instant::now();
+        let started = Instant::now();
         let connection = TeamConnection::open_checked(&address(server, "ana"), TIMEOUT).await.expect("connected");
         let report = team::exchange(&connection, &store, &scope, "first", crate::now()).await.expect("exchanged");
         assert_eq!(u32::try_from(report.sent).expect("small"), jobs);
-        println!("the first member shares all jobs: {:.1} s", began.elapsed().as_secs_f64());
+        println!("the first member shares all jobs: {:.1} s", started.elapsed().as_secs_f64());
         store.close().await;
     }
 
@@ -165,16 +165,16 @@ mod members {
     async fn join_all_members(server: &Postgres, sim: &Sim, count: u32) -> Vec<Member> {
         let is_online = |event: &EngineEvent| matches!(event, EngineEvent::Team(TeamStatus::Online)).then_some(());
         let join = async |number| {
-            let began = Instant::now();
+            let started = Instant::now();
             let mut member = start_member(server, sim, number).await;
             member.engine.wait_for_event_within(TIMEOUT * 60, is_online).await.expect("joined");
-            (member, began.elapsed().as_secs_f64())
+            (member, started.elapsed().as_secs_f64())
         };
-        let (first, took) = join(0).await;
-        println!("one member joins: {took:.1} s");
-        let began = Instant::now();
+        let (first, elapsed) = join(0).await;
+        println!("one member joins: {elapsed:.1} s");
+        let started = Instant::now();
         let others = join_all((1..count).map(join)).await;
-        println!("{} members join at the same time: {:.1} s", count - 1, began.elapsed().as_secs_f64());
+        println!("{} members join at the same time: {:.1} s", count - 1, started.elapsed().as_secs_f64());
         std::iter::once(first).chain(others.into_iter().map(|(member, _)| member)).collect()
     }
 
@@ -248,9 +248,10 @@ mod members {
         store.change_jobs(&[job.key], change, crate::now()).await.expect("changed");
     }
 
-    /// Waits until the screen of each member except these would show all titles that start with `prefix`, and returns when.
-    async fn arrivals(members: &mut [Member], except: usize, prefix: &str, count: u32) -> Vec<Duration> {
-        let began = Instant::now();
+    /// Waits until all members, except the first `except`, have received all titles that start with `prefix`. Returns
+    /// the time that this took for each member.
+    async fn wait_for_titles(members: &mut [Member], except: usize, prefix: &str, count: u32) -> Vec<Duration> {
+        let started = Instant::now();
         let waits = members.iter_mut().skip(except).map(|member| async move {
             let mut missing = count;
             let seen = member.engine.wait_for_event_within(TIMEOUT * 6, |event| {
@@ -262,7 +263,7 @@ mod members {
                 (missing == 0).then_some(())
             });
             seen.await.expect("the change arrives");
-            began.elapsed()
+            started.elapsed()
         });
         join_all(waits).await
     }
@@ -275,7 +276,7 @@ mod members {
             let title = format!("round {round}");
             let first = members.first().expect("members");
             rename(first, round, &title).await;
-            times.extend(arrivals(members, 1, &title, 1).await);
+            times.extend(wait_for_titles(members, 1, &title, 1).await);
         }
         print_times("a change is on the screen of another member after", times);
         let changing = usize::try_from(SIMULTANEOUS).expect("small").min(members.len() / 2);
@@ -284,7 +285,7 @@ mod members {
         };
         join_all(members.iter().take(changing).zip(1..).map(rename_one)).await;
         let count = u32::try_from(changing).expect("small");
-        let times = arrivals(members, changing, "at once", count).await;
+        let times = wait_for_titles(members, changing, "at once", count).await;
         print_times(&format!("{changing} changes at once are on the screen of another member after"), times);
     }
 
@@ -309,11 +310,11 @@ mod members {
                 .await
                 .expect("on disk");
         }
-        let began = Instant::now();
+        let started = Instant::now();
         let all_started = |_: &EngineEvent| (sim.carried_out(Operation::Create) >= ACTIVE_JOBS).then_some(());
         first.engine.wait_for_event_within(TIMEOUT * 6, all_started).await.expect("all jobs start");
-        println!("{ACTIVE_JOBS} jobs are booked and started: {:.1} s", began.elapsed().as_secs_f64());
-        // What they caused is sent before statements are counted.
+        println!("{ACTIVE_JOBS} jobs are booked and started: {:.1} s", started.elapsed().as_secs_f64());
+        // Wait until the changes that the new jobs caused are sent, so that their statements are not counted.
         tokio::time::sleep(Duration::from_secs(2)).await;
         let checks = sim.requests(Operation::Get);
         let seconds = options.seconds.div_ceil(2);

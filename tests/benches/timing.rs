@@ -29,7 +29,7 @@ pub(crate) fn bench_timed(
 ) {
     let mut shortest = ShortestTime::new();
     group.bench_function(id, |bencher| {
-        bencher.iter_custom(|times| (0..times).map(|_| once()).inspect(|took| shortest.add(*took)).sum());
+        bencher.iter_custom(|times| (0..times).map(|_| once()).inspect(|elapsed| shortest.add(*elapsed)).sum());
     });
     shortest.print();
 }

@@ -7,9 +7,10 @@
 #![expect(clippy::expect_used, reason = "a benchmark that can't be set up should fail")]
 
 #[expect(dead_code, reason = "the jobs benchmark uses the rest")]
-mod stage;
+mod app_fixture;
 mod timing;
 
+use app_fixture::{AppFixture, key_press, now};
 use criterion::{BatchSize, BenchmarkId, Criterion};
 use docdeck::model::period::DateRange;
 use docdeck::model::report::{Report, StoredReport};
@@ -17,7 +18,6 @@ use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewCount, ViewsResponse};
 use docdeck::tui::views::table::PageTable;
 use docdeck::tui::{Msg, Screen, ViewsMsg};
-use stage::{AppFixture, key_press, now};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
@@ -144,10 +144,10 @@ fn bench_moves(criterion: &mut Criterion, pages: i64, report: &Arc<Report>) {
     let mut keys = ["j", "j", "k", "j", "k", "k"].into_iter().cycle();
     bench_timed(&mut bench_group(criterion, "moves"), BenchmarkId::from_parameter(pages), || {
         let msg = key_press(keys.next().unwrap_or("j"));
-        let began = Instant::now();
+        let started = Instant::now();
         fixture.send(msg);
         fixture.draw();
-        began.elapsed()
+        started.elapsed()
     });
 }
 
@@ -156,9 +156,9 @@ fn bench_unchanged_frame(criterion: &mut Criterion, pages: i64, report: &Arc<Rep
     let mut fixture = open_views(report, None);
     fixture.press("PgDn PgDn PgDn");
     bench_timed(&mut bench_group(criterion, "frame"), BenchmarkId::from_parameter(pages), || {
-        let began = Instant::now();
+        let started = Instant::now();
         fixture.draw();
-        began.elapsed()
+        started.elapsed()
     });
 }
 
@@ -167,11 +167,11 @@ fn bench_opening(criterion: &mut Criterion, pages: i64, report: &Arc<Report>) {
     bench_timed(&mut bench_group(criterion, "views opened"), BenchmarkId::from_parameter(pages), || {
         let mut fixture = AppFixture::with_jobs(Vec::new());
         fixture.draw();
-        let began = Instant::now();
+        let started = Instant::now();
         fixture.press("2");
         fixture.send(cached_report(report));
         fixture.draw();
-        began.elapsed()
+        started.elapsed()
     });
 }
 

@@ -401,7 +401,7 @@ fn start_dashboard_on_small_disk(fixture: &CommandFixture) -> (Pty, std::path::P
     let setup =
         fixture.environment_variables().iter().fold(Setup::dashboard(), |setup, (name, value)| setup.with(name, value));
     let setup = setup.with("DOCDECK_DATA_DIR", &small.display().to_string());
-    let pty = Pty::spawn(setup.under(&["unshare", "-m", "sh", "-c", mount]));
+    let pty = Pty::spawn(setup.run_under(&["unshare", "-m", "sh", "-c", mount]));
     let seen = format!("/proc/{}/root{}/filler", pty.process(), small.display());
     (pty, seen.into())
 }

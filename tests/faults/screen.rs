@@ -42,7 +42,7 @@ async fn run_once(fault: &Fault, operation: Operation, expected: &ExpectedOutcom
         DashboardFixture::start_with_options(client_options(fault.short_timeout), scope, API_KEY, folder.path()).await;
     dashboard.input(Event::Resize(SIZES[0].0, SIZES[0].1));
     press_keys(&mut dashboard, operation);
-    let settled = dashboard.within(WAIT_TIMEOUT, |dashboard| has_settled(dashboard, operation, expected)).await;
+    let settled = dashboard.holds_within(WAIT_TIMEOUT, |dashboard| has_settled(dashboard, operation, expected)).await;
     check(settled, || format!("it does not come to {expected}:\n{}", dashboard.screen()))?;
     let message = check_all_sizes(&mut dashboard, operation, expected).await?;
     dashboard.crash().await;
@@ -294,7 +294,7 @@ async fn check_log(dashboard: &mut DashboardFixture, operation: Operation) -> Re
     dashboard.press_chars("3");
     dashboard.input(Event::Resize(SIZES[0].0, SIZES[0].1));
     let name = format!(" {} ", operation.name());
-    let is_there = dashboard.within(WAIT_TIMEOUT, |dashboard| dashboard.shows(&name)).await;
+    let is_there = dashboard.holds_within(WAIT_TIMEOUT, |dashboard| dashboard.shows(&name)).await;
     check(is_there, || format!("no line of the request:\n{}", dashboard.screen()))?;
     ScreenText::capture(dashboard).map(|_| ())
 }

@@ -18,7 +18,7 @@ fn report_requests(sim: &Sim) -> u64 {
 /// Opens the tab that is this many to the right of the page views.
 async fn open_tab(dashboard: &mut DashboardFixture, tab: usize) {
     dashboard.press_chars("2");
-    dashboard.until_shown("rows 1–50").await;
+    dashboard.wait_until_shown("rows 1–50").await;
     (0..tab).for_each(|_| dashboard.press_key(KeyCode::Tab));
 }
 
@@ -27,17 +27,17 @@ async fn a_tab_takes_one_request_at_the_first_visit_and_none_after_a_restart() {
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     open_tab(&mut dashboard, 1).await;
-    dashboard.until_shown("without clicks").await;
-    dashboard.until_shown("analytics 2/100").await;
+    dashboard.wait_until_shown("without clicks").await;
+    dashboard.wait_until_shown("analytics 2/100").await;
     dashboard.press_chars("12");
     dashboard.assert_shows("without clicks");
     dashboard.terminate().await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     open_tab(&mut dashboard, 1).await;
-    dashboard.until_shown("without clicks").await;
+    dashboard.wait_until_shown("without clicks").await;
     assert_eq!((sim.requests(SEARCHES), report_requests(&sim)), (1, 1), "it was cached");
     dashboard.press_chars("r");
-    dashboard.until("a second request", |_| sim.requests(SEARCHES) == 2).await;
+    dashboard.wait_until("a second request", |_| sim.requests(SEARCHES) == 2).await;
 }
 
 #[tokio::test]
@@ -45,10 +45,10 @@ async fn a_failed_request_shows_the_reason_and_can_be_repeated() {
     let (sim, folder) = (start_sim(&["searches=503"]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     open_tab(&mut dashboard, 1).await;
-    dashboard.until_shown("Press r to try again.").await;
+    dashboard.wait_until_shown("Press r to try again.").await;
     set_faults(&sim, &[]);
     dashboard.press_chars("r");
-    dashboard.until_shown("without clicks").await;
+    dashboard.wait_until_shown("without clicks").await;
     assert_eq!(sim.requests(SEARCHES), 2);
 }
 
@@ -57,16 +57,16 @@ async fn pages_that_need_work_take_at_most_five_requests_and_nothing_is_sent_wit
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     open_tab(&mut dashboard, 4).await;
-    dashboard.until_shown("Nothing is loaded for this range.").await;
+    dashboard.wait_until_shown("Nothing is loaded for this range.").await;
     assert_eq!(report_requests(&sim), 0, "nothing is requested before the user confirms");
     let views = sim.requests(Operation::Views);
     dashboard.press_chars("a");
     dashboard.assert_shows("5 requests");
     dashboard.press_chars("y");
-    dashboard.until("all reports", |_| report_requests(&sim) == 4).await;
-    dashboard.until_shown("score").await;
+    dashboard.wait_until("all reports", |_| report_requests(&sim) == 4).await;
+    dashboard.wait_until_shown("score").await;
     dashboard
-        .until("page views", |dashboard| {
+        .wait_until("page views", |dashboard| {
             dashboard.shows("only the most viewed pages have views")
                 || dashboard.shows("the previous period is not loaded")
         })
@@ -90,8 +90,10 @@ async fn visitors_take_one_request_when_they_are_shown_and_none_after_a_restart(
         let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
         open_tab(&mut dashboard, 0).await;
         dashboard.press_chars("u");
-        dashboard.until_shown("human visitors").await;
-        dashboard.until("the request", |dashboard| requests(&sim) == 1 && !dashboard.shows("loading visitors")).await;
+        dashboard.wait_until_shown("human visitors").await;
+        dashboard
+            .wait_until("the request", |dashboard| requests(&sim) == 1 && !dashboard.shows("loading visitors"))
+            .await;
         dashboard.terminate().await;
     }
 }

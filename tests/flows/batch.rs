@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// Queues `count` new jobs with the keys that a user presses.
 async fn queue_jobs(dashboard: &mut DashboardFixture, count: usize) {
-    dashboard.until_shown("new jobs 0/100").await;
+    dashboard.wait_until_shown("new jobs 0/100").await;
     let texts: Vec<String> = (0..count).map(|n| format!("Page {n:02} [sim:seconds=6000]")).collect();
     dashboard.press_chars("b");
     dashboard.paste(&texts.join("\n\n"));
@@ -37,12 +37,12 @@ async fn a_lost_response_in_a_batch_makes_one_prompt_unconfirmed_and_the_rest_is
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     queue_jobs(&mut dashboard, 12).await;
     // docdeck sends four prompts at a time, so at most four responses are lost.
-    dashboard.until("a lost answer", |_| sim.carried_out(Operation::Create) > 0).await;
+    dashboard.wait_until("a lost answer", |_| sim.carried_out(Operation::Create) > 0).await;
     set_faults(&sim, &[]);
-    dashboard.until("the rest", |_| sim.carried_out(Operation::Create) == 12).await;
+    dashboard.wait_until("the rest", |_| sim.carried_out(Operation::Create) == 12).await;
     let is_settled = |row: &Job| row.id.is_some() || row.local.undelivered == Some(DeliveryKind::Unconfirmed);
     dashboard
-        .until("the last answer", |dashboard| {
+        .wait_until("the last answer", |dashboard| {
             dashboard.app.jobs.shown_rows().filter(|row| is_settled(row)).count() == 12
         })
         .await;
@@ -67,15 +67,17 @@ async fn after_a_429_in_a_batch_the_rest_is_sent_once_when_the_limit_resets() {
     let (sim, folder) = (start_sim(&["create=latency-100"]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     queue_jobs(&mut dashboard, 12).await;
-    dashboard.until("some of it", |_| sim.carried_out(Operation::Create) >= 2).await;
+    dashboard.wait_until("some of it", |_| sim.carried_out(Operation::Create) >= 2).await;
     set_faults(&sim, &["create=429-3"]);
-    dashboard.until_shown("new jobs: limit reached, next request in").await;
+    dashboard.wait_until_shown("new jobs: limit reached, next request in").await;
     let before = sim.carried_out(Operation::Create);
     assert!(before < 12, "{before}");
     dashboard.assert_shows("Queued");
     set_faults(&sim, &[]);
     dashboard
-        .until("the rest", |dashboard| dashboard.app.jobs.shown_rows().filter(|row| row.id.is_some()).count() == 12)
+        .wait_until("the rest", |dashboard| {
+            dashboard.app.jobs.shown_rows().filter(|row| row.id.is_some()).count() == 12
+        })
         .await;
     assert_each_sent_once(&sim, 12);
     assert!(sim.requests(Operation::Create) <= 12 + 4, "only prompts that were being sent got a 429");
@@ -102,10 +104,12 @@ async fn after_the_clock_is_set_back_an_hour_the_limit_still_holds_and_no_prompt
     store.close().await;
 
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.until_shown("new jobs 100/100").await;
+    dashboard.wait_until_shown("new jobs 100/100").await;
     dashboard.send_new("Too early");
     dashboard
-        .until("the prompt in the line", |dashboard| dashboard.app.dialogs.is_empty() && dashboard.shows("Queued 1"))
+        .wait_until("the prompt in the line", |dashboard| {
+            dashboard.app.dialogs.is_empty() && dashboard.shows("Queued 1")
+        })
         .await;
     // Two minutes later, the job has finished. The user refreshes it instead of waiting for the next automatic check.
     sim.advance(TimeDelta::minutes(2));
@@ -113,11 +117,11 @@ async fn after_the_clock_is_set_back_an_hour_the_limit_still_holds_and_no_prompt
     assert_eq!(dashboard.selected_job().key, row.key);
     dashboard.press_chars("r");
     dashboard
-        .until("the end of the job", |dashboard| {
+        .wait_until("the end of the job", |dashboard| {
             dashboard.app.jobs.get(row.key).is_some_and(|row| row.remote.pr_link.is_some())
         })
         .await;
-    dashboard.until_shown("Needs you 1").await;
+    dashboard.wait_until_shown("Needs you 1").await;
     dashboard.run_for(Duration::from_millis(100)).await;
     assert_eq!(
         (sim.requests(Operation::Create), sim.received_prompts().len()),

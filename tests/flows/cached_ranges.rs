@@ -1,7 +1,7 @@
 //! Tests of cached page views: they are listed, shown again and exported without a request.
 
 use crate::support::create_folder;
-use crate::support::dashboard::{DashboardFixture, exports_in};
+use crate::support::dashboard::{DashboardFixture, export_folder_in};
 use crossterm::event::KeyCode;
 use docdeck::model::log::Operation;
 use docdeck::model::report::CachedRange;
@@ -27,11 +27,11 @@ fn is_complete(dashboard: &DashboardFixture) -> bool {
 async fn start_with_complete_week(sim: &Sim, folder: &tempfile::TempDir) -> DashboardFixture {
     let mut dashboard = DashboardFixture::start(sim, folder.path()).await;
     dashboard.press_chars("2[[");
-    dashboard.until("the week before the last", |dashboard| is_idle(dashboard) && dashboard.shows("as of")).await;
+    dashboard.wait_until("the week before the last", |dashboard| is_idle(dashboard) && dashboard.shows("as of")).await;
     dashboard.press_chars("a");
-    dashboard.until_shown("Load all pages of").await;
+    dashboard.wait_until_shown("Load all pages of").await;
     dashboard.press_chars("y");
-    dashboard.until("all pages", is_complete).await;
+    dashboard.wait_until("all pages", is_complete).await;
     dashboard
 }
 
@@ -45,10 +45,10 @@ async fn a_cached_range_is_listed_and_shown_again_without_a_request() {
     let mut dashboard = start_with_complete_week(&sim, &folder).await;
     let week = dashboard.app.views.query().range;
     dashboard.press_chars("d");
-    dashboard.until("the preset", is_idle).await;
+    dashboard.wait_until("the preset", is_idle).await;
     let cost = sim.requests(Operation::Views);
     dashboard.press_chars("H");
-    dashboard.until("the list", |dashboard| cached_ranges(dashboard).is_some()).await;
+    dashboard.wait_until("the list", |dashboard| cached_ranges(dashboard).is_some()).await;
     let position = cached_ranges(&dashboard)
         .expect("a list")
         .iter()
@@ -58,15 +58,17 @@ async fn a_cached_range_is_listed_and_shown_again_without_a_request() {
     }
     dashboard.assert_shows("docdeck prune");
     dashboard.press_key(KeyCode::Enter);
-    dashboard.until("the week", |dashboard| dashboard.app.views.query().range == week && is_complete(dashboard)).await;
+    dashboard
+        .wait_until("the week", |dashboard| dashboard.app.views.query().range == week && is_complete(dashboard))
+        .await;
     dashboard.terminate().await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("2");
-    dashboard.until("the first answer", is_idle).await;
+    dashboard.wait_until("the first answer", is_idle).await;
     dashboard.press_chars(&format!("D{} {}", week.from(), week.to()));
     dashboard.press_key(KeyCode::Enter);
     dashboard
-        .until("the week after a restart", |dashboard| {
+        .wait_until("the week after a restart", |dashboard| {
             dashboard.app.views.query().range == week && is_complete(dashboard)
         })
         .await;
@@ -82,26 +84,26 @@ async fn an_export_contains_all_pages_of_a_complete_range_and_both_ranges_of_a_c
     assert!(pages > 250, "more than one answer: {pages}");
     dashboard.press_chars("ejl");
     dashboard.press_key(KeyCode::Enter);
-    dashboard.until_shown("written to").await;
+    dashboard.wait_until_shown("written to").await;
     let name = format!("docdeck-views-{}_{}.json", week.from(), week.to());
-    let text = std::fs::read_to_string(exports_in(folder.path()).join(name)).expect("written");
+    let text = std::fs::read_to_string(export_folder_in(folder.path()).join(name)).expect("written");
     let read: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(read.get("complete"), Some(&serde_json::Value::Bool(true)));
     assert_eq!(read.get("views").and_then(|views| views.as_array()).map(Vec::len), Some(pages));
 
     let before = week.step(-1).expect("a range");
     dashboard.press_chars("Cb");
-    dashboard.until_shown("Load all pages of").await;
+    dashboard.wait_until_shown("Load all pages of").await;
     dashboard.press_chars("y");
-    dashboard.until("a comparison", |dashboard| dashboard.app.views.is_comparing() && is_idle(dashboard)).await;
+    dashboard.wait_until("a comparison", |dashboard| dashboard.app.views.is_comparing() && is_idle(dashboard)).await;
     let cost = sim.requests(Operation::Views);
     dashboard.press_chars("el");
     dashboard.press_key(KeyCode::Enter);
     let (from, to) = (before.from(), before.to());
     let name = format!("docdeck-views-{}_{}-vs-{from}_{to}.csv", week.from(), week.to());
-    let path = exports_in(folder.path()).join(name);
-    dashboard.until("the file", |_| path.exists()).await;
-    dashboard.until_shown("written to").await;
+    let path = export_folder_in(folder.path()).join(name);
+    dashboard.wait_until("the file", |_| path.exists()).await;
+    dashboard.wait_until_shown("written to").await;
     let text = std::fs::read_to_string(&path).expect("written");
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     assert_eq!(reader.headers().expect("heads").get(8), Some("change"));

@@ -19,7 +19,7 @@ async fn a_draft_is_on_disk_a_second_after_the_last_key_and_survives_a_crash() {
     dashboard.press_chars("nHalf a thou");
     dashboard.assert_shows("draft not saved yet");
     let typed = chrono::Utc::now();
-    dashboard.until_shown("draft saved").await;
+    dashboard.wait_until_shown("draft saved").await;
     assert!(chrono::Utc::now() - typed < chrono::TimeDelta::seconds(3));
     assert_eq!(new_job_draft(&dashboard).await.as_deref(), Some("Half a thou"));
     dashboard.crash().await;
@@ -29,9 +29,9 @@ async fn a_draft_is_on_disk_a_second_after_the_last_key_and_survives_a_crash() {
     dashboard.assert_shows("Draft restored.");
     dashboard.press_chars("ght");
     dashboard.press_ctrl('s');
-    dashboard.until("the prompt", |_| !sim.received_prompts().is_empty()).await;
+    dashboard.wait_until("the prompt", |_| !sim.received_prompts().is_empty()).await;
     assert_eq!(sim.received_prompts().first().map(|(_, text)| text.clone()), Some("Half a thought".to_owned()));
-    dashboard.until("the editor closed", |dashboard| dashboard.app.dialogs.is_empty()).await;
+    dashboard.wait_until("the editor closed", |dashboard| dashboard.app.dialogs.is_empty()).await;
     assert_eq!(new_job_draft(&dashboard).await, None, "a sent text is no longer a draft");
 }
 
@@ -77,7 +77,7 @@ async fn a_batch_stays_a_draft_across_a_crash_and_a_restart_until_it_is_queued()
     dashboard.press_chars("b");
     dashboard.paste("One [sim:seconds=6000]\n\nTwo [sim:seconds=6000]");
     dashboard.assert_shows("draft not saved yet");
-    dashboard.until_shown("draft saved").await;
+    dashboard.wait_until_shown("draft saved").await;
     dashboard.crash().await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("D");
@@ -96,8 +96,8 @@ async fn a_batch_stays_a_draft_across_a_crash_and_a_restart_until_it_is_queued()
     dashboard.press_chars("b");
     dashboard.press_ctrl('s');
     dashboard.press_chars("y");
-    dashboard.until("both", |_| sim.received_prompts().len() == 2).await;
-    dashboard.until("the layer closed", |dashboard| dashboard.app.dialogs.is_empty()).await;
+    dashboard.wait_until("both", |_| sim.received_prompts().len() == 2).await;
+    dashboard.wait_until("the layer closed", |dashboard| dashboard.app.dialogs.is_empty()).await;
     assert_eq!((batch_draft(&dashboard).await, dashboard.app.draft(DraftTarget::Batch)), (None, None));
 }
 
@@ -118,7 +118,7 @@ async fn a_blank_prompt_is_not_sent_and_the_editor_shows_why() {
     // The editor is still open with the typed text.
     dashboard.press_chars("words");
     dashboard.press_ctrl('s');
-    dashboard.until("the prompt", |_| !sim.received_prompts().is_empty()).await;
+    dashboard.wait_until("the prompt", |_| !sim.received_prompts().is_empty()).await;
     assert_eq!(sim.received_prompts().first().map(|(_, text)| text.clone()), Some("  \nwords".to_owned()));
     assert_eq!(sim.requests(Operation::Create), 1);
 }
@@ -140,7 +140,7 @@ async fn with_a_read_only_store_a_prompt_cannot_be_sent_but_copied_and_page_view
     assert!(copied);
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("2");
-    dashboard.until_shown("/quickstart").await;
+    dashboard.wait_until_shown("/quickstart").await;
     assert_eq!((sim.requests(Operation::Create), sim.requests(Operation::Views)), (0, 1));
 }
 
@@ -152,7 +152,7 @@ async fn a_prompt_that_cannot_be_saved_is_not_sent_and_reappears_in_the_editor()
     dashboard.store.clone().close().await;
     dashboard.press_ctrl('s');
     assert!(dashboard.app.dialogs.is_empty(), "the editor closes at once");
-    dashboard.until_shown("The text stays here; Ctrl-Y copies it.").await;
+    dashboard.wait_until_shown("The text stays here; Ctrl-Y copies it.").await;
     dashboard.assert_shows("Keep me");
     dashboard.press_chars(" typed on");
     dashboard.assert_shows("Keep me typed on");

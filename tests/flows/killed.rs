@@ -69,9 +69,9 @@ async fn a_prompt_that_was_being_sent_during_a_kill_is_unconfirmed_and_not_resen
     kill(pty);
     set_faults(&sim, &[]);
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.until_shown("        ! unconfirmed").await;
+    dashboard.wait_until_shown("        ! unconfirmed").await;
     // The list may be updated later than the thread.
-    dashboard.until_shown("Needs you 1").await;
+    dashboard.wait_until_shown("Needs you 1").await;
     let prompt = dashboard.only_prompt().await;
     assert_eq!((prompt.text.as_str(), prompt.delivery.kind()), ("Cut off", DeliveryKind::Unconfirmed));
     // When another prompt is accepted, the engine has handled the whole queue.
@@ -106,9 +106,9 @@ async fn after_a_kill_a_batch_continues_and_only_prompts_that_were_being_sent_ar
     assert!((2..=12).contains(&done.len()), "{done:?}");
     set_faults(&sim, &[]);
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.until("the rest", |_| sim.carried_out(Operation::Create) == 12).await;
-    dashboard.until_shown("Needs you 4").await;
-    dashboard.until_shown("Working 12").await;
+    dashboard.wait_until("the rest", |_| sim.carried_out(Operation::Create) == 12).await;
+    dashboard.wait_until_shown("Needs you 4").await;
+    dashboard.wait_until_shown("Working 12").await;
     // When another prompt is accepted, the engine has sent everything in the queue that it would send.
     dashboard.send_accepted_job("Another [sim:seconds=6000]").await;
     assert_eq!((accepted_prompts(&sim).len(), sim.requests(Operation::Create)), (13, 17));
@@ -140,14 +140,14 @@ async fn a_prompt_that_waited_for_the_limit_during_a_kill_is_sent_once_when_the_
     let pty = start_and_type(&sim, folder.path(), keys).await;
     kill(pty);
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.until_shown("Queued 1").await;
+    dashboard.wait_until_shown("Queued 1").await;
     assert_eq!(dashboard.only_prompt().await.delivery.kind(), DeliveryKind::Queued);
     assert_eq!(sim.requests(Operation::Create), 0);
     // The hour of the limit ends. The dashboard gets the new time of the service with the next response.
     sim.advance(TimeDelta::hours(1));
     dashboard.press_chars("2");
-    dashboard.until("the prompt", |_| !sim.received_prompts().is_empty()).await;
+    dashboard.wait_until("the prompt", |_| !sim.received_prompts().is_empty()).await;
     dashboard.press_chars("1");
-    dashboard.until_shown("◐ started").await;
+    dashboard.wait_until_shown("◐ started").await;
     assert_eq!((accepted_prompts(&sim).len(), sim.requests(Operation::Create)), (1, 1));
 }

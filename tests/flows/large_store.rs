@@ -26,7 +26,7 @@ async fn with_ten_thousand_jobs_opening_moving_and_filtering_are_correct_and_fas
 
     let started = Instant::now();
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.until_shown(" of 10,000").await;
+    dashboard.wait_until_shown(" of 10,000").await;
     dashboard.assert_shows("Queued 10,000");
     let drawn = |dashboard: &DashboardFixture| dashboard.screen().lines().filter(|line| line.contains("Page ")).count();
     assert!((20..40).contains(&drawn(&dashboard)), "one screenful:\n{}", dashboard.screen());
@@ -46,11 +46,11 @@ async fn with_ten_thousand_jobs_opening_moving_and_filtering_are_correct_and_fas
 
     dashboard.press_chars("/7777");
     dashboard.press_key(KeyCode::Enter);
-    dashboard.until("the filtered list", |dashboard| dashboard.app.jobs.listed_count() == 1).await;
+    dashboard.wait_until("the filtered list", |dashboard| dashboard.app.jobs.listed_count() == 1).await;
     assert_eq!(dashboard.selected_job().local.title.as_str(), "Page 7777");
     assert!(dashboard.shows("Page 7777") && !dashboard.shows("Page 0000"));
     dashboard.press_key(KeyCode::Esc);
-    dashboard.until("all of them", |dashboard| dashboard.app.jobs.listed_count() == 10_000).await;
+    dashboard.wait_until("all of them", |dashboard| dashboard.app.jobs.listed_count() == 10_000).await;
     assert!(started.elapsed() < TIME_LIMIT, "{:?}", started.elapsed());
     assert_eq!(sim.requests(Operation::Create), 0, "what is paused is not sent");
 }
@@ -68,9 +68,9 @@ async fn with_ten_thousand_jobs_with_pull_requests_opening_moving_and_filtering_
     // The jobs are finished, so nothing is requested at this address, where nothing responds.
     let scope = Scope { base_url: "http://127.0.0.1:9".to_owned(), project: "acme".to_owned(), organization: None };
     let mut dashboard = DashboardFixture::start_with_scope(scope, "mint_of_nobody", folder.path()).await;
-    dashboard.until_shown(" of 10,000").await;
+    dashboard.wait_until_shown(" of 10,000").await;
     // The 4,000 open pull requests, and 200 of the jobs whose pull request has no known state: those not viewed yet.
-    dashboard.until("all jobs", |dashboard| dashboard.shows("Needs you 4,200")).await;
+    dashboard.wait_until("all jobs", |dashboard| dashboard.shows("Needs you 4,200")).await;
     for _ in 0..500 {
         dashboard.press_key(KeyCode::Down);
     }
@@ -79,10 +79,10 @@ async fn with_ten_thousand_jobs_with_pull_requests_opening_moving_and_filtering_
     dashboard.press_chars("g");
     dashboard.press_chars("/pr:failing");
     dashboard.press_key(KeyCode::Enter);
-    dashboard.until("the filtered list", |dashboard| dashboard.app.jobs.listed_count() == 1000).await;
+    dashboard.wait_until("the filtered list", |dashboard| dashboard.app.jobs.listed_count() == 1000).await;
     let selected = dashboard.selected_job().pull_request.as_ref().map(|state| state.fact());
     assert_eq!(selected, Some(PullRequestFact::Failing));
     dashboard.press_key(KeyCode::Esc);
-    dashboard.until("all of them", |dashboard| dashboard.app.jobs.listed_count() == 10_000).await;
+    dashboard.wait_until("all of them", |dashboard| dashboard.app.jobs.listed_count() == 10_000).await;
     assert!(started.elapsed() < TIME_LIMIT, "{:?}", started.elapsed());
 }

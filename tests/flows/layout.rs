@@ -17,14 +17,16 @@ async fn screen_range_order_and_filter_are_restored_after_a_restart() {
     dashboard.press_chars("si/broken");
     dashboard.press_key(crossterm::event::KeyCode::Enter);
     dashboard.press_chars("2");
-    dashboard.until("7 days", |dashboard| dashboard.app.views.is_current()).await;
+    dashboard.wait_until("7 days", |dashboard| dashboard.app.views.is_current()).await;
     dashboard.press_chars("d");
-    dashboard.until("30 days", |dashboard| dashboard.shows("[30d]") && dashboard.app.views.is_current()).await;
+    dashboard.wait_until("30 days", |dashboard| dashboard.shows("[30d]") && dashboard.app.views.is_current()).await;
     dashboard.terminate().await;
     let requests = sim.requests(Operation::Views);
     let mut dashboard = DashboardFixture::start_with_saved_layout("docs", &sim, folder.path()).await;
     assert_eq!(dashboard.app.screen, Screen::Views);
-    dashboard.until("the views again", |dashboard| dashboard.shows("[30d]") && dashboard.app.views.is_current()).await;
+    dashboard
+        .wait_until("the views again", |dashboard| dashboard.shows("[30d]") && dashboard.app.views.is_current())
+        .await;
     assert_eq!(sim.requests(Operation::Views), requests, "cached views are not requested again");
     dashboard.press_chars("1");
     dashboard.assert_shows("/broken  1 of 2  by age");

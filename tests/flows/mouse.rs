@@ -36,7 +36,9 @@ async fn a_job_can_be_sent_selected_and_opened_by_clicks() {
     dashboard.press_chars("Fix the links");
     click_on(&mut dashboard, "send");
     dashboard.skip_letter_delay();
-    dashboard.until("the job", |dashboard| dashboard.app.jobs.selected().is_some_and(|row| row.id.is_some())).await;
+    dashboard
+        .wait_until("the job", |dashboard| dashboard.app.jobs.selected().is_some_and(|row| row.id.is_some()))
+        .await;
     assert_eq!(sim.requests(Operation::Create), 1);
     dashboard.send_accepted_job("Another one").await;
     click_on(&mut dashboard, "Fix the links");
@@ -51,7 +53,7 @@ async fn all_pages_can_be_loaded_after_a_confirmation_and_sorted_by_clicks() {
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     click_on(&mut dashboard, "2 Analytics");
     assert_eq!(dashboard.app.screen, Screen::Views);
-    dashboard.until("the views", |dashboard| dashboard.app.views.is_current()).await;
+    dashboard.wait_until("the views", |dashboard| dashboard.app.views.is_current()).await;
     click_on(&mut dashboard, "load all");
     assert!(dashboard.app.top::<ConfirmDialog>().is_some(), "the cost is shown first");
     let requests = sim.requests(Operation::Views);
@@ -61,7 +63,7 @@ async fn all_pages_can_be_loaded_after_a_confirmation_and_sorted_by_clicks() {
     click_on(&mut dashboard, "load all");
     click_on(&mut dashboard, "y load all");
     dashboard
-        .until("all pages", |dashboard| dashboard.app.views.table.report().is_some_and(|report| report.complete))
+        .wait_until("all pages", |dashboard| dashboard.app.views.table.report().is_some_and(|report| report.complete))
         .await;
     let first =
         |dashboard: &DashboardFixture| dashboard.app.views.table.shown_pages().next().expect("a page").path.to_string();

@@ -29,7 +29,7 @@ fn paths(paths: &[&str]) -> Vec<CleanText> {
 async fn start_on_views_screen(sim: &Sim, folder: &Path) -> DashboardFixture {
     let mut dashboard = DashboardFixture::start(sim, folder).await;
     dashboard.press_chars("2");
-    dashboard.until_shown("rows 1–50").await;
+    dashboard.wait_until_shown("rows 1–50").await;
     dashboard
 }
 
@@ -67,7 +67,7 @@ async fn store_finished_job_with(
 /// Waits until the views of the job's pages are loaded.
 async fn until_job_pages_loaded(dashboard: &mut DashboardFixture) {
     let is_read = |dashboard: &DashboardFixture| matches!(dashboard.app.detail.job_pages.pages(), Load::Ready(_));
-    dashboard.until("rest", is_read).await;
+    dashboard.wait_until("rest", is_read).await;
 }
 
 #[tokio::test]
@@ -76,24 +76,24 @@ async fn n_on_a_page_opens_a_template_and_the_job_keeps_the_page_after_a_restart
     let mut dashboard = start_on_views_screen(&sim, folder.path()).await;
     let views = sim.requests(Operation::Views);
     dashboard.press_chars("n");
-    dashboard.until_shown("improve-page-for-ai").await;
+    dashboard.wait_until_shown("improve-page-for-ai").await;
     dashboard.assert_shows("Make /quickstart clearer for the assistants that read it");
     dashboard.press_key(KeyCode::Enter);
     dashboard.assert_shows("New job about /quickstart");
     dashboard.press_ctrl('s');
-    dashboard.until("the prompt", |_| !sim.received_prompts().is_empty()).await;
+    dashboard.wait_until("the prompt", |_| !sim.received_prompts().is_empty()).await;
     let (_, text) = sim.received_prompts().first().cloned().expect("a prompt");
     assert!(text.starts_with("Make /quickstart clearer") && !text.contains("{{"), "{text}");
-    dashboard.until("the editor closed", |dashboard| dashboard.app.dialogs.is_empty()).await;
+    dashboard.wait_until("the editor closed", |dashboard| dashboard.app.dialogs.is_empty()).await;
     assert_eq!(dashboard.app.draft(DraftTarget::AboutPages), None);
     dashboard.press_chars("1");
     assert_eq!(dashboard.selected_job().local.pages, paths(&["/quickstart"]));
-    dashboard.until_shown("not loaded").await;
+    dashboard.wait_until_shown("not loaded").await;
     dashboard.terminate().await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     assert_eq!(dashboard.selected_job().local.pages, paths(&["/quickstart"]));
     assert!(dashboard.store.drafts(&dashboard.scope).await.expect("drafts").is_empty());
-    dashboard.until_shown("not loaded").await;
+    dashboard.wait_until_shown("not loaded").await;
     assert_eq!(sim.requests(Operation::Views), views, "showing the job sends no request");
 }
 
@@ -102,10 +102,10 @@ async fn a_draft_about_a_page_survives_a_crash_and_keeps_its_page() {
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     let mut dashboard = start_on_views_screen(&sim, folder.path()).await;
     dashboard.press_chars("n");
-    dashboard.until_shown("improve-page-for-ai").await;
+    dashboard.wait_until_shown("improve-page-for-ai").await;
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("mend step four");
-    dashboard.until_shown("draft saved").await;
+    dashboard.wait_until_shown("draft saved").await;
     dashboard.crash().await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     assert_eq!(dashboard.app.draft_pages(), paths(&["/quickstart"]));
@@ -116,15 +116,15 @@ async fn a_draft_about_a_page_survives_a_crash_and_keeps_its_page() {
     dashboard.press_key(KeyCode::Esc);
     // A prompt about another page can't replace the saved draft unnoticed.
     dashboard.press_chars("2");
-    dashboard.until_shown("rows 1–50").await;
+    dashboard.wait_until_shown("rows 1–50").await;
     dashboard.press_chars("jn");
     dashboard.assert_shows("You have an unsent draft about /quickstart.");
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("kn");
     dashboard.assert_shows("Draft restored.");
     dashboard.press_ctrl('s');
-    dashboard.until("the prompt", |_| !sim.received_prompts().is_empty()).await;
-    dashboard.until("the editor closed", |dashboard| dashboard.app.dialogs.is_empty()).await;
+    dashboard.wait_until("the prompt", |_| !sim.received_prompts().is_empty()).await;
+    dashboard.wait_until("the editor closed", |dashboard| dashboard.app.dialogs.is_empty()).await;
     assert_eq!(sim.received_prompts().first().map(|(_, text)| text.as_str()), Some("/quickstart: mend step four"));
     let rows = dashboard.store.jobs_about(&dashboard.scope, &CleanText::line("/quickstart")).await.expect("rows");
     assert_eq!(rows.len(), 1);
@@ -136,7 +136,7 @@ async fn text_typed_about_a_page_when_docdeck_is_terminated_is_saved_with_its_pa
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     let mut dashboard = start_on_views_screen(&sim, folder.path()).await;
     dashboard.press_chars("n");
-    dashboard.until_shown("improve-page-for-ai").await;
+    dashboard.wait_until_shown("improve-page-for-ai").await;
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("cut off");
     dashboard.terminate().await;
@@ -150,12 +150,12 @@ async fn a_prompt_about_a_page_that_cannot_be_saved_keeps_its_page() {
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     let mut dashboard = start_on_views_screen(&sim, folder.path()).await;
     dashboard.press_chars("n");
-    dashboard.until_shown("improve-page-for-ai").await;
+    dashboard.wait_until_shown("improve-page-for-ai").await;
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("keep me");
     dashboard.store.clone().close().await;
     dashboard.press_ctrl('s');
-    dashboard.until_shown("The text stays here; Ctrl-Y copies it.").await;
+    dashboard.wait_until_shown("The text stays here; Ctrl-Y copies it.").await;
     dashboard.assert_shows("New job about /quickstart");
     dashboard.assert_shows("keep me");
     assert_eq!(sim.requests(Operation::Create), 0);
@@ -166,21 +166,21 @@ async fn the_job_of_a_rejected_prompt_keeps_its_page() {
     let (sim, folder) = (start_sim(&["create=400"]).await, create_folder());
     let mut dashboard = start_on_views_screen(&sim, folder.path()).await;
     dashboard.press_chars("n");
-    dashboard.until_shown("improve-page-for-ai").await;
+    dashboard.wait_until_shown("improve-page-for-ai").await;
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("too vague");
     dashboard.press_ctrl('s');
-    dashboard.until_shown("Rejected: “/quickstart: too vague”.").await;
+    dashboard.wait_until_shown("Rejected: “/quickstart: too vague”.").await;
     crate::support::set_faults(&sim, &[]);
     dashboard.press_chars("1");
-    dashboard.until_shown("        ! rejected").await;
-    dashboard.until_shown("Needs you 1").await;
+    dashboard.wait_until_shown("        ! rejected").await;
+    dashboard.wait_until_shown("Needs you 1").await;
     dashboard.press_chars("!e");
     dashboard.assert_shows("/quickstart: too vague");
     dashboard.press_chars(", now with step four");
     dashboard.press_ctrl('s');
-    dashboard.until("the prompt", |_| !sim.received_prompts().is_empty()).await;
-    dashboard.until("the editor closed", |dashboard| dashboard.app.dialogs.is_empty()).await;
+    dashboard.wait_until("the prompt", |_| !sim.received_prompts().is_empty()).await;
+    dashboard.wait_until("the editor closed", |dashboard| dashboard.app.dialogs.is_empty()).await;
     dashboard.press_chars("1");
     assert_eq!(dashboard.selected_job().local.pages, paths(&["/quickstart"]));
     assert_eq!(dashboard.store.jobs(&dashboard.scope).await.expect("rows").len(), 1, "the same prompt, sent again");
@@ -191,15 +191,15 @@ async fn views_before_and_after_a_job_are_loaded_after_a_confirmation() {
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     store_finished_job(&sim, folder.path(), "/quickstart", 30).await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.until_shown("page views not loaded (a loads them)").await;
+    dashboard.wait_until_shown("page views not loaded (a loads them)").await;
     assert_eq!(sim.requests(Operation::Views), 0);
     dashboard.press_chars("a");
-    dashboard.until("a question", |dashboard| dashboard.app.top::<ConfirmDialog>().is_some()).await;
+    dashboard.wait_until("a question", |dashboard| dashboard.app.top::<ConfirmDialog>().is_some()).await;
     dashboard.assert_shows("request");
     assert_eq!(sim.requests(Operation::Views), 0, "no request before the confirmation");
     dashboard.press_chars("y");
     dashboard
-        .until("both weeks", |dashboard| !dashboard.shows("not loaded") && dashboard.screen().contains(" AI"))
+        .wait_until("both weeks", |dashboard| !dashboard.shows("not loaded") && dashboard.screen().contains(" AI"))
         .await;
     let screen = dashboard.screen();
     assert!(screen.contains('▲') || screen.contains('▼') || screen.contains("same"), "{screen}");
@@ -210,7 +210,7 @@ async fn views_before_and_after_a_job_are_loaded_after_a_confirmation() {
     dashboard.assert_shows("Nothing to fetch: both weeks are loaded.");
     dashboard.terminate().await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.until("both weeks again", |dashboard| dashboard.screen().contains(" AI")).await;
+    dashboard.wait_until("both weeks again", |dashboard| dashboard.screen().contains(" AI")).await;
     assert_eq!(sim.requests(Operation::Views), 2, "cached days are not requested");
 }
 
@@ -222,21 +222,21 @@ async fn what_reports_said_when_a_job_was_started_is_compared_with_the_week_afte
     let evidence = SignalSnapshot { path: CleanText::line("/quickstart"), range, signals };
     store_finished_job_with(&sim, folder.path(), "/quickstart", &[evidence], 30).await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.until_shown("thumbs down 4,321 → not loaded").await;
+    dashboard.wait_until_shown("thumbs down 4,321 → not loaded").await;
     // The views come first, then the reports. Each load shows its cost before.
     dashboard.press_chars("a");
-    dashboard.until("a question", |dashboard| dashboard.app.top::<ConfirmDialog>().is_some()).await;
+    dashboard.wait_until("a question", |dashboard| dashboard.app.top::<ConfirmDialog>().is_some()).await;
     dashboard.press_chars("y");
     let is_loaded = |dashboard: &DashboardFixture| dashboard.screen().matches(" AI").count() == 2;
-    dashboard.until("both weeks", is_loaded).await;
+    dashboard.wait_until("both weeks", is_loaded).await;
     until_job_pages_loaded(&mut dashboard).await;
     dashboard.press_chars("a");
-    dashboard.until_shown("Load feedback by page").await;
+    dashboard.wait_until_shown("Load feedback by page").await;
     dashboard.assert_shows("2 requests");
     let reports = || AnalyticsKind::ALL.into_iter().map(|kind| sim.requests(Operation::Analytics(kind))).sum::<u64>();
     assert_eq!(reports(), 0, "no request before the confirmation");
     dashboard.press_chars("y");
-    dashboard.until("the reports", |dashboard| reports() == 2 && !dashboard.shows("→ not loaded")).await;
+    dashboard.wait_until("the reports", |dashboard| reports() == 2 && !dashboard.shows("→ not loaded")).await;
     assert_eq!(reports(), 2, "only the reports that the job has numbers of");
     dashboard.terminate().await;
     // Reports with texts of readers expire.
@@ -244,7 +244,7 @@ async fn what_reports_said_when_a_job_was_started_is_compared_with_the_week_afte
     db.execute_batch("DELETE FROM analytics_answer; DELETE FROM analytics_report").expect("deleted");
     drop(db);
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.until_shown("thumbs down 4,321 → ").await;
+    dashboard.wait_until_shown("thumbs down 4,321 → ").await;
     dashboard.assert_shows("→ ");
     assert!(!dashboard.shows("→ not loaded"), "the job keeps the numbers: {}", dashboard.screen());
 }
@@ -254,12 +254,12 @@ async fn the_views_after_a_job_are_not_requested_before_that_week_is_complete() 
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     store_finished_job(&sim, folder.path(), "/quickstart", 2).await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.until_shown("page views not loaded (a loads them)").await;
+    dashboard.wait_until_shown("page views not loaded (a loads them)").await;
     dashboard.press_chars("a");
     let is_confirmation_open = |dashboard: &DashboardFixture| dashboard.app.top::<ConfirmDialog>().is_some();
-    dashboard.until("a question", is_confirmation_open).await;
+    dashboard.wait_until("a question", is_confirmation_open).await;
     dashboard.press_chars("y");
-    dashboard.until("the week before", |dashboard| dashboard.screen().contains(" AI")).await;
+    dashboard.wait_until("the week before", |dashboard| dashboard.screen().contains(" AI")).await;
     dashboard.assert_shows("after: from ");
     until_job_pages_loaded(&mut dashboard).await;
     assert_eq!(sim.requests(Operation::Views), 1);
@@ -279,7 +279,7 @@ async fn page_details_list_the_jobs_about_the_page_and_enter_opens_one() {
             .iter()
             .any(|effect| matches!(effect, Effect::Views(ViewsEffect::LoadCachedPage { path, .. }) if path.as_str() == "/quickstart"))
     );
-    dashboard.until_shown("Jobs about this page 1").await;
+    dashboard.wait_until_shown("Jobs about this page 1").await;
     dashboard.assert_shows("Shorten it");
     dashboard.assert_shows("#77");
     dashboard.assert_shows("unknown until all pages are loaded (press a)");

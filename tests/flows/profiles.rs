@@ -29,7 +29,7 @@ fn switch_to_profile(dashboard: &mut DashboardFixture, below: usize) {
 async fn until_profile(dashboard: &mut DashboardFixture, name: &str) {
     let name = CleanText::line(name);
     dashboard
-        .until("the other profile", |dashboard| {
+        .wait_until("the other profile", |dashboard| {
             dashboard.app.config.profile == name && dashboard.app.store == StoreState::Read && dashboard.has_engine()
         })
         .await;
@@ -46,13 +46,13 @@ async fn each_profile_shows_only_its_own_jobs() {
     dashboard.send_accepted_job("Work for acme [sim:seconds=900000]").await;
     switch_to_profile(&mut dashboard, 1);
     until_profile(&mut dashboard, "beta").await;
-    dashboard.until_shown("No jobs yet.").await;
+    dashboard.wait_until_shown("No jobs yet.").await;
     dashboard.assert_shows("Switched to beta");
     dashboard.send_accepted_job("Work for beta [sim:seconds=900000]").await;
     assert_eq!((one.requests(Operation::Create), two.requests(Operation::Create)), (1, 1));
     switch_to_profile(&mut dashboard, 0);
     until_profile(&mut dashboard, "acme").await;
-    dashboard.until_shown("Work for acme").await;
+    dashboard.wait_until_shown("Work for acme").await;
     assert!(!dashboard.shows("Work for beta"), "{}", dashboard.screen());
     dashboard.terminate().await;
 }
@@ -64,7 +64,7 @@ async fn a_response_that_arrives_after_a_switch_is_recorded_for_the_profile_that
     let store = dashboard.store.clone();
     dashboard.send_new("Slow to be taken");
     dashboard
-        .until("a prompt on its way", |dashboard| {
+        .wait_until("a prompt on its way", |dashboard| {
             dashboard.app.jobs.selected().is_some_and(|row| row.local.undelivered == Some(DeliveryKind::Sending))
         })
         .await;
@@ -93,7 +93,7 @@ async fn if_the_key_of_the_new_profile_is_rejected_the_old_profile_stays() {
     let mut dashboard = DashboardFixture::start(&one, folder.path()).await;
     dashboard.set_profiles(&[("acme", scope_of(&one), one.api_key()), ("beta", scope_of(&two), "mint_wr0ng")]);
     switch_to_profile(&mut dashboard, 1);
-    dashboard.until_shown("Still on acme-docs: beta can't be used.").await;
+    dashboard.wait_until_shown("Still on acme-docs: beta can't be used.").await;
     dashboard.assert_shows("401");
     assert!(!dashboard.shows("wr0ng"));
     dashboard.press_key(KeyCode::Esc);
@@ -114,7 +114,7 @@ async fn a_profile_with_an_unreachable_service_can_be_switched_to_and_shows_stor
     set_faults(&two, &["all=refuse"]);
     switch_to_profile(&mut dashboard, 1);
     until_profile(&mut dashboard, "beta").await;
-    dashboard.until_shown("Known here").await;
+    dashboard.wait_until_shown("Known here").await;
     dashboard.terminate().await;
 }
 
@@ -124,15 +124,15 @@ async fn two_profiles_of_one_project_share_jobs_limits_and_leases() {
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.set_profiles(&[("acme", scope_of(&sim), sim.api_key()), ("same", scope_of(&sim), sim.api_key())]);
     dashboard.send_accepted_job("Work for both [sim:seconds=900000]").await;
-    dashboard.until_shown("new jobs 1/100").await;
+    dashboard.wait_until_shown("new jobs 1/100").await;
     switch_to_profile(&mut dashboard, 1);
     until_profile(&mut dashboard, "same").await;
-    dashboard.until_shown("new jobs 1/100").await;
+    dashboard.wait_until_shown("new jobs 1/100").await;
     dashboard.assert_shows("Work for both");
     dashboard.send_accepted_job("A second one [sim:seconds=50] [sim:pr]").await;
-    dashboard.until_shown("new jobs 2/100").await;
+    dashboard.wait_until_shown("new jobs 2/100").await;
     // The job of the new engine is polled, so the engine has got the lease from the old one.
-    dashboard.until_shown("Needs you 1").await;
+    dashboard.wait_until_shown("Needs you 1").await;
     assert_eq!(dashboard.app.budget(Quota::Create).used, 2);
     dashboard.terminate().await;
 }
@@ -146,8 +146,8 @@ async fn a_job_in_the_list_of_all_profiles_opens_its_profile() {
     until_profile(&mut dashboard, "beta").await;
     dashboard.send_accepted_job("Work for beta [sim:seconds=900000]").await;
     dashboard.press_chars("A");
-    dashboard.until_shown("All profiles").await;
-    dashboard.until_shown("Work for acme").await;
+    dashboard.wait_until_shown("All profiles").await;
+    dashboard.wait_until_shown("Work for acme").await;
     // The list is sorted by age, newest first, so the job of acme is the second one.
     dashboard.press_chars("j");
     dashboard.assert_shows("not watched, Enter switches to acme");
@@ -186,7 +186,7 @@ async fn switching_profiles_by_the_palette_while_typing_saves_the_text() {
     dashboard.press_key(KeyCode::F(2));
     dashboard.press_chars("profiles");
     dashboard.press_key(KeyCode::Enter);
-    dashboard.until_shown("Profiles: 2").await;
+    dashboard.wait_until_shown("Profiles: 2").await;
     dashboard.press_chars("j");
     dashboard.press_key(KeyCode::Enter);
     until_profile(&mut dashboard, "beta").await;
@@ -205,12 +205,12 @@ async fn switching_profiles_stops_loading_all_pages_and_the_load_can_continue_af
     let (one, two, folder) = (Sim::start(many).await.expect("a simulator"), start_sim(&[]).await, create_folder());
     let mut dashboard = start_with_acme_and_beta(&one, &two, &folder).await;
     dashboard.press_chars("2");
-    dashboard.until_shown("rows 1–").await;
+    dashboard.wait_until_shown("rows 1–").await;
     dashboard.press_chars("a");
-    dashboard.until_shown("Load all pages").await;
+    dashboard.wait_until_shown("Load all pages").await;
     dashboard.press_chars("y");
     let requests = one.requests(Operation::Views);
-    dashboard.until("a request of it", |_| one.requests(Operation::Views) > requests).await;
+    dashboard.wait_until("a request of it", |_| one.requests(Operation::Views) > requests).await;
     dashboard.press_chars("1");
     switch_to_profile(&mut dashboard, 1);
     until_profile(&mut dashboard, "beta").await;
@@ -219,15 +219,15 @@ async fn switching_profiles_stops_loading_all_pages_and_the_load_can_continue_af
     assert!(one.requests(Operation::Views) <= before_switch + 1, "the old profile continues to load");
     // The pages of acme are neither shown nor counted in beta.
     dashboard.press_chars("2");
-    dashboard.until_shown("rows 1–").await;
+    dashboard.wait_until_shown("rows 1–").await;
     assert_eq!(dashboard.app.budget(Quota::Views).used, 1);
     assert!(!dashboard.shows("loading all"), "{}", dashboard.screen());
     switch_to_profile(&mut dashboard, 0);
     until_profile(&mut dashboard, "acme").await;
     dashboard.press_chars("2");
     // The response that was in flight during the switch was saved, too.
-    dashboard.until_shown("! partial: ").await;
-    dashboard.until_shown("press a to resume").await;
+    dashboard.wait_until_shown("! partial: ").await;
+    dashboard.wait_until_shown("press a to resume").await;
     dashboard.terminate().await;
 }
 
@@ -279,7 +279,7 @@ async fn a_profile_can_be_added_in_the_running_dashboard_which_then_switches_to_
     assert!(text.starts_with(mine) && text.contains("[profiles.acme-two]"), "{text}");
     switch_to_profile(&mut dashboard, 0);
     until_profile(&mut dashboard, "acme").await;
-    dashboard.until_shown("Work for acme").await;
+    dashboard.wait_until_shown("Work for acme").await;
     dashboard.terminate().await;
 }
 
@@ -294,7 +294,7 @@ async fn a_filter_can_be_saved_as_a_tab_while_it_is_typed() {
     dashboard.assert_shows("Save this filter");
     dashboard.press_chars("Busy");
     dashboard.press_key(KeyCode::Enter);
-    dashboard.until_shown("Filter Busy saved as a tab.").await;
+    dashboard.wait_until_shown("Filter Busy saved as a tab.").await;
     dashboard.assert_shows(" All  [Busy]");
     assert!(dashboard.app.dialogs.is_empty() && dashboard.app.filter_text().is_empty());
     let text = || std::fs::read_to_string(&config).expect("written");
@@ -307,14 +307,14 @@ async fn a_filter_can_be_saved_as_a_tab_while_it_is_typed() {
     dashboard.press_key(KeyCode::Enter);
     dashboard.assert_shows("Replace the saved filter Busy (s:active)?");
     dashboard.press_chars("y");
-    dashboard.until("the other filter", |dashboard| dashboard.app.config.filters[0].text == "s:active some").await;
+    dashboard.wait_until("the other filter", |dashboard| dashboard.app.config.filters[0].text == "s:active some").await;
     assert!(text().contains("filter = \"s:active some\""), "{}", text());
     std::fs::write(&config, "nonsense\n").expect("written");
     dashboard.press_chars("/work");
     dashboard.press_ctrl('s');
     dashboard.press_chars("Other");
     dashboard.press_key(KeyCode::Enter);
-    dashboard.until_shown("The filter was not saved.").await;
+    dashboard.wait_until_shown("The filter was not saved.").await;
     dashboard.assert_shows("config.toml:1:");
     assert_eq!((dashboard.app.filter_text(), text()), ("work", "nonsense\n".to_owned()));
     dashboard.terminate().await;

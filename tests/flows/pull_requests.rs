@@ -12,7 +12,7 @@ async fn start_with_pull_request(folder: &tempfile::TempDir) -> (Sim, DashboardF
     let sim = start_sim(&[]).await;
     let mut dashboard = DashboardFixture::start_with_hosts(&sim, folder.path()).await;
     dashboard.send_accepted_job("Fix it [sim:seconds=0.1]").await;
-    dashboard.until("the state", |dashboard| dashboard.selected_job().pull_request.is_some()).await;
+    dashboard.wait_until("the state", |dashboard| dashboard.selected_job().pull_request.is_some()).await;
     (sim, dashboard)
 }
 
@@ -21,17 +21,17 @@ async fn changed_pages_have_their_views_from_the_cache_and_cost_no_request_for_v
     let folder = create_folder();
     let (sim, mut dashboard) = start_with_pull_request(&folder).await;
     dashboard.press_chars("O");
-    dashboard.until_shown("Files").await;
+    dashboard.wait_until_shown("Files").await;
     assert!(!dashboard.shows(" human · ") && sim.requests(Operation::Views) == 0);
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("2");
-    dashboard.until_shown("rows 1–50").await;
+    dashboard.wait_until_shown("rows 1–50").await;
     dashboard.terminate().await;
     // After a restart, the views are read from the store.
     let mut dashboard = DashboardFixture::start_with_hosts(&sim, folder.path()).await;
     for (key, shown) in [("1O", "in the last 7 days"), ("c", " AI in the last 7 days")] {
         dashboard.press_chars(key);
-        dashboard.until_shown(shown).await;
+        dashboard.wait_until_shown(shown).await;
     }
     assert_eq!(sim.requests(Operation::Views), 1);
 }
@@ -45,15 +45,15 @@ async fn the_text_of_a_review_survives_a_crash_and_a_restart_until_it_is_sent() 
         texts.into_values().next()
     };
     dashboard.press_chars("O");
-    dashboard.until_shown("Files").await;
+    dashboard.wait_until_shown("Files").await;
     dashboard.press_chars("xHalf a");
     dashboard.assert_shows("draft not saved yet");
-    dashboard.until_shown("draft saved").await;
+    dashboard.wait_until_shown("draft saved").await;
     assert_eq!(has_text(&dashboard).await.as_deref(), Some("Half a"));
     dashboard.crash().await;
     let mut dashboard = DashboardFixture::start_with_hosts(&sim, folder.path()).await;
     dashboard.press_chars("O");
-    dashboard.until_shown("Files").await;
+    dashboard.wait_until_shown("Files").await;
     dashboard.press_chars("x");
     dashboard.assert_shows("Half a");
     dashboard.press_chars(" thought");
@@ -61,12 +61,12 @@ async fn the_text_of_a_review_survives_a_crash_and_a_restart_until_it_is_sent() 
     let mut dashboard = DashboardFixture::start_with_hosts(&sim, folder.path()).await;
     assert_eq!(has_text(&dashboard).await.as_deref(), Some("Half a thought"));
     dashboard.press_chars("O");
-    dashboard.until_shown("Files").await;
+    dashboard.wait_until_shown("Files").await;
     dashboard.press_chars("x");
     dashboard.press_ctrl('s');
     dashboard.assert_shows("Half a thought");
     dashboard.press_chars("y");
-    dashboard.until_shown("Half a thought").await;
+    dashboard.wait_until_shown("Half a thought").await;
     for _ in 0..500 {
         if has_text(&dashboard).await.is_none() {
             break;
@@ -82,7 +82,7 @@ async fn a_pull_request_is_merged_after_a_confirmation_that_names_its_head() {
     let (_sim, mut dashboard) = start_with_pull_request(&folder).await;
     let state = dashboard.selected_job().pull_request.clone().expect("a state");
     dashboard.press_chars("O");
-    dashboard.until_shown("Files").await;
+    dashboard.wait_until_shown("Files").await;
     dashboard.press_chars("m");
     let head: String = state.head.as_str().chars().take(7).collect();
     dashboard.assert_shows(&format!("at commit {head}"));
@@ -90,7 +90,7 @@ async fn a_pull_request_is_merged_after_a_confirmation_that_names_its_head() {
     assert_eq!(dashboard.selected_job().pull_request.as_ref().map(|state| state.state), Some(state.state));
     dashboard.press_chars("my");
     dashboard
-        .until("the merge", |dashboard| {
+        .wait_until("the merge", |dashboard| {
             dashboard.selected_job().pull_request.as_ref().is_some_and(|state| state.state == PullRequestState::Merged)
         })
         .await;

@@ -1,7 +1,7 @@
 //! Tests of date ranges (picked on the calendar, typed, or reached month by month), of exports to a file and to the
 //! clipboard, and of the list of cached ranges.
 
-use crate::support::dashboard::{DashboardFixture, exports_in};
+use crate::support::dashboard::{DashboardFixture, export_folder_in};
 use crate::support::{create_folder, start_sim};
 use chrono::{Datelike as _, NaiveDate, TimeDelta};
 use crossterm::event::KeyCode;
@@ -19,7 +19,7 @@ async fn start_on_views_screen(folder: &TempDir) -> (Sim, DashboardFixture) {
     let sim = start_sim(&[]).await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("2");
-    dashboard.until_shown("rows 1–50").await;
+    dashboard.wait_until_shown("rows 1–50").await;
     (sim, dashboard)
 }
 
@@ -111,7 +111,7 @@ async fn a_range_that_ends_after_today_is_cut_at_today_with_a_notice() {
 }
 
 fn exported_files(folder: &TempDir) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(exports_in(folder.path())).expect("a folder");
+    let entries = std::fs::read_dir(export_folder_in(folder.path())).expect("a folder");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();
     paths
@@ -128,8 +128,8 @@ async fn an_export_writes_the_visible_rows_to_the_file_that_the_dialog_showed() 
     dashboard.assert_shows("50 pages to the current folder.");
     dashboard.assert_shows("Partial: not all pages are loaded.");
     dashboard.press_key(KeyCode::Enter);
-    dashboard.until_shown("written to").await;
-    let path = exports_in(folder.path()).join(&name);
+    dashboard.wait_until_shown("written to").await;
+    let path = export_folder_in(folder.path()).join(&name);
     assert_eq!(exported_files(&folder), [path.as_path()]);
     let text = std::fs::read_to_string(&path).expect("written");
     let mut reader = csv::Reader::from_reader(text.as_bytes());
@@ -146,21 +146,21 @@ async fn an_existing_file_is_only_overwritten_after_a_yes() {
     let (_sim, mut dashboard) = start_on_views_screen(&folder).await;
     let range = dashboard.app.views.query().range;
     let name = format!("docdeck-views-{}_{}-partial.csv", range.from(), range.to());
-    let path = exports_in(folder.path()).join(&name);
+    let path = export_folder_in(folder.path()).join(&name);
     std::fs::write(&path, "mine").expect("written");
     for answer in [KeyCode::Char('n'), KeyCode::Char('x'), KeyCode::Esc, KeyCode::Enter] {
         dashboard.press_chars("e");
         dashboard.press_key(KeyCode::Enter);
-        dashboard.until_shown("Overwrite it?").await;
+        dashboard.wait_until_shown("Overwrite it?").await;
         dashboard.press_key(answer);
         assert!(dashboard.app.dialogs.is_empty());
         assert_eq!(std::fs::read_to_string(&path).expect("there"), "mine", "after {answer:?}");
     }
     dashboard.press_chars("e");
     dashboard.press_key(KeyCode::Enter);
-    dashboard.until_shown("Overwrite it?").await;
+    dashboard.wait_until_shown("Overwrite it?").await;
     dashboard.press_chars("y");
-    dashboard.until_shown("written to").await;
+    dashboard.wait_until_shown("written to").await;
     assert!(std::fs::read_to_string(&path).expect("there").starts_with("path,human,ai,total,ai_share\r\n"));
     assert_eq!(exported_files(&folder), [path]);
 }
@@ -170,12 +170,13 @@ async fn the_overwrite_question_does_not_interrupt_typing_in_another_dialog() {
     let folder = create_folder();
     let (_sim, mut dashboard) = start_on_views_screen(&folder).await;
     let range = dashboard.app.views.query().range;
-    let path = exports_in(folder.path()).join(format!("docdeck-views-{}_{}-partial.csv", range.from(), range.to()));
+    let path =
+        export_folder_in(folder.path()).join(format!("docdeck-views-{}_{}-partial.csv", range.from(), range.to()));
     std::fs::write(&path, "mine").expect("written");
     dashboard.press_chars("e");
     dashboard.press_key(KeyCode::Enter);
     dashboard.press_chars("D2026-1");
-    dashboard.until_shown("already exists and was not changed").await;
+    dashboard.wait_until_shown("already exists and was not changed").await;
     assert!(dashboard.app.top::<Calendar>().is_some());
     assert_eq!(std::fs::read_to_string(&path).expect("there"), "mine");
 }
@@ -213,7 +214,7 @@ async fn cached_ranges_are_listed_without_a_request() {
         let cached = dashboard.app.top::<CachedRanges>().map(|open| &open.cached);
         cached.is_some_and(|cached| cached.shown().is_some() || cached.failure().is_some())
     };
-    dashboard.until("an answer", listed).await;
+    dashboard.wait_until("an answer", listed).await;
     dashboard.press_key(KeyCode::Esc);
     assert!(dashboard.app.dialogs.is_empty());
     assert_eq!(sim.requests(Operation::Views), 1);

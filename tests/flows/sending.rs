@@ -20,15 +20,15 @@ async fn a_job_with_a_pull_request_needs_the_user_and_is_active_again_after_a_fo
     let key = dashboard.send_accepted_job(text).await;
     assert_eq!((sim.requests(Operation::Create), sim.carried_out(Operation::Create)), (2, 2));
     assert_eq!(sim.received_prompts().last().map(|(_, sent)| sent.as_str()), Some(text));
-    dashboard.until_shown("new jobs 2/100").await;
+    dashboard.wait_until_shown("new jobs 2/100").await;
     dashboard.assert_shows("Working 2");
 
     dashboard
-        .until("the pull request", |dashboard| {
+        .wait_until("the pull request", |dashboard| {
             dashboard.app.jobs.get(key).is_some_and(|row| row.remote.pr_link.is_some())
         })
         .await;
-    dashboard.until_shown("finished after").await;
+    dashboard.wait_until_shown("finished after").await;
     for shown in ["Needs you 1", "✓ completed    Fix the links", "#14", " ready", "› Fix the links"] {
         dashboard.assert_shows(shown);
     }
@@ -46,13 +46,13 @@ async fn a_job_with_a_pull_request_needs_the_user_and_is_active_again_after_a_fo
             .requested_effects
             .contains(&Effect::Jobs(JobsEffect::ChangeLocalData(vec![key], LocalChange::Viewed)))
     );
-    dashboard.until("the saved layout", |dashboard| !dashboard.selected_job().is_unseen()).await;
+    dashboard.wait_until("the saved layout", |dashboard| !dashboard.selected_job().is_unseen()).await;
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("j");
-    dashboard.until_shown("Needs you 1").await;
+    dashboard.wait_until_shown("Needs you 1").await;
     dashboard.press_chars("km");
-    dashboard.until("the change on disk", |dashboard| dashboard.selected_job().is_handled()).await;
-    dashboard.until_shown("Needs you 0").await;
+    dashboard.wait_until("the change on disk", |dashboard| dashboard.selected_job().is_handled()).await;
+    dashboard.wait_until_shown("Needs you 0").await;
     dashboard.press_chars("j");
     dashboard.assert_shows("Done 1");
     assert!(!dashboard.shows("Needs you"));
@@ -62,15 +62,15 @@ async fn a_job_with_a_pull_request_needs_the_user_and_is_active_again_after_a_fo
     dashboard.press_chars("f");
     dashboard.press_chars("Redirects too [sim:seconds=50]");
     dashboard.press_ctrl('s');
-    dashboard.until("the follow-up at work", |dashboard| dashboard.status(key) == Some(Status::Active)).await;
+    dashboard.wait_until("the follow-up at work", |dashboard| dashboard.status(key) == Some(Status::Active)).await;
     assert_eq!(sim.carried_out(Operation::FollowUp), 1);
     dashboard.assert_shows("Working 2");
     dashboard
-        .until("the second end", |dashboard| {
+        .wait_until("the second end", |dashboard| {
             dashboard.app.jobs.get(key).is_some_and(|row| row.group() == JobGroup::NeedsYou)
         })
         .await;
-    dashboard.until_shown("› Redirects too").await;
+    dashboard.wait_until_shown("› Redirects too").await;
     let thread = dashboard.thread(key).await;
     assert!(thread.prompts.iter().all(|prompt| prompt.delivery == Delivery::Accepted));
     assert_eq!((thread.prompts.len(), sim.requests(Operation::Create)), (2, 2));
@@ -81,11 +81,11 @@ async fn a_prompt_is_stored_as_sending_while_the_service_delays_its_response() {
     let (sim, folder) = (start_sim(&["create=latency-60000"]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.send_new("Translate the guide");
-    dashboard.until("the request", |_| sim.requests(Operation::Create) == 1).await;
+    dashboard.wait_until("the request", |_| sim.requests(Operation::Create) == 1).await;
     let prompt = dashboard.only_prompt().await;
     assert_eq!((prompt.text.as_str(), prompt.delivery), ("Translate the guide", Delivery::Sending));
     assert_eq!(sim.carried_out(Operation::Create), 0);
-    dashboard.until_shown("Saved, sending now: Translate the guide").await;
+    dashboard.wait_until_shown("Saved, sending now: Translate the guide").await;
     assert!(dashboard.app.dialogs.is_empty(), "the editor does not wait for the service");
 }
 
@@ -99,7 +99,7 @@ async fn a_pasted_mebibyte_is_sent_completely() {
     dashboard.press_chars("n");
     dashboard.paste(&text);
     dashboard.press_ctrl('s');
-    dashboard.until("the prompt", |_| !sim.received_prompts().is_empty()).await;
+    dashboard.wait_until("the prompt", |_| !sim.received_prompts().is_empty()).await;
     let prompts = sim.received_prompts();
     let (_, received) = prompts.first().expect("a prompt");
     assert!(*received == text, "{} bytes came of {}", received.len(), text.len());
@@ -115,13 +115,13 @@ async fn follow_ups_to_one_job_are_sent_in_order() {
         dashboard.press_chars("f");
         dashboard.press_chars(text);
         dashboard.press_ctrl('s');
-        dashboard.until("the prompt on disk", |dashboard| dashboard.shows("Saved")).await;
+        dashboard.wait_until("the prompt on disk", |dashboard| dashboard.shows("Saved")).await;
     }
-    dashboard.until("both", |_| sim.carried_out(Operation::FollowUp) == 2).await;
+    dashboard.wait_until("both", |_| sim.carried_out(Operation::FollowUp) == 2).await;
     let texts: Vec<String> = sim.received_prompts().into_iter().map(|(_, text)| text).collect();
     assert_eq!(texts, ["First [sim:seconds=6000]", "Second", "Third"]);
     dashboard
-        .until("all accepted", |dashboard| {
+        .wait_until("all accepted", |dashboard| {
             dashboard.app.jobs.get(key).is_some_and(|row| row.local.undelivered.is_none())
         })
         .await;
@@ -136,11 +136,11 @@ async fn an_undelivered_follow_up_blocks_the_next_one() {
     set_faults(&sim, &["message=lost"]);
     dashboard.press_chars("fSecond");
     dashboard.press_ctrl('s');
-    dashboard.until_shown("Needs you 1").await;
+    dashboard.wait_until_shown("Needs you 1").await;
     set_faults(&sim, &[]);
     dashboard.press_chars("fThird");
     dashboard.press_ctrl('s');
-    dashboard.until_shown("It will be sent after you resolve the earlier prompt").await;
+    dashboard.wait_until_shown("It will be sent after you resolve the earlier prompt").await;
     // When another prompt is accepted, the engine has handled the whole queue.
     dashboard.send_accepted_job("Elsewhere [sim:seconds=6000]").await;
     assert_eq!(sim.requests(Operation::FollowUp), 1);
@@ -152,9 +152,9 @@ async fn an_undelivered_follow_up_blocks_the_next_one() {
     // After "Second" is discarded, "Third" is sent.
     dashboard.press_chars("g");
     assert_eq!(dashboard.selected_job().key, key);
-    dashboard.until_shown("        ! unconfirmed").await;
+    dashboard.wait_until_shown("        ! unconfirmed").await;
     dashboard.press_chars("!d");
-    dashboard.until("the third", |_| sim.carried_out(Operation::FollowUp) == 2).await;
+    dashboard.wait_until("the third", |_| sim.carried_out(Operation::FollowUp) == 2).await;
     assert_eq!(sim.received_prompts().last().map(|(_, text)| text.clone()), Some("Third".to_owned()));
 }
 
@@ -166,10 +166,10 @@ async fn the_hundred_and_first_new_job_of_an_hour_is_queued_and_not_sent() {
         dashboard.store.spend(&dashboard.scope, Quota::Create, sim.now()).await.expect("written").expect("a place");
     }
     dashboard.send_accepted_job("The hundredth [sim:seconds=6000]").await;
-    dashboard.until_shown("new jobs 100/100").await;
+    dashboard.wait_until_shown("new jobs 100/100").await;
     dashboard.send_new("One too many");
-    dashboard.until_shown("Queued 1").await;
-    dashboard.until_shown("Queued, will be sent at").await;
+    dashboard.wait_until_shown("Queued 1").await;
+    dashboard.wait_until_shown("Queued, will be sent at").await;
     dashboard.run_for(std::time::Duration::from_millis(100)).await;
     assert_eq!((sim.requests(Operation::Create), sim.received_prompts().len()), (1, 1));
 }
@@ -180,22 +180,22 @@ async fn retrying_a_failed_job_starts_it_once_more_however_often_the_key_is_pres
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     let text = "Shorten the introduction [sim:seconds=50] [sim:fail]";
     let key = dashboard.send_accepted_job(text).await;
-    dashboard.until("the failure", |dashboard| dashboard.status(key) == Some(Status::Failed)).await;
+    dashboard.wait_until("the failure", |dashboard| dashboard.status(key) == Some(Status::Failed)).await;
     dashboard.press_chars("n");
     dashboard.press_chars("An unsent draft");
     dashboard.press_key(KeyCode::Esc);
     dashboard.assert_shows("Press t to retry");
     dashboard.press_chars("tt");
-    dashboard.until("the second job", |_| sim.requests(Operation::Create) == 2).await;
-    dashboard.until("the selection of the new job", |dashboard| dashboard.selected_job().key != key).await;
+    dashboard.wait_until("the second job", |_| sim.requests(Operation::Create) == 2).await;
+    dashboard.wait_until("the selection of the new job", |dashboard| dashboard.selected_job().key != key).await;
     let new = dashboard.selected_job().key;
     dashboard.press_chars("t");
     dashboard
-        .until("the job that is done", |dashboard| {
+        .wait_until("the job that is done", |dashboard| {
             dashboard.app.jobs.get(key).is_some_and(|row| row.group() == JobGroup::Done)
         })
         .await;
-    dashboard.until("the second failure", |dashboard| dashboard.status(new) == Some(Status::Failed)).await;
+    dashboard.wait_until("the second failure", |dashboard| dashboard.status(new) == Some(Status::Failed)).await;
     assert_eq!((sim.requests(Operation::Create), sim.carried_out(Operation::Create)), (2, 2));
     assert_eq!(sim.received_prompts().last().map(|(_, sent)| sent.as_str()), Some(text));
     assert_eq!(dashboard.app.draft(DraftTarget::NewJob), Some("An unsent draft"));

@@ -77,7 +77,7 @@ fn has_config_file(folder: &Path) -> bool {
 
 /// Waits until the welcome page asks for confirmation, and returns its question.
 async fn until_confirmation(dashboard: &mut DashboardFixture) -> String {
-    dashboard.until("a question", |dashboard| dashboard.app.top::<ConfirmDialog>().is_some()).await;
+    dashboard.wait_until("a question", |dashboard| dashboard.app.top::<ConfirmDialog>().is_some()).await;
     dashboard.app.top::<ConfirmDialog>().expect("a question").text.clone()
 }
 
@@ -96,7 +96,7 @@ async fn a_valid_api_key_is_tested_with_one_request_saved_and_used() {
     for _ in ["to the button", "save"] {
         dashboard.press_key(KeyCode::Enter);
     }
-    dashboard.until("the dashboard", has_started).await;
+    dashboard.wait_until("the dashboard", has_started).await;
     assert_eq!(sim.requests(Operation::Get), 1);
     assert_eq!(
         sim.requests(Operation::Views) + sim.requests(Operation::Create),
@@ -135,7 +135,7 @@ async fn after_a_rejected_api_key_the_user_is_asked_and_the_typed_values_stay() 
     dashboard.press_ctrl('u');
     dashboard.paste(sim.api_key());
     dashboard.press_ctrl('s');
-    dashboard.until("the dashboard", has_started).await;
+    dashboard.wait_until("the dashboard", has_started).await;
     assert_eq!(sim.requests(Operation::Get), 2);
 }
 
@@ -151,7 +151,7 @@ async fn an_unknown_project_is_saved_after_confirmation() {
         "{question}"
     );
     dashboard.press_chars("y");
-    dashboard.until("the dashboard", has_started).await;
+    dashboard.wait_until("the dashboard", has_started).await;
     assert_eq!(written_settings(folder.path()).scope.project, "other-docs");
 }
 
@@ -167,7 +167,7 @@ async fn if_the_service_is_unreachable_the_settings_can_still_be_saved() {
         "{question}"
     );
     dashboard.press_chars("y");
-    dashboard.until("the dashboard", has_started).await;
+    dashboard.wait_until("the dashboard", has_started).await;
     assert!(has_config_file(folder.path()));
 }
 
@@ -176,10 +176,10 @@ async fn testing_the_api_key_writes_no_configuration_file() {
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     let mut dashboard = open_filled_welcome(folder.path(), &sim);
     dashboard.press_ctrl('t');
-    dashboard.until_shown("✓ The key works").await;
+    dashboard.wait_until_shown("✓ The key works").await;
     set_faults(&sim, &["get=503"]);
     dashboard.press_ctrl('t');
-    dashboard.until_shown("! The service failed (503").await;
+    dashboard.wait_until_shown("! The service failed (503").await;
     assert!(!has_config_file(folder.path()) && dashboard.app.top::<Welcome>().is_some());
 }
 
@@ -188,10 +188,10 @@ async fn after_the_key_test_is_cancelled_its_response_causes_no_configuration_fi
     let (sim, folder) = (start_sim(&["get=latency-150"]).await, create_folder());
     let mut dashboard = open_filled_welcome(folder.path(), &sim);
     dashboard.press_ctrl('s');
-    dashboard.until_shown("Testing the key (one request)…").await;
+    dashboard.wait_until_shown("Testing the key (one request)…").await;
     dashboard.press_key(KeyCode::Esc);
     dashboard.assert_shows("Cancelled. Nothing was saved.");
-    dashboard.until("the request at the service", |_| sim.requests(Operation::Get) == 1).await;
+    dashboard.wait_until("the request at the service", |_| sim.requests(Operation::Get) == 1).await;
     dashboard.run_for(Duration::from_millis(400)).await;
     assert!(!has_config_file(folder.path()) && !has_started(&dashboard));
     dashboard.assert_shows("Cancelled. Nothing was saved.");
@@ -210,7 +210,7 @@ async fn a_profile_is_added_to_an_existing_configuration_file_after_confirmation
     dashboard.press_ctrl('s');
     assert!(until_confirmation(&mut dashboard).await.contains("Add the profile default?"));
     dashboard.press_chars("y");
-    dashboard.until("the dashboard", has_started).await;
+    dashboard.wait_until("the dashboard", has_started).await;
     let text = std::fs::read_to_string(folder.path().join("config.toml")).expect("there");
     assert!(text.starts_with("# mine\n[ui]\nascii = true # really\n"), "{text}");
     assert_eq!(written_settings(folder.path()).scope.project, sim.project());
@@ -232,7 +232,7 @@ async fn adding_a_project_to_a_profile_keeps_its_api_key_source() {
     dashboard.press_ctrl('s');
     assert!(until_confirmation(&mut dashboard).await.contains("already has a profile docs. Update it?"));
     dashboard.press_chars("y");
-    dashboard.until("the dashboard", has_started).await;
+    dashboard.wait_until("the dashboard", has_started).await;
     let text = std::fs::read_to_string(folder.path().join("config.toml")).expect("there");
     assert!(text.contains("api_key_file = \"key\" # mine"), "{text}");
     assert_eq!(written_settings(folder.path()).scope.project, sim.project());
@@ -253,7 +253,7 @@ async fn a_failing_api_key_command_can_be_saved_and_the_welcome_page_stays_open(
         "{question}"
     );
     dashboard.press_chars("y");
-    dashboard.until_shown("The dashboard starts once the key can be read").await;
+    dashboard.wait_until_shown("The dashboard starts once the key can be read").await;
     assert!(matches!(written_settings(folder.path()).key, KeySource::Command(words) if words == ["false"]));
     assert!(!has_started(&dashboard));
 }
@@ -267,9 +267,9 @@ async fn if_the_environment_variable_of_the_key_is_unset_no_request_is_sent() {
     }
     dashboard.press_chars("my-docs");
     dashboard.press_ctrl('t');
-    dashboard.until_shown("DOCDECK_API_KEY is not set in this shell, so").await;
+    dashboard.wait_until_shown("DOCDECK_API_KEY is not set in this shell, so").await;
     dashboard.press_ctrl('s');
-    dashboard.until_shown("Set DOCDECK_API_KEY in your shell").await;
+    dashboard.wait_until_shown("Set DOCDECK_API_KEY in your shell").await;
     assert!(has_config_file(folder.path()) && !has_started(&dashboard));
 }
 
@@ -318,7 +318,7 @@ async fn values_that_docdeck_rejects_cannot_be_saved() {
     let mut dashboard = open_welcome(folder.path());
     fill_form(&mut dashboard, sim.api_key(), sim.project(), "http://docs.example.com");
     dashboard.press_ctrl('s');
-    dashboard.until_shown("would send the key unencrypted to docs.example.com").await;
+    dashboard.wait_until_shown("would send the key unencrypted to docs.example.com").await;
     assert!(dashboard.app.top::<Welcome>().is_some() && !has_config_file(folder.path()));
     let key = folder.path().join("key");
     std::fs::write(&key, sim.api_key()).expect("written");
@@ -328,7 +328,7 @@ async fn values_that_docdeck_rejects_cannot_be_saved() {
     dashboard.press_key(KeyCode::Enter);
     dashboard.press_chars(sim.project());
     dashboard.press_ctrl('s');
-    dashboard.until_shown("Other users can read").await;
+    dashboard.wait_until_shown("Other users can read").await;
     assert!(dashboard.app.top::<Welcome>().is_some() && !has_config_file(folder.path()));
     assert_eq!(sim.requests(Operation::Get), 0);
     // The file is now private, so another attempt can read the key.

@@ -14,9 +14,13 @@ async fn a_job_submitted_in_one_dashboard_appears_in_the_other_and_only_one_poll
     let mut two = DashboardFixture::start(&sim, folder.path()).await;
     one.send_accepted_job("Shared work [sim:seconds=50] [sim:pr]").await;
     // A dashboard checks the database for changes once a second. The second second allows for a busy machine.
-    assert!(two.within(Duration::from_secs(2), |dashboard| dashboard.shows("Shared work")).await, "{}", two.screen());
-    two.until_shown("Needs you 1").await;
-    one.until_shown("Needs you 1").await;
+    assert!(
+        two.holds_within(Duration::from_secs(2), |dashboard| dashboard.shows("Shared work")).await,
+        "{}",
+        two.screen()
+    );
+    two.wait_until_shown("Needs you 1").await;
+    one.wait_until_shown("Needs you 1").await;
     // If the second dashboard also polled the job, it would have sent its request by now.
     two.run_for(Duration::from_millis(500)).await;
     assert_eq!((sim.requests(Operation::Create), sim.requests(Operation::Get)), (1, 1));
@@ -38,7 +42,7 @@ async fn a_prefetched_thread_is_updated_after_another_dashboard_changed_it() {
     for n in 1..=4 {
         one.send_accepted_job(&format!("Job {n} [sim:seconds=1] [sim:pr]")).await;
     }
-    one.until_shown("Needs you 4").await;
+    one.wait_until_shown("Needs you 4").await;
     let mut two = DashboardFixture::start(&sim, folder.path()).await;
     let mut visited = vec![two.selected_job().key];
     // Moves the selection until a thread is shown that was prefetched.
@@ -62,12 +66,12 @@ async fn a_prefetched_thread_is_updated_after_another_dashboard_changed_it() {
     one.press_chars("f");
     one.press_chars("Also the redirects [sim:seconds=1]");
     one.press_ctrl('s');
-    one.until("a second prompt", |dashboard| dashboard.app.dialogs.is_empty()).await;
+    one.wait_until("a second prompt", |dashboard| dashboard.app.dialogs.is_empty()).await;
     let was = two.app.jobs.get(job).expect("a row").revision;
-    two.until("its new revision", |dashboard| dashboard.app.jobs.get(job).expect("a row").revision > was).await;
+    two.wait_until("its new revision", |dashboard| dashboard.app.jobs.get(job).expect("a row").revision > was).await;
     two.app.jobs.select(job);
     two.press_chars("k");
     two.press_chars("j");
     assert_eq!(two.selected_job().key, job);
-    two.until_shown("Also the redirects").await;
+    two.wait_until_shown("Also the redirects").await;
 }

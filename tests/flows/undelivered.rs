@@ -21,17 +21,17 @@ async fn a_prompt_that_was_not_sent_can_be_resent_without_a_second_copy() {
     scope.base_url = format!("http://127.0.0.1:{port}");
     let mut dashboard = DashboardFixture::start_with_scope(scope, other_sim.api_key(), folder.path()).await;
     dashboard.send_new("Try me");
-    dashboard.until_shown("Not sent: “Try me”.").await;
+    dashboard.wait_until_shown("Not sent: “Try me”.").await;
     assert!(dashboard.app.dialogs.is_empty(), "the editor is closed");
     let before = dashboard.only_prompt().await;
     assert_eq!(before.delivery.kind(), DeliveryKind::NotSent);
     // The service becomes available on the reserved port.
     let sim = start_sim_on_port(port, &[]).await;
-    dashboard.until("its thread", |dashboard| dashboard.app.detail.undelivered().is_some()).await;
+    dashboard.wait_until("its thread", |dashboard| dashboard.app.detail.undelivered().is_some()).await;
     dashboard.press_chars("!e");
     dashboard.assert_shows("Try me");
     dashboard.press_ctrl('s');
-    dashboard.until("the job's id", |dashboard| dashboard.selected_job().id.is_some()).await;
+    dashboard.wait_until("the job's id", |dashboard| dashboard.selected_job().id.is_some()).await;
     let after = dashboard.only_prompt().await;
     assert_eq!((after.id, after.delivery), (before.id, Delivery::Accepted));
     assert_eq!((sim.requests(Operation::Create), sim.carried_out(Operation::Create)), (1, 1));
@@ -42,22 +42,22 @@ async fn a_rejected_prompt_is_shown_with_the_services_message_and_can_be_edited_
     let (sim, folder) = (start_sim(&["create=400"]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.send_new("Wrong");
-    dashboard.until_shown("Rejected: “Wrong”.").await;
+    dashboard.wait_until_shown("Rejected: “Wrong”.").await;
     let prompt = dashboard.only_prompt().await;
     let Delivery::Rejected(reason) = &prompt.delivery else { panic!("{prompt:?}") };
     dashboard.assert_shows(reason.as_str().split(['.', ':']).next().expect("a first part"));
     assert_eq!(sim.carried_out(Operation::Create), 0);
     set_faults(&sim, &[]);
     // The thread may be shown before the list knows about the response.
-    dashboard.until_shown("        ! rejected").await;
-    dashboard.until_shown("Needs you 1").await;
+    dashboard.wait_until_shown("        ! rejected").await;
+    dashboard.wait_until_shown("Needs you 1").await;
     dashboard.press_chars("!e");
     dashboard
         .assert_shows(&format!("Last attempt: {}", reason.as_str().split(['.', ':']).next().expect("a first part")));
     dashboard.press_chars(" no more");
     dashboard.press_ctrl('s');
-    dashboard.until("acceptance", |_| !sim.received_prompts().is_empty()).await;
-    dashboard.until_shown("Started: Wrong no more").await;
+    dashboard.wait_until("acceptance", |_| !sim.received_prompts().is_empty()).await;
+    dashboard.wait_until_shown("Started: Wrong no more").await;
     let after = dashboard.only_prompt().await;
     assert_eq!((after.id, after.text.as_str(), after.delivery), (prompt.id, "Wrong no more", Delivery::Accepted));
     assert_eq!((sim.requests(Operation::Create), sim.received_prompts().len()), (2, 1));
@@ -69,8 +69,8 @@ async fn changes_to_a_rejected_prompt_are_saved_when_its_editor_is_closed() {
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.send_new("Wrong");
     // The thread may be shown before the list knows about the response.
-    dashboard.until_shown("        ! rejected").await;
-    dashboard.until_shown("Needs you 1").await;
+    dashboard.wait_until_shown("        ! rejected").await;
+    dashboard.wait_until_shown("Needs you 1").await;
     set_faults(&sim, &[]);
     dashboard.press_chars("!");
     dashboard.assert_shows("The service rejected it. Nothing was started.");
@@ -78,7 +78,7 @@ async fn changes_to_a_rejected_prompt_are_saved_when_its_editor_is_closed() {
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("!e right");
     dashboard.press_ctrl('s');
-    dashboard.until("acceptance", |_| !sim.received_prompts().is_empty()).await;
+    dashboard.wait_until("acceptance", |_| !sim.received_prompts().is_empty()).await;
     assert_eq!(sim.received_prompts().first().map(|(_, text)| text.clone()), Some("Wrong now right".to_owned()));
 }
 
@@ -87,11 +87,11 @@ async fn after_a_429_a_prompt_waits_and_is_then_sent_automatically_once() {
     let (sim, folder) = (start_sim(&["create=429-1"]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.send_new("Wait for me [sim:seconds=6000]");
-    dashboard.until_shown("new jobs: limit reached, next request in").await;
-    dashboard.until_shown("Queued 1").await;
+    dashboard.wait_until_shown("new jobs: limit reached, next request in").await;
+    dashboard.wait_until_shown("Queued 1").await;
     assert_eq!(sim.carried_out(Operation::Create), 0);
     set_faults(&sim, &[]);
-    dashboard.until_shown("◐ started").await;
+    dashboard.wait_until_shown("◐ started").await;
     assert_eq!(dashboard.only_prompt().await.delivery, Delivery::Accepted);
     // On a busy computer, the wait of one second may end before the fault is removed. Then another 429 follows.
     assert!(sim.requests(Operation::Create) >= 2);

@@ -12,7 +12,7 @@ async fn start_on_views_screen(folder: &tempfile::TempDir) -> (Sim, DashboardFix
     let sim = start_sim(&[]).await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("2");
-    dashboard.until_shown("rows 1–50").await;
+    dashboard.wait_until_shown("rows 1–50").await;
     (sim, dashboard)
 }
 
@@ -31,7 +31,7 @@ fn type_value(dashboard: &mut DashboardFixture, text: &str) {
 async fn the_views_screen_sends_one_request_at_the_first_visit_and_none_later() {
     let folder = create_folder();
     let (sim, mut dashboard) = start_on_views_screen(&folder).await;
-    dashboard.until_shown("analytics 1/100").await;
+    dashboard.wait_until_shown("analytics 1/100").await;
     for shown in ["UTC, 7 days, so far", "[7d]", "as of"] {
         dashboard.assert_shows(shown);
     }
@@ -41,10 +41,10 @@ async fn the_views_screen_sends_one_request_at_the_first_visit_and_none_later() 
     // After a restart, the cached rows are shown without a request.
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("2");
-    dashboard.until_shown("rows 1–50").await;
+    dashboard.wait_until_shown("rows 1–50").await;
     assert_eq!(sim.requests(Operation::Views), 1);
     dashboard.press_chars("r");
-    dashboard.until("a second request", |_| sim.requests(Operation::Views) == 2).await;
+    dashboard.wait_until("a second request", |_| sim.requests(Operation::Views) == 2).await;
 }
 
 #[tokio::test]
@@ -54,7 +54,7 @@ async fn a_shortcut_changes_the_range_and_a_cached_range_costs_no_request() {
     for (range, days) in [("[30d]", "UTC, 30 days"), ("[90d]", "UTC, 90 days")] {
         dashboard.press_chars("d");
         dashboard
-            .until(range, |dashboard| {
+            .wait_until(range, |dashboard| {
                 dashboard.shows(range) && dashboard.shows(days) && dashboard.app.views.is_current()
             })
             .await;
@@ -62,14 +62,14 @@ async fn a_shortcut_changes_the_range_and_a_cached_range_costs_no_request() {
     dashboard.press_chars("D7d");
     dashboard.press_key(KeyCode::Enter);
     dashboard
-        .until("7d", |dashboard| {
+        .wait_until("7d", |dashboard| {
             dashboard.shows("[7d]") && dashboard.shows("UTC, 7 days") && dashboard.app.views.is_current()
         })
         .await;
     assert_eq!(sim.requests(Operation::Views), 3, "the range 7d was cached");
     dashboard.press_chars("[");
     dashboard
-        .until("the previous period", |dashboard| dashboard.shows("[custom]") && dashboard.app.views.is_current())
+        .wait_until("the previous period", |dashboard| dashboard.shows("[custom]") && dashboard.app.views.is_current())
         .await;
     assert!(!dashboard.shows("UTC, 7 days, so far"));
     assert_eq!(sim.requests(Operation::Views), 4);
@@ -80,15 +80,15 @@ async fn arrow_keys_turn_pages_up_to_the_last_page() {
     let folder = create_folder();
     let (sim, mut dashboard) = start_on_views_screen(&folder).await;
     dashboard.press_key(KeyCode::Right);
-    dashboard.until_shown("rows 51–100").await;
+    dashboard.wait_until_shown("rows 51–100").await;
     dashboard.press_key(KeyCode::Right);
-    dashboard.until_shown("rows 101–").await;
+    dashboard.wait_until_shown("rows 101–").await;
     dashboard.press_key(KeyCode::Right);
-    dashboard.until("rest", |dashboard| !dashboard.app.views.load().is_loading()).await;
+    dashboard.wait_until("rest", |dashboard| !dashboard.app.views.load().is_loading()).await;
     dashboard.assert_shows("rows 101–");
     assert_eq!(sim.requests(Operation::Views), 3);
     dashboard.press_key(KeyCode::Left);
-    dashboard.until_shown("rows 51–100").await;
+    dashboard.wait_until_shown("rows 51–100").await;
     assert_eq!(sim.requests(Operation::Views), 3, "page 2 was cached");
 }
 
@@ -99,14 +99,14 @@ async fn a_failure_keeps_the_old_rows_with_their_age() {
     let rows = dashboard.app.views.rows().to_vec();
     set_faults(&sim, &["views=500"]);
     dashboard.press_chars("r");
-    dashboard.until("the failure", |dashboard| dashboard.app.views.load().failure().is_some()).await;
+    dashboard.wait_until("the failure", |dashboard| dashboard.app.views.load().failure().is_some()).await;
     assert_eq!(dashboard.app.views.rows(), rows);
     dashboard.assert_shows("as of");
     dashboard.assert_shows("1 of 50");
     set_faults(&sim, &[]);
     dashboard.press_chars("r");
     dashboard
-        .until("an answer", |dashboard| {
+        .wait_until("an answer", |dashboard| {
             dashboard.app.views.load().failure().is_none() && dashboard.app.views.is_current()
         })
         .await;
@@ -123,13 +123,13 @@ async fn a_custom_range_can_be_typed_and_a_range_without_views_is_reported() {
     let words = day.format("%-d %b %Y").to_string();
     let is_shown =
         |dashboard: &DashboardFixture| dashboard.shows(&format!("  {words} UTC")) && dashboard.app.views.is_current();
-    dashboard.until("one day", is_shown).await;
+    dashboard.wait_until("one day", is_shown).await;
     dashboard.assert_shows("[custom]");
     dashboard.assert_shows(&words);
     let (from, to) = (today - chrono::TimeDelta::days(900), today - chrono::TimeDelta::days(890));
     dashboard.press_chars(&format!("D{from} {to}"));
     dashboard.press_key(KeyCode::Enter);
-    dashboard.until_shown("No page was viewed in this range.").await;
+    dashboard.wait_until_shown("No page was viewed in this range.").await;
     assert_eq!(sim.requests(Operation::Views), 3);
 }
 
@@ -139,13 +139,13 @@ async fn the_user_can_jump_to_a_page_and_choose_the_number_of_rows() {
     let (sim, mut dashboard) = start_on_views_screen(&folder).await;
     dashboard.press_chars("p");
     type_value(&mut dashboard, "2");
-    dashboard.until_shown("rows 51–100").await;
+    dashboard.wait_until_shown("rows 51–100").await;
     dashboard.press_chars("L");
     type_value(&mut dashboard, "25");
-    dashboard.until_shown("rows 51–75").await;
+    dashboard.wait_until_shown("rows 51–75").await;
     dashboard.press_chars("p");
     type_value(&mut dashboard, "99");
-    dashboard.until_shown("No rows here: ← goes back.").await;
+    dashboard.wait_until_shown("No rows here: ← goes back.").await;
     assert_eq!(sim.requests(Operation::Views), 4);
 }
 
@@ -154,12 +154,12 @@ async fn after_a_429_the_retry_time_is_shown_and_no_request_is_sent_before_it() 
     let (sim, folder) = (start_sim(&["views=429-600"]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("2");
-    dashboard.until_shown("Not loaded.").await;
-    dashboard.until_shown("analytics: limit reached, next request in").await;
+    dashboard.wait_until_shown("Not loaded.").await;
+    dashboard.wait_until_shown("analytics: limit reached, next request in").await;
     dashboard.assert_shows("Try again in 10 min.");
     set_faults(&sim, &[]);
     dashboard.press_chars("r");
-    dashboard.until("the second failure", |dashboard| !dashboard.app.views.load().is_loading()).await;
+    dashboard.wait_until("the second failure", |dashboard| !dashboard.app.views.load().is_loading()).await;
     dashboard.assert_shows("so no request was made. Try again in 10m, at");
     assert_eq!(sim.requests(Operation::Views), 1);
 }

@@ -1,7 +1,7 @@
 //! Tests of loading all pages of a range (its cost, what stops it, and where it continues), of comparisons, and of the
 //! trend.
 
-use crate::support::dashboard::{DashboardFixture, exports_in};
+use crate::support::dashboard::{DashboardFixture, export_folder_in};
 use crate::support::{create_folder, set_faults};
 use chrono::TimeDelta;
 use crossterm::event::KeyCode;
@@ -40,7 +40,7 @@ fn is_complete(dashboard: &DashboardFixture) -> bool {
 async fn select_final_week(dashboard: &mut DashboardFixture) {
     dashboard.press_chars("2[[");
     dashboard
-        .until("the week before the last", |dashboard| {
+        .wait_until("the week before the last", |dashboard| {
             dashboard.app.views.is_current() && !dashboard.app.views.load().is_loading() && dashboard.shows("as of")
         })
         .await;
@@ -55,13 +55,13 @@ async fn start_with_final_week(sim: &Sim, folder: &tempfile::TempDir) -> Dashboa
 /// Presses the key, waits until the cost is shown, and confirms it.
 async fn confirm_cost(dashboard: &mut DashboardFixture, key: &str, cost: &str) {
     dashboard.press_chars(key);
-    dashboard.until_shown(cost).await;
+    dashboard.wait_until_shown(cost).await;
     dashboard.press_chars("y");
 }
 
 async fn load_all(dashboard: &mut DashboardFixture) {
     confirm_cost(dashboard, "a", "Load all pages of").await;
-    dashboard.until("all pages", is_complete).await;
+    dashboard.wait_until("all pages", is_complete).await;
 }
 
 /// Returns the number of responses that the running load has received.
@@ -73,7 +73,7 @@ fn response_count(dashboard: &DashboardFixture) -> u32 {
 async fn load_partly(sim: &Sim, dashboard: &mut DashboardFixture, min_responses: u32) {
     set_faults(sim, &["views=latency-250"]);
     confirm_cost(dashboard, "a", "Load all pages of").await;
-    dashboard.until("half of it", |dashboard| response_count(dashboard) >= min_responses).await;
+    dashboard.wait_until("half of it", |dashboard| response_count(dashboard) >= min_responses).await;
 }
 
 fn is_idle(dashboard: &DashboardFixture) -> bool {
@@ -86,7 +86,7 @@ async fn loading_all_pages_costs_the_confirmed_requests_once() {
     let mut dashboard = start_with_final_week(&sim, &folder).await;
     assert_eq!(view_requests(&sim), 1, "ranges that were selected only briefly are not requested");
     dashboard.press_chars("a");
-    dashboard.until_shown("of the views).").await;
+    dashboard.wait_until_shown("of the views).").await;
     dashboard.press_chars("n");
     assert_eq!(view_requests(&sim), 1);
     load_all(&mut dashboard).await;
@@ -100,10 +100,12 @@ async fn loading_all_pages_costs_the_confirmed_requests_once() {
     // Returning from another range shows the report again without a request.
     dashboard.press_chars("]");
     dashboard
-        .until("the week after", |dashboard| dashboard.app.views.is_current() && listed_report(dashboard).is_none())
+        .wait_until("the week after", |dashboard| {
+            dashboard.app.views.is_current() && listed_report(dashboard).is_none()
+        })
         .await;
     dashboard.press_chars("[");
-    dashboard.until("the report again", is_complete).await;
+    dashboard.wait_until("the report again", is_complete).await;
     assert_eq!(view_requests(&sim), 2 + REQUESTS_FOR_ALL);
     dashboard.terminate().await;
     let dashboard = start_with_final_week(&sim, &folder).await;
@@ -119,11 +121,13 @@ async fn site_with_rows(rows: u32) -> Sim {
         let mut dashboard = start_with_final_week(&sim, &folder).await;
         dashboard.press_chars("a");
         dashboard
-            .until("the cost or all pages", |dashboard| is_complete(dashboard) || !dashboard.app.dialogs.is_empty())
+            .wait_until("the cost or all pages", |dashboard| {
+                is_complete(dashboard) || !dashboard.app.dialogs.is_empty()
+            })
             .await;
         if !is_complete(&dashboard) {
             dashboard.press_chars("y");
-            dashboard.until("all pages", is_complete).await;
+            dashboard.wait_until("all pages", is_complete).await;
         }
         let found = u32::try_from(listed_report(&dashboard).expect("a report").rows.len()).expect("few");
         dashboard.terminate().await;
@@ -144,12 +148,14 @@ async fn a_site_of_any_size_loads_completely_and_asks_only_if_requests_are_neede
         let mut dashboard = start_with_final_week(&sim, &folder).await;
         dashboard.press_chars("a");
         dashboard
-            .until("the cost or all pages", |dashboard| is_complete(dashboard) || !dashboard.app.dialogs.is_empty())
+            .wait_until("the cost or all pages", |dashboard| {
+                is_complete(dashboard) || !dashboard.app.dialogs.is_empty()
+            })
             .await;
         assert_eq!(!dashboard.app.dialogs.is_empty(), needs_confirmation, "{rows}");
         if needs_confirmation {
             dashboard.press_chars("y");
-            dashboard.until("all pages", is_complete).await;
+            dashboard.wait_until("all pages", is_complete).await;
         }
         let listed = listed_report(&dashboard).expect("a report");
         assert_eq!((listed.rows.len(), listed.duplicates, listed.complete), (rows as usize, 0, true));
@@ -168,16 +174,16 @@ async fn rows_that_appear_in_two_responses_are_listed_once() {
     sim.advance(TimeDelta::days(-4));
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("2");
-    dashboard.until_shown("rows 1–50").await;
+    dashboard.wait_until_shown("rows 1–50").await;
     load_partly(&sim, &mut dashboard, 1).await;
     for received in 1..=4 {
         dashboard
-            .until("one more answer", |dashboard| response_count(dashboard) >= received || is_complete(dashboard))
+            .wait_until("one more answer", |dashboard| response_count(dashboard) >= received || is_complete(dashboard))
             .await;
         sim.advance(TimeDelta::days(1));
     }
     set_faults(&sim, &[]);
-    dashboard.until("all pages", is_complete).await;
+    dashboard.wait_until("all pages", is_complete).await;
     let listed = listed_report(&dashboard).expect("a report");
     assert!(listed.duplicates > 0, "none moved");
     let paths: std::collections::HashSet<&str> = listed.rows.iter().map(|row| row.path.as_str()).collect();
@@ -190,7 +196,7 @@ async fn after_a_429_during_a_load_the_next_load_continues_where_it_stopped() {
     let mut dashboard = start_with_final_week(&sim, &folder).await;
     load_partly(&sim, &mut dashboard, 2).await;
     set_faults(&sim, &["views=429-2"]);
-    dashboard.until("the end of the load", is_idle).await;
+    dashboard.wait_until("the end of the load", is_idle).await;
     let kept = listed_report(&dashboard).expect("what came").responses;
     assert!(kept >= 2 && u64::from(kept) < REQUESTS_FOR_ALL, "{kept}");
     dashboard.assert_shows("press a to resume");
@@ -199,7 +205,7 @@ async fn after_a_429_during_a_load_the_next_load_continues_where_it_stopped() {
     assert_eq!(so_far, 1 + u64::from(kept) + 1);
     set_faults(&sim, &[]);
     dashboard
-        .until("the limit in the ledger", |dashboard| dashboard.app.budget(Quota::Views).requests_left() == 0)
+        .wait_until("the limit in the ledger", |dashboard| dashboard.app.budget(Quota::Views).requests_left() == 0)
         .await;
     dashboard.press_chars("a");
     dashboard.assert_shows("No analytics requests are left this hour; the next one is free in");
@@ -208,10 +214,12 @@ async fn after_a_429_during_a_load_the_next_load_continues_where_it_stopped() {
     // refused for this reason makes no request, and is started again.
     while !is_complete(&dashboard) {
         dashboard
-            .until("requests to be possible again", |dashboard| dashboard.app.budget(Quota::Views).requests_left() > 0)
+            .wait_until("requests to be possible again", |dashboard| {
+                dashboard.app.budget(Quota::Views).requests_left() > 0
+            })
             .await;
         confirm_cost(&mut dashboard, "a", "continuing after").await;
-        dashboard.until("the end of the load", is_idle).await;
+        dashboard.wait_until("the end of the load", is_idle).await;
     }
     assert_eq!(view_requests(&sim), so_far + REQUESTS_FOR_ALL - u64::from(kept));
 }
@@ -224,14 +232,14 @@ async fn esc_stops_a_load_whose_rows_are_listed_and_which_can_be_continued() {
     dashboard.assert_shows("of views");
     dashboard.assert_shows("Esc stops");
     dashboard.press_key(KeyCode::Esc);
-    dashboard.until("the end of the load", is_idle).await;
+    dashboard.wait_until("the end of the load", is_idle).await;
     let kept = listed_report(&dashboard).expect("what came");
     let (rows, responses) = (kept.rows.len(), u64::from(kept.responses));
     assert!(!kept.complete && rows >= 500);
     assert_eq!(view_requests(&sim), 1 + responses);
     set_faults(&sim, &[]);
     confirm_cost(&mut dashboard, "a", "continuing after").await;
-    dashboard.until("all pages", is_complete).await;
+    dashboard.wait_until("all pages", is_complete).await;
     assert!(listed_report(&dashboard).expect("all").rows.len() > rows);
     assert_eq!(view_requests(&sim), 1 + REQUESTS_FOR_ALL);
 }
@@ -244,11 +252,11 @@ async fn after_a_crash_during_a_load_the_partial_report_is_shown_and_can_be_cont
     dashboard.crash().await;
     set_faults(&sim, &[]);
     let mut dashboard = start_with_final_week(&sim, &folder).await;
-    dashboard.until_shown("! partial: ").await;
+    dashboard.wait_until_shown("! partial: ").await;
     assert!(listed_report(&dashboard).expect("what came").rows.len() >= 500, "all loaded rows are listed");
     let before = view_requests(&sim);
     confirm_cost(&mut dashboard, "a", "continuing after").await;
-    dashboard.until("all pages", is_complete).await;
+    dashboard.wait_until("all pages", is_complete).await;
     assert!(view_requests(&sim) <= before + REQUESTS_FOR_ALL - 2, "cached answers are not requested again");
     let listed = listed_report(&dashboard).expect("all");
     assert_eq!(listed.totals.total.value(), Some(listed.sums().total));
@@ -260,15 +268,17 @@ async fn a_load_continues_while_another_screen_or_range_is_shown() {
     let mut dashboard = start_with_final_week(&sim, &folder).await;
     load_partly(&sim, &mut dashboard, 1).await;
     dashboard.press_chars("]1");
-    dashboard.until("the end of the load", is_idle).await;
+    dashboard.wait_until("the end of the load", is_idle).await;
     dashboard.assert_shows("are loaded: ");
     set_faults(&sim, &[]);
     dashboard.press_chars("2");
     dashboard
-        .until("the other range", |dashboard| dashboard.app.views.is_current() && listed_report(dashboard).is_none())
+        .wait_until("the other range", |dashboard| {
+            dashboard.app.views.is_current() && listed_report(dashboard).is_none()
+        })
         .await;
     dashboard.press_chars("[");
-    dashboard.until("all of the first", is_complete).await;
+    dashboard.wait_until("all of the first", is_complete).await;
     assert_eq!(view_requests(&sim), 2 + REQUESTS_FOR_ALL);
 }
 
@@ -277,7 +287,7 @@ async fn comparing_the_same_two_weeks_again_costs_no_request() {
     let (sim, folder) = (start_site(1200).await, create_folder());
     let mut dashboard = start_with_final_week(&sim, &folder).await;
     confirm_cost(&mut dashboard, "c", "About 6").await;
-    dashboard.until("a comparison", |dashboard| dashboard.app.views.is_comparing()).await;
+    dashboard.wait_until("a comparison", |dashboard| dashboard.app.views.is_comparing()).await;
     let cost = view_requests(&sim);
     assert!((1 + 2 * REQUESTS_FOR_ALL - 1..=1 + 2 * REQUESTS_FOR_ALL).contains(&cost), "{cost}");
     dashboard.assert_shows(" vs ");
@@ -288,18 +298,18 @@ async fn comparing_the_same_two_weeks_again_costs_no_request() {
     assert!(!movers.gained.is_empty() && !movers.lost.is_empty());
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("c");
-    dashboard.until("no comparison", |dashboard| !dashboard.app.views.is_comparing()).await;
+    dashboard.wait_until("no comparison", |dashboard| !dashboard.app.views.is_comparing()).await;
     dashboard.press_chars("c");
-    dashboard.until("a comparison again", |dashboard| dashboard.app.views.is_comparing()).await;
+    dashboard.wait_until("a comparison again", |dashboard| dashboard.app.views.is_comparing()).await;
     // The previous week is also cached. The week before it is not, so the comparison ends.
     dashboard.press_chars("[");
-    dashboard.until_shown("No longer compared").await;
+    dashboard.wait_until_shown("No longer compared").await;
     assert!(is_complete(&dashboard));
     assert_eq!(view_requests(&sim), cost);
     dashboard.terminate().await;
     let mut dashboard = start_with_final_week(&sim, &folder).await;
     dashboard.press_chars("c");
-    dashboard.until("a comparison after a restart", |dashboard| dashboard.app.views.is_comparing()).await;
+    dashboard.wait_until("a comparison after a restart", |dashboard| dashboard.app.views.is_comparing()).await;
     assert_eq!(view_requests(&sim), cost);
 }
 
@@ -308,10 +318,10 @@ async fn a_week_up_to_today_is_compared_by_complete_days_with_the_same_numbers_e
     let (sim, folder) = (start_site(600).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("2");
-    dashboard.until_shown("rows 1–50").await;
+    dashboard.wait_until_shown("rows 1–50").await;
     let week = dashboard.app.views.query().range;
     confirm_cost(&mut dashboard, "c", "Load all pages of").await;
-    dashboard.until("a comparison", |dashboard| dashboard.app.views.is_comparing() && is_idle(dashboard)).await;
+    dashboard.wait_until("a comparison", |dashboard| dashboard.app.views.is_comparing() && is_idle(dashboard)).await;
     let cost = view_requests(&sim);
     dashboard.assert_shows(" complete days, ");
     let comparison = dashboard.app.views.table.comparison().expect("two reports").clone();
@@ -355,7 +365,7 @@ async fn a_week_up_to_today_is_compared_by_complete_days_with_the_same_numbers_e
     assert!(!shown.is_empty() && shown.len() < listed.len());
     dashboard.press_chars("e");
     dashboard.press_key(KeyCode::Enter);
-    dashboard.until_shown("written to").await;
+    dashboard.wait_until_shown("written to").await;
     let name = format!(
         "docdeck-views-{}_{}-vs-{}_{}-filtered.csv",
         week.from(),
@@ -363,7 +373,7 @@ async fn a_week_up_to_today_is_compared_by_complete_days_with_the_same_numbers_e
         ranges.before.from(),
         ranges.before.to()
     );
-    let text = std::fs::read_to_string(exports_in(folder.path()).join(name)).expect("written");
+    let text = std::fs::read_to_string(export_folder_in(folder.path()).join(name)).expect("written");
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let heads = reader.headers().expect("heads").clone();
     let column = |name: &str| heads.iter().position(|head| head == name).expect("a column");
@@ -384,7 +394,9 @@ async fn a_week_up_to_today_is_compared_by_complete_days_with_the_same_numbers_e
 
     // The comparison is cached, so it opens again without a request.
     dashboard.press_chars("cc");
-    dashboard.until("the comparison again", |dashboard| dashboard.app.views.is_comparing() && is_idle(dashboard)).await;
+    dashboard
+        .wait_until("the comparison again", |dashboard| dashboard.app.views.is_comparing() && is_idle(dashboard))
+        .await;
     assert_eq!(view_requests(&sim), cost);
 }
 
@@ -393,11 +405,11 @@ async fn the_trend_loads_its_days_after_confirmation_and_caches_them() {
     let (sim, folder) = (start_site(60).await, create_folder());
     let mut dashboard = start_with_final_week(&sim, &folder).await;
     dashboard.press_chars("t");
-    dashboard.until_shown("7 of 7 days not loaded").await;
+    dashboard.wait_until_shown("7 of 7 days not loaded").await;
     assert_eq!(view_requests(&sim), 1, "opening the trend sends no request");
     confirm_cost(&mut dashboard, "a", "7 of 7 days are missing or outdated: 7 requests (99 left this hour).").await;
-    dashboard.until_shown("all 7 days loaded").await;
-    dashboard.until("rest", |dashboard| dashboard.app.views.totals.pending_count() == 0).await;
+    dashboard.wait_until_shown("all 7 days loaded").await;
+    dashboard.wait_until("rest", |dashboard| dashboard.app.views.totals.pending_count() == 0).await;
     assert_eq!(view_requests(&sim), 8);
     dashboard.press_chars("a");
     dashboard.assert_shows("loaded and up to date");
@@ -407,7 +419,7 @@ async fn the_trend_loads_its_days_after_confirmation_and_caches_them() {
     dashboard.terminate().await;
     let mut dashboard = start_with_final_week(&sim, &folder).await;
     dashboard.press_chars("t");
-    dashboard.until_shown("all 7 days loaded").await;
+    dashboard.wait_until_shown("all 7 days loaded").await;
     assert_eq!(view_requests(&sim), 8);
 }
 
@@ -418,15 +430,15 @@ async fn after_a_failed_load_the_trend_keeps_its_days_and_requests_only_the_miss
     set_faults(&sim, &["views=latency-200"]);
     dashboard.press_chars("t");
     confirm_cost(&mut dashboard, "a", "7 requests").await;
-    dashboard.until("some days", |dashboard| dashboard.app.views.totals.pending_count() < 6).await;
+    dashboard.wait_until("some days", |dashboard| dashboard.app.views.totals.pending_count() < 6).await;
     set_faults(&sim, &["views=500"]);
-    dashboard.until_shown("Press a to load the rest.").await;
+    dashboard.wait_until_shown("Press a to load the rest.").await;
     set_faults(&sim, &[]);
     dashboard.press_chars("a");
-    dashboard.until("the cost of the rest", |dashboard| dashboard.app.dialogs.len() == 2).await;
+    dashboard.wait_until("the cost of the rest", |dashboard| dashboard.app.dialogs.len() == 2).await;
     assert!(!dashboard.shows("7 of 7 days are missing"));
     dashboard.press_chars("y");
-    dashboard.until_shown("all 7 days loaded").await;
+    dashboard.wait_until_shown("all 7 days loaded").await;
     assert_eq!(view_requests(&sim), 1 + 7 + 1, "each day once, and the one that failed");
 }
 
@@ -445,14 +457,14 @@ async fn while_offline_an_old_report_is_shown_with_its_age_and_survives_a_failed
     assert_eq!(view_requests(&sim), so_far, "nothing was even tried");
     dashboard.press_chars("r");
     dashboard
-        .until("an attempt", |dashboard| {
+        .wait_until("an attempt", |dashboard| {
             dashboard.app.views.all_pages.failure_of(dashboard.app.views.query().range).is_some()
                 || !dashboard.app.dialogs.is_empty()
         })
         .await;
     dashboard.press_chars("y");
     dashboard
-        .until("the failure", |dashboard| {
+        .wait_until("the failure", |dashboard| {
             dashboard.app.views.all_pages.failure_of(dashboard.app.views.query().range).is_some()
         })
         .await;
@@ -466,12 +478,12 @@ async fn with_no_requests_left_the_screen_shows_what_is_still_available() {
     set_faults(&sim, &["views=429-600"]);
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("2");
-    dashboard.until_shown("Not loaded.").await;
+    dashboard.wait_until_shown("Not loaded.").await;
     dashboard.assert_shows("are still available.");
     dashboard
-        .until("the limit in the ledger", |dashboard| dashboard.app.budget(Quota::Views).requests_left() == 0)
+        .wait_until("the limit in the ledger", |dashboard| dashboard.app.budget(Quota::Views).requests_left() == 0)
         .await;
     dashboard.press_chars("a");
-    dashboard.until_shown("this hour; the next one is free in 10m").await;
+    dashboard.wait_until_shown("this hour; the next one is free in 10m").await;
     assert_eq!(view_requests(&sim), 1);
 }

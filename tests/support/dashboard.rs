@@ -54,7 +54,7 @@ pub(crate) struct DashboardFixture {
     effects: Effects,
     profiles: ProfileSwitcher,
     events: mpsc::Receiver<EngineEvent>,
-    last_wake: Instant,
+    last_timer_at: Instant,
     /// How far the dashboard's clock is ahead of the real clock. [`DashboardFixture::pause`] advances it.
     clock_offset: TimeDelta,
 }
@@ -63,7 +63,7 @@ pub(crate) struct DashboardFixture {
 const LETTER_DELAY: TimeDelta = TimeDelta::milliseconds(500);
 
 /// Returns the export folder of a dashboard whose database is in `folder`.
-pub(crate) fn exports_in(folder: &Path) -> PathBuf {
+pub(crate) fn export_folder_in(folder: &Path) -> PathBuf {
     folder.join("exports")
 }
 
@@ -146,11 +146,11 @@ impl DashboardFixture {
             effects,
             profiles,
             events,
-            last_wake: Instant::now(),
+            last_timer_at: Instant::now(),
             clock_offset: TimeDelta::zero(),
         };
         dashboard
-            .until("the store", |dashboard| {
+            .wait_until("the store", |dashboard| {
                 dashboard.app.store == StoreState::Read && dashboard.effects.engine().is_some()
             })
             .await;
@@ -182,7 +182,7 @@ impl DashboardFixture {
             effects,
             profiles: ProfileSwitcher::default(),
             events,
-            last_wake: Instant::now(),
+            last_timer_at: Instant::now(),
             clock_offset: TimeDelta::zero(),
         }
     }
@@ -291,7 +291,7 @@ impl DashboardFixture {
     /// Sends a new job and waits until the service has accepted it. Returns the row key of the job, which is selected.
     pub(crate) async fn send_accepted_job(&mut self, text: &str) -> JobKey {
         self.send_new(text);
-        self.until("an accepted prompt", |dashboard| {
+        self.wait_until("an accepted prompt", |dashboard| {
             let selected = dashboard.app.jobs.selected();
             dashboard.app.dialogs.is_empty()
                 && selected.is_some_and(|row| text.starts_with(row.local.title.as_str()) && row.id.is_some())
@@ -323,19 +323,20 @@ impl DashboardFixture {
     }
 
     /// Handles messages and timers until the condition holds. Panics after a timeout.
-    pub(crate) async fn until(&mut self, what: &str, holds: impl FnMut(&Self) -> bool) {
-        if !self.within(WAIT_TIMEOUT, holds).await {
+    pub(crate) async fn wait_until(&mut self, what: &str, holds: impl FnMut(&Self) -> bool) {
+        if !self.holds_within(WAIT_TIMEOUT, holds).await {
             panic!("timed out waiting for {what}; the screen:\n{}", self.screen());
         }
     }
 
     /// Handles messages and timers until the screen shows this text.
-    pub(crate) async fn until_shown(&mut self, text: &str) {
-        self.until(text, |dashboard| dashboard.shows(text)).await;
+    pub(crate) async fn wait_until_shown(&mut self, text: &str) {
+        self.wait_until(text, |dashboard| dashboard.shows(text)).await;
     }
 
-    /// Like [`DashboardFixture::until`], with this timeout. Returns whether the condition held in time.
-    pub(crate) async fn within(&mut self, timeout: Duration, mut holds: impl FnMut(&Self) -> bool) -> bool {
+    /// Handles messages and timers until the condition holds or the timeout expires. Returns whether the condition
+    /// held.
+    pub(crate) async fn holds_within(&mut self, timeout: Duration, mut holds: impl FnMut(&Self) -> bool) -> bool {
         let end = Instant::now() + timeout;
         while !holds(self) {
             if Instant::now() >= end {
@@ -348,20 +349,20 @@ impl DashboardFixture {
 
     /// Handles messages and timers for this long. Used to check that something does not happen.
     pub(crate) async fn run_for(&mut self, time: Duration) {
-        self.within(time, |_| false).await;
+        self.holds_within(time, |_| false).await;
     }
 
     async fn handle_next(&mut self) {
         let at = self.now();
         let pause = self.app.next_timer(at).map(|wake| (wake - at).max(TimeDelta::zero()));
         let wake = pause.map(|pause| Instant::now() + pause.to_std().unwrap_or_default());
-        let wake = wake.map(|at| at.max(self.last_wake + MIN_TIMER_INTERVAL));
+        let wake = wake.map(|at| at.max(self.last_timer_at + MIN_TIMER_INTERVAL));
         let next_check = Instant::now() + CHECK_INTERVAL;
         let msg = tokio::select! {
             Some(event) = self.events.recv() => Msg::Engine(event),
             msg = self.effects.next() => msg,
             () = tokio::time::sleep_until(wake.unwrap_or(next_check)), if wake.is_some() => {
-                self.last_wake = Instant::now();
+                self.last_timer_at = Instant::now();
                 Msg::Timer
             }
             () = tokio::time::sleep_until(next_check) => return,

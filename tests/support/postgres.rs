@@ -57,7 +57,7 @@ impl Postgres {
         };
         let folder = tempfile::tempdir_in(parent_folder(settings)).expect("a folder");
         copy_folder(&new_data_folder(&bin), &folder.path().join("data"));
-        give_to_server(folder.path());
+        chown_to_server_user(folder.path());
         let port = settings.iter().find_map(|setting| setting.strip_prefix("port=")).unwrap_or("5432").to_owned();
         let settings = settings.iter().map(|setting| (*setting).to_owned()).collect();
         Some(Self { folder, bin, settings, port, server: None, disk: None })
@@ -67,7 +67,7 @@ impl Postgres {
     pub(crate) fn restart_with(&mut self, copy: &Path) {
         std::fs::remove_dir_all(self.data_folder()).expect("removed");
         std::fs::rename(copy, self.data_folder()).expect("restored");
-        give_to_server(&self.data_folder());
+        chown_to_server_user(&self.data_folder());
         self.restart();
     }
 
@@ -194,7 +194,7 @@ fn new_data_folder(bin: &Path) -> PathBuf {
         return kept;
     }
     let folder = tempfile::tempdir().expect("a folder");
-    give_to_server(folder.path());
+    chown_to_server_user(folder.path());
     let data = folder.path().join("data");
     let mut command = as_server_user(&bin.join("initdb"));
     command.args(["--username=admin", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--pgdata"]);
@@ -240,8 +240,8 @@ fn as_server_user(program: &Path) -> Command {
     command
 }
 
-/// Lets the server's user write to the folder.
-pub(crate) fn give_to_server(path: &Path) {
+/// Makes the server's user the owner of the folder, so that the server can write to it.
+pub(crate) fn chown_to_server_user(path: &Path) {
     if rustix::process::geteuid().is_root() {
         let output = Command::new("chown").args(["-R", "postgres:postgres"]).arg(path).output().expect("chown runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

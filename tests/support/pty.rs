@@ -103,7 +103,7 @@ impl Setup {
     }
 
     /// Puts these words before the command line, for programs such as `valgrind` that run another program.
-    pub(crate) fn under(mut self, words: &[&str]) -> Self {
+    pub(crate) fn run_under(mut self, words: &[&str]) -> Self {
         let front: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         self.words.splice(0..0, front);
         self
@@ -111,22 +111,22 @@ impl Setup {
 }
 
 #[derive(Default)]
-struct Sent {
+struct CollectedOutput {
     bytes: Vec<u8>,
     /// Whether all output was collected.
-    ended: bool,
+    is_complete: bool,
     /// Whether the collecting thread has to end.
-    stop: bool,
+    should_stop: bool,
 }
 
-type Shared = Arc<(Mutex<Sent>, Condvar)>;
+type SharedOutput = Arc<(Mutex<CollectedOutput>, Condvar)>;
 
 /// A running program and its terminal.
 pub(crate) struct Pty {
     child: Box<dyn Child + Send + Sync>,
     master: Option<Box<dyn MasterPty + Send>>,
     writer: Option<Box<dyn Write + Send>>,
-    shared: Shared,
+    shared: SharedOutput,
     parser: vt100::Parser,
     parsed: usize,
     termios: String,
@@ -149,7 +149,7 @@ impl Pty {
         let termios = format!("{:?}", pair.master.get_termios());
         let child = pair.slave.spawn_command(command).expect("started");
         drop(pair.slave);
-        let shared = Shared::default();
+        let shared = SharedOutput::default();
         let reader = pair.master.try_clone_reader().expect("a reader");
         let into = Arc::clone(&shared);
         std::thread::spawn(move || collect(reader, &into));
@@ -190,7 +190,7 @@ impl Pty {
     /// Closes the terminal. Makes the program repaint, because the collecting thread also has a handle to the terminal,
     /// which it drops only when it receives more output.
     pub(crate) fn hang_up(&mut self) {
-        self.lock().stop = true;
+        self.lock().should_stop = true;
         self.send(REPAINT);
         self.writer = None;
         self.master = None;
@@ -232,7 +232,7 @@ impl Pty {
         while !holds(self.screen()) {
             let sent = self.lock();
             let parsed = self.parsed;
-            if sent.bytes.len() == parsed && (sent.ended || !self.wait(sent, deadline)) {
+            if sent.bytes.len() == parsed && (sent.is_complete || !self.wait(sent, deadline)) {
                 panic!("timed out waiting for {what}; the screen:\n{}", self.parser.screen().contents());
             }
         }
@@ -258,7 +258,7 @@ impl Pty {
                 return;
             }
             let sent = self.lock();
-            if sent.bytes.len() == self.parsed && (sent.ended || !self.wait(sent, deadline)) {
+            if sent.bytes.len() == self.parsed && (sent.is_complete || !self.wait(sent, deadline)) {
                 panic!("timed out waiting for {what:?}; the screen:\n{}", self.parser.screen().contents());
             }
         }
@@ -285,7 +285,7 @@ impl Pty {
         loop {
             if let Some(status) = self.child.try_wait().expect("a status") {
                 let mut sent = self.lock();
-                while self.master.is_some() && !sent.ended && Instant::now() < deadline {
+                while self.master.is_some() && !sent.is_complete && Instant::now() < deadline {
                     sent = self.wait_once(sent, Duration::from_millis(20));
                 }
                 drop(sent);
@@ -342,23 +342,23 @@ impl Pty {
         self.parsed = sent.bytes.len();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Sent> {
+    fn lock(&self) -> MutexGuard<'_, CollectedOutput> {
         self.shared.0.lock().expect("no panic while collecting")
     }
 
     /// Waits for more bytes or the end of the output; returns `false` if the deadline passes first.
-    fn wait(&self, sent: MutexGuard<'_, Sent>, deadline: Instant) -> bool {
-        let before = (sent.bytes.len(), sent.ended);
+    fn wait(&self, sent: MutexGuard<'_, CollectedOutput>, deadline: Instant) -> bool {
+        let before = (sent.bytes.len(), sent.is_complete);
         let time = deadline.saturating_duration_since(Instant::now());
         let (_sent, result) = self
             .shared
             .1
-            .wait_timeout_while(sent, time, |sent| (sent.bytes.len(), sent.ended) == before)
+            .wait_timeout_while(sent, time, |sent| (sent.bytes.len(), sent.is_complete) == before)
             .expect("no panic while collecting");
         !result.timed_out()
     }
 
-    fn wait_once<'a>(&self, sent: MutexGuard<'a, Sent>, time: Duration) -> MutexGuard<'a, Sent> {
+    fn wait_once<'a>(&self, sent: MutexGuard<'a, CollectedOutput>, time: Duration) -> MutexGuard<'a, CollectedOutput> {
         self.shared.1.wait_timeout(sent, time).expect("no panic while collecting").0
     }
 }
@@ -375,7 +375,7 @@ fn cells(n: u16) -> NonZeroU16 {
     NonZeroU16::new(n).unwrap_or(NonZeroU16::MIN)
 }
 
-fn collect(mut reader: Box<dyn Read + Send>, shared: &(Mutex<Sent>, Condvar)) {
+fn collect(mut reader: Box<dyn Read + Send>, shared: &(Mutex<CollectedOutput>, Condvar)) {
     let mut part = [0; 4096];
     loop {
         let read = reader.read(&mut part);
@@ -384,10 +384,10 @@ fn collect(mut reader: Box<dyn Read + Send>, shared: &(Mutex<Sent>, Condvar)) {
             Ok(n @ 1..) => {
                 sent.bytes.extend_from_slice(part.get(..n).unwrap_or_default());
             }
-            _ => sent.ended = true,
+            _ => sent.is_complete = true,
         }
-        sent.ended |= sent.stop;
-        let ended = sent.ended;
+        sent.is_complete |= sent.should_stop;
+        let ended = sent.is_complete;
         drop(sent);
         shared.1.notify_all();
         if ended {

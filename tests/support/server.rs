@@ -145,19 +145,19 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) async fn start(wire: ServerBehavior) -> Self {
-        Self::start_with_first(None, wire).await
+    pub(crate) async fn start(behavior: ServerBehavior) -> Self {
+        Self::start_with_first(None, behavior).await
     }
 
-    /// Starts a server that sends this response to the requests on the first connection, and behaves like `wire` on all
-    /// others.
-    pub(crate) async fn start_after(first_response: Vec<u8>, wire: ServerBehavior) -> Self {
-        Self::start_with_first(Some(ServerBehavior::response(first_response, ConnectionEnd::Keep)), wire).await
+    /// Starts a server that sends this response to the requests on the first connection, and behaves like `behavior` on
+    /// all others.
+    pub(crate) async fn start_after(first_response: Vec<u8>, behavior: ServerBehavior) -> Self {
+        Self::start_with_first(Some(ServerBehavior::response(first_response, ConnectionEnd::Keep)), behavior).await
     }
 
-    async fn start_with_first(first: Option<ServerBehavior>, wire: ServerBehavior) -> Self {
+    async fn start_with_first(first: Option<ServerBehavior>, behavior: ServerBehavior) -> Self {
         let received = Arc::new(ReceivedTraffic::default());
-        match &wire {
+        match &behavior {
             ServerBehavior::UnresolvableHost => {
                 return Self { base_url: UNRESOLVABLE_URL.to_owned(), received, task: None, _reserved_port: None };
             }
@@ -169,9 +169,9 @@ impl Server {
             ServerBehavior::Tls(_) | ServerBehavior::ReadNothing(_) | ServerBehavior::Response(..) => {}
         }
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let scheme = if matches!(wire, ServerBehavior::Tls(_)) { "https" } else { "http" };
+        let scheme = if matches!(behavior, ServerBehavior::Tls(_)) { "https" } else { "http" };
         let base_url = format!("{scheme}://{}", listener.local_addr().expect("an address"));
-        let task = tokio::spawn(accept(listener, first, wire, Arc::clone(&received)));
+        let task = tokio::spawn(accept(listener, first, behavior, Arc::clone(&received)));
         Self { base_url, received, task: Some(task), _reserved_port: None }
     }
 
@@ -215,20 +215,20 @@ impl Drop for Server {
 async fn accept(
     listener: TcpListener,
     mut first: Option<ServerBehavior>,
-    wire: ServerBehavior,
+    behavior: ServerBehavior,
     received: Arc<ReceivedTraffic>,
 ) {
     while let Ok((stream, _)) = listener.accept().await {
         received.connections.fetch_add(1, Ordering::SeqCst);
-        let behavior = first.take().unwrap_or_else(|| wire.clone());
+        let behavior = first.take().unwrap_or_else(|| behavior.clone());
         tokio::spawn(serve(stream, behavior, Arc::clone(&received)));
     }
 }
 
-async fn serve(mut stream: TcpStream, wire: ServerBehavior, received: Arc<ReceivedTraffic>) {
-    match wire {
+async fn serve(mut stream: TcpStream, behavior: ServerBehavior, received: Arc<ReceivedTraffic>) {
+    match behavior {
         ServerBehavior::NotListening | ServerBehavior::UnresolvableHost => {}
-        ServerBehavior::Tls(greeting) => fail_handshake(stream, greeting).await,
+        ServerBehavior::Tls(failure) => fail_handshake(stream, failure).await,
         ServerBehavior::ReadNothing(end) => {
             finish(&mut stream, end, &received).await;
         }
@@ -270,8 +270,8 @@ async fn finish(stream: &mut TcpStream, end: ConnectionEnd, received: &ReceivedT
     false
 }
 
-async fn fail_handshake(mut stream: TcpStream, greeting: TlsFailure) {
-    match greeting {
+async fn fail_handshake(mut stream: TcpStream, failure: TlsFailure) {
+    match failure {
         TlsFailure::NoTls => {
             let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
             let _ = stream.read(&mut [0; 4096]).await;

@@ -7,16 +7,17 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 /// A small disk. It is mounted in the namespace of a separate process, and is gone when that process ends.
 pub(crate) struct SmallDisk {
-    keeper: Child,
-    /// The process ends when this closes, even if the test is killed.
+    /// The process in whose namespace the disk is mounted.
+    namespace_process: Child,
+    /// The standard input of that process, which ends when it is closed, even if the test is killed.
     _input: ChildStdin,
     path: PathBuf,
 }
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        let _ = self.keeper.kill();
-        let _ = self.keeper.wait();
+        let _ = self.namespace_process.kill();
+        let _ = self.namespace_process.wait();
     }
 }
 
@@ -28,18 +29,18 @@ impl SmallDisk {
              && mount --move \"$0.small\" \"$0\" && echo mounted && exec cat";
         let mut command = Command::new("unshare");
         command.args(["-m", "sh", "-c", script]).arg(folder).arg(size);
-        let mut keeper =
+        let mut namespace_process =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("util-linux");
-        let input = keeper.stdin.take().expect("stdin");
+        let input = namespace_process.stdin.take().expect("stdin");
         let mut line = String::new();
-        BufReader::new(keeper.stdout.take().expect("stdout")).read_line(&mut line).expect("read");
-        let disk = Self { keeper, _input: input, path: folder.to_owned() };
+        BufReader::new(namespace_process.stdout.take().expect("stdout")).read_line(&mut line).expect("read");
+        let disk = Self { namespace_process, _input: input, path: folder.to_owned() };
         if line.trim() == "mounted" {
             return Some(disk);
         }
         let mut error = String::new();
         let mut disk = disk;
-        let _ = disk.keeper.stderr.take().expect("stderr").read_to_string(&mut error);
+        let _ = disk.namespace_process.stderr.take().expect("stderr").read_to_string(&mut error);
         eprintln!("skipped: nothing can be mounted here: {error}");
         None
     }
@@ -47,7 +48,7 @@ impl SmallDisk {
     /// Returns a command in the namespace with the disk. The caller must add a program and its arguments.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new("nsenter");
-        command.arg(format!("--target={}", self.keeper.id())).args(["--mount", "--"]);
+        command.arg(format!("--target={}", self.namespace_process.id())).args(["--mount", "--"]);
         command
     }
 
@@ -68,7 +69,7 @@ impl SmallDisk {
 
     /// Returns the path of the file that fills the disk, as seen from outside of the namespace.
     fn filler(&self) -> PathBuf {
-        let root = PathBuf::from(format!("/proc/{}/root", self.keeper.id()));
+        let root = PathBuf::from(format!("/proc/{}/root", self.namespace_process.id()));
         root.join(self.path.strip_prefix("/").expect("an absolute path")).join("filler")
     }
 }

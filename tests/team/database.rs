@@ -1,6 +1,6 @@
 //! The schema, the rights of members, and errors of the connection.
 
-use crate::support::postgres::{Postgres, give_to_server};
+use crate::support::postgres::{Postgres, chown_to_server_user};
 use crate::{Member, TIMEOUT, address, connect, start_database};
 use docdeck::api::ExtraRoots;
 use docdeck::model::endpoint::ApiKey;
@@ -182,7 +182,7 @@ async fn the_certificate_of_the_server_is_checked() {
     }
     let restrict = std::os::unix::fs::PermissionsExt::from_mode(0o600);
     std::fs::set_permissions(certificates.path().join("leaf.key"), restrict).expect("private");
-    give_to_server(certificates.path());
+    chown_to_server_user(certificates.path());
     let folder = certificates.path().display();
     let settings = [
         "listen_addresses=127.0.0.1".to_owned(),

@@ -5,7 +5,7 @@
 use crate::programs::{End, Team, block_on, kill, wait_until};
 use crate::proxy::Cut;
 use crate::support::scope_of;
-use crate::support::slow::{runs_all, sample};
+use crate::support::slow::{runs_all_cases, sample};
 use crate::{connect, now};
 use docdeck::model::ledger::Quota;
 use docdeck::model::log::Operation;
@@ -129,7 +129,7 @@ fn when_the_docdeck_with_the_lease_is_killed_another_one_polls() {
     let holder = team.holder();
     // Without the slow tests, the lease expires earlier than it would.
     let mut of_bob = None;
-    if runs_all() {
+    if runs_all_cases() {
         of_bob = Some(team.spawn("bob", &team.server.url("bob"), &["wait", &id]));
         let members = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'bob'";
         wait_until("bob", || team.server.sql(members) == "1");

@@ -166,7 +166,7 @@ fn the_dashboard_ends_when_its_terminal_is_gone() {
 #[test]
 fn the_dashboard_ends_when_its_terminal_is_gone_even_without_a_hangup_signal() {
     // The program inherits `trap '' HUP` from the shell and ignores the signal, as under nohup.
-    let mut pty = Pty::spawn(Setup::demo().under(&["sh", "-c", "trap '' HUP; \"$0\" \"$@\""]));
+    let mut pty = Pty::spawn(Setup::demo().run_under(&["sh", "-c", "trap '' HUP; \"$0\" \"$@\""]));
     pty.wait_for_text("Needs you");
     pty.hang_up();
     pty.wait_for_end();
@@ -235,7 +235,7 @@ fn ctrl_z_in_a_session_started_outside_the_container_does_not_suspend() {
         eprintln!("skipped: a PID namespace can't be created on this computer");
         return;
     }
-    let mut pty = Pty::spawn(Setup::demo().under(&contained));
+    let mut pty = Pty::spawn(Setup::demo().run_under(&contained));
     pty.wait_for_text("Needs you");
     pty.send("\x1a");
     pty.wait_for_text("Can't suspend");

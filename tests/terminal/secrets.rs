@@ -302,7 +302,7 @@ fn stored_files_are_private_under_every_umask() {
         for words in [&["new", "Mend it"][..], &["export", "data/all.jsonl"], &["doctor", "--offline"]] {
             home.run(words, umask);
         }
-        let setup = home.dashboard().under(&["sh", "-c", &format!("umask {umask}; exec \"$0\" \"$@\"")]);
+        let setup = home.dashboard().run_under(&["sh", "-c", &format!("umask {umask}; exec \"$0\" \"$@\"")]);
         let mut pty = Pty::spawn(setup);
         pty.wait_for_text("Mend it");
         pty.send("q");

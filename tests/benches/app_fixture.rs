@@ -1,5 +1,4 @@
-//! A dashboard of 160×48 without a real terminal, for benchmarks of key presses and frames, and for the guard test that
-//! counts their allocations.
+//! A dashboard of 160×48 without a real terminal, for benchmarks of key presses and frames.
 
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyEvent};
@@ -57,10 +56,10 @@ impl AppFixture {
         self.press(before);
         self.draw();
         let msg = key_press(key);
-        let began = Instant::now();
+        let started = Instant::now();
         self.send(msg);
         self.draw();
-        began.elapsed()
+        started.elapsed()
     }
 
     pub(crate) fn send(&mut self, msg: Msg) {
@@ -97,8 +96,8 @@ pub(crate) fn key_press(key: &str) -> Msg {
     Msg::Input(Event::Key(KeyEvent::new(chord.code, chord.mods)))
 }
 
-/// Returns these jobs with the state of most of their pull requests: four in five. Half of these are merged; the checks of
-/// one in ten have failed.
+/// Adds the state of the pull request to four in five of these jobs. Half of these pull requests are merged; the checks
+/// of one in ten have failed.
 pub(crate) fn with_pull_requests(mut jobs: Vec<Job>) -> Vec<Job> {
     for job in jobs.iter_mut().filter(|job| job.remote.pr_link.is_some() && job.key.0 % 5 != 0) {
         job.pull_request = Some(Box::new(pull_request(job.key.0)));
