@@ -38,7 +38,7 @@ fn main() {
 fn supports_link_arg(link_arg: &str) -> bool {
     let try_link = || {
         let (rustc, folder) = (env::var_os("RUSTC")?, PathBuf::from(env::var_os("OUT_DIR")?));
-        let (source, program) = (folder.join("tried.rs"), folder.join("tried"));
+        let (source, program) = (folder.join("link_probe.rs"), folder.join("link_probe"));
         if env::var_os("TARGET")? != env::var_os("HOST")? || env::var("CARGO_CFG_TARGET_ENV").ok()? != "gnu" {
             return None;
         }
@@ -52,9 +52,9 @@ fn supports_link_arg(link_arg: &str) -> bool {
 
 /// Returns the commit and the date, or only one of them if the other is unknown. Returns `None` if both are unknown.
 fn commit_and_date() -> Option<String> {
-    let given = env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.trim().parse().ok());
+    let source_date = env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.trim().parse().ok());
     let commit = commit();
-    let seconds: Option<i64> = given.or_else(|| commit.as_ref()?.1.parse().ok());
+    let seconds: Option<i64> = source_date.or_else(|| commit.as_ref()?.1.parse().ok());
     let parts: Vec<String> = commit.map(|(name, _)| name).into_iter().chain(seconds.and_then(date)).collect();
     (!parts.is_empty()).then(|| parts.join(" "))
 }
@@ -86,8 +86,8 @@ fn declare_rerun_paths(root: &Path) {
     }
 }
 
-fn git(root: &Path, words: &[&str]) -> Option<String> {
-    let output = Command::new("git").args(words).current_dir(root).env("GIT_OPTIONAL_LOCKS", "0").output().ok()?;
+fn git(root: &Path, arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).current_dir(root).env("GIT_OPTIONAL_LOCKS", "0").output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim_end().to_owned())
 }

@@ -3,10 +3,10 @@
 
 use super::number_parser::number_parser;
 use super::{
-    act, analytics, completions, diff, doctor, export, follow, help, import, init, jobs, man, new, prune,
+    analytics, approve_and_merge, completions, diff, doctor, export, follow, help, import, init, jobs, man, new, prune,
     pull_requests, show, status, team, track, views, wait, watch,
 };
-use crate::config::{ColorChoice, Flags};
+use crate::config::{ColorChoice, GlobalOptions};
 use crate::sim::{Fault, SimOptions};
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     #[command(subcommand)]
     pub(super) command: Option<Command>,
     #[command(flatten)]
-    pub(super) options: Options,
+    pub(super) global: GlobalArguments,
 }
 
 /// A parser for a command line that opens the dashboard: global options without a command.
@@ -39,7 +39,7 @@ pub(super) struct Arguments {
 #[command(name = "docdeck", disable_help_flag = true, disable_version_flag = true)]
 struct DashboardArguments {
     #[command(flatten)]
-    options: Options,
+    global: GlobalArguments,
 }
 
 impl Arguments {
@@ -53,9 +53,9 @@ impl Arguments {
     pub(super) fn read(words: impl Iterator<Item = OsString>) -> Result<Self, clap::Error> {
         let words: Vec<OsString> = words.collect();
         if words.get(1).is_none_or(|word| word.as_encoded_bytes().starts_with(b"-"))
-            && let Ok(DashboardArguments { options }) = DashboardArguments::try_parse_from(&words)
+            && let Ok(DashboardArguments { global }) = DashboardArguments::try_parse_from(&words)
         {
-            return Ok(Self { command: None, options });
+            return Ok(Self { command: None, global });
         }
         Self::try_parse_from(&words)
     }
@@ -113,11 +113,11 @@ pub(super) enum Command {
     #[command(after_long_help = diff::OUTPUT_HELP)]
     Diff(diff::Options),
     /// approve a job's pull request at its head commit
-    #[command(after_long_help = act::OUTPUT_HELP)]
-    Approve(act::Options),
+    #[command(after_long_help = approve_and_merge::OUTPUT_HELP)]
+    Approve(approve_and_merge::Options),
     /// merge a job's pull request at its head commit
-    #[command(after_long_help = act::OUTPUT_HELP)]
-    Merge(act::MergeOptions),
+    #[command(after_long_help = approve_and_merge::OUTPUT_HELP)]
+    Merge(approve_and_merge::MergeOptions),
     /// add jobs that were created elsewhere (one request each)
     #[command(after_long_help = track::OUTPUT_HELP)]
     Track(track::Options),
@@ -233,7 +233,7 @@ impl Command {
     }
 
     /// Whether the command prints its result as JSON. An error is then printed as JSON too.
-    pub(super) fn answers_in_json(&self) -> bool {
+    pub(super) fn prints_json(&self) -> bool {
         match self {
             Self::New(options) => options.json,
             Self::Follow(options) => options.json,
@@ -253,7 +253,7 @@ impl Command {
             Self::Import(options) => options.json,
             Self::Doctor(options) => options.json,
             Self::Prune(options) => options.json,
-            Self::Team(options) => options.answers_in_json(),
+            Self::Team(options) => options.prints_json(),
             Self::Demo { .. }
             | Self::Sim { .. }
             | Self::Diff(_)
@@ -269,7 +269,7 @@ impl Command {
 /// Options that every command accepts.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
-pub(super) struct Options {
+pub(super) struct GlobalArguments {
     /// use this profile of the configuration file
     #[arg(long, global = true, value_name = "NAME", value_parser = parse_non_blank, add = super::completion_candidates::profiles())]
     pub(super) profile: Option<String>,
@@ -293,9 +293,9 @@ pub(super) struct Options {
     pub(super) ascii: bool,
 }
 
-impl From<Options> for Flags {
-    fn from(options: Options) -> Self {
-        let Options { profile, base_url, project, config, data_dir, color, ascii } = options;
+impl From<GlobalArguments> for GlobalOptions {
+    fn from(arguments: GlobalArguments) -> Self {
+        let GlobalArguments { profile, base_url, project, config, data_dir, color, ascii } = arguments;
         Self { profile, base_url, project, config, data_dir, color, ascii }
     }
 }
@@ -374,8 +374,8 @@ mod tests {
     fn global_options_are_accepted_before_and_after_the_command() {
         let before = Arguments::parse_from(["docdeck", "--ascii", "--project", "p", "demo", "--seed", "3"]);
         let after = Arguments::parse_from(["docdeck", "demo", "--seed", "3", "--project", "p", "--ascii"]);
-        assert!(before.options.ascii && after.options.ascii);
-        assert_eq!(before.options.project, after.options.project);
+        assert!(before.global.ascii && after.global.ascii);
+        assert_eq!(before.global.project, after.global.project);
         assert!(matches!(after.command, Some(Command::Demo { world: SimArguments { seed: 3, .. }, .. })));
     }
 

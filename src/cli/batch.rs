@@ -1,11 +1,11 @@
 //! `docdeck new --batch`: creates a job from each prompt of a file. All prompts are saved before the first one is sent,
 //! and the ledger limits how fast they are sent. Prompts that could not be sent are reported and stay in the store.
 
-use super::batch_plan::{BatchPlan, all_sent_message, is_waiting, plan, read_prompts, waiting_jobs};
-use super::cost::Cost;
+use super::batch_plan::{BatchPlan, all_sent_message, is_waiting, plan_batch, read_prompts, waiting_jobs};
+use super::cost::BatchCost;
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::{id_text, jobs_json};
+use super::job_format::{id_text, jobs_json};
 use super::new::Options;
 use super::out::Out;
 use super::session::{CommandContext, Session, StoreSession, WaitEnd};
@@ -45,14 +45,14 @@ async fn plan_or_queue_batch(
 ) -> Result<(), CliError> {
     let (store, scope) = (&session.store, &session.scope);
     let count = prompts.len();
-    let BatchPlan { new_prompts: fresh, known } = plan(store, scope, prompts, options).await?;
-    let waiting = waiting_jobs(&known);
+    let BatchPlan { new_prompts, earlier_prompts } = plan_batch(store, scope, prompts, options).await?;
+    let waiting = waiting_jobs(&earlier_prompts);
     if options.dry_run {
-        let cost = Cost::estimate(store, scope, fresh.len(), &waiting).await?;
-        let sent = (count - fresh.len()).saturating_sub(waiting.len());
+        let cost = BatchCost::estimate(store, scope, new_prompts.len(), &waiting).await?;
+        let sent = (count - new_prompts.len()).saturating_sub(waiting.len());
         if options.json {
             out.json(&cost.as_json(sent));
-        } else if fresh.is_empty() && waiting.is_empty() {
+        } else if new_prompts.is_empty() && waiting.is_empty() {
             out.line(&all_sent_message(count));
             return Ok(());
         } else {
@@ -72,7 +72,7 @@ async fn plan_or_queue_batch(
         }
         return Ok(());
     }
-    if fresh.is_empty() {
+    if new_prompts.is_empty() {
         if options.json {
             out.json(&json!({ "jobs": [] }));
         }
@@ -84,9 +84,9 @@ async fn plan_or_queue_batch(
         });
         return Ok(());
     }
-    let cost = Cost::estimate(store, scope, fresh.len(), &[]).await?;
+    let cost = BatchCost::estimate(store, scope, new_prompts.len(), &[]).await?;
     out.note(&cost.sentence());
-    let rows = store.add_batch(scope, &fresh, Utc::now()).await?;
+    let rows = store.add_batch(scope, &new_prompts, Utc::now()).await?;
     if options.json {
         out.json(&json!({ "jobs": jobs_json(store, &rows).await? }));
     }
@@ -105,8 +105,9 @@ async fn send_batch(
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let count = prompts.len();
-    let BatchPlan { new_prompts: fresh, known } = plan(&session.store, &session.scope, prompts, options).await?;
-    if fresh.is_empty() && waiting_jobs(&known).is_empty() {
+    let BatchPlan { new_prompts, earlier_prompts } =
+        plan_batch(&session.store, &session.scope, prompts, options).await?;
+    if new_prompts.is_empty() && waiting_jobs(&earlier_prompts).is_empty() {
         if options.json {
             out.json(&json!({ "jobs": [] }));
         }
@@ -114,16 +115,18 @@ async fn send_batch(
         return Ok(Code::Done);
     }
     log_progress(
-        &Cost::estimate(&session.store, &session.scope, fresh.len(), &waiting_jobs(&known)).await?.sentence(),
+        &BatchCost::estimate(&session.store, &session.scope, new_prompts.len(), &waiting_jobs(&earlier_prompts))
+            .await?
+            .sentence(),
         out,
     );
     if !session.engine.is_dispatcher() {
         log_progress("another docdeck on this computer sends the queue; waiting for it", out);
     }
-    let mut rows = requeue_unsent(session, &known, out).await?;
+    let mut rows = requeue_unsent(session, &earlier_prompts, out).await?;
     let engine = session.engine.clone();
-    if !fresh.is_empty() {
-        rows.extend(session.run_uninterrupted(engine.submit_batch(&fresh)).await?);
+    if !new_prompts.is_empty() {
+        rows.extend(session.run_uninterrupted(engine.submit_batch(&new_prompts)).await?);
     }
     let mut batch = BatchWait { rows, timer, limit_wait: None };
     let end = batch.wait(session, options.json, out).await?;
@@ -133,10 +136,14 @@ async fn send_batch(
 /// Queues the prompts of an earlier run that are not sent yet: resumes `Paused` prompts, queues `NotSent` prompts
 /// again, and leaves `Queued` prompts in the queue. Skips prompts that were sent or may have been sent. Returns the
 /// jobs of all prompts that are now queued.
-async fn requeue_unsent(session: &mut Session, known: &[RecentPrompt], out: &mut Out) -> Result<Vec<Job>, CliError> {
+async fn requeue_unsent(
+    session: &mut Session,
+    earlier_prompts: &[RecentPrompt],
+    out: &mut Out,
+) -> Result<Vec<Job>, CliError> {
     let mut rows = Vec::new();
     let engine = session.engine.clone();
-    for prompt in known.iter().filter(|known| is_waiting(known)) {
+    for prompt in earlier_prompts.iter().filter(|prompt| is_waiting(prompt)) {
         match prompt.state {
             DeliveryKind::NotSent => {
                 session.run_uninterrupted(engine.resolve(prompt.id, Resolution::SendAgain)).await?;
@@ -148,7 +155,7 @@ async fn requeue_unsent(session: &mut Session, known: &[RecentPrompt], out: &mut
         }
         rows.extend(session.store.job(prompt.job).await?);
     }
-    let sent = known.len() - rows.len();
+    let sent = earlier_prompts.len() - rows.len();
     if sent > 0 {
         log_progress(&format!("{} sent before, skipped", plural(sent, "prompt")), out);
     }
@@ -181,8 +188,8 @@ fn is_send_pending(row: &Job) -> bool {
 }
 
 impl BatchWait {
-    async fn wait(&mut self, session: &mut Session, in_json: bool, out: &mut Out) -> Result<BatchEnd, CliError> {
-        self.reload(session, in_json, out).await?;
+    async fn wait(&mut self, session: &mut Session, as_json: bool, out: &mut Out) -> Result<BatchEnd, CliError> {
+        self.reload(session, as_json, out).await?;
         loop {
             if !self.rows.iter().any(is_send_pending) {
                 return Ok(BatchEnd::Finished);
@@ -193,17 +200,17 @@ impl BatchWait {
             out.show_live(&self.live_line());
             match session.next_tick(self.timer.end()).await {
                 WaitEnd::Interrupted => return Ok(BatchEnd::Interrupted),
-                WaitEnd::TimedOut if self.timer.is_over() => return Ok(BatchEnd::TimedOut),
+                WaitEnd::TimedOut if self.timer.has_expired() => return Ok(BatchEnd::TimedOut),
                 WaitEnd::TimedOut => {}
-                WaitEnd::Event(event) => self.handle_event(*event, session, in_json, out).await?,
+                WaitEnd::Event(event) => self.handle_event(*event, session, as_json, out).await?,
             }
         }
     }
 
-    async fn reload(&mut self, session: &Session, in_json: bool, out: &mut Out) -> Result<(), CliError> {
+    async fn reload(&mut self, session: &Session, as_json: bool, out: &mut Out) -> Result<(), CliError> {
         for key in self.rows.iter().map(|row| row.key).collect::<Vec<_>>() {
             if let Some(row) = session.store.job(key).await? {
-                self.update(row, in_json, out);
+                self.update(row, as_json, out);
             }
         }
         Ok(())
@@ -213,12 +220,12 @@ impl BatchWait {
         &mut self,
         event: EngineEvent,
         session: &Session,
-        in_json: bool,
+        as_json: bool,
         out: &mut Out,
     ) -> Result<(), CliError> {
         match event {
-            EngineEvent::Job(row) => self.update(*row, in_json, out),
-            EngineEvent::Prompt { job, .. } => self.update(*job, in_json, out),
+            EngineEvent::Job(row) => self.update(*row, as_json, out),
+            EngineEvent::Prompt { job, .. } => self.update(*job, as_json, out),
             EngineEvent::Merged { gone, into } => {
                 if self.rows.iter().any(|row| row.key == into) {
                     self.rows.retain(|row| row.key != gone);
@@ -247,13 +254,13 @@ impl BatchWait {
         Ok(())
     }
 
-    fn update(&mut self, new: Job, in_json: bool, out: &mut Out) {
+    fn update(&mut self, new: Job, as_json: bool, out: &mut Out) {
         let Some(old) = self.rows.iter_mut().find(|row| row.key == new.key && row.revision <= new.revision) else {
             return;
         };
         if old.id.is_none() && new.id.is_some() {
             log_progress(&format!("accepted: {} (job {})", new.local.title, id_text(&new)), out);
-            if !in_json && !out.is_terminal() {
+            if !as_json && !out.is_terminal() {
                 out.line(&id_text(&new));
             }
         } else if let Some(kind) =

@@ -22,9 +22,9 @@ const RECENT_PERIOD: TimeDelta = TimeDelta::hours(24);
 pub(super) struct BatchPlan {
     /// The prompts that will be queued.
     pub(super) new_prompts: Vec<String>,
-    /// The prompts in the store that have the same text as a prompt of the file. Each of them is still to be sent or
-    /// was sent recently.
-    pub(super) known: Vec<RecentPrompt>,
+    /// The prompts in the store that have the same text as a prompt of the file, and are not sent yet or were sent
+    /// recently.
+    pub(super) earlier_prompts: Vec<RecentPrompt>,
 }
 
 /// Reads the prompts from a file; `-` is stdin.
@@ -44,35 +44,37 @@ pub(super) fn read_prompts(file: &Path) -> Result<Vec<String>, CliError> {
 /// Separates the prompts of a file into new prompts and prompts that were queued or sent before.
 ///
 /// # Errors
-/// Some prompts were queued or sent before and no option states what to do with them, or the store can't be read.
-pub(super) async fn plan(
+/// Fails if some prompts were queued or sent before and no option states what to do with them, or the store can't be
+/// read.
+pub(super) async fn plan_batch(
     store: &Store,
     scope: &Scope,
     prompts: Vec<String>,
     options: &Options,
 ) -> Result<BatchPlan, CliError> {
-    let known = store.recent_prompts(scope, Utc::now() - RECENT_PERIOD).await?;
-    let known: Vec<RecentPrompt> = known.into_iter().filter(|known| prompts.contains(&known.text)).collect();
-    let is_known = |text: &String| known.iter().any(|known| known.text == *text);
-    let double = prompts.iter().filter(|text| is_known(text)).count();
-    if double == 0 || options.again {
-        return Ok(BatchPlan { new_prompts: prompts, known: Vec::new() });
+    let earlier_prompts = store.recent_prompts(scope, Utc::now() - RECENT_PERIOD).await?;
+    let earlier_prompts: Vec<RecentPrompt> =
+        earlier_prompts.into_iter().filter(|earlier| prompts.contains(&earlier.text)).collect();
+    let is_earlier = |text: &String| earlier_prompts.iter().any(|earlier| earlier.text == *text);
+    let earlier_count = prompts.iter().filter(|text| is_earlier(text)).count();
+    if earlier_count == 0 || options.again {
+        return Ok(BatchPlan { new_prompts: prompts, earlier_prompts: Vec::new() });
     }
     if options.rest || options.dry_run {
-        let fresh = prompts.into_iter().filter(|text| !is_known(text)).collect();
-        return Ok(BatchPlan { new_prompts: fresh, known });
+        let new_prompts = prompts.into_iter().filter(|text| !is_earlier(text)).collect();
+        return Ok(BatchPlan { new_prompts, earlier_prompts });
     }
-    let (all, verb) = (plural(prompts.len(), "prompt"), if double == 1 { "is" } else { "are" });
-    let waits = |text: &&String| known.iter().any(|known| known.text == **text && is_waiting(known));
+    let (all, verb) = (plural(prompts.len(), "prompt"), if earlier_count == 1 { "is" } else { "are" });
+    let waits = |text: &&String| earlier_prompts.iter().any(|earlier| earlier.text == **text && is_waiting(earlier));
     let waiting = prompts.iter().filter(waits).count();
     let (queue, recent) = ("in the queue", "sent in the last 24 hours");
-    let counts = match (waiting, double.saturating_sub(waiting)) {
+    let counts = match (waiting, earlier_count.saturating_sub(waiting)) {
         (0, sent) => format!("{sent} {recent}"),
         (waiting, 0) => format!("{waiting} {queue}"),
         (waiting, sent) => format!("{waiting} {queue}, {sent} {recent}"),
     };
     Err(CliError::unusable(format!(
-        "{double} of {all} {verb} not new: {counts}. Nothing was queued. Add --rest to send the unsent ones only, or \
+        "{earlier_count} of {all} {verb} not new: {counts}. Nothing was queued. Add --rest to send the unsent ones only, or \
          --again to send all of them again."
     )))
 }
@@ -84,11 +86,11 @@ pub(super) fn all_sent_message(count: usize) -> String {
 }
 
 /// Whether the prompt is still to be sent: it is `Queued`, `Paused` or `NotSent`.
-pub(super) fn is_waiting(known: &RecentPrompt) -> bool {
-    matches!(known.state, DeliveryKind::Queued | DeliveryKind::Paused | DeliveryKind::NotSent)
+pub(super) fn is_waiting(prompt: &RecentPrompt) -> bool {
+    matches!(prompt.state, DeliveryKind::Queued | DeliveryKind::Paused | DeliveryKind::NotSent)
 }
 
-/// Returns the jobs of the prompts in `known` that `--rest` still sends.
-pub(super) fn waiting_jobs(known: &[RecentPrompt]) -> Vec<JobKey> {
-    known.iter().filter(|known| is_waiting(known)).map(|known| known.job).collect()
+/// Returns the jobs of these prompts that `--rest` still sends.
+pub(super) fn waiting_jobs(earlier_prompts: &[RecentPrompt]) -> Vec<JobKey> {
+    earlier_prompts.iter().filter(|prompt| is_waiting(prompt)).map(|prompt| prompt.job).collect()
 }

@@ -1,6 +1,6 @@
 //! Finds the changes between two versions of a job. Each change has a text for log lines and a name for JSON.
 
-use super::job_line::{id_text, state_and_role};
+use super::job_format::{id_text, state_and_role};
 use crate::model::job::Job;
 use crate::model::link;
 use crate::model::prompt::DeliveryKind;
@@ -9,7 +9,7 @@ use crate::model::remote_job::Status;
 
 /// A kind of change between two versions of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum JobChange {
+pub(super) enum JobChangeKind {
     /// The job was not tracked before.
     New,
     Status,
@@ -24,7 +24,7 @@ pub(super) enum JobChange {
     Delivery,
 }
 
-impl JobChange {
+impl JobChangeKind {
     /// Returns the name of the change in JSON output.
     pub(super) fn json_name(self) -> &'static str {
         match self {
@@ -40,45 +40,45 @@ impl JobChange {
 }
 
 /// Returns the changes from `old` to `new`. `old` is `None` if the job was not tracked before.
-pub(super) fn changes_between(old: Option<&Job>, new: &Job) -> Vec<JobChange> {
-    let Some(old) = old else { return vec![JobChange::New] };
+pub(super) fn changes_between(old: Option<&Job>, new: &Job) -> Vec<JobChangeKind> {
+    let Some(old) = old else { return vec![JobChangeKind::New] };
     // The number of passed checks is not compared, because it keeps changing while checks are running.
     let compared = |job: &Job| {
         let state = job.pull_request.as_deref()?;
         Some((state.state, state.checks.state, state.checks.failed.clone(), state.review, state.conflict))
     };
     let all = [
-        (old.remote.status != new.remote.status, JobChange::Status),
-        (old.remote.pr_link != new.remote.pr_link && new.remote.pr_link.is_some(), JobChange::PullRequest),
-        (new.pull_request.is_some() && compared(old) != compared(new), JobChange::PullRequestState),
-        (!old.local.gone && new.local.gone, JobChange::Gone),
-        (old.local.gone && !new.local.gone, JobChange::Back),
-        (old.local.undelivered != new.local.undelivered, JobChange::Delivery),
+        (old.remote.status != new.remote.status, JobChangeKind::Status),
+        (old.remote.pr_link != new.remote.pr_link && new.remote.pr_link.is_some(), JobChangeKind::PullRequest),
+        (new.pull_request.is_some() && compared(old) != compared(new), JobChangeKind::PullRequestState),
+        (!old.local.gone && new.local.gone, JobChangeKind::Gone),
+        (old.local.gone && !new.local.gone, JobChangeKind::Back),
+        (old.local.undelivered != new.local.undelivered, JobChangeKind::Delivery),
     ];
     all.into_iter().filter(|(changed, _)| *changed).map(|(_, change)| change).collect()
 }
 
 /// Describes the changes and the job in one line.
-pub(super) fn describe_changes(changes: &[JobChange], row: &Job) -> String {
+pub(super) fn describe_changes(changes: &[JobChangeKind], row: &Job) -> String {
     let mut words: Vec<String> = Vec::new();
     for change in changes {
         let word = match change {
-            JobChange::New => state_and_role(row).0.to_owned(),
-            JobChange::Status => row.remote.status.as_ref().map_or("not checked yet", Status::word).to_owned(),
-            JobChange::PullRequest => match &row.remote.pr_link {
+            JobChangeKind::New => state_and_role(row).0.to_owned(),
+            JobChangeKind::Status => row.remote.status.as_ref().map_or("not checked yet", Status::word).to_owned(),
+            JobChangeKind::PullRequest => match &row.remote.pr_link {
                 Some(link) => format!("pull request {}", link::display_url(link)),
                 None => continue,
             },
-            JobChange::PullRequestState => match &row.pull_request {
+            JobChangeKind::PullRequestState => match &row.pull_request {
                 Some(state) => {
                     let number = row.pr_number().map(|number| format!("#{number}: ")).unwrap_or_default();
                     format!("{number}{}", describe_pull_request(state))
                 }
                 None => continue,
             },
-            JobChange::Gone => "gone from the service".to_owned(),
-            JobChange::Back => "back on the service".to_owned(),
-            JobChange::Delivery => match row.local.undelivered {
+            JobChangeKind::Gone => "gone from the service".to_owned(),
+            JobChangeKind::Back => "back on the service".to_owned(),
+            JobChangeKind::Delivery => match row.local.undelivered {
                 Some(DeliveryKind::Sending) => "sending the prompt".to_owned(),
                 Some(kind) => format!("prompt {}", kind.word()),
                 None => "prompt accepted".to_owned(),
@@ -140,7 +140,7 @@ mod tests {
         new.remote.status = Some(Status::Completed);
         new.remote.pr_link = Some(CleanText::line("https://x.example/pull/7"));
         let changes = changes_between(Some(&old), &new);
-        assert_eq!(changes, [JobChange::Status, JobChange::PullRequest]);
+        assert_eq!(changes, [JobChangeKind::Status, JobChangeKind::PullRequest]);
         assert_eq!(
             describe_changes(&changes, &new),
             "completed, pull request https://x.example/pull/7: Fix the links (job j1)"
@@ -148,7 +148,7 @@ mod tests {
         let mut ready = new.clone();
         ready.pull_request = Some(Box::new(crate::model::pull_request::tests::open_pull_request(Time::default())));
         let changes = changes_between(Some(&new), &ready);
-        assert_eq!(changes, [JobChange::PullRequestState]);
+        assert_eq!(changes, [JobChangeKind::PullRequestState]);
         assert_eq!(describe_changes(&changes, &ready), "#7: ready for review: Fix the links (job j1)");
         assert_eq!(changes_between(Some(&ready), &ready), []);
         for (change, words) in [
@@ -161,7 +161,7 @@ mod tests {
             let mut changed = ready.clone();
             change(changed.pull_request.as_mut().expect("a state"));
             let changes = changes_between(Some(&ready), &changed);
-            assert_eq!(changes, [JobChange::PullRequestState], "{words}");
+            assert_eq!(changes, [JobChangeKind::PullRequestState], "{words}");
             assert_eq!(describe_changes(&changes, &changed), format!("#7: {words}: Fix the links (job j1)"));
         }
         let mut conflict = ready.clone();
@@ -177,7 +177,7 @@ mod tests {
             let mut changed = conflict.clone();
             change(changed.pull_request.as_mut().expect("a state"));
             let changes = changes_between(Some(&conflict), &changed);
-            assert_eq!(changes, [JobChange::PullRequestState], "{words}");
+            assert_eq!(changes, [JobChangeKind::PullRequestState], "{words}");
             let line = describe_changes(&changes, &changed);
             assert_eq!(line, format!("#7: has a merge conflict, {words}: Fix the links (job j1)"));
         }
@@ -192,8 +192,8 @@ mod tests {
         assert_eq!(changes_between(Some(&ready), &newer), [], "it was read again");
         let mut gone = new.clone();
         gone.local.gone = true;
-        assert_eq!(changes_between(Some(&new), &gone), [JobChange::Gone]);
-        assert_eq!(changes_between(Some(&gone), &new), [JobChange::Back]);
+        assert_eq!(changes_between(Some(&new), &gone), [JobChangeKind::Gone]);
+        assert_eq!(changes_between(Some(&gone), &new), [JobChangeKind::Back]);
     }
 
     #[test]
@@ -208,7 +208,7 @@ mod tests {
         );
         let accepted = row();
         let changes = changes_between(Some(&sending), &accepted);
-        assert_eq!(changes, [JobChange::Status, JobChange::Delivery]);
+        assert_eq!(changes, [JobChangeKind::Status, JobChangeKind::Delivery]);
         assert_eq!(describe_changes(&changes, &accepted), "active, prompt accepted: Fix the links (job j1)");
     }
 }

@@ -1,9 +1,9 @@
 //! Lists the candidates for shell completion: job ids with titles, profiles, statuses, ranges and topics. Reads the
 //! store and the configuration without changing them, sends no request, and lists no candidates after an error.
 
-use super::job_line::state_and_role;
+use super::job_format::state_and_role;
 use crate::config::environment::Environment;
-use crate::config::{self, Flags, SetupState, data_folder, resolve};
+use crate::config::{self, GlobalOptions, SetupState, data_folder, resolve};
 use crate::model::guide::TOPICS;
 use crate::model::job::Job;
 use crate::model::job_state::filter_words;
@@ -88,12 +88,12 @@ fn job_candidates(words: &[String]) -> Option<Vec<CompletionCandidate>> {
 
 fn tracked_jobs(words: &[String]) -> Option<Vec<Job>> {
     let environment = Environment::from_process();
-    let flags = read_typed_flags(words);
-    let scope = match resolve(&flags, &environment).ok()? {
+    let global_options = read_typed_flags(words);
+    let scope = match resolve(&global_options, &environment).ok()? {
         SetupState::Ready(settings) => settings.scope,
         SetupState::Missing(missing) => missing.scope?,
     };
-    let folder = data_folder(&flags, &environment).ok()?;
+    let folder = data_folder(&global_options, &environment).ok()?;
     let runtime = tokio::runtime::Builder::new_current_thread().build().ok()?;
     runtime.block_on(async { Store::open_for_reading(&folder).ok()?.jobs(&scope).await.ok() })
 }
@@ -115,7 +115,7 @@ fn is_shell_safe(id: &str) -> bool {
 
 /// Looks for `--profile`, `--base-url`, `--project`, `--config` and `--data-dir` in the words of the unfinished command
 /// line, and returns their values.
-fn read_typed_flags(words: &[String]) -> Flags {
+fn read_typed_flags(words: &[String]) -> GlobalOptions {
     let value = |name: &str| {
         let after = |place: usize| words.get(place + 1).cloned();
         let mut found = None;
@@ -128,13 +128,13 @@ fn read_typed_flags(words: &[String]) -> Flags {
         }
         found
     };
-    Flags {
+    GlobalOptions {
         profile: value("--profile"),
         base_url: value("--base-url"),
         project: value("--project"),
         config: value("--config").map(Into::into),
         data_dir: value("--data-dir").map(Into::into),
-        ..Flags::default()
+        ..GlobalOptions::default()
     }
 }
 
@@ -153,8 +153,8 @@ mod tests {
     #[test]
     fn the_options_on_the_typed_line_are_read() {
         let words = ["docdeck", "--project=p", "show", "--data-dir", "/tmp/x", "--profile"].map(str::to_owned);
-        let flags = read_typed_flags(&words);
-        assert_eq!((flags.project.as_deref(), flags.profile), (Some("p"), None));
-        assert_eq!(flags.data_dir, Some("/tmp/x".into()));
+        let global_options = read_typed_flags(&words);
+        assert_eq!((global_options.project.as_deref(), global_options.profile), (Some("p"), None));
+        assert_eq!(global_options.data_dir, Some("/tmp/x".into()));
     }
 }

@@ -13,7 +13,7 @@ use chrono::{Local, Utc};
 use serde_json::{Value, json};
 
 #[derive(Debug)]
-pub(super) struct Cost {
+pub(super) struct BatchCost {
     jobs: usize,
     /// The number of jobs outside the batch that are ahead of it in the queue.
     already_queued: usize,
@@ -21,7 +21,7 @@ pub(super) struct Cost {
     now: Time,
 }
 
-impl Cost {
+impl BatchCost {
     /// Estimates the cost of `new_jobs` new jobs and of `batch_jobs`, the jobs of the batch that are already in the
     /// store. Uses the ledger and the queue of this computer.
     ///
@@ -93,7 +93,7 @@ mod tests {
         let now: Time = "2026-11-20T12:00:00Z".parse().expect("a time");
         let resets_at = (used > 0).then(|| now + TimeDelta::minutes(minutes_to_reset));
         let budget = Budget { used, resets_at, ..Budget::unused(Quota::Create) };
-        let (now_count, later) = Cost { jobs, already_queued: ahead, budget, now }.start_times();
+        let (now_count, later) = BatchCost { jobs, already_queued: ahead, budget, now }.start_times();
         (now_count, later.map(|(first, last)| ((first - now).num_minutes(), (last - now).num_minutes())))
     }
 

@@ -117,14 +117,14 @@ pub fn parse_commands(custom: &Customization, keymap: &Keymap, path: &Path) -> R
 mod tests {
     use super::*;
     use crate::config::environment::Environment;
-    use crate::config::{Flags, read_explicit_config_file};
+    use crate::config::{GlobalOptions, read_explicit_config_file};
 
     fn read(text: &str) -> Result<Vec<CustomCommand>, String> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("config.toml");
         std::fs::write(&path, text).expect("written");
-        let flags = Flags { config: Some(path), ..Flags::default() };
-        let (file, path) = read_explicit_config_file(&flags, &Environment::default()).expect("a good file");
+        let global_options = GlobalOptions { config: Some(path), ..GlobalOptions::default() };
+        let (file, path) = read_explicit_config_file(&global_options, &Environment::default()).expect("a good file");
         let without_folder = |error: ConfigError| {
             let error = error.to_string();
             error.split_once("config.toml:").map_or(error.clone(), |(_, rest)| rest.to_owned())

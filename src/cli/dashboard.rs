@@ -9,15 +9,15 @@ use super::{customization, welcome};
 use crate::api::Client;
 use crate::config::environment::Environment;
 use crate::config::profiles::ConfiguredProfile;
-use crate::config::{Flags, Settings, SetupState, themes};
+use crate::config::{GlobalOptions, Settings, SetupState, themes};
 use crate::engine::PollOptions;
 use crate::model::endpoint::ApiKey;
 use crate::model::text::CleanText;
 use crate::runtime::effects::EngineConfig;
 use crate::runtime::hosts::ConfiguredHosts;
 use crate::runtime::profile_effects::ProfileEffects;
+use crate::runtime::profile_switcher::ProfileSwitcher;
 use crate::runtime::startup::Preload;
-use crate::runtime::switch::ProfileSwitcher;
 use crate::runtime::{self, DashboardConfig, Folders};
 use crate::store::{OpenOutcome, Store};
 use crate::terminal::caps::TerminalCaps;
@@ -28,16 +28,16 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 /// Runs the dashboard, or the setup page if required settings are missing.
-pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code, CliError> {
-    let settings = match crate::config::resolve(flags, &environment)? {
+pub(super) async fn run(global_options: &GlobalOptions, environment: Environment) -> Result<Code, CliError> {
+    let settings = match crate::config::resolve(global_options, &environment)? {
         SetupState::Ready(settings) => *settings,
-        SetupState::Missing(missing) => return welcome::run(flags, *missing, environment).await,
+        SetupState::Missing(missing) => return welcome::run(global_options, *missing, environment).await,
     };
     open_dashboard(settings, environment, None).await
 }
 
-/// What the setup page passes to the dashboard: the API key and a first message.
-pub(super) struct AfterSetup {
+/// The result of the setup page, with which the dashboard opens: the API key and a first message.
+pub(super) struct SetupResult {
     pub(super) key: ApiKey,
     pub(super) greeting: CleanText,
     /// Whether the service has accepted the API key.
@@ -48,13 +48,13 @@ pub(super) struct AfterSetup {
 pub(super) async fn open_dashboard(
     settings: Settings,
     environment: Environment,
-    after: Option<AfterSetup>,
+    after: Option<SetupResult>,
 ) -> Result<Code, CliError> {
     // Mistakes in the configuration are reported before anything is opened.
     let palettes = settings.display.theme.read()?;
     let keymap = customization::keymap(&settings.customization, &settings.config_path)?;
     let commands = customization::parse_commands(&settings.customization, &keymap, &settings.config_path)?;
-    let kind = detect_terminal(&environment)?.with_titles(settings.customization.notify.title);
+    let caps = detect_terminal(&environment)?.with_titles(settings.customization.notify.title);
     // The API key is read before the dashboard opens, because a key command may ask for a password in the terminal.
     let (key, greeting, is_verified) = match after {
         Some(after) => (after.key, Some(after.greeting), after.is_verified),
@@ -67,8 +67,8 @@ pub(super) async fn open_dashboard(
     let no_store = |error| store_failure(&settings.data_folder, &error);
     // The store opens on a separate thread while the rest is prepared.
     let (store, opening) = Store::open_in_background(&settings.data_folder, chrono::Utc::now()).map_err(no_store)?;
-    let start = AppConfig { keymap, commands, greeting, is_verified, ..build_app_config(&settings) };
-    let preload = Preload::start(&store, &start).map_err(terminal_error)?;
+    let app_config = AppConfig { keymap, commands, greeting, is_verified, ..build_app_config(&settings) };
+    let preload = Preload::start(&store, &app_config).map_err(terminal_error)?;
     let folders = Folders {
         data: Some(settings.data_folder.clone()),
         templates: Some(settings.templates_folder.clone()),
@@ -83,7 +83,7 @@ pub(super) async fn open_dashboard(
         Ok(team) => (team, None),
         Err(error) => (None, Some(CleanText::line(&error.sentence))),
     };
-    let connection = Some(EngineConfig {
+    let engine_config = Some(EngineConfig {
         client,
         poll: PollOptions { per_minute: settings.polls_per_minute, ..PollOptions::default() },
         analytics: settings.analytics,
@@ -102,9 +102,9 @@ pub(super) async fn open_dashboard(
         team,
     };
     let notice = notice(&opened, &settings.data_folder).or(team_problem);
-    let start = AppConfig { themes, notice, read_only: opened.read_only, ..start };
-    let parts = DashboardConfig {
-        app: start,
+    let app_config = AppConfig { themes, notice, read_only: opened.read_only, ..app_config };
+    let dashboard_config = DashboardConfig {
+        app: app_config,
         first_dialog: None,
         display: settings.display,
         palettes,
@@ -112,14 +112,14 @@ pub(super) async fn open_dashboard(
         clipboard,
         store,
         preload: Some(preload),
-        engine: connection,
+        engine: engine_config,
         environment,
-        caps: kind,
+        caps,
         folders,
         profiles,
         profile_effects,
     };
-    let ended = runtime::run_dashboard(parts).await.map_err(terminal_error)?;
+    let ended = runtime::run_dashboard(dashboard_config).await.map_err(terminal_error)?;
     Ok(if ended.has_unrecorded_prompts { Code::Unconfirmed } else { ended.exit.into() })
 }
 
@@ -138,8 +138,8 @@ fn build_app_config(settings: &Settings) -> AppConfig {
         current_profile: settings.current_profile,
         default_profile: settings.default_profile,
         reduced_motion: settings.display.has_reduced_motion,
-        mouse_enabled: settings.display.mouse,
-        opens_all_jobs: settings.display.all_profiles,
+        mouse_enabled: settings.display.is_mouse_on,
+        opens_all_jobs: settings.display.shows_all_profiles,
         filters: customization::filters(&settings.customization),
         config_path: Some(CleanText::line(&settings.config_path.display().to_string())),
         weights: settings.weights,

@@ -141,10 +141,10 @@ pub(super) fn shell_quoted(path: &Path) -> String {
 /// Opens the store in a folder and prints what was repaired.
 ///
 /// # Errors
-/// The store can't be used, or `writing` is true and the store is read-only.
-pub(super) fn open_store(folder: &Path, writing: bool, out: &mut Out) -> Result<Store, CliError> {
+/// Fails if the store can't be used, or `for_writing` is true and the store is read-only.
+pub(super) fn open_store(folder: &Path, for_writing: bool, out: &mut Out) -> Result<Store, CliError> {
     let (store, opened) = open_with_report(folder, out)?;
-    if writing && opened.read_only {
+    if for_writing && opened.read_only {
         return Err(store_failure(folder, &StoreError::ReadOnly));
     }
     Ok(store)
@@ -154,8 +154,8 @@ pub(super) fn open_store(folder: &Path, writing: bool, out: &mut Out) -> Result<
 /// incomplete data could replace a complete backup.
 ///
 /// # Errors
-/// The errors of [`open_store`], or the store was damaged.
-pub(super) async fn open_undamaged(folder: &Path, writing: bool, out: &mut Out) -> Result<Store, CliError> {
+/// Fails like [`open_store`], and if the store was damaged.
+pub(super) async fn open_undamaged(folder: &Path, for_writing: bool, out: &mut Out) -> Result<Store, CliError> {
     let (store, opened) = open_with_report(folder, out)?;
     if opened.damaged_file.is_some() {
         store.close().await;
@@ -163,7 +163,7 @@ pub(super) async fn open_undamaged(folder: &Path, writing: bool, out: &mut Out) 
             "Nothing was done, because the recovered data may be incomplete. Check it with `docdeck jobs`, then try again.",
         ));
     }
-    if writing && opened.read_only {
+    if for_writing && opened.read_only {
         return Err(store_failure(folder, &StoreError::ReadOnly));
     }
     Ok(store)

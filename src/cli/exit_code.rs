@@ -1,7 +1,7 @@
 //! Defines the exit codes, and converts each kind of failure to an exit code.
 
 use crate::model::failure::FailureKind;
-use crate::runtime::Exit;
+use crate::runtime::ExitReason;
 use std::process::ExitCode;
 
 /// The exit codes. Scripts rely on the numbers. A panic exits with 101.
@@ -53,12 +53,12 @@ impl From<FailureKind> for Code {
     }
 }
 
-impl From<Exit> for Code {
-    fn from(exit: Exit) -> Self {
+impl From<ExitReason> for Code {
+    fn from(exit: ExitReason) -> Self {
         match exit {
             // A relaunch starts another dashboard, whose end determines the exit code.
-            Exit::Quit | Exit::Terminated | Exit::Relaunch(_) => Self::Done,
-            Exit::Interrupted => Self::Interrupted,
+            ExitReason::Quit | ExitReason::Terminated | ExitReason::Relaunch(_) => Self::Done,
+            ExitReason::Interrupted => Self::Interrupted,
         }
     }
 }

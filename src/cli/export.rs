@@ -6,7 +6,7 @@ use super::error::CliError;
 use super::exit_code::Code;
 use super::out::Out;
 use super::session::CommandContext;
-use crate::config::{Flags, data_folder};
+use crate::config::{GlobalOptions, data_folder};
 use crate::runtime::new_file::{replace_file, write_new};
 use crate::store::{ExportCounts, ScopeFilter, StoreError};
 use crate::tui::format::plural;
@@ -54,8 +54,8 @@ pub(super) struct Options {
 
 /// Runs `docdeck export`. Prints a summary on stderr.
 pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
-    let CommandContext { flags, environment, out, .. } = cx;
-    let folder = data_folder(flags, environment)?;
+    let CommandContext { global_options, environment, out, .. } = cx;
+    let folder = data_folder(global_options, environment)?;
     if !store_exists(&folder)? {
         let why = format!("Nothing to export: {} contains no database.", folder.display());
         return Err(CliError::unusable(why));
@@ -65,7 +65,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
         // Fail before the export starts. If another program creates the file during the export, writing it fails below.
         check_destination(file, options.force)?;
     }
-    let (spool, exported) = export_to_spool(&folder, flags, out).await?;
+    let (spool, exported) = export_to_spool(&folder, global_options, out).await?;
     let summary = summary(exported, file);
     let mut lines: Box<dyn Read> = match spool {
         Spool::File(mut spool) => {
@@ -121,12 +121,16 @@ impl io::Write for SharedBuffer {
 }
 
 /// Exports the store to a temporary file, or to memory if that fails.
-async fn export_to_spool(folder: &Path, flags: &Flags, out: &mut Out) -> Result<(Spool, ExportCounts), CliError> {
+async fn export_to_spool(
+    folder: &Path,
+    global_options: &GlobalOptions,
+    out: &mut Out,
+) -> Result<(Spool, ExportCounts), CliError> {
     let (now, program) = (Utc::now(), env!("CARGO_PKG_VERSION"));
     let store = open_undamaged(folder, false, out).await?;
     if let Ok(spool) = create_spool(folder) {
         let lines = spool.try_clone().map_err(CliError::unusable)?;
-        match store.export(lines, export_filter(flags), program, now).await {
+        match store.export(lines, scope_filter(global_options), program, now).await {
             Err(StoreError::DiskFull | StoreError::WriteRefused) => {}
             exported => {
                 store.close().await;
@@ -135,7 +139,7 @@ async fn export_to_spool(folder: &Path, flags: &Flags, out: &mut Out) -> Result<
         }
     }
     let buffer = SharedBuffer::default();
-    let exported = store.export(buffer.clone(), export_filter(flags), program, now).await;
+    let exported = store.export(buffer.clone(), scope_filter(global_options), program, now).await;
     store.close().await;
     Ok((Spool::Memory(buffer), exported.map_err(|error| store_failure(folder, &error))?))
 }
@@ -147,9 +151,9 @@ pub(super) fn create_spool(folder: &Path) -> io::Result<File> {
 }
 
 /// Returns the filter for the project and service that the global options select.
-pub(super) fn export_filter(flags: &Flags) -> ScopeFilter {
-    let base_url = flags.base_url.as_ref().map(|url| url.trim_end_matches('/').to_owned());
-    ScopeFilter { project: flags.project.clone(), base_url }
+pub(super) fn scope_filter(global_options: &GlobalOptions) -> ScopeFilter {
+    let base_url = global_options.base_url.as_ref().map(|url| url.trim_end_matches('/').to_owned());
+    ScopeFilter { project: global_options.project.clone(), base_url }
 }
 
 fn check_destination(file: &Path, force: bool) -> Result<(), CliError> {

@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::id_text;
+use super::job_format::id_text;
 use super::out::Out;
 use super::prompt_text::PromptSource;
 use super::resolve_id;
@@ -54,7 +54,8 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
         Ok(resolve_id::find_by_id_prefix(&session.store.jobs(&session.scope).await?, &options.id)?.clone())
     };
     let row = cx.with_store(find).await?;
-    let send_options = SendOptions { wait: options.wait, timer: options.wait_timeout.start(), json: options.json };
+    let send_options =
+        SendOptions { should_wait: options.wait, timer: options.wait_timeout.start(), as_json: options.json };
     let work = async |session: &mut Session, out: &mut Out| send_to_job(session, &row, &text, send_options, out).await;
     cx.with_session(send_options.required_leases(), work).await
 }
@@ -67,8 +68,11 @@ async fn send_to_job(
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let thread = session.store.thread(row.key).await?;
-    let ahead =
-        thread.prompts.iter().filter(|prompt| prompt.is_own()).map(|prompt| (prompt.id, prompt.delivery.kind()));
+    let ahead = thread
+        .prompts
+        .iter()
+        .filter(|prompt| prompt.is_from_this_computer())
+        .map(|prompt| (prompt.id, prompt.delivery.kind()));
     let ahead: Vec<(PromptId, DeliveryKind)> =
         ahead.filter(|(_, kind)| kind.blocks_next() && !kind.had_no_effect()).collect();
     for (prompt, kind) in &ahead {

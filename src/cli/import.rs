@@ -4,11 +4,11 @@
 use super::data_folder::{open_store, store_exists, store_failure};
 use super::error::CliError;
 use super::exit_code::Code;
-use super::export::{create_spool, export_filter};
+use super::export::{create_spool, scope_filter};
 use super::out::Out;
 use super::session::CommandContext;
 use crate::config::file::system_message;
-use crate::config::{Flags, data_folder};
+use crate::config::{GlobalOptions, data_folder};
 use crate::store::{ImportCounts, ImportError, Store, check_backup};
 use crate::tui::format::plural;
 use chrono::Utc;
@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How often the progress of an import is redrawn.
-const TICK: Duration = Duration::from_millis(200);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 /// The check of a file shows its progress only after this many bytes, because a smaller file is checked quickly.
 const MAX_SILENT_BYTES: u64 = 4 << 20;
 
@@ -49,12 +49,12 @@ pub(super) struct Options {
 
 /// Runs `docdeck import`.
 pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
-    let CommandContext { flags, environment, out, .. } = cx;
+    let CommandContext { global_options, environment, out, .. } = cx;
     out.allow_live_lines(environment);
-    let folder = data_folder(flags, environment)?;
+    let folder = data_folder(global_options, environment)?;
     let lines = check_lines(&folder, &options.file, out)?;
     let store = open_import_store(&folder, options.dry_run, out)?;
-    let imported = import_with_progress(&store, lines, flags, options, out).await;
+    let imported = import_with_progress(&store, lines, global_options, options, out).await;
     store.close().await;
     let imported = imported.map_err(|error| import_error(&folder, &options.file, &error))?;
     if !imported.has_end {
@@ -75,14 +75,14 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
 async fn import_with_progress(
     store: &Store,
     lines: File,
-    flags: &Flags,
+    global_options: &GlobalOptions,
     options: &Options,
     out: &mut Out,
 ) -> Result<ImportCounts, ImportError> {
     let total = lines.metadata().map_or(0, |found| found.len());
     let read = Arc::new(AtomicU64::new(0));
-    let counted = BufReader::new(CountingReader { from: lines, bytes_read: Arc::clone(&read) });
-    let import = store.import(counted, export_filter(flags), options.dry_run, Utc::now());
+    let counted = BufReader::new(CountingReader { source: lines, bytes_read: Arc::clone(&read) });
+    let import = store.import(counted, scope_filter(global_options), options.dry_run, Utc::now());
     tokio::pin!(import);
     loop {
         tokio::select! {
@@ -91,7 +91,7 @@ async fn import_with_progress(
                 out.clear_live();
                 return imported;
             }
-            () = tokio::time::sleep(TICK) => match percent_done(read.load(Ordering::Relaxed), total) {
+            () = tokio::time::sleep(PROGRESS_INTERVAL) => match percent_done(read.load(Ordering::Relaxed), total) {
                 Some(100) => out.show_live("Importing: saving…"),
                 share => out.show_live(&progress("Importing", share)),
             },
@@ -103,7 +103,7 @@ async fn import_with_progress(
 /// a temporary file, so that the store is not locked while a slow source is read.
 fn check_lines(folder: &Path, file: &Path, out: &mut Out) -> Result<File, CliError> {
     let fails = |error: ImportError| import_error(folder, file, &error);
-    let from: Box<dyn Read> = if file == Path::new("-") {
+    let source: Box<dyn Read> = if file == Path::new("-") {
         Box::new(io::stdin().lock())
     } else {
         let mut found = File::open(file).map_err(|error| fails(error.into()))?;
@@ -117,15 +117,15 @@ fn check_lines(folder: &Path, file: &Path, out: &mut Out) -> Result<File, CliErr
     };
     let mut spool = create_spool(folder).map_err(|error| fails(error.into()))?;
     let mut lines = spool.try_clone().map_err(|error| fails(error.into()))?;
-    check_source(from, Some(&mut spool), 0, out).map_err(fails)?;
+    check_source(source, Some(&mut spool), 0, out).map_err(fails)?;
     lines.rewind().map_err(|error| fails(error.into()))?;
     Ok(lines)
 }
 
-/// Checks all lines of `from` and copies them to `copy` if given. `total` is the number of bytes, or 0 if unknown.
-fn check_source(from: impl Read, copy: Option<&mut File>, total: u64, out: &mut Out) -> Result<(), ImportError> {
-    let checked =
-        check_backup(BufReader::new(CheckingReader { from, copy, bytes_read: 0, total, out }), Utc::now()).map(|_| ());
+/// Checks all lines of `source` and copies them to `copy` if given. `total` is the number of bytes, or 0 if unknown.
+fn check_source(source: impl Read, copy: Option<&mut File>, total: u64, out: &mut Out) -> Result<(), ImportError> {
+    let checked = check_backup(BufReader::new(CheckingReader { source, copy, bytes_read: 0, total, out }), Utc::now())
+        .map(|_| ());
     out.clear_live();
     checked
 }
@@ -141,7 +141,7 @@ fn progress(what: &str, percent: Option<u64>) -> String {
 
 /// A reader that shows the progress and, if `copy` is given, copies what it reads.
 struct CheckingReader<'a, R> {
-    from: R,
+    source: R,
     copy: Option<&'a mut File>,
     bytes_read: u64,
     total: u64,
@@ -150,7 +150,7 @@ struct CheckingReader<'a, R> {
 
 impl<R: Read> Read for CheckingReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.from.read(buffer)?;
+        let read = self.source.read(buffer)?;
         if let Some(copy) = &mut self.copy {
             copy.write_all(buffer.get(..read).unwrap_or_default())?;
         }
@@ -164,13 +164,13 @@ impl<R: Read> Read for CheckingReader<'_, R> {
 
 /// A reader that counts the bytes that are read from `source`.
 struct CountingReader {
-    from: File,
+    source: File,
     bytes_read: Arc<AtomicU64>,
 }
 
 impl Read for CountingReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.from.read(buffer)?;
+        let read = self.source.read(buffer)?;
         self.bytes_read.fetch_add(u64::try_from(read).unwrap_or(0), Ordering::Relaxed);
         Ok(read)
     }

@@ -11,7 +11,7 @@ use crate::config::environment::Environment;
 use crate::config::file::read_config_file;
 use crate::config::key::KeySource;
 use crate::config::write::{required_permission, write_profile};
-use crate::config::{self, ConfigError, Flags, display_settings};
+use crate::config::{self, ConfigError, GlobalOptions, display_settings};
 use crate::model::endpoint::API_KEY_VARIABLE;
 use crate::model::setup::{
     DEFAULT_PROFILE, ExistingSettings, KeyPresence, KeySourceChoice, KeySourceInput, NewProfile, SetupField, SetupForm,
@@ -48,8 +48,8 @@ pub(super) struct Options {
     no_check: bool,
 }
 
-struct Init<'a> {
-    flags: &'a Flags,
+struct InitCommand<'a> {
+    global_options: &'a GlobalOptions,
     environment: &'a Environment,
     options: &'a Options,
     /// The configuration file to write, and the key from the environment.
@@ -58,33 +58,33 @@ struct Init<'a> {
 
 /// Runs `docdeck init`.
 pub(super) async fn run(
-    flags: &Flags,
+    global_options: &GlobalOptions,
     environment: &Environment,
     options: &Options,
     out: &mut Out,
 ) -> Result<Code, CliError> {
-    let path = config::path(flags, environment)?;
+    let path = config::path(global_options, environment)?;
     let config = std::path::absolute(&path).unwrap_or(path);
     let source = environment.api_key.clone().flatten().map(KeySource::Literal);
-    let init = Init { flags, environment, options, profile_effects: ProfileEffects { config, source } };
+    let init = InitCommand { global_options, environment, options, profile_effects: ProfileEffects { config, source } };
     let form = init.filled_form();
     if options.yes { init.run_without_questions(&form, out).await } else { init.show_form(form, out).await }
 }
 
-impl Init<'_> {
+impl InitCommand<'_> {
     fn config(&self) -> &Path {
         &self.profile_effects.config
     }
 
     /// Returns the form with the values from the options and the environment.
     fn filled_form(&self) -> SetupForm {
-        let (flags, options, environment) = (self.flags, self.options, self.environment);
+        let (global_options, options, environment) = (self.global_options, self.options, self.environment);
         let has_variable = self.profile_effects.source.is_some();
         let existing = ExistingSettings {
             profile: DEFAULT_PROFILE.to_owned(),
             base_url: environment.base_url.clone(),
             project: environment.project.clone(),
-            key: if has_variable { KeyPresence::Environment } else { KeyPresence::No },
+            key: if has_variable { KeyPresence::Environment } else { KeyPresence::NotSet },
             ..ExistingSettings::default()
         };
         let mut form = SetupForm::new(SetupPurpose::FirstProfile, &existing);
@@ -96,11 +96,11 @@ impl Init<'_> {
         let values = [
             (SetupField::Command, options.api_key_command.clone()),
             (SetupField::File, options.api_key_file.as_ref().map(absolute)),
-            (SetupField::Project, flags.project.clone()),
-            (SetupField::BaseUrl, flags.base_url.clone()),
+            (SetupField::Project, global_options.project.clone()),
+            (SetupField::BaseUrl, global_options.base_url.clone()),
             (SetupField::Organization, options.organization.clone()),
             (SetupField::CaFile, options.ca_file.as_ref().map(absolute)),
-            (SetupField::Name, flags.profile.clone().or_else(|| environment.profile.clone())),
+            (SetupField::Name, global_options.profile.clone().or_else(|| environment.profile.clone())),
         ];
         for (field, text) in values.into_iter().filter_map(|(field, text)| Some((field, non_blank(&text?)?))) {
             let sources = [KeySourceChoice::Command, KeySourceChoice::File];
@@ -121,12 +121,12 @@ impl Init<'_> {
         })?;
         let file = read_config_file(path)?.map(|found| found.file).unwrap_or_default();
         let page = SetupPage {
-            display: display_settings(self.flags, environment, &file.ui, path),
+            display: display_settings(self.global_options, environment, &file.ui, path),
             customization: file.customization(),
             profile_effects: self.profile_effects.clone(),
         };
         let form = Welcome::with(form, CleanText::line(&path.display().to_string()), 0);
-        let (_, form) = page.show(self.flags, Box::new(form), environment).await?;
+        let (_, form) = page.show(self.global_options, Box::new(form), environment).await?;
         match form.as_ref().and_then(|form| form.saved_profile()) {
             Some(profile) => self.print_success(profile, out),
             None => Err(CliError::new(Code::Interrupted, "Nothing was written.")),
@@ -199,10 +199,10 @@ impl Init<'_> {
             text.push_str("Set the key in your shell first: export DOCDECK_API_KEY=…\n");
         }
         let mut command = "docdeck".to_owned();
-        if let Some(config) = &self.flags.config {
+        if let Some(config) = &self.global_options.config {
             command.push_str(&format!(" --config {}", config.display()));
         }
-        let default_flags = Flags { profile: None, ..self.flags.clone() };
+        let default_flags = GlobalOptions { profile: None, ..self.global_options.clone() };
         if !config::current_profile_name(&default_flags, self.environment).is_ok_and(|name| name == profile.name) {
             command.push_str(&format!(" --profile {name}"));
         }

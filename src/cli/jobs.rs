@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::{jobs_json, write_job_table};
+use super::job_format::{jobs_json, write_job_table};
 use super::out::{Out, clean_line};
 use super::session::StoreSession;
 use crate::model::job::{Job, JobGroup};

@@ -1,8 +1,8 @@
 //! The command line. Each command has a file; the commands share [`session`] (settings, store and engine), `out` and
 //! `table` (output) and `exit_code`.
 
-mod act;
 mod analytics;
+mod approve_and_merge;
 mod arguments;
 mod batch;
 mod batch_plan;
@@ -23,7 +23,7 @@ mod follow;
 mod help;
 mod import;
 mod init;
-mod job_line;
+mod job_format;
 mod jobs;
 mod line_writer;
 mod man;
@@ -52,7 +52,7 @@ mod waiting;
 mod watch;
 mod welcome;
 
-use crate::config::Flags;
+use crate::config::GlobalOptions;
 use crate::config::environment::Environment;
 use crate::engine::LeaseRoles;
 use crate::model::analytics::{Question, Search};
@@ -79,10 +79,10 @@ pub fn main() -> ExitCode {
         Err(error) => return usage_error::report(error),
     };
     let environment = Environment::from_process();
-    let flags = Flags::from(arguments.options);
+    let global_options = GlobalOptions::from(arguments.global);
     let mut out = Out::from_process();
-    let as_json = arguments.command.as_ref().is_some_and(Command::answers_in_json);
-    let result = dispatch(arguments.command, &flags, &environment, &mut out);
+    let as_json = arguments.command.as_ref().is_some_and(Command::prints_json);
+    let result = dispatch(arguments.command, &global_options, &environment, &mut out);
     let code = result.unwrap_or_else(|error| error.report(&mut out, as_json));
     out.clear_live();
     match out.output_error().map(str::to_owned) {
@@ -97,11 +97,11 @@ pub fn main() -> ExitCode {
 
 fn dispatch(
     command: Option<Command>,
-    flags: &Flags,
+    global_options: &GlobalOptions,
     environment: &Environment,
     out: &mut Out,
 ) -> Result<Code, CliError> {
-    let cx = &mut CommandContext { flags, environment, out, team_url: team::TeamUrlReader::default() };
+    let cx = &mut CommandContext { global_options, environment, out, team_url: team::TeamUrlReader::default() };
     // Without a team, this command runs without the async runtime: shells run it at every prompt, and starting the
     // runtime takes time.
     if let Some(Command::Status(options)) = &command {
@@ -119,12 +119,12 @@ fn dispatch(
         }
         let changes_jobs = command.as_ref().is_some_and(Command::changes_jobs);
         let result = match command {
-            None => dashboard::run(flags, environment.clone()).await,
+            None => dashboard::run(global_options, environment.clone()).await,
             Some(Command::Demo { world, no_tour, team }) => {
-                demo::run(flags, environment.clone(), world.options(0), !no_tour, team).await.map(Code::from)
+                demo::run(global_options, environment.clone(), world.options(0), !no_tour, team).await.map(Code::from)
             }
             Some(Command::Sim { port, world }) => sim::run(world.options(port)).await,
-            Some(Command::Init(options)) => init::run(flags, environment, &options, cx.out).await,
+            Some(Command::Init(options)) => init::run(global_options, environment, &options, cx.out).await,
             Some(Command::New(options)) => new::run(cx, &options).await,
             Some(Command::Follow(options)) => follow::run(cx, &options).await,
             Some(Command::Jobs(options)) => {
@@ -135,8 +135,8 @@ fn dispatch(
             }
             Some(Command::Pr(options)) => pull_requests::run(cx, &options).await,
             Some(Command::Diff(options)) => diff::run(cx, &options).await,
-            Some(Command::Approve(options)) => act::approve(cx, &options).await,
-            Some(Command::Merge(options)) => act::merge(cx, &options).await,
+            Some(Command::Approve(options)) => approve_and_merge::approve(cx, &options).await,
+            Some(Command::Merge(options)) => approve_and_merge::merge(cx, &options).await,
             Some(Command::Track(options)) => track::run(cx, &options).await,
             Some(Command::Watch(options)) => {
                 let work = async |session: &mut Session, out: &mut Out| watch::run(session, options.json, out).await;

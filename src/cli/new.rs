@@ -72,7 +72,8 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
         return batch::run(cx, file, options).await;
     }
     let text = options.source.read()?;
-    let send_options = SendOptions { wait: options.wait, timer: options.wait_timeout.start(), json: options.json };
+    let send_options =
+        SendOptions { should_wait: options.wait, timer: options.wait_timeout.start(), as_json: options.json };
     cx.with_session(send_options.required_leases(), async |session, out| {
         let engine = session.engine.clone();
         // Signals are handled afterwards, so that the prompt is never half saved.

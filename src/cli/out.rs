@@ -3,10 +3,10 @@
 //! writing but finishes its work.
 
 use crate::config::environment::Environment;
-use crate::config::{ColorChoice, DisplaySettings, Flags, themes};
+use crate::config::{ColorChoice, DisplaySettings, GlobalOptions, themes};
 use crate::model::Time;
 use crate::model::ascii;
-use crate::model::colors::{ColorPalette, ColorRole, Paint, Rgb, ThemeColor};
+use crate::model::colors::{ColorPalette, ColorRole, Rgb, RoleStyle, ThemeColor};
 use crate::model::endpoint::ApiKey;
 use crate::model::redaction::{Redactor, redacted};
 use crate::model::text::{CleanText, escaped_json, filter_output};
@@ -33,14 +33,14 @@ pub(super) struct Out {
     ascii_when_piped: bool,
     /// Whether texts outside ASCII, such as titles, are written to a terminal as they are, even if `ascii` is set.
     shows_unicode_text: bool,
-    /// Whether the live line, which shows the progress on stderr, is off.
-    reduced_motion: bool,
+    /// Whether the live line, which shows the progress on stderr, is turned off.
+    has_reduced_motion: bool,
     /// Whether [`Out::configure`] was called.
     is_configured: bool,
     /// The live line that is on the terminal; `None` if there is none.
-    live: Option<String>,
+    live_line: Option<String>,
     /// Whether the reader closed the pipe.
-    closed: bool,
+    is_pipe_closed: bool,
     /// Why results could not be written; `None` if they could.
     output_error: Option<String>,
     /// Removes the API key from the lines and notes that are written.
@@ -57,17 +57,22 @@ impl Out {
             ascii: false,
             ascii_when_piped: false,
             shows_unicode_text: true,
-            reduced_motion: true,
+            has_reduced_motion: true,
             is_configured: false,
-            live: None,
-            closed: false,
+            live_line: None,
+            is_pipe_closed: false,
             output_error: None,
             redactor: None,
         }
     }
 
     /// Applies the settings for colours, ASCII and motion.
-    pub(super) fn configure(&mut self, display: &DisplaySettings, environment: &Environment, flags: &Flags) {
+    pub(super) fn configure(
+        &mut self,
+        display: &DisplaySettings,
+        environment: &Environment,
+        global_options: &GlobalOptions,
+    ) {
         let is_dumb = environment.term.as_deref() == Some("dumb");
         let wanted = match display.color {
             ColorChoice::Always => true,
@@ -86,9 +91,9 @@ impl Out {
             palettes.for_background(background).clone()
         });
         self.ascii = display.ascii;
-        self.ascii_when_piped = flags.ascii;
+        self.ascii_when_piped = global_options.ascii;
         self.shows_unicode_text = display.shows_unicode_text;
-        self.reduced_motion = display.has_reduced_motion || is_dumb;
+        self.has_reduced_motion = display.has_reduced_motion || is_dumb;
         let is_first = !std::mem::replace(&mut self.is_configured, true);
         if let (Some(Err(error)), true) = (chosen, is_first) {
             self.note(&format!("docdeck: {error} Using the default colours."));
@@ -98,7 +103,7 @@ impl Out {
     /// Sets whether live lines are shown, for a command that reads no configuration file.
     pub(super) fn allow_live_lines(&mut self, environment: &Environment) {
         let is_dumb = environment.term.as_deref() == Some("dumb");
-        self.reduced_motion = is_dumb || environment.reduced_motion.unwrap_or(false);
+        self.has_reduced_motion = is_dumb || environment.reduced_motion.unwrap_or(false);
     }
 
     /// Whether stdout is a terminal.
@@ -113,7 +118,7 @@ impl Out {
 
     /// Whether a line that redraws itself may be shown on stderr.
     pub(super) fn can_animate(&self) -> bool {
-        self.stderr_is_terminal && !self.reduced_motion
+        self.stderr_is_terminal && !self.has_reduced_motion
     }
 
     /// Whether drawings on stderr must be ASCII.
@@ -165,13 +170,13 @@ impl Out {
 
     /// Writes text without adding a line break. Only control sequences are removed.
     pub(super) fn write(&mut self, text: &str) {
-        if self.closed {
+        if self.is_pipe_closed {
             return;
         }
         let text = filter_output(text);
         let mut stdout = io::stdout().lock();
         if let Err(error) = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-            self.closed = true;
+            self.is_pipe_closed = true;
             if error.kind() != ErrorKind::BrokenPipe {
                 self.output_error = Some(format!("Can't write the output: {error}."));
             }
@@ -195,17 +200,17 @@ impl Out {
         }
         let line = cut_to_width(text, terminal_columns().saturating_sub(1));
         let line = self.encoded(&line, true).into_owned();
-        if self.live.as_ref() == Some(&line) {
+        if self.live_line.as_ref() == Some(&line) {
             return;
         }
         let mut stderr = io::stderr().lock();
         let _ = write!(stderr, "\r{line}\x1b[K").and_then(|()| stderr.flush());
-        self.live = Some(line);
+        self.live_line = Some(line);
     }
 
     /// Removes the live line.
     pub(super) fn clear_live(&mut self) {
-        if self.live.take().is_some() {
+        if self.live_line.take().is_some() {
             let mut stderr = io::stderr().lock();
             let _ = write!(stderr, "\r\x1b[K").and_then(|()| stderr.flush());
         }
@@ -213,7 +218,7 @@ impl Out {
 
     /// Returns the text in the colour of the role, or unchanged if colours are off.
     pub(super) fn paint(&self, role: ColorRole, text: &str) -> String {
-        let style = self.palette.as_ref().map_or(Style::new(), |palette| style_of(palette.paint(role)));
+        let style = self.palette.as_ref().map_or(Style::new(), |palette| style_of(palette.role_style(role)));
         if text.is_empty() { String::new() } else { format!("{style}{text}{style:#}") }
     }
 
@@ -308,7 +313,7 @@ fn terminal_columns() -> usize {
     crossterm::terminal::size().map_or(DEFAULT_WIDTH, |(columns, _)| usize::from(columns.max(1)))
 }
 
-fn style_of(paint: Paint) -> Style {
+fn style_of(paint: RoleStyle) -> Style {
     let effects = [
         (paint.bold, Effects::BOLD),
         (paint.dim, Effects::DIMMED),
@@ -354,14 +359,14 @@ mod tests {
 
     #[test]
     fn a_paint_becomes_sgr_sequences() {
-        let sgr = |paint: Paint| style_of(paint).to_string();
-        let red = Paint { fg: ThemeColor::Ansi(9), bold: true, ..Paint::default() };
+        let sgr = |paint: RoleStyle| style_of(paint).to_string();
+        let red = RoleStyle { fg: ThemeColor::Ansi(9), bold: true, ..RoleStyle::default() };
         assert_eq!(sgr(red), "\x1b[1m\x1b[91m");
-        let green = Paint { fg: ThemeColor::Ansi(2), bg: ThemeColor::Ansi(12), ..Paint::default() };
+        let green = RoleStyle { fg: ThemeColor::Ansi(2), bg: ThemeColor::Ansi(12), ..RoleStyle::default() };
         assert_eq!(sgr(green), "\x1b[32m\x1b[104m");
-        let rgb = Paint { fg: ThemeColor::Rgb(Rgb(1, 2, 3)), ..Paint::default() };
+        let rgb = RoleStyle { fg: ThemeColor::Rgb(Rgb(1, 2, 3)), ..RoleStyle::default() };
         assert_eq!(sgr(rgb), "\x1b[38;2;1;2;3m");
-        assert_eq!(sgr(Paint::default()), "");
+        assert_eq!(sgr(RoleStyle::default()), "");
     }
 
     #[test]

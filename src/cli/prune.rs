@@ -4,11 +4,11 @@
 use super::data_folder::{open_undamaged, store_exists, store_failure};
 use super::error::CliError;
 use super::exit_code::Code;
-use super::export::export_filter;
+use super::export::scope_filter;
 use super::number_parser::number_parser;
 use super::session::CommandContext;
 use crate::config::environment::Environment;
-use crate::config::{Flags, data_folder, reader_text_days};
+use crate::config::{GlobalOptions, data_folder, reader_text_days};
 use crate::model::Time;
 use crate::model::file_size::format_size;
 use crate::store::{AnalyticsPruneFilter, JobPruneFilter, Pruned, PrunedAnalytics, PrunedJobs, Store, StoreError};
@@ -63,9 +63,14 @@ enum PruneSelection {
 
 impl Options {
     /// Returns what the options select. The texts of readers also expire according to the configuration.
-    fn selection(&self, flags: &Flags, environment: &Environment, now: Time) -> Result<PruneSelection, CliError> {
+    fn selection(
+        &self,
+        global_options: &GlobalOptions,
+        environment: &Environment,
+        now: Time,
+    ) -> Result<PruneSelection, CliError> {
         if let Some(days) = self.older_than.filter(|_| self.jobs) {
-            let filter = JobPruneFilter { before: subtract_days(days, now), only: export_filter(flags) };
+            let filter = JobPruneFilter { before: subtract_days(days, now), only: scope_filter(global_options) };
             return Ok(PruneSelection::Jobs(filter));
         }
         let days = match (self.older_than, self.keep, self.all) {
@@ -76,8 +81,8 @@ impl Options {
             before: days.map(|days| subtract_days(days, now)),
             keep: self.keep,
             all: self.all,
-            reader_texts_before: Some(reader_text_days(flags, environment)?.cutoff(now)),
-            only: export_filter(flags),
+            reader_texts_before: Some(reader_text_days(global_options, environment)?.cutoff(now)),
+            only: scope_filter(global_options),
         }))
     }
 }
@@ -89,10 +94,10 @@ fn subtract_days(days: u32, now: Time) -> Time {
 
 /// Runs `docdeck prune`.
 pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
-    let CommandContext { flags, environment, out, .. } = cx;
-    let folder = data_folder(flags, environment)?;
+    let CommandContext { global_options, environment, out, .. } = cx;
+    let folder = data_folder(global_options, environment)?;
     let exists = store_exists(&folder)?;
-    let selection = options.selection(flags, environment, Utc::now())?;
+    let selection = options.selection(global_options, environment, Utc::now())?;
     let (json, lines) = if exists {
         let store = open_undamaged(&folder, !options.dry_run, out).await?;
         let pruned = prune(&store, selection, options.dry_run).await;
@@ -215,8 +220,9 @@ mod tests {
         let read = Arguments::parse_from([&["docdeck", "prune"], arguments].concat());
         let Some(Command::Prune(options)) = read.command else { panic!("{:?}", read.command) };
         let config = tempfile::NamedTempFile::new().expect("a file");
-        let flags = Flags { config: Some(config.path().to_owned()), ..Flags::from(read.options) };
-        match options.selection(&flags, &Environment::default(), now()) {
+        let global_options =
+            GlobalOptions { config: Some(config.path().to_owned()), ..GlobalOptions::from(read.global) };
+        match options.selection(&global_options, &Environment::default(), now()) {
             Ok(PruneSelection::Analytics(filter)) => filter,
             Ok(PruneSelection::Jobs(_)) => panic!("not jobs"),
             Err(error) => panic!("{error:?}"),

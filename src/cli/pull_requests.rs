@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::{id_text, jobs_json};
+use super::job_format::{id_text, jobs_json};
 use super::out::Out;
 use super::resolve_id;
 use super::session::{CommandContext, StoreSession};
@@ -59,9 +59,9 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
 
 /// Returns the configured hosts; `None` if the configuration turns requests to code hosts off.
 pub(super) fn configured_hosts(cx: &CommandContext<'_>) -> Result<Option<ConfiguredHosts>, CliError> {
-    let (settings, roots) = match resolve(cx.flags, cx.environment)? {
+    let (settings, roots) = match resolve(cx.global_options, cx.environment)? {
         SetupState::Ready(settings) => (settings.hosts.clone(), settings.client_options()?.roots),
-        SetupState::Missing(_) => (config::host_settings(cx.flags, cx.environment)?, None),
+        SetupState::Missing(_) => (config::host_settings(cx.global_options, cx.environment)?, None),
     };
     Ok(settings.map(|settings| ConfiguredHosts { settings, roots }))
 }
@@ -87,7 +87,7 @@ async fn read_and_print(
     for key in keys.iter().rev() {
         jobs.extend(session.store.job(*key).await?);
     }
-    let problems = refresh(&session.store, hosts, &jobs).await?;
+    let problems = refresh_pull_requests(&session.store, hosts, &jobs).await?;
     let mut rows = Vec::with_capacity(jobs.len());
     for job in &jobs {
         rows.extend(session.store.job(job.key).await?);
@@ -129,8 +129,8 @@ impl ReadProblem {
 /// Reads and stores the state of the pull requests of these jobs. Returns the problems.
 ///
 /// # Errors
-/// The store can't be written.
-pub(super) async fn refresh(
+/// Fails if the store can't be written.
+pub(super) async fn refresh_pull_requests(
     store: &Store,
     hosts: &ConfiguredHosts,
     jobs: &[Job],
@@ -225,7 +225,7 @@ pub(super) fn write_table(rows: &[Job], out: &mut Out) {
             TextCell::new(ColorRole::Text, number).with_piped_text(row.pr_url().unwrap_or_default().as_str())
         }),
         TextColumn::new("STATE", ColumnKind::Left, move |row: &&Job, _| match state(row) {
-            Some((fact, _)) => TextCell::new(fact.role(), fact.word_and_meaning().0),
+            Some((fact, _)) => TextCell::new(fact.color_role(), fact.word_and_meaning().0),
             None => TextCell::new(ColorRole::Muted, "unknown"),
         }),
         TextColumn::new("CHECKS", ColumnKind::Left, |row: &&Job, _| {

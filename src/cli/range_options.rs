@@ -56,9 +56,9 @@ impl RangeOptions {
         let (option, typed) = match (&self.from, &self.to, last) {
             (Some(from), Some(to), _) => ("--from, --to", format!("{from} {to}")),
             (Some(from), None, _) => {
-                let alone = parse_period(from, today).map_err(|what| range_error("--from", &what))?;
+                let single = parse_period(from, today).map_err(|what| range_error("--from", &what))?;
                 // A single day starts a range that ends today; a week, month or quarter is the whole range.
-                let is_day = alone.period.all_days().days() == 1;
+                let is_day = single.period.all_days().days() == 1;
                 ("--from", if is_day { format!("{from} today") } else { from.clone() })
             }
             // `week`, `month` and `quarter` mean the last complete one, as `yesterday` means the last complete day.
@@ -107,13 +107,13 @@ mod tests {
 
     #[test]
     fn from_with_a_week_month_or_quarter_covers_all_of_it_up_to_today() {
-        let alone = |from: &str| read(Some(from), None, None).expect("a range");
-        assert_eq!(alone("2026-q3"), "2026-07-01 … 2026-09-30");
-        assert_eq!(alone("2026-Q3"), "2026-07-01 … 2026-09-30");
-        assert_eq!(alone("2026-09"), "2026-09-01 … 2026-09-30");
-        assert_eq!(alone("2026-w46"), "2026-11-09 … 2026-11-15");
-        assert_eq!(alone("2026-q4"), "2026-10-01 … 2026-11-20", "it has not ended");
-        assert_eq!(alone("last week"), "2026-11-09 … 2026-11-15");
+        let single = |from: &str| read(Some(from), None, None).expect("a range");
+        assert_eq!(single("2026-q3"), "2026-07-01 … 2026-09-30");
+        assert_eq!(single("2026-Q3"), "2026-07-01 … 2026-09-30");
+        assert_eq!(single("2026-09"), "2026-09-01 … 2026-09-30");
+        assert_eq!(single("2026-w46"), "2026-11-09 … 2026-11-15");
+        assert_eq!(single("2026-q4"), "2026-10-01 … 2026-11-20", "it has not ended");
+        assert_eq!(single("last week"), "2026-11-09 … 2026-11-15");
     }
 
     #[test]

@@ -17,7 +17,8 @@ pub(super) fn find_by_id_prefix<'a>(rows: &'a [Job], wanted: &str) -> Result<&'a
     if wanted.is_empty() {
         return Err(CliError::unusable("The id is blank. Give the id of a job, as listed by `docdeck jobs`."));
     }
-    let id = |row: &&Job, fits: fn(&str, &str) -> bool| row.id.as_ref().is_some_and(|id| fits(id.as_str(), wanted));
+    let id =
+        |row: &&Job, matches: fn(&str, &str) -> bool| row.id.as_ref().is_some_and(|id| matches(id.as_str(), wanted));
     if let Some(row) = rows.iter().find(|row| id(row, |id, wanted| id == wanted)) {
         return Ok(row);
     }

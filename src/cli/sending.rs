@@ -3,7 +3,7 @@
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::{id_text, write_job_table};
+use super::job_format::{id_text, write_job_table};
 use super::out::Out;
 use super::session::{STILL_RECORDING, Session, WaitEnd};
 use super::waiting::{JobWait, Timer, connection_problem, limit_end_text, log_progress, wait_command};
@@ -38,8 +38,8 @@ pub(super) struct SubmittedPrompt {
     pub(super) kind: PromptKind,
     pub(super) row: Job,
     delivery: Delivery,
-    /// Whether docdeck only estimates when the hourly limit ends.
-    is_estimate: bool,
+    /// Whether the end of the hourly limit is only docdeck's estimate.
+    is_limit_end_estimated: bool,
     /// The store error that prevents sending.
     store_error: Option<CleanText>,
     /// The earlier prompts of the job that this prompt replaces, in the state that they had before they were discarded.
@@ -50,15 +50,15 @@ pub(super) struct SubmittedPrompt {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SendOptions {
     /// Whether to wait until the hourly limit allows sending, and then until the job is finished.
-    pub(super) wait: bool,
+    pub(super) should_wait: bool,
     pub(super) timer: Timer,
-    pub(super) json: bool,
+    pub(super) as_json: bool,
 }
 
 impl SendOptions {
     /// Returns the leases that the command needs: to wait for the job, it must poll.
     pub(super) fn required_leases(self) -> LeaseRoles {
-        if self.wait { LeaseRoles::Poll } else { LeaseRoles::None }
+        if self.should_wait { LeaseRoles::Poll } else { LeaseRoles::None }
     }
 }
 
@@ -76,7 +76,7 @@ enum SendWaitEnd {
 impl SubmittedPrompt {
     pub(super) fn new(prompt: PromptId, kind: PromptKind, row: Job) -> Self {
         let delivery = Delivery::Queued { until: None };
-        Self { prompt, kind, row, delivery, is_estimate: false, store_error: None, discarded: Vec::new() }
+        Self { prompt, kind, row, delivery, is_limit_end_estimated: false, store_error: None, discarded: Vec::new() }
     }
 
     /// Sets the earlier prompts that this prompt replaces.
@@ -108,10 +108,10 @@ impl SubmittedPrompt {
             before = Some(wait_end);
         };
         if let Err(error) = result {
-            return Err(if options.json { error.with_fields(self.as_json(session).await?) } else { error });
+            return Err(if options.as_json { error.with_fields(self.as_json(session).await?) } else { error });
         }
-        if !options.wait {
-            self.write(session, options.json, out).await?;
+        if !options.should_wait {
+            self.write(session, options.as_json, out).await?;
             return Ok(Code::Done);
         }
         let mut waiting = JobWait::new(vec![self.row.clone()], options.timer);
@@ -120,9 +120,9 @@ impl SubmittedPrompt {
         let error = waiting.error(end, &wait_command(&waiting.rows));
         self.row = waiting.rows.into_iter().next().unwrap_or(self.row);
         match error {
-            Some(error) if options.json => Err(error.with_fields(self.as_json(session).await?)),
+            Some(error) if options.as_json => Err(error.with_fields(self.as_json(session).await?)),
             error => {
-                self.write(session, options.json, out).await?;
+                self.write(session, options.as_json, out).await?;
                 error.map_or(Ok(code), Err)
             }
         }
@@ -141,7 +141,7 @@ impl SubmittedPrompt {
         let mut end = match before {
             Some(SendWaitEnd::Interrupted) => soon(RESPONSE_TIMEOUT),
             Some(_) => None,
-            None if options.wait => options.timer.end(),
+            None if options.should_wait => options.timer.end(),
             None => soon(QUEUE_TIMEOUT).min(options.timer.end().or(soon(QUEUE_TIMEOUT))),
         };
         let mut wait_end = before.unwrap_or(SendWaitEnd::TimedOut);
@@ -193,10 +193,10 @@ impl SubmittedPrompt {
                     if matches!(&*event, EngineEvent::Unrecorded(_)) && wait_end != SendWaitEnd::Interrupted {
                         end = options.timer.end();
                     }
-                    if let Some(end) = self.handle_event(*event, options.wait, out) {
+                    if let Some(end) = self.handle_event(*event, options.should_wait, out) {
                         return if wait_end == SendWaitEnd::Interrupted { wait_end } else { end };
                     }
-                    if self.store_error.is_some() && !options.wait && end > soon(STORE_RETRY_TIMEOUT) {
+                    if self.store_error.is_some() && !options.should_wait && end > soon(STORE_RETRY_TIMEOUT) {
                         end = soon(STORE_RETRY_TIMEOUT);
                     }
                 }
@@ -216,7 +216,7 @@ impl SubmittedPrompt {
                 self.store_error = None;
             }
             EngineEvent::Budget(limited, budget) if limited == self.kind.quota() => {
-                self.is_estimate = budget.wait().is_some_and(|wait| wait.is_estimate);
+                self.is_limit_end_estimated = budget.wait().is_some_and(|wait| wait.is_estimate);
                 return None;
             }
             EngineEvent::Merged { gone, into } if gone == self.row.key => {
@@ -282,7 +282,7 @@ impl SubmittedPrompt {
                 return Err(CliError::new(Code::Interrupted, accepted));
             }
             (Delivery::Accepted, _) => {
-                if options.wait || out.is_terminal() {
+                if options.should_wait || out.is_terminal() {
                     log_progress(&format!("accepted: {} (job {})", self.row.local.title, id_text(&self.row)), out);
                 }
                 return Ok(());
@@ -347,7 +347,7 @@ impl SubmittedPrompt {
         );
         let (code, begin) = match wait_end {
             SendWaitEnd::Interrupted => (Code::Interrupted, "Interrupted. "),
-            SendWaitEnd::TimedOut if timer.is_over() => (Code::TimedOut, "Timed out. "),
+            SendWaitEnd::TimedOut if timer.has_expired() => (Code::TimedOut, "Timed out. "),
             SendWaitEnd::TimedOut if self.store_error.is_some() => (Code::Unusable, ""),
             SendWaitEnd::TimedOut | SendWaitEnd::Limited | SendWaitEnd::Finished => (Code::Limited, ""),
         };
@@ -397,7 +397,7 @@ impl SubmittedPrompt {
     }
 
     fn limit_end(&self, until: Time) -> String {
-        limit_end_text(Wait { until, is_estimate: self.is_estimate })
+        limit_end_text(Wait { until, is_estimate: self.is_limit_end_estimated })
     }
 
     fn noun(&self) -> &'static str {
@@ -432,10 +432,10 @@ impl SubmittedPrompt {
     /// Writes the result: a table row on a terminal, the job's id in a pipe, or JSON.
     ///
     /// # Errors
-    /// The store can't be read, or the result can't be written. In the second case the error states that the prompt was
-    /// accepted.
-    async fn write(&self, session: &Session, in_json: bool, out: &mut Out) -> Result<(), CliError> {
-        if in_json {
+    /// Fails if the store can't be read, or the result can't be written. In the second case the error states that the
+    /// prompt was accepted.
+    async fn write(&self, session: &Session, as_json: bool, out: &mut Out) -> Result<(), CliError> {
+        if as_json {
             out.json(&self.as_json(session).await?);
         } else if out.is_terminal() {
             write_job_table([&self.row], Utc::now(), out);

@@ -9,7 +9,7 @@ use super::out::Out;
 use super::team::{TeamUrlReader, read_access};
 use crate::api::Client;
 use crate::config::environment::Environment;
-use crate::config::{Flags, SetupState, data_folder, resolve};
+use crate::config::{GlobalOptions, SetupState, data_folder, resolve};
 use crate::engine::{Engine, EngineSetup, LeaseRoles, PollOptions, sleep_until};
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
@@ -25,7 +25,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 /// How often a live line on stderr is redrawn.
-const TICK: Duration = Duration::from_secs(1);
+const LIVE_LINE_INTERVAL: Duration = Duration::from_secs(1);
 /// The capacity of the channel for engine events. The engine blocks when the channel is full.
 const EVENT_CAPACITY: usize = 256;
 /// How long to wait for the response to a prompt that is being sent when the command ends.
@@ -43,7 +43,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// What a command runs with: the global options, the environment and the output.
 #[derive(Debug)]
 pub(super) struct CommandContext<'a> {
-    pub(super) flags: &'a Flags,
+    pub(super) global_options: &'a GlobalOptions,
     pub(super) environment: &'a Environment,
     pub(super) out: &'a mut Out,
     pub(super) team_url: TeamUrlReader,
@@ -54,20 +54,20 @@ impl CommandContext<'_> {
     /// creates it on disk if `for_writing` is true.
     ///
     /// # Errors
-    /// The configuration is wrong, or the store can't be used.
-    pub(super) fn open_store(&mut self, writing: bool) -> Result<StoreSession, CliError> {
-        let (scope, display) = match resolve(self.flags, self.environment)? {
+    /// Fails if the configuration is wrong, or the store can't be used.
+    pub(super) fn open_store(&mut self, for_writing: bool) -> Result<StoreSession, CliError> {
+        let (scope, display) = match resolve(self.global_options, self.environment)? {
             SetupState::Ready(settings) => (settings.scope, settings.display),
             SetupState::Missing(missing) => match missing.scope.clone() {
                 Some(scope) => (scope, missing.display),
                 None => return Err(CliError::unusable(missing.project_instructions())),
             },
         };
-        self.out.configure(&display, self.environment, self.flags);
-        let folder = data_folder(self.flags, self.environment)?;
+        self.out.configure(&display, self.environment, self.global_options);
+        let folder = data_folder(self.global_options, self.environment)?;
         check_service_and_folder(&scope, &folder)?;
-        let store = if writing || Store::exists(&folder) {
-            open_store(&folder, writing, self.out)?
+        let store = if for_writing || Store::exists(&folder) {
+            open_store(&folder, for_writing, self.out)?
         } else {
             Store::in_memory().map_err(CliError::unusable)?
         };
@@ -109,11 +109,11 @@ impl CommandContext<'_> {
     /// # Errors
     /// Fails if the configuration or the key is wrong, or if the store isn't writable.
     async fn open_session(&mut self, roles: LeaseRoles) -> Result<Session, CliError> {
-        let settings = match resolve(self.flags, self.environment)? {
+        let settings = match resolve(self.global_options, self.environment)? {
             SetupState::Ready(settings) => *settings,
             SetupState::Missing(missing) => return Err(CliError::unusable(missing.setup_instructions())),
         };
-        self.out.configure(&settings.display, self.environment, self.flags);
+        self.out.configure(&settings.display, self.environment, self.global_options);
         // Read the key before the signal handlers are installed. A key command may ask for a password, and Ctrl-C must
         // then end both the key command and docdeck.
         let key = settings.key.read().await?;
@@ -164,8 +164,8 @@ impl CommandContext<'_> {
             buffered: VecDeque::new(),
             signals,
             log,
-            key_refused: false,
-            end_requested: false,
+            was_key_refused: false,
+            is_end_requested: false,
             is_ctrl_c: false,
             unrecorded: UnrecordedPrompts::default(),
         })
@@ -197,9 +197,9 @@ pub(super) struct Session {
     signals: SignalStream,
     log: Option<LogGuard>,
     /// Whether the service refused the API key for the last prompt.
-    key_refused: bool,
+    was_key_refused: bool,
     /// Whether a signal asked the command to end.
-    end_requested: bool,
+    is_end_requested: bool,
     /// Whether the last signal that asked the command to end was Ctrl-C.
     is_ctrl_c: bool,
     /// The prompts whose outcome is known but not recorded yet.
@@ -223,7 +223,7 @@ pub(super) struct Interrupted;
 impl Session {
     /// Like [`Self::next`], but waits only until the live line, which shows the progress, has to be redrawn.
     pub(super) async fn next_tick(&mut self, end: Option<Instant>) -> WaitEnd {
-        let tick = Instant::now() + TICK;
+        let tick = Instant::now() + LIVE_LINE_INTERVAL;
         self.next(Some(end.map_or(tick, |end| end.min(tick)))).await
     }
 
@@ -274,7 +274,7 @@ impl Session {
 
     /// Whether the service refused the last prompt because of the API key (401, 403).
     pub(super) fn is_key_refused(&self) -> bool {
-        self.key_refused
+        self.was_key_refused
     }
 
     /// Whether the last signal that asked to end was Ctrl-C rather than a signal from another program.
@@ -288,8 +288,8 @@ impl Session {
         if self.unrecorded.is_empty() {
             self.await_responses(out).await;
         }
-        self.await_hook().await;
-        // Nobody receives events any more, so the engine must not block on a full channel.
+        self.await_on_change_programs().await;
+        // Events are no longer received, so the channel is closed to keep the engine from blocking on a full one.
         self.events.close();
         let _ = tokio::time::timeout(CLOSE_TIMEOUT, self.engine.stop()).await;
         let _ = tokio::time::timeout(CLOSE_TIMEOUT, self.store.close()).await;
@@ -307,7 +307,7 @@ impl Session {
         } else {
             STILL_RECORDING
         });
-        let end = Instant::now() + if self.end_requested { RESPONSE_TIMEOUT_AFTER_SIGNAL } else { RESPONSE_TIMEOUT };
+        let end = Instant::now() + if self.is_end_requested { RESPONSE_TIMEOUT_AFTER_SIGNAL } else { RESPONSE_TIMEOUT };
         while self.engine.is_sending() && Instant::now() < end {
             tokio::select! {
                 signal = self.signals.next() => if self.handle_signal(signal) { return },
@@ -318,7 +318,7 @@ impl Session {
     }
 
     /// Waits for running `on_change` programs, which have their own timeout. A signal ends the wait.
-    async fn await_hook(&mut self) {
+    async fn await_on_change_programs(&mut self) {
         while self.engine.has_running_hooks() {
             tokio::select! {
                 signal = self.signals.next() => if self.handle_signal(signal) { return },
@@ -335,7 +335,7 @@ impl Session {
                 log.record(entry);
             }
             if let LogKind::Request { operation: Operation::Create | Operation::FollowUp, status, .. } = entry.kind {
-                self.key_refused = matches!(status, Some(401 | 403));
+                self.was_key_refused = matches!(status, Some(401 | 403));
             }
         }
         self.unrecorded.apply(&event);
@@ -347,7 +347,7 @@ impl Session {
     fn handle_signal(&mut self, signal: Signal) -> bool {
         match signal {
             Signal::Interrupt | Signal::Quit | Signal::Terminate | Signal::Hangup => {
-                self.end_requested = true;
+                self.is_end_requested = true;
                 self.is_ctrl_c = signal == Signal::Interrupt;
                 true
             }

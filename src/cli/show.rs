@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::state_and_role;
+use super::job_format::state_and_role;
 use super::out::Out;
 use super::pull_requests::checks_text;
 use super::resolve_id;
@@ -107,7 +107,7 @@ fn pull_request_text(state: &PullRequest, out: &Out, now: Time) -> String {
     let fact = state.fact();
     let checks = checks_text(state);
     let read = out.time_in_words(state.as_of, now);
-    format!("{}, checks {checks}, read {read}", out.paint(fact.role(), fact.word_and_meaning().0))
+    format!("{}, checks {checks}, read {read}", out.paint(fact.color_role(), fact.word_and_meaning().0))
 }
 
 /// Returns the lines for prompts and events, oldest first.

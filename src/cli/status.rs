@@ -45,15 +45,15 @@ pub(super) struct Options {
 
 /// Runs `docdeck status`.
 pub(super) fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
-    let CommandContext { flags, environment, out, .. } = cx;
-    let (scope, display) = match resolve(flags, environment)? {
+    let CommandContext { global_options, environment, out, .. } = cx;
+    let (scope, display) = match resolve(global_options, environment)? {
         SetupState::Ready(settings) => (Some(settings.scope), settings.display),
         SetupState::Missing(missing) => (missing.scope.clone(), missing.display),
     };
-    out.configure(&display, environment, flags);
+    out.configure(&display, environment, global_options);
     let summary = match &scope {
         Some(scope) => {
-            let folder = data_folder(flags, environment)?;
+            let folder = data_folder(global_options, environment)?;
             check_service_and_folder(scope, &folder)?;
             Store::status_summary(&folder, scope).map_err(|error| store_failure(&folder, &error))?.unwrap_or_default()
         }

@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::{jobs_json, write_job_table};
+use super::job_format::{jobs_json, write_job_table};
 use super::out::Out;
 use super::session::{CommandContext, Interrupted, Session};
 use crate::engine::LeaseRoles;
@@ -85,11 +85,11 @@ async fn track_ids(session: &mut Session, ids: Vec<JobId>, out: &mut Out) -> Res
 async fn write_tracked(
     session: &Session,
     tracked: TrackResults,
-    in_json: bool,
+    as_json: bool,
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let TrackResults { rows, failures, not_requested: left } = tracked;
-    if in_json {
+    if as_json {
         let failures: Vec<Value> = failures.iter().map(|(id, failure)| failure_json(id, failure)).collect();
         out.json(&json!({ "jobs": jobs_json(&session.store, &rows).await?, "failures": failures }));
     } else {

@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::{jobs_json, write_job_table};
+use super::job_format::{jobs_json, write_job_table};
 use super::out::Out;
 use super::pull_requests::{configured_hosts, pull_requests_disabled_error};
 use super::resolve_id;
@@ -74,7 +74,7 @@ async fn wait(
     rows: Vec<Job>,
     wanted: Option<&(WantedState, ConfiguredHosts)>,
     timer: Timer,
-    in_json: bool,
+    as_json: bool,
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let mut waiting = JobWait::new(rows, timer);
@@ -86,7 +86,7 @@ async fn wait(
         let done = wait_for_state(session, hosts, &mut waiting.rows, *state, timer, &again, out).await;
         error = done.err();
     }
-    let known = if in_json { Some(json!({ "jobs": jobs_json(&session.store, &waiting.rows).await? })) } else { None };
+    let known = if as_json { Some(json!({ "jobs": jobs_json(&session.store, &waiting.rows).await? })) } else { None };
     match (error, known) {
         (Some(error), Some(known)) => return Err(error.with_fields(known)),
         (None, Some(known)) => out.json(&known),

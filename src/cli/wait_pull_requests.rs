@@ -2,9 +2,9 @@
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::id_text;
+use super::job_format::id_text;
 use super::out::Out;
-use super::pull_requests::{ReadProblem, refresh};
+use super::pull_requests::{ReadProblem, refresh_pull_requests};
 use super::session::{Session, WaitEnd};
 use super::waiting::{Timer, log_progress};
 use crate::engine::next_refresh;
@@ -89,7 +89,7 @@ pub(super) async fn wait_for_state(
             WaitProgress::Reached | WaitProgress::Never(..) => false,
         };
         let due: Vec<Job> = rows.iter().filter(is_due).cloned().collect();
-        let problems = refresh(&session.store, hosts, &due).await?;
+        let problems = refresh_pull_requests(&session.store, hosts, &due).await?;
         if let Some(lasting) = problems.iter().find(|problem| problem.is_lasting) {
             return Err(CliError::new(Code::Service, lasting.text.clone()));
         }
@@ -111,7 +111,7 @@ pub(super) async fn wait_for_state(
             out.show_live(&format!("waiting for {what} to be {} · {}", wanted.word(), timer.elapsed_text()));
             match session.next_tick(timer.end()).await {
                 WaitEnd::Interrupted => return Err(early_end_error(Code::Interrupted, left, wanted, timer, again)),
-                WaitEnd::TimedOut if timer.is_over() => {
+                WaitEnd::TimedOut if timer.has_expired() => {
                     return Err(early_end_error(Code::TimedOut, left, wanted, timer, again));
                 }
                 WaitEnd::TimedOut | WaitEnd::Event(_) => {}

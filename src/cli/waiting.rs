@@ -12,7 +12,7 @@ use crate::model::engine_event::EngineEvent;
 use crate::model::failure::FailureKind;
 use crate::model::job::{Job, JobKey};
 use crate::model::ledger::Wait;
-use crate::model::poll::is_over;
+use crate::model::poll::has_ended;
 use crate::model::remote_job::Status;
 use crate::model::text::CleanText;
 use crate::store::StoreError;
@@ -40,7 +40,7 @@ impl Timer {
         self.end
     }
 
-    pub(super) fn is_over(self) -> bool {
+    pub(super) fn has_expired(self) -> bool {
         self.end.is_some_and(|end| end <= Instant::now())
     }
 
@@ -77,8 +77,8 @@ pub(super) struct JobWait {
 /// Why a wait for jobs ended.
 #[derive(Debug)]
 pub(super) enum WaitOutcome {
-    /// Every job is over.
-    Over,
+    /// Every job has ended.
+    AllEnded,
     TimedOut,
     Interrupted,
     /// The service refused the key, so no more changes will come.
@@ -99,12 +99,12 @@ impl JobWait {
         self.reload(session, out).await?;
         loop {
             if self.remaining_count() == 0 {
-                return Ok(WaitOutcome::Over);
+                return Ok(WaitOutcome::AllEnded);
             }
             out.show_live(&self.live_line());
             match session.next_tick(self.timer.end()).await {
                 WaitEnd::Interrupted => return Ok(WaitOutcome::Interrupted),
-                WaitEnd::TimedOut if self.timer.is_over() => return Ok(WaitOutcome::TimedOut),
+                WaitEnd::TimedOut if self.timer.has_expired() => return Ok(WaitOutcome::TimedOut),
                 WaitEnd::TimedOut => {}
                 WaitEnd::Event(event) => {
                     if let Some(end) = self.handle_event(*event, session, out).await? {
@@ -117,7 +117,7 @@ impl JobWait {
 
     /// Returns the number of jobs that have not ended.
     pub(super) fn remaining_count(&self) -> usize {
-        self.rows.iter().filter(|row| !is_over(row)).count()
+        self.rows.iter().filter(|row| !has_ended(row)).count()
     }
 
     /// Returns the exit code for all jobs: [`Code::Failed`] if a job failed, otherwise [`Code::Service`] if a job is
@@ -145,7 +145,7 @@ impl JobWait {
         };
         let waited = self.timer.elapsed_text();
         Some(match end {
-            WaitOutcome::Over => return None,
+            WaitOutcome::AllEnded => return None,
             WaitOutcome::TimedOut => CliError::new(
                 Code::TimedOut,
                 format!("Timed out after {waited}: {state} on the service. Run `{again}` to wait again."),
@@ -222,7 +222,7 @@ impl JobWait {
         } else {
             format!("waiting for {left} of {}", plural(count, "job"))
         };
-        let checked = self.rows.iter().filter(|row| !is_over(row)).filter_map(|row| row.local.checked_at).min();
+        let checked = self.rows.iter().filter(|row| !has_ended(row)).filter_map(|row| row.local.checked_at).min();
         let checked =
             checked.map(|at| format!(" · checked {} ago", format_duration(Utc::now() - at))).unwrap_or_default();
         let trouble = self.connection.problem.as_ref().map(|trouble| format!(" · {trouble}")).unwrap_or_default();

@@ -41,17 +41,17 @@ pub(super) struct Options {
 }
 
 /// Runs `docdeck watch`.
-pub(super) async fn run(session: &mut Session, in_json: bool, out: &mut Out) -> Result<Code, CliError> {
+pub(super) async fn run(session: &mut Session, as_json: bool, out: &mut Out) -> Result<Code, CliError> {
     let rows = session.store.jobs(&session.scope).await?;
     let known = first_line(&rows);
     let rows = rows.into_iter().map(|row| (row.key, row)).collect();
     let lines = LineWriterHandle::start()?;
-    if in_json {
+    if as_json {
         log_progress(&known, out);
     } else {
         lines.write(format!("{} {known}", log_time(out.is_terminal())), out);
     }
-    let mut watch = JobWatch { rows, lines, in_json, out, connection: ConnectionLog::default() };
+    let mut watch = JobWatch { rows, lines, as_json, out, connection: ConnectionLog::default() };
     let end = watch.run(session).await;
     let JobWatch { lines, out, .. } = watch;
     if let Some(why) = lines.finish().await {
@@ -64,7 +64,7 @@ pub(super) async fn run(session: &mut Session, in_json: bool, out: &mut Out) -> 
 struct JobWatch<'a> {
     rows: BTreeMap<JobKey, Job>,
     lines: LineWriterHandle,
-    in_json: bool,
+    as_json: bool,
     out: &'a mut Out,
     connection: ConnectionLog,
 }
@@ -124,7 +124,7 @@ impl JobWatch<'_> {
         }
         let changes = changes_between(old, &new);
         if !changes.is_empty() {
-            if self.in_json {
+            if self.as_json {
                 let thread = session.store.thread(new.key).await?;
                 let mut job = json::job_object(&new, thread.creation_prompt());
                 if let Value::Object(fields) = &mut job {

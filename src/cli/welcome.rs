@@ -1,19 +1,19 @@
 //! The setup page, which `docdeck` opens if a required setting is missing. From there the user can open the demo and
 //! return, or save the settings and open the dashboard.
 
-use super::dashboard::{AfterSetup, detect_terminal, local_offset, open_dashboard, terminal_error};
+use super::dashboard::{SetupResult, detect_terminal, local_offset, open_dashboard, terminal_error};
 use super::error::CliError;
 use super::exit_code::Code;
 use super::{customization, demo};
 use crate::config::customization::{Customization, NotifyMethod};
 use crate::config::environment::Environment;
-use crate::config::{DisplaySettings, Flags, MissingSettings, SetupState, resolve, themes};
+use crate::config::{DisplaySettings, GlobalOptions, MissingSettings, SetupState, resolve, themes};
 use crate::model::endpoint::Scope;
 use crate::model::setup::DEFAULT_BASE_URL;
 use crate::model::text::CleanText;
 use crate::runtime::profile_effects::ProfileEffects;
-use crate::runtime::switch::ProfileSwitcher;
-use crate::runtime::{self, DashboardConfig, Exit, Folders};
+use crate::runtime::profile_switcher::ProfileSwitcher;
+use crate::runtime::{self, DashboardConfig, ExitReason, Folders};
 use crate::sim::SimOptions;
 use crate::store::Store;
 use crate::tui::AppConfig;
@@ -22,8 +22,12 @@ use crate::tui::welcome::{ProfileToStart, Welcome};
 
 /// Runs the setup page, and the demo or the dashboard after it. Uses neither network nor disk until the user starts
 /// something that needs them.
-pub(super) async fn run(flags: &Flags, missing: MissingSettings, environment: Environment) -> Result<Code, CliError> {
-    // Without a terminal, explains how to configure docdeck instead.
+pub(super) async fn run(
+    global_options: &GlobalOptions,
+    missing: MissingSettings,
+    environment: Environment,
+) -> Result<Code, CliError> {
+    // Without a terminal, prints setup instructions instead.
     detect_terminal(&environment).map_err(|_| CliError::unusable(missing.setup_instructions()))?;
     let page = SetupPage {
         display: missing.display.clone(),
@@ -31,9 +35,9 @@ pub(super) async fn run(flags: &Flags, missing: MissingSettings, environment: En
         profile_effects: ProfileEffects { config: missing.config_path.clone(), source: missing.key_source.clone() },
     };
     let form = Welcome::new(&missing.existing, CleanText::line(&missing.config_path.display().to_string()));
-    match page.show(flags, Box::new(form), &environment).await? {
-        (Exit::Relaunch(RelaunchTarget::Dashboard), Some(form)) => match form.profile_to_start() {
-            Some(ready) => open_with_profile(flags, ready, environment).await,
+    match page.show(global_options, Box::new(form), &environment).await? {
+        (ExitReason::Relaunch(RelaunchTarget::Dashboard), Some(form)) => match form.profile_to_start() {
+            Some(ready) => open_with_profile(global_options, ready, environment).await,
             None => Ok(Code::Done),
         },
         (exit, _) => Ok(exit.into()),
@@ -52,17 +56,17 @@ impl SetupPage {
     /// the last page (form or demo) ended, and the form if that was the last page.
     pub(super) async fn show(
         &self,
-        flags: &Flags,
+        global_options: &GlobalOptions,
         mut form: Box<Welcome>,
         environment: &Environment,
-    ) -> Result<(Exit, Option<Box<Welcome>>), CliError> {
+    ) -> Result<(ExitReason, Option<Box<Welcome>>), CliError> {
         loop {
             let ended =
                 runtime::run_dashboard(self.dashboard_config(form, environment)?).await.map_err(terminal_error)?;
             form = match (ended.exit, ended.welcome) {
-                (Exit::Relaunch(RelaunchTarget::Demo), Some(form)) => {
-                    match demo::run(flags, environment.clone(), SimOptions::default(), true, false).await? {
-                        Exit::Quit => form,
+                (ExitReason::Relaunch(RelaunchTarget::Demo), Some(form)) => {
+                    match demo::run(global_options, environment.clone(), SimOptions::default(), true, false).await? {
+                        ExitReason::Quit => form,
                         other => return Ok((other, None)),
                     }
                 }
@@ -75,19 +79,19 @@ impl SetupPage {
         let (display, palettes) = (self.display.clone(), self.display.theme.read()?);
         let (config, custom) = (&self.profile_effects.config, &self.customization);
         let keymap = customization::keymap(custom, config)?;
-        let kind = detect_terminal(environment)?.with_titles(custom.notify.title);
+        let caps = detect_terminal(environment)?.with_titles(custom.notify.title);
         let folder = config.with_file_name("themes");
         let scope = Scope { base_url: DEFAULT_BASE_URL.into(), project: String::new(), organization: None };
-        let start = AppConfig {
+        let app_config = AppConfig {
             reduced_motion: self.display.has_reduced_motion,
-            mouse_enabled: self.display.mouse,
+            mouse_enabled: self.display.is_mouse_on,
             themes: themes::theme_names(Some(&folder)),
             keymap,
             needs_setup: true,
             ..AppConfig::new(scope, local_offset())
         };
         Ok(DashboardConfig {
-            app: start,
+            app: app_config,
             first_dialog: Some(form),
             display,
             palettes,
@@ -97,7 +101,7 @@ impl SetupPage {
             preload: None,
             engine: None,
             environment: environment.clone(),
-            caps: kind,
+            caps,
             folders: Folders { themes: Some(folder), ..Folders::default() },
             profiles: ProfileSwitcher::default(),
             profile_effects: self.profile_effects.clone(),
@@ -107,18 +111,22 @@ impl SetupPage {
 
 /// Opens the dashboard with the saved profile. The values that the setup page has checked override the environment, as
 /// options do.
-async fn open_with_profile(flags: &Flags, ready: ProfileToStart, environment: Environment) -> Result<Code, CliError> {
+async fn open_with_profile(
+    global_options: &GlobalOptions,
+    ready: ProfileToStart,
+    environment: Environment,
+) -> Result<Code, CliError> {
     let ProfileToStart { profile, key, greeting, is_verified } = ready;
     let scope = profile.scope();
-    let flags = Flags {
+    let global_options = GlobalOptions {
         profile: Some(profile.name),
         project: Some(scope.project),
         base_url: Some(scope.base_url),
-        ..flags.clone()
+        ..global_options.clone()
     };
-    match resolve(&flags, &environment)? {
+    match resolve(&global_options, &environment)? {
         SetupState::Ready(settings) => {
-            open_dashboard(*settings, environment, Some(AfterSetup { key, greeting, is_verified })).await
+            open_dashboard(*settings, environment, Some(SetupResult { key, greeting, is_verified })).await
         }
         SetupState::Missing(missing) => Err(CliError::unusable(missing.setup_instructions())),
     }

@@ -39,14 +39,14 @@ impl CommandConfig {
 /// The section `[notify]`: how the terminal notifies the user when a job finishes while the window is not focused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Notify {
+pub struct NotifyConfig {
     #[serde(alias = "how")]
     pub method: NotifyMethod,
     /// Whether the window title shows how many jobs need the user's decision.
     pub title: bool,
 }
 
-impl Default for Notify {
+impl Default for NotifyConfig {
     fn default() -> Self {
         Self { method: NotifyMethod::default(), title: true }
     }
@@ -71,7 +71,7 @@ pub struct Customization {
     /// Each command with the line and column at which the file sets its keyboard key.
     pub commands: Vec<(CommandConfig, (usize, usize))>,
     pub keys: Vec<KeyOverride>,
-    pub notify: Notify,
+    pub notify: NotifyConfig,
     /// The program to run for each change of a job, and its arguments. Empty if not configured.
     pub on_change: Vec<String>,
     /// The program that copies its stdin to the clipboard, and its arguments. Empty if not configured.

@@ -2,8 +2,8 @@
 
 use super::environment::Environment;
 use super::error::ConfigError;
-use super::file::Ui;
-use super::flags::{ColorChoice, Flags};
+use super::file::UiConfig;
+use super::global_options::{ColorChoice, GlobalOptions};
 use super::positions::LineColumn;
 use super::themes::{self, ThemeError};
 use crate::model::colors::{Background, ThemePalettes};
@@ -21,13 +21,13 @@ pub struct DisplaySettings {
     /// Whether the locale allows texts outside ASCII, such as titles, even if `ascii` is set.
     pub shows_unicode_text: bool,
     /// Whether to print hyperlinks if the terminal supports them.
-    pub links: bool,
+    pub shows_links: bool,
     /// Whether the heartbeat animation is off: if the user asked for reduced motion, and always over SSH.
     pub has_reduced_motion: bool,
     /// Whether mouse support is on when the dashboard starts.
-    pub mouse: bool,
+    pub is_mouse_on: bool,
     /// Whether the dashboard lists the jobs of all profiles when it starts.
-    pub all_profiles: bool,
+    pub shows_all_profiles: bool,
 }
 
 /// The theme that the configuration file selects. The theme's own file is read only when colours are needed, because
@@ -56,21 +56,26 @@ impl ChosenTheme {
 
 /// Merges the display settings. `path` is the path of the configuration file: theme errors name it, and custom themes
 /// are in the `themes` folder next to it.
-pub fn display_settings(flags: &Flags, environment: &Environment, ui: &Ui, path: &Path) -> DisplaySettings {
+pub fn display_settings(
+    global_options: &GlobalOptions,
+    environment: &Environment,
+    ui: &UiConfig,
+    path: &Path,
+) -> DisplaySettings {
     let from_environment = environment.no_color.then_some(ColorChoice::Never);
     // `--color auto` doesn't override NO_COLOR.
-    let flag = flags.color.filter(|flag| *flag != ColorChoice::Auto || from_environment.is_none());
-    let choice = flag.or(from_environment).or(ui.color).unwrap_or_default();
+    let option = global_options.color.filter(|option| *option != ColorChoice::Auto || from_environment.is_none());
+    let choice = option.or(from_environment).or(ui.color).unwrap_or_default();
     DisplaySettings {
         color: choice,
         theme: ChosenTheme { name: ui.theme.clone(), position: ui.theme_position, config: path.into() },
         background: ui.background.map(Background::from),
-        ascii: flags.ascii || ui.ascii.unwrap_or(environment.is_ascii_locale),
+        ascii: global_options.ascii || ui.ascii.unwrap_or(environment.is_ascii_locale),
         shows_unicode_text: !environment.is_ascii_locale,
-        links: ui.links.unwrap_or(true),
+        shows_links: ui.links.unwrap_or(true),
         has_reduced_motion: environment.is_ssh || environment.reduced_motion.or(ui.reduced_motion).unwrap_or(false),
-        mouse: ui.mouse.unwrap_or(true),
-        all_profiles: ui.all_profiles.unwrap_or(false),
+        is_mouse_on: ui.mouse.unwrap_or(true),
+        shows_all_profiles: ui.all_profiles.unwrap_or(false),
     }
 }
 

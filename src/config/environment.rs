@@ -55,9 +55,9 @@ pub struct Environment {
     /// Whether the terminal's background is dark or light, according to `COLORFGBG`.
     pub background: Background,
     /// Whether docdeck runs inside tmux (`TMUX` is set).
-    pub tmux: bool,
+    pub is_in_tmux: bool,
     /// Whether docdeck runs inside GNU screen (`STY` is set).
-    pub screen: bool,
+    pub is_in_screen: bool,
 }
 
 impl Environment {
@@ -102,8 +102,8 @@ impl Environment {
                 Some(version) => format!("{name} {version}"),
                 None => name,
             }),
-            tmux: is_set("TMUX"),
-            screen: is_set("STY"),
+            is_in_tmux: is_set("TMUX"),
+            is_in_screen: is_set("STY"),
         }
     }
 }

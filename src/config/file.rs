@@ -2,12 +2,12 @@
 //! silently ignored. [`super::resolve`] merges the file's values with command-line options and environment variables.
 
 use super::analytics::AnalyticsConfig;
-use super::customization::{self, CommandConfig, Customization, FilterConfig, Notify};
+use super::customization::{self, CommandConfig, Customization, FilterConfig, NotifyConfig};
 use super::error::ConfigError;
-use super::flags::ColorChoice;
+use super::global_options::ColorChoice;
 use super::host_config::{self, HostConfig, PullRequestConfig};
 use super::keys::{self, KeyOverride, KeyTables};
-use super::positions::{KeyPositions, LineColumn, Mistake, line_and_column};
+use super::positions::{LineColumn, Mistake, ValuePositions, line_and_column};
 use super::privacy::PrivacyConfig;
 use super::team_config::TeamConfig;
 use crate::model::colors::Background;
@@ -33,13 +33,13 @@ pub struct ConfigFile {
     #[serde(default)]
     pub profiles: BTreeMap<String, ProfileConfig>,
     #[serde(default)]
-    pub poll: Poll,
+    pub poll: PollConfig,
     #[serde(default)]
-    pub ui: Ui,
+    pub ui: UiConfig,
     #[serde(default)]
     keys: KeyTables,
     #[serde(default)]
-    notify: Notify,
+    notify: NotifyConfig,
     #[serde(default)]
     filters: Vec<FilterConfig>,
     #[serde(default)]
@@ -147,7 +147,7 @@ impl fmt::Debug for InlineKey {
 /// The section `[poll]`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Poll {
+pub struct PollConfig {
     /// The maximum number of GET requests per minute to poll all jobs together, from 1 to 600.
     pub per_minute: Option<u32>,
 }
@@ -155,7 +155,7 @@ pub struct Poll {
 /// The section `[ui]`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Ui {
+pub struct UiConfig {
     pub color: Option<ColorChoice>,
     /// Whether to use only ASCII characters for lines, bars and symbols. By default, the locale decides.
     pub ascii: Option<bool>,
@@ -200,7 +200,7 @@ impl From<BackgroundChoice> for Background {
 pub struct LoadedFile {
     pub file: ConfigFile,
     /// Whether other users of this computer can read the file. If true, the file must not contain an API key.
-    pub readable_by_others: bool,
+    pub is_readable_by_others: bool,
 }
 
 /// The maximum size of the configuration file in bytes.
@@ -217,7 +217,7 @@ pub fn read_config_file(path: &Path) -> Result<Option<LoadedFile>, ConfigError> 
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(&error)),
     };
-    let readable_by_others = others_can_read(&file).map_err(|error| unreadable(&error))?;
+    let is_readable_by_others = others_can_read(&file).map_err(|error| unreadable(&error))?;
     // Reserve enough space, because the file may contain an API key, and a buffer that grows leaves copies in memory
     // that are never wiped.
     let size = file.metadata().map_or(0, |metadata| metadata.len()).min(MAX_CONFIG_BYTES);
@@ -227,7 +227,7 @@ pub fn read_config_file(path: &Path) -> Result<Option<LoadedFile>, ConfigError> 
         return Err(ConfigError::TooLarge { path: path.into() });
     }
     let text = decode_utf8(&bytes).map_err(|mistake| mistake.into_config_error(path))?;
-    Ok(Some(LoadedFile { file: ConfigFile::parse(path, text)?, readable_by_others }))
+    Ok(Some(LoadedFile { file: ConfigFile::parse(path, text)?, is_readable_by_others }))
 }
 
 /// Returns the bytes as text, or a mistake at the first byte that is not valid UTF-8.
@@ -251,7 +251,7 @@ pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
     file.command_key_positions =
         file.commands.iter().map(|command| line_and_column(text, command.key.span().start)).collect();
     file.key_overrides = keys::key_overrides(&file.keys, |byte| line_and_column(text, byte));
-    let positions = KeyPositions::parse(text);
+    let positions = ValuePositions::parse(text);
     if let Some(rate) = file.poll.per_minute.filter(|rate| !(1..=MAX_POLLS_PER_MINUTE).contains(rate)) {
         let (line, column) = positions.position_of(&["poll"], "per_minute");
         let what = format!("per_minute is {rate}, but must be between 1 and {MAX_POLLS_PER_MINUTE}");

@@ -1,6 +1,6 @@
 //! The sections `[hosts."HOST"]` and `[pull_requests]` of the configuration file.
 
-use super::positions::{KeyPositions, LineColumn};
+use super::positions::{LineColumn, ValuePositions};
 use crate::api::hosts::check_url;
 use crate::model::pull_request::HostKind;
 use serde::Deserialize;
@@ -41,7 +41,7 @@ impl Default for PullRequestConfig {
 /// Checks the sections of all hosts. Returns the first mistake with its position.
 pub(super) fn find_mistake(
     hosts: &BTreeMap<String, HostConfig>,
-    positions: &KeyPositions<'_>,
+    positions: &ValuePositions<'_>,
 ) -> Option<(LineColumn, String)> {
     hosts.iter().find_map(|(host, config)| {
         let at = |name: &str| positions.position_of(&["hosts", host], name);

@@ -46,8 +46,8 @@ pub enum TokenSource {
     /// An environment variable.
     Variable(String),
     Configured(KeySource),
-    /// `gh` or `glab`, with arguments. It is no error if the program is missing or has no token.
-    OtherProgram(Vec<String>),
+    /// `gh` or `glab`, with arguments. A missing program, or a program without a token, is not an error.
+    HostCli(Vec<String>),
 }
 
 impl HostSettings {
@@ -60,8 +60,8 @@ impl HostSettings {
 
     /// Returns the hosts that have a section in the configuration.
     pub fn configured_hosts(&self) -> impl Iterator<Item = (&str, HostKind)> {
-        let usual_kind = |host: &str| if host == "gitlab.com" { HostKind::GitLab } else { HostKind::GitHub };
-        self.hosts.iter().map(move |(host, config)| (host.as_str(), config.kind.unwrap_or_else(|| usual_kind(host))))
+        let default_kind = |host: &str| if host == "gitlab.com" { HostKind::GitLab } else { HostKind::GitHub };
+        self.hosts.iter().map(move |(host, config)| (host.as_str(), config.kind.unwrap_or_else(|| default_kind(host))))
     }
 
     /// Reads the token for a host from the first source that has one. Returns it with its source.
@@ -128,7 +128,7 @@ impl HostSettings {
         };
         let variables = names.iter().map(|name| TokenSource::Variable((*name).to_owned()));
         let program = words.iter().copied().chain([host]).map(str::to_owned).collect();
-        variables.chain([TokenSource::OtherProgram(program)]).collect()
+        variables.chain([TokenSource::HostCli(program)]).collect()
     }
 }
 
@@ -150,7 +150,7 @@ impl fmt::Display for TokenSource {
                 write!(f, "token_command ({})", words.first().map_or("", String::as_str))
             }
             Self::Configured(KeySource::Literal(_)) => write!(f, "the configuration"),
-            Self::OtherProgram(words) => {
+            Self::HostCli(words) => {
                 let command: Vec<&str> =
                     words.iter().map(String::as_str).take_while(|word| !word.starts_with('-')).collect();
                 write!(f, "`{}`", command.join(" "))
@@ -169,7 +169,7 @@ impl TokenSource {
         match self {
             Self::Variable(name) => Ok(variable(name).as_deref().and_then(ApiKey::new)),
             Self::Configured(source) => source.read_with(TerminalUse::None).await.map(Some).map_err(token_error),
-            Self::OtherProgram(words) => {
+            Self::HostCli(words) => {
                 let token = run_key_command(words, KEY_COMMAND_TIMEOUT, TerminalUse::None, &TOKEN_VARIABLES);
                 Ok(token.await.ok())
             }
@@ -221,33 +221,33 @@ mod tests {
         let describe = |source: &TokenSource| match source {
             TokenSource::Variable(name) => name.clone(),
             TokenSource::Configured(_) => "configured".to_owned(),
-            TokenSource::OtherProgram(words) => words.join(" "),
+            TokenSource::HostCli(words) => words.join(" "),
         };
         sources.iter().map(describe).collect()
     }
 
     #[test]
     fn tokens_are_those_of_gh_and_glab_in_their_order() {
-        let none = settings("");
+        let unconfigured = settings("");
         assert_eq!(
-            sources(&none, "github.com", HostKind::GitHub, &[]),
+            sources(&unconfigured, "github.com", HostKind::GitHub, &[]),
             ["GH_TOKEN", "GITHUB_TOKEN", "gh auth token --hostname github.com"]
         );
         assert_eq!(
-            sources(&none, "gitlab.com", HostKind::GitLab, &[]),
+            sources(&unconfigured, "gitlab.com", HostKind::GitLab, &[]),
             ["GITLAB_TOKEN", "glab config get token --host gitlab.com"]
         );
     }
 
     #[test]
     fn a_token_of_the_environment_is_not_sent_to_a_host_that_only_a_link_names() {
-        let none = settings("");
+        let unconfigured = settings("");
         assert_eq!(
-            sources(&none, "evil.example", HostKind::GitHub, &[("GH_HOST", "ghe.corp")]),
+            sources(&unconfigured, "evil.example", HostKind::GitHub, &[("GH_HOST", "ghe.corp")]),
             ["gh auth token --hostname evil.example"]
         );
-        assert_eq!(sources(&none, "ghe.corp", HostKind::GitHub, &[("GH_HOST", "ghe.corp")]).len(), 3);
-        assert_eq!(sources(&none, "evil.example", HostKind::GitLab, &[]).len(), 1);
+        assert_eq!(sources(&unconfigured, "ghe.corp", HostKind::GitHub, &[("GH_HOST", "ghe.corp")]).len(), 3);
+        assert_eq!(sources(&unconfigured, "evil.example", HostKind::GitLab, &[]).len(), 1);
     }
 
     #[test]
@@ -272,10 +272,10 @@ mod tests {
 
     #[test]
     fn a_token_of_github_com_is_also_that_of_a_subdomain_of_ghe_com_as_for_gh() {
-        let none = settings("");
+        let unconfigured = settings("");
         let expected = ["GH_TOKEN", "GITHUB_TOKEN", "gh auth token --hostname acme.ghe.com"];
-        assert_eq!(sources(&none, "acme.ghe.com", HostKind::GitHub, &[]), expected);
-        assert_eq!(sources(&none, "acmeghe.com", HostKind::GitHub, &[]).len(), 1);
+        assert_eq!(sources(&unconfigured, "acme.ghe.com", HostKind::GitHub, &[]), expected);
+        assert_eq!(sources(&unconfigured, "acmeghe.com", HostKind::GitHub, &[]).len(), 1);
     }
 
     #[test]

@@ -34,7 +34,7 @@ impl KeySource {
         name: &str,
         profile: &ProfileConfig,
         config: &Path,
-        readable_by_others: bool,
+        is_readable_by_others: bool,
     ) -> Result<Option<Self>, ConfigError> {
         let is_set = [profile.api_key_command.is_some(), profile.api_key_file.is_some(), profile.api_key.is_some()];
         let last = is_set.into_iter().zip(profile.key_positions).filter(|(is_set, _)| *is_set).map(|(_, at)| at).max();
@@ -56,7 +56,7 @@ impl KeySource {
             return Ok(Some(Self::File(resolve_path(config, path))));
         }
         let Some(key) = &profile.api_key else { return Ok(None) };
-        if readable_by_others {
+        if is_readable_by_others {
             return Err(ConfigError::KeyReadableByOthers { path: config.into() });
         }
         match ApiKey::new(key.expose()) {
@@ -106,12 +106,12 @@ pub fn resolve_key_source(
     name: &str,
     profile: &ProfileConfig,
     config: &Path,
-    readable_by_others: bool,
+    is_readable_by_others: bool,
 ) -> Result<Option<KeySource>, ConfigError> {
     match &environment.api_key {
         Some(Some(key)) => Ok(Some(KeySource::Literal(key.clone()))),
         Some(None) => Err(ConfigError::NoKey { source_name: API_KEY_VARIABLE.into() }),
-        None => KeySource::from_profile(name, profile, config, readable_by_others),
+        None => KeySource::from_profile(name, profile, config, is_readable_by_others),
     }
 }
 

@@ -11,7 +11,7 @@ mod display;
 pub mod environment;
 mod error;
 pub mod file;
-mod flags;
+mod global_options;
 mod host_config;
 pub mod hosts;
 pub mod key;
@@ -29,7 +29,7 @@ pub mod write;
 
 pub use display::{ChosenTheme, DisplaySettings, display_settings};
 pub use error::ConfigError;
-pub use flags::{ColorChoice, Flags};
+pub use global_options::{ColorChoice, GlobalOptions};
 pub use team::TeamSettings;
 
 use crate::api::{ClientOptions, ExtraRoots};
@@ -166,17 +166,17 @@ impl MissingSettings {
 /// # Errors
 /// Fails if the file or the profile in it is invalid, if the selected profile is unknown, or if the user gave the path
 /// of a file that doesn't exist. Also fails if other users can read a file that contains an API key.
-pub fn resolve(flags: &Flags, environment: &Environment) -> Result<SetupState, ConfigError> {
-    let path = sources::config_path(flags, environment)?;
-    let found = load_config_file(&path)?;
-    merge_settings(flags, environment, &path.value, &found)
+pub fn resolve(global_options: &GlobalOptions, environment: &Environment) -> Result<SetupState, ConfigError> {
+    let path = sources::config_path(global_options, environment)?;
+    let loaded = load_config_file(&path)?;
+    merge_settings(global_options, environment, &path.value, &loaded)
 }
 
 /// Loads the configuration file. A missing file is an error only if the user gave its path.
 fn load_config_file(path: &Sourced<PathBuf>) -> Result<LoadedFile, ConfigError> {
     match (file::read_config_file(&path.value)?, path.from) {
-        (Some(found), _) => Ok(found),
-        (None, SettingSource::Default) => Ok(LoadedFile { file: ConfigFile::default(), readable_by_others: false }),
+        (Some(loaded), _) => Ok(loaded),
+        (None, SettingSource::Default) => Ok(LoadedFile { file: ConfigFile::default(), is_readable_by_others: false }),
         (None, _) => Err(ConfigError::NotFound { path: path.value.clone() }),
     }
 }
@@ -185,8 +185,11 @@ fn load_config_file(path: &Sourced<PathBuf>) -> Result<LoadedFile, ConfigError> 
 ///
 /// # Errors
 /// Fails if the file is invalid, or missing although the user gave its path.
-pub fn host_settings(flags: &Flags, environment: &Environment) -> Result<Option<HostSettings>, ConfigError> {
-    let path = sources::config_path(flags, environment)?;
+pub fn host_settings(
+    global_options: &GlobalOptions,
+    environment: &Environment,
+) -> Result<Option<HostSettings>, ConfigError> {
+    let path = sources::config_path(global_options, environment)?;
     Ok(HostSettings::from_file(&load_config_file(&path)?.file, &path.value))
 }
 
@@ -195,17 +198,20 @@ pub fn host_settings(flags: &Flags, environment: &Environment) -> Result<Option<
 /// # Errors
 /// Fails if the file is invalid, or missing although the user gave its path. Also fails if the variable with the URL is
 /// invalid.
-pub fn team_settings(flags: &Flags, environment: &Environment) -> Result<Option<TeamSettings>, ConfigError> {
-    let path = sources::config_path(flags, environment)?;
-    TeamSettings::of_file(&load_config_file(&path)?.file, &path.value, environment)
+pub fn team_settings(
+    global_options: &GlobalOptions,
+    environment: &Environment,
+) -> Result<Option<TeamSettings>, ConfigError> {
+    let path = sources::config_path(global_options, environment)?;
+    TeamSettings::from_file(&load_config_file(&path)?.file, &path.value, environment)
 }
 
 /// Returns the weight of each signal for the pages that need work.
 ///
 /// # Errors
 /// Fails if the file is invalid, or missing although the user gave its path.
-pub fn analytics_weights(flags: &Flags, environment: &Environment) -> Result<Weights, ConfigError> {
-    let path = sources::config_path(flags, environment)?;
+pub fn analytics_weights(global_options: &GlobalOptions, environment: &Environment) -> Result<Weights, ConfigError> {
+    let path = sources::config_path(global_options, environment)?;
     Ok(load_config_file(&path)?.file.analytics.weights())
 }
 
@@ -213,8 +219,11 @@ pub fn analytics_weights(flags: &Flags, environment: &Environment) -> Result<Wei
 ///
 /// # Errors
 /// Fails if the file is invalid, or missing although the user gave its path.
-pub fn reader_text_days(flags: &Flags, environment: &Environment) -> Result<ReaderTextRetention, ConfigError> {
-    let path = sources::config_path(flags, environment)?;
+pub fn reader_text_days(
+    global_options: &GlobalOptions,
+    environment: &Environment,
+) -> Result<ReaderTextRetention, ConfigError> {
+    let path = sources::config_path(global_options, environment)?;
     Ok(load_config_file(&path)?.file.privacy.reader_text_days())
 }
 
@@ -222,44 +231,44 @@ pub fn reader_text_days(flags: &Flags, environment: &Environment) -> Result<Read
 ///
 /// # Errors
 /// Fails if no path is set and there is no home folder.
-pub fn path(flags: &Flags, environment: &Environment) -> Result<PathBuf, ConfigError> {
-    sources::config_path(flags, environment).map(|path| path.value)
+pub fn path(global_options: &GlobalOptions, environment: &Environment) -> Result<PathBuf, ConfigError> {
+    sources::config_path(global_options, environment).map(|path| path.value)
 }
 
 /// Returns the name of the current profile.
 ///
 /// # Errors
 /// Fails if the file is invalid or doesn't contain the profile.
-pub fn current_profile_name(flags: &Flags, environment: &Environment) -> Result<String, ConfigError> {
-    let path = path(flags, environment)?;
-    let file = file::read_config_file(&path)?.map(|found| found.file).unwrap_or_default();
-    sources::resolve_profile(flags, environment, &path, &file).map(|(name, _)| name.value)
+pub fn current_profile_name(global_options: &GlobalOptions, environment: &Environment) -> Result<String, ConfigError> {
+    let path = path(global_options, environment)?;
+    let file = file::read_config_file(&path)?.map(|loaded| loaded.file).unwrap_or_default();
+    sources::resolve_profile(global_options, environment, &path, &file).map(|(name, _)| name.value)
 }
 
 fn merge_settings(
-    flags: &Flags,
+    global_options: &GlobalOptions,
     environment: &Environment,
     path: &Path,
-    found: &LoadedFile,
+    loaded: &LoadedFile,
 ) -> Result<SetupState, ConfigError> {
-    let display = display_settings(flags, environment, &found.file.ui, path);
-    let per_minute = found.file.poll_rate();
+    let display = display_settings(global_options, environment, &loaded.file.ui, path);
+    let per_minute = loaded.file.poll_rate();
     let empty_profile = ProfileConfig::default();
-    let (name, profile) = sources::resolve_profile(flags, environment, path, &found.file)?;
+    let (name, profile) = sources::resolve_profile(global_options, environment, path, &loaded.file)?;
     let (name, profile) = (name.value, profile.unwrap_or(&empty_profile));
-    let key = key::resolve_key_source(environment, &name, profile, path, found.readable_by_others)?;
-    let base_url = sources::resolve_base_url(flags, environment, profile);
-    let project = sources::resolve_project(flags, environment, profile);
+    let key = key::resolve_key_source(environment, &name, profile, path, loaded.is_readable_by_others)?;
+    let base_url = sources::resolve_base_url(global_options, environment, profile);
+    let project = sources::resolve_project(global_options, environment, profile);
     let mistake = sources::base_url_mistake(&base_url, profile, path);
     if let Some(mistake) = mistake.or_else(|| sources::project_mistake(project.as_ref()?)) {
         return Err(mistake);
     }
-    let scope = sources::resolve_scope(flags, environment, profile);
+    let scope = sources::resolve_scope(global_options, environment, profile);
     let (key, scope) = match (key, scope) {
         (Some(key), Some(scope)) => (key, scope),
         (key, scope) => {
             let known_key = match (&key, &environment.api_key) {
-                (None, _) => KeyPresence::No,
+                (None, _) => KeyPresence::NotSet,
                 (Some(_), Some(_)) => KeyPresence::Environment,
                 (Some(_), None) => KeyPresence::File,
             };
@@ -267,11 +276,11 @@ fn merge_settings(
                 needs_key: key.is_none(),
                 needs_project: scope.is_none(),
                 scope,
-                existing: sources::existing_settings(flags, environment, &name, profile, known_key),
+                existing: sources::existing_settings(global_options, environment, &name, profile, known_key),
                 key_source: key,
                 config_path: path.into(),
                 display,
-                customization: found.file.customization(),
+                customization: loaded.file.customization(),
             })));
         }
     };
@@ -282,15 +291,15 @@ fn merge_settings(
         key: Ok(Some(key.clone())),
         ca_file: ca_file.clone(),
     };
-    let (profiles, current) = profiles::all_profiles(&chosen, &name, environment, path, found);
+    let (profiles, current) = profiles::all_profiles(&chosen, &name, environment, path, loaded);
     Ok(SetupState::Ready(Box::new(Settings {
         scope,
         key,
         profile: CleanText::line(&name),
-        data_folder: data_folder(flags, environment)?,
+        data_folder: data_folder(global_options, environment)?,
         templates_folder: path.with_file_name("templates"),
         ca_file,
-        default_profile: found.file.default_profile.as_deref().and_then(|name| {
+        default_profile: loaded.file.default_profile.as_deref().and_then(|name| {
             let name = CleanText::line(name);
             profiles.iter().position(|profile| profile.name == name)
         }),
@@ -298,14 +307,14 @@ fn merge_settings(
         current_profile: current,
         polls_per_minute: per_minute,
         analytics: AnalyticsSettings {
-            reader_text_days: found.file.privacy.reader_text_days(),
-            records_days: found.file.analytics.record_days.unwrap_or(false),
+            reader_text_days: loaded.file.privacy.reader_text_days(),
+            records_daily_views: loaded.file.analytics.record_days.unwrap_or(false),
         },
-        weights: found.file.analytics.weights(),
+        weights: loaded.file.analytics.weights(),
         display,
-        customization: found.file.customization(),
-        hosts: HostSettings::from_file(&found.file, path),
-        team: TeamSettings::of_file(&found.file, path, environment),
+        customization: loaded.file.customization(),
+        hosts: HostSettings::from_file(&loaded.file, path),
+        team: TeamSettings::from_file(&loaded.file, path, environment),
         config_path: path.into(),
     })))
 }
@@ -316,14 +325,14 @@ fn merge_settings(
 /// # Errors
 /// Fails if the file is invalid or missing.
 pub fn read_explicit_config_file(
-    flags: &Flags,
+    global_options: &GlobalOptions,
     environment: &Environment,
 ) -> Result<(ConfigFile, PathBuf), ConfigError> {
-    let Some(path) = flags.config.clone().or_else(|| environment.config.clone()) else {
+    let Some(path) = global_options.config.clone().or_else(|| environment.config.clone()) else {
         return Ok((ConfigFile::default(), PathBuf::new()));
     };
     match file::read_config_file(&path)? {
-        Some(found) => Ok((found.file, path)),
+        Some(loaded) => Ok((loaded.file, path)),
         None => Err(ConfigError::NotFound { path }),
     }
 }
@@ -332,8 +341,8 @@ pub fn read_explicit_config_file(
 ///
 /// # Errors
 /// Fails if no folder is set and there is no home folder.
-pub fn data_folder(flags: &Flags, environment: &Environment) -> Result<PathBuf, ConfigError> {
-    sources::resolve_data_folder(flags, environment).map(|folder| folder.value)
+pub fn data_folder(global_options: &GlobalOptions, environment: &Environment) -> Result<PathBuf, ConfigError> {
+    sources::resolve_data_folder(global_options, environment).map(|folder| folder.value)
 }
 
 #[cfg(test)]

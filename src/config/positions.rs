@@ -12,13 +12,13 @@ pub(super) type LineColumn = (usize, usize);
 
 /// Finds where the values in a TOML text are, by the names of their tables and fields.
 #[derive(Debug)]
-pub(super) struct KeyPositions<'a> {
+pub(super) struct ValuePositions<'a> {
     text: &'a str,
     /// The parsed text, or `None` if it is not valid TOML. The caller reports the syntax error.
     root: Option<DeTable<'a>>,
 }
 
-impl<'a> KeyPositions<'a> {
+impl<'a> ValuePositions<'a> {
     pub(super) fn parse(text: &'a str) -> Self {
         Self { text, root: DeTable::parse(text).ok().map(toml::Spanned::into_inner) }
     }
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn the_position_of_a_value_is_found_by_table_and_name() {
         let positions =
-            KeyPositions::parse("a = 1\n[profiles.\"x y\"]\napi_key = \"k\"\n[profiles]\nin = { line = true }\n");
+            ValuePositions::parse("a = 1\n[profiles.\"x y\"]\napi_key = \"k\"\n[profiles]\nin = { line = true }\n");
         assert_eq!(positions.position_of(&[], "a"), (1, 5));
         assert_eq!(positions.position_of(&["profiles", "x y"], "api_key"), (3, 11));
         assert_eq!(positions.position_of(&["profiles", "in"], "line"), (5, 15));

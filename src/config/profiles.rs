@@ -6,7 +6,7 @@
 use super::environment::Environment;
 use super::error::ConfigError;
 use super::file::{ConfigFile, LoadedFile, ProfileConfig};
-use super::flags::Flags;
+use super::global_options::GlobalOptions;
 use super::key::{self, KeySource};
 use super::sources;
 use crate::api::{ClientOptions, ExtraRoots};
@@ -56,9 +56,9 @@ pub(super) fn all_profiles(
     raw_name: &str,
     environment: &Environment,
     path: &Path,
-    found: &LoadedFile,
+    loaded: &LoadedFile,
 ) -> (Vec<ConfiguredProfile>, usize) {
-    let file: &ConfigFile = &found.file;
+    let file: &ConfigFile = &loaded.file;
     let mut all = Vec::new();
     let mut selected = 0;
     if !file.profiles.contains_key(raw_name) {
@@ -69,7 +69,7 @@ pub(super) fn all_profiles(
             selected = all.len();
             all.push(chosen.clone());
         } else {
-            all.push(configure_other_profile(chosen, name, profile, environment, path, found.readable_by_others));
+            all.push(configure_other_profile(chosen, name, profile, environment, path, loaded.is_readable_by_others));
         }
     }
     (all, selected)
@@ -81,10 +81,10 @@ fn configure_other_profile(
     profile: &ProfileConfig,
     environment: &Environment,
     path: &Path,
-    readable_by_others: bool,
+    is_readable_by_others: bool,
 ) -> ConfiguredProfile {
-    let scope = sources::resolve_scope(&Flags::default(), &Environment::default(), profile);
-    let profile_key = KeySource::from_profile(name, profile, path, readable_by_others);
+    let scope = sources::resolve_scope(&GlobalOptions::default(), &Environment::default(), profile);
+    let profile_key = KeySource::from_profile(name, profile, path, is_readable_by_others);
     let base_url_of = |scope: &Option<Scope>| scope.as_ref().map(|scope| scope.base_url.clone());
     // The environment's API key is meant for the selected profile's service and must not be sent to any other service.
     let is_same_service = base_url_of(&scope).is_some() && base_url_of(&scope) == base_url_of(&chosen.scope);

@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingSource {
     /// A command-line option, such as `--project`.
-    Flag(&'static str),
+    CommandLineOption(&'static str),
     /// The name of an environment variable.
     Variable(&'static str),
     /// The configuration file.
@@ -18,7 +18,7 @@ pub enum SettingSource {
 impl fmt::Display for SettingSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Flag(name) | Self::Variable(name) => name,
+            Self::CommandLineOption(name) | Self::Variable(name) => name,
             Self::File => "file",
             Self::Default => "default",
         })

@@ -4,7 +4,7 @@
 use super::environment::Environment;
 use super::error::ConfigError;
 use super::file::{ConfigFile, ProfileConfig};
-use super::flags::Flags;
+use super::global_options::GlobalOptions;
 use super::sourced::{SettingSource, Sourced};
 use crate::api::Route;
 use crate::model::endpoint::Scope;
@@ -22,9 +22,13 @@ fn first_nonblank(candidates: [(Option<&String>, SettingSource); 3]) -> Option<S
 }
 
 /// Returns the base URL of the service, without a trailing slash.
-pub fn resolve_base_url(flags: &Flags, environment: &Environment, profile: &ProfileConfig) -> Sourced<String> {
+pub fn resolve_base_url(
+    global_options: &GlobalOptions,
+    environment: &Environment,
+    profile: &ProfileConfig,
+) -> Sourced<String> {
     let named = first_nonblank([
-        (flags.base_url.as_ref(), SettingSource::Flag("--base-url")),
+        (global_options.base_url.as_ref(), SettingSource::CommandLineOption("--base-url")),
         (environment.base_url.as_ref(), SettingSource::Variable("DOCDECK_BASE_URL")),
         (profile.base_url.as_ref(), SettingSource::File),
     ]);
@@ -49,9 +53,13 @@ pub fn base_url_mistake(base_url: &Sourced<String>, profile: &ProfileConfig, pat
 }
 
 /// Returns the project id, or `None` if no project is set.
-pub fn resolve_project(flags: &Flags, environment: &Environment, profile: &ProfileConfig) -> Option<Sourced<String>> {
+pub fn resolve_project(
+    global_options: &GlobalOptions,
+    environment: &Environment,
+    profile: &ProfileConfig,
+) -> Option<Sourced<String>> {
     first_nonblank([
-        (flags.project.as_ref(), SettingSource::Flag("--project")),
+        (global_options.project.as_ref(), SettingSource::CommandLineOption("--project")),
         (environment.project.as_ref(), SettingSource::Variable("DOCDECK_PROJECT_ID")),
         (profile.project_id.as_ref(), SettingSource::File),
     ])
@@ -69,25 +77,29 @@ pub fn resolve_organization(profile: &ProfileConfig) -> Option<String> {
 }
 
 /// Returns the service and project, or `None` if no project is set.
-pub fn resolve_scope(flags: &Flags, environment: &Environment, profile: &ProfileConfig) -> Option<Scope> {
-    let project = resolve_project(flags, environment, profile)?.value;
-    let base_url = resolve_base_url(flags, environment, profile).value;
+pub fn resolve_scope(
+    global_options: &GlobalOptions,
+    environment: &Environment,
+    profile: &ProfileConfig,
+) -> Option<Scope> {
+    let project = resolve_project(global_options, environment, profile)?.value;
+    let base_url = resolve_base_url(global_options, environment, profile).value;
     Some(Scope { base_url, project, organization: resolve_organization(profile) })
 }
 
 /// Returns the existing settings, which prefill the setup screen.
 pub fn existing_settings(
-    flags: &Flags,
+    global_options: &GlobalOptions,
     environment: &Environment,
     name: &str,
     profile: &ProfileConfig,
     key: KeyPresence,
 ) -> ExistingSettings {
-    let base_url = resolve_base_url(flags, environment, profile);
+    let base_url = resolve_base_url(global_options, environment, profile);
     ExistingSettings {
         profile: name.to_owned(),
         base_url: (base_url.from != SettingSource::Default).then_some(base_url.value),
-        project: resolve_project(flags, environment, profile).map(|project| project.value),
+        project: resolve_project(global_options, environment, profile).map(|project| project.value),
         organization: resolve_organization(profile),
         ca_file: profile.ca_file.clone(),
         key,
@@ -101,13 +113,13 @@ pub fn existing_settings(
 /// but none called `default`. The second case is not an error if the environment sets an API key and a project is set
 /// outside the file.
 pub fn resolve_profile<'a>(
-    flags: &Flags,
+    global_options: &GlobalOptions,
     environment: &Environment,
     path: &Path,
     file: &'a ConfigFile,
 ) -> Result<(Sourced<String>, Option<&'a ProfileConfig>), ConfigError> {
     let named = [
-        (flags.profile.as_ref(), SettingSource::Flag("--profile")),
+        (global_options.profile.as_ref(), SettingSource::CommandLineOption("--profile")),
         (environment.profile.as_ref(), SettingSource::Variable("DOCDECK_PROFILE")),
         (file.default_profile.as_ref(), SettingSource::File),
     ];
@@ -129,8 +141,8 @@ pub fn resolve_profile<'a>(
     }
     let default_profile = file.profiles.get(DEFAULT_PROFILE);
     // No profile is needed if the API key and the project are set outside the file.
-    let is_enough =
-        environment.api_key.is_some() && resolve_project(flags, environment, &ProfileConfig::default()).is_some();
+    let is_enough = environment.api_key.is_some()
+        && resolve_project(global_options, environment, &ProfileConfig::default()).is_some();
     if default_profile.is_none() && file.profiles.len() > 1 && !is_enough {
         let known: Vec<&str> = file.profiles.keys().map(String::as_str).collect();
         return Err(ConfigError::AmbiguousProfile { path: path.into(), known: CleanText::line(&known.join(", ")) });
@@ -142,9 +154,9 @@ pub fn resolve_profile<'a>(
 ///
 /// # Errors
 /// Fails if no path is set and there is no home folder.
-pub fn config_path(flags: &Flags, environment: &Environment) -> Result<Sourced<PathBuf>, ConfigError> {
+pub fn config_path(global_options: &GlobalOptions, environment: &Environment) -> Result<Sourced<PathBuf>, ConfigError> {
     let named = [
-        (flags.config.as_ref(), SettingSource::Flag("--config")),
+        (global_options.config.as_ref(), SettingSource::CommandLineOption("--config")),
         (environment.config.as_ref(), SettingSource::Variable("DOCDECK_CONFIG")),
     ];
     resolve_path(named, |folders| folders.config_dir().join("config.toml"))
@@ -155,9 +167,12 @@ pub fn config_path(flags: &Flags, environment: &Environment) -> Result<Sourced<P
 ///
 /// # Errors
 /// Fails if no folder is set and there is no home folder.
-pub fn resolve_data_folder(flags: &Flags, environment: &Environment) -> Result<Sourced<PathBuf>, ConfigError> {
+pub fn resolve_data_folder(
+    global_options: &GlobalOptions,
+    environment: &Environment,
+) -> Result<Sourced<PathBuf>, ConfigError> {
     let named = [
-        (flags.data_dir.as_ref(), SettingSource::Flag("--data-dir")),
+        (global_options.data_dir.as_ref(), SettingSource::CommandLineOption("--data-dir")),
         (environment.data_dir.as_ref(), SettingSource::Variable("DOCDECK_DATA_DIR")),
     ];
     resolve_path(named, |folders| folders.data_local_dir().to_path_buf())

@@ -35,7 +35,7 @@ impl TeamSettings {
     ///
     /// # Errors
     /// Fails if the variable with the URL is invalid.
-    pub fn of_file(file: &ConfigFile, path: &Path, environment: &Environment) -> Result<Option<Self>, ConfigError> {
+    pub fn from_file(file: &ConfigFile, path: &Path, environment: &Environment) -> Result<Option<Self>, ConfigError> {
         let config = file.team.clone();
         let url = match (&environment.team_url, config.url_command, config.url_file) {
             (Some(Some(url)), ..) => KeySource::Literal(url.clone()),

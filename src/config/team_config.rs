@@ -1,6 +1,6 @@
 //! The section `[team]` of the configuration file.
 
-use super::positions::{KeyPositions, LineColumn};
+use super::positions::{LineColumn, ValuePositions};
 use crate::model::text::CleanText;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ pub(super) struct TeamConfig {
 
 impl TeamConfig {
     /// Returns the first mistake with its position.
-    pub(super) fn find_mistake(&self, positions: &KeyPositions<'_>) -> Option<(LineColumn, String)> {
+    pub(super) fn find_mistake(&self, positions: &ValuePositions<'_>) -> Option<(LineColumn, String)> {
         let at = |name: &str| positions.position_of(&["team"], name);
         if self.url_command.is_some() && self.url_file.is_some() {
             return Some((at("url_file"), "keep one of url_command and url_file".to_owned()));

@@ -1,7 +1,7 @@
 //! Themes: TOML files that assign colours to roles. Built-in themes are in `assets/themes`, custom themes in the folder
 //! `themes` next to `config.toml`. A role that a theme doesn't set has the colour of the default theme.
 
-use crate::model::colors::{ColorPalette, ColorRole, Paint, Rgb, ThemeColor, ThemePalettes};
+use crate::model::colors::{ColorPalette, ColorRole, Rgb, RoleStyle, ThemeColor, ThemePalettes};
 use crate::model::redaction::redacted_setting;
 use crate::model::text::CleanText;
 use serde::Deserialize;
@@ -39,7 +39,7 @@ pub enum ThemeError {
 
 /// Returns the colours of the default theme.
 pub fn default_theme() -> ThemePalettes {
-    let mut palettes = ThemePalettes { unknown: ColorPalette::middle_tones(), ..ThemePalettes::default() };
+    let mut palettes = ThemePalettes { unknown: ColorPalette::medium_tones(), ..ThemePalettes::default() };
     // A test parses the built-in themes, so there can't be an error here. After an error, roles would keep the
     // terminal's colours.
     for (name, text) in BUILT_IN_THEMES.into_iter().take(2) {
@@ -135,12 +135,12 @@ type ColorTable = BTreeMap<Spanned<String>, Spanned<ThemeValue>>;
 enum ThemeValue {
     Color(String),
     Backgrounds(Vec<String>),
-    Paint(PaintTable),
+    Style(StyleTable),
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct PaintTable {
+struct StyleTable {
     fg: Option<String>,
     bg: Option<String>,
     #[serde(default)]
@@ -226,7 +226,7 @@ fn apply_overrides(table: &ColorTable, palette: &mut ColorPalette, name: &str, t
                         &format!("unknown style {other}; valid styles: {known}"),
                     )
                 })?;
-                palette.set(
+                palette.set_role_style(
                     role,
                     parse_style(value, &color)
                         .map_err(|error| error.unwrap_or_else(|| wrong("expected a colour or a table")))?,
@@ -241,13 +241,13 @@ fn apply_overrides(table: &ColorTable, palette: &mut ColorPalette, name: &str, t
 fn parse_style(
     value: &ThemeValue,
     color: &impl Fn(&str) -> Result<ThemeColor, ThemeError>,
-) -> Result<Paint, Option<ThemeError>> {
+) -> Result<RoleStyle, Option<ThemeError>> {
     match value {
-        ThemeValue::Color(text) => Ok(Paint { fg: color(text)?, ..Paint::default() }),
-        ThemeValue::Paint(table) => {
+        ThemeValue::Color(text) => Ok(RoleStyle { fg: color(text)?, ..RoleStyle::default() }),
+        ThemeValue::Style(table) => {
             let read = |text: &Option<String>| text.as_deref().map_or(Ok(ThemeColor::Terminal), color);
-            let PaintTable { bold, dim, underlined, reversed, .. } = *table;
-            Ok(Paint { fg: read(&table.fg)?, bg: read(&table.bg)?, bold, dim, underlined, reversed })
+            let StyleTable { bold, dim, underlined, reversed, .. } = *table;
+            Ok(RoleStyle { fg: read(&table.fg)?, bg: read(&table.bg)?, bold, dim, underlined, reversed })
         }
         ThemeValue::Backgrounds(_) => Err(None),
     }
@@ -299,11 +299,11 @@ mod tests {
         assert!(!backgrounds.is_empty(), "the theme declares its backgrounds");
         let mut pairs = Vec::new();
         for &role in ColorRole::ALL {
-            let paint = palette.paint(role);
+            let style = palette.role_style(role);
             for background in &backgrounds {
                 // Without a text colour, the text has the terminal's own colours, whose contrast is unknown.
-                let Some(fg) = rgb(paint.fg) else { continue };
-                pairs.push((role, fg, rgb(paint.bg).unwrap_or(*background)));
+                let Some(fg) = rgb(style.fg) else { continue };
+                pairs.push((role, fg, rgb(style.bg).unwrap_or(*background)));
             }
         }
         pairs
@@ -332,7 +332,7 @@ mod tests {
         for (name, _) in BUILT_IN_THEMES {
             let theme = load_theme(name, None).expect("a good file");
             for (kind, palette) in [("dark", &theme.dark), ("light", &theme.light)] {
-                let selected = palette.paint(ColorRole::Selected);
+                let selected = palette.role_style(ColorRole::Selected);
                 let (fg, bg) = (rgb(selected.fg).expect("a text colour"), rgb(selected.bg).expect("a fill"));
                 assert!(fg.contrast(bg) >= 4.5, "{name} {kind}: {:.2}", fg.contrast(bg));
                 for role in symbols.into_iter().chain([ColorRole::Human, ColorRole::Ai]) {
@@ -362,7 +362,7 @@ mod tests {
         for (name, _) in BUILT_IN_THEMES {
             let theme = load_theme(name, None).expect("a good file");
             for palette in [&theme.dark, &theme.light, &theme.unknown] {
-                assert_ne!(palette.paint(ColorRole::Human), palette.paint(ColorRole::Ai), "{name}");
+                assert_ne!(palette.role_style(ColorRole::Human), palette.role_style(ColorRole::Ai), "{name}");
             }
         }
     }
@@ -371,9 +371,9 @@ mod tests {
     fn a_custom_theme_overrides_colours_of_the_default_theme() {
         let palettes = parse("mine", "[dark]\nbad = \"bright-red\"\nmark = { fg = \"#123456\", underlined = true }\n")
             .expect("good");
-        assert_eq!(palettes.dark.paint(ColorRole::Bad).fg, ThemeColor::Ansi(9));
-        assert!(palettes.dark.paint(ColorRole::Mark).underlined);
-        assert_eq!(palettes.dark.paint(ColorRole::Good), default_theme().dark.paint(ColorRole::Good));
+        assert_eq!(palettes.dark.role_style(ColorRole::Bad).fg, ThemeColor::Ansi(9));
+        assert!(palettes.dark.role_style(ColorRole::Mark).underlined);
+        assert_eq!(palettes.dark.role_style(ColorRole::Good), default_theme().dark.role_style(ColorRole::Good));
         assert_eq!(palettes.light, palettes.dark, "one table applies to every background");
     }
 

@@ -23,7 +23,7 @@ const NEW_FILE_HEADER: &str = "# docdeck's settings. An option overrides the env
 /// The error message if the TOML editor can't parse the file.
 const UNCHANGEABLE: &str = "it can't be changed without changing other settings in it";
 /// A commented-out example at the start of a new file. The other examples are in its profile.
-const HOOK_EXAMPLE: &str = "\n# Run for each change of a job, without a shell, with the job as JSON on its stdin.\n\
+const ON_CHANGE_EXAMPLE: &str = "\n# Run for each change of a job, without a shell, with the job as JSON on its stdin.\n\
      #on_change = [\"sh\", \"-c\", \"jq -r .title | curl -s -d @- https://ntfy.sh/my-docs-jobs\"]\n\n";
 const ORGANIZATION_EXAMPLE: &str = "#organization = \"…\"    # if several projects share the analytics limit\n";
 const CA_FILE_EXAMPLE: &str =
@@ -206,7 +206,7 @@ fn replace_text(
 fn new_file_text(path: &Path, profile: &NewProfile) -> Result<Zeroizing<String>, WriteError> {
     let name = Value::from(&profile.name);
     let start =
-        text_with_profile(path, &format!("{NEW_FILE_HEADER}{HOOK_EXAMPLE}default_profile = {name}\n"), profile)?;
+        text_with_profile(path, &format!("{NEW_FILE_HEADER}{ON_CHANGE_EXAMPLE}default_profile = {name}\n"), profile)?;
     let examples = [
         (profile.base_url.is_none(), format!("#base_url = \"{DEFAULT_BASE_URL}\"\n")),
         (profile.organization.is_none(), ORGANIZATION_EXAMPLE.to_owned()),

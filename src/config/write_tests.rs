@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::environment::Environment;
 use crate::config::key::KeySource;
-use crate::config::{Flags, Settings, SetupState, resolve};
+use crate::config::{GlobalOptions, Settings, SetupState, resolve};
 use crate::model::analytics::ReaderTextRetention;
 use crate::model::analytics::needs_work::Signal;
 use crate::model::endpoint::ApiKey;
@@ -28,13 +28,13 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn settings(path: &Path, name: Option<&str>) -> Settings {
-    let flags = Flags {
+    let global_options = GlobalOptions {
         config: Some(path.to_owned()),
         data_dir: Some("/data".into()),
         profile: name.map(str::to_owned),
-        ..Flags::default()
+        ..GlobalOptions::default()
     };
-    match resolve(&flags, &Environment::default()) {
+    match resolve(&global_options, &Environment::default()) {
         Ok(SetupState::Ready(settings)) => *settings,
         other => panic!("not ready: {other:?}"),
     }
@@ -81,8 +81,10 @@ fn every_source_of_the_api_key_is_read_back() {
     write_profile(&at("typed"), &profile("a", typed(r#"mint_"a\b"#)), WritePermission::Nothing).expect("written");
     assert!(matches!(settings(&at("typed"), None).key, KeySource::Literal(key) if key.expose() == r#"mint_"a\b"#));
     write_profile(&at("none"), &profile("a", KeySourceInput::SetElsewhere), WritePermission::Nothing).expect("written");
-    let flags = Flags { config: Some(at("none")), ..Flags::default() };
-    assert!(matches!(resolve(&flags, &Environment::default()), Ok(SetupState::Missing(missing)) if missing.needs_key));
+    let global_options = GlobalOptions { config: Some(at("none")), ..GlobalOptions::default() };
+    assert!(
+        matches!(resolve(&global_options, &Environment::default()), Ok(SetupState::Missing(missing)) if missing.needs_key)
+    );
 }
 
 #[test]

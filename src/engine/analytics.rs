@@ -130,7 +130,7 @@ impl EngineState {
     ) -> (PartialRows<R>, Result<(), RequestFailure>) {
         let number = so_far.report().map_or(0, |report| report.responses).saturating_add(1);
         let cursor = so_far.report().and_then(|report| report.next.clone());
-        let subject = CleanText::line(&format!("{}, page {number}", plan.range.words(true)));
+        let subject = CleanText::line(&format!("{}, page {number}", plan.range.format_dates(true)));
         let request = self.client.report_rows::<R>(plan.range, cursor.as_ref());
         let response = match self.request_analytics(Operation::Analytics(R::KIND), subject, request).await {
             Ok(response) => response,
@@ -147,7 +147,7 @@ impl EngineState {
     }
 
     fn stores_rows(&self, kind: AnalyticsKind) -> bool {
-        !(kind.has_reader_text() && self.analytics.reader_text_days.is_never())
+        !(kind.has_reader_text() && self.analytics.reader_text_days.forbids_storing())
     }
 
     async fn save_rows<R: AnalyticsRow>(&self, response: &RowsResponse<R>, position: ResponsePosition) {

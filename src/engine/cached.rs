@@ -64,7 +64,7 @@ impl<'a> StoredViews<'a> {
         let cached = self.store.cached_report(self.scope, range).await.map_err(read_failure)?;
         // If a later load of the range was interrupted, `load_all` would send requests to finish it, so no cached
         // report counts as complete.
-        if cached.interrupted_after.is_some() {
+        if cached.responses_before_interruption.is_some() {
             return Ok(None);
         }
         let complete = cached.report.filter(|report| report.complete && self.is_fresh(range, report.as_of));
@@ -90,7 +90,8 @@ impl<'a> StoredViews<'a> {
     /// The store can't be read.
     pub async fn fresh_rows<R: AnalyticsRow>(&self, range: DateRange) -> Result<Option<Arc<RowsReport<R>>>, Failure> {
         let stored = self.store.rows_report::<R>(self.scope, range).await.map_err(read_failure)?;
-        let complete = stored.report.filter(|report| report.is_complete() && stored.interrupted_after.is_none());
+        let complete =
+            stored.report.filter(|report| report.is_complete() && stored.responses_before_interruption.is_none());
         let fresh = complete.filter(|report| self.is_fresh(range, report.as_of));
         Ok(fresh.map(|mut report| {
             let local = Arc::make_mut(&mut report);

@@ -149,7 +149,7 @@ impl EngineState {
 
     /// Spends a request that can't be recorded. If the team's database could not be reached, the team never learns of it.
     async fn spend_in_memory(&self, permission: &TeamPermission, now: Time) -> Result<Time, Failure> {
-        if let TeamPermission::Full { until } = permission {
+        if let TeamPermission::LimitReached { until } = permission {
             return Err(self.limit_reached_failure(Wait { until: *until, is_estimate: false }, now).await);
         }
         let written = self.store.budget(&self.scope, Quota::Views, now).await;

@@ -92,7 +92,7 @@ impl Engine {
             tokio::spawn(poll::run_poller(Arc::clone(&inner), commands, poll)),
             tokio::spawn(reader_texts::run_cleanup(Arc::clone(&inner))),
         ];
-        if inner.analytics.records_days {
+        if inner.analytics.records_daily_views {
             tasks.push(tokio::spawn(daily::run_recorder(Arc::clone(&inner))));
         }
         if let Some(access) = inner.team.access() {

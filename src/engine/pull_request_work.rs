@@ -219,7 +219,7 @@ impl ActionRun {
                         {
                             store_approval(store, linked, state).await;
                         }
-                        outcome.after_reading(state.is_ok())
+                        outcome.with_state_read(state.is_ok())
                     }
                 }
             }

@@ -135,7 +135,7 @@ impl EngineState {
         if !force && let Some(cached) = self.fresh_cached_views(query).await {
             return ViewsRequestResult::not_merged(Ok(cached), false);
         }
-        let subject = CleanText::line(&format!("{}, page {}", query.range.words(true), query.page));
+        let subject = CleanText::line(&format!("{}, page {}", query.range.format_dates(true), query.page));
         let page = match self.request_analytics(Operation::Views, subject, self.client.views(&query)).await {
             Ok(page) => page,
             Err(RequestFailure { failure, used_request, .. }) => {

@@ -125,7 +125,7 @@ impl ColorRole {
 
 /// The style of one role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Paint {
+pub struct RoleStyle {
     pub fg: ThemeColor,
     pub bg: ThemeColor,
     pub bold: bool,
@@ -134,7 +134,7 @@ pub struct Paint {
     pub reversed: bool,
 }
 
-impl Default for Paint {
+impl Default for RoleStyle {
     /// The terminal's default colours.
     fn default() -> Self {
         Self {
@@ -151,7 +151,7 @@ impl Default for Paint {
 /// The styles of all roles for one kind of terminal background.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColorPalette {
-    paints: [Paint; ColorRole::ALL.len()],
+    styles: [RoleStyle; ColorRole::ALL.len()],
     /// The background colour of the whole screen; [`ThemeColor::Terminal`] keeps the terminal's background.
     pub background: ThemeColor,
     /// The terminal backgrounds that these colours are made for, if `background` is the terminal's.
@@ -161,7 +161,7 @@ pub struct ColorPalette {
 impl Default for ColorPalette {
     fn default() -> Self {
         Self {
-            paints: [Paint::default(); ColorRole::ALL.len()],
+            styles: [RoleStyle::default(); ColorRole::ALL.len()],
             background: ThemeColor::Terminal,
             made_for: Vec::new(),
         }
@@ -169,19 +169,19 @@ impl Default for ColorPalette {
 }
 
 impl ColorPalette {
-    /// Returns medium colours that are readable on both dark and light backgrounds, for use while the background is
-    /// unknown.
-    pub fn middle_tones() -> Self {
+    /// Returns colours of medium brightness, which are readable on both dark and light backgrounds. Used while the
+    /// background is unknown.
+    pub fn medium_tones() -> Self {
         let mut palette = Self::default();
-        let plain = |r, g, b| Paint { fg: ThemeColor::Rgb(Rgb(r, g, b)), ..Paint::default() };
-        let bold = Paint { bold: true, ..Paint::default() };
-        let paints = [
+        let plain = |r, g, b| RoleStyle { fg: ThemeColor::Rgb(Rgb(r, g, b)), ..RoleStyle::default() };
+        let bold = RoleStyle { bold: true, ..RoleStyle::default() };
+        let styles = [
             (ColorRole::Muted, plain(0x80, 0x80, 0x80)),
             (ColorRole::Title, bold),
             (ColorRole::Border, plain(0x6c, 0x6c, 0x6c)),
             (ColorRole::Focus, plain(0x00, 0x87, 0xaf)),
-            (ColorRole::Selected, Paint { reversed: true, ..bold }),
-            (ColorRole::Mark, Paint { bold: true, ..plain(0x00, 0x87, 0xaf) }),
+            (ColorRole::Selected, RoleStyle { reversed: true, ..bold }),
+            (ColorRole::Mark, RoleStyle { bold: true, ..plain(0x00, 0x87, 0xaf) }),
             (ColorRole::Key, plain(0x00, 0x87, 0xaf)),
             (ColorRole::Good, plain(0x5f, 0x87, 0x00)),
             (ColorRole::Bad, plain(0xd7, 0x00, 0x00)),
@@ -190,29 +190,29 @@ impl ColorPalette {
             (ColorRole::Human, plain(0x00, 0x87, 0xd7)),
             (ColorRole::Ai, plain(0xd7, 0x5f, 0x00)),
         ];
-        for (role, paint) in paints {
-            palette.set(role, paint);
+        for (role, style) in styles {
+            palette.set_role_style(role, style);
         }
         palette
     }
 
-    pub fn paint(&self, role: ColorRole) -> Paint {
-        self.paints.get(role as usize).copied().unwrap_or_default()
+    pub fn role_style(&self, role: ColorRole) -> RoleStyle {
+        self.styles.get(role as usize).copied().unwrap_or_default()
     }
 
     /// Returns the contrast of a role's colour with the selected row; `None` if it is unknown, because one of the colours
     /// is the terminal's.
     pub fn contrast_with_selected(&self, role: ColorRole) -> Option<f64> {
-        let selected = self.paint(ColorRole::Selected);
-        match (self.paint(role).fg, selected.bg) {
+        let selected = self.role_style(ColorRole::Selected);
+        match (self.role_style(role).fg, selected.bg) {
             (ThemeColor::Rgb(fg), ThemeColor::Rgb(bg)) if !selected.reversed => Some(fg.contrast(bg)),
             _ => None,
         }
     }
 
-    pub fn set(&mut self, role: ColorRole, paint: Paint) {
-        if let Some(place) = self.paints.get_mut(role as usize) {
-            *place = paint;
+    pub fn set_role_style(&mut self, role: ColorRole, style: RoleStyle) {
+        if let Some(slot) = self.styles.get_mut(role as usize) {
+            *slot = style;
         }
     }
 }
@@ -284,8 +284,8 @@ mod tests {
 
     #[test]
     fn every_role_has_a_style_and_a_name() {
-        for (place, &role) in ColorRole::ALL.iter().enumerate() {
-            assert_eq!((role as usize, role.name().parse()), (place, Ok(role)));
+        for (slot, &role) in ColorRole::ALL.iter().enumerate() {
+            assert_eq!((role as usize, role.name().parse()), (slot, Ok(role)));
         }
     }
 }

@@ -37,8 +37,8 @@ impl ComparedRanges {
     /// Fails if one of the ranges has no complete day, or if both have the same complete days.
     pub fn new(shown: DateRange, other: DateRange, is_aligned: bool, today: NaiveDate) -> Result<Self, NotComparable> {
         let yesterday = today.pred_opt().unwrap_or(today);
-        let now = shown.cut_at(yesterday).ok_or(NotComparable::OnlyToday)?;
-        let mut before = other.cut_at(yesterday).ok_or(NotComparable::OtherIsNotOver(other))?;
+        let now = shown.days_up_to(yesterday).ok_or(NotComparable::OnlyToday)?;
+        let mut before = other.days_up_to(yesterday).ok_or(NotComparable::OtherIsNotOver(other))?;
         if now != shown && (is_aligned || other.days() == shown.days()) {
             before = before.first_days(now.days());
         }
@@ -70,7 +70,7 @@ impl ComparedRanges {
     pub fn dates(self) -> String {
         let days = [self.now.from(), self.before.from(), self.before.to()];
         let with_year = days.iter().any(|day| day.year() != self.now.to().year());
-        format!("{} vs {}", self.now.words(with_year), self.before.words(with_year))
+        format!("{} vs {}", self.now.format_dates(with_year), self.before.format_dates(with_year))
     }
 
     /// Returns the full label: `complete days, 16–21 Nov vs 9–14 Nov`.
@@ -95,7 +95,7 @@ impl ComparedRanges {
         let complete = if self.now == shown { "" } else { "complete days " };
         let years = [self.now.to(), self.before.from(), self.before.to()].map(|day| day.year());
         let with_year = years.iter().any(|year| *year != self.now.to().year());
-        self.per_day_text().unwrap_or_else(|| format!("{complete}vs {}", self.before.words(with_year)))
+        self.per_day_text().unwrap_or_else(|| format!("{complete}vs {}", self.before.format_dates(with_year)))
     }
 
     /// Returns the number to compare for `views` in the current range: the mean per day if the ranges differ in length,

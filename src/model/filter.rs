@@ -17,14 +17,15 @@ pub enum Operator {
 pub const OPERATORS: [char; 5] = ['<', '>', '=', '≤', '≥'];
 
 impl Operator {
-    /// Whether the comparison of `known` with `value` is true. `equal` states whether the two count as equal.
-    pub fn holds<T: PartialOrd>(self, known: &T, value: &T, equal: bool) -> bool {
+    /// Whether the comparison of `actual` with the typed `value` is true. `is_equal` states whether the two count as
+    /// equal.
+    pub fn holds<T: PartialOrd>(self, actual: &T, value: &T, is_equal: bool) -> bool {
         match self {
-            Self::Less => known < value,
-            Self::AtMost => known <= value,
-            Self::More => known > value,
-            Self::AtLeast => known >= value,
-            Self::Equal => equal,
+            Self::Less => actual < value,
+            Self::AtMost => actual <= value,
+            Self::More => actual > value,
+            Self::AtLeast => actual >= value,
+            Self::Equal => is_equal,
         }
     }
 }
@@ -76,14 +77,14 @@ pub fn contains_word(text: &str, word: &str) -> bool {
 pub fn split_terms(typed: &str, is_operand: impl Fn(&str) -> bool) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     for word in typed.split_whitespace() {
-        let goes_on = tokens.last().is_some_and(|last| {
+        let continues_last_term = tokens.last().is_some_and(|last| {
             let begins = word.starts_with(OPERATORS) && is_operand(last);
             let is_open = last.strip_suffix(OPERATORS).is_some_and(|name| is_operand(name.trim_end_matches(OPERATORS)));
             let is_percent = word == "%" && last.contains(OPERATORS);
             begins || is_open || is_percent
         });
         match tokens.last_mut() {
-            Some(last) if goes_on => last.push_str(word),
+            Some(last) if continues_last_term => last.push_str(word),
             _ => tokens.push(word.to_owned()),
         }
     }

@@ -49,7 +49,7 @@ pub fn impact_windows(started: NaiveDate, finished: Option<NaiveDate>) -> Option
 
 /// The state of the window after a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AfterWindow {
+pub enum AfterWindowState {
     /// The service never accepted the job.
     NotSent,
     Working,
@@ -72,13 +72,13 @@ pub fn job_windows(job: &Job) -> Option<ImpactWindows> {
 }
 
 /// Returns the state of the window after a job on the day `today` (UTC).
-pub fn after_window(job: &Job, today: NaiveDate) -> AfterWindow {
+pub fn after_window(job: &Job, today: NaiveDate) -> AfterWindowState {
     match job_windows(job).and_then(|windows| windows.after) {
-        _ if job.id.is_none() => AfterWindow::NotSent,
-        Some(range) if range.to() < today => AfterWindow::Complete(range),
-        Some(range) => AfterWindow::Open(range.to()),
-        None if job.is_working() => AfterWindow::Working,
-        None => AfterWindow::FinishUnknown,
+        _ if job.id.is_none() => AfterWindowState::NotSent,
+        Some(range) if range.to() < today => AfterWindowState::Complete(range),
+        Some(range) => AfterWindowState::Open(range.to()),
+        None if job.is_working() => AfterWindowState::Working,
+        None => AfterWindowState::FinishUnknown,
     }
 }
 
@@ -118,7 +118,7 @@ pub fn missing_ranges(job: &Job, pages: &[PageImpact], today: NaiveDate) -> Vec<
     if lacks(before, |page| &page.before) {
         ranges.push(before);
     }
-    if let AfterWindow::Complete(range) = after_window(job, today)
+    if let AfterWindowState::Complete(range) = after_window(job, today)
         && lacks(range, |page| &page.after)
     {
         ranges.push(range);
@@ -129,7 +129,7 @@ pub fn missing_ranges(job: &Job, pages: &[PageImpact], today: NaiveDate) -> Vec<
 /// Returns the reports that have to be loaded to compare the numbers of a job's pages with the days after the job, and
 /// the range of these days. Returns `None` if there is nothing to compare yet, or everything is loaded.
 pub fn missing_reports(job: &Job, pages: &[PageImpact], today: NaiveDate) -> Option<(DateRange, Vec<AnalyticsKind>)> {
-    let AfterWindow::Complete(range) = after_window(job, today) else { return None };
+    let AfterWindowState::Complete(range) = after_window(job, today) else { return None };
     let missing = pages.iter().find_map(|page| page.signals.as_ref()).map(|signals| signals.missing.clone());
     missing.filter(|missing| !missing.is_empty()).map(|missing| (range, missing))
 }
@@ -227,16 +227,16 @@ mod tests {
     #[test]
     fn the_window_after_a_job_is_open_until_its_last_day_is_over() {
         let job = finished_on("2026-11-10", Some("2026-11-11"));
-        assert_eq!(after_window(&job, day("2026-11-18")), AfterWindow::Open(day("2026-11-18")));
+        assert_eq!(after_window(&job, day("2026-11-18")), AfterWindowState::Open(day("2026-11-18")));
         assert!(
-            matches!(after_window(&job, day("2026-11-19")), AfterWindow::Complete(range) if range.to() == day("2026-11-18"))
+            matches!(after_window(&job, day("2026-11-19")), AfterWindowState::Complete(range) if range.to() == day("2026-11-18"))
         );
-        assert_eq!(after_window(&finished_on("2026-11-10", None), day("2026-11-19")), AfterWindow::Working);
+        assert_eq!(after_window(&finished_on("2026-11-10", None), day("2026-11-19")), AfterWindowState::Working);
         let mut archived = finished_on("2026-11-10", None);
         archived.remote.status = Some(Status::Archived);
-        assert_eq!(after_window(&archived, day("2026-11-19")), AfterWindow::FinishUnknown);
+        assert_eq!(after_window(&archived, day("2026-11-19")), AfterWindowState::FinishUnknown);
         archived.id = None;
-        assert_eq!(after_window(&archived, day("2026-11-19")), AfterWindow::NotSent);
+        assert_eq!(after_window(&archived, day("2026-11-19")), AfterWindowState::NotSent);
     }
 
     #[test]

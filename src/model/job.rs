@@ -157,8 +157,9 @@ pub struct PullRequestCounts {
 }
 
 impl PullRequestCounts {
-    /// Adds `by` to the number of jobs that are in this group and whose pull request has this fact.
-    pub fn change(&mut self, group: JobGroup, fact: Option<PullRequestFact>, by: isize) {
+    /// Adds `by` to the count of jobs in this group whose pull request has this fact. Does nothing if they aren't
+    /// counted.
+    pub fn adjust(&mut self, group: JobGroup, fact: Option<PullRequestFact>, by: isize) {
         let count = match fact {
             Some(PullRequestFact::Ready) => &mut self.to_review,
             Some(PullRequestFact::Failing) => &mut self.failing,
@@ -231,7 +232,7 @@ impl Job {
 
     /// Whether the job ended in a way that requires the user to act: it failed, or it has a pull request. False if the
     /// job has an undelivered prompt or is gone.
-    pub fn wants_action(&self) -> bool {
+    pub fn needs_action(&self) -> bool {
         let ended = match &self.remote.status {
             Some(Status::Failed) => true,
             Some(Status::Completed) => {
@@ -255,7 +256,7 @@ impl Job {
 
     /// Whether the job's last prompt can be sent again, because the job failed.
     pub fn can_retry(&self) -> bool {
-        self.remote.status == Some(Status::Failed) && self.wants_action()
+        self.remote.status == Some(Status::Failed) && self.needs_action()
     }
 
     /// Returns the group in which the job is listed. The store computes the same in SQL, as the column `list_group`;
@@ -288,7 +289,7 @@ impl Job {
         match &self.remote.status {
             None | Some(Status::Active | Status::Unknown(_)) => JobGroup::Working,
             Some(Status::Completed) if self.pr_turn() == Some(PullRequestTurn::Host) => JobGroup::Working,
-            Some(Status::Failed | Status::Completed) if self.wants_action() && !self.is_handled() => JobGroup::NeedsYou,
+            Some(Status::Failed | Status::Completed) if self.needs_action() && !self.is_handled() => JobGroup::NeedsYou,
             Some(Status::Completed | Status::Archived | Status::Failed) => JobGroup::Done,
         }
     }

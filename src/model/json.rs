@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 /// a job that exists on the service, and `discarded` otherwise.
 pub fn job_object(row: &Job, prompt: Option<&str>) -> Value {
     let Job { id, remote, local, .. } = row;
-    let settled = if id.is_some() { "accepted" } else { "discarded" };
+    let default_delivery = if id.is_some() { "accepted" } else { "discarded" };
     let mut object = json!({
         "id": id,
         "createdAt": json_time(row.created_at),
@@ -27,7 +27,7 @@ pub fn job_object(row: &Job, prompt: Option<&str>) -> Value {
         "prompt": prompt,
         "tags": local.tags.as_slice(),
         "pages": local.pages.as_slice(),
-        "delivery": local.undelivered.map_or(settled, |kind| kind.word()),
+        "delivery": local.undelivered.map_or(default_delivery, |kind| kind.word()),
         "pullRequest": pull_request_object(row),
     });
     let status = remote.status.clone().filter(|status| !status.raw_word().is_empty());

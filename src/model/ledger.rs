@@ -128,7 +128,7 @@ impl LedgerEntry {
     /// Returns when the window of the request starts: at `at`. While `at` is in the future, because the clock was set
     /// back, the window starts when this was first noticed. Once the clock reaches `at`, the window starts at `at`
     /// again, so that a request never expires too early.
-    fn counts_from(&self, now: Time) -> Time {
+    fn window_start(&self, now: Time) -> Time {
         if self.at <= now { self.at } else { first_seen(self.seen_ahead_at, now) }
     }
 
@@ -140,7 +140,7 @@ impl LedgerEntry {
     /// Whether the request has expired although `at` is in the future. Such an entry must be deleted, or it would count
     /// again when the clock reaches `at`.
     pub fn must_be_deleted(&self, quota: Quota, now: Time) -> bool {
-        self.at > now && self.counts_from(now) + quota.window() <= now
+        self.at > now && self.window_start(now) + quota.window() <= now
     }
 }
 
@@ -238,15 +238,15 @@ impl Budget {
 /// Requests recorded at a future time count too, so that setting the clock back doesn't free any request early.
 pub fn compute_budget(quota: Quota, entries: &[LedgerEntry], block: Option<RateLimitBlock>, now: Time) -> Budget {
     let mut inside: Vec<Time> =
-        entries.iter().map(|entry| entry.counts_from(now)).filter(|&at| at + quota.window() > now).collect();
+        entries.iter().map(|entry| entry.window_start(now)).filter(|&at| at + quota.window() > now).collect();
     inside.sort_unstable();
     let blocked = block.and_then(|block| block.wait(now));
     let used = u32::try_from(inside.len()).unwrap_or(u32::MAX);
     // If more requests were used than the limit allows (because the limit was higher then, or stores of several
     // computers were merged), another request becomes available only after the surplus has expired.
     let excess = inside.len().saturating_sub(quota.limit() as usize);
-    let frees = inside.get(excess).map(|&at| at + quota.window());
-    let resets_at = blocked.map(|wait| wait.until).or(frees);
+    let freed_at = inside.get(excess).map(|&at| at + quota.window());
+    let resets_at = blocked.map(|wait| wait.until).or(freed_at);
     Budget { used, limit: quota.limit(), resets_at, blocked, counted_by: CountedBy::ThisComputer }
 }
 

@@ -9,12 +9,12 @@ use super::pull_request::{PullRequest, PullRequestTurn};
 use super::remote_job::RemoteJob;
 use chrono::TimeDelta;
 
-/// Merges a response into the row and returns the changes as events.
-pub fn merge_response(row: &mut Job, job: &RemoteJob, now: Time) -> Vec<JobEvent> {
+/// Merges a response into the job and returns the changes as events.
+pub fn merge_response(row: &mut Job, response: &RemoteJob, now: Time) -> Vec<JobEvent> {
     let mut kinds = Vec::new();
     let before = row.remote.clone();
-    row.remote.update(&job.state);
-    row.created_at = job.created_at.unwrap_or(row.created_at);
+    row.remote.update(&response.state);
+    row.created_at = response.created_at.unwrap_or(row.created_at);
     if std::mem::take(&mut row.local.gone) {
         row.local.gone_at = None;
         kinds.push(EventKind::Back);
@@ -23,7 +23,7 @@ pub fn merge_response(row: &mut Job, job: &RemoteJob, now: Time) -> Vec<JobEvent
     let mut is_done_again = false;
     if row.remote.status != before.status {
         if before.is_finished() && !row.remote.is_finished() {
-            row.remote.archived_at = job.state.archived_at;
+            row.remote.archived_at = response.state.archived_at;
         }
         update_times(row, before.is_finished(), awaits_first_response, now);
         kinds.extend(row.remote.status.clone().map(|to| EventKind::Status { from: before.status, to }));

@@ -53,10 +53,10 @@ pub fn next_poll(job: &Job) -> Option<Time> {
     }
 }
 
-/// Whether a caller that waits for the job to end can stop, because the job is finished or gone. A job that completed
-/// without a pull request must be checked once more first, because the link may arrive late. After a follow-up, a
-/// finished status counts only after [`FOLLOW_UP_GRACE`].
-pub fn is_over(job: &Job) -> bool {
+/// Whether the job has ended, so that nobody has to wait for it any longer: it is finished or gone. A job that
+/// completed without a pull request has ended only after one more check, because the link may arrive late. After a
+/// follow-up, a finished status counts only after [`FOLLOW_UP_GRACE`].
+pub fn has_ended(job: &Job) -> bool {
     let Some(checked) = job.local.checked_at else { return false };
     let late = LATE_CHECKS.first().copied().unwrap_or_default();
     match (&job.remote.status, job.local.finished_at) {
@@ -152,32 +152,32 @@ mod tests {
     #[test]
     fn a_wait_for_a_completed_job_ends_after_one_check_for_a_late_link() {
         let mut row = job(Some(Status::Active), Some(5));
-        assert!(!is_over(&row));
+        assert!(!has_ended(&row));
         row.remote.status = Some(Status::parse("reviewing"));
-        assert!(!is_over(&row), "an unknown status may not be final");
+        assert!(!has_ended(&row), "an unknown status may not be final");
         row.local.finished_at = Some(at(10));
         for (status, over) in [(Status::Failed, true), (Status::Archived, true), (Status::Completed, false)] {
             row.remote.status = Some(status);
-            assert_eq!(is_over(&row), over, "{:?}", row.remote.status);
+            assert_eq!(has_ended(&row), over, "{:?}", row.remote.status);
         }
         row.local.checked_at = Some(at(15));
-        assert!(is_over(&row), "checked once more");
+        assert!(has_ended(&row), "checked once more");
         row.local.checked_at = Some(at(10));
         row.remote.pr_link = Some(CleanText::line("https://example.com/pull/1"));
-        assert!(is_over(&row));
+        assert!(has_ended(&row));
     }
 
     #[test]
     fn a_wait_does_not_end_before_a_follow_up_takes_effect() {
         let mut row = job(Some(Status::Failed), None);
-        assert!(!is_over(&row), "not checked since the follow-up");
+        assert!(!has_ended(&row), "not checked since the follow-up");
         row.local.checked_at = Some(at(20));
-        assert!(!is_over(&row));
+        assert!(!has_ended(&row));
         row.local.checked_at = Some(at(90));
-        assert!(is_over(&row));
+        assert!(has_ended(&row));
         row.local.gone = true;
         row.remote.status = Some(Status::Active);
-        assert!(is_over(&row));
+        assert!(has_ended(&row));
     }
 
     #[test]

@@ -188,8 +188,8 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// Whether the prompt was written on this computer, which alone can send or discard it.
-    pub fn is_own(&self) -> bool {
+    /// Whether the prompt was written on this computer. Only that computer can send or discard it.
+    pub fn is_from_this_computer(&self) -> bool {
         self.author.is_none()
     }
 

@@ -354,7 +354,7 @@ impl PullRequestFact {
     }
 
     /// Returns the colour of the symbol and the word.
-    pub fn role(self) -> ColorRole {
+    pub fn color_role(self) -> ColorRole {
         match self {
             Self::Ready => ColorRole::Good,
             Self::Failing | Self::Conflict => ColorRole::Bad,

@@ -147,7 +147,7 @@ impl UnsentReviewKind {
 /// The head commit of a job's pull request when the user saw it. An action is not sent if the head commit has changed
 /// since then.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeadCommit {
+pub struct SeenHeadCommit {
     pub job: JobKey,
     pub head: CleanText,
 }
@@ -162,7 +162,7 @@ pub enum ActionOutcome {
     NotDone(CleanText),
     /// The response was lost, so the action may have been carried out.
     Unconfirmed {
-        why: CleanText,
+        reason: CleanText,
         /// Whether the state of the pull request was read after the response was lost.
         is_state_read: bool,
     },
@@ -176,9 +176,9 @@ impl ActionOutcome {
 
     /// Returns the outcome after the state was read again, or could not be read.
     #[must_use]
-    pub fn after_reading(self, is_read: bool) -> Self {
+    pub fn with_state_read(self, is_read: bool) -> Self {
         match self {
-            Self::Unconfirmed { why, .. } => Self::Unconfirmed { why, is_state_read: is_read },
+            Self::Unconfirmed { reason, .. } => Self::Unconfirmed { reason, is_state_read: is_read },
             other => other,
         }
     }
@@ -191,13 +191,15 @@ impl ActionOutcome {
             Self::HeadChanged => {
                 format!("#{number} was not {participle}: it has new commits. Look at its changes, then try again.")
             }
-            Self::NotDone(why) => format!("#{number} was not {participle}: {why}."),
-            Self::Unconfirmed { why, is_state_read } => {
+            Self::NotDone(reason) => format!("#{number} was not {participle}: {reason}."),
+            Self::Unconfirmed { reason, is_state_read } => {
                 let state = match is_state_read {
                     true => "the state shown was read after that",
                     false => "the state could not be read after that, so refresh it first",
                 };
-                format!("#{number} may have been {participle}: {why}. docdeck doesn't try again on its own; {state}.")
+                format!(
+                    "#{number} may have been {participle}: {reason}. docdeck doesn't try again on its own; {state}."
+                )
             }
         }
     }

@@ -28,7 +28,7 @@ pub struct PullRequestDetails {
     pub files: Vec<FileDiffStat>,
     /// The checks that passed or are pending. `None` if the token may not read them.
     #[serde(default)]
-    pub checks: Option<OtherChecks>,
+    pub checks: Option<PassedAndPendingChecks>,
     /// The merge methods that the repository allows, the preferred one first. Empty if unknown.
     #[serde(default)]
     pub merge_methods: Vec<MergeMethod>,
@@ -38,7 +38,7 @@ pub struct PullRequestDetails {
 
 /// The checks of a commit that passed or are pending. [`Checks`](super::pull_request::Checks) has those that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct OtherChecks {
+pub struct PassedAndPendingChecks {
     /// The commit that is checked.
     pub head: CleanText,
     pub pending: Vec<PendingCheck>,
@@ -174,7 +174,8 @@ mod tests {
 
     #[test]
     fn details_that_an_older_version_stored_are_readable() {
-        let details = PullRequestDetails { checks: Some(OtherChecks::default()), ..PullRequestDetails::default() };
+        let details =
+            PullRequestDetails { checks: Some(PassedAndPendingChecks::default()), ..PullRequestDetails::default() };
         let mut json = serde_json::to_value(&details).expect("JSON");
         assert_eq!(serde_json::from_value::<PullRequestDetails>(json.clone()).expect("readable"), details);
         json.as_object_mut().expect("an object").remove("checks");

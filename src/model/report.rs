@@ -193,11 +193,11 @@ pub struct StoredReport {
     /// The complete report, or the rows of an interrupted load if there is no complete report.
     pub report: Option<Arc<Report>>,
     /// The number of responses that an interrupted load had received; `None` if there is no load to continue.
-    pub interrupted_after: Option<u32>,
+    pub responses_before_interruption: Option<u32>,
     /// The site's totals, from the last response about this range.
     pub totals: Option<Timed<Counts>>,
     /// The number of requests that loading the stored complete report took; `None` if there is no complete report.
-    pub requests_last_time: Option<u32>,
+    pub last_load_requests: Option<u32>,
     /// Another fully loaded range, the one most similar to this range in length; `None` if this range has a complete
     /// report itself, or if no other range has one.
     pub similar: Option<SimilarRange>,
@@ -220,8 +220,8 @@ pub struct LoadEstimate {
 /// What an estimate is based on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum EstimateBasis {
-    /// The number of requests that were needed for the same range last time.
-    LastTime,
+    /// The number of requests that the previous load of the same range took.
+    PreviousLoad,
     Similar(SimilarRange),
     /// The number of loaded rows and their share of the site's views, 0 to 1.
     FirstRows {
@@ -234,8 +234,8 @@ impl StoredReport {
     /// Estimates from stored data how many requests are needed to load all pages. Returns `None` if there is no such
     /// data.
     pub fn estimate_load(&self) -> Option<LoadEstimate> {
-        if let Some(requests) = self.requests_last_time {
-            return Some(LoadEstimate { requests, basis: EstimateBasis::LastTime });
+        if let Some(requests) = self.last_load_requests {
+            return Some(LoadEstimate { requests, basis: EstimateBasis::PreviousLoad });
         }
         if let Some(similar) = self.similar {
             return Some(LoadEstimate {
@@ -469,14 +469,14 @@ mod tests {
             Time::default(),
         );
         let known = StoredReport {
-            requests_last_time: Some(7),
+            last_load_requests: Some(7),
             similar: Some(similar),
             report: Some(Arc::new(part)),
             ..StoredReport::default()
         };
         let expected = |known: &StoredReport| known.estimate_load().map(|expected| (expected.requests, expected.basis));
-        assert_eq!(expected(&known), Some((7, EstimateBasis::LastTime)));
-        let known = StoredReport { requests_last_time: None, ..known };
+        assert_eq!(expected(&known), Some((7, EstimateBasis::PreviousLoad)));
+        let known = StoredReport { last_load_requests: None, ..known };
         assert_eq!(expected(&known), Some((5, EstimateBasis::Similar(similar))));
         let known = StoredReport { similar: None, ..known };
         assert!(matches!(expected(&known), Some((4, EstimateBasis::FirstRows { rows: 50, .. }))));

@@ -22,10 +22,10 @@ pub(super) type StartedEngine = Option<Result<Engine, Failure>>;
 pub(super) struct EffectRunner {
     pub(super) store: Store,
     pub(super) scope: Scope,
-    /// The folder of the user's own templates.
-    pub(super) templates: Option<PathBuf>,
+    /// The folder of the user's templates.
+    pub(super) templates_folder: Option<PathBuf>,
     /// The folder for exports; `None` for the current folder.
-    pub(super) exports: Option<PathBuf>,
+    pub(super) export_folder: Option<PathBuf>,
     /// Runs the effects of profiles and of the setup form.
     pub(super) profile_effects: ProfileEffects,
     pub(super) engine: watch::Receiver<StartedEngine>,
@@ -55,7 +55,7 @@ impl EffectRunner {
                 None
             }
             Effect::WriteFile(file, overwrite) => {
-                Some(new_file::save_new_file(self.exports.clone(), file, overwrite).await)
+                Some(new_file::save_new_file(self.export_folder.clone(), file, overwrite).await)
             }
             Effect::SaveFilter { filter, replace } => Some(self.profile_effects.save_filter(filter, replace).await),
             Effect::ReportBudgets => {

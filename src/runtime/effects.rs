@@ -51,7 +51,7 @@ pub struct EngineConfig {
 
 /// The tasks that run effects. Receives their messages.
 #[derive(Debug)]
-pub struct Effects {
+pub struct EffectTasks {
     runner: EffectRunner,
     /// Passes the started engine to the tasks that wait for it.
     started: watch::Sender<StartedEngine>,
@@ -69,16 +69,17 @@ pub struct Effects {
     deferred: Option<Effect>,
 }
 
-impl Effects {
-    /// Creates the runner of effects; no task runs yet. Effects that need the engine wait for [`Self::start_engine`].
-    pub fn new(store: Store, scope: Scope, templates: Option<PathBuf>) -> Self {
+impl EffectTasks {
+    /// Creates the runner of effects; no task runs yet. EffectTasks that need the engine wait for
+    /// [`Self::start_engine`].
+    pub fn new(store: Store, scope: Scope, templates_folder: Option<PathBuf>) -> Self {
         let (started, engine) = watch::channel(None);
         Self {
             runner: EffectRunner {
                 store,
                 scope,
-                templates,
-                exports: None,
+                templates_folder,
+                export_folder: None,
                 profile_effects: ProfileEffects::default(),
                 engine,
             },
@@ -99,7 +100,7 @@ impl Effects {
 
     /// Sets the folder for exports. Without this call, exports are written to the current folder.
     pub fn set_export_folder(&mut self, folder: PathBuf) {
-        self.runner.exports = Some(folder);
+        self.runner.export_folder = Some(folder);
     }
 
     /// Sets the runner for the effects of profiles and of the setup form.

@@ -2,12 +2,12 @@
 //! need the terminal. It draws when the frame scheduler allows it. There is no fixed tick: the loop wakes up only when
 //! something happens.
 
-use super::effects::Effects;
+use super::effects::EffectTasks;
 use super::foreground_child::{self, ForegroundChild};
 use super::logfile::LogGuard;
 use super::notify;
 use super::opener::{self, OpenMethod};
-use super::switch::ProfileSwitcher;
+use super::profile_switcher::ProfileSwitcher;
 use super::theme_state::ThemeState;
 use crate::config::customization::NotifyMethod;
 use crate::config::environment::Environment;
@@ -56,7 +56,7 @@ pub struct Folders {
 
 /// Why the dashboard ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
+pub enum ExitReason {
     /// The user quit.
     Quit,
     /// A signal other than SIGINT arrived, or the terminal is gone.
@@ -74,7 +74,7 @@ pub(super) struct Dashboard {
     pub(super) theme: Theme,
     pub(super) theme_state: ThemeState,
     pub(super) session: TerminalSession,
-    pub(super) effects: Effects,
+    pub(super) effects: EffectTasks,
     pub(super) engine_events: mpsc::Receiver<EngineEvent>,
     pub(super) log: Option<LogGuard>,
     pub(super) environment: Environment,
@@ -87,16 +87,16 @@ pub(super) struct Dashboard {
     pub(super) has_new_input: bool,
     /// The program that has the terminal, if any.
     pub(super) foreground: Option<ForegroundChild>,
-    /// Whether docdeck is suspended as soon as the connection to the team's database is closed.
-    pub(super) is_leaving_team: bool,
+    /// Whether docdeck waits until the connection to the team's database is closed, and is then suspended.
+    pub(super) is_suspend_pending: bool,
     /// When the last foreground program ended.
     pub(super) child_ended_at: Option<Instant>,
     /// Why the dashboard ends; `None` while it runs.
-    pub(super) exit: Option<Exit>,
+    pub(super) exit: Option<ExitReason>,
     /// When the state machine next needs [`Msg::Timer`], because the screen changes without input; `None` for never.
     pub(super) next_timer_at: Option<Time>,
     /// When the state machine last got [`Msg::Timer`].
-    pub(super) last_wake: Instant,
+    pub(super) last_timer_at: Instant,
 }
 
 /// Why a wait ended.
@@ -110,12 +110,12 @@ enum WakeReason {
 }
 
 impl Dashboard {
-    /// Runs until the dashboard ends, and returns why. Pending writes are finished later, by [`Effects::end`].
-    pub(super) async fn run(&mut self) -> Exit {
+    /// Runs until the dashboard ends, and returns why. Pending writes are finished later, by [`EffectTasks::end`].
+    pub(super) async fn run(&mut self) -> ExitReason {
         loop {
             match self.wait().await {
                 WakeReason::Terminal(TerminalEvent::Event(event)) => self.handle(Msg::Input(event)),
-                WakeReason::Terminal(TerminalEvent::Signal(signal)) => self.react_to_signal(signal),
+                WakeReason::Terminal(TerminalEvent::Signal(signal)) => self.handle_signal(signal),
                 WakeReason::Terminal(TerminalEvent::Background([r, g, b])) => {
                     self.theme_state.set_reported_background(Rgb(r, g, b));
                     self.update_theme();
@@ -156,10 +156,10 @@ impl Dashboard {
     }
 
     /// Asks the terminal for its background if the theme depends on it, without waiting for the reply.
-    pub(super) fn ask_background(&mut self) {
-        if self.theme_state.should_ask_background() {
+    pub(super) fn request_background(&mut self) {
+        if self.theme_state.should_request_background() {
             // The error is ignored: if the terminal is gone, the next frame fails too.
-            let _ = self.session.ask_background();
+            let _ = self.session.request_background();
         }
     }
 
@@ -167,9 +167,9 @@ impl Dashboard {
     fn use_theme(&mut self, name: &str, save_as_default: bool) -> Option<Msg> {
         let result = self
             .theme_state
-            .choose(name, self.folders.themes.as_deref())
+            .select(name, self.folders.themes.as_deref())
             .map_err(|error| Failure::local(&format!("Theme not changed. {error}")));
-        self.ask_background();
+        self.request_background();
         self.update_theme();
         if save_as_default && result.is_ok() {
             self.effects.spawn(self.effects.profile_effects().clone().save_theme(name.to_owned()));
@@ -196,14 +196,14 @@ impl Dashboard {
     /// Converts the time of a timer to the monotonic clock, and limits the wait to the allowed range.
     fn timer_instant(&self, at: Time, instant: Instant) -> Instant {
         let pause = (at - Utc::now()).to_std().unwrap_or_default().min(MAX_SLEEP);
-        (instant + pause).max(self.last_wake + MIN_TIMER_INTERVAL)
+        (instant + pause).max(self.last_timer_at + MIN_TIMER_INTERVAL)
     }
 
     /// Sends [`Msg::Timer`] to the state machine if its timer has expired, even if another event arrived at the same
     /// time. Then sets the next timer.
     fn fire_timer(&mut self) {
         if self.next_timer_at.is_some_and(|at| at <= Utc::now()) {
-            self.last_wake = Instant::now();
+            self.last_timer_at = Instant::now();
             self.handle(Msg::Timer);
         }
         self.next_timer_at = self.app.next_timer(Utc::now());
@@ -254,14 +254,14 @@ impl Dashboard {
     fn run_effect(&mut self, effect: Effect) -> Option<Msg> {
         match effect {
             Effect::Quit => {
-                self.exit.get_or_insert(Exit::Quit);
+                self.exit.get_or_insert(ExitReason::Quit);
                 None
             }
             Effect::Suspend => self.suspend(),
             Effect::StopProcess => self.stop_process(),
             Effect::SetMouse(on) => {
                 if self.session.set_mouse(on).is_err() {
-                    self.exit.get_or_insert(Exit::Terminated);
+                    self.exit.get_or_insert(ExitReason::Terminated);
                 }
                 None
             }
@@ -283,7 +283,7 @@ impl Dashboard {
             Effect::OpenExternalEditor(text) => self.open_external_editor(&text),
             Effect::Profiles(ProfilesEffect::ReadKey { attempt, key }) => self.read_key(attempt, key),
             Effect::Relaunch(next) => {
-                self.exit.get_or_insert(Exit::Relaunch(next));
+                self.exit.get_or_insert(ExitReason::Relaunch(next));
                 None
             }
             Effect::Profiles(ProfilesEffect::ReadProfileKey(at)) => self.read_profile_key(at),
@@ -331,7 +331,7 @@ impl Dashboard {
         None
     }
 
-    fn react_to_signal(&mut self, signal: Signal) {
+    fn handle_signal(&mut self, signal: Signal) {
         if let Some(foreground) = &mut self.foreground {
             match signal {
                 // The signal is meant for the foreground program, which is in the same process group and gets it too.
@@ -354,7 +354,7 @@ impl Dashboard {
         match signal {
             Signal::Interrupt | Signal::Quit if is_echo => {}
             Signal::Terminate | Signal::Hangup | Signal::Interrupt | Signal::Quit => {
-                let exit = if signal == Signal::Interrupt { Exit::Interrupted } else { Exit::Terminated };
+                let exit = if signal == Signal::Interrupt { ExitReason::Interrupted } else { ExitReason::Terminated };
                 self.exit = Some(exit);
                 self.handle(Msg::Terminate);
             }
@@ -369,11 +369,11 @@ impl Dashboard {
 
     /// Gives the terminal to the shell until SIGCONT. Returns a message if that is not possible.
     fn suspend(&mut self) -> Option<Msg> {
-        if self.session.is_released() || self.is_leaving_team {
+        if self.session.is_released() || self.is_suspend_pending {
             return None;
         }
         self.release_leases();
-        self.is_leaving_team = true;
+        self.is_suspend_pending = true;
         match self.effects.engine().filter(|engine| engine.has_team_connection()) {
             Some(engine) => {
                 // While docdeck is stopped, another member polls.
@@ -389,7 +389,7 @@ impl Dashboard {
 
     /// Stops this process, unless it was resumed or another program was started since the suspend was requested.
     fn stop_process(&mut self) -> Option<Msg> {
-        if !std::mem::take(&mut self.is_leaving_team) {
+        if !std::mem::take(&mut self.is_suspend_pending) {
             return None;
         }
         if self.session.is_released() {
@@ -405,7 +405,7 @@ impl Dashboard {
                 Some(Msg::ActionFinished { what: CleanText::line("suspend"), result })
             }
             Err(_) => {
-                self.exit.get_or_insert(Exit::Terminated);
+                self.exit.get_or_insert(ExitReason::Terminated);
                 None
             }
         }
@@ -421,7 +421,7 @@ impl Dashboard {
     /// Requests a frame that is drawn completely.
     fn redraw_all(&mut self) {
         if self.session.invalidate().is_err() {
-            self.exit.get_or_insert(Exit::Terminated);
+            self.exit.get_or_insert(ExitReason::Terminated);
         }
         self.scheduler.request_frame();
     }
@@ -429,23 +429,24 @@ impl Dashboard {
     /// Takes the terminal over again after a foreground program.
     pub(super) fn regain_terminal(&mut self) {
         if self.session.resume().is_err() {
-            self.exit.get_or_insert(Exit::Terminated);
+            self.exit.get_or_insert(ExitReason::Terminated);
         }
         self.scheduler.request_frame();
     }
 
     fn resume(&mut self) {
-        self.is_leaving_team = false;
+        self.is_suspend_pending = false;
         if self.session.resume().is_err() {
-            self.exit.get_or_insert(Exit::Terminated);
+            self.exit.get_or_insert(ExitReason::Terminated);
             return;
         }
         self.continue_running();
         self.handle(Msg::Resumed);
     }
 
-    /// Notifies the state machine if the terminal's size has changed; the resize event may still be queued.
-    pub(super) fn handle_changed_size(&mut self) {
+    /// Notifies the state machine if the terminal's size has changed, because the resize event may still be in the
+    /// queue.
+    pub(super) fn notify_if_resized(&mut self) {
         if let Ok((columns, rows)) = self.session.size()
             && (columns, rows) != self.app.size
         {
@@ -477,15 +478,15 @@ impl Dashboard {
 
     /// Draws a frame, whether or not one is due.
     pub(super) fn draw(&mut self) {
-        self.handle_changed_size();
+        self.notify_if_resized();
         self.app.take_dirty();
         let (app, theme, time) = (&self.app, &self.theme, Utc::now());
         let drawn = self.session.draw(app.size, app.has_text_context(), |frame| draw::draw(frame, app, theme, time));
         let drawn = drawn.and_then(|()| self.session.set_title(CleanText::line(&app.terminal_title()).as_str()));
         if drawn.is_err() {
             // The terminal is gone, possibly without a signal.
-            self.exit.get_or_insert(Exit::Terminated);
+            self.exit.get_or_insert(ExitReason::Terminated);
         }
-        self.scheduler.frame_drawn(Instant::now());
+        self.scheduler.record_frame(Instant::now());
     }
 }

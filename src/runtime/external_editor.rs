@@ -90,8 +90,8 @@ impl EditedFile {
     }
 
     /// Reads the text after the editor has exited. Fails if the editor failed.
-    fn read(&self, ended: Result<ExitStatus, Failure>) -> Result<String, Failure> {
-        let status = ended?;
+    fn read(&self, exit: Result<ExitStatus, Failure>) -> Result<String, Failure> {
+        let status = exit?;
         if !status.success() {
             return Err(Failure::local(&format!("Your editor failed ({status}), so its text was ignored.")));
         }

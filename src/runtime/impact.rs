@@ -9,7 +9,7 @@ use crate::model::analytics::signal_snapshot::{JobSnapshots, SignalSnapshot};
 use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, RowsReport, Search};
 use crate::model::endpoint::Scope;
 use crate::model::impact::{
-    AfterWindow, ImpactWindows, PageHistory, PageImpact, PageViewsState, SignalImpact, after_window, job_windows,
+    AfterWindowState, ImpactWindows, PageHistory, PageImpact, PageViewsState, SignalImpact, after_window, job_windows,
 };
 use crate::model::job::{Job, JobKey};
 use crate::model::load::Timed;
@@ -41,7 +41,7 @@ struct StoredReports {
     questions: Option<Arc<RowsReport<Question>>>,
     searches: Option<Arc<RowsReport<Search>>>,
     /// The signals of all pages in these reports.
-    found: NeedsWork,
+    needs_work: NeedsWork,
 }
 
 impl StoredReports {
@@ -57,7 +57,7 @@ impl StoredReports {
     }
 
     fn numbers_of(&self, path: &CleanText) -> Option<SignalSnapshot> {
-        SignalSnapshot::for_page(self.loaded(), &self.found, path, self.range)
+        SignalSnapshot::for_page(self.loaded(), &self.needs_work, path, self.range)
     }
 }
 
@@ -67,7 +67,7 @@ impl ImpactReader<'_> {
         let Some(row) = self.store.job(job).await? else { return Ok(Vec::new()) };
         let mut snapshots = self.store.signal_snapshots(job).await?;
         let after = match after_window(&row, Utc::now().date_naive()) {
-            AfterWindow::Complete(range) => Some(range),
+            AfterWindowState::Complete(range) => Some(range),
             _ => None,
         };
         let missing = match after {
@@ -81,7 +81,7 @@ impl ImpactReader<'_> {
                 after: after.and_then(|range| snapshots.after(path, range)).cloned(),
                 missing: missing.clone(),
             });
-            let (before, after) = self.views_around(&row, path).await?;
+            let (before, after) = self.views_before_and_after(&row, path).await?;
             pages.push(PageImpact { path: path.clone(), before, after, signals });
         }
         Ok(pages)
@@ -122,14 +122,14 @@ impl ImpactReader<'_> {
             feedback: store.rows_report(scope, range).await?.report,
             questions: store.rows_report(scope, range).await?.report,
             searches: store.rows_report(scope, range).await?.report,
-            found: NeedsWork::default(),
+            needs_work: NeedsWork::default(),
         };
         reports.views.take_if(|report| !is_final(report.as_of));
         reports.feedback_by_page.take_if(|report| !is_final(report.as_of));
         reports.feedback.take_if(|report| !is_final(report.as_of));
         reports.questions.take_if(|report| !is_final(report.as_of));
         reports.searches.take_if(|report| !is_final(report.as_of));
-        reports.found = NeedsWork::compute(reports.loaded(), &Weights::default());
+        reports.needs_work = NeedsWork::compute(reports.loaded(), &Weights::default());
         Ok(reports)
     }
 
@@ -163,7 +163,7 @@ impl ImpactReader<'_> {
         let reports = self.read_page_reports(path, range).await?;
         let mut jobs = Vec::new();
         for row in self.store.jobs_about(self.scope, path).await? {
-            let (before, after) = self.views_around(&row, path).await?;
+            let (before, after) = self.views_before_and_after(&row, path).await?;
             jobs.push((row.key, before, after));
         }
         Ok(PageHistory { periods, days_without_views, reports, jobs })
@@ -194,7 +194,11 @@ impl ImpactReader<'_> {
         Ok(reports)
     }
 
-    async fn views_around(&self, row: &Job, path: &CleanText) -> Result<(PageViewsState, PageViewsState), StoreError> {
+    async fn views_before_and_after(
+        &self,
+        row: &Job,
+        path: &CleanText,
+    ) -> Result<(PageViewsState, PageViewsState), StoreError> {
         let Some(ImpactWindows { before, after }) = job_windows(row) else {
             return Ok((PageViewsState::Unknown, PageViewsState::Unknown));
         };

@@ -5,7 +5,7 @@ use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
 use crate::model::job::JobKey;
 use crate::model::prompt::{Delivery, DraftTarget, Thread};
-use crate::model::pull_request_action::{ActionOutcome, HeadCommit};
+use crate::model::pull_request_action::{ActionOutcome, SeenHeadCommit};
 use crate::store::StoreError;
 use crate::tui::{AllProfilesJobs, InitialData, JobsEffect, JobsMsg, MAX_THREAD_BYTES};
 use chrono::Utc;
@@ -69,7 +69,7 @@ impl EffectRunner {
             JobsEffect::LoadDiff { job, again } => {
                 JobsMsg::DiffLoaded { job, result: self.read_diff(job, again).await.map(Box::new) }
             }
-            JobsEffect::ActOnPullRequest { target: HeadCommit { job, head }, action } => {
+            JobsEffect::ActOnPullRequest { target: SeenHeadCommit { job, head }, action } => {
                 let outcome = match self.engine().await {
                     Ok(engine) => engine.act_on_pull_request(job, head, action.clone()).await,
                     Err(failure) => ActionOutcome::not_done(&failure),

@@ -36,15 +36,15 @@ pub mod notify;
 pub mod opener;
 pub mod profile_effects;
 mod profile_keys;
+pub mod profile_switcher;
 mod prompts;
 mod pull_requests;
 pub mod startup;
-pub mod switch;
 mod templates;
 pub mod theme_state;
 mod views;
 
-pub use event_loop::{Exit, Folders};
+pub use event_loop::{ExitReason, Folders};
 
 use crate::config::DisplaySettings;
 use crate::config::customization::NotifyMethod;
@@ -60,7 +60,7 @@ use crate::tui::component::Component;
 use crate::tui::welcome::Welcome;
 use crate::tui::{App, AppConfig};
 use chrono::Utc;
-use effects::{EVENT_CAPACITY, Effects, EngineConfig};
+use effects::{EVENT_CAPACITY, EffectTasks, EngineConfig};
 use event_loop::Dashboard;
 use logfile::LogGuard;
 use profile_effects::ProfileEffects;
@@ -94,15 +94,15 @@ pub struct DashboardConfig {
     pub caps: TerminalCaps,
     pub folders: Folders,
     /// The profiles to which the user can switch; may be empty.
-    pub profiles: switch::ProfileSwitcher,
+    pub profiles: profile_switcher::ProfileSwitcher,
     /// Runs the effects of profiles and of the setup form.
     pub profile_effects: ProfileEffects,
 }
 
 /// The result of [`run_dashboard`].
 #[derive(Debug)]
-pub struct Outcome {
-    pub exit: Exit,
+pub struct DashboardOutcome {
+    pub exit: ExitReason,
     /// The final state of the setup form, if the dashboard showed it.
     pub welcome: Option<Box<Welcome>>,
     /// Whether the outcome of at least one sent prompt could not be recorded in the store.
@@ -126,14 +126,14 @@ pub fn terminal_caps(environment: &Environment) -> Result<TerminalCaps, DumbTerm
 
 /// Detects the multiplexer from the environment.
 pub fn multiplexer(environment: &Environment) -> Multiplexer {
-    Multiplexer::detect(environment.tmux, environment.screen)
+    Multiplexer::detect(environment.is_in_tmux, environment.is_in_screen)
 }
 
 /// Runs the dashboard until it ends, and restores the terminal.
 ///
 /// # Errors
-/// The terminal can't be taken over.
-pub async fn run_dashboard(config: DashboardConfig) -> io::Result<Outcome> {
+/// Fails if the terminal can't be taken over.
+pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutcome> {
     let mut preload = match config.preload {
         Some(preload) => preload,
         None => Preload::start(&config.store, &config.app)?,
@@ -146,7 +146,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<Outcome> {
     let start = AppConfig { size: session.size()?, layout, ..config.app };
     let demo = start.is_demo;
     let theme_state = ThemeState::new(&config.display, config.palettes, config.caps, &config.environment);
-    let mut effects = Effects::new(config.store, start.scope.clone(), config.folders.templates.clone());
+    let mut effects = EffectTasks::new(config.store, start.scope.clone(), config.folders.templates.clone());
     effects.set_profile_effects(config.profile_effects);
     effects.set_first_rows(preload.rows.take());
     let (mut app, initial_effects) = App::new(start, Utc::now());
@@ -167,11 +167,11 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<Outcome> {
         scheduler: FrameScheduler::default(),
         has_new_input: false,
         foreground: None,
-        is_leaving_team: false,
+        is_suspend_pending: false,
         child_ended_at: None,
         exit: None,
         next_timer_at: None,
-        last_wake: Instant::now(),
+        last_timer_at: Instant::now(),
     };
     dashboard.draw_first_frame(initial_effects).await?;
     if let Some(folder) = dashboard.folders.data.clone() {
@@ -193,19 +193,19 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<Outcome> {
     let mut unrecorded = app.unrecorded;
     // Prints the unrecorded outcomes, because the screen that showed them is gone.
     unrecorded.iter().for_each(|one| effects::print_to_stderr(&format!("docdeck: {}", one.sentence())));
-    if exit == Exit::Quit && !demo {
+    if exit == ExitReason::Quit && !demo {
         effects.await_responses(&mut engine_events, &mut unrecorded).await;
     }
     effects.end().await;
     drop(event_sender);
-    Ok(Outcome { exit, welcome, has_unrecorded_prompts: !unrecorded.is_empty() })
+    Ok(DashboardOutcome { exit, welcome, has_unrecorded_prompts: !unrecorded.is_empty() })
 }
 
 /// Panics if an environment variable requests it, so that tests can check that the terminal is restored. Not in release
 /// builds.
 #[cfg(debug_assertions)]
 #[expect(clippy::panic, reason = "a panic is what is asked for")]
-fn crash_on_request(effects: &mut Effects) {
+fn crash_on_request(effects: &mut EffectTasks) {
     match std::env::var("DOCDECK_TEST_PANIC").as_deref() {
         Ok("loop") => panic!("asked for by DOCDECK_TEST_PANIC"),
         Ok("task") => effects.spawn(async { panic!("asked for by DOCDECK_TEST_PANIC") }),

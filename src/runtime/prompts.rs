@@ -60,7 +60,7 @@ impl EffectRunner {
                 PromptsMsg::HistoryLoaded(self.store.sent_prompts(&self.scope).await.map_err(store_failure))
             }
             PromptsEffect::LoadTemplates => {
-                let folder = self.templates.clone();
+                let folder = self.templates_folder.clone();
                 let read = tokio::task::spawn_blocking(move || templates::read_templates(folder.as_deref()));
                 PromptsMsg::TemplatesLoaded(read.await.ok()?)
             }

@@ -81,7 +81,7 @@ impl Dashboard {
         // only after the first frame.
         self.draw();
         self.session.begin_reading()?;
-        self.ask_background();
+        self.request_background();
         Ok(())
     }
 }

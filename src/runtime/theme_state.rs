@@ -37,7 +37,7 @@ impl ThemeState {
         environment: &Environment,
     ) -> Self {
         let depth = color_depth(display.color, environment);
-        let links = display.links && caps.supports_links;
+        let links = display.shows_links && caps.supports_links;
         Self {
             palettes: theme_for_depth(palettes, depth),
             depth,
@@ -52,7 +52,7 @@ impl ThemeState {
     }
 
     /// Selects a theme by name. `folder` contains the user's own themes.
-    pub(super) fn choose(&mut self, name: &str, folder: Option<&Path>) -> Result<(), ThemeError> {
+    pub(super) fn select(&mut self, name: &str, folder: Option<&Path>) -> Result<(), ThemeError> {
         self.palettes = theme_for_depth(themes::load_theme(name, folder)?, self.depth);
         Ok(())
     }
@@ -71,10 +71,10 @@ impl ThemeState {
 
     /// Whether to ask the terminal for its background: it is neither configured nor reported yet, and could change the
     /// theme.
-    pub(super) fn should_ask_background(&self) -> bool {
+    pub(super) fn should_request_background(&self) -> bool {
         let ThemePalettes { dark, light, unknown } = &self.palettes;
-        let is_open = !self.is_background_configured && !self.is_background_reported;
-        is_open && self.depth != ColorDepth::None && (dark != light || unknown != dark)
+        let is_background_unknown = !self.is_background_configured && !self.is_background_reported;
+        is_background_unknown && self.depth != ColorDepth::None && (dark != light || unknown != dark)
     }
 
     /// Applies the background that the terminal reported.
@@ -153,10 +153,10 @@ mod tests {
             background: None,
             ascii: false,
             shows_unicode_text: true,
-            links: true,
+            shows_links: true,
             has_reduced_motion: false,
-            mouse: false,
-            all_profiles: false,
+            is_mouse_on: false,
+            shows_all_profiles: false,
         }
     }
 
@@ -184,7 +184,7 @@ mod tests {
             DisplaySettings { background: Some(Background::Light), ..display() },
             &[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")],
         );
-        assert!(!theme_state.should_ask_background());
+        assert!(!theme_state.should_request_background());
         theme_state.set_reported_background(Rgb(0, 0, 0));
         assert_eq!(theme(&theme_state), Theme::of(&themes::default_theme().light, ColorDepth::True));
     }
@@ -200,24 +200,26 @@ mod tests {
     fn the_default_theme_looks_the_same_when_selected_again() {
         let mut theme_state = theme_state(display(), &[("TERM", "xterm")]);
         let before = theme_state.theme();
-        theme_state.choose("high-contrast", None).expect("shipped");
+        theme_state.select("high-contrast", None).expect("shipped");
         assert_ne!(theme_state.theme(), before);
-        theme_state.choose(themes::AUTO_THEME, None).expect("there");
+        theme_state.select(themes::AUTO_THEME, None).expect("there");
         assert_eq!(theme_state.theme(), before);
     }
 
     #[test]
     fn a_terminal_that_has_reported_its_background_is_not_asked_again() {
         let mut theme_state = theme_state(display(), &[("TERM", "xterm-256color")]);
-        assert!(theme_state.should_ask_background());
+        assert!(theme_state.should_request_background());
         theme_state.set_reported_background(Rgb(0, 0, 0));
-        assert!(!theme_state.should_ask_background());
+        assert!(!theme_state.should_request_background());
     }
 
     #[test]
     fn without_colours_the_terminal_is_not_asked_for_its_background() {
-        assert!(!theme_state(DisplaySettings { color: ColorChoice::Never, ..display() }, &[]).should_ask_background());
-        assert!(theme_state(display(), &[]).should_ask_background());
+        assert!(
+            !theme_state(DisplaySettings { color: ColorChoice::Never, ..display() }, &[]).should_request_background()
+        );
+        assert!(theme_state(display(), &[]).should_request_background());
     }
 
     #[test]

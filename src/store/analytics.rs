@@ -83,8 +83,8 @@ impl Store {
             let complete = read_report::<R>(db, scope, range, true)?.map(|(report, _)| report);
             let unfinished = read_unfinished::<R>(db, scope, range)?.map(|(report, _)| report);
             Ok(StoredRows {
-                interrupted_after: unfinished.as_ref().map(|report| report.responses),
-                requests_last_time: complete.as_ref().map(|report| report.responses),
+                responses_before_interruption: unfinished.as_ref().map(|report| report.responses),
+                last_load_requests: complete.as_ref().map(|report| report.responses),
                 report: complete.or(unfinished).map(Arc::new),
             })
         })

@@ -121,7 +121,7 @@ pub(super) fn spend(
     now: Time,
     permission: &TeamPermission,
 ) -> StoreResult<Result<Budget, Wait>> {
-    if let TeamPermission::Full { until } = *permission {
+    if let TeamPermission::LimitReached { until } = *permission {
         return Ok(Err(Wait { until, is_estimate: false }));
     }
     if let Some(wait) = mark_and_read_budget(tx, scope, quota, now)?.wait() {

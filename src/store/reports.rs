@@ -227,7 +227,7 @@ fn find_cached(db: &Connection, scope: i64, range: DateRange) -> StoreResult<Sto
     let complete = find_complete(db, scope, range)?;
     let complete_as_of = complete.as_ref().map(|(_, report)| report.as_of);
     let loading = loading::find_loading(db, scope, range)?.filter(|loading| !loading.is_superseded(complete_as_of));
-    let interrupted_after = loading.as_ref().map(|loading| loading.responses);
+    let responses_before_interruption = loading.as_ref().map(|loading| loading.responses);
     let last_time = complete.as_ref().map(|(_, report)| report.responses);
     let similar = if complete.is_some() { None } else { similar_range(db, scope, range)? };
     let report = match (complete, loading) {
@@ -237,9 +237,9 @@ fn find_cached(db: &Connection, scope: i64, range: DateRange) -> StoreResult<Sto
     };
     Ok(StoredReport {
         report: report.map(Arc::new),
-        interrupted_after,
+        responses_before_interruption,
         totals: views::find_totals(db, scope, range)?,
-        requests_last_time: last_time,
+        last_load_requests: last_time,
         similar,
     })
 }

@@ -172,7 +172,7 @@ impl Store {
                 let Some(id) = JobId::new(&change.job) else { continue };
                 let Some(job) = job_rows::find_by_id(tx, scope, &id)? else { continue };
                 let (mut known, _) = read_known(tx, job.key)?.unwrap_or_default();
-                known.merge(&change.change.stamped(stamp));
+                known.merge(&change.change.to_shared_job(stamp));
                 write_known(tx, job.key, &known, change.prompts_hash)?;
             }
             set_pushed_revision(tx, scope, batch.revision)?;
@@ -201,7 +201,7 @@ impl Store {
             for change in &changes {
                 let (is_new, leaves_pending) = match change {
                     IncomingChange::Job(id, state) => merge.job(id, state)?,
-                    IncomingChange::Prompt(id, prompt) => (merge.prompt(id, prompt)?, prompt.uid.is_of(&team.member)),
+                    IncomingChange::Prompt(id, prompt) => (merge.prompt(id, prompt)?, prompt.uid.is_by(&team.member)),
                 };
                 new += usize::from(is_new);
                 has_pending |= leaves_pending;
@@ -346,7 +346,7 @@ fn compare_jobs(
         let must_resend = known.as_ref().is_none_or(|(_, hash)| *hash == RESEND);
         let (known, hash) = known.unwrap_or_default();
         let mut change = job_change(&known, &job, clock);
-        change.sign(&job, &known, author);
+        change.add_member_name(&job, &known, author);
         let prompts = own_prompts(db, &job, member, author, clock)?;
         let prompts_hash = hash_prompts(&prompts);
         if change.is_empty() && prompts_hash == hash && !must_resend {
@@ -374,9 +374,9 @@ fn own_prompts(
     let uids = read_uids(db, job.key)?;
     let mut shared = Vec::new();
     for prompt in prompts::read_thread(db, job.key)?.prompts {
-        let Some(mut one) = SharedPrompt::of(&prompt, member, author, job.revision) else { continue };
+        let Some(mut one) = SharedPrompt::from_prompt(&prompt, member, author, job.revision) else { continue };
         match uids.get(&prompt.id) {
-            Some(uid) if uid.is_of(member) => one.uid = uid.clone(),
+            Some(uid) if uid.is_by(member) => one.uid = uid.clone(),
             // Another member shares it.
             Some(_) => continue,
             None => {}
@@ -507,8 +507,8 @@ impl TeamMerge<'_> {
         let Some(job) = self.find_or_add(job)? else { return Ok(false) };
         let mut shared = shared.clone();
         shift_times(&mut shared, |time| self.clock.to_local(time));
-        let Some(record) = shared.record() else { return Ok(false) };
-        let is_own = shared.uid.is_of(self.member);
+        let Some(record) = shared.to_record() else { return Ok(false) };
+        let is_own = shared.uid.is_by(self.member);
         if is_own {
             // Later changes of this computer must have a higher version, even if its database was restored.
             let version = shared.version.min(i64::MAX / 2);
@@ -516,12 +516,12 @@ impl TeamMerge<'_> {
         }
         match self.find_prompt(&job, &shared.uid, &record, is_own)? {
             None => self.add_prompt(&job, &shared, record, is_own)?,
-            Some((known, MatchedBy::Text)) if !known.is_own() => return Ok(false),
+            Some((known, MatchedBy::Text)) if !known.is_from_this_computer() => return Ok(false),
             // A copy from a backup belongs to the member who wrote it.
             Some((known, MatchedBy::Text)) if is_copy(&known) && !is_own => {
                 self.take_over(known.id, &shared, &record)?
             }
-            Some((known, MatchedBy::Uid)) if !known.is_own() => {
+            Some((known, MatchedBy::Uid)) if !known.is_from_this_computer() => {
                 if (&known.delivery, &known.text, known.sent_at, &known.author)
                     == (&record.delivery, &record.text, record.sent_at, &record.author)
                 {
@@ -560,7 +560,7 @@ impl TeamMerge<'_> {
         let thread = prompts::read_thread(self.tx, job.key)?.prompts;
         let has_uid = |prompt: &&Prompt| match uids.get(&prompt.id) {
             Some(known) => known == uid,
-            None => is_own && prompt.is_own() && PromptUid::new(self.member, prompt) == *uid,
+            None => is_own && prompt.is_from_this_computer() && PromptUid::new(self.member, prompt) == *uid,
         };
         let has_text = |prompt: &&Prompt| {
             (prompt.kind, prompt.written_at, &prompt.text) == (record.kind, record.written_at, &record.text)

@@ -61,7 +61,7 @@ impl Store {
                         write_known(tx, scope, columns, *as_of, "")?;
                         continue;
                     };
-                    bytes += report.bytes();
+                    bytes += report.size_in_bytes();
                     found.push(report);
                     if bytes >= BYTES_AT_ONCE {
                         break;

@@ -538,7 +538,7 @@ fn merged_jobs(batch: &TeamBatch, mut stored: HashMap<String, SharedJob>, stamp:
         }
         let mut state = stored.unwrap_or_default();
         state.merge(&change.known);
-        state.merge(&change.change.stamped(stamp));
+        state.merge(&change.change.to_shared_job(stamp));
         Some((change.job.clone(), state))
     };
     batch.changes.iter().filter_map(merge).collect()

@@ -115,7 +115,7 @@ impl Exchange<'_> {
         for row in &rows {
             let as_of = number(row, 6)?;
             self.reports.last_header = Some((as_of, number(row, 7)?));
-            match parse_header(row)?.filter(|header| header.version.is_exchanged(latest)) {
+            match parse_header(row)?.filter(|header| header.version.can_be_exchanged(latest)) {
                 Some(header) if header.version.as_of.timestamp_millis() == as_of => headers.push(header),
                 _ => self.report.unreadable += 1,
             }
@@ -201,7 +201,7 @@ impl Exchange<'_> {
         let keys: Vec<ReportKey> = reports.iter().map(|report| report.key).collect();
         let latest = now.max(self.clock.to_team(now));
         let is_newer = |report: &SharedReport, stored: Option<&StoredReport>| {
-            stored.is_none_or(|stored| stored.version < report.version || !stored.version.is_exchanged(latest))
+            stored.is_none_or(|stored| stored.version < report.version || !stored.version.can_be_exchanged(latest))
         };
         let stored = self.read_stored_reports(&keys).await?;
         let mut uploaded = Vec::new();

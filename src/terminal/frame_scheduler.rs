@@ -43,8 +43,8 @@ impl FrameScheduler {
     /// Returns the time at which the requested frame may be drawn, or `None` if no frame is requested.
     pub fn due_at(&self, now: Instant) -> Option<Instant> {
         let last = if self.is_for_input { self.last_input_frame } else { self.last_frame };
-        let rested = last.map_or(now, |last| last + FRAME_INTERVAL);
-        self.is_requested.then_some(rested.max(self.delayed_until.unwrap_or(now)).max(now))
+        let interval_end = last.map_or(now, |last| last + FRAME_INTERVAL);
+        self.is_requested.then_some(interval_end.max(self.delayed_until.unwrap_or(now)).max(now))
     }
 
     /// Whether no frame is requested.
@@ -57,8 +57,8 @@ impl FrameScheduler {
         self.due_at(now).is_some_and(|due| due <= now)
     }
 
-    /// Records that a frame was drawn.
-    pub fn frame_drawn(&mut self, at: Instant) {
+    /// Records that a frame was drawn at this time.
+    pub fn record_frame(&mut self, at: Instant) {
         self.is_requested = false;
         self.last_frame = Some(at);
         if std::mem::take(&mut self.is_for_input) {
@@ -81,7 +81,7 @@ mod tests {
         let mut scheduler = FrameScheduler::default();
         scheduler.request_frame();
         assert!(scheduler.is_due(start));
-        scheduler.frame_drawn(start);
+        scheduler.record_frame(start);
         scheduler.request_frame();
         assert!(scheduler.is_due(start + ms(500)));
     }
@@ -94,7 +94,7 @@ mod tests {
         for passed in 0..160 {
             scheduler.request_frame();
             if scheduler.is_due(start + ms(passed)) {
-                scheduler.frame_drawn(start + ms(passed));
+                scheduler.record_frame(start + ms(passed));
                 frames += 1;
             }
         }
@@ -105,7 +105,7 @@ mod tests {
     fn a_change_during_the_interval_is_due_at_its_end() {
         let start = Instant::now();
         let mut scheduler = FrameScheduler::default();
-        scheduler.frame_drawn(start);
+        scheduler.record_frame(start);
         scheduler.request_frame();
         assert!(!scheduler.is_due(start + ms(3)));
         assert_eq!(scheduler.due_at(start + ms(3)), Some(start + FRAME_INTERVAL));
@@ -116,13 +116,13 @@ mod tests {
         let start = Instant::now();
         let mut scheduler = FrameScheduler::default();
         scheduler.request_frame();
-        scheduler.frame_drawn(start);
+        scheduler.record_frame(start);
         scheduler.request_input_frame();
         assert!(scheduler.is_due(start + ms(1)));
-        scheduler.frame_drawn(start + ms(1));
+        scheduler.record_frame(start + ms(1));
         scheduler.request_input_frame();
         assert_eq!(scheduler.due_at(start + ms(2)), Some(start + ms(1) + FRAME_INTERVAL));
-        scheduler.frame_drawn(start + ms(1) + FRAME_INTERVAL);
+        scheduler.record_frame(start + ms(1) + FRAME_INTERVAL);
         scheduler.request_frame();
         assert_eq!(
             scheduler.due_at(start + ms(20)),
@@ -142,7 +142,7 @@ mod tests {
         assert!(scheduler.is_due(start + ms(1)), "it was read");
         scheduler.set_reading(true, start + ms(1));
         assert!(scheduler.is_due(start + ms(1) + MAX_READ_DELAY), "it takes too long");
-        scheduler.frame_drawn(start + ms(1) + MAX_READ_DELAY);
+        scheduler.record_frame(start + ms(1) + MAX_READ_DELAY);
         scheduler.request_frame();
         scheduler.set_reading(true, start + ms(30));
         assert!(scheduler.is_due(start + ms(30)), "a slow read delays only one frame");
@@ -154,7 +154,7 @@ mod tests {
         let mut scheduler = FrameScheduler::default();
         assert_eq!(scheduler.due_at(start), None);
         scheduler.request_frame();
-        scheduler.frame_drawn(start);
+        scheduler.record_frame(start);
         assert_eq!(scheduler.due_at(start + ms(1000)), None);
     }
 }

@@ -12,9 +12,9 @@ use termina::event as parsed;
 pub const ESC_HOLD: Duration = Duration::from_millis(25);
 /// How long Alt-`]` and Alt-P are held back after a reply was requested, because a reply starts with the same bytes.
 const REPLY_START_HOLD: Duration = Duration::from_millis(150);
-/// How long to wait for the rest of a sequence that can't be typed by hand: long enough for a lost packet or a busy
-/// computer.
-const REST_HOLD: Duration = Duration::from_millis(1000);
+/// How long to wait for the rest of a sequence that can't be typed by hand. Long enough to retransmit a lost packet,
+/// and for a busy computer.
+const INCOMPLETE_SEQUENCE_HOLD: Duration = Duration::from_millis(1000);
 /// How long to wait for a requested reply before the program exits: the round trip of a slow connection.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(400);
 /// Maximum length of a sequence for a key or the mouse.
@@ -110,7 +110,7 @@ impl InputDecoder {
         let starts_reply = self.state == State::Reply && self.requested_at.is_some();
         let hold = match self.state {
             State::Paste => return None,
-            _ if self.cannot_be_typed() => REST_HOLD,
+            _ if self.cannot_be_typed() => INCOMPLETE_SEQUENCE_HOLD,
             _ if starts_reply => REPLY_START_HOLD,
             _ => ESC_HOLD,
         };
@@ -197,7 +197,7 @@ impl InputDecoder {
                 None => {}
             },
         }
-        self.forget();
+        self.discard_held();
     }
 
     /// Parses the held bytes, which are complete. Returns `None` if they mean nothing.
@@ -232,10 +232,10 @@ impl InputDecoder {
             }
         }
         out.extend(typed.map(|c| typed_key(c, KeyModifiers::NONE)));
-        self.forget();
+        self.discard_held();
     }
 
-    fn forget(&mut self) {
+    fn discard_held(&mut self) {
         self.held.clear();
         self.state = State::Ground;
         self.is_split = false;
@@ -405,7 +405,7 @@ mod tests {
             now += Duration::from_millis(*pause);
             decoder.push(bytes, now, &mut out);
         }
-        decoder.expire(now + REST_HOLD, &mut out);
+        decoder.expire(now + INCOMPLETE_SEQUENCE_HOLD, &mut out);
         assert_eq!(decoder.deadline(), None);
         let background = decoder.take_background();
         (out, background)

@@ -27,10 +27,10 @@ pub struct ProbeReplies {
 pub enum NotQueried {
     /// stdin or stdout is not a terminal.
     NoTerminal,
-    /// The terminal may print unknown sequences.
-    Plain,
+    /// The terminal may print the queries as text, because it doesn't ignore unknown sequences.
+    MayPrintSequences,
     /// The terminal's settings could not be changed, or the queries could not be sent.
-    Refused,
+    Failed,
 }
 
 /// The queries: background, keyboard protocol, DA1. Every terminal replies to DA1, which ends the wait.
@@ -46,9 +46,9 @@ pub fn query_terminal(caps: Option<TerminalCaps>) -> Result<ProbeReplies, NotQue
         return Err(NotQueried::NoTerminal);
     }
     if !caps.is_some_and(|caps| caps.is_modern) {
-        return Err(NotQueried::Plain);
+        return Err(NotQueried::MayPrintSequences);
     }
-    unix::query().ok_or(NotQueried::Refused)
+    unix::query().ok_or(NotQueried::Failed)
 }
 
 /// Parses the replies.

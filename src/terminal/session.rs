@@ -183,8 +183,8 @@ impl TerminalSession {
     /// arrive late or never.
     ///
     /// # Errors
-    /// The terminal is gone.
-    pub fn ask_background(&mut self) -> io::Result<()> {
+    /// Fails if the terminal is gone.
+    pub fn request_background(&mut self) -> io::Result<()> {
         if self.caps().is_modern && !self.is_released() {
             self.decoder.expect_reply(Instant::now());
             self.send(background::QUERY)?;

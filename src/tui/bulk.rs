@@ -224,7 +224,7 @@ impl App {
     /// group “needs you” instead.
     pub(super) fn mark_done(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.targets();
-        let can_be_done = |row: &Job| row.wants_action() && !row.local.dismissed;
+        let can_be_done = |row: &Job| row.needs_action() && !row.local.dismissed;
         let candidates: Vec<&Job> = self.rows(&keys).filter(|row| can_be_done(row)).collect();
         let moves_back = !candidates.is_empty() && candidates.iter().all(|row| row.is_handled());
         let targets = self.split_targets(&keys, |row| match row.local.undelivered {

@@ -2,7 +2,7 @@
 
 use crate::model::change::QueueChange;
 use crate::model::job::JobKey;
-use crate::model::pull_request_action::HeadCommit;
+use crate::model::pull_request_action::SeenHeadCommit;
 use crate::model::text::CleanText;
 
 /// An action on several jobs.
@@ -37,7 +37,7 @@ pub struct Targets {
 /// The pull requests that an action applies to, with the head commits that were on screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PullRequestTargets {
-    pub heads: Vec<HeadCommit>,
+    pub heads: Vec<SeenHeadCommit>,
     /// What the confirmation lists. Empty if the action applies to one pull request only.
     pub list: Targets,
 }

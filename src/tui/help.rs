@@ -204,7 +204,7 @@ impl SymbolStyle {
         let theme = view.theme;
         match self {
             Self::State(state) => symbol_style(view, state),
-            Self::PullRequest(fact) => theme.role(fact.role()),
+            Self::PullRequest(fact) => theme.role(fact.color_role()),
             Self::Mark => theme.mark,
             Self::Muted => theme.muted,
             Self::Warning => theme.warning,

@@ -8,7 +8,7 @@ use crate::model::layout::Layout;
 use crate::model::preview::{Build, BuildState, StartedBuild};
 use crate::model::prompt::PromptId;
 use crate::model::pull_request::HostKind;
-use crate::model::pull_request_action::{HeadCommit, PullRequestAction, UnsentReviewKind};
+use crate::model::pull_request_action::{PullRequestAction, SeenHeadCommit, UnsentReviewKind};
 use crate::model::text::CleanText;
 use crossterm::event::Event;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -92,7 +92,7 @@ pub(super) struct PullRequestQueue {
     /// The job whose outcome is awaited.
     pub current: JobKey,
     /// The pull requests to which the action has not been sent yet.
-    pub waiting: VecDeque<HeadCommit>,
+    pub waiting: VecDeque<SeenHeadCommit>,
     pub done: usize,
 }
 

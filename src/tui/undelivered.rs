@@ -436,7 +436,7 @@ impl App {
                         .value
                         .prompts
                         .iter()
-                        .all(|prompt| !prompt.is_own() || prompt.delivery == Delivery::Accepted) =>
+                        .all(|prompt| !prompt.is_from_this_computer() || prompt.delivery == Delivery::Accepted) =>
                 {
                     "Nothing to decide: all prompts of this job were delivered."
                 }

@@ -117,7 +117,7 @@ fn open_views(now_shown: &Arc<Report>, before: Option<&Arc<Report>>) -> AppFixtu
 /// Returns the message that delivers a cached report with all pages of a range.
 fn cached_report(report: &Arc<Report>) -> Msg {
     let stored =
-        StoredReport { requests_last_time: Some(100), report: Some(Arc::clone(report)), ..StoredReport::default() };
+        StoredReport { last_load_requests: Some(100), report: Some(Arc::clone(report)), ..StoredReport::default() };
     Msg::Views(ViewsMsg::CachedReportLoaded { range: report.range, stored: Ok(stored) })
 }
 

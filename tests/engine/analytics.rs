@@ -233,7 +233,7 @@ async fn a_closed_range_is_loaded_once_with_one_request_per_response() {
     let cached = fixture.engine.cached_rows::<Search>(past_week()).await.expect("a report");
     assert!(Some(&cached) == loaded.report.as_ref() && fixture.engine.has_fresh_rows(&cached));
     let stored = fixture.engine.stored_rows::<Search>(past_week()).await.expect("read");
-    assert_eq!((stored.requests_last_time, stored.interrupted_after), (Some(5), None));
+    assert_eq!((stored.last_load_requests, stored.responses_before_interruption), (Some(5), None));
     assert_complete(&fixture.load_searches(plan()).await);
     assert_eq!(site.request_count(), 5, "a new process requests nothing");
     assert_eq!(fixture.load_searches(RowsPlan { from_start: true, ..plan() }).await.requests, 5);
@@ -304,10 +304,15 @@ async fn a_response_that_arrives_after_the_engine_stopped_is_stored() {
     fixture.engine.stop().await;
     assert_eq!(failure_of(&load.await.expect("an end")).0, FailureKind::Local);
     site.pass_only(100);
-    let interrupted_after = async || {
-        fixture.store.rows_report::<Search>(&fixture.scope, past_week()).await.expect("read").interrupted_after
+    let responses_before_interruption = async || {
+        fixture
+            .store
+            .rows_report::<Search>(&fixture.scope, past_week())
+            .await
+            .expect("read")
+            .responses_before_interruption
     };
-    while interrupted_after().await != Some(2) {
+    while responses_before_interruption().await != Some(2) {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let next = site.engine_on(folder.path()).await;
@@ -419,10 +424,10 @@ async fn a_complete_report_stays_in_the_store_until_a_load_from_the_start_has_en
     let cached = fixture.engine.cached_rows::<Search>(past_week()).await.expect("a report");
     assert_eq!(cached.rows.len(), ROWS);
     let stored = fixture.engine.stored_rows::<Search>(past_week()).await.expect("read");
-    assert_eq!((stored.interrupted_after, stored.requests_last_time), (Some(2), Some(5)));
+    assert_eq!((stored.responses_before_interruption, stored.last_load_requests), (Some(2), Some(5)));
     assert_eq!(fixture.load_searches(RowsPlan { max_requests: 1, ..from_start }).await.requests, 1);
     let stored = fixture.engine.stored_rows::<Search>(past_week()).await.expect("read");
-    assert_eq!(stored.interrupted_after, Some(1), "it was started again");
+    assert_eq!(stored.responses_before_interruption, Some(1), "it was started again");
     let rest = fixture.load_searches(plan()).await;
     assert_complete(&rest);
     assert_eq!(rest.requests, 4);

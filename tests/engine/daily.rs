@@ -15,7 +15,7 @@ use docdeck::store::Store;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-async fn start(sim: &Sim, store: Store, records_days: bool) -> (Engine, mpsc::Receiver<EngineEvent>) {
+async fn start(sim: &Sim, store: Store, records_daily_views: bool) -> (Engine, mpsc::Receiver<EngineEvent>) {
     let (sender, events) = mpsc::channel(4096);
     let key = ApiKey::new(sim.api_key()).expect("a key");
     let setup = EngineSetup {
@@ -23,7 +23,7 @@ async fn start(sim: &Sim, store: Store, records_days: bool) -> (Engine, mpsc::Re
         store,
         scope: scope_of(sim),
         poll: PollOptions::default(),
-        analytics: AnalyticsSettings { records_days, ..AnalyticsSettings::default() },
+        analytics: AnalyticsSettings { records_daily_views, ..AnalyticsSettings::default() },
         roles: LeaseRoles::All,
         lock_folder: None,
         on_change: None,

@@ -129,7 +129,7 @@ async fn progress_is_emitted_after_each_response_and_ends_with_all_views_loaded(
     }
     let stored = fixture.engine.cached_report(past_week(&sim)).await.expect("read");
     assert_eq!(
-        (stored.report, stored.interrupted_after, stored.requests_last_time),
+        (stored.report, stored.responses_before_interruption, stored.last_load_requests),
         (end.report, None, Some(REQUESTS_FOR_ALL))
     );
     assert_eq!(stored.totals.map(|totals| totals.value), Some(end_totals(&fixture, &sim).await));
@@ -207,7 +207,10 @@ async fn a_stopped_load_continues_where_it_stopped() {
     assert_eq!(end.end_reason, LoadEndReason::Stopped);
     assert!((2..REQUESTS_FOR_ALL).contains(&kept), "{kept}");
     assert_eq!(request_count(&sim), u64::from(kept));
-    assert_eq!(fixture.engine.cached_report(past_week(&sim)).await.expect("read").interrupted_after, Some(kept));
+    assert_eq!(
+        fixture.engine.cached_report(past_week(&sim)).await.expect("read").responses_before_interruption,
+        Some(kept)
+    );
     let rest = fixture.load_all_pages(past_week(&sim)).await;
     assert_eq!(
         (&rest.end_reason, rest.requests, request_count(&sim)),
@@ -239,7 +242,7 @@ async fn a_new_process_continues_the_load_of_the_last_process() {
     set_faults(&sim, &[]);
     let fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let stored = fixture.engine.cached_report(past_week(&sim)).await.expect("read");
-    let kept = stored.interrupted_after.expect("an interrupted load");
+    let kept = stored.responses_before_interruption.expect("an interrupted load");
     assert!((2..REQUESTS_FOR_ALL).contains(&kept), "{kept}");
     assert_eq!(stored.report.map(|report| report.rows.len()), Some((kept * MAX_PAGE_SIZE) as usize));
     let end = fixture.load_all_pages(past_week(&sim)).await;
@@ -329,7 +332,7 @@ async fn a_fresh_load_requests_every_page_and_keeps_the_old_report_until_it_is_c
     );
     assert_eq!(part.report, first.report, "the previous complete report");
     let stored = fixture.engine.cached_report(past_week(&sim)).await.expect("read");
-    assert_eq!((stored.report, stored.interrupted_after), (first.report.clone(), Some(2)));
+    assert_eq!((stored.report, stored.responses_before_interruption), (first.report.clone(), Some(2)));
     // The cached responses of the first load are fresh, but older than the start of the second load, which ignores
     // them.
     let rest = fixture.load_all_pages(past_week(&sim)).await;
@@ -381,7 +384,7 @@ async fn two_instances_that_load_the_same_range_leave_one_complete_report() {
     }
     let stored = two.engine.cached_report(past_week(&sim)).await.expect("read");
     assert_eq!(
-        (stored.interrupted_after, stored.report.as_deref().map(|whole| &whole.rows)),
+        (stored.responses_before_interruption, stored.report.as_deref().map(|whole| &whole.rows)),
         (None, Some(&report_of(&first).rows))
     );
     assert!(
@@ -493,7 +496,10 @@ async fn a_store_that_becomes_read_only_loses_no_response_and_is_reported() {
     });
     assert_eq!(trouble.await, FailureKind::Store);
     let stored = fixture.engine.cached_report(past_week(&sim)).await.expect("read");
-    assert_eq!((stored.interrupted_after, stored.report.map(|report| report.rows.len())), (Some(2), Some(500)));
+    assert_eq!(
+        (stored.responses_before_interruption, stored.report.map(|report| report.rows.len())),
+        (Some(2), Some(500))
+    );
 }
 
 fn three_days(sim: &Sim) -> Vec<DateRange> {

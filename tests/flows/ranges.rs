@@ -24,8 +24,8 @@ async fn start_on_views_screen(folder: &TempDir) -> (Sim, DashboardFixture) {
 }
 
 async fn until_range(dashboard: &mut DashboardFixture, from: NaiveDate, to: NaiveDate) {
-    let range = DateRange::new(from, to).expect("a range").words(true);
-    dashboard.until(&range, |dashboard| dashboard.shows(&range) && dashboard.app.views.is_current()).await;
+    let range = DateRange::new(from, to).expect("a range").format_dates(true);
+    dashboard.wait_until(&range, |dashboard| dashboard.shows(&range) && dashboard.app.views.is_current()).await;
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use crate::support::{create_folder, scope_of, set_faults, start_sim};
 use crossterm::event::KeyCode;
 use docdeck::config::environment::Environment;
 use docdeck::config::key::KeySource;
-use docdeck::config::{Flags, Settings, SetupState, resolve};
+use docdeck::config::{GlobalOptions, Settings, SetupState, resolve};
 use docdeck::model::log::Operation;
 use docdeck::model::setup::{ExistingSettings, KeyPresence, KeySourceChoice};
 use docdeck::sim::Sim;
@@ -63,9 +63,12 @@ fn open_filled_welcome(folder: &Path, sim: &Sim) -> DashboardFixture {
 
 /// Reads the settings from the written configuration file, as the next start does.
 fn written_settings(folder: &Path) -> Settings {
-    let flags =
-        Flags { config: Some(folder.join("config.toml")), data_dir: Some(folder.to_owned()), ..Flags::default() };
-    match resolve(&flags, &Environment::default()) {
+    let global_options = GlobalOptions {
+        config: Some(folder.join("config.toml")),
+        data_dir: Some(folder.to_owned()),
+        ..GlobalOptions::default()
+    };
+    match resolve(&global_options, &Environment::default()) {
         Ok(SetupState::Ready(settings)) => *settings,
         other => panic!("not ready: {other:?}"),
     }

@@ -476,8 +476,8 @@ impl TestDashboard {
                 let broken_off = report.as_ref().filter(|report| !report.complete).map(|report| report.responses);
                 let stored = StoredReport {
                     report,
-                    interrupted_after: broken_off,
-                    requests_last_time: Some(3),
+                    responses_before_interruption: broken_off,
+                    last_load_requests: Some(3),
                     ..StoredReport::default()
                 };
                 Msg::Views(ViewsMsg::CachedReportLoaded {

@@ -191,7 +191,7 @@ impl World {
         if database.batches.insert(batch) {
             database.last_stamp = database.now.max(database.last_stamp + TimeDelta::milliseconds(1));
             let mut state = database.states.last().expect("a state").clone();
-            state.merge(&change.stamped(database.last_stamp));
+            state.merge(&change.to_shared_job(database.last_stamp));
             // The states of a row only grow: merging an older state again changes nothing.
             for older in &database.states {
                 let mut again = state.clone();

@@ -13,7 +13,7 @@ use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
 use docdeck::model::preview::{Build, BuildState, StartedBuild};
 use docdeck::model::pull_request_details::{
-    Commit, FileDiffStat, OtherChecks, PendingCheck, PullRequestDetails, ReviewEntry, ReviewKind, SiteFacts,
+    Commit, FileDiffStat, PassedAndPendingChecks, PendingCheck, PullRequestDetails, ReviewEntry, ReviewKind, SiteFacts,
 };
 use docdeck::model::text::CleanText;
 use docdeck::model::views::Counts;
@@ -161,7 +161,7 @@ fn details() -> PullRequestDetails {
         }],
         commit_count: 1,
         files: vec![file("guides/sso.mdx", 40, 12), file("docs.json", 8, 0)],
-        checks: Some(OtherChecks {
+        checks: Some(PassedAndPendingChecks {
             head: line("7d40698"),
             pending: Vec::new(),
             passed: passed.split(", ").map(line).collect(),

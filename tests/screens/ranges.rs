@@ -210,7 +210,7 @@ fn every_preset_and_step_shows_its_complete_range_at_every_size() {
             let shown = text(&render(&fixture.app, ColorDepth::None));
             let line = shown.lines().nth(1).expect("the range's line");
             let dates = if range.days() == 1 { range.from().to_string() } else { range.to_string() };
-            let words = range.words(false);
+            let words = range.format_dates(false);
             let today = format!("{} – today", range.from().format("%-d %b"));
             let is_shown = [&dates, &words, &today].into_iter().any(|form| line.contains(form));
             assert!(is_shown && line.contains("UTC"), "{line}");

@@ -51,7 +51,7 @@ pub(crate) fn report(range: DateRange, pages: i64, variation: i64, as_of: Time) 
 
 fn stored(report: Report) -> StoredReport {
     StoredReport {
-        requests_last_time: Some(report.responses),
+        last_load_requests: Some(report.responses),
         report: Some(Arc::new(report)),
         ..StoredReport::default()
     }
@@ -147,7 +147,7 @@ fn load_progress(fixture: &mut ScreenFixture, range: DateRange, rows: usize, req
 #[test]
 fn the_cost_of_all_pages() {
     snapshots("load_all_cost", &[], &["y load all · n cancel", "last time 5", "Load all pages"], |fixture| {
-        open_views_screen(fixture, |_| StoredReport { requests_last_time: Some(5), ..StoredReport::default() });
+        open_views_screen(fixture, |_| StoredReport { last_load_requests: Some(5), ..StoredReport::default() });
         fixture.load_views(50, true);
         fixture.press_keys("a");
     });
@@ -208,7 +208,11 @@ fn a_range_with_a_partial_load() {
         open_views_screen(fixture, |range| {
             let mut part = report(range, 1000, 0, now());
             part.complete = false;
-            StoredReport { report: Some(Arc::new(part)), interrupted_after: Some(4), ..StoredReport::default() }
+            StoredReport {
+                report: Some(Arc::new(part)),
+                responses_before_interruption: Some(4),
+                ..StoredReport::default()
+            }
         });
         fixture.load_views(50, true);
     });
@@ -318,12 +322,12 @@ fn the_age_of_the_views_and_its_reason_are_never_cut_off() {
             fail(fixture, kind);
         }),
         ("one answer beside a load that was broken off", |fixture, kind| {
-            respond(fixture, StoredReport { interrupted_after: Some(4), ..StoredReport::default() });
+            respond(fixture, StoredReport { responses_before_interruption: Some(4), ..StoredReport::default() });
             fixture.press_keys("r");
             fail(fixture, kind);
         }),
         ("refreshing", |fixture, _| {
-            respond(fixture, StoredReport { interrupted_after: Some(4), ..StoredReport::default() });
+            respond(fixture, StoredReport { responses_before_interruption: Some(4), ..StoredReport::default() });
             fixture.press_keys("r");
         }),
         ("refreshing after a load failed", |fixture, kind| {
@@ -358,7 +362,7 @@ fn the_age_of_the_views_and_its_reason_are_never_cut_off() {
         ("not all pages", |fixture, kind| {
             open_views_screen(fixture, |_| StoredReport {
                 report: Some(PARTIAL_REPORT.clone()),
-                interrupted_after: Some(4),
+                responses_before_interruption: Some(4),
                 ..StoredReport::default()
             });
             fixture.press_keys("r");
@@ -540,7 +544,7 @@ fn the_title_of_each_dialog_contains_the_range() {
 fn partial_reports_are_never_called_all_pages() {
     let part = |range| StoredReport {
         report: Some(Arc::new(Report { complete: false, ..report(range, 60, 0, now()) })),
-        interrupted_after: Some(1),
+        responses_before_interruption: Some(1),
         ..StoredReport::default()
     };
     for size in [(160, 48), (120, 40), (80, 24), (40, 12)] {

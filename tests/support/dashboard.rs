@@ -17,10 +17,10 @@ use docdeck::model::prompt::{Prompt, Thread};
 use docdeck::model::remote_job::Status;
 use docdeck::model::setup::ExistingSettings;
 use docdeck::model::text::CleanText;
-use docdeck::runtime::effects::{Effects, EngineConfig};
+use docdeck::runtime::effects::{EffectTasks, EngineConfig};
 use docdeck::runtime::hosts::SimulatedHosts;
 use docdeck::runtime::profile_effects::ProfileEffects;
-use docdeck::runtime::switch::ProfileSwitcher;
+use docdeck::runtime::profile_switcher::ProfileSwitcher;
 use docdeck::sim::Sim;
 use docdeck::store::Store;
 use docdeck::tui::ProfileEntry;
@@ -51,7 +51,7 @@ pub(crate) struct DashboardFixture {
     pub(crate) scope: Scope,
     /// Every effect that the app has requested so far.
     pub(crate) requested_effects: Vec<Effect>,
-    effects: Effects,
+    effects: EffectTasks,
     profiles: ProfileSwitcher,
     events: mpsc::Receiver<EngineEvent>,
     last_timer_at: Instant,
@@ -121,8 +121,8 @@ impl DashboardFixture {
         let key = ApiKey::new(key).expect("a key");
         let client = Client::new(scope.clone(), key, options).expect("a client");
         let (sender, events) = mpsc::channel(256);
-        let mut effects = Effects::new(store.clone(), scope.clone(), None);
-        let exports = exports_in(folder);
+        let mut effects = EffectTasks::new(store.clone(), scope.clone(), None);
+        let exports = export_folder_in(folder);
         // In tests of a read-only folder, the export folder can't be created, which is no error.
         let _ = std::fs::create_dir_all(&exports);
         effects.set_export_folder(exports);
@@ -167,7 +167,7 @@ impl DashboardFixture {
             ..AppConfig::new(scope.clone(), FixedOffset::east_opt(0).expect("UTC"))
         };
         let store = Store::in_memory().expect("a store");
-        let mut effects = Effects::new(store.clone(), scope.clone(), None);
+        let mut effects = EffectTasks::new(store.clone(), scope.clone(), None);
         let form = Welcome::new(set, CleanText::line(&config.display().to_string()));
         effects.set_profile_effects(ProfileEffects { config, source });
         let (mut app, begin) = App::new(start, now());

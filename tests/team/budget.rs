@@ -152,7 +152,7 @@ async fn what_the_database_may_have_lost_is_reported_again() {
     };
     assert!(spend(TeamPermission::Booked { booking: "b".to_owned() }).await.is_ok());
     assert!(spend(TeamPermission::Unreachable { booking: "u".to_owned() }).await.is_ok());
-    assert!(spend(TeamPermission::Full { until: now() }).await.is_err());
+    assert!(spend(TeamPermission::LimitReached { until: now() }).await.is_err());
     let unreported = async || ana.store.unreported_uses(&ana.scope, now() - TimeDelta::hours(1)).await.expect("read");
     let uses = unreported().await;
     assert_eq!(uses.iter().map(|unreported| unreported.booking.as_str()).collect::<Vec<_>>(), ["u"]);

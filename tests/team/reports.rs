@@ -169,7 +169,7 @@ async fn an_interrupted_load_is_not_continued_after_another_member_has_loaded_ev
     assert_eq!(bob.engine.load_all(pages(1)).await.end_reason, LoadEndReason::RequestLimit);
     assert_eq!(bob.engine.load_rows::<PageRow>(rows(1)).await.end_reason, LoadEndReason::RequestLimit);
     let stored = bob.engine.cached_report(range()).await.expect("read");
-    assert_eq!(stored.interrupted_after, Some(1));
+    assert_eq!(stored.responses_before_interruption, Some(1));
     // The members learn the service's time from a header in whole seconds, so their clocks can differ by a second.
     sim.advance(TimeDelta::seconds(10));
     let loaded = ana.engine.load_all(pages(100)).await;
@@ -177,7 +177,7 @@ async fn an_interrupted_load_is_not_continued_after_another_member_has_loaded_ev
     for _ in 0..2 {
         bob.wait_for_event("both reports", |event| matches!(event, EngineEvent::ReportReceived(_)).then_some(())).await;
     }
-    assert_eq!(bob.engine.cached_report(range()).await.expect("read").interrupted_after, None);
+    assert_eq!(bob.engine.cached_report(range()).await.expect("read").responses_before_interruption, None);
     let shown = bob.engine.load_all(pages(100)).await;
     assert_eq!((shown.requests, &shown.end_reason), (0, &LoadEndReason::Complete));
     assert_eq!(shown.report.expect("a report").rows, loaded.report.expect("a report").rows);

@@ -6,7 +6,7 @@ use crate::support::slow::sample;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use docdeck::config::environment::Environment;
-use docdeck::config::{Flags, SetupState as Configured, file, resolve};
+use docdeck::config::{GlobalOptions, SetupState as Configured, file, resolve};
 use std::collections::HashSet;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
@@ -146,7 +146,7 @@ fn run(home: &Path, words: &[&str]) -> String {
 fn a_key_anywhere_in_a_configuration_is_never_printed() {
     let home = tempfile::tempdir().expect("a folder");
     let config = home.path().join("config.toml");
-    let flags = Flags { config: Some(config.clone()), ..Flags::default() };
+    let global_options = GlobalOptions { config: Some(config.clone()), ..GlobalOptions::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let runs: HashSet<u64> = sample((0..MUTATIONS).step_by(RUN_EVERY), 4).into_iter().collect();
     let mut refused = 0;
@@ -154,7 +154,7 @@ fn a_key_anywhere_in_a_configuration_is_never_printed() {
         let text = mutated(seed);
         write(&config, &text);
         let what = format!("mutation {seed}");
-        match resolve(&flags, &Environment::default()) {
+        match resolve(&global_options, &Environment::default()) {
             Err(error) => {
                 refused += 1;
                 assert_no_secret(&what, &format!("{error} {error:?}"));

@@ -4,7 +4,7 @@
 use crate::support::pty::{Pty, Setup as Run, environment, program};
 use docdeck::api::{Client, ClientOptions};
 use docdeck::config::environment::Environment;
-use docdeck::config::{Flags, SetupState, resolve};
+use docdeck::config::{GlobalOptions, SetupState, resolve};
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::setup::{ExistingSettings, KeySourceInput, NewProfile, WritePermission};
 use docdeck::model::text::CleanText;
@@ -333,9 +333,11 @@ fn all_formats(error: &dyn std::error::Error) -> String {
 fn debug_output_contains_no_key() {
     let key = || ApiKey::new(KEY).expect("a key");
     let home = Home::new("https://docs.example");
-    let flags = Flags { config: Some(home.folder.path().join("config.toml")), ..Flags::default() };
+    let global_options =
+        GlobalOptions { config: Some(home.folder.path().join("config.toml")), ..GlobalOptions::default() };
     let environment = Environment::from_lookup(|name| (name == "DOCDECK_API_KEY").then(|| KEY.to_owned()));
-    let settings = [Environment::default(), environment.clone()].map(|environment| resolve(&flags, &environment));
+    let settings =
+        [Environment::default(), environment.clone()].map(|environment| resolve(&global_options, &environment));
     assert!(settings.iter().all(|setup| matches!(setup, Ok(SetupState::Ready(_)))));
     let profile = NewProfile {
         name: "a".to_owned(),
@@ -376,7 +378,7 @@ fn debug_output_contains_no_key() {
 fn no_configuration_error_repeats_a_misplaced_key() {
     let home = Home::new("https://docs.example");
     let path = home.folder.path().join("config.toml");
-    let flags = Flags { config: Some(path.clone()), ..Flags::default() };
+    let global_options = GlobalOptions { config: Some(path.clone()), ..GlobalOptions::default() };
     let good = format!("[profiles.a]\nproject_id = \"p\"\napi_key = \"{KEY}\"\n");
     let mistakes = [
         format!("{good}api_key_file = \"k\"\n"),
@@ -395,11 +397,11 @@ fn no_configuration_error_repeats_a_misplaced_key() {
     ];
     for text in mistakes {
         std::fs::write(&path, &text).expect("written");
-        let error = resolve(&flags, &Environment::default()).expect_err(&text);
+        let error = resolve(&global_options, &Environment::default()).expect_err(&text);
         assert_no_secret(&text.replace(MARK, "…"), all_formats(&error).as_bytes());
     }
     std::fs::write(&path, &good).expect("written");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).expect("its mode");
-    let error = resolve(&flags, &Environment::default()).expect_err("others can read it");
+    let error = resolve(&global_options, &Environment::default()).expect_err("others can read it");
     assert_no_secret("a file for all", all_formats(&error).as_bytes());
 }

@@ -220,7 +220,7 @@ impl HostError {
     /// Returns the outcome of an action whose request failed in this way.
     pub fn outcome(&self) -> ActionOutcome {
         let why = CleanText::line(&self.to_string());
-        let unconfirmed = |why| ActionOutcome::Unconfirmed { why, is_state_read: false };
+        let unconfirmed = |reason| ActionOutcome::Unconfirmed { reason, is_state_read: false };
         match &self.kind {
             HostErrorKind::Failed { status: 409, .. } => ActionOutcome::HeadChanged,
             // 408 and 499: a proxy or the host gave up while the action was in progress. 303: the result is at another

@@ -7,7 +7,7 @@ use crate::model::Time;
 use crate::model::pull_request::{
     Checks, ChecksState, FailedCheck, PullRequest, PullRequestLink, PullRequestState, Review,
 };
-use crate::model::pull_request_details::{OtherChecks, PendingCheck};
+use crate::model::pull_request_details::{PassedAndPendingChecks, PendingCheck};
 use crate::model::text::CleanText;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -272,10 +272,10 @@ fn check_result(context: &Value) -> CheckConclusion {
 }
 
 /// Returns the checks of the head commit that have not failed. `None` if the token may not read them.
-pub(super) fn passed_and_pending_checks(node: &Value) -> Option<OtherChecks> {
+pub(super) fn passed_and_pending_checks(node: &Value) -> Option<PassedAndPendingChecks> {
     let commit = node.pointer("/commits/nodes/0/commit")?;
     let rollup = commit.get("statusCheckRollup").filter(|rollup| !rollup.is_null())?;
-    let mut checks = OtherChecks { head: json::line(commit, "oid"), ..OtherChecks::default() };
+    let mut checks = PassedAndPendingChecks { head: json::line(commit, "oid"), ..PassedAndPendingChecks::default() };
     for context in json::list(rollup, "/contexts/nodes") {
         let FailedCheck { name, url } = failed_check(context);
         match check_result(context) {

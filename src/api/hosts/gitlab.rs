@@ -7,7 +7,7 @@ use crate::model::Time;
 use crate::model::pull_request::{
     Checks, ChecksState, FailedCheck, PullRequest, PullRequestLink, PullRequestState, Review,
 };
-use crate::model::pull_request_details::{OtherChecks, PendingCheck};
+use crate::model::pull_request_details::{PassedAndPendingChecks, PendingCheck};
 use crate::model::text::CleanText;
 use reqwest::Url;
 use serde_json::Value;
@@ -81,9 +81,9 @@ fn parse_merge_request(node: &Value, now: Time) -> PullRequest {
 }
 
 /// Returns the pipeline of the head commit, unless it has failed.
-pub(super) fn passed_and_pending_checks(node: &Value) -> Option<OtherChecks> {
+pub(super) fn passed_and_pending_checks(node: &Value) -> Option<PassedAndPendingChecks> {
     let found = node.get("head_pipeline").filter(|pipeline| !pipeline.is_null())?;
-    let mut checks = OtherChecks { head: json::line(node, "sha"), ..OtherChecks::default() };
+    let mut checks = PassedAndPendingChecks { head: json::line(node, "sha"), ..PassedAndPendingChecks::default() };
     let name = CleanText::line(PIPELINE);
     match pipeline_checks(Some(found)).state {
         ChecksState::Passing => checks.passed.push(name),

@@ -169,7 +169,7 @@ async fn load<R: FieldedRow + DecodedRow>(
     let most = options.max_requests().min(left.max(1));
     out.note(&format!(
         "Loading {kind} of {}: 1 to {most} of {left} analytics requests left this hour.",
-        range.words(true)
+        range.format_dates(true)
     ));
     let plan = RowsPlan { range, max_requests: options.max_requests(), from_start: options.fresh };
     out.show_live(&format!("loading {kind}"));

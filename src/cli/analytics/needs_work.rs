@@ -79,7 +79,7 @@ pub(in crate::cli) async fn run(cx: &mut CommandContext<'_>, options: &Options) 
     // Mistakes in the options are reported before anything is requested.
     options.days.range(Utc::now().date_naive())?;
     options.selection.parse::<PageSignals>()?;
-    let weights = analytics_weights(cx.flags, cx.environment)?;
+    let weights = analytics_weights(cx.global_options, cx.environment)?;
     if !options.load {
         return cx
             .with_store(async |session, out| {
@@ -200,7 +200,7 @@ async fn load_reports(
         let left = session.store.budget(&session.scope, Quota::Views, now).await?.requests_left();
         out.note(&format!(
             "Loading the reports of {}: {requests} of {left} analytics requests left this hour.",
-            range.words(true)
+            range.format_dates(true)
         ));
     }
     out.show_live("loading reports");

@@ -32,7 +32,7 @@ pub(super) fn write<R: HasFields>(range: DateRange, rows: &[&R], fields: Vec<&'s
     let columns: Vec<TextColumn<'_, &R>> = fields.iter().enumerate().map(column).collect();
     let lines = table_lines(&columns, rows, out);
     if out.is_terminal() {
-        let range = out.paint(ColorRole::Title, &range.words(true));
+        let range = out.paint(ColorRole::Title, &range.format_dates(true));
         out.lines(&[format!("{range} UTC")]);
         if lines.is_empty() {
             out.lines(&["No rows."]);

@@ -13,7 +13,7 @@ use super::dashboard::{detect_terminal, local_offset, terminal_error};
 use super::error::CliError;
 use crate::api::{Client, ClientOptions};
 use crate::config::environment::Environment;
-use crate::config::{Flags, display_settings, read_explicit_config_file, themes};
+use crate::config::{GlobalOptions, display_settings, read_explicit_config_file, themes};
 use crate::engine::PollOptions;
 use crate::model::analytics::AnalyticsSettings;
 use crate::model::endpoint::{ApiKey, Scope};
@@ -21,9 +21,9 @@ use crate::model::text::CleanText;
 use crate::runtime::effects::EngineConfig;
 use crate::runtime::hosts::SimulatedHosts;
 use crate::runtime::profile_effects::ProfileEffects;
+use crate::runtime::profile_switcher::ProfileSwitcher;
 use crate::runtime::startup::Preload;
-use crate::runtime::switch::ProfileSwitcher;
-use crate::runtime::{self, DashboardConfig, Exit, Folders};
+use crate::runtime::{self, DashboardConfig, ExitReason, Folders};
 use crate::sim::{Sim, SimOptions};
 use crate::store::Store;
 use crate::tui::AppConfig;
@@ -66,18 +66,18 @@ async fn start_team(with_team: bool) -> Result<Option<DemoTeam>, CliError> {
 
 /// Runs the dashboard on the simulated service.
 pub(super) async fn run(
-    flags: &Flags,
+    global_options: &GlobalOptions,
     environment: Environment,
     options: SimOptions,
     shows_tour: bool,
     with_team: bool,
-) -> Result<Exit, CliError> {
-    let (file, path) = read_explicit_config_file(flags, &environment)?;
+) -> Result<ExitReason, CliError> {
+    let (file, path) = read_explicit_config_file(global_options, &environment)?;
     let custom = file.customization();
     let keymap = customization::keymap(&custom, &path)?;
     let commands = customization::parse_commands(&custom, &keymap, &path)?;
-    let kind = detect_terminal(&environment)?.with_titles(custom.notify.title);
-    let display_settings = display_settings(flags, &environment, &file.ui, &path);
+    let caps = detect_terminal(&environment)?.with_titles(custom.notify.title);
+    let display_settings = display_settings(global_options, &environment, &file.ui, &path);
     let palettes = display_settings.theme.read()?;
     let sim = Sim::start(options)
         .await
@@ -93,11 +93,11 @@ pub(super) async fn run(
     let history = DemoHistory { store: &store, scope: &scope, now };
     let rest = history.fill(sim.initial_jobs()).await.map_err(CliError::unusable)?;
     let folder = (!path.as_os_str().is_empty()).then(|| path.with_file_name("themes"));
-    let start = AppConfig {
+    let app_config = AppConfig {
         profile: CleanText::line("demo"),
         is_demo: true,
         reduced_motion: display_settings.has_reduced_motion,
-        mouse_enabled: display_settings.mouse,
+        mouse_enabled: display_settings.is_mouse_on,
         themes: themes::theme_names(folder.as_deref()),
         keymap,
         filters: customization::filters(&custom),
@@ -110,11 +110,11 @@ pub(super) async fn run(
         None => None,
     };
     // The store answers requests in order: it reads the first rows, then writes the older jobs, then reads all rows.
-    let preload = Preload::start(&store, &start).map_err(terminal_error)?;
+    let preload = Preload::start(&store, &app_config).map_err(terminal_error)?;
     history.add_rest(rest);
-    tokio::spawn(views::fill_cache(Arc::clone(&sim), store.clone(), start.scope.clone()));
+    tokio::spawn(views::fill_cache(Arc::clone(&sim), store.clone(), app_config.scope.clone()));
     let (poll, hosts) = (PollOptions::default(), SimulatedHosts::directory(&sim));
-    let connection = Some(EngineConfig {
+    let engine_config = Some(EngineConfig {
         client,
         poll,
         analytics: AnalyticsSettings::default(),
@@ -124,8 +124,8 @@ pub(super) async fn run(
         team: access,
     });
     let (notify, folders) = (custom.notify.method, Folders { themes: folder, ..Folders::default() });
-    let parts = DashboardConfig {
-        app: start,
+    let dashboard_config = DashboardConfig {
+        app: app_config,
         first_dialog: if shows_tour { Some(Box::new(Tour)) } else { None },
         display: display_settings,
         palettes,
@@ -133,12 +133,12 @@ pub(super) async fn run(
         clipboard: custom.clipboard,
         store,
         preload: Some(preload),
-        engine: connection,
+        engine: engine_config,
         environment,
-        caps: kind,
+        caps,
         folders,
         profiles: ProfileSwitcher::default(),
         profile_effects: ProfileEffects::default(),
     };
-    Ok(runtime::run_dashboard(parts).await.map_err(terminal_error)?.exit)
+    Ok(runtime::run_dashboard(dashboard_config).await.map_err(terminal_error)?.exit)
 }

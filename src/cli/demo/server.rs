@@ -53,7 +53,7 @@ impl DemoServer {
         let mut folder = tempfile::Builder::new();
         let folder = folder.prefix("docdeck-demo-").permissions(only_owner).tempdir().map_err(failed)?;
         let account = server_account()?;
-        account.own(folder.path()).map_err(failed)?;
+        account.set_owner(folder.path()).map_err(failed)?;
         let data = folder.path().join("data");
         let mut initdb = account.command(&programs.join("initdb"));
         initdb.args(["--username=docdeck", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--pgdata"]);
@@ -141,7 +141,7 @@ fn server_account() -> Result<ServerAccount, String> {
 }
 
 impl ServerAccount {
-    fn own(&self, folder: &Path) -> io::Result<()> {
+    fn set_owner(&self, folder: &Path) -> io::Result<()> {
         self.ids.map_or(Ok(()), |(user, group)| std::os::unix::fs::chown(folder, Some(user), Some(group)))
     }
 

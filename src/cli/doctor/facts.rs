@@ -11,7 +11,7 @@ use crate::config::hosts::HostSettings;
 use crate::config::key::{KeySource, resolve_key_source, resolve_path};
 use crate::config::sourced::Sourced;
 use crate::config::sources;
-use crate::config::{ChosenTheme, ConfigError, DisplaySettings, Flags, display_settings};
+use crate::config::{ChosenTheme, ConfigError, DisplaySettings, GlobalOptions, display_settings};
 use crate::engine::RunningInstances;
 use crate::model::Time;
 use crate::model::endpoint::{ApiKey, Scope};
@@ -33,13 +33,13 @@ const PROBE_JOB: &str = "docdeck-doctor-looks-for-no-job";
 
 /// The facts that the checks examine. A setting that can't be resolved is an error, `None` or the default.
 #[derive(Debug)]
-pub(super) struct Facts<'a> {
+pub(super) struct DoctorFacts<'a> {
     pub(super) environment: &'a Environment,
     /// Whether no request may be sent.
     pub(super) is_offline: bool,
     pub(super) config_path: Option<Sourced<PathBuf>>,
     /// Whether other users can read the configuration file. `None` if there is no file.
-    pub(super) config_access: Result<Option<bool>, ConfigError>,
+    pub(super) is_config_readable_by_others: Result<Option<bool>, ConfigError>,
     pub(super) config: ConfigFile,
     pub(super) profile_name: Result<Sourced<String>, ConfigError>,
     pub(super) base_url: Sourced<String>,
@@ -60,7 +60,7 @@ pub(super) struct Facts<'a> {
     pub(super) data_folder: Result<PathBuf, ConfigError>,
     /// The result of the repair, if one was requested.
     pub(super) repair: Option<Finding>,
-    pub(super) examined: Option<Result<Option<StoreExamination>, StoreError>>,
+    pub(super) store_examination: Option<Result<Option<StoreExamination>, StoreError>>,
     pub(super) running: RunningInstances,
     pub(super) response: Option<TimedResponse>,
     /// The code hosts of pull requests; `None` if requests to them are turned off.
@@ -78,30 +78,34 @@ pub(super) struct TimedResponse {
     pub(super) after: Time,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> DoctorFacts<'a> {
     /// Reads the settings. Reads the API key, so a configured key command is run.
-    pub(super) async fn read_settings(flags: &Flags, environment: &'a Environment, is_offline: bool) -> Self {
-        let path = sources::config_path(flags, environment);
+    pub(super) async fn read_settings(
+        global_options: &GlobalOptions,
+        environment: &'a Environment,
+        is_offline: bool,
+    ) -> Self {
+        let path = sources::config_path(global_options, environment);
         let loaded = path.clone().and_then(|path| read_config_file(&path.value));
-        let (config, config_access) = match loaded {
-            Ok(Some(LoadedFile { file, readable_by_others })) => (file, Ok(Some(readable_by_others))),
+        let (config, is_config_readable_by_others) = match loaded {
+            Ok(Some(LoadedFile { file, is_readable_by_others })) => (file, Ok(Some(is_readable_by_others))),
             Ok(None) => (ConfigFile::default(), Ok(None)),
             Err(error) => (ConfigFile::default(), Err(error)),
         };
         let config_path = path.ok();
         let at = config_path.as_ref().map(|path| path.value.clone()).unwrap_or_default();
         let nothing = ProfileConfig::default();
-        let (profile_name, profile) = match sources::resolve_profile(flags, environment, &at, &config) {
+        let (profile_name, profile) = match sources::resolve_profile(global_options, environment, &at, &config) {
             Ok((name, profile)) => (Ok(name), profile.unwrap_or(&nothing)),
             Err(error) => (Err(error), &nothing),
         };
-        let base_url = sources::resolve_base_url(flags, environment, profile);
-        let project = sources::resolve_project(flags, environment, profile);
+        let base_url = sources::resolve_base_url(global_options, environment, profile);
+        let project = sources::resolve_project(global_options, environment, profile);
         let project_mistake = project.as_ref().and_then(sources::project_mistake);
-        let scope = sources::resolve_scope(flags, environment, profile).filter(|_| project_mistake.is_none());
+        let scope = sources::resolve_scope(global_options, environment, profile).filter(|_| project_mistake.is_none());
         let name = profile_name.as_ref().map_or("", |name| &name.value);
-        let is_open = matches!(config_access, Ok(Some(true)));
-        let (key_source, key) = match resolve_key_source(environment, name, profile, &at, is_open) {
+        let is_readable_by_others = matches!(is_config_readable_by_others, Ok(Some(true)));
+        let (key_source, key) = match resolve_key_source(environment, name, profile, &at, is_readable_by_others) {
             Ok(Some(source)) => {
                 let key = source.read().await;
                 (Some(source), key.map(Some))
@@ -116,7 +120,7 @@ impl<'a> Facts<'a> {
         let known = scope.clone().zip(key.as_ref().ok().cloned().flatten());
         // Any project will do, because the route doesn't depend on it.
         let any = Scope { base_url: base_url.value.clone(), project: "x".to_owned(), organization: None };
-        let mut display = display_settings(flags, environment, &config.ui, &at);
+        let mut display = display_settings(global_options, environment, &config.ui, &at);
         let theme_error = display.theme.read().err();
         if theme_error.is_some() {
             display.theme = ChosenTheme::default();
@@ -127,7 +131,7 @@ impl<'a> Facts<'a> {
             base_url_mistake: sources::base_url_mistake(&base_url, profile, &at),
             organization: sources::resolve_organization(profile),
             config_path,
-            config_access,
+            is_config_readable_by_others,
             profile_name,
             base_url,
             project,
@@ -140,15 +144,15 @@ impl<'a> Facts<'a> {
             route: Route::for_scope(&any),
             display,
             theme_error,
-            data_folder: sources::resolve_data_folder(flags, environment).map(|folder| folder.value),
+            data_folder: sources::resolve_data_folder(global_options, environment).map(|folder| folder.value),
             config,
             repair: None,
-            examined: None,
+            store_examination: None,
             running: RunningInstances::default(),
             response: None,
             hosts: None,
             team: None,
-            replies: Err(NotQueried::Refused),
+            replies: Err(NotQueried::Failed),
         }
     }
 
@@ -164,7 +168,7 @@ impl<'a> Facts<'a> {
 
     /// Returns the content of the store. Returns `None` if there is no store that can be queried.
     pub(super) fn content(&self) -> Option<&StoreContent> {
-        self.examined.as_ref()?.as_ref().ok()?.as_ref()?.content.as_ref()
+        self.store_examination.as_ref()?.as_ref().ok()?.as_ref()?.content.as_ref()
     }
 
     /// Returns the response of the service. Returns `None` if no request was sent or the service was not reached.
@@ -180,7 +184,7 @@ impl<'a> Facts<'a> {
             (examined, RunningInstances::find(&folder, scope.as_ref()))
         };
         if let Ok((examined, running)) = tokio::task::spawn_blocking(read).await {
-            (self.examined, self.running) = (Some(examined), running);
+            (self.store_examination, self.running) = (Some(examined), running);
         }
     }
 
@@ -214,7 +218,7 @@ impl<'a> Facts<'a> {
         // first.
         let _signals = SignalStream::listen();
         let replies = tokio::task::spawn_blocking(move || probe::query_terminal(caps)).await;
-        self.replies = replies.unwrap_or(Err(NotQueried::Refused));
+        self.replies = replies.unwrap_or(Err(NotQueried::Failed));
     }
 
     /// Returns the data that must not appear in the report.

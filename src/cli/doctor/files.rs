@@ -1,7 +1,7 @@
 //! Checks disk space, the store, other instances and the number of requests. Creates no file and no folder; changes the
 //! store only to repair it.
 
-use super::facts::Facts;
+use super::facts::DoctorFacts;
 use super::permissions::{chmod, is_path_writable, mode_text};
 use super::report::{CheckResult, error, ok, problem, skipped, warning};
 use crate::cli::data_folder::{StoreUnavailable, repair_message, shell_quoted, store_failure, unwritable_reason};
@@ -19,7 +19,7 @@ const LOW_FREE_BYTES: u64 = 32 << 20;
 
 /// Checks the free space of the data folder's disk.
 #[cfg(unix)]
-pub(super) fn disk(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn disk(facts: &DoctorFacts<'_>) -> CheckResult {
     let at = facts.folder()?.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new("."));
     let found = rustix::fs::statvfs(at).ok()?;
     let free = found.f_bavail.saturating_mul(found.f_frsize);
@@ -31,18 +31,18 @@ pub(super) fn disk(facts: &Facts<'_>) -> CheckResult {
 }
 
 #[cfg(not(unix))]
-pub(super) fn disk(_: &Facts<'_>) -> CheckResult {
+pub(super) fn disk(_: &DoctorFacts<'_>) -> CheckResult {
     None
 }
 
-pub(super) fn log(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn log(facts: &DoctorFacts<'_>) -> CheckResult {
     let path = facts.folder()?.join(logfile::NAME);
     let bytes = std::fs::metadata(&path).ok()?.len();
     ok(format!("{}, {}", path.display(), format_size(bytes)))
 }
 
 /// Repairs the store if it is damaged, as the next start of docdeck would.
-pub(super) async fn repair(facts: &Facts<'_>) -> CheckResult {
+pub(super) async fn repair(facts: &DoctorFacts<'_>) -> CheckResult {
     let (folder, scope) = (facts.folder()?, facts.scope.as_ref());
     if !Store::exists(folder) {
         return skipped("no database to repair");
@@ -60,10 +60,10 @@ pub(super) async fn repair(facts: &Facts<'_>) -> CheckResult {
     }
 }
 
-pub(super) fn database(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn database(facts: &DoctorFacts<'_>) -> CheckResult {
     let folder = facts.folder()?;
     let path = folder.join(DATABASE_FILE);
-    let StoreExamination { bytes, schema, supported_schema, faults, .. } = match facts.examined.as_ref()? {
+    let StoreExamination { bytes, schema, supported_schema, faults, .. } = match facts.store_examination.as_ref()? {
         _ if !path.exists() && StoreUnavailable::check(folder).is_some() => {
             return skipped("none, and none can be created there");
         }
@@ -103,8 +103,8 @@ fn damaged(why: &str) -> CheckResult {
 }
 
 /// Counts the jobs, prompts and drafts in an intact store.
-pub(super) fn jobs(facts: &Facts<'_>) -> CheckResult {
-    let examined = facts.examined.as_ref()?.as_ref().ok()?.as_ref()?;
+pub(super) fn jobs(facts: &DoctorFacts<'_>) -> CheckResult {
+    let examined = facts.store_examination.as_ref()?.as_ref().ok()?.as_ref()?;
     let content = examined.content.as_ref().filter(|_| examined.faults.is_empty())?;
     let StoreContent { jobs, jobs_in_project, undelivered, queued, paused, drafts, .. } = content;
     let (queued, drafts) = (plural(*queued, "prompt"), plural(*drafts, "draft"));
@@ -121,7 +121,7 @@ pub(super) fn jobs(facts: &Facts<'_>) -> CheckResult {
 }
 
 /// Reports damaged databases that were moved aside.
-pub(super) fn old_databases(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn old_databases(facts: &DoctorFacts<'_>) -> CheckResult {
     let names =
         std::fs::read_dir(facts.folder()?).ok()?.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let count = names.filter(|name| name.starts_with("docdeck-corrupt-") && name.ends_with(".db")).count();
@@ -133,7 +133,7 @@ pub(super) fn old_databases(facts: &Facts<'_>) -> CheckResult {
     warning(message, "delete it if nothing is missing")
 }
 
-pub(super) fn running(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn running(facts: &DoctorFacts<'_>) -> CheckResult {
     facts.folder()?;
     let RunningInstances { instances, has_poller, has_dispatcher } = &facts.running;
     let processes: Vec<&str> = instances.iter().map(|name| name.split('-').next().unwrap_or(name)).collect();
@@ -150,7 +150,7 @@ pub(super) fn running(facts: &Facts<'_>) -> CheckResult {
 }
 
 /// Reports the requests that this computer has sent in the last hour.
-pub(super) fn requests(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn requests(facts: &DoctorFacts<'_>) -> CheckResult {
     let budgets = facts.content().map(|content| &content.budgets).filter(|budgets| !budgets.is_empty())?;
     let sentences = budgets.iter().map(|(limited, budget)| {
         let until = budget.wait().map(|wait| format!(" (limit reached until {})", wait.until.format("%H:%M UTC")));

@@ -1,6 +1,6 @@
 //! Checks the code hosts of pull requests: where the token for each host comes from, and what it can read.
 
-use super::facts::Facts;
+use super::facts::DoctorFacts;
 use super::report::{CheckResult, error, ok, problem, skipped, skipped_with_remedy, warning};
 use crate::api::hosts::{HostClient, HostError, HostErrorKind};
 use crate::config::hosts::{HostSettings, env_variable};
@@ -26,13 +26,13 @@ enum TokenFacts {
     Missing(Vec<String>),
     /// The configured source or address can't be used, for the reason in this sentence.
     Unusable(String),
-    /// The token comes from `source`. `readable` is `None` if the token was not tested.
-    Found { source: String, readable: Option<Result<Readable, HostError>> },
+    /// The token comes from `source`. `access` is `None` if the token was not tested.
+    Found { source: String, access: Option<Result<TokenAccess, HostError>> },
 }
 
 /// What a token can read.
 #[derive(Debug, Clone, Copy)]
-enum Readable {
+enum TokenAccess {
     PullRequestAndChecks,
     PullRequestOnly,
     /// The host accepts the token. No pull request of the host is known, so nothing else was requested.
@@ -41,7 +41,11 @@ enum Readable {
 
 /// Examines all hosts. Reads their tokens, so it may run programs. Unless offline, sends each host one request, and for
 /// a pull request on GitHub a second one for the checks.
-pub(super) async fn examine(settings: HostSettings, facts: &Facts<'_>, links: &[PullRequestLink]) -> Vec<HostFacts> {
+pub(super) async fn examine(
+    settings: HostSettings,
+    facts: &DoctorFacts<'_>,
+    links: &[PullRequestLink],
+) -> Vec<HostFacts> {
     let linked = links.iter().map(|link| ((link.host.clone(), link.kind), Some(link)));
     let configured = settings.configured_hosts().map(|(host, kind)| ((host.to_owned(), kind), None));
     let all: BTreeMap<(String, HostKind), Option<&PullRequestLink>> = configured.chain(linked).collect();
@@ -73,15 +77,15 @@ async fn examine_token(
     };
     let source = source.to_string();
     match hosts.client(&address, token) {
-        Ok(_) if is_offline => TokenFacts::Found { source, readable: None },
-        Ok(client) => TokenFacts::Found { source, readable: Some(test_token(&client, link).await) },
+        Ok(_) if is_offline => TokenFacts::Found { source, access: None },
+        Ok(client) => TokenFacts::Found { source, access: Some(test_token(&client, link).await) },
         Err(error) => TokenFacts::Unusable(error.to_string()),
     }
 }
 
 /// Finds out what the client's token can read.
-async fn test_token(client: &HostClient, link: Option<&PullRequestLink>) -> Result<Readable, HostError> {
-    let Some(link) = link else { return client.check_token().await.result.map(|()| Readable::Unknown) };
+async fn test_token(client: &HostClient, link: Option<&PullRequestLink>) -> Result<TokenAccess, HostError> {
+    let Some(link) = link else { return client.check_token().await.result.map(|()| TokenAccess::Unknown) };
     let link = std::slice::from_ref(link);
     let mut checks = ChecksState::Unavailable;
     for (_, state) in client.pull_requests(link, Utc::now()).await.result? {
@@ -92,11 +96,15 @@ async fn test_token(client: &HostClient, link: Option<&PullRequestLink>) -> Resu
             checks = reported.map_or(ChecksState::Unavailable, |reported| reported.checks.state);
         }
     }
-    Ok(if checks == ChecksState::Unavailable { Readable::PullRequestOnly } else { Readable::PullRequestAndChecks })
+    Ok(if checks == ChecksState::Unavailable {
+        TokenAccess::PullRequestOnly
+    } else {
+        TokenAccess::PullRequestAndChecks
+    })
 }
 
 /// Returns the findings about all hosts, each with the name of the check.
-pub(super) fn findings(facts: &Facts<'_>) -> Vec<(&'static str, CheckResult)> {
+pub(super) fn findings(facts: &DoctorFacts<'_>) -> Vec<(&'static str, CheckResult)> {
     match &facts.hosts {
         None => vec![("pull requests", skipped("turned off: enabled = false in [pull_requests]"))],
         Some(hosts) => hosts.iter().map(|host| (host.kind.name(), finding(host))).collect(),
@@ -104,7 +112,7 @@ pub(super) fn findings(facts: &Facts<'_>) -> Vec<(&'static str, CheckResult)> {
 }
 
 fn finding(HostFacts { host, kind, token }: &HostFacts) -> CheckResult {
-    let (source, readable) = match token {
+    let (source, access) = match token {
         TokenFacts::OtherKind => {
             let message = format!("{host}: jobs link to {} there, but config.toml sets a different kind", kind.name());
             return warning(message, format!("correct kind in [hosts.\"{host}\"]"));
@@ -121,20 +129,20 @@ fn finding(HostFacts { host, kind, token }: &HostFacts) -> CheckResult {
             );
         }
         TokenFacts::Unusable(why) => return error(format!("{host}: {why}")),
-        TokenFacts::Found { source, readable } => (source, readable),
+        TokenFacts::Found { source, access } => (source, access),
     };
     let from = format!("{host}: token from {source}");
-    match readable {
+    match access {
         None => skipped(format!("{from}; not tested because of --offline")),
-        Some(Ok(Readable::PullRequestAndChecks)) => ok(format!("{from}; it reads pull requests and their checks")),
-        Some(Ok(Readable::PullRequestOnly)) => {
+        Some(Ok(TokenAccess::PullRequestAndChecks)) => ok(format!("{from}; it reads pull requests and their checks")),
+        Some(Ok(TokenAccess::PullRequestOnly)) => {
             let remedy = match kind {
                 HostKind::GitHub => "a fine-grained token needs the permissions Checks: read and Commit statuses: read",
                 HostKind::GitLab => "the token needs the scope read_api",
             };
             warning(format!("{from}; it reads pull requests, but not their checks"), remedy)
         }
-        Some(Ok(Readable::Unknown)) => ok(format!("{from}; the host accepts it (no job has a pull request there)")),
+        Some(Ok(TokenAccess::Unknown)) => ok(format!("{from}; the host accepts it (no job has a pull request there)")),
         Some(Err(HostError { kind: failure, .. })) => {
             let message = format!("{from}; {failure}");
             match failure {

@@ -19,8 +19,8 @@ use super::error::CliError;
 use super::exit_code::Code;
 use super::session::CommandContext;
 use clap::Args;
-use facts::Facts;
-use report::{CheckResult, CheckState, DoctorReport};
+use facts::DoctorFacts;
+use report::{CheckResult, DoctorReport, FindingState};
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -41,7 +41,7 @@ pub(super) const OUTPUT_HELP: &str = "With --json: {\"version\", \"platform\", \
 Exit codes: 0 no problem; 1 a problem; 2 usage.";
 
 /// A check: its section in the report, its name and its function.
-type Check = (&'static str, &'static str, fn(&Facts<'_>) -> CheckResult);
+type Check = (&'static str, &'static str, fn(&DoctorFacts<'_>) -> CheckResult);
 
 const CHECKS: &[Check] = &[
     ("Configuration", "file", settings::file),
@@ -87,9 +87,9 @@ const TERMINAL_CHECKS: &[Check] = &[
 
 /// Runs `docdeck doctor`.
 pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
-    let CommandContext { flags, environment, out, .. } = cx;
-    let mut facts = Facts::read_settings(flags, environment, options.offline).await;
-    out.configure(&facts.display, environment, flags);
+    let CommandContext { global_options, environment, out, .. } = cx;
+    let mut facts = DoctorFacts::read_settings(global_options, environment, options.offline).await;
+    out.configure(&facts.display, environment, global_options);
     if options.repair {
         facts.repair = files::repair(&facts).await;
     }
@@ -110,5 +110,5 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
         let lines = report.lines(out, out.width());
         out.lines(&lines);
     }
-    Ok(if report.count(CheckState::Problem) == 0 { Code::Done } else { Code::Failed })
+    Ok(if report.count(FindingState::Problem) == 0 { Code::Done } else { Code::Failed })
 }

@@ -1,7 +1,7 @@
 //! Checks the permissions of docdeck's folders. The data folder should be 0700, which also protects the files in it.
 
 use super::super::data_folder::{StoreUnavailable, shell_quoted, unwritable_reason};
-use super::facts::Facts;
+use super::facts::DoctorFacts;
 use super::report::{CheckResult, error, ok, problem, warning};
 use std::path::Path;
 
@@ -11,7 +11,7 @@ const OTHER_USERS_ACCESS: u32 = 0o077;
 const OTHER_USERS_WRITE: u32 = 0o022;
 
 /// Checks the configuration folder, which other users may read but not change.
-pub(super) fn config_folder(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn config_folder(facts: &DoctorFacts<'_>) -> CheckResult {
     facts.folder()?;
     let folder = facts.config_file().parent().filter(|folder| folder.is_dir())?;
     let shown = format!("{}{}", folder.display(), mode_text(folder));
@@ -23,7 +23,7 @@ pub(super) fn config_folder(facts: &Facts<'_>) -> CheckResult {
 }
 
 /// Checks the folder of the store and the log.
-pub(super) fn data_folder(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn data_folder(facts: &DoctorFacts<'_>) -> CheckResult {
     let folder = match &facts.data_folder {
         Ok(folder) => folder,
         Err(mistake) => return error(mistake),

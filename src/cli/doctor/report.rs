@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 /// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CheckState {
+pub(super) enum FindingState {
     Ok,
     /// The checked thing works, but may cause trouble.
     Warning,
@@ -26,7 +26,7 @@ pub(super) enum CheckState {
     Skipped,
 }
 
-impl CheckState {
+impl FindingState {
     /// Returns the word for the state, and its colour.
     fn label(self) -> (&'static str, ColorRole) {
         match self {
@@ -41,7 +41,7 @@ impl CheckState {
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Finding {
-    pub(super) state: CheckState,
+    pub(super) state: FindingState,
     message: String,
     /// What the user can do about it.
     remedy: Option<String>,
@@ -51,29 +51,29 @@ pub(super) struct Finding {
 pub(super) type CheckResult = Option<Finding>;
 
 pub(super) fn ok(message: impl Display) -> CheckResult {
-    Some(Finding { state: CheckState::Ok, message: message.to_string(), remedy: None })
+    Some(Finding { state: FindingState::Ok, message: message.to_string(), remedy: None })
 }
 
 pub(super) fn skipped(why: impl Display) -> CheckResult {
-    Some(Finding { state: CheckState::Skipped, message: why.to_string(), remedy: None })
+    Some(Finding { state: FindingState::Skipped, message: why.to_string(), remedy: None })
 }
 
 /// Returns the result of a check that was not run, with a remedy that lets it run.
 pub(super) fn skipped_with_remedy(message: impl Display, remedy: impl Display) -> CheckResult {
-    Some(Finding { state: CheckState::Skipped, message: message.to_string(), remedy: Some(remedy.to_string()) })
+    Some(Finding { state: FindingState::Skipped, message: message.to_string(), remedy: Some(remedy.to_string()) })
 }
 
 pub(super) fn warning(message: impl Display, remedy: impl Display) -> CheckResult {
-    Some(Finding { state: CheckState::Warning, message: message.to_string(), remedy: Some(remedy.to_string()) })
+    Some(Finding { state: FindingState::Warning, message: message.to_string(), remedy: Some(remedy.to_string()) })
 }
 
 pub(super) fn problem(message: impl Display, remedy: impl Display) -> CheckResult {
-    Some(Finding { state: CheckState::Problem, message: message.to_string(), remedy: Some(remedy.to_string()) })
+    Some(Finding { state: FindingState::Problem, message: message.to_string(), remedy: Some(remedy.to_string()) })
 }
 
 /// Returns a problem whose message already contains the remedy.
 pub(super) fn error(error: impl Display) -> CheckResult {
-    Some(Finding { state: CheckState::Problem, message: error.to_string(), remedy: None })
+    Some(Finding { state: FindingState::Problem, message: error.to_string(), remedy: None })
 }
 
 /// Data that must not appear in the report.
@@ -132,7 +132,7 @@ pub(super) struct DoctorReport {
 
 impl DoctorReport {
     /// Returns the number of findings in this state.
-    pub(super) fn count(&self, state: CheckState) -> usize {
+    pub(super) fn count(&self, state: FindingState) -> usize {
         self.findings.iter().filter(|(.., found)| found.state == state).count()
     }
 
@@ -155,9 +155,9 @@ impl DoctorReport {
             "version": env!("CARGO_PKG_VERSION"),
             "platform": format!("{OS} {ARCH}"),
             "at": rfc3339_seconds(Utc::now()),
-            "ok": self.count(CheckState::Problem) == 0,
-            "problems": self.count(CheckState::Problem),
-            "warnings": self.count(CheckState::Warning),
+            "ok": self.count(FindingState::Problem) == 0,
+            "problems": self.count(FindingState::Problem),
+            "warnings": self.count(FindingState::Warning),
             "checks": checks.collect::<Vec<Value>>(),
         })
     }
@@ -178,18 +178,18 @@ impl DoctorReport {
             let mut rest = wrap_message(&self.clean(message), width).into_iter();
             lines.push(format!("{label} {}", rest.next().unwrap_or_default()).trim_end().to_owned());
             let remedy = remedy.iter().flat_map(|remedy| wrap_message(&format!("> {}", self.clean(remedy)), width));
-            lines.extend(rest.chain(remedy).map(|line| format!("{:MARGIN$}{line}", "")));
+            lines.extend(rest.chain(remedy).map(|line| format!("{:MESSAGE_INDENT$}{line}", "")));
         }
         lines.extend([String::new(), self.summary()]);
         lines
     }
 
     fn summary(&self) -> String {
-        let problems = match self.count(CheckState::Problem) {
+        let problems = match self.count(FindingState::Problem) {
             0 => "No problems".to_owned(),
             n => plural(n, "problem"),
         };
-        match self.count(CheckState::Warning) {
+        match self.count(FindingState::Warning) {
             0 => format!("{problems}."),
             n => format!("{problems}, {}.", plural(n, "warning")),
         }
@@ -197,11 +197,11 @@ impl DoctorReport {
 }
 
 /// The indent of the continuation lines of a wrapped message: 2 spaces, state (7), 2 spaces, name (13), 1 space.
-const MARGIN: usize = 25;
+const MESSAGE_INDENT: usize = 25;
 
 /// Wraps the text to `width` columns minus the margin. Returns one line if `width` is `None`.
 fn wrap_message(text: &str, width: Option<usize>) -> Vec<String> {
-    let columns = width.map_or(usize::MAX, |width| width.saturating_sub(MARGIN).max(24));
+    let columns = width.map_or(usize::MAX, |width| width.saturating_sub(MESSAGE_INDENT).max(24));
     wrap(text, columns, usize::MAX - 1).0
 }
 

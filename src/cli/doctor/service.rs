@@ -1,6 +1,6 @@
 //! Checks the route to the service, then the connection, the API key and the clock with the response to one request.
 
-use super::facts::{Facts, TimedResponse};
+use super::facts::{DoctorFacts, TimedResponse};
 use super::report::{CheckResult, error, ok, problem, skipped, warning};
 use crate::api::{ApiError, ExtraRoots, Proxy, count_system_roots};
 use crate::engine::check::missing_project_failure;
@@ -12,7 +12,7 @@ const CLOCK_WARNING_OFFSET: TimeDelta = TimeDelta::seconds(30);
 /// expired.
 const CLOCK_PROBLEM_OFFSET: TimeDelta = TimeDelta::hours(12);
 
-pub(super) fn proxy(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn proxy(facts: &DoctorFacts<'_>) -> CheckResult {
     // The check of the settings has already reported the reason.
     let Ok(route) = &facts.route else { return skipped("the base URL can't be used") };
     let proxy = match &route.proxy {
@@ -31,7 +31,7 @@ pub(super) fn proxy(facts: &Facts<'_>) -> CheckResult {
     warning(message, "write it like http://proxy.example:3128, or unset it")
 }
 
-pub(super) fn certificates(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn certificates(facts: &DoctorFacts<'_>) -> CheckResult {
     if !facts.route.as_ref().ok()?.encrypted {
         return ok("not needed: no TLS to this computer");
     }
@@ -51,7 +51,7 @@ pub(super) fn certificates(facts: &Facts<'_>) -> CheckResult {
 }
 
 /// Reports whether the service has responded, or why no request was sent.
-pub(super) fn connection(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn connection(facts: &DoctorFacts<'_>) -> CheckResult {
     let response = match &facts.response {
         Some(TimedResponse { response, .. }) => response,
         None if facts.is_offline => return skipped("no request because of --offline"),
@@ -66,7 +66,7 @@ pub(super) fn connection(facts: &Facts<'_>) -> CheckResult {
 }
 
 /// Reports whether the service accepts the key and finds the project.
-pub(super) fn access(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn access(facts: &DoctorFacts<'_>) -> CheckResult {
     let write = "write access is not tested";
     let is_tracked = facts.content().is_some_and(|content| content.example_job.is_some());
     match &facts.service_response()?.response.result {
@@ -86,18 +86,18 @@ pub(super) fn access(facts: &Facts<'_>) -> CheckResult {
     }
 }
 
-pub(super) fn clock(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn clock(facts: &DoctorFacts<'_>) -> CheckResult {
     let TimedResponse { response, before, after } = facts.service_response()?;
     let Some(date) = response.date else { return skipped("the service sent no time") };
     // The service set `date`, in whole seconds, at some time between `before` and `after`.
     let is_behind = date > *after;
-    let off = if is_behind { date - after } else { *before - (date + TimeDelta::seconds(1)) };
-    let seconds = off.num_seconds();
+    let offset = if is_behind { date - after } else { *before - (date + TimeDelta::seconds(1)) };
+    let seconds = offset.num_seconds();
     let message = format!("{seconds} s {} the service's", if is_behind { "behind" } else { "ahead of" });
     let remedy = "set this computer's clock (timedatectl set-ntp true); until then docdeck uses the service's time";
-    match off {
-        _ if off >= CLOCK_PROBLEM_OFFSET => problem(message, remedy),
-        _ if off >= CLOCK_WARNING_OFFSET => warning(message, remedy),
+    match offset {
+        _ if offset >= CLOCK_PROBLEM_OFFSET => problem(message, remedy),
+        _ if offset >= CLOCK_WARNING_OFFSET => warning(message, remedy),
         _ if seconds <= 0 => ok("same as the service's"),
         _ => ok(message),
     }

@@ -1,6 +1,6 @@
 //! Checks the configuration by the rules of [`crate::config`] and reports where each value comes from.
 
-use super::facts::Facts;
+use super::facts::DoctorFacts;
 use super::permissions::{chmod, mode_text};
 use super::report::{CheckResult, error, mask_id, ok, problem, warning};
 use crate::cli::customization;
@@ -13,9 +13,9 @@ use crate::tui::format::plural;
 const INIT_HINT: &str = "run `docdeck init`";
 
 /// Checks that the configuration file is valid, and whether other users can read or change it.
-pub(super) fn file(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn file(facts: &DoctorFacts<'_>) -> CheckResult {
     let (path, from) = (facts.config_file(), facts.config_path.as_ref().map(|path| path.from));
-    let (shown, from) = match (&facts.config_access, from) {
+    let (shown, from) = match (&facts.is_config_readable_by_others, from) {
         (Err(mistake), None) => return error(mistake),
         (Err(mistake), Some(_)) => {
             return problem(mistake, "until then the file is ignored; the other checks ignore it too");
@@ -25,7 +25,7 @@ pub(super) fn file(facts: &Facts<'_>) -> CheckResult {
         (Ok(Some(_)), from) => (path.display(), from.unwrap_or(SettingSource::Default)),
     };
     let shown = format!("{shown} ({from}){}", mode_text(path));
-    if facts.config_access == Ok(Some(false)) {
+    if facts.is_config_readable_by_others == Ok(Some(false)) {
         return ok(shown);
     }
     let with_key = facts.config.profiles.iter().filter(|(_, profile)| profile.api_key.is_some());
@@ -40,7 +40,7 @@ pub(super) fn file(facts: &Facts<'_>) -> CheckResult {
     problem(message, remedy)
 }
 
-pub(super) fn profile(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn profile(facts: &DoctorFacts<'_>) -> CheckResult {
     let name = match &facts.profile_name {
         Ok(name) => name,
         Err(mistake) => return error(mistake),
@@ -57,7 +57,7 @@ pub(super) fn profile(facts: &Facts<'_>) -> CheckResult {
 }
 
 /// Prints the base URL only if it is a valid address, because a key may have been pasted into the wrong field.
-pub(super) fn base_url(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn base_url(facts: &DoctorFacts<'_>) -> CheckResult {
     let from = facts.base_url.from;
     match (&facts.base_url_mistake, &facts.route) {
         (Some(mistake), _) => error(mistake),
@@ -66,7 +66,7 @@ pub(super) fn base_url(facts: &Facts<'_>) -> CheckResult {
     }
 }
 
-pub(super) fn project(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn project(facts: &DoctorFacts<'_>) -> CheckResult {
     // If the base URL is valid, only the project id can be the reason why no client can be created.
     if let (Some(Err(failure)), Ok(_)) = (&facts.client, &facts.route) {
         return error(&failure.message);
@@ -78,7 +78,7 @@ pub(super) fn project(facts: &Facts<'_>) -> CheckResult {
     }
 }
 
-pub(super) fn key(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn key(facts: &DoctorFacts<'_>) -> CheckResult {
     let source = match (&facts.key, &facts.key_source) {
         (Err(mistake), _) => return error(mistake),
         (Ok(Some(_)), Some(source)) => source,
@@ -96,14 +96,14 @@ pub(super) fn key(facts: &Facts<'_>) -> CheckResult {
     ok(format!("from {from}"))
 }
 
-pub(super) fn ca_file(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn ca_file(facts: &DoctorFacts<'_>) -> CheckResult {
     match facts.ca_file.as_ref()? {
         (path, Ok(roots)) => ok(format!("{}, certificates: {}", path.display(), roots.count())),
         (_, Err(mistake)) => error(mistake),
     }
 }
 
-pub(super) fn theme(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn theme(facts: &DoctorFacts<'_>) -> CheckResult {
     match (&facts.theme_error, &facts.config.ui.theme) {
         (Some(mistake), _) => error(mistake),
         (None, Some(theme)) => ok(format!("{theme} ({})", SettingSource::File)),
@@ -111,7 +111,7 @@ pub(super) fn theme(facts: &Facts<'_>) -> CheckResult {
     }
 }
 
-pub(super) fn customization(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn customization(facts: &DoctorFacts<'_>) -> CheckResult {
     let (custom, path) = (facts.config.customization(), facts.config_file());
     let commands =
         customization::keymap(&custom, path).and_then(|keymap| customization::parse_commands(&custom, &keymap, path));

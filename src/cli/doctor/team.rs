@@ -1,6 +1,6 @@
 //! Checks the connection to the team's database, if a team is configured.
 
-use super::facts::Facts;
+use super::facts::DoctorFacts;
 use super::report::{CheckResult, error, ok, skipped};
 use crate::config::TeamSettings;
 use crate::model::text::CleanText;
@@ -19,8 +19,8 @@ pub(super) struct TeamFacts {
 }
 
 /// Connects to the team's database, unless offline. The error is a sentence. Returns `None` if no team is configured.
-pub(super) async fn examine(facts: &Facts<'_>) -> Option<Result<TeamFacts, String>> {
-    let settings = match TeamSettings::of_file(&facts.config, facts.config_file(), facts.environment) {
+pub(super) async fn examine(facts: &DoctorFacts<'_>) -> Option<Result<TeamFacts, String>> {
+    let settings = match TeamSettings::from_file(&facts.config, facts.config_file(), facts.environment) {
         Ok(settings) => settings?,
         Err(error) => return Some(Err(error.to_string())),
     };
@@ -42,7 +42,7 @@ pub(super) async fn examine(facts: &Facts<'_>) -> Option<Result<TeamFacts, Strin
     Some(Ok(TeamFacts { host: address.host(), uses_tls: address.uses_tls(), connected }))
 }
 
-pub(super) fn database(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn database(facts: &DoctorFacts<'_>) -> CheckResult {
     let TeamFacts { host, uses_tls, connected } = match facts.team.as_ref()? {
         Ok(team) => team,
         Err(sentence) => return error(sentence),

@@ -1,6 +1,6 @@
 //! Checks what the terminal can do, from the environment and from its replies to queries.
 
-use super::facts::Facts;
+use super::facts::DoctorFacts;
 use super::report::{CheckResult, ok, skipped, warning};
 use crate::model::colors::{Background, Rgb};
 use crate::runtime::opener::{OpenMethod, open_method};
@@ -11,7 +11,7 @@ use crate::terminal::probe::{self, NotQueried};
 use std::io::IsTerminal as _;
 
 /// Reports the terminal, the multiplexer and whether docdeck runs over SSH.
-pub(super) fn term(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn term(facts: &DoctorFacts<'_>) -> CheckResult {
     let environment = facts.environment;
     let term = environment.term.as_deref().unwrap_or_default();
     if let Err(remedy) = terminal_caps(environment) {
@@ -29,24 +29,24 @@ pub(super) fn term(facts: &Facts<'_>) -> CheckResult {
     ok(format!("{term}{program}{multiplexer}{}", if environment.is_ssh { ", over SSH" } else { "" }))
 }
 
-pub(super) fn size(_: &Facts<'_>) -> CheckResult {
+pub(super) fn size(_: &DoctorFacts<'_>) -> CheckResult {
     let (columns, rows) = crossterm::terminal::size().ok().filter(|_| std::io::stdout().is_terminal())?;
     ok(format!("{columns} columns, {rows} rows"))
 }
 
-pub(super) fn colors(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn colors(facts: &DoctorFacts<'_>) -> CheckResult {
     let colors = color_support(facts.display.color, facts.environment);
     ok(format!("{} ({})", colors.count, colors.reason))
 }
 
-pub(super) fn characters(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn characters(facts: &DoctorFacts<'_>) -> CheckResult {
     let locale = if facts.environment.is_ascii_locale { "not UTF-8 (LC_ALL, LC_CTYPE, LANG)" } else { "UTF-8" };
     let drawn = if facts.display.ascii { "ASCII" } else { "Unicode" };
     ok(format!("locale: {locale}; drawn in {drawn}"))
 }
 
 /// Reports the two ways to copy text: through the terminal, and to a program.
-pub(super) fn clipboard(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn clipboard(facts: &DoctorFacts<'_>) -> CheckResult {
     let by_terminal = terminal_caps(facts.environment).is_ok_and(|caps| caps.is_modern);
     let through = match runtime::multiplexer(facts.environment) {
         _ if !by_terminal => "not supported by this terminal",
@@ -64,16 +64,17 @@ pub(super) fn clipboard(facts: &Facts<'_>) -> CheckResult {
     }
 }
 
-pub(super) fn mouse(facts: &Facts<'_>) -> CheckResult {
-    ok(if facts.display.mouse {
+pub(super) fn mouse(facts: &DoctorFacts<'_>) -> CheckResult {
+    ok(if facts.display.is_mouse_on {
         "on (SGR 1006); hold Shift to select text in most terminals, or press M to turn it off"
     } else {
         "off (mouse under [ui]); press M to turn it on"
     })
 }
 
-pub(super) fn links(facts: &Facts<'_>) -> CheckResult {
-    let is_clickable = facts.display.links && terminal_caps(facts.environment).is_ok_and(|caps| caps.supports_links);
+pub(super) fn links(facts: &DoctorFacts<'_>) -> CheckResult {
+    let is_clickable =
+        facts.display.shows_links && terminal_caps(facts.environment).is_ok_and(|caps| caps.supports_links);
     let look = if is_clickable { "clickable (OSC 8)" } else { "plain text" };
     let words = match open_method("https://example.com", facts.environment) {
         Ok(OpenMethod::Run(words)) => words,
@@ -82,18 +83,18 @@ pub(super) fn links(facts: &Facts<'_>) -> CheckResult {
     ok(format!("{look}; opened with {}", words.first().map_or("a browser", |word| word)))
 }
 
-pub(super) fn editor(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn editor(facts: &DoctorFacts<'_>) -> CheckResult {
     let editor = facts.environment.editor.as_deref().filter(|editor| !editor.is_empty());
     ok(editor.unwrap_or("vi or nano (neither VISUAL nor EDITOR is set)"))
 }
 
 /// Reports whether the terminal has replied, and what it is.
-pub(super) fn replies(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn replies(facts: &DoctorFacts<'_>) -> CheckResult {
     let replies = match &facts.replies {
         Ok(replies) => replies,
         Err(NotQueried::NoTerminal) => return skipped("not queried: stdin or stdout is not a terminal"),
-        Err(NotQueried::Plain) => return skipped("not queried: this terminal may print unknown sequences"),
-        Err(NotQueried::Refused) => return skipped("not queried: the system denies access to the terminal"),
+        Err(NotQueried::MayPrintSequences) => return skipped("not queried: this terminal may print unknown sequences"),
+        Err(NotQueried::Failed) => return skipped("not queried: the system denies access to the terminal"),
     };
     if !replies.is_complete {
         let message = format!("some replies are missing after {} s", probe::REPLY_TIMEOUT.as_secs());
@@ -102,7 +103,7 @@ pub(super) fn replies(facts: &Facts<'_>) -> CheckResult {
     ok(format!("{} (DA1)", replies.device.as_deref().unwrap_or("no device")))
 }
 
-pub(super) fn background(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn background(facts: &DoctorFacts<'_>) -> CheckResult {
     let Some([r, g, b]) = facts.replies.as_ref().ok()?.background else {
         return ok(
             "unknown, no reply (OSC 11): using colours for any background; or set background = \"dark\" or \"light\" under [ui]",
@@ -112,7 +113,7 @@ pub(super) fn background(facts: &Facts<'_>) -> CheckResult {
     ok(format!("{brightness}, #{r:02x}{g:02x}{b:02x} (OSC 11)"))
 }
 
-pub(super) fn keyboard(facts: &Facts<'_>) -> CheckResult {
+pub(super) fn keyboard(facts: &DoctorFacts<'_>) -> CheckResult {
     ok(match facts.replies.as_ref().ok()?.supports_kitty_keyboard {
         true => "Ctrl-Enter works (kitty protocol)",
         false => "no reply: Ctrl-Enter may not work, Ctrl-S does (kitty protocol)",

@@ -59,8 +59,8 @@ pub(super) fn run(
     options: &Options,
     mut program: clap::Command,
 ) -> Result<Code, CliError> {
-    let CommandContext { flags, environment, out, .. } = cx;
-    let bold = match flags.color {
+    let CommandContext { global_options, environment, out, .. } = cx;
+    let bold = match global_options.color {
         Some(ColorChoice::Always) => true,
         Some(ColorChoice::Never) => false,
         Some(ColorChoice::Auto) | None => {

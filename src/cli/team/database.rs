@@ -20,7 +20,7 @@ pub(super) fn parse_organization(text: &str) -> Result<OrganizationName, &'stati
 /// # Errors
 /// Fails if no URL is configured, or it can't be read or used.
 pub(super) async fn read_settings(cx: &mut CommandContext<'_>) -> Result<(TeamSettings, TeamAddress), CliError> {
-    let Some(settings) = team_settings(cx.flags, cx.environment)? else {
+    let Some(settings) = team_settings(cx.global_options, cx.environment)? else {
         return Err(CliError::unusable(
             "No team is configured. Set DOCDECK_TEAM_URL, or url_command or url_file in the section [team] of the \
              configuration file.",

@@ -2,14 +2,14 @@
 //! itself are in [`setup`], those about this computer in [`sharing`].
 
 mod access;
-mod brief;
+mod brief_exchange;
 mod database;
 mod forget;
 mod setup;
 mod sharing;
 
 pub(super) use access::{TeamUrlReader, read_access};
-pub(super) use brief::{exchange_before_status, exchange_briefly, send_reports_briefly};
+pub(super) use brief_exchange::{exchange_before_status, exchange_briefly, send_reports_briefly};
 
 use super::error::CliError;
 use super::exit_code::Code;
@@ -90,7 +90,7 @@ enum TeamCommand {
 
 impl Options {
     /// Whether the command prints its result as JSON.
-    pub(super) fn answers_in_json(&self) -> bool {
+    pub(super) fn prints_json(&self) -> bool {
         match &self.command {
             None => self.json,
             Some(TeamCommand::Status { json } | TeamCommand::Sync { json }) => *json,

@@ -155,12 +155,12 @@ pub(super) async fn status(cx: &mut CommandContext<'_>, as_json: bool) -> Result
     let (team, unsent) =
         (session.store.team(&session.scope).await?, session.store.unsent_team_changes(&session.scope).await?);
     let unsent_reports = session.store.unsent_team_reports(&session.scope, Utc::now()).await?;
-    let (name, database) = match team_settings(cx.flags, cx.environment)? {
-        Some(settings) => (Some(settings.name.clone()), Some(ask_database(cx, &session, team.as_ref()).await?)),
+    let (name, database) = match team_settings(cx.global_options, cx.environment)? {
+        Some(settings) => (Some(settings.name.clone()), Some(query_database(cx, &session, team.as_ref()).await?)),
         None => (None, None),
     };
     session.close().await;
-    let status = Status { team, unsent, unsent_reports, name, database };
+    let status = SharingStatus { team, unsent, unsent_reports, name, database };
     if as_json {
         cx.out.json(&status.json());
     } else {
@@ -177,7 +177,7 @@ struct DatabaseStatus {
     members: Result<Vec<TeamMember>, TeamError>,
 }
 
-async fn ask_database(
+async fn query_database(
     cx: &mut CommandContext<'_>,
     session: &StoreSession,
     team: Option<&TeamMembership>,
@@ -193,7 +193,7 @@ async fn ask_database(
     Ok(DatabaseStatus { host: address.host(), uses_tls: address.uses_tls(), members: ask.await })
 }
 
-struct Status {
+struct SharingStatus {
     team: Option<TeamMembership>,
     /// The number of jobs with changes that were not sent yet.
     unsent: usize,
@@ -204,7 +204,7 @@ struct Status {
     database: Option<DatabaseStatus>,
 }
 
-impl Status {
+impl SharingStatus {
     fn json(&self) -> Value {
         let database = self.database.as_ref().map(|database| {
             let error = database.members.as_ref().err().map(ToString::to_string);

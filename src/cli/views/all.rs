@@ -52,16 +52,16 @@ pub(super) async fn load_and_write_all(
         }
         return Ok(Code::Done);
     };
-    let extract = ExportContent::from_pages(&report, None, ranked_rows(&report).into_iter());
+    let content = ExportContent::from_pages(&report, None, ranked_rows(&report).into_iter());
     match error {
         // JSON output is one object with the error and the partial data.
-        error if options.is_json() => Err(error.with_fields(partial_json(&extract))),
+        error if options.is_json() => Err(error.with_fields(partial_json(&content))),
         error => {
-            write_content(&extract, 0, options.format.export_format(), out)?;
+            write_content(&content, 0, options.format.export_format(), out)?;
             let rows = plural(report.rows.len(), "row");
             out.note(&format!(
                 "docdeck: Partial: {rows} of {} loaded. Run the same command again to continue.",
-                range.words(true)
+                range.format_dates(true)
             ));
             Err(error)
         }
@@ -70,8 +70,8 @@ pub(super) async fn load_and_write_all(
 
 /// Writes the rows of the report, and notes about its numbers. `requests` is the number of requests that this run used.
 pub(super) fn write_report(report: &Report, requests: u32, options: &Options, out: &mut Out) -> Result<(), CliError> {
-    let extract = ExportContent::from_pages(report, None, ranked_rows(report).into_iter());
-    write_content(&extract, 0, options.format.export_format(), out)?;
+    let content = ExportContent::from_pages(report, None, ranked_rows(report).into_iter());
+    write_content(&content, 0, options.format.export_format(), out)?;
     for note in notes_about_numbers(report, requests) {
         out.note(&note);
     }
@@ -114,7 +114,7 @@ fn notes_about_numbers(report: &Report, requests: u32) -> Vec<String> {
 }
 
 /// Returns the partial data as a JSON object, to be merged with the error.
-fn partial_json(extract: &ExportContent<'_>) -> Value {
-    let text = ExportFormat::Json.write(extract).unwrap_or_default();
+fn partial_json(content: &ExportContent<'_>) -> Value {
+    let text = ExportFormat::Json.write(content).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
 }

@@ -38,7 +38,7 @@ pub(super) async fn check(
     table.show_compared(Arc::clone(&report), comparison.clone());
     table.set_filter(filter);
     let content = ExportContent::from_pages(&report, comparison.as_ref(), table.shown_pages());
-    let found = content.lines.len();
+    let found = content.pages.len();
     write_content(&content, 0, format, out)?;
     Ok(if found > 0 { Code::Failed } else { Code::Done })
 }

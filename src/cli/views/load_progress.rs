@@ -28,17 +28,20 @@ pub(super) async fn cost_line(
     let now = session.engine.service_time();
     let known = session.engine.cached_report(range).await?;
     let is_complete = known.report.as_ref().is_some_and(|report| report.complete && range.is_fresh(report.as_of, now));
-    if is_complete && !from_start && known.interrupted_after.is_none() {
+    if is_complete && !from_start && known.responses_before_interruption.is_none() {
         return Ok(None);
     }
     let left = session.store.budget(&session.scope, Quota::Views, now).await?.requests_left();
     let rows = known.report.as_ref().filter(|report| !from_start && !report.complete).map(|report| report.rows.len());
     let from = rows.map(|rows| format!(", continuing after {} rows", format_count(rows))).unwrap_or_default();
-    let loaded = known.interrupted_after.filter(|_| !from_start).unwrap_or(0);
+    let loaded = known.responses_before_interruption.filter(|_| !from_start).unwrap_or(0);
     let rest =
         |expected: LoadEstimate| LoadEstimate { requests: expected.requests.saturating_sub(loaded).max(1), ..expected };
     let words = cost_text(1, known.estimate_load().map(rest));
-    Ok(Some(format!("Loading all pages of {}{from}: {words}, {left} requests left this hour.", range.words(true))))
+    Ok(Some(format!(
+        "Loading all pages of {}{from}: {words}, {left} requests left this hour.",
+        range.format_dates(true)
+    )))
 }
 
 /// Loads the pages and shows the progress. Returns `None` after a signal; the response to a running request is still
@@ -119,7 +122,7 @@ impl LoadProgressBar {
             Some(at) => format!(
                 "{} rows of {} are cached ({}). Run the same command again to continue.",
                 format_count(at.rows),
-                range.words(true),
+                range.format_dates(true),
                 plural(at.requests, "request")
             ),
             None => "Nothing was loaded.".to_owned(),

@@ -18,7 +18,7 @@ type RankedPage<'a> = (u64, &'a str, &'a Counts);
 
 /// Writes the table; `before` is the number of rows on earlier pages.
 pub(super) fn write_page_table(content: &ExportContent<'_>, before: u64, out: &mut Out) {
-    let pages = content.lines.iter().filter_map(|line| Some((line.path, line.now?)));
+    let pages = content.pages.iter().filter_map(|page| Some((page.path, page.now?)));
     let pages = (before.saturating_add(1)..).zip(pages).map(|(rank, (path, counts))| (rank, path, counts));
     let pages: Vec<RankedPage<'_>> = pages.collect();
     let table = page_table_lines(&pages, out);
@@ -79,7 +79,7 @@ fn range_heading(content: &ExportContent<'_>, out: &Out) -> String {
     let today = content.as_of.date_naive();
     let so_far = if content.range.contains(today) { ", today so far" } else { "" };
     let days = plural(content.range.days(), "day");
-    let range = out.paint(ColorRole::Title, &content.range.words(true));
+    let range = out.paint(ColorRole::Title, &content.range.format_dates(true));
     // The date is left out if it is today.
     let moment = if chrono::Utc::now().date_naive() == today { "%H:%M UTC" } else { "%Y-%m-%d %H:%M UTC" };
     format!("{range}, {days} UTC{so_far}, as of {}", content.as_of.format(moment))

@@ -7,7 +7,7 @@ use crate::engine::lock::lock;
 use crate::engine::state::EngineState;
 use crate::model::Time;
 use crate::model::ledger::{Budget, Quota};
-use crate::model::team::{BOOKING_LIFETIME, TeamCount, TeamPermission};
+use crate::model::team::{BOOKING_LIFETIME, TeamPermission, TeamUsage};
 use crate::team::{LedgerCount, TeamConnection, TeamError, TeamLimit};
 use chrono::{TimeDelta, Utc};
 use std::sync::{Arc, Weak};
@@ -58,7 +58,7 @@ impl EngineState {
             && until > self.clock.now()
             && asked_at.elapsed() < ASK_AGAIN_AFTER
         {
-            return Booking::new(quota, TeamPermission::Full { until });
+            return Booking::new(quota, TeamPermission::LimitReached { until });
         }
         let booking = format!("{:032x}", fastrand::u128(..));
         let mut pending = Booking::new(quota, TeamPermission::Unreachable { booking: booking.clone() });
@@ -75,10 +75,10 @@ impl EngineState {
                 pending.permission = match until {
                     _ if is_booked => TeamPermission::Booked { booking },
                     // Another member is taking the last one, or has just returned one.
-                    None => TeamPermission::Full { until: self.clock.now() + TimeDelta::seconds(1) },
-                    Some(until) => TeamPermission::Full { until },
+                    None => TeamPermission::LimitReached { until: self.clock.now() + TimeDelta::seconds(1) },
+                    Some(until) => TeamPermission::LimitReached { until },
                 };
-                if let TeamPermission::Full { until } = pending.permission {
+                if let TeamPermission::LimitReached { until } = pending.permission {
                     lock(&self.team.full).insert(quota, (until, Instant::now()));
                 }
             }
@@ -133,7 +133,7 @@ impl EngineState {
         let mut has_freed = false;
         for LedgerCount { quota, used, resets_at } in counts {
             let resets_at = resets_at.map(|at| self.clock.local_to_service(at));
-            lock(&self.team.counts).insert(*quota, TeamCount { used: *used, resets_at, as_of });
+            lock(&self.team.counts).insert(*quota, TeamUsage { used: *used, resets_at, as_of });
             if *used < quota.limit() {
                 has_freed |= lock(&self.team.full).remove(quota).is_some();
             }

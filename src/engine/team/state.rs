@@ -3,7 +3,7 @@
 use crate::engine::lock::lock;
 use crate::model::Time;
 use crate::model::ledger::Quota;
-use crate::model::team::{TeamCount, TeamStatus};
+use crate::model::team::{TeamStatus, TeamUsage};
 use crate::model::text::CleanText;
 use crate::team::{TeamAddress, TeamConnection};
 use chrono::Utc;
@@ -36,7 +36,7 @@ pub(in crate::engine) struct TeamState {
     /// Whether there are jobs to poll, so that the lease is needed.
     pub(super) has_jobs: AtomicBool,
     /// What the team has used of the hourly limits, as last read.
-    pub(super) counts: Mutex<HashMap<Quota, TeamCount>>,
+    pub(super) counts: Mutex<HashMap<Quota, TeamUsage>>,
     /// The limits that the team had used up, each with the end of the wait and when the database was asked.
     pub(super) full: Mutex<HashMap<Quota, (Time, Instant)>>,
     /// Whether the counts must be read again.
@@ -126,7 +126,7 @@ impl TeamState {
 
     /// Returns what the team has used of a limit, and whether this process learns of further requests of others; `None` if
     /// it is unknown.
-    pub(in crate::engine) fn count(&self, quota: Quota) -> Option<(TeamCount, bool)> {
+    pub(in crate::engine) fn count(&self, quota: Quota) -> Option<(TeamUsage, bool)> {
         let count = lock(&self.counts).get(&quota).copied()?;
         Some((count, self.is_online()))
     }

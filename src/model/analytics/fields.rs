@@ -187,7 +187,7 @@ pub trait FieldedRow: AnalyticsRow + HasFields {
 
     /// Returns this row of the previous period with counts of 0, to show that the current period doesn't have it.
     /// `None` if rows of this kind can't be compared.
-    fn to_gone_row(&self) -> Option<Self> {
+    fn with_zero_counts(&self) -> Option<Self> {
         None
     }
 }
@@ -245,7 +245,7 @@ impl FieldedRow for Search {
         Some(&self.hits)
     }
 
-    fn to_gone_row(&self) -> Option<Self> {
+    fn with_zero_counts(&self) -> Option<Self> {
         Some(Self { hits: Count::Known(0), click_rate: Count::Missing, ..self.clone() })
     }
 }
@@ -314,7 +314,7 @@ impl FieldedRow for PageFeedback {
         Some(&self.thumbs_down)
     }
 
-    fn to_gone_row(&self) -> Option<Self> {
+    fn with_zero_counts(&self) -> Option<Self> {
         let none = || Count::Known(0);
         Some(Self { path: self.path.clone(), thumbs_up: none(), thumbs_down: none(), code: none(), total: none() })
     }

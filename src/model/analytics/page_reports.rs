@@ -59,32 +59,32 @@ impl PageReports {
         let wanted = borrowed_page_path(path);
         let is_wanted = |path: &CleanText| borrowed_page_path(path) == wanted;
         let votes = reports.feedback_by_page.map(|report| {
-            let known = report.rows.iter().filter(|row| is_wanted(&row.path));
+            let matching = report.rows.iter().filter(|row| is_wanted(&row.path));
             numbers(
                 report,
-                known.fold(PageVotes::default(), |sum, row| PageVotes {
+                matching.fold(PageVotes::default(), |sum, row| PageVotes {
                     down: sum.down + row.thumbs_down.value().unwrap_or_default(),
                     up: sum.up + row.thumbs_up.value().unwrap_or_default(),
                 }),
             )
         });
         let comments = reports.feedback.map(|report| {
-            let known = report.rows.iter().filter(|row| row.comment.is_some() && is_wanted(&row.path));
-            let known: Vec<bool> = known.map(|row| row.status.is_open()).collect();
-            let open = known.iter().filter(|is_open| **is_open).count();
-            numbers(report, PageComments { all: known.len(), open })
+            let matching = report.rows.iter().filter(|row| row.comment.is_some() && is_wanted(&row.path));
+            let matching: Vec<bool> = matching.map(|row| row.status.is_open()).collect();
+            let open = matching.iter().filter(|is_open| **is_open).count();
+            numbers(report, PageComments { all: matching.len(), open })
         });
         let questions = reports.questions.map(|report| {
-            let known = report.rows.iter().filter(|row| row.subject_page().as_ref() == Some(&wanted));
-            let known: Vec<bool> = known.map(|row| row.is_answered == Some(false)).collect();
-            let unanswered = known.iter().filter(|is_unanswered| **is_unanswered).count();
-            numbers(report, PageQuestions { all: known.len(), unanswered })
+            let matching = report.rows.iter().filter(|row| row.subject_page().as_ref() == Some(&wanted));
+            let matching: Vec<bool> = matching.map(|row| row.is_answered == Some(false)).collect();
+            let unanswered = matching.iter().filter(|is_unanswered| **is_unanswered).count();
+            numbers(report, PageQuestions { all: matching.len(), unanswered })
         });
         let searches = reports.searches.map(|report| {
-            let known = report.rows.iter().filter(|row| row.top_page.as_ref().is_some_and(is_wanted));
+            let matching = report.rows.iter().filter(|row| row.top_page.as_ref().is_some_and(is_wanted));
             numbers(
                 report,
-                known.fold(
+                matching.fold(
                     PageSearches { clicked: Some(ViewCount::ZERO), ..PageSearches::default() },
                     |mut sum, row| {
                         sum.hits = sum.hits + row.hits.value().unwrap_or_default();

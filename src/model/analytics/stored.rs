@@ -11,14 +11,14 @@ pub struct StoredRows<R> {
     /// The complete report, or the rows of an interrupted load if there is no complete report.
     pub report: Option<Arc<RowsReport<R>>>,
     /// The number of responses that an interrupted load had received; `None` if there is no load to continue.
-    pub interrupted_after: Option<u32>,
+    pub responses_before_interruption: Option<u32>,
     /// The number of requests that loading the stored complete report took; `None` if there is no complete report.
-    pub requests_last_time: Option<u32>,
+    pub last_load_requests: Option<u32>,
 }
 
 impl<R> Default for StoredRows<R> {
     fn default() -> Self {
-        Self { report: None, interrupted_after: None, requests_last_time: None }
+        Self { report: None, responses_before_interruption: None, last_load_requests: None }
     }
 }
 
@@ -34,13 +34,13 @@ impl Default for ReaderTextRetention {
 
 impl ReaderTextRetention {
     /// Whether the texts of readers are never stored.
-    pub fn is_never(self) -> bool {
+    pub fn forbids_storing(self) -> bool {
         self.0 == 0
     }
 
     /// Returns the cutoff: at `now`, texts that were loaded before it are deleted.
     pub fn cutoff(self, now: Time) -> Time {
-        if self.is_never() {
+        if self.forbids_storing() {
             return Time::MAX_UTC;
         }
         now.checked_sub_signed(TimeDelta::days(i64::from(self.0))).unwrap_or(Time::MIN_UTC)
@@ -51,6 +51,7 @@ impl ReaderTextRetention {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AnalyticsSettings {
     pub reader_text_days: ReaderTextRetention,
-    /// Whether the page views of yesterday are recorded once a day, with one request, so that trends cost nothing later.
-    pub records_days: bool,
+    /// Whether docdeck loads and stores the page views of yesterday once a day, with one request, so that trends use no
+    /// requests later.
+    pub records_daily_views: bool,
 }

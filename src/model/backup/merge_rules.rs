@@ -47,73 +47,76 @@ pub enum PromptMerge {
 /// if the imported prompt was accepted, has the missing result of the same send, or was sent again later with an
 /// unknown result.
 #[must_use]
-pub fn decide_merge(known: &Prompt, imported: &PromptRecord) -> PromptMerge {
-    let is_copy = matches!(known.delivery, Delivery::Unconfirmed(_)) && known.sent_at.is_none();
-    if known.text != imported.text && !is_copy {
-        let is_accepted = imported.delivery == Delivery::Accepted && known.delivery != Delivery::Sending;
+pub fn decide_merge(stored: &Prompt, imported: &PromptRecord) -> PromptMerge {
+    let is_copy = matches!(stored.delivery, Delivery::Unconfirmed(_)) && stored.sent_at.is_none();
+    if stored.text != imported.text && !is_copy {
+        let is_accepted = imported.delivery == Delivery::Accepted && stored.delivery != Delivery::Sending;
         return if is_accepted { PromptMerge::OtherPrompt } else { PromptMerge::Unchanged };
     }
-    new_state(known, imported, is_copy).map_or(PromptMerge::Unchanged, PromptMerge::Becomes)
+    new_state(stored, imported, is_copy).map_or(PromptMerge::Unchanged, PromptMerge::Becomes)
 }
 
-fn new_state(known: &Prompt, imported: &PromptRecord, is_copy: bool) -> Option<Delivery> {
+fn new_state(stored: &Prompt, imported: &PromptRecord, is_copy: bool) -> Option<Delivery> {
     use Delivery::{Accepted, Discarded, NotSent, Paused, Queued, Rejected, Sending, Unconfirmed};
-    let same_sending = known.sent_at == imported.sent_at;
-    let went_out_since = imported.sent_at > known.sent_at;
-    let counts = match (&known.delivery, &imported.delivery) {
+    let is_same_send = stored.sent_at == imported.sent_at;
+    let was_sent_later = imported.sent_at > stored.sent_at;
+    let is_replaced = match (&stored.delivery, &imported.delivery) {
         (Accepted | Sending, _) => false,
         (_, Accepted) => true,
         (Unconfirmed(_), Paused | Discarded { .. }) => is_copy,
-        (Unconfirmed(_), NotSent(_) | Rejected(_)) => is_copy || same_sending,
-        (Unconfirmed(_), Unconfirmed(_) | Sending) => is_copy && went_out_since,
-        (Queued { .. } | Paused | NotSent(_) | Rejected(_), Unconfirmed(_) | Sending) => went_out_since,
+        (Unconfirmed(_), NotSent(_) | Rejected(_)) => is_copy || is_same_send,
+        (Unconfirmed(_), Unconfirmed(_) | Sending) => is_copy && was_sent_later,
+        (Queued { .. } | Paused | NotSent(_) | Rejected(_), Unconfirmed(_) | Sending) => was_sent_later,
         _ => false,
     };
-    counts.then(|| imported_delivery(&imported.delivery))
+    is_replaced.then(|| imported_delivery(&imported.delivery))
 }
 
-/// Merges the service's data about a job into the stored job `known`: all of it if `imported` has the later response of
-/// the service, otherwise only fields that `known` lacks. Returns whether `known` changed.
-pub fn merge_service_data(known: &mut Job, imported: &Job) -> bool {
-    let before = known.clone();
-    if last_response(imported) > last_response(known) {
-        let has_new_link = imported.remote.pr_link.is_some() && imported.remote.pr_link != known.remote.pr_link;
-        let differs = imported.remote.status != known.remote.status || has_new_link;
-        known.remote.update(&imported.remote);
-        // `update` would keep the time of a job that is no longer archived.
-        known.remote.archived_at = imported.remote.archived_at;
-        known.local.gone = imported.local.gone;
-        known.local.gone_at = imported.local.gone_at;
-        known.local.started_at = imported.local.started_at;
-        known.local.finished_at = imported.local.finished_at;
-        known.local.checked_at = imported.local.checked_at;
-        known.local.followed_up_at = imported.local.followed_up_at;
+/// Merges the service's data about a job into the job `stored`: all of it if `imported` has the later response of the
+/// service, otherwise only fields that `stored` lacks. Returns whether `stored` changed.
+pub fn merge_service_data(stored: &mut Job, imported: &Job) -> bool {
+    let before = stored.clone();
+    if last_response(imported) > last_response(stored) {
+        let has_new_link = imported.remote.pr_link.is_some() && imported.remote.pr_link != stored.remote.pr_link;
+        let differs = imported.remote.status != stored.remote.status || has_new_link;
+        stored.remote.update(&imported.remote);
+        // `RemoteState::update` would keep the old time if the job is no longer archived.
+        stored.remote.archived_at = imported.remote.archived_at;
+        stored.local.gone = imported.local.gone;
+        stored.local.gone_at = imported.local.gone_at;
+        stored.local.started_at = imported.local.started_at;
+        stored.local.finished_at = imported.local.finished_at;
+        stored.local.checked_at = imported.local.checked_at;
+        stored.local.followed_up_at = imported.local.followed_up_at;
         if imported.id.is_some() {
-            known.created_at = imported.created_at;
+            stored.created_at = imported.created_at;
         }
         if differs {
             // The job must count as not viewed and not handled, even if the user viewed or handled it after
             // `imported.changed_at`.
-            let last = known.local.viewed_at.max(known.local.handled_at).map(|last| last + TimeDelta::milliseconds(1));
-            known.local.changed_at = last.map_or(imported.local.changed_at, |last| last.max(imported.local.changed_at));
+            let last =
+                stored.local.viewed_at.max(stored.local.handled_at).map(|last| last + TimeDelta::milliseconds(1));
+            stored.local.changed_at =
+                last.map_or(imported.local.changed_at, |last| last.max(imported.local.changed_at));
         }
     } else {
-        let newer = std::mem::replace(&mut known.remote, imported.remote.clone());
-        known.remote.update(&newer);
-        known.remote.archived_at = newer.archived_at;
+        let newer = std::mem::replace(&mut stored.remote, imported.remote.clone());
+        stored.remote.update(&newer);
+        stored.remote.archived_at = newer.archived_at;
     }
-    if known.remote.pr_link == imported.remote.pr_link {
-        let is_newer = |newer: &PullRequest| known.pull_request.as_ref().is_none_or(|known| known.as_of < newer.as_of);
+    if stored.remote.pr_link == imported.remote.pr_link {
+        let is_newer =
+            |newer: &PullRequest| stored.pull_request.as_ref().is_none_or(|stored| stored.as_of < newer.as_of);
         if imported.pull_request.as_deref().is_some_and(is_newer) {
-            known.pull_request.clone_from(&imported.pull_request);
+            stored.pull_request.clone_from(&imported.pull_request);
         }
-    } else if before.remote.pr_link != known.remote.pr_link {
-        known.pull_request = None;
+    } else if before.remote.pr_link != stored.remote.pr_link {
+        stored.pull_request = None;
     }
     if imported.is_handled() {
-        known.local.handled_at = known.local.handled_at.max(imported.local.handled_at);
+        stored.local.handled_at = stored.local.handled_at.max(imported.local.handled_at);
     }
-    *known != before
+    *stored != before
 }
 
 /// Returns when the service last responded about the job, or when it last accepted a prompt if there is no such
@@ -123,49 +126,49 @@ pub fn last_response(row: &Job) -> Time {
     row.local.checked_at.unwrap_or_else(|| row.last_accepted_at())
 }
 
-/// Merges the tags, the title and the note that the user wrote on another computer into the stored job `known`. Missing
-/// tags are added; the title and the note are used only if `known` has none. Returns whether `known` changed, and
-/// whether a different title or note was ignored.
-pub fn merge_user_texts(known: &mut Job, imported: &Job) -> (bool, bool) {
-    let before = known.clone();
+/// Merges the tags, the title and the note that the user wrote on another computer into the job `stored`. Missing tags
+/// are added; the title and the note are used only if `stored` has none. Returns whether `stored` changed, and whether
+/// a different title or note was ignored.
+pub fn merge_user_texts(stored: &mut Job, imported: &Job) -> (bool, bool) {
+    let before = stored.clone();
     let mut left_out = false;
     if imported.local.has_custom_title {
-        if known.local.has_custom_title {
-            left_out |= known.local.title != imported.local.title;
+        if stored.local.has_custom_title {
+            left_out |= stored.local.title != imported.local.title;
         } else {
-            known.local.has_custom_title = true;
-            known.local.title = imported.local.title.clone();
+            stored.local.has_custom_title = true;
+            stored.local.title = imported.local.title.clone();
         }
     }
-    match (&known.local.note, &imported.local.note) {
-        (None, Some(_)) => known.local.note.clone_from(&imported.local.note),
-        (Some(known), Some(imported)) => left_out |= known != imported,
+    match (&stored.local.note, &imported.local.note) {
+        (None, Some(_)) => stored.local.note.clone_from(&imported.local.note),
+        (Some(stored), Some(imported)) => left_out |= stored != imported,
         (_, None) => {}
     }
     for tag in &imported.local.tags {
-        if !known.local.tags.contains(tag) {
-            known.local.tags.push(tag.clone());
+        if !stored.local.tags.contains(tag) {
+            stored.local.tags.push(tag.clone());
         }
     }
-    (*known != before, left_out)
+    (*stored != before, left_out)
 }
 
 /// Returns for each imported prompt the index of the same prompt in `stored`, or `None` if it is not stored. Prompts
 /// are the same if they are of the same kind and were written at the same time. If this is true of several stored
 /// prompts, the first with the same text is chosen, or the first of them if none has the same text.
 #[must_use]
-pub fn match_prompts(known: &[Prompt], imported: &[PromptRecord]) -> Vec<Option<usize>> {
-    let mut taken = vec![false; known.len()];
+pub fn match_prompts(stored: &[Prompt], imported: &[PromptRecord]) -> Vec<Option<usize>> {
+    let mut taken = vec![false; stored.len()];
     let mut pairs = vec![None; imported.len()];
     for same_text in [true, false] {
         for (pair, imported) in pairs.iter_mut().zip(imported).filter(|(pair, _)| pair.is_none()) {
-            let is_match = |(place, known): &(usize, &Prompt)| {
-                !taken.get(*place).is_some_and(|taken| *taken)
-                    && (known.kind, known.written_at) == (imported.kind, imported.written_at)
-                    && (!same_text || known.text == imported.text)
+            let is_match = |(index, stored): &(usize, &Prompt)| {
+                !taken.get(*index).is_some_and(|taken| *taken)
+                    && (stored.kind, stored.written_at) == (imported.kind, imported.written_at)
+                    && (!same_text || stored.text == imported.text)
             };
-            *pair = known.iter().enumerate().find(is_match).map(|(place, _)| place);
-            if let Some(taken) = pair.and_then(|place| taken.get_mut(place)) {
+            *pair = stored.iter().enumerate().find(is_match).map(|(index, _)| index);
+            if let Some(taken) = pair.and_then(|index| taken.get_mut(index)) {
                 *taken = true;
             }
         }
@@ -176,21 +179,22 @@ pub fn match_prompts(known: &[Prompt], imported: &[PromptRecord]) -> Vec<Option<
 /// Returns the imported events that are not stored yet. Two computers see the same change at different times.
 /// Therefore, if consecutive events describe the same change and one of them is stored, none of the others is new.
 #[must_use]
-pub fn new_events(known: &[JobEvent], imported: &[JobEvent]) -> Vec<JobEvent> {
-    let mut all: Vec<(&JobEvent, bool)> = known.iter().map(|event| (event, true)).collect();
-    all.extend(imported.iter().filter(|event| !known.contains(event)).map(|event| (event, false)));
-    all.sort_by_key(|(event, is_known)| (event.at, !is_known));
-    let mut news: Vec<JobEvent> = Vec::new();
-    for family in [is_status, is_pull_request, is_gone_or_back] {
-        let of_family: Vec<(&JobEvent, bool)> = all.iter().filter(|(event, _)| family(&event.kind)).copied().collect();
-        for run in of_family.chunk_by(|(one, _), (other, _)| is_same_change(&one.kind, &other.kind)) {
-            if run.iter().all(|(_, is_known)| !is_known) {
-                news.extend(run.iter().map(|(event, _)| (*event).clone()));
+pub fn new_events(stored: &[JobEvent], imported: &[JobEvent]) -> Vec<JobEvent> {
+    let mut all: Vec<(&JobEvent, bool)> = stored.iter().map(|event| (event, true)).collect();
+    all.extend(imported.iter().filter(|event| !stored.contains(event)).map(|event| (event, false)));
+    all.sort_by_key(|(event, is_stored)| (event.at, !is_stored));
+    let mut new_events: Vec<JobEvent> = Vec::new();
+    for is_of_kind in [is_status, is_pull_request, is_gone_or_back] {
+        let of_kind: Vec<(&JobEvent, bool)> =
+            all.iter().filter(|(event, _)| is_of_kind(&event.kind)).copied().collect();
+        for run in of_kind.chunk_by(|(one, _), (other, _)| is_same_change(&one.kind, &other.kind)) {
+            if run.iter().all(|(_, is_stored)| !is_stored) {
+                new_events.extend(run.iter().map(|(event, _)| (*event).clone()));
             }
         }
     }
     // Keep the order of the file, because it is significant for events with the same time.
-    imported.iter().filter(|event| news.contains(event)).cloned().collect()
+    imported.iter().filter(|event| new_events.contains(event)).cloned().collect()
 }
 
 fn is_status(kind: &EventKind) -> bool {

@@ -180,13 +180,13 @@ impl Diff {
             let end = (at..hunk.lines.end).take_while(|n| kind_at(*n) == kind).last().unwrap_or(at) + 1;
             start..end
         };
-        let own = run_of(line);
+        let run = run_of(line);
         let neighbour = match kind {
-            LineKind::Removed => Some(own.end).filter(|at| *at < hunk.lines.end),
-            _ => own.start.checked_sub(1).filter(|at| *at >= hunk.lines.start),
+            LineKind::Removed => Some(run.end).filter(|at| *at < hunk.lines.end),
+            _ => run.start.checked_sub(1).filter(|at| *at >= hunk.lines.start),
         };
         let other = neighbour.filter(|at| kind_at(*at).is_some_and(|kind| kind != LineKind::Context)).map(run_of)?;
-        Some(other.start + (line - own.start)).filter(|at| other.contains(at))
+        Some(other.start + (line - run.start)).filter(|at| other.contains(at))
     }
 
     /// Returns the changed lines of a hunk that differ only in whitespace from a line of the other version.

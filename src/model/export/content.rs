@@ -46,7 +46,7 @@ pub struct ExportContent<'a> {
     pub range: DateRange,
     /// The site's totals of the range, which don't depend on the exported pages.
     pub totals: &'a Counts,
-    pub lines: Vec<ExportedPage<'a>>,
+    pub pages: Vec<ExportedPage<'a>>,
     /// Whether all pages of the range are loaded.
     pub is_fully_loaded: bool,
     /// The number of loaded pages that a filter or folding excludes from the export.
@@ -62,7 +62,7 @@ impl<'a> ExportContent<'a> {
         Self {
             range,
             totals: &response.totals,
-            lines: response.rows.iter().map(uncompared_page).collect(),
+            pages: response.rows.iter().map(uncompared_page).collect(),
             is_fully_loaded: has_all_pages,
             excluded_count: 0,
             as_of,
@@ -92,7 +92,7 @@ impl<'a> ExportContent<'a> {
         comparison: Option<&'a Comparison>,
         pages: impl Iterator<Item = &'a PageRow>,
     ) -> Self {
-        let lines: Vec<ExportedPage<'a>> = match comparison {
+        let pages: Vec<ExportedPage<'a>> = match comparison {
             None => pages.map(uncompared_page).collect(),
             Some(comparison) => {
                 let [listed, now, past] = [report, &*comparison.now, &*comparison.before].map(counts_by_path);
@@ -110,12 +110,12 @@ impl<'a> ExportContent<'a> {
                 pages.map(compared).collect()
             }
         };
-        let shown = lines.iter().filter(|line| line.now.is_some()).count();
+        let shown = pages.iter().filter(|page| page.now.is_some()).count();
         Self {
             range: report.range,
             totals: &report.totals,
             excluded_count: report.rows.len().saturating_sub(shown),
-            lines,
+            pages,
             is_fully_loaded: report.complete,
             as_of: report.as_of,
             comparison: comparison.map(|comparison| ExportedComparison {
@@ -135,15 +135,15 @@ impl<'a> ExportContent<'a> {
     /// Replaces the pages of the export with the given ones. The pages that this removes count as excluded.
     #[must_use]
     pub fn with_pages(mut self, pages: impl Iterator<Item = &'a PageRow>) -> Self {
-        let before = self.lines.len();
-        self.lines = pages.map(uncompared_page).collect();
-        self.excluded_count = before.saturating_sub(self.lines.len());
+        let before = self.pages.len();
+        self.pages = pages.map(uncompared_page).collect();
+        self.excluded_count = before.saturating_sub(self.pages.len());
         self
     }
 
     /// Whether the visitors of any page are known. Only then are visitors exported.
     pub(super) fn has_visitors(&self) -> bool {
-        self.lines.iter().filter_map(|line| line.now).any(|counts| counts.visitors.is_some())
+        self.pages.iter().filter_map(|page| page.now).any(|counts| counts.visitors.is_some())
     }
 
     /// Whether the export contains all pages of the range.
@@ -202,8 +202,8 @@ impl PagePresence {
 }
 
 /// Returns whether a page is new or gone, or `None` if both ranges list it or if this is unknown.
-pub(super) fn page_presence(line: &ExportedPage<'_>) -> Option<PagePresence> {
-    match (line.compared, line.before) {
+pub(super) fn page_presence(page: &ExportedPage<'_>) -> Option<PagePresence> {
+    match (page.compared, page.before) {
         (Some(_), PreviousViews::New) => Some(PagePresence::New),
         (None, PreviousViews::Counts(_)) => Some(PagePresence::Gone),
         _ => None,
@@ -212,10 +212,10 @@ pub(super) fn page_presence(line: &ExportedPage<'_>) -> Option<PagePresence> {
 
 /// Returns the change of a page's total views, per day if the ranges differ in length. A new page had 0 views before,
 /// and a page that is gone has 0 now. Returns `None` if the current or the previous total is unknown.
-pub(super) fn change_in_total(line: &ExportedPage<'_>, ranges: ComparedRanges) -> Option<ViewCount> {
-    let now = line.compared.map(|counts| counts.total.value().map(|views| ranges.scale_now(views)));
+pub(super) fn change_in_total(page: &ExportedPage<'_>, ranges: ComparedRanges) -> Option<ViewCount> {
+    let now = page.compared.map(|counts| counts.total.value().map(|views| ranges.scale_now(views)));
     let past = |counts: &Counts| counts.total.value().map(|views| ranges.scale_before(views));
-    match (now, line.before) {
+    match (now, page.before) {
         (Some(now), PreviousViews::New) => now,
         (Some(now), PreviousViews::Counts(counts)) => Some(now? - past(counts)?),
         (None, PreviousViews::Counts(counts)) => past(counts).map(|past| ViewCount::ZERO - past),

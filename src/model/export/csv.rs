@@ -28,29 +28,29 @@ pub(super) fn write_csv(content: &ExportContent<'_>) -> Result<String, ExportErr
         // `change` is the change of the total views, empty if unknown; `status` is `new`, `gone` or empty.
         heads.extend([if compared.ranges.is_per_day() { "change_per_day" } else { "change" }, "status"]);
     }
-    let record = |line: &ExportedPage<'_>| {
-        let mut cells = vec![guard_formulas(line.path)];
-        cells.extend(csv_numbers(line.now));
-        cells.push(line.now.map(share_text).unwrap_or_default());
+    let record = |page: &ExportedPage<'_>| {
+        let mut cells = vec![guard_formulas(page.path)];
+        cells.extend(csv_numbers(page.now));
+        cells.push(page.now.map(share_text).unwrap_or_default());
         let visitors = |counts: Option<&Counts>| {
             let cells = csv_numbers(counts.and_then(|counts| counts.visitors.as_deref()));
             cells.into_iter().filter(|_| has_visitors).collect::<Vec<_>>()
         };
-        cells.extend(visitors(line.now));
+        cells.extend(visitors(page.now));
         if let Some(compared) = content.comparison {
-            cells.extend(content.complete_days().iter().flat_map(|_| csv_numbers(line.compared)));
-            let past = match line.before {
+            cells.extend(content.complete_days().iter().flat_map(|_| csv_numbers(page.compared)));
+            let past = match page.before {
                 PreviousViews::Counts(counts) => Some(counts),
                 PreviousViews::New | PreviousViews::Unknown => None,
             };
             cells.extend(csv_numbers(past));
             cells.extend(visitors(past));
-            cells.push(change_in_total(line, compared.ranges).map(|change| change.to_string()).unwrap_or_default());
-            cells.push(page_presence(line).map(PagePresence::word).unwrap_or_default().to_owned());
+            cells.push(change_in_total(page, compared.ranges).map(|change| change.to_string()).unwrap_or_default());
+            cells.push(page_presence(page).map(PagePresence::word).unwrap_or_default().to_owned());
         }
         cells
     };
-    csv_text(&heads, content.lines.iter().map(record))
+    csv_text(&heads, content.pages.iter().map(record))
 }
 
 /// Returns a header line and these records as CSV.
@@ -191,7 +191,7 @@ mod tests {
             let now = report(NOW, &[], true);
             let lines = rows.iter().zip(&kept);
             let lines = lines.map(|((path, ..), counts)| ExportedPage { path, now: Some(counts), compared: Some(counts), before: PreviousViews::Unknown }).collect();
-            let content = ExportContent { lines, totals: &totals, ..ExportContent::from_report(&now, None) };
+            let content = ExportContent { pages: lines, totals: &totals, ..ExportContent::from_report(&now, None) };
             let read = read(&ExportFormat::Csv.write(&content).expect("written"));
             prop_assert_eq!(read.len(), rows.len() + 1);
             for (cells, (path, human, ai)) in read.iter().skip(1).zip(&rows) {

@@ -86,10 +86,10 @@ pub(super) fn write_json(content: &ExportContent<'_>) -> Result<String, ExportEr
         serialize_escaped(&totals)?
     );
     // Without a comparison, pages that have no counts in the exported range are left out.
-    let lines = content.lines.iter().filter(|line| line.now.is_some() || compared_with.is_some());
-    for (n, line) in lines.enumerate() {
+    let pages = content.pages.iter().filter(|page| page.now.is_some() || compared_with.is_some());
+    for (n, page) in pages.enumerate() {
         out.push_str(if n == 0 { "\n  " } else { ",\n  " });
-        out.push_str(&serialize_escaped(&json_page(line, content)?)?);
+        out.push_str(&serialize_escaped(&json_page(page, content)?)?);
     }
     out.push_str(&format!("\n], \"complete\": {}, \"asOf\": {}", content.is_complete(), serialize_escaped(&as_of)?));
     if let Some(compared) = content.complete_days() {
@@ -104,21 +104,21 @@ pub(super) fn write_json(content: &ExportContent<'_>) -> Result<String, ExportEr
     Ok(out)
 }
 
-fn json_page<'a>(line: &ExportedPage<'a>, content: &ExportContent<'_>) -> Result<JsonPage<'a>, ExportError> {
+fn json_page<'a>(page: &ExportedPage<'a>, content: &ExportContent<'_>) -> Result<JsonPage<'a>, ExportError> {
     let numbers = |counts: Option<&Counts>| counts.map_or_else(|| Ok(JsonCounts::default()), JsonCounts::new);
-    let now = numbers(line.now)?;
+    let now = numbers(page.now)?;
     let Some(ExportedComparison { ranges, .. }) = content.comparison else {
-        return Ok(JsonPage { path: line.path, now, comparison: None });
+        return Ok(JsonPage { path: page.path, now, comparison: None });
     };
-    let complete_days = content.complete_days().map(|_| numbers(line.compared)).transpose()?;
-    let before = match line.before {
+    let complete_days = content.complete_days().map(|_| numbers(page.compared)).transpose()?;
+    let before = match page.before {
         PreviousViews::Counts(counts) => Some(JsonCounts::new(counts)?),
         PreviousViews::New | PreviousViews::Unknown => None,
     };
-    let change = change_in_total(line, ranges).map(|change| raw_json(change.to_string())).transpose()?;
+    let change = change_in_total(page, ranges).map(|change| raw_json(change.to_string())).transpose()?;
     let comparison =
-        PageComparison { complete_days, before, change, status: page_presence(line).map(PagePresence::word) };
-    Ok(JsonPage { path: line.path, now, comparison: Some(comparison) })
+        PageComparison { complete_days, before, change, status: page_presence(page).map(PagePresence::word) };
+    Ok(JsonPage { path: page.path, now, comparison: Some(comparison) })
 }
 
 impl JsonRange {

@@ -40,8 +40,8 @@ pub(super) fn write_markdown(content: &ExportContent<'_>) -> String {
     out.push_str(&format!(
         "| path | human | AI | total | AI % |{visitors}{heads}\n| --- | ---: | ---: | ---: | ---: |{visitors_rule}{rule}\n"
     ));
-    for line in &content.lines {
-        out.push_str(&markdown_row(line, content));
+    for page in &content.pages {
+        out.push_str(&markdown_row(page, content));
     }
     out
 }
@@ -57,39 +57,39 @@ fn count_text(count: &Count) -> String {
     if *count == Count::Missing { "?".to_owned() } else { format_received(count) }
 }
 
-fn markdown_row(line: &ExportedPage<'_>, content: &ExportContent<'_>) -> String {
+fn markdown_row(page: &ExportedPage<'_>, content: &ExportContent<'_>) -> String {
     let cells = |counts: &Counts| {
         let share = counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0));
         [count_text(&counts.human), count_text(&counts.ai), count_text(&counts.total), share]
     };
     // A page that is gone has no counts in this range, so each of its cells shows a dash.
-    let mut numbers = line.now.map_or_else(|| vec!["–".to_owned(); 4], |counts| cells(counts).to_vec());
+    let mut numbers = page.now.map_or_else(|| vec!["–".to_owned(); 4], |counts| cells(counts).to_vec());
     if content.has_visitors() {
-        let visitors = line.now.and_then(|counts| counts.visitors.as_deref());
+        let visitors = page.now.and_then(|counts| counts.visitors.as_deref());
         numbers.push(visitors.map_or_else(|| "–".to_owned(), |visitors| count_text(&visitors.total)));
     }
     if let Some(compared) = content.comparison {
         if content.complete_days().is_some() {
-            numbers.push(line.compared.map_or_else(|| "–".to_owned(), |counts| count_text(&counts.total)));
+            numbers.push(page.compared.map_or_else(|| "–".to_owned(), |counts| count_text(&counts.total)));
         }
-        numbers.push(match line.before {
+        numbers.push(match page.before {
             PreviousViews::Counts(counts) => count_text(&counts.total),
             PreviousViews::New => "–".to_owned(),
             PreviousViews::Unknown => "?".to_owned(),
         });
-        numbers.push(markdown_change(line, compared.ranges));
+        numbers.push(markdown_change(page, compared.ranges));
     }
     let numbers: String = numbers.iter().map(|number| format!(" {} |", escape_markdown(number))).collect();
-    format!("| {} |{numbers}\n", escape_markdown(line.path))
+    format!("| {} |{numbers}\n", escape_markdown(page.path))
 }
 
 /// Formats the change of the total with its sign, and whether the page is new or gone: `+8`, `new (+3)`, `gone (-9)`.
-fn markdown_change(line: &ExportedPage<'_>, ranges: ComparedRanges) -> String {
-    let change = change_in_total(line, ranges).map(|change| {
+fn markdown_change(page: &ExportedPage<'_>, ranges: ComparedRanges) -> String {
+    let change = change_in_total(page, ranges).map(|change| {
         let sign = if change > ViewCount::ZERO { "+" } else { "" };
         format!("{sign}{change}")
     });
-    match (page_presence(line).map(PagePresence::word), change) {
+    match (page_presence(page).map(PagePresence::word), change) {
         (Some(word), Some(change)) => format!("{word} ({change})"),
         (Some(word), None) => word.to_owned(),
         (None, change) => change.unwrap_or_else(|| "?".to_owned()),
@@ -164,7 +164,7 @@ mod tests {
             let counts = super::super::tests::counts(1, 1);
             let now = report(NOW, &[], true);
             let lines = paths.iter().map(|path| ExportedPage { path, now: Some(&counts), compared: Some(&counts), before: PreviousViews::Unknown }).collect();
-            let text = to_markdown(&ExportContent { lines, ..ExportContent::from_report(&now, None) });
+            let text = to_markdown(&ExportContent { pages: lines, ..ExportContent::from_report(&now, None) });
             let table: Vec<&str> = text.split('\n').filter(|line| line.starts_with('|')).collect();
             prop_assert_eq!(table.len(), paths.len() + 2);
             for row in table {

@@ -121,8 +121,8 @@ mod tests {
         let content = ExportContent::from_report(&now, Some(&both));
         let changes = |content: &ExportContent<'_>| -> Vec<_> {
             let ranges = content.comparison.expect("a comparison").ranges;
-            let text = |line: &ExportedPage<'_>| change_in_total(line, ranges).map(|change| change.to_string());
-            content.lines.iter().map(|line| (text(line), page_presence(line))).collect()
+            let text = |page: &ExportedPage<'_>| change_in_total(page, ranges).map(|change| change.to_string());
+            content.pages.iter().map(|page| (text(page), page_presence(page))).collect()
         };
         let text = |text: &str| Some(text.to_owned());
         assert_eq!(
@@ -134,7 +134,7 @@ mod tests {
         let content = ExportContent::from_report(&now, Some(&both));
         assert_eq!(changes(&content)[1], (None, None), "not loaded yet is not new");
         let unfinished = Report { complete: false, ..now.clone() };
-        assert_eq!(ExportContent::from_report(&unfinished, Some(&both)).lines.len(), 2, "not loaded yet is not gone");
+        assert_eq!(ExportContent::from_report(&unfinished, Some(&both)).pages.len(), 2, "not loaded yet is not gone");
     }
 
     #[test]
@@ -227,7 +227,7 @@ mod tests {
         let past = Report { rows: row(["12.1", "0.2", "12.3"]), ..report(PAST, &[], true) };
         let both = comparison(&now, &past);
         let content = ExportContent::from_report(&now, Some(&both));
-        let change = change_in_total(&content.lines[0], both.ranges()).map(|change| change.to_string());
+        let change = change_in_total(&content.pages[0], both.ranges()).map(|change| change.to_string());
         assert_eq!(change.as_deref(), Some("0.2"), "not 0.1999…");
         for (format, cells) in [
             (ExportFormat::Csv, "/a,12,0.5,12.5,0.0400,12.1,0.2,12.3,0.2,\r\n"),
@@ -248,6 +248,6 @@ mod tests {
         let response = ViewsResponse { totals: counts(5, 5), rows: now.rows.clone(), has_more: Some(true) };
         let content = ExportContent::from_response(now.range, &response, false, now.as_of);
         assert_eq!(content.missing_notes(), ["Partial: not all pages are loaded."]);
-        assert_eq!(content.lines.len(), 1);
+        assert_eq!(content.pages.len(), 1);
     }
 }

@@ -25,8 +25,9 @@ pub struct Period {
 }
 
 impl Period {
-    /// Creates a period of these days. If they are a complete week, month or quarter, the period steps by that unit.
-    pub fn days(range: DateRange) -> Self {
+    /// Creates a period of the days in `range`. If they are a complete week, month or quarter, the period steps by that
+    /// unit.
+    pub fn from_range(range: DateRange) -> Self {
         if range == DateRange::week_of(range.from()) {
             Self { whole: range, unit: PeriodUnit::Week }
         } else if range == DateRange::month_of(range.from()) {
@@ -66,7 +67,7 @@ impl Period {
 
     /// Returns the days up to and including today, or `None` if the period starts after today.
     pub fn range(&self, today: NaiveDate) -> Option<DateRange> {
-        self.whole.cut_at(today)
+        self.whole.days_up_to(today)
     }
 
     /// Returns the period directly before (`-1`) or after (`1`) this one, or several steps away. Returns `None` if the
@@ -252,8 +253,8 @@ mod tests {
         assert_eq!(Preset::ThisWeek.range(monday).days(), 1, "a week begins with Monday");
         assert_eq!(Preset::LastWeek.range(day("2026-11-22")).to_string(), "2026-11-09 … 2026-11-15");
         let range = |from: &str, to: &str| DateRange::new(day(from), day(to)).expect("a range");
-        assert_eq!(Period::days(range("2026-11-09", "2026-11-15")), Period::week(day("2026-11-11")));
-        assert_eq!(Period::days(range("2026-11-10", "2026-11-16")).name(), None, "seven days, but no ISO week");
+        assert_eq!(Period::from_range(range("2026-11-09", "2026-11-15")), Period::week(day("2026-11-11")));
+        assert_eq!(Period::from_range(range("2026-11-10", "2026-11-16")).name(), None, "seven days, but no ISO week");
     }
 
     #[test]
@@ -276,11 +277,11 @@ mod tests {
     #[test]
     fn days_that_form_a_complete_month_or_quarter_step_by_that_unit() {
         let range = |from: &str, to: &str| DateRange::new(day(from), day(to)).expect("a range");
-        let quarter = Period::days(range("2026-04-01", "2026-06-30"));
+        let quarter = Period::from_range(range("2026-04-01", "2026-06-30"));
         assert_eq!(quarter.name().as_deref(), Some("2026-Q2"));
         assert_eq!(quarter.step(-1).and_then(|before| before.name()).as_deref(), Some("2026-Q1"));
         assert_eq!(quarter.step(-2).and_then(|before| before.name()).as_deref(), Some("2025-Q4"));
-        assert_eq!(Period::days(range("2026-04-01", "2026-06-29")).name(), None);
+        assert_eq!(Period::from_range(range("2026-04-01", "2026-06-29")).name(), None);
     }
 
     fn any_day() -> impl Strategy<Value = NaiveDate> {

@@ -57,7 +57,7 @@ impl DateRange {
     }
 
     /// Formats the range in words: `22 Nov`, `16–21 Nov`, `28 Oct – 3 Nov`, each with the year if `with_year` is set.
-    pub fn words(&self, with_year: bool) -> String {
+    pub fn format_dates(&self, with_year: bool) -> String {
         let whole = if with_year { "%-d %b %Y" } else { "%-d %b" };
         if self.from == self.to {
             self.to.format(whole).to_string()
@@ -88,7 +88,7 @@ impl DateRange {
     }
 
     /// Returns the days up to and including `last`, or `None` if the range starts after `last`.
-    pub fn cut_at(&self, last: NaiveDate) -> Option<Self> {
+    pub fn days_up_to(&self, last: NaiveDate) -> Option<Self> {
         Self::new(self.from, self.to.min(last))
     }
 

@@ -25,7 +25,7 @@ pub struct TypedPeriod {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RangeError {
     #[error("two dates, like 2026-11-01 2026-11-20")]
-    Nothing,
+    Empty,
     #[error("{0} is not a complete date yet: YYYY-MM-DD")]
     Unfinished(CleanText),
     #[error("{0} is not a date: write 2026-11-20, 2026-10, 2026-q3, 2026-w47, 7d or last week")]
@@ -39,9 +39,9 @@ pub enum RangeError {
     #[error("{year} has no week {week}")]
     NoWeek { year: i32, week: u32 },
     #[error("{0} is one too many: a range has a first and a last day")]
-    TooMany(CleanText),
+    TooManyWords(CleanText),
     #[error("a range has 1 to {MAX_DAYS} days")]
-    Days,
+    DayCount,
     #[error("{from} comes after {to}; put the earlier date first")]
     Reversed { from: NaiveDate, to: NaiveDate },
     #[error("{from} is in the future: today is {today} UTC")]
@@ -71,7 +71,7 @@ pub fn parse_period(typed: &str, today: NaiveDate) -> Result<TypedPeriod, RangeE
         return Ok(TypedPeriod { preset: Some(preset), ..cut_future(preset.period(today), today)? });
     }
     let period = match words.as_slice() {
-        [] => return Err(RangeError::Nothing),
+        [] => return Err(RangeError::Empty),
         [word] => match parse_days(word)? {
             Some(days) => {
                 let period = Period::last_days(days, today);
@@ -81,9 +81,9 @@ pub fn parse_period(typed: &str, today: NaiveDate) -> Result<TypedPeriod, RangeE
         },
         [from, to] => {
             let (from, to) = (parse_end(from, today)?.all_days().from(), parse_end(to, today)?.all_days().to());
-            Period::days(DateRange::new(from, to).ok_or(RangeError::Reversed { from, to })?)
+            Period::from_range(DateRange::new(from, to).ok_or(RangeError::Reversed { from, to })?)
         }
-        [_, _, more, ..] => return Err(RangeError::TooMany(shorten_word(more))),
+        [_, _, more, ..] => return Err(RangeError::TooManyWords(shorten_word(more))),
     };
     cut_future(period, today)
 }
@@ -93,7 +93,7 @@ fn cut_future(period: Period, today: NaiveDate) -> Result<TypedPeriod, RangeErro
     let whole = period.all_days();
     let range = period.range(today).ok_or(RangeError::Future { from: whole.from(), today })?;
     let cut = (whole.to() > today).then_some(whole.to());
-    let period = if cut.is_some() && period.name().is_none() { Period::days(range) } else { period };
+    let period = if cut.is_some() && period.name().is_none() { Period::from_range(range) } else { period };
     Ok(TypedPeriod { period, preset: None, range, future_end: cut })
 }
 
@@ -114,7 +114,7 @@ fn preset(words: &[&str]) -> Option<Preset> {
 fn parse_days(word: &str) -> Result<Option<u32>, RangeError> {
     let Some(digits) = word.strip_suffix('d').filter(|digits| is_digits(digits)) else { return Ok(None) };
     let days = digits.parse().ok().filter(|days| (1..=MAX_DAYS).contains(days));
-    days.map(Some).ok_or(RangeError::Days)
+    days.map(Some).ok_or(RangeError::DayCount)
 }
 
 /// Parses a complete range in one word, or one end of a range: a day, week, month or quarter.

@@ -116,7 +116,7 @@ impl SetupForm {
         Self {
             purpose,
             source: match known.key {
-                KeyPresence::No => KeySourceChoice::Typed,
+                KeyPresence::NotSet => KeySourceChoice::Typed,
                 KeyPresence::Environment => KeySourceChoice::Variable,
                 KeyPresence::File => KeySourceChoice::Unchanged,
             },

@@ -67,7 +67,7 @@ pub struct ExistingSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KeyPresence {
     #[default]
-    No,
+    NotSet,
     /// The environment variable `DOCDECK_API_KEY`, which takes precedence over the configuration file.
     Environment,
     /// The profile in the configuration file names a source of the key.

@@ -42,8 +42,9 @@ impl JobChange {
         *self == Self::default()
     }
 
-    /// Adds the name of the member for what it did about the job. `known` is what the team knows.
-    pub fn sign(&mut self, job: &Job, known: &SharedJob, name: &str) {
+    /// Records `name` as the member who dismissed the job or ended its pull request, if this change does so. `known` is
+    /// the team's state of the job.
+    pub fn add_member_name(&mut self, job: &Job, known: &SharedJob, name: &str) {
         let has_ended_pr = job.local.team.as_ref().and_then(|team| team.pr_ended_by.as_ref());
         let has_ended_pr = has_ended_pr == Some(&PullRequestEnder::User) && known.pr_ended_by.is_none();
         self.dismissed_by = (self.dismissed == Some(true)).then(|| name.to_owned());
@@ -52,7 +53,7 @@ impl JobChange {
 
     /// Converts the change to a state that can be merged. `now` is the time on the database's clock at which the change
     /// is stored.
-    pub fn stamped(&self, now: Time) -> SharedJob {
+    pub fn to_shared_job(&self, now: Time) -> SharedJob {
         fn register<T: Clone>(now: Time, value: &T) -> Register<T> {
             Register { at: now, value: value.clone() }
         }

@@ -19,24 +19,25 @@ const CLOCK_TOLERANCE: TimeDelta = TimeDelta::seconds(2);
 /// Converts times between this computer's clock and the database's clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TeamClock {
-    /// By how much the database's clock is ahead, in whole seconds, so that a time survives the way there and back.
-    ahead: TimeDelta,
+    /// How far the database's clock is ahead of the local clock. In whole seconds, so that a time that is converted to
+    /// the other clock and back stays the same.
+    offset: TimeDelta,
 }
 
 impl TeamClock {
     /// `database` and `local` are readings of both clocks at about the same moment.
     pub fn new(database: Time, local: Time) -> Self {
-        let ahead = database - local;
-        let is_equal = ahead.abs() < CLOCK_TOLERANCE;
-        Self { ahead: if is_equal { TimeDelta::zero() } else { TimeDelta::seconds(ahead.num_seconds()) } }
+        let offset = database - local;
+        let is_equal = offset.abs() < CLOCK_TOLERANCE;
+        Self { offset: if is_equal { TimeDelta::zero() } else { TimeDelta::seconds(offset.num_seconds()) } }
     }
 
     pub fn to_team(self, local: Time) -> Time {
-        local.checked_add_signed(self.ahead).unwrap_or(local)
+        local.checked_add_signed(self.offset).unwrap_or(local)
     }
 
     pub fn to_local(self, team: Time) -> Time {
-        team.checked_sub_signed(self.ahead).unwrap_or(team)
+        team.checked_sub_signed(self.offset).unwrap_or(team)
     }
 }
 
@@ -56,7 +57,7 @@ pub fn job_change(base: &SharedJob, job: &Job, clock: TeamClock) -> JobChange {
     }
     change.pull_request = pull_request(job, clock).filter(|local| {
         base.pull_request.as_ref().is_none_or(|known| {
-            known.link != local.link || (known.state.as_of < local.state.as_of && reports_more(local, known))
+            known.link != local.link || (known.state.as_of < local.state.as_of && differ_in_content(local, known))
         })
     });
     let title = title_text(job);
@@ -213,8 +214,8 @@ fn shift_times(state: &mut PullRequest, shifted: impl Fn(Time) -> Time) {
     }
 }
 
-/// Whether two reports about a pull request differ in more than their times.
-fn reports_more(one: &SharedPullRequest, other: &SharedPullRequest) -> bool {
+/// Whether two states of a pull request differ in more than their times.
+fn differ_in_content(one: &SharedPullRequest, other: &SharedPullRequest) -> bool {
     let facts = |shared: &SharedPullRequest| {
         let state = &shared.state;
         let (title, checks, review) = (state.title.clone(), state.checks.clone(), state.review);

@@ -27,7 +27,7 @@ pub enum TeamPermission {
     /// The database did not respond. This computer's ledger decides, and the request is reported to the team later.
     Unreachable { booking: String },
     /// The team has used up the limit until this service time.
-    Full { until: Time },
+    LimitReached { until: Time },
 }
 
 /// A request that the team's ledger doesn't have yet.
@@ -42,7 +42,7 @@ pub struct UnreportedUse {
 
 /// How many requests of an hourly limit all members together have used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TeamCount {
+pub struct TeamUsage {
     pub used: u32,
     /// When the oldest of them stops counting, in service time; `None` if there is none.
     pub resets_at: Option<Time>,
@@ -50,10 +50,10 @@ pub struct TeamCount {
     pub as_of: Time,
 }
 
-impl TeamCount {
-    /// Returns the budget of the team. `local` is the budget of this computer, of which the team doesn't know
-    /// `unreported` requests yet. `is_current` is false while this process doesn't learn of the requests of others. A count
-    /// from more than an hour ago has no request that still counts, so the result is `local`.
+impl TeamUsage {
+    /// Returns the budget of the team. `local` is the budget of this computer; `unreported` of its requests are not in
+    /// the team's count yet. `is_current` is false while the requests of other members don't reach this process. If the
+    /// count is more than an hour old, none of its requests counts any more, so the result is `local`.
     pub fn budget(&self, local: Budget, unreported: u32, is_current: bool, now: Time) -> Budget {
         if !is_current && now - self.as_of >= RATE_LIMIT_WINDOW {
             return local;
@@ -71,11 +71,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_team_s_count_includes_what_it_does_not_know_yet() {
+    fn the_count_of_the_team_includes_unreported_requests() {
         let now = Time::UNIX_EPOCH;
         let (early, late) = (Some(now + TimeDelta::minutes(5)), Some(now + TimeDelta::minutes(50)));
         let local = Budget { used: 3, resets_at: late, ..Budget::unused(Quota::Create) };
-        let team = TeamCount { used: 40, resets_at: early, as_of: now };
+        let team = TeamUsage { used: 40, resets_at: early, as_of: now };
         let budget = team.budget(local, 2, true, now);
         assert_eq!((budget.used, budget.resets_at), (42, early));
         assert_eq!(budget.counted_by, CountedBy::Team { as_of: None });

@@ -18,7 +18,7 @@ impl PromptUid {
     }
 
     /// Whether the prompt was written by this member.
-    pub fn is_of(&self, member: &str) -> bool {
+    pub fn is_by(&self, member: &str) -> bool {
         self.0.strip_prefix(member).is_some_and(|rest| rest.starts_with('-'))
     }
 }
@@ -48,11 +48,11 @@ pub struct SharedPrompt {
 }
 
 impl SharedPrompt {
-    /// Returns the prompt as the team sees it; `None` if it is not shared. A prompt that was never sent is private, like
-    /// a draft. A copy from a backup isn't shared either: it belongs to the computer that wrote it.
-    pub fn of(prompt: &Prompt, member: &str, author: &str, version: i64) -> Option<Self> {
+    /// Converts a prompt to its shared form; returns `None` if it is not shared. A prompt that was never sent is
+    /// private, like a draft. A copy from a backup isn't shared either: it belongs to the computer that wrote it.
+    pub fn from_prompt(prompt: &Prompt, member: &str, author: &str, version: i64) -> Option<Self> {
         let was_sent = prompt.sent_at.is_some() || prompt.delivery == Delivery::Accepted;
-        if !(prompt.is_own() && was_sent) {
+        if !(prompt.is_from_this_computer() && was_sent) {
             return None;
         }
         let discarded_from = match prompt.delivery {
@@ -90,7 +90,7 @@ impl SharedPrompt {
 
     /// Returns the prompt in the form of a backup, which is merged by the rules of an import; `None` if it can't be
     /// shown: its text is blank, or a newer docdeck uses a word that this one doesn't know.
-    pub fn record(&self) -> Option<PromptRecord> {
+    pub fn to_record(&self) -> Option<PromptRecord> {
         let kind: PromptKind = self.kind.parse().ok()?;
         let delivery = DeliveryKind::parse(&self.delivery)?;
         let from = self.discarded_from.as_deref().and_then(DeliveryKind::parse);

@@ -102,7 +102,7 @@ impl ReportVersion {
     }
 
     /// Whether the report may be exchanged at `now`: it is not too old, and not from the future.
-    pub fn is_exchanged(&self, now: Time) -> bool {
+    pub fn can_be_exchanged(&self, now: Time) -> bool {
         let age = now - self.as_of;
         (-MAX_REPORT_CLOCK_ERROR..=MAX_REPORT_AGE).contains(&age)
     }
@@ -160,7 +160,7 @@ impl SharedReport {
         is_sound.then_some(Self { key, version, summary, parts })
     }
 
-    pub fn bytes(&self) -> usize {
+    pub fn size_in_bytes(&self) -> usize {
         self.summary.len() + self.parts.iter().map(String::len).sum::<usize>()
     }
 
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn old_reports_and_those_from_the_future_are_not_exchanged() {
         let now = Time::from_timestamp_millis(1_800_000_000_000).expect("a time");
-        let at = |days: i64| ReportVersion { as_of: now + TimeDelta::days(days), hash: 0 }.is_exchanged(now);
+        let at = |days: i64| ReportVersion { as_of: now + TimeDelta::days(days), hash: 0 }.can_be_exchanged(now);
         assert_eq!([-91, -89, 0, 1, 2].map(at), [false, true, true, true, false]);
     }
 }

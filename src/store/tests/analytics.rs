@@ -124,7 +124,7 @@ async fn an_interrupted_load_is_continued_and_replaces_the_complete_report_when_
     assert!(store.save_part(&response(vec![search("a"), search("b")], Some("x")), position(1, 10)).await);
     let stored = store.stored::<Search>().await;
     assert_eq!(stored.report.map(|report| report.rows.clone()), Some(vec![search("old")]));
-    assert_eq!((stored.interrupted_after, stored.requests_last_time), (Some(1), Some(1)));
+    assert_eq!((stored.responses_before_interruption, stored.last_load_requests), (Some(1), Some(1)));
     let unfinished = store.unfinished_rows::<Search>(&scope(), week()).await.expect("read").expect("a report");
     assert_eq!((unfinished.started_at, unfinished.report.next), (at(10), Cursor::new("x")));
     assert!(store.save_part(&response(vec![search("b"), search("c")], None), position(2, 20)).await);
@@ -132,7 +132,7 @@ async fn an_interrupted_load_is_continued_and_replaces_the_complete_report_when_
     let report = stored.report.expect("a report");
     assert_eq!(report.rows, [search("a"), search("b"), search("c")]);
     assert_eq!((report.duplicates, report.responses, report.as_of), (1, 2, at(10)));
-    assert_eq!((stored.interrupted_after, stored.requests_last_time), (None, Some(2)));
+    assert_eq!((stored.responses_before_interruption, stored.last_load_requests), (None, Some(2)));
     assert_eq!((store.count_rows("analytics_report").await, store.count_rows("analytics_answer").await), (1, 2));
 }
 
@@ -195,7 +195,7 @@ async fn a_report_that_was_edited_by_others_counts_as_not_stored_and_can_be_repl
                 )
                 .await
         );
-        assert_eq!(store.stored::<Search>().await.interrupted_after, Some(2));
+        assert_eq!(store.stored::<Search>().await.responses_before_interruption, Some(2));
         store.with_connection(move |db| db.execute_batch(edit).expect(edit)).await;
         assert_eq!(store.stored::<Search>().await, StoredRows::default(), "{edit}");
         assert_eq!(store.unfinished_rows::<Search>(&scope(), week()).await.expect("read"), None, "{edit}");

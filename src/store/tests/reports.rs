@@ -53,12 +53,12 @@ async fn responses_are_merged_by_the_rules_of_the_model() {
     let mut report = Report::from_first_response(week(), first.clone(), false, at(20));
     assert!(store.add_part(part(1, first, false, 20)).await);
     let stored = store.cached(week()).await;
-    assert_eq!((stored.report.as_deref(), stored.interrupted_after), (Some(&report), Some(1)));
+    assert_eq!((stored.report.as_deref(), stored.responses_before_interruption), (Some(&report), Some(1)));
     report.add_response(second.clone(), true, at(10));
     assert!(store.add_part(part(2, second, true, 10)).await);
     let stored = store.cached(week()).await;
-    assert_eq!((stored.report.as_deref(), stored.interrupted_after), (Some(&report), None));
-    assert_eq!((report.duplicates, report.rows.len(), stored.requests_last_time), (2, 5, Some(2)));
+    assert_eq!((stored.report.as_deref(), stored.responses_before_interruption), (Some(&report), None));
+    assert_eq!((report.duplicates, report.rows.len(), stored.last_load_requests), (2, 5, Some(2)));
 }
 
 #[tokio::test]
@@ -96,12 +96,12 @@ async fn a_complete_report_stays_until_the_next_one_is_complete() {
     let stored = store.cached(week()).await;
     let Some(report) = stored.report else { panic!("there is a report") };
     assert_eq!((report.complete, report.rows.len(), report.as_of), (true, 2, at(0)));
-    assert_eq!((stored.interrupted_after, stored.requests_last_time), (Some(1), Some(1)));
+    assert_eq!((stored.responses_before_interruption, stored.last_load_requests), (Some(1), Some(1)));
     store.add_part(part(2, page(&[("/c", counts(5, 0))], 9), true, 51)).await;
     let stored = store.cached(week()).await;
     let report = stored.report.expect("a report");
     let paths: Vec<&str> = report.rows.iter().map(|row| row.path.as_str()).collect();
-    assert_eq!((paths, report.as_of, stored.interrupted_after), (vec!["/a", "/c"], at(50), None));
+    assert_eq!((paths, report.as_of, stored.responses_before_interruption), (vec!["/a", "/c"], at(50), None));
     assert_eq!((store.count_rows("views_report").await, store.count_rows("views_row").await), (1, 2));
 }
 
@@ -315,7 +315,7 @@ async fn deleting_an_unfinished_report_keeps_the_complete_one() {
     store.delete_unfinished_report(&scope(), week()).await.expect("dropped");
     assert_eq!(store.unfinished_report(&scope(), week()).await.expect("read"), None);
     let stored = store.cached(week()).await;
-    assert_eq!((stored.report.map(|report| report.complete), stored.interrupted_after), (Some(true), None));
+    assert_eq!((stored.report.map(|report| report.complete), stored.responses_before_interruption), (Some(true), None));
 }
 
 #[tokio::test]
@@ -342,7 +342,7 @@ async fn a_range_without_a_report_gets_the_complete_report_of_the_range_closest_
     };
     let known = async |range| {
         let known = store.cached(range).await;
-        (known.requests_last_time, known.similar.map(|similar| (similar.range, similar.rows)))
+        (known.last_load_requests, known.similar.map(|similar| (similar.range, similar.rows)))
     };
     assert_eq!(known(week()).await, (None, None));
     for number in 1..=3 {

@@ -132,7 +132,7 @@ async fn pull_requests_are_counted_in_the_status_summary_and_in_the_first_rows()
         }
     }
     let mut expected = PullRequestCounts::default();
-    store.jobs(&scope()).await.expect("rows").iter().for_each(|row| expected.change(row.group(), row.pr_fact(), 1));
+    store.jobs(&scope()).await.expect("rows").iter().for_each(|row| expected.adjust(row.group(), row.pr_fact(), 1));
     assert!(expected.to_review > 5 && expected.failing > expected.to_review, "{expected:?}");
     let summary = Store::status_summary(folder.path(), &scope()).expect("read").expect("known");
     let first = store.first_jobs(&scope(), 3).await.expect("read");
@@ -213,7 +213,7 @@ async fn the_status_summary_reads_every_older_schema_without_changing_the_file()
         let working = rows.iter().filter(|row| row.counts_as_working()).count();
         let counted = [count(JobGroup::NeedsYou), working, count(JobGroup::Queued)];
         let mut pull_requests = PullRequestCounts::default();
-        rows.iter().for_each(|row| pull_requests.change(row.group(), row.pr_fact(), 1));
+        rows.iter().for_each(|row| pull_requests.adjust(row.group(), row.pr_fact(), 1));
         assert_eq!(old.pull_requests, pull_requests, "schema {schema}");
         assert_eq!(pull_requests.to_review > 0 && pull_requests.failing > 0, schema >= 12, "schema {schema}");
         assert_eq!([old.needs_you, old.active, old.queued + old.paused], counted, "schema {schema}");

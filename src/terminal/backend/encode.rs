@@ -116,13 +116,13 @@ fn group_by_style_if_shorter<'a>(cells: &[CellUpdate<'a>]) -> Option<Vec<CellUpd
         let style = SgrState::of(cell);
         let belongs =
             |(_, y, cell): &&CellUpdate<'a>| y == row && (is_plain_blank(cell) || SgrState::of(cell) == style);
-        let (run, behind) = rest.split_at(1 + rest.iter().skip(1).take_while(belongs).count());
+        let (run, after) = rest.split_at(1 + rest.iter().skip(1).take_while(belongs).count());
         let group = styles.iter().position(|(known, _)| *known == style).unwrap_or_else(|| {
             styles.push((style, style.sequence_length()));
             styles.len() - 1
         });
         runs.push((group, run));
-        rest = behind;
+        rest = after;
     }
     let in_order = estimated_overhead(&styles, &runs);
     runs.sort_by_key(|(group, _)| *group);

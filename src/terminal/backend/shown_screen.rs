@@ -89,7 +89,7 @@ impl ShownScreen {
             row.iter_mut().for_each(Cell::reset);
         }
         for (x, y, cell) in different.drain(..) {
-            self.put(x, y, cell);
+            self.replace_cell(x, y, cell);
         }
         self.different = different;
     }
@@ -108,7 +108,7 @@ impl ShownScreen {
     }
 
     /// Replaces a cell, and the cells that a wide glyph in it covers.
-    fn put(&mut self, x: u16, y: u16, mut cell: Cell) {
+    fn replace_cell(&mut self, x: u16, y: u16, mut cell: Cell) {
         normalize_blank(&mut cell);
         // Measuring glyphs takes several times as long as the rest.
         if let Some(shown) = self.cells.cell_mut((x, y)).filter(|shown| is_narrow(shown) && is_narrow(&cell)) {

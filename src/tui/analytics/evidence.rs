@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn a_search_of_the_previous_period_was_not_searched_in_this_one() {
         let search = Search { query: CleanText::line("sso port"), hits: Count::Known(7), ..Search::default() };
-        let gone = search.to_gone_row().expect("a row without searches");
+        let gone = search.with_zero_counts().expect("a row without searches");
         let text = quote_rows(&[&search, &gone], "searches", "");
         assert!(text.contains("- searched 7 times, nobody clicked a result:\n"), "{text}");
         assert!(text.ends_with("- not searched in this range:\n  > sso port"), "{text}");

@@ -60,7 +60,7 @@ impl App {
             return self.notify_no_requests_left(now);
         }
         let what = if is_refresh { "Load all reports again" } else { "Load the missing reports" };
-        let range = self.analytics.needs_work.range.map(|range| format!(" of {}", range.words(true)));
+        let range = self.analytics.needs_work.range.map(|range| format!(" of {}", range.format_dates(true)));
         let (range, costs) = (range.unwrap_or_default(), plural(requests, "request"));
         let text = format!("{what}{range}? {costs} ({} left this hour).", format_count(left as usize));
         self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadSignals { everything: is_refresh } });

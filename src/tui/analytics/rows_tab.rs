@@ -264,7 +264,7 @@ impl<R: FieldedRow> RowsTab<R> {
         let (Some(now), Some(before)) = (now, &comparison.before) else { return };
         let known: HashSet<&CleanText> = now.rows.iter().map(AnalyticsRow::key).collect();
         let gone = before.report.rows.iter().filter(|row| !known.contains(row.key()));
-        comparison.gone = gone.filter_map(FieldedRow::to_gone_row).collect();
+        comparison.gone = gone.filter_map(FieldedRow::with_zero_counts).collect();
         comparison.new_count = now.rows.iter().filter(|row| comparison.is_new(row)).count();
     }
 

@@ -130,7 +130,7 @@ impl App {
         if ranges.is_empty() || !self.dialogs.is_empty() {
             return;
         }
-        let names: Vec<String> = ranges.iter().map(|range| range.words(true)).collect();
+        let names: Vec<String> = ranges.iter().map(|range| range.format_dates(true)).collect();
         let (ranges, costs, left) = (names.join(" and "), plural(ranges.len(), "request"), self.view_requests_left());
         if left == 0 {
             return self.notify_no_requests_left(now);
@@ -254,7 +254,7 @@ impl App {
             "Load all {} of {}, continuing after {} rows? At least 1 request and at most {most}, {left} left this hour. The \
              service does not report how many rows there are.",
             R::KIND.label(),
-            range.words(true),
+            range.format_dates(true),
             format_count(report.rows.len())
         );
         let on_yes = ConfirmAction::LoadRows { kind: R::KIND, max_requests: most, from_start: false };
@@ -263,7 +263,7 @@ impl App {
 
     /// Asks whether to load the other rows of compared ranges. Until then, nothing can be compared.
     fn ask_to_load_rest_of_compared<R: ReportRow>(&mut self, ranges: &[DateRange], left: u32) {
-        let names: Vec<String> = ranges.iter().map(|range| range.words(true)).collect();
+        let names: Vec<String> = ranges.iter().map(|range| range.format_dates(true)).collect();
         let each = (REQUESTS_PER_CONFIRMATION.min(left) / u32::try_from(ranges.len()).unwrap_or(1)).max(1);
         let text = format!(
             "Load the other {} of {} to compare? At most {each} requests for each range, {left} left this hour.",
@@ -291,7 +291,7 @@ impl App {
         let text = format!(
             "Load all {} of {} again? About {cost}, {left} left this hour.",
             R::KIND.label(),
-            range.words(true)
+            range.format_dates(true)
         );
         // One more than last time, because there may be more rows by now.
         let max_requests = REQUESTS_PER_CONFIRMATION.max(responses + 1).min(left);
@@ -322,8 +322,10 @@ impl App {
         }
         let names: Vec<&str> = kinds.iter().map(|kind| kind.label()).collect();
         let (names, costs) = (names.join(", "), plural(kinds.len(), "request"));
-        let text =
-            format!("Load {names} of {}, the week after the job? {costs}, {left} left this hour.", range.words(true));
+        let text = format!(
+            "Load {names} of {}, the week after the job? {costs}, {left} left this hour.",
+            range.format_dates(true)
+        );
         self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadReports(range, kinds) });
     }
 

@@ -5,7 +5,7 @@
 //! ```
 
 use super::text::TextRow;
-use crate::model::impact::{AfterWindow, PageViewsState};
+use crate::model::impact::{AfterWindowState, PageViewsState};
 use crate::model::period::DateRange;
 use crate::model::views::{Counts, ViewCount};
 use crate::tui::format::format_views;
@@ -39,7 +39,7 @@ pub(in crate::tui) fn change_with_sign(now: ViewCount, before: ViewCount) -> Str
 /// Adds the days of `range` in short form, for rows that have no separate line with the days.
 fn push_days(row: &mut TextRow<'_>, view: View<'_>, range: Option<DateRange>) {
     if let Some(range) = range {
-        row.push(format!("{}  ", range.words(false)), view.theme.muted);
+        row.push(format!("{}  ", range.format_dates(false)), view.theme.muted);
     }
 }
 
@@ -72,13 +72,13 @@ pub(in crate::tui) fn push_views_after(
     view: View<'_>,
     views: &PageViewsState,
     before: Option<(&PageViewsState, DateRange)>,
-    after: AfterWindow,
+    after: AfterWindowState,
     dated: bool,
 ) {
     let theme = view.theme;
     row.push("after   ", theme.muted);
     let range = match after {
-        AfterWindow::Complete(range) => range,
+        AfterWindowState::Complete(range) => range,
         other => {
             row.push(after_text(other), theme.muted);
             return;
@@ -109,13 +109,13 @@ pub(in crate::tui) fn push_views_after(
 }
 
 /// Returns why there are no views after a job yet. If the days after the job are over, returns these days.
-pub(in crate::tui) fn after_text(after: AfterWindow) -> String {
+pub(in crate::tui) fn after_text(after: AfterWindowState) -> String {
     match after {
-        AfterWindow::NotSent => "not sent yet".to_owned(),
-        AfterWindow::Working => "not yet (the job is still working)".to_owned(),
-        AfterWindow::FinishUnknown => "finish time unknown".to_owned(),
-        AfterWindow::Open(day) => format!("available from {day}"),
-        AfterWindow::Complete(range) => range_or_day(range),
+        AfterWindowState::NotSent => "not sent yet".to_owned(),
+        AfterWindowState::Working => "not yet (the job is still working)".to_owned(),
+        AfterWindowState::FinishUnknown => "finish time unknown".to_owned(),
+        AfterWindowState::Open(day) => format!("available from {day}"),
+        AfterWindowState::Complete(range) => range_or_day(range),
     }
 }
 

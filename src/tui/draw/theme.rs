@@ -1,7 +1,9 @@
 //! Converts the colours of a theme to styles with the colours that the terminal supports. Drawing code uses only these
 //! styles, and colour alone never carries a meaning.
 
-use crate::model::colors::{ColorPalette, ColorRole, MIN_SYMBOL_CONTRAST, MIN_TEXT_CONTRAST, Paint, Rgb, ThemeColor};
+use crate::model::colors::{
+    ColorPalette, ColorRole, MIN_SYMBOL_CONTRAST, MIN_TEXT_CONTRAST, Rgb, RoleStyle, ThemeColor,
+};
 use ratatui::style::{Color, Modifier, Style};
 
 /// How many colours the terminal supports.
@@ -59,18 +61,18 @@ pub struct Theme {
 impl Theme {
     /// Creates the theme with middle tones, for an unknown background.
     pub fn new(depth: ColorDepth) -> Self {
-        Self::of(&ColorPalette::middle_tones(), depth)
+        Self::of(&ColorPalette::medium_tones(), depth)
     }
 
     /// Creates the theme from these colours, reduced to the colours of `depth`.
     pub fn of(colors: &ColorPalette, depth: ColorDepth) -> Self {
-        let style = |meaning| paint_style(colors.paint(meaning), depth);
+        let style = |meaning| paint_style(colors.role_style(meaning), depth);
         // With few colours, different colours of a theme become the same one, so their contrast is unknown.
         let has_contrast = matches!(depth, ColorDepth::Indexed256 | ColorDepth::True);
         let kept = |min: f64| -> Vec<Color> {
             let roles = ColorRole::ALL.iter().copied();
             let kept = roles.filter(|role| has_contrast && colors.contrast_with_selected(*role) >= Some(min));
-            kept.filter_map(|role| color(colors.paint(role).fg, depth)).collect()
+            kept.filter_map(|role| color(colors.role_style(role).fg, depth)).collect()
         };
         let mut theme = Self {
             ascii: false,
@@ -160,7 +162,7 @@ fn texture_styles(style: Style) -> (Style, Style) {
     (texture, mean(color, darker).map_or(style, |mean| Style { fg: Some(mean), ..style }))
 }
 
-fn paint_style(paint: Paint, depth: ColorDepth) -> Style {
+fn paint_style(paint: RoleStyle, depth: ColorDepth) -> Style {
     let mut style = Style { fg: color(paint.fg, depth), bg: color(paint.bg, depth), ..Style::new() };
     // Without colours, a style with a background is drawn reversed, so that it still stands out.
     let reversed = paint.reversed || (depth == ColorDepth::None && paint.bg != ThemeColor::Terminal);
@@ -302,7 +304,10 @@ mod tests {
     fn the_texture_of_ai_views_is_a_darker_tone_on_their_colour() {
         let theme = |depth| {
             let mut colors = ColorPalette::default();
-            colors.set(ColorRole::Ai, Paint { fg: ThemeColor::Rgb(Rgb(255, 175, 95)), ..Paint::default() });
+            colors.set_role_style(
+                ColorRole::Ai,
+                RoleStyle { fg: ThemeColor::Rgb(Rgb(255, 175, 95)), ..RoleStyle::default() },
+            );
             Theme::of(&colors, depth)
         };
         let fill = theme(ColorDepth::True).ai_fill();
@@ -322,7 +327,7 @@ mod tests {
     fn a_style_with_a_background_is_reversed_without_colours() {
         let mut colors = ColorPalette::default();
         let white = ThemeColor::Ansi(15);
-        colors.set(ColorRole::Selected, Paint { bg: white, ..Paint::default() });
+        colors.set_role_style(ColorRole::Selected, RoleStyle { bg: white, ..RoleStyle::default() });
         assert_eq!(Theme::of(&colors, ColorDepth::None).selected, Style::new().add_modifier(Modifier::REVERSED));
         assert_eq!(Theme::of(&colors, ColorDepth::Sixteen).selected, Style::new().bg(Color::White));
     }

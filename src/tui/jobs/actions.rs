@@ -18,7 +18,7 @@ pub(in crate::tui) fn footer_label(action: Action, app: &App) -> Option<FooterLa
         Action::Mark | Action::Rename | Action::Tags | Action::Note | Action::Open => selected.is_some(),
         Action::FollowUp => app.any_target_job(|job| job.id.is_some() && !job.local.gone),
         Action::OpenPr => app.any_target_job(|job| job.remote.pr_link.is_some()),
-        Action::MarkDone => app.any_target_job(|job| job.wants_action() && !job.local.dismissed),
+        Action::MarkDone => app.any_target_job(|job| job.needs_action() && !job.local.dismissed),
         Action::Resolve => selected.is_some_and(|job| {
             let is_shown = app.detail.job() == Some(job.key);
             job.local.undelivered.is_some_and(DeliveryKind::needs_user)

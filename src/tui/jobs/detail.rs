@@ -278,14 +278,14 @@ impl Detail {
     /// Returns the first prompt of the thread that needs a decision by the user on this computer.
     pub fn undelivered(&self) -> Option<&Prompt> {
         let thread = &self.thread.shown()?.value;
-        thread.prompts.iter().find(|prompt| prompt.is_own() && prompt.delivery.kind().needs_user())
+        thread.prompts.iter().find(|prompt| prompt.is_from_this_computer() && prompt.delivery.kind().needs_user())
     }
 
     /// Returns the first prompt of the thread that another member has not delivered yet.
     pub fn undelivered_of_others(&self) -> Option<&Prompt> {
         let is_open = |prompt: &&Prompt| {
             let kind = prompt.delivery.kind();
-            !prompt.is_own() && (kind.needs_user() || kind == DeliveryKind::Sending)
+            !prompt.is_from_this_computer() && (kind.needs_user() || kind == DeliveryKind::Sending)
         };
         self.thread.shown()?.value.prompts.iter().find(is_open)
     }
@@ -314,7 +314,7 @@ fn wrap_thread(thread: &Thread, width: usize) -> Vec<ThreadLine> {
     entries.sort_by_key(|(at, _)| *at);
     let text_width = width.saturating_sub(ENTRY_INDENT).max(8);
     let mut out = Vec::new();
-    let names_authors = thread.prompts.iter().any(|prompt| !prompt.is_own());
+    let names_authors = thread.prompts.iter().any(|prompt| !prompt.is_from_this_computer());
     let mut waits = false;
     let mut progress = JobProgress { state: JobState::NoStatus, running_since: None };
     let mut events: Option<(Time, String)> = None;
@@ -324,7 +324,7 @@ fn wrap_thread(thread: &Thread, width: usize) -> Vec<ThreadLine> {
                 push_events(events.take(), progress.state, text_width, &mut out);
                 let names = names_authors.then(|| prompt.author.as_ref().map_or(OWN_AUTHOR, CleanText::as_str));
                 push_prompt_lines(prompt, at, names, text_width, waits, &mut out);
-                waits |= prompt.is_own() && prompt.delivery.kind().blocks_next();
+                waits |= prompt.is_from_this_computer() && prompt.delivery.kind().blocks_next();
                 if prompt.delivery == Delivery::Accepted {
                     progress.running_since = Some(prompt.sent_at.unwrap_or(at));
                 }
@@ -416,7 +416,7 @@ fn push_prompt_lines(
     }
     if let Some(sentence) = prompt.discarded_text() {
         out.extend(wrap(sentence, width, 4).0.into_iter().map(ThreadLine::Remark));
-    } else if waits && prompt.is_own() && matches!(prompt.delivery, Delivery::Queued { .. }) {
+    } else if waits && prompt.is_from_this_computer() && matches!(prompt.delivery, Delivery::Queued { .. }) {
         out.push(ThreadLine::Remark("… waiting for an earlier prompt".to_owned()));
     } else if prompt.delivery != Delivery::Accepted {
         out.push(ThreadLine::Delivery(prompt.delivery.kind()));

@@ -5,7 +5,7 @@ use super::job_facts::{FactName, link_text};
 use super::list_draw::{state_glyph, symbol_style};
 use super::next_step::{is_unreachable, next_step};
 use crate::model::Time;
-use crate::model::impact::{AfterWindow, PageViewsState, after_window, job_windows};
+use crate::model::impact::{AfterWindowState, PageViewsState, after_window, job_windows};
 use crate::model::job::Job;
 use crate::model::job_state::{JobState, fact_shown_as_state, state_word};
 use crate::model::load::Load;
@@ -222,10 +222,10 @@ fn days_text(view: View<'_>, job: &Job, space: usize) -> String {
     if pages.lacks_views() {
         return format!("page views not loaded ({} loads them)", app.key_label(Context::Jobs, Action::BeforeAfter));
     }
-    let before = job_windows(job).map(|windows| windows.before.words(false)).unwrap_or_default();
+    let before = job_windows(job).map(|windows| windows.before.format_dates(false)).unwrap_or_default();
     let after = match after_window(job, now.date_naive()) {
-        AfterWindow::Complete(range) => range.words(false),
-        AfterWindow::Open(day) => format!("from {}", day.format("%-d %b")),
+        AfterWindowState::Complete(range) => range.format_dates(false),
+        AfterWindowState::Open(day) => format!("from {}", day.format("%-d %b")),
         other => impact::after_text(other),
     };
     let zone = if pages.pages().shown().is_some() { " UTC" } else { "" };
@@ -252,7 +252,7 @@ fn page_views(view: View<'_>, job: &Job, place: usize, form: ViewsForm) -> Vec<(
         return pieces;
     };
     let after = match after_window(job, now.date_naive()) {
-        AfterWindow::Complete(range) => Some((&page.after, range)),
+        AfterWindowState::Complete(range) => Some((&page.after, range)),
         _ => None,
     };
     for (views, range, before) in
@@ -297,7 +297,7 @@ fn page_views(view: View<'_>, job: &Job, place: usize, form: ViewsForm) -> Vec<(
 fn job_state_text(view: View<'_>, job: &Job, space: usize) -> (String, Style) {
     let View { app, theme, now } = view;
     if let Some(state) = job.pull_request.as_deref().filter(|_| fact_shown_as_state(job).is_some()) {
-        return (capitalized(state.fact_text()), theme.role(state.fact().role()));
+        return (capitalized(state.fact_text()), theme.role(state.fact().color_role()));
     }
     let (text, style) = match JobState::of(job) {
         JobState::Unconfirmed => ("Unconfirmed", theme.warning),
@@ -318,7 +318,7 @@ fn job_state_text(view: View<'_>, job: &Job, space: usize) -> (String, Style) {
             };
         }
         JobState::Completed if job.remote.pr_link.is_none() => ("Completed without a pull request", theme.text),
-        JobState::Completed if job.wants_action() && !job.is_handled() => ("Completed with a pull request", theme.good),
+        JobState::Completed if job.needs_action() && !job.is_handled() => ("Completed with a pull request", theme.good),
         JobState::Completed => ("Completed", theme.text),
         JobState::Failed if job.is_handled() => ("Failed", theme.muted),
         JobState::Failed => ("Failed", theme.bad),
@@ -346,7 +346,7 @@ fn queue_text(view: View<'_>, job: &Job, space: usize) -> String {
     let thread = app.detail.thread().shown();
     let first = thread.and_then(|thread| {
         thread.value.prompts.iter().find_map(|prompt| match prompt.delivery {
-            Delivery::Queued { until } if prompt.is_own() => Some(until),
+            Delivery::Queued { until } if prompt.is_from_this_computer() => Some(until),
             _ => None,
         })
     });

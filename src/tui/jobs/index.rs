@@ -25,7 +25,7 @@ impl JobList {
             if let Some(count) = self.group_counts.get_mut(section_index(row.group())) {
                 *count += 1;
             }
-            self.pull_request_counts.change(row.group(), row.pr_fact(), 1);
+            self.pull_request_counts.adjust(row.group(), row.pr_fact(), 1);
             self.working_count += usize::from(row.counts_as_working());
             match self.filter_state.match_row(row) {
                 Match::Passes => entries.push(self.sorting.key(row, group), index),
@@ -335,7 +335,7 @@ mod tests {
                 prop_assert_eq!(list.marked_count(), list.marked_keys().len());
                 prop_assert_eq!(list.group_counts.iter().sum::<usize>(), list.rows.len());
                 let mut counts = PullRequestCounts::default();
-                list.rows.iter().for_each(|row| counts.change(row.group(), row.pr_fact(), 1));
+                list.rows.iter().for_each(|row| counts.adjust(row.group(), row.pr_fact(), 1));
                 prop_assert_eq!(list.pull_request_counts, counts);
             }
         }

@@ -86,7 +86,7 @@ impl FactName {
             Self::PullRequest => {
                 // The first line already shows the state of a completed job's pull request.
                 let state = state.filter(|_| fact_shown_as_state(job).is_none());
-                let fact = state.map(|state| (format!(" · {}", state.fact_text()).into(), state.fact().role()));
+                let fact = state.map(|state| (format!(" · {}", state.fact_text()).into(), state.fact().color_role()));
                 [(link_text(job, width).into(), ColorRole::Text)].into_iter().chain(fact).collect()
             }
             Self::Checks => state.and_then(checks).into_iter().collect(),

@@ -261,7 +261,7 @@ pub(in crate::tui) fn job_line<'a>(
         JobColumn::Author => TableCell::new(job.author().map_or("", CleanText::as_str), theme.muted),
         JobColumn::PullRequest => {
             let style = match job.pr_fact() {
-                Some(fact) => theme.role(fact.role()),
+                Some(fact) => theme.role(fact.color_role()),
                 None if job.remote.pr_link.is_some() => theme.text,
                 None => theme.muted,
             };
@@ -294,7 +294,7 @@ fn mark_cell<'a>(view: View<'_>, list: &JobList, job: &Job, is_of_this_profile: 
 fn word_style(view: View<'_>, job: &Job) -> Style {
     let theme = view.theme;
     if let Some(fact) = fact_shown_as_state(job) {
-        return theme.role(fact.role());
+        return theme.role(fact.color_role());
     }
     match JobState::of(job) {
         JobState::Unconfirmed => theme.warning,
@@ -331,7 +331,7 @@ fn fitting_tags(job: &Job, space: usize) -> String {
 /// Returns the symbol of the job's state, which is drawn before the title, and its style.
 pub(in crate::tui) fn state_glyph(view: View<'_>, job: &Job) -> (&'static str, Style) {
     if let Some(fact) = fact_shown_as_state(job) {
-        return (fact.symbol(), view.theme.role(fact.role()));
+        return (fact.symbol(), view.theme.role(fact.color_role()));
     }
     let state = JobState::of(job);
     (state.symbol(), symbol_style(view, state))

@@ -11,7 +11,7 @@ use crate::model::load::Timed;
 use crate::model::log::LogEntry;
 use crate::model::preview::{Build, StartedBuild};
 use crate::model::prompt::{DraftTarget, Thread};
-use crate::model::pull_request_action::{ActionOutcome, HeadCommit, PullRequestAction, UnsentReviewKind};
+use crate::model::pull_request_action::{ActionOutcome, PullRequestAction, SeenHeadCommit, UnsentReviewKind};
 use crate::model::pull_request_details::{PullRequestDetails, SiteFacts};
 use crate::model::remote_job::JobId;
 use crate::model::text::CleanText;
@@ -99,7 +99,7 @@ pub enum JobsEffect {
     /// Performs an action on a job's pull request, unless it has another head commit by now; answered by
     /// [`JobsMsg::PullRequestActionEnded`].
     ActOnPullRequest {
-        target: HeadCommit,
+        target: SeenHeadCommit,
         action: PullRequestAction,
     },
     /// Saves the text of a review of the pull requests with these links until it was sent; a blank text deletes it.

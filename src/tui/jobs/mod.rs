@@ -153,7 +153,7 @@ impl JobList {
         let Some((group, fact)) = self.rows.get(index).map(|row| (row.group(), row.pr_fact())) else {
             return;
         };
-        self.pull_request_counts.change(group, fact, by);
+        self.pull_request_counts.adjust(group, fact, by);
         if let Some(count) = self.group_counts.get_mut(section_index(group)) {
             *count = count.saturating_add_signed(by);
         }
@@ -513,7 +513,7 @@ pub(crate) mod tests {
                 proptest::prop_assert!(list.order.is_consistent());
                 proptest::prop_assert_eq!(list.group_counts.iter().sum::<usize>(), list.rows.len());
                 let mut counts = PullRequestCounts::default();
-                list.rows.iter().for_each(|row| counts.change(row.group(), row.pr_fact(), 1));
+                list.rows.iter().for_each(|row| counts.adjust(row.group(), row.pr_fact(), 1));
                 proptest::prop_assert_eq!(list.pull_request_counts, counts);
                 proptest::prop_assert_eq!(list.marked_count(), list.marked_keys().len());
                 for row in list.shown_rows() {

@@ -92,7 +92,7 @@ fn sentence_and_actions(app: &App, job: &Job) -> (&'static str, &'static [Action
     if job.local.gone {
         return ("Press {} to dismiss it.", &[Action::Dismiss]);
     }
-    let needs_user = job.wants_action() && !job.is_handled();
+    let needs_user = job.needs_action() && !job.is_handled();
     match &job.remote.status {
         Some(Status::Completed) if needs_user && app.can_show_pull_request(job) => match job.pr_fact() {
             Some(PullRequestFact::Failing) => {

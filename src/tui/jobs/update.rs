@@ -3,7 +3,7 @@
 use super::messages::{InitialData, JobsEffect, JobsMsg};
 use crate::model::Time;
 use crate::model::failure::Failure;
-use crate::model::impact::{AfterWindow, PageImpact, after_window, missing_ranges, missing_reports};
+use crate::model::impact::{AfterWindowState, PageImpact, after_window, missing_ranges, missing_reports};
 use crate::model::job::{InitialRows, Job, JobKey};
 use crate::model::load::Load;
 use crate::model::prompt::DraftTarget;
@@ -194,11 +194,13 @@ impl App {
             return self.ask_to_load_reports(range, kinds, now);
         }
         let text = match after_window(row, now.date_naive()) {
-            AfterWindow::Complete(_) => "Nothing to fetch: both weeks are loaded.".to_owned(),
-            AfterWindow::Open(day) => format!("Nothing to fetch yet: the week after it is complete on {day} (UTC)."),
-            AfterWindow::Working => "Nothing to fetch yet: the week after starts when it has finished.".to_owned(),
-            AfterWindow::NotSent => "Nothing to fetch yet: the job was not sent.".to_owned(),
-            AfterWindow::FinishUnknown => "Nothing to fetch: its finish time is unknown.".to_owned(),
+            AfterWindowState::Complete(_) => "Nothing to fetch: both weeks are loaded.".to_owned(),
+            AfterWindowState::Open(day) => {
+                format!("Nothing to fetch yet: the week after it is complete on {day} (UTC).")
+            }
+            AfterWindowState::Working => "Nothing to fetch yet: the week after starts when it has finished.".to_owned(),
+            AfterWindowState::NotSent => "Nothing to fetch yet: the job was not sent.".to_owned(),
+            AfterWindowState::FinishUnknown => "Nothing to fetch: its finish time is unknown.".to_owned(),
         };
         self.notify(Severity::Info, &text, now);
     }

@@ -5,7 +5,9 @@ use super::review::ReviewDialog;
 use crate::model::Time;
 use crate::model::job::{Job, JobKey};
 use crate::model::pull_request::{HostKind, PullRequestState, short_commit};
-use crate::model::pull_request_action::{ActionOutcome, HeadCommit, MergeMethod, PullRequestAction, UnsentReviewKind};
+use crate::model::pull_request_action::{
+    ActionOutcome, MergeMethod, PullRequestAction, SeenHeadCommit, UnsentReviewKind,
+};
 use crate::model::text::CleanText;
 use crate::tui::bulk_action::{PullRequestTargets, Targets};
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
@@ -90,8 +92,8 @@ fn summary(job: &Job, base: Option<&CleanText>) -> Vec<CleanText> {
     [state.title.clone()].into_iter().chain(facts).collect()
 }
 
-fn head_commit(job: &Job) -> Option<HeadCommit> {
-    Some(HeadCommit { job: job.key, head: job.pull_request.as_ref()?.head.clone() })
+fn head_commit(job: &Job) -> Option<SeenHeadCommit> {
+    Some(SeenHeadCommit { job: job.key, head: job.pull_request.as_ref()?.head.clone() })
 }
 
 /// Returns the number, the repository and the head commit of a job's pull request, then its title.

@@ -3,7 +3,7 @@
 use super::lines::{LineTarget, Lines};
 use crate::model::colors::ColorRole;
 use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact};
-use crate::model::pull_request_details::{OtherChecks, PendingCheck};
+use crate::model::pull_request_details::{PassedAndPendingChecks, PendingCheck};
 use crate::model::text::CleanText;
 use crate::tui::draw::text::align_left;
 use crate::tui::format::{fit, format_count};
@@ -24,7 +24,7 @@ struct OtherCheckLines<'a> {
 
 impl<'a> OtherCheckLines<'a> {
     /// Selects the checks that have not failed by now. The state of the pull request may be newer than `other`.
-    fn new(state: &PullRequest, other: &'a OtherChecks) -> Self {
+    fn new(state: &PullRequest, other: &'a PassedAndPendingChecks) -> Self {
         let has_failed = |name: &CleanText| state.checks.failed.iter().any(|failed| failed.name == *name);
         let pending = other.pending.iter().filter(|check| !has_failed(&check.name));
         let passed = other.passed.iter().filter(|name| !has_failed(name));
@@ -39,7 +39,7 @@ impl<'a> OtherCheckLines<'a> {
 }
 
 /// Adds the checks, the failed ones first.
-pub(super) fn check_lines(out: &mut Lines, state: &PullRequest, other: Option<&OtherChecks>) {
+pub(super) fn check_lines(out: &mut Lines, state: &PullRequest, other: Option<&PassedAndPendingChecks>) {
     let failed = &state.checks.failed;
     let other = other.filter(|other| other.head == state.head).map(|other| OtherCheckLines::new(state, other));
     let is_complete = other.is_some();
@@ -67,7 +67,7 @@ fn check_line(out: &mut Lines, fact: PullRequestFact, name_width: usize, name: &
     let link = fit(link.strip_prefix("https://").unwrap_or(link), rest);
     let name = align_left(name.as_str(), name_width);
     let pieces = vec![
-        (format!("{} ", fact.symbol()), fact.role()),
+        (format!("{} ", fact.symbol()), fact.color_role()),
         (format!("{name}  "), ColorRole::Text),
         (link, ColorRole::Muted),
     ];
@@ -85,6 +85,6 @@ fn passed_lines(out: &mut Lines, passed: &[&CleanText]) {
     for (n, line) in fit_message(&text, width, MAX_PASSED_LINES).into_iter().enumerate() {
         let fact = PullRequestFact::Ready;
         let symbol = if n == 0 { format!("{} ", fact.symbol()) } else { " ".repeat(SYMBOL_WIDTH) };
-        out.push(vec![(symbol, fact.role()), (line, ColorRole::Muted)], LineTarget::Nothing);
+        out.push(vec![(symbol, fact.color_role()), (line, ColorRole::Muted)], LineTarget::Nothing);
     }
 }

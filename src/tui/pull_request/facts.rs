@@ -30,6 +30,6 @@ pub(super) fn counts_text(counts: &Counts) -> String {
 pub(super) fn days_text(app: &App, range: DateRange) -> String {
     match range == DateRange::last_days(range.days(), app.updated_at.date_naive()) {
         true => format!("in the last {} days", range.days()),
-        false => format!("on {}", range.words(false)),
+        false => format!("on {}", range.format_dates(false)),
     }
 }

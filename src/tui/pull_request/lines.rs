@@ -141,8 +141,8 @@ fn state_line(state: &PullRequest) -> Vec<Piece> {
     let is_unlisted = |fact: &PullRequestFact| matches!(fact, PullRequestFact::Draft | PullRequestFact::Queued);
     let others = state.facts().skip(1).filter(is_unlisted);
     let others: String = others.map(|fact| format!(" · {}", fact.word_and_meaning().1)).collect();
-    let symbol = (format!("{} ", fact.symbol()), fact.role());
-    vec![symbol, (capitalized(state.fact_text()), fact.role()), (others, ColorRole::Text)]
+    let symbol = (format!("{} ", fact.symbol()), fact.color_role());
+    vec![symbol, (capitalized(state.fact_text()), fact.color_role()), (others, ColorRole::Text)]
 }
 
 /// Adds the facts with their labels: the checks, the review, the size, the branches, the head commit and the author.

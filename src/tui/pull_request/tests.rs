@@ -5,8 +5,12 @@ use crate::model::failure::{Failure, FailureKind};
 use crate::model::preview::{Build, BuildState, StartedBuild};
 use crate::model::pull_request::tests::open_pull_request;
 use crate::model::pull_request::{Checks, ChecksState, FailedCheck, HostKind, PullRequest, PullRequestState, Review};
-use crate::model::pull_request_action::{ActionOutcome, HeadCommit, MergeMethod, PullRequestAction, UnsentReviewKind};
-use crate::model::pull_request_details::{Commit, FileDiffStat, OtherChecks, PendingCheck, ReviewEntry, ReviewKind};
+use crate::model::pull_request_action::{
+    ActionOutcome, MergeMethod, PullRequestAction, SeenHeadCommit, UnsentReviewKind,
+};
+use crate::model::pull_request_details::{
+    Commit, FileDiffStat, PassedAndPendingChecks, PendingCheck, ReviewEntry, ReviewKind,
+};
 use crate::model::remote_job::{JobId, Status};
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::draw::{ColorDepth, Theme, draw};
@@ -65,8 +69,8 @@ fn details() -> PullRequestDetails {
     }
 }
 
-fn unconfirmed(why: CleanText, is_state_read: bool) -> ActionOutcome {
-    ActionOutcome::Unconfirmed { why, is_state_read }
+fn unconfirmed(reason: CleanText, is_state_read: bool) -> ActionOutcome {
+    ActionOutcome::Unconfirmed { reason, is_state_read }
 }
 
 pub(super) fn press(app: &mut App, keys: &str) -> Vec<Effect> {
@@ -291,7 +295,7 @@ pub(super) fn acted(outcome: ActionOutcome, action: PullRequestAction) -> Msg {
 }
 
 fn act(action: PullRequestAction) -> Effect {
-    let target = HeadCommit { job: JobKey(1), head: CleanText::line("7d40698") };
+    let target = SeenHeadCommit { job: JobKey(1), head: CleanText::line("7d40698") };
     Effect::Jobs(JobsEffect::ActOnPullRequest { target, action })
 }
 
@@ -413,12 +417,12 @@ fn check_texts(app: &App) -> Vec<String> {
 fn all_checks_are_listed_and_the_state_decides_which_have_failed_or_passed_since() {
     let line = CleanText::line;
     let pending = |name: &str| PendingCheck { name: line(name), url: Some(line("https://ci.example/1")) };
-    let checks = OtherChecks {
+    let checks = PassedAndPendingChecks {
         head: line("7d40698"),
         pending: vec![pending("links"), pending("spelling")],
         passed: (1..=40).map(|n| line(&format!("build {n}"))).collect(),
     };
-    let show = |app: &mut App, checks: OtherChecks| {
+    let show = |app: &mut App, checks: PassedAndPendingChecks| {
         press(app, "O");
         let value = PullRequestDetails { checks: Some(checks), ..details() };
         answer(app, Ok(Some(Timed { value, as_of: at(99) })));
@@ -431,7 +435,7 @@ fn all_checks_are_listed_and_the_state_decides_which_have_failed_or_passed_since
     let passing = Checks { state: ChecksState::Passing, passed: 42, total: 42, failed: Vec::new() };
     let mut app = app_with(Some(PullRequest { checks: passing, ..open_pull_request(at(0)) }));
     assert!(show(&mut app, checks.clone())[0].starts_with("✓ 42 passed: build 1, "));
-    let other = OtherChecks { head: line("8e51709"), ..checks };
+    let other = PassedAndPendingChecks { head: line("8e51709"), ..checks };
     assert_eq!(show(&mut super::tests::app(), other), ["✗ links  github.com/acme/docs/runs/1"], "of another commit");
 }
 

@@ -119,7 +119,7 @@ impl AllPages {
     /// interrupted.
     pub fn rows_to_continue_after(&self, range: DateRange) -> Option<usize> {
         let known = self.cached.get(&range)?;
-        let responses = known.interrupted_after?;
+        let responses = known.responses_before_interruption?;
         let partial = known.report.as_ref().filter(|report| !report.complete);
         Some(
             partial
@@ -156,15 +156,15 @@ impl AllPages {
         let known = self.cached.entry(range).or_default();
         let loaded_responses = load.and_then(|load| load.progress).map(|progress| progress.responses);
         let part = end.report.as_ref().filter(|report| !report.complete).map(|report| report.responses);
-        known.interrupted_after = match end.end_reason {
+        known.responses_before_interruption = match end.end_reason {
             LoadEndReason::Complete => None,
             // A load that started over has discarded the rows of an earlier load, so only its own responses count.
             _ if load.is_some_and(|load| load.from_start) => loaded_responses.or(part),
-            _ => loaded_responses.or(part).or(known.interrupted_after),
+            _ => loaded_responses.or(part).or(known.responses_before_interruption),
         };
         let Some(report) = &end.report else { return };
         if end.end_reason == LoadEndReason::Complete {
-            known.requests_last_time = Some(report.responses);
+            known.last_load_requests = Some(report.responses);
         }
         if report.complete || !known.report.as_ref().is_some_and(|old| old.complete) {
             known.report = Some(Arc::clone(report));

@@ -66,15 +66,15 @@ fn report(range: DateRange, rows: usize, responses: u32, complete: bool, as_of: 
 
 fn complete_report(range: DateRange, as_of: Time) -> StoredReport {
     let report = report(range, 600, 3, true, as_of);
-    StoredReport { requests_last_time: Some(report.responses), report: Some(report), ..StoredReport::default() }
+    StoredReport { last_load_requests: Some(report.responses), report: Some(report), ..StoredReport::default() }
 }
 
 fn interrupted(range: DateRange) -> StoredReport {
     let report = report(range, 1000, 4, false, now());
     StoredReport {
         report: Some(report),
-        interrupted_after: Some(4),
-        requests_last_time: Some(5),
+        responses_before_interruption: Some(4),
+        last_load_requests: Some(5),
         ..StoredReport::default()
     }
 }
@@ -284,7 +284,7 @@ fn the_countdown_of_a_rate_limit_is_redrawn_each_second_in_its_last_minute() {
 
 #[test]
 fn the_cost_includes_all_rows_known_to_exist_and_shows_the_cost_of_the_last_load() {
-    let mut test = LoadFixture::with_cached(StoredReport { requests_last_time: Some(5), ..StoredReport::default() });
+    let mut test = LoadFixture::with_cached(StoredReport { last_load_requests: Some(5), ..StoredReport::default() });
     test.send(Msg::Views(ViewsMsg::Loaded {
         query: test.app.views.query(),
         result: Ok(Timed { value: page(50, true), as_of: now() }),
@@ -408,7 +408,7 @@ fn a_question_does_not_open_on_another_screen() {
 
 #[test]
 fn a_load_warns_if_too_few_requests_are_left_and_is_refused_if_none_are_left() {
-    let mut test = LoadFixture::with_cached(StoredReport { requests_last_time: Some(5), ..StoredReport::default() });
+    let mut test = LoadFixture::with_cached(StoredReport { last_load_requests: Some(5), ..StoredReport::default() });
     test.respond(50, true);
     test.set_requests_left(3);
     test.keys("a");
@@ -560,7 +560,7 @@ fn several_ranges_are_confirmed_together_and_loaded_one_after_the_other() {
         ],
         "the cache is read first"
     );
-    test.read_cache(week_before(), StoredReport { requests_last_time: Some(2), ..StoredReport::default() });
+    test.read_cache(week_before(), StoredReport { last_load_requests: Some(2), ..StoredReport::default() });
     assert!(test.app.dialogs.is_empty());
     test.read_cache(far, complete_report(far, now()));
     assert!(test.question().starts_with("Load all pages of 14–20 Nov 2026 and 7–13 Nov 2026? About 6"));

@@ -172,7 +172,7 @@ impl Calendar {
         if self.purpose == CalendarPurpose::Compare && range == self.shown_range {
             return Err("choose a different range to compare with".to_owned());
         }
-        Ok(format!("{} UTC, {}", range.words(true), format::plural(range.days(), "day")))
+        Ok(format!("{} UTC, {}", range.format_dates(true), format::plural(range.days(), "day")))
     }
 
     fn day_label(&self) -> String {
@@ -240,7 +240,7 @@ impl Calendar {
             (Err(_), _) | (_, CalendarChoice::Nothing | CalendarChoice::Typed(Err(_))) => return Flow::Handled,
             (Ok(_), CalendarChoice::Typed(Ok(typed))) => typed,
             (Ok(_), CalendarChoice::Picked(range)) => {
-                TypedPeriod { period: Period::days(range), preset: None, range, future_end: None }
+                TypedPeriod { period: Period::from_range(range), preset: None, range, future_end: None }
             }
         };
         match self.purpose {

@@ -145,7 +145,7 @@ impl ExportDialog {
         self.file_name = content.file_name(self.format);
         self.ranges = (content.range, content.comparison.map(|compared| compared.ranges));
         self.is_complete = content.is_fully_loaded;
-        self.page_count = content.lines.len();
+        self.page_count = content.pages.len();
         self.notes = content.missing_notes();
     }
 }
@@ -184,7 +184,7 @@ impl ExportDialog {
     fn export(&mut self, cx: &mut Cx<'_>) -> Flow {
         // The list may have changed since the dialog was opened: the export uses the current rows.
         let Some(content) = export_content(&cx.app.views, self.rows) else { return Flow::Handled };
-        let (name, pages) = (content.file_name(self.format), content.lines.len());
+        let (name, pages) = (content.file_name(self.format), content.pages.len());
         let text = match self.format.write(&content) {
             Ok(text) => text,
             Err(error) => {
@@ -298,7 +298,7 @@ impl Component for ExportDialog {
 
 /// Returns the title, in the longest form that fits. Every form contains the range.
 fn export_title(open: &ExportDialog, width: usize) -> String {
-    let (range, compared) = (open.ranges.0.words(true), open.ranges.1);
+    let (range, compared) = (open.ranges.0.format_dates(true), open.ranges.1);
     let labelled = compared.map(|ranges| format!(" Export {range}: {} ", ranges.label(open.ranges.0)));
     let dated = compared.map(|ranges| format!(" Export {range}: {} ", ranges.dates()));
     let forms = [labelled, dated, Some(format!(" Export page views, {range} ")), Some(format!(" Export {range} "))];

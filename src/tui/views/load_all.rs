@@ -101,7 +101,7 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         if let Some(under_way) = self.views.all_pages.active {
-            let range = under_way.range.words(true);
+            let range = under_way.range.format_dates(true);
             let load_key = self.key_label(Context::Views, Action::LoadAll);
             let text = format!(
                 "Already loading all pages of {range}. Wait, or press {load_key} in the list of pages to stop."

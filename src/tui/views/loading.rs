@@ -197,7 +197,8 @@ impl App {
     fn load_completed(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
         let rows = self.views.all_pages.complete_report(range).map_or(0, |report| report.rows.len());
         if self.screen != Screen::Views || range != self.views.query().range {
-            let text = format!("All pages of {} are loaded: {}.", range.words(true), format::plural(rows, "row"));
+            let text =
+                format!("All pages of {} are loaded: {}.", range.format_dates(true), format::plural(rows, "row"));
             self.notify(Severity::Info, &text, now);
         }
         if self.views.all_pages.confirmed_requests_left > 0 {

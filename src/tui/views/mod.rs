@@ -404,7 +404,7 @@ mod tests {
         let partial = Report::from_first_response(query.range, page(250, true).value, false, now());
         let cached = crate::model::report::StoredReport {
             report: Some(Arc::new(partial)),
-            interrupted_after: Some(1),
+            responses_before_interruption: Some(1),
             ..crate::model::report::StoredReport::default()
         };
         views.all_pages.set_cached(query.range, cached);

@@ -47,13 +47,13 @@ pub fn format_range(range: DateRange, now: Time, width: usize) -> String {
     } else {
         format!("{words} UTC{so_far}")
     };
-    let forms = [format!("{} UTC{days}{so_far}", range.words(true)), format!("{words} UTC{so_far}")];
+    let forms = [format!("{} UTC{days}{so_far}", range.format_dates(true)), format!("{words} UTC{so_far}")];
     forms.into_iter().find(|form| form.width() <= width).unwrap_or(shortest)
 }
 
 /// Formats a range in words, with the year unless it is the current one: `20–26 Nov`, `28 Dec 2025 – 3 Jan 2026`.
 pub(in crate::tui) fn short_range(range: DateRange, now: Time) -> String {
-    range.words(range.from().year() != now.year() || range.to().year() != now.year())
+    range.format_dates(range.from().year() != now.year() || range.to().year() != now.year())
 }
 
 /// A name, whether it is that of the range on screen, and what a click on it does.

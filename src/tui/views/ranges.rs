@@ -31,7 +31,7 @@ impl ViewsScreen {
 
     /// Switches to a custom range, which must not contain future days.
     pub fn set_custom_range(&mut self, range: DateRange) -> Option<Effect> {
-        (self.preset, self.period) = (None, Period::days(range));
+        (self.preset, self.period) = (None, Period::from_range(range));
         self.set_range(range)
     }
 

@@ -32,11 +32,11 @@ impl LoadCost {
         let basis = known
             .iter()
             .map(|known| known.basis)
-            .reduce(|one, next| if one == EstimateBasis::LastTime { next } else { one });
+            .reduce(|one, next| if one == EstimateBasis::PreviousLoad { next } else { one });
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let (unknown, estimated_ranges) = (count(costs.len() - known.len()), count(known.len()));
         let sum = known.iter().fold(0_u32, |sum, known| sum.saturating_add(known.requests));
-        let expected = basis.filter(|basis| unknown == 0 || *basis != EstimateBasis::LastTime).map(|basis| {
+        let expected = basis.filter(|basis| unknown == 0 || *basis != EstimateBasis::PreviousLoad).map(|basis| {
             let rest = unknown.saturating_mul(sum.div_ceil(estimated_ranges.max(1)));
             LoadEstimate { requests: sum.saturating_add(rest), basis }
         });
@@ -60,10 +60,10 @@ fn cost_and_basis(at_least: u32, expected: Option<LoadEstimate>) -> [String; 2] 
     let Some(LoadEstimate { requests, basis }) = expected else { return [least, String::new()] };
     let about = format!("about {}", format::plural(requests.max(at_least) as usize, "request"));
     match basis {
-        EstimateBasis::LastTime => [format!("{least}, last time {requests}"), String::new()],
+        EstimateBasis::PreviousLoad => [format!("{least}, last time {requests}"), String::new()],
         EstimateBasis::Similar(SimilarRange { range, rows }) => {
             let pages = format::plural(rows as usize, "page");
-            [about, format!(", estimated from the {pages} of {}", range.words(true))]
+            [about, format!(", estimated from the {pages} of {}", range.format_dates(true))]
         }
         EstimateBasis::FirstRows { rows, share } => {
             let (rows, share) = (format::grouped_number(rows), floor_percent(share));
@@ -109,8 +109,8 @@ impl App {
 
     fn cost(&self, range: DateRange, from_start: bool, now: Time) -> LoadCost {
         let known = self.views.all_pages.cached_info(range);
-        let interrupted_after = known.and_then(|known| known.interrupted_after);
-        let loaded_responses = match interrupted_after.filter(|_| !from_start) {
+        let responses_before_interruption = known.and_then(|known| known.responses_before_interruption);
+        let loaded_responses = match responses_before_interruption.filter(|_| !from_start) {
             Some(responses) => responses,
             None => u32::from(!from_start && self.has_first_response(range, now)),
         };
@@ -138,11 +138,11 @@ impl App {
             [one] => {
                 let rows = self.views.all_pages.rows_to_continue_after(one.range).filter(|_| !one.from_start);
                 let continuing = rows.map(|rows| format!(", continuing after {} rows", format::format_count(rows)));
-                format!("{}{}", one.range.words(true), continuing.unwrap_or_default())
+                format!("{}{}", one.range.format_dates(true), continuing.unwrap_or_default())
             }
-            [one, other] => format!("{} and {}", one.range.words(true), other.range.words(true)),
+            [one, other] => format!("{} and {}", one.range.format_dates(true), other.range.format_dates(true)),
             [one, two, three] => {
-                let [one, two, three] = [one, two, three].map(|plan| plan.range.words(true));
+                let [one, two, three] = [one, two, three].map(|plan| plan.range.format_dates(true));
                 format!("{one}, {two} and {three}")
             }
             many => format!("{} ranges", many.len()),
@@ -187,7 +187,7 @@ impl App {
             format!("{} rows{share} loaded with {requests}. ", format::format_count(progress.rows))
         });
         let range = match rest {
-            [one] => format!("loading all pages of {}", one.range.words(true)),
+            [one] => format!("loading all pages of {}", one.range.format_dates(true)),
             many => format!("with {} ranges", many.len()),
         };
         let left = self.view_requests_left();

@@ -53,7 +53,7 @@ impl ViewsScreen {
                 let preset = Preset::ALL.into_iter().find(|preset| preset.name() == name);
                 preset.map(|preset| (preset.period(today), Some(preset)))
             }
-            Some(SavedRange::Days(from, to)) => DateRange::new(*from, *to).map(|days| (Period::days(days), None)),
+            Some(SavedRange::Days(from, to)) => DateRange::new(*from, *to).map(|days| (Period::from_range(days), None)),
             None => None,
         };
         if let Some((period, preset)) = chosen

@@ -75,7 +75,7 @@ impl App {
         let text = format!(
             "Load the visitors of all pages of {}, continuing after {}? At least 1 request and at most {most}, {left} \
              left this hour. The service does not report how many pages there are.",
-            range.words(true),
+            range.format_dates(true),
             plural(rows, "page")
         );
         self.open(ConfirmDialog {

@@ -69,7 +69,7 @@ fn basis_forms(view: View<'_>) -> Vec<String> {
         })
         .collect();
     days.iter_mut().for_each(|days| *days = format!("change: {days}"));
-    days.extend(change.map(|change| format!("change vs {}", change.ranges.before.words(false))));
+    days.extend(change.map(|change| format!("change vs {}", change.ranges.before.format_dates(false))));
     let key = load_key(view);
     let is_response = !views.table.is_report() && !views.table.is_empty();
     let order = if is_response && views.all_pages.rows_to_continue_after(shown).is_none() {

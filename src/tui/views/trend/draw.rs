@@ -37,7 +37,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDialog) {
     let rule = title_area(view.app.geometry().upper_rule());
     let theme = view.theme;
     let each = if open.is_weekly() { "daily average by week" } else { "per day" };
-    let range = open.range.words(true);
+    let range = open.range.format_dates(true);
     // The longest title that fits is used, so that the range is not cut off.
     let name = if open.shows_visitors { "Visitor trend" } else { "Trend" };
     let forms = [format!("{name}  {range} UTC, {each}"), format!("{name}  {range} UTC"), format!("{range} UTC")];
@@ -224,7 +224,7 @@ fn selected_bar_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, widt
 
 fn bar_dates_text(bar: &TrendBar, now: Time) -> String {
     let day = bar.range.from();
-    let dates = bar.range.words(day.year() != now.year());
+    let dates = bar.range.format_dates(day.year() != now.year());
     if bar.range.days() == 1 { format!("{} {dates}", day.format("%a")) } else { dates }
 }
 

@@ -95,7 +95,7 @@ impl TrendDialog {
             Some((bar_height(&known.value)?, range.days()))
         };
         let today = now.date_naive();
-        let until_yesterday = |bar: DateRange| bar.cut_at(today.pred_opt()?);
+        let until_yesterday = |bar: DateRange| bar.days_up_to(today.pred_opt()?);
         let counted = |bar: DateRange| match settled(bar).or_else(|| settled(until_yesterday(bar)?)) {
             Some(week) => vec![week],
             None => bar.single_days().filter_map(settled).collect(),

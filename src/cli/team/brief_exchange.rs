@@ -1,5 +1,5 @@
-//! A short exchange with the team's database, before a command prints jobs and after a command has changed some. It
-//! takes at most a second once the URL is read, and none of its errors ends a command.
+//! A short exchange with the team's database, before a command prints jobs and after a command has changed jobs. After
+//! the URL is read, it takes at most a second. Its errors never end a command.
 
 use super::database::CONNECT_TIMEOUT;
 use crate::cli::data_folder::open_store;
@@ -14,23 +14,23 @@ use chrono::{TimeDelta, Utc};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long an exchange may take. What was exchanged before it is ended stays.
+/// How long an exchange may take. After this time it is stopped; the changes exchanged so far are kept.
 const TIME_LIMIT: Duration = Duration::from_secs(1);
-/// How long commands don't try again after the database did not answer.
+/// After a failed exchange, commands don't try again for this long.
 const PAUSE_AFTER_FAILURE: TimeDelta = TimeDelta::seconds(30);
-/// If the last exchange was longer ago than this, a command mentions it.
-const OLD_AFTER: TimeDelta = TimeDelta::hours(1);
+/// If the last exchange was longer ago than this, a command prints a warning.
+const WARNING_AGE: TimeDelta = TimeDelta::hours(1);
 /// `docdeck status`, which shells run at every prompt, exchanges only if the last exchange was longer ago than this.
 const STATUS_INTERVAL: TimeDelta = TimeDelta::seconds(60);
 
 /// Exchanges changes if a team is configured and the project is shared. If that fails and the last exchange was long ago,
 /// prints a warning.
 pub(in crate::cli) async fn exchange_briefly(cx: &mut CommandContext<'_>) {
-    let Ok(Some(settings)) = team_settings(cx.flags, cx.environment) else { return };
+    let Ok(Some(settings)) = team_settings(cx.global_options, cx.environment) else { return };
     let Some(project) = shared_project(cx) else { return };
     if project.has_failed_within(PAUSE_AFTER_FAILURE) || !exchange_once(cx, &settings, &project).await {
         let (exchanged_at, now) = (project.times.exchanged_at, Utc::now());
-        if exchanged_at.is_none_or(|at| now - at > OLD_AFTER) {
+        if exchanged_at.is_none_or(|at| now - at > WARNING_AGE) {
             let last = exchanged_at.map_or("never".to_owned(), |at| cx.out.time_in_words(at, now));
             cx.out.note(&format!("Last exchange with the team {last}; `docdeck team sync` shows why."));
         }
@@ -39,7 +39,7 @@ pub(in crate::cli) async fn exchange_briefly(cx: &mut CommandContext<'_>) {
 
 /// Sends reports of analytics that the team doesn't have. Prints nothing.
 pub(in crate::cli) async fn send_reports_briefly(cx: &mut CommandContext<'_>) {
-    let Ok(Some(settings)) = team_settings(cx.flags, cx.environment) else { return };
+    let Ok(Some(settings)) = team_settings(cx.global_options, cx.environment) else { return };
     let Some(project) = shared_project(cx).filter(|project| !project.has_failed_within(PAUSE_AFTER_FAILURE)) else {
         return;
     };
@@ -54,7 +54,7 @@ pub(in crate::cli) async fn send_reports_briefly(cx: &mut CommandContext<'_>) {
 /// Exchanges changes before `docdeck status`, unless the last exchange was recent. Doesn't run a command for the URL,
 /// since that may ask for a password, and prints nothing. Opens the store for writing only if an exchange is due.
 pub(in crate::cli) fn exchange_before_status(cx: &mut CommandContext<'_>) {
-    let Ok(Some(settings)) = team_settings(cx.flags, cx.environment) else { return };
+    let Ok(Some(settings)) = team_settings(cx.global_options, cx.environment) else { return };
     if settings.runs_command() {
         return;
     }
@@ -89,18 +89,19 @@ fn is_within(at: Time, time: TimeDelta) -> bool {
     (TimeDelta::zero()..time).contains(&(Utc::now() - at))
 }
 
-/// Returns the project if it is shared. If the settings or the store can't be read, the command reports it.
+/// Returns the project if it is shared. Ignores errors of the settings and the store, which the command reports later.
 fn shared_project(cx: &CommandContext<'_>) -> Option<SharedProject> {
-    let scope = match resolve(cx.flags, cx.environment).ok()? {
+    let scope = match resolve(cx.global_options, cx.environment).ok()? {
         SetupState::Ready(ready) => ready.scope,
         SetupState::Missing(missing) => missing.scope.clone()?,
     };
-    let folder = data_folder(cx.flags, cx.environment).ok()?;
+    let folder = data_folder(cx.global_options, cx.environment).ok()?;
     let times = Store::team_exchange_times(&folder, &scope).ok()??;
     Some(SharedProject { scope, folder, times })
 }
 
-/// Exchanges changes. Returns false if that fails. If the store can't be opened, the command reports it.
+/// Exchanges changes. Returns false if that fails. If the store can't be opened, returns true, because the command
+/// reports that error later.
 async fn exchange_once(cx: &mut CommandContext<'_>, settings: &TeamSettings, project: &SharedProject) -> bool {
     let Ok(store) = open_store(&project.folder, true, cx.out) else { return true };
     let now = Utc::now();
@@ -118,7 +119,8 @@ async fn exchange_once(cx: &mut CommandContext<'_>, settings: &TeamSettings, pro
         Ok::<bool, CliError>(matches!(ended, Ok(Ok(()))))
     };
     let is_complete = matches!(attempt.await, Ok(true));
-    // Jobs are exchanged first. If only a report of analytics did not arrive in time, the time of the exchange is new.
+    // Jobs are exchanged before reports. If only the reports were not exchanged in time, the stored time of the
+    // exchange is new, and the exchange counts as successful.
     let team = store.team(&project.scope).await.ok().flatten();
     let has_succeeded = is_complete || team.is_some_and(|team| team.exchanged_at != project.times.exchanged_at);
     if !has_succeeded {

@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::jobs_json;
+use super::job_format::jobs_json;
 use super::out::Out;
 use super::pull_requests::{configured_hosts, find_target, pull_requests_disabled_error, write_table};
 use super::session::{CommandContext, StoreSession};

@@ -81,7 +81,7 @@ impl ProfileSwitcher {
     pub fn test_key(&self, at: usize, key: ApiKey) -> impl Future<Output = Msg> + Send + 'static {
         let client = self.client_options(at).and_then(|options| self.client(at, key.clone(), options));
         async move {
-            let tried = async { check_key(&client?).await.map(|away| (key, away)) };
+            let tried = async { check_key(&client?).await.map(|failure| (key, failure)) };
             Msg::Profiles(ProfilesMsg::ProfileKeyTested(at, tried.await))
         }
     }
@@ -96,7 +96,7 @@ impl ProfileSwitcher {
     /// Returns the configuration of the engine for this profile.
     ///
     /// # Errors
-    /// There is no such profile, or its certificate file is missing.
+    /// Fails if there is no such profile, or its certificate file is missing.
     pub fn engine_config(&self, at: usize, key: ApiKey) -> Result<EngineConfig, Failure> {
         let Self { poll, lock_folder, on_change, .. } = self;
         let (poll, lock_folder, on_change) = (poll.clone(), lock_folder.clone(), on_change.clone());
@@ -112,8 +112,9 @@ fn incomplete_profile() -> Failure {
     Failure::local("This profile has no project or no key.")
 }
 
-/// Checks a key with one GET request. If the service refuses the key, returns an error, which prevents the switch.
-/// Returns any other failure as `Some`: it doesn't prevent the switch, because the store is usable without the service.
+/// Checks a key with one GET request. Returns an error, which prevents the switch, if the service refuses the key.
+/// Returns any other failure as `Ok(Some)`; it doesn't prevent the switch, because the store can be used without the
+/// service.
 async fn check_key(client: &Client) -> Result<Option<Failure>, Failure> {
     let Some(id) = JobId::new(PROBE_JOB) else { return Ok(None) };
     let Ok(response) = tokio::time::timeout(KEY_CHECK_TIMEOUT, client.get_job(&id)).await else {

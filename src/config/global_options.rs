@@ -15,7 +15,7 @@ pub enum ColorChoice {
 
 /// The command-line options that all commands have in common.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Flags {
+pub struct GlobalOptions {
     pub profile: Option<String>,
     pub base_url: Option<String>,
     pub project: Option<String>,
