@@ -62,7 +62,7 @@ impl DrainingSession {
                 Some(event) = events.recv() => {
                     let is_forwarded = match event {
                         EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_) => true,
-                        // The new engine has a connection of its own.
+                        // The new engine reports its own connection to the team's database.
                         EngineEvent::Team(_) => false,
                         _ => is_same_project,
                     };

@@ -145,7 +145,7 @@ impl ServerAccount {
         self.ids.map_or(Ok(()), |(user, group)| std::os::unix::fs::chown(folder, Some(user), Some(group)))
     }
 
-    /// Returns a command that runs the program as this account, in a process group of its own, so that signals of the
+    /// Returns a command that runs the program as this account, in a separate process group, so that signals of the
     /// terminal don't reach it.
     fn command(&self, program: &Path) -> Command {
         use std::os::unix::process::CommandExt as _;

@@ -66,7 +66,7 @@ pub enum FeedbackStatus {
     InProgress,
     Resolved,
     Dismissed,
-    /// A status that this version doesn't know, as received.
+    /// An unknown status, as received.
     #[serde(untagged)]
     Other(CleanText),
 }

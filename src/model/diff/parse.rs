@@ -1,5 +1,5 @@
-//! Parses unified diffs. The header of a hunk says how many lines belong to it, so a line of a file that looks like the
-//! start of another file or hunk is not mistaken for one.
+//! Parses unified diffs. The header of a hunk states how many lines the hunk has, so a line that looks like the start
+//! of another file or hunk is not mistaken for one.
 
 use super::markup::MarkupClassifier;
 use super::{Diff, DiffFile, DiffLine, FileChange, FileContent, Hunk, LineKind};

@@ -1,5 +1,5 @@
 //! The setup form: its fields in order, their labels, explanations and values, and the profile that results. The setup
-//! screen and `docdeck init` show this form; neither has fields or rules of its own.
+//! screen and `docdeck init` show this form; neither adds fields or rules.
 
 use super::secret_input::SecretInput;
 use super::{

@@ -1,4 +1,5 @@
-//! Compares a job on this computer with what the team knows about it, in both directions.
+//! Finds the changes of a job on this computer that the team doesn't have yet, and applies the team's changes to the
+//! job.
 
 use super::{JobChange, Observation, Register, ServiceField, SharedJob, SharedPullRequest};
 use crate::model::Time;

@@ -89,7 +89,7 @@ impl SharedPrompt {
     }
 
     /// Returns the prompt in the form of a backup, which is merged by the rules of an import; `None` if it can't be
-    /// shown: its text is blank, or a newer docdeck uses a word that this one doesn't know.
+    /// shown: its text is blank, or a newer version of docdeck uses an unknown word.
     pub fn to_record(&self) -> Option<PromptRecord> {
         let kind: PromptKind = self.kind.parse().ok()?;
         let delivery = DeliveryKind::parse(&self.delivery)?;

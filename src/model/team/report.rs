@@ -5,7 +5,7 @@
 //! ([`ReportVersion`]), so it doesn't matter in which order and how often reports arrive. A report is loaded at the time
 //! of its oldest response, on the clock of the service, which is the same for all members.
 //!
-//! Texts of readers are not shared, because each member deletes them after its own number of days.
+//! Texts of readers are not shared, because each member sets after how many days they are deleted.
 
 use crate::model::Time;
 use crate::model::analytics::AnalyticsKind;
