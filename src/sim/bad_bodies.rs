@@ -34,7 +34,7 @@ pub(super) fn fault_response(kind: FaultKind, now: Time) -> Option<Response> {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
             refusal(status, status.canonical_reason().unwrap_or("Error"))
         }
-        FaultKind::TooMany(retry_after) => too_many_requests(retry_after, now),
+        FaultKind::TooManyRequests(retry_after) => too_many_requests(retry_after, now),
         FaultKind::GatewayPage => html_page(StatusCode::BAD_GATEWAY, GATEWAY_PAGE),
         FaultKind::SignInPage => html_page(StatusCode::OK, SIGN_IN_PAGE),
         FaultKind::Redirect => {
@@ -46,25 +46,27 @@ pub(super) fn fault_response(kind: FaultKind, now: Time) -> Option<Response> {
     })
 }
 
-/// Damages the service's response or loses it. Most faults change only successful responses.
-pub(super) fn damage(kind: FaultKind, reply: Reply) -> Response {
-    let is_good = reply.status.is_success();
+/// Damages or drops the service's response. Most faults change only successful responses.
+pub(super) fn damage_response(kind: FaultKind, reply: Reply) -> Response {
+    let is_success = reply.status.is_success();
     match kind {
         FaultKind::Lost => closed_connection(),
         FaultKind::FailsAfterwards => refusal(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error"),
-        FaultKind::Malformed if is_good => {
+        FaultKind::Malformed if is_success => {
             let half = reply.body.slice(..reply.body.len() / 2);
             Reply { body: half, ..reply }.into_response()
         }
-        FaultKind::Empty if is_good => Reply { body: Bytes::new(), ..reply }.into_response(),
-        FaultKind::Huge if is_good => reply.with_body(huge_body),
-        FaultKind::Slow if is_good => reply.with_body(slow_body),
-        FaultKind::MalformedNumbers if is_good => {
+        FaultKind::Empty if is_success => Reply { body: Bytes::new(), ..reply }.into_response(),
+        FaultKind::Huge if is_success => reply.with_body(huge_body),
+        FaultKind::Slow if is_success => reply.with_body(slow_body),
+        FaultKind::MalformedNumbers if is_success => {
             Reply { body: change_json(&reply.body, make_malformed), ..reply }.into_response()
         }
-        FaultKind::Tenths if is_good => Reply { body: change_json(&reply.body, make_tenths), ..reply }.into_response(),
-        FaultKind::Stuck | FaultKind::Endless if is_good => {
-            Reply { body: change_json(&reply.body, claim_more), ..reply }.into_response()
+        FaultKind::Tenths if is_success => {
+            Reply { body: change_json(&reply.body, divide_counts_by_ten), ..reply }.into_response()
+        }
+        FaultKind::Stuck | FaultKind::Endless if is_success => {
+            Reply { body: change_json(&reply.body, claim_more_rows), ..reply }.into_response()
         }
         _ => reply.into_response(),
     }
@@ -78,20 +80,20 @@ fn change_json(body: &Bytes, change: impl FnOnce(&mut Value)) -> Bytes {
 }
 
 /// The names of the lists of rows in reports.
-const LISTS: [&str; 5] = ["views", "visitors", "searches", "feedback", "conversations"];
+const ROW_LISTS: [&str; 5] = ["views", "visitors", "searches", "feedback", "conversations"];
 /// The names of the counts in the rows and totals of reports.
-const COUNTS: [&str; 8] = ["human", "thumbsUp", "hits", "ai", "thumbsDown", "code", "total", "totalSearches"];
+const COUNT_FIELDS: [&str; 8] = ["human", "thumbsUp", "hits", "ai", "thumbsDown", "code", "total", "totalSearches"];
 
 fn rows(body: &mut Value) -> impl Iterator<Item = &mut Value> {
     let fields = body.as_object_mut().into_iter().flatten();
-    let lists = fields.filter(|(name, _)| LISTS.contains(&name.as_str()));
+    let lists = fields.filter(|(name, _)| ROW_LISTS.contains(&name.as_str()));
     lists.filter_map(|(_, list)| list.as_array_mut()).flatten()
 }
 
 /// Makes numbers invalid in four of five rows of a report. Responses about jobs have no rows and stay unchanged.
 fn make_malformed(body: &mut Value) {
     for (row, kind) in rows(body).filter_map(Value::as_object_mut).zip((0..5).cycle()) {
-        let counts = COUNTS.iter().filter(|name| row.get(**name).is_some_and(Value::is_number));
+        let counts = COUNT_FIELDS.iter().filter(|name| row.get(**name).is_some_and(Value::is_number));
         let counts: Vec<&str> = counts.copied().collect();
         // Searches have one count, so all faults affect it.
         let (Some(first), Some(last)) = (counts.first(), counts.last()) else { continue };
@@ -108,9 +110,9 @@ fn make_malformed(body: &mut Value) {
 
 /// Divides every count of a report by ten. The service's schema allows fractions, because a count is just a JSON
 /// number. The totals still match.
-fn make_tenths(body: &mut Value) {
+fn divide_counts_by_ten(body: &mut Value) {
     let divide = |counts: &mut Value| {
-        for name in COUNTS {
+        for name in COUNT_FIELDS {
             if let Some(number) = counts.get_mut(name)
                 && let Some(count) = number.as_f64()
             {
@@ -124,7 +126,7 @@ fn make_tenths(body: &mut Value) {
 }
 
 /// Makes a report claim that there are more rows. Responses about jobs stay unchanged.
-fn claim_more(body: &mut Value) {
+fn claim_more_rows(body: &mut Value) {
     if let Some(more) = body.get_mut("hasMore") {
         *more = Value::Bool(true);
     }
@@ -202,20 +204,20 @@ mod tests {
 
     #[test]
     fn tenths_are_fractions_that_add_up() {
-        let body = apply_change(VIEWS, make_tenths);
+        let body = apply_change(VIEWS, divide_counts_by_ten);
         assert_eq!(body["totals"], serde_json::json!({"human": 0.9, "ai": 0.1, "total": 1.0}));
         assert_eq!(body["views"][1], serde_json::json!({"path": "/b", "human": 0.4, "ai": 0.1, "total": 0.5}));
-        assert_eq!(apply_change(r#"{"id":"j"}"#, make_tenths), serde_json::json!({"id": "j"}));
+        assert_eq!(apply_change(r#"{"id":"j"}"#, divide_counts_by_ten), serde_json::json!({"id": "j"}));
     }
 
     #[test]
     fn the_counts_of_every_report_are_changed_and_its_texts_are_not() {
         let pages = r#"{"feedback":[{"path":"/a","thumbsUp":5,"thumbsDown":1,"code":0,"total":6}],"hasMore":false}"#;
         let row = serde_json::json!({"path": "/a", "thumbsUp": 0.5, "thumbsDown": 0.1, "code": 0.0, "total": 0.6});
-        assert_eq!(apply_change(pages, make_tenths)["feedback"][0], row);
+        assert_eq!(apply_change(pages, divide_counts_by_ten)["feedback"][0], row);
         let searches = r#"{"searches":[{"searchQuery":"a","hits":4,"ctr":0.5},{"searchQuery":"b","hits":4,"ctr":0.5}],
             "totalSearches":8,"nextCursor":null}"#;
-        let tenths = apply_change(searches, make_tenths);
+        let tenths = apply_change(searches, divide_counts_by_ten);
         assert_eq!((&tenths["totalSearches"], &tenths["searches"][0]["ctr"]), (&Value::from(0.8), &Value::from(0.5)));
         assert_eq!(apply_change(searches, make_malformed)["searches"][1]["hits"], Value::from(12.5));
         let code = r#"{"feedback":[{"id":"a","code":"a()"},{"id":"b","code":"b()"}],"nextCursor":null}"#;
@@ -224,8 +226,8 @@ mod tests {
 
     #[test]
     fn an_endless_response_claims_that_there_are_more_rows_and_a_job_is_unchanged() {
-        assert_eq!(apply_change(VIEWS, claim_more)["hasMore"], Value::from(true));
-        assert_eq!(apply_change(r#"{"id":"j"}"#, claim_more), serde_json::json!({"id": "j"}));
+        assert_eq!(apply_change(VIEWS, claim_more_rows)["hasMore"], Value::from(true));
+        assert_eq!(apply_change(r#"{"id":"j"}"#, claim_more_rows), serde_json::json!({"id": "j"}));
         assert_eq!(apply_change(r#"{"id":"j"}"#, make_malformed), serde_json::json!({"id": "j"}));
     }
 }

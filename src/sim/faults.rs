@@ -39,7 +39,7 @@ pub enum FaultKind {
     Status(u16),
     /// `429`, `429-SECONDS`, `429-date`, `429-bare`: not carried out; the response has status 429. The `Retry-After`
     /// header is, in this order: 60 seconds, SECONDS, a date, or absent.
-    TooMany(SimRetryAfter),
+    TooManyRequests(SimRetryAfter),
     /// `500-done`: carried out, but the response has status 500.
     FailsAfterwards,
     /// `502-html`: not carried out; the response has status 502 and a proxy's HTML page.
@@ -86,9 +86,9 @@ const FIXED_KINDS: [(&str, FaultKind); 23] = [
     ("404", FaultKind::Status(404)),
     ("500", FaultKind::Status(500)),
     ("503", FaultKind::Status(503)),
-    ("429", FaultKind::TooMany(SimRetryAfter::Seconds(60))),
-    ("429-date", FaultKind::TooMany(SimRetryAfter::Date)),
-    ("429-bare", FaultKind::TooMany(SimRetryAfter::Absent)),
+    ("429", FaultKind::TooManyRequests(SimRetryAfter::Seconds(60))),
+    ("429-date", FaultKind::TooManyRequests(SimRetryAfter::Date)),
+    ("429-bare", FaultKind::TooManyRequests(SimRetryAfter::Absent)),
     ("500-done", FaultKind::FailsAfterwards),
     ("502-html", FaultKind::GatewayPage),
     ("302", FaultKind::Redirect),
@@ -158,7 +158,7 @@ fn parse_kind(name: &str) -> Result<FaultKind, String> {
         return Ok(FaultKind::Latency(Duration::from_millis(u64::from(millis))));
     }
     if let Some(seconds) = name.strip_prefix("429-").and_then(|seconds| seconds.parse().ok()) {
-        return Ok(FaultKind::TooMany(SimRetryAfter::Seconds(seconds)));
+        return Ok(FaultKind::TooManyRequests(SimRetryAfter::Seconds(seconds)));
     }
     let names = FIXED_KINDS.map(|(fixed, _)| fixed).join(", ");
     Err(format!("unknown fault `{name}`: use one of {names}, latency-MS, 429-SECONDS"))
@@ -196,7 +196,7 @@ impl Faults {
     }
 
     /// Determines which faults apply to the next request of an operation.
-    pub(super) fn pick(&mut self, operation: Operation) -> InjectedFaults {
+    pub(super) fn pick_faults(&mut self, operation: Operation) -> InjectedFaults {
         let mut injected = InjectedFaults { wait: Duration::ZERO, kind: None };
         for fault in &self.list {
             let FaultTarget::Service(of, kind) = fault.target else { continue };
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(often, Fault { target, probability: 0.25 });
         let latency = FaultKind::Latency(Duration::from_millis(1500));
         assert_eq!(fault("views=latency-1500"), Fault::always(Operation::Views, latency));
-        let limited = FaultKind::TooMany(SimRetryAfter::Seconds(5));
+        let limited = FaultKind::TooManyRequests(SimRetryAfter::Seconds(5));
         assert_eq!(fault("message=429-5"), Fault::always(Operation::FollowUp, limited));
         assert_eq!(fault("get=slow:1"), Fault::always(Operation::Get, FaultKind::Slow));
     }
@@ -263,7 +263,7 @@ mod tests {
         let mut faults = Faults::new(1, list.to_vec());
         assert_eq!(faults.pick_host_fault(HostOperation::State), Some(HostFault::BadGateway));
         assert_eq!(faults.pick_host_fault(HostOperation::Diff), Some(HostFault::ExpiredToken));
-        assert_eq!(faults.pick(Operation::Get).kind, Some(FaultKind::Status(503)));
+        assert_eq!(faults.pick_faults(Operation::Get).kind, Some(FaultKind::Status(503)));
         faults.replace(vec!["all=503".parse().expect("a fault")]);
         assert_eq!(faults.pick_host_fault(HostOperation::State), None);
     }
@@ -286,16 +286,16 @@ mod tests {
     fn latencies_add_up_and_only_the_first_fault_of_another_kind_applies() {
         let list = ["get=latency-10", "all=latency-5", "all=500", "get=lost"].map(|text| text.parse().expect(text));
         let mut faults = Faults::new(1, list.to_vec());
-        let injected = faults.pick(Operation::Get);
+        let injected = faults.pick_faults(Operation::Get);
         assert_eq!(injected, InjectedFaults { wait: Duration::from_millis(15), kind: Some(FaultKind::Status(500)) });
     }
 
     #[test]
     fn a_fault_applies_with_its_probability() {
         let mut faults = Faults::new(1, vec!["get=500:0.3".parse().expect("a fault")]);
-        let injected = (0..1000).filter(|_| faults.pick(Operation::Get).kind.is_some()).count();
+        let injected = (0..1000).filter(|_| faults.pick_faults(Operation::Get).kind.is_some()).count();
         assert!((250..350).contains(&injected), "{injected}");
         faults.replace(vec!["get=500:0".parse().expect("a fault")]);
-        assert!((0..1000).all(|_| faults.pick(Operation::Get).kind.is_none()));
+        assert!((0..1000).all(|_| faults.pick_faults(Operation::Get).kind.is_none()));
     }
 }

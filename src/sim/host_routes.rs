@@ -94,14 +94,14 @@ async fn get_files(
 }
 
 async fn review(state: ServiceState, path: PullRequestPath, headers: HeaderMap, body: Bytes) -> Response {
-    act(state, path, headers, &ActionRequest { method: &Method::POST, path: "reviews", body: &body })
+    respond_to_action(state, path, headers, &ActionRequest { method: &Method::POST, path: "reviews", body: &body })
 }
 
 async fn merge(state: ServiceState, path: PullRequestPath, headers: HeaderMap, body: Bytes) -> Response {
-    act(state, path, headers, &ActionRequest { method: &Method::PUT, path: "merge", body: &body })
+    respond_to_action(state, path, headers, &ActionRequest { method: &Method::PUT, path: "merge", body: &body })
 }
 
-fn act(
+fn respond_to_action(
     State(service): ServiceState,
     path: PullRequestPath,
     headers: HeaderMap,
@@ -109,7 +109,7 @@ fn act(
 ) -> Response {
     let operation = if request.path == "merge" { HostOperation::Merge } else { HostOperation::Review };
     respond(&service, HostKind::GitHub, &headers, operation, HostCost::Rest, |host| {
-        host.act(&pull_request_url(path), request)
+        host.perform_action(&pull_request_url(path), request)
     })
 }
 

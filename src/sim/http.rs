@@ -1,7 +1,7 @@
 //! The HTTP server: accepts connections, parses requests and injects faults. If a fault demands that a response is
 //! lost, the server closes the connection without sending a byte. `service` responds to the requests.
 
-use super::bad_bodies::{CloseWithoutResponse, damage, fault_response};
+use super::bad_bodies::{CloseWithoutResponse, damage_response, fault_response};
 use super::faults::FaultKind;
 use super::host_routes;
 use super::reply::refusal;
@@ -111,7 +111,7 @@ async fn add_date_header(State(service): ServiceState, mut response: Response) -
 
 /// Returns the route of an operation that is a POST.
 fn post_route(operation: Operation) -> MethodRouter<Arc<Service>> {
-    post(async move |State(service): ServiceState, request: Request| handle(&service, operation, request).await)
+    post(async move |State(service): ServiceState, request: Request| handle_request(&service, operation, request).await)
 }
 
 /// Returns the route of an operation that is a GET. axum would also respond to HEAD, which the service doesn't
@@ -121,14 +121,14 @@ fn get_route(operation: Operation) -> MethodRouter<Arc<Service>> {
         if request.method() != Method::GET {
             return refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
         }
-        handle(&service, operation, request).await
+        handle_request(&service, operation, request).await
     })
 }
 
-async fn handle(service: &Service, operation: Operation, request: Request) -> Response {
+async fn handle_request(service: &Service, operation: Operation, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
     let body = to_bytes(body, MAX_BODY_BYTES).await;
-    let injected = service.receive(operation);
+    let injected = service.register_request(operation);
     if !injected.wait.is_zero() {
         tokio::time::sleep(injected.wait).await;
     }
@@ -143,10 +143,10 @@ async fn handle(service: &Service, operation: Operation, request: Request) -> Re
     if let (Some(FaultKind::Stuck), Some(parameters)) = (injected.kind, &mut sim_request.parameters) {
         (parameters.offset, parameters.cursor) = (None, None);
     }
-    sim_request.claims_more = matches!(injected.kind, Some(FaultKind::Stuck | FaultKind::Endless));
+    sim_request.should_claim_more = matches!(injected.kind, Some(FaultKind::Stuck | FaultKind::Endless));
     let reply = service.respond(&sim_request);
     match injected.kind {
-        Some(kind) => damage(kind, reply),
+        Some(kind) => damage_response(kind, reply),
         None => reply.into_response(),
     }
 }
@@ -176,7 +176,7 @@ async fn extract_request(parts: &mut Parts, operation: Operation, body: Bytes) -
         project,
         job_id: id,
         parameters: Query::<Parameters>::try_from_uri(&parts.uri).ok().map(|Query(parameters)| parameters),
-        claims_more: false,
+        should_claim_more: false,
         body,
     })
 }

@@ -34,10 +34,10 @@ pub(super) struct SimPullRequest {
     pub(super) visible_from: Time,
 }
 
-/// Why a pull request that is otherwise in order is not merged.
+/// Why a pull request is not merged although its checks pass and it has no conflicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum MergeHold {
-    /// The base branch has commits that the branch lacks.
+pub(super) enum MergeBlocker {
+    /// The base branch has commits that the branch of the pull request does not contain.
     Behind,
     /// It waits in the merge queue as soon as its checks have passed.
     Queued,
@@ -60,7 +60,7 @@ pub(super) struct SimJob {
     pub(super) run: SimRun,
     pub(super) link: Option<SimPullRequest>,
     /// Why the pull request is not merged; `None` if its state is random.
-    pub(super) hold: Option<MergeHold>,
+    pub(super) merge_blocker: Option<MergeBlocker>,
 }
 
 impl SimJob {

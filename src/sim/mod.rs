@@ -103,12 +103,12 @@ impl Sim {
 
     /// Returns the API key with all permissions. The same seed gives the same key.
     pub fn api_key(&self) -> &str {
-        &self.service.keys.write
+        &self.service.keys.write_key
     }
 
     /// Returns an API key that may only read: every POST with it is refused with 403.
     pub fn read_only_key(&self) -> &str {
-        &self.service.keys.read
+        &self.service.keys.read_key
     }
 
     /// Returns the token for the simulated code host of this kind. The same seed gives the same token.

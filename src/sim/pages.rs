@@ -99,16 +99,16 @@ impl Site {
     }
 
     /// Returns the days of a range that have views, from the start of the history to today.
-    pub(super) fn days(&self, from: NaiveDate, before: NaiveDate, now: Time) -> Vec<Day> {
+    pub(super) fn days(&self, from: NaiveDate, exclusive_end: NaiveDate, now: Time) -> Vec<Day> {
         let today = now.date_naive();
         let from = from.max(self.first_day);
-        let days = from.iter_days().take_while(|day| *day < before && *day <= today);
-        days.map(|day| self.day(day, if day == today { part_of_day(now) } else { 1_000_000 })).collect()
+        let days = from.iter_days().take_while(|day| *day < exclusive_end && *day <= today);
+        days.map(|day| self.day(day, if day == today { elapsed_share_of_day(now) } else { 1_000_000 })).collect()
     }
 
     /// Like [`Self::days`], but today has all views that it will have when it is over.
-    pub(super) fn whole_days(&self, from: NaiveDate, before: NaiveDate, now: Time) -> Vec<Day> {
-        let days = self.days(from, before, now).into_iter();
+    pub(super) fn complete_days(&self, from: NaiveDate, exclusive_end: NaiveDate, now: Time) -> Vec<Day> {
+        let days = self.days(from, exclusive_end, now).into_iter();
         days.map(|day| Day { elapsed: 1_000_000, ..day }).collect()
     }
 
@@ -253,11 +253,11 @@ fn section_ai_bias(path: &str) -> i64 {
 }
 
 /// Returns the share of the day's views that has arrived by `now`, in millionths. It grows every minute.
-fn part_of_day(now: Time) -> u64 {
+fn elapsed_share_of_day(now: Time) -> u64 {
     let hour = usize::try_from(now.hour()).unwrap_or(0);
-    let before: u64 = HOURLY_SHARES.iter().take(hour).sum();
+    let earlier_hours: u64 = HOURLY_SHARES.iter().take(hour).sum();
     let this_hour = HOURLY_SHARES.get(hour).copied().unwrap_or(0);
-    before * 1000 + this_hour * 1000 * u64::from(now.minute()) / 60
+    earlier_hours * 1000 + this_hour * 1000 * u64::from(now.minute()) / 60
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Creates the jobs that exist at the start. They are minutes to weeks old and in every state that a job can be in; a
 //! few finish one after the other while the user watches. Their prompts are in `assets/demo/prompts.txt`.
 
-use super::jobs::{MergeHold, SimJob, SimPullRequest, SimRun, branch_name, new_id, pull_request_title};
+use super::jobs::{MergeBlocker, SimJob, SimPullRequest, SimRun, branch_name, new_id, pull_request_title};
 use super::prompt_directives::RunOutcome;
 use super::rng::SeededRng;
 use crate::model::Time;
@@ -13,7 +13,7 @@ const POPULATION_STREAM: u64 = 3 << 32;
 /// Added to the number of a pull request to get the random stream that decides why it is not merged. Chosen so that the
 /// demo has one pull request that is behind its base branch, one in the merge queue, one that is closed, and two for
 /// which a reviewer requests changes: one before the start, and one while the user watches.
-const HOLD_STREAM: u64 = 48_907_108 << 32;
+const MERGE_BLOCKER_STREAM: u64 = 48_907_108 << 32;
 
 /// When the active jobs finish, one after the other, in seconds after the start at speed 1.
 const FINISH_SECONDS: [u32; 6] = [14, 32, 58, 92, 134, 178];
@@ -26,7 +26,7 @@ pub(super) struct InitialJobData {
     pub(super) follow_up_times: Vec<Time>,
     /// When the run before the follow-up ended; `None` if the job has no follow-up.
     pub(super) first_run_ended: Option<Time>,
-    pub(super) seen: bool,
+    pub(super) is_seen: bool,
     pub(super) is_variation: bool,
 }
 
@@ -35,7 +35,7 @@ struct SeedJob {
     state: SeedState,
     /// How long before the start the job finished, or how long before the start its run began if it is still active.
     age: TimeDelta,
-    seen: bool,
+    is_seen: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -79,18 +79,18 @@ pub(super) fn populate(
     jobs.sort_by_key(|(job, _)| job.created_at);
     for ((job, _), number) in jobs.iter_mut().filter(|(job, _)| job.link.is_some()).zip(first_pr..) {
         job.link = job.link.map(|link| SimPullRequest { number, ..link });
-        job.hold = merge_hold(seed, number);
+        job.merge_blocker = merge_blocker(seed, number);
         job.host = if number % 5 == 4 { HostKind::GitLab } else { HostKind::GitHub };
     }
     jobs
 }
 
-fn merge_hold(seed: u64, number: u32) -> Option<MergeHold> {
-    match SeededRng::new(seed, HOLD_STREAM + u64::from(number)).between(0, 999) {
-        ..40 => Some(MergeHold::Queued),
-        40..100 => Some(MergeHold::Behind),
-        100..160 => Some(MergeHold::ChangesRequested),
-        160..190 => Some(MergeHold::Closed),
+fn merge_blocker(seed: u64, number: u32) -> Option<MergeBlocker> {
+    match SeededRng::new(seed, MERGE_BLOCKER_STREAM + u64::from(number)).between(0, 999) {
+        ..40 => Some(MergeBlocker::Queued),
+        40..100 => Some(MergeBlocker::Behind),
+        100..160 => Some(MergeBlocker::ChangesRequested),
+        160..190 => Some(MergeBlocker::Closed),
         _ => None,
     }
 }
@@ -109,7 +109,7 @@ fn working_jobs(count: u32, rng: &mut SeededRng, scaled: impl Fn(TimeDelta) -> T
     for (left, outcome) in FINISH_SECONDS.into_iter().zip(ENDINGS).take(take) {
         let left = scaled(TimeDelta::milliseconds(i64::from(left) * 1000 + i64::from(rng.between(0, 2500))));
         let age = TimeDelta::seconds(i64::from(rng.between(25, 320)));
-        list.push(SeedJob { state: SeedState::Working { left, outcome }, age, seen: true });
+        list.push(SeedJob { state: SeedState::Working { left, outcome }, age, is_seen: true });
     }
     list
 }
@@ -139,7 +139,7 @@ fn finished_jobs(count: u32, rng: &mut SeededRng) -> Vec<SeedJob> {
         // Only one job has a status that is unknown to docdeck.
         let is_second_unknown = n >= 12 && *state == SeedState::Finished(UnknownStatus);
         let state = if is_second_unknown { SeedState::Finished(PullRequest) } else { *state };
-        list.push(SeedJob { state, age, seen: n > 2 });
+        list.push(SeedJob { state, age, is_seen: n > 2 });
     }
     list
 }
@@ -201,7 +201,7 @@ fn create_job(seed_job: &SeedJob, text: InitialPrompts, now: Time, rng: &mut See
         host: HostKind::GitHub,
         run: SimRun { ends_at: ends, outcome: run_outcome, archived_at: archived },
         link: has_pr.then(|| SimPullRequest { number: 0, visible_from: first_run_ended.unwrap_or(ends + delay) }),
-        hold: None,
+        merge_blocker: None,
     };
     let follow_up_at = follow_ups.iter().map(|_| last_began).collect();
     let InitialPrompts { prompt, is_variation, .. } = text;
@@ -212,7 +212,7 @@ fn create_job(seed_job: &SeedJob, text: InitialPrompts, now: Time, rng: &mut See
             follow_ups,
             follow_up_times: follow_up_at,
             first_run_ended,
-            seen: seed_job.seen,
+            is_seen: seed_job.is_seen,
             is_variation,
         },
     )

@@ -15,13 +15,13 @@
 //! | `[sim:closed]` | its pull request is closed 3 minutes after it was opened (at speed 1) |
 //! | `[sim:gitlab]` | the job's repository is on GitLab; only in the prompt that creates the job |
 //!
-//! `behind`, `queued`, `changes` and `closed` also work only in the prompt that creates the job. Such a pull request is no
-//! draft, its checks pass, and it has no conflicts.
+//! `behind`, `queued`, `changes` and `closed` also work only in the prompt that creates the job. Such a pull request is
+//! no draft, its checks pass, and it has no conflicts.
 //!
 //! Any directive makes the ending of the run independent of chance: unless a directive changes that, the run ends
 //! with an immediate pull request and the job is not archived.
 
-use super::jobs::MergeHold;
+use super::jobs::MergeBlocker;
 use crate::model::pull_request::HostKind;
 use chrono::TimeDelta;
 use std::time::Duration;
@@ -56,13 +56,13 @@ impl Directives {
         let mut any = false;
         for rest in prompt.split("[sim:").skip(1) {
             let Some((directive, _)) = rest.split_once(']') else { continue };
-            any |= directives.apply(directive);
+            any |= directives.apply_directive(directive);
         }
         any.then_some(directives)
     }
 
     /// Applies one directive. Returns whether it is known.
-    fn apply(&mut self, directive: &str) -> bool {
+    fn apply_directive(&mut self, directive: &str) -> bool {
         let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
         match name {
             "seconds" => self.work = parse_delay(value),
@@ -73,7 +73,7 @@ impl Directives {
             "late-link" => {
                 self.outcome = Some(RunOutcome::PullRequest { late: parse_delay(value).unwrap_or_default() });
             }
-            // See `repository_host` and `merge_hold`.
+            // See `repository_host` and `merge_blocker`.
             "gitlab" | "behind" | "queued" | "changes" | "closed" => {}
             "archive" => self.archive_after = Some(parse_delay(value).unwrap_or_default()),
             _ => return false,
@@ -93,14 +93,14 @@ pub(super) fn repository_host(prompt: &str) -> HostKind {
 }
 
 /// Returns why the pull request of a new job with this prompt is not merged.
-pub(super) fn merge_hold(prompt: &str) -> Option<MergeHold> {
-    let holds = [
-        ("[sim:behind]", MergeHold::Behind),
-        ("[sim:queued]", MergeHold::Queued),
-        ("[sim:changes]", MergeHold::ChangesRequested),
-        ("[sim:closed]", MergeHold::Closed),
+pub(super) fn merge_blocker(prompt: &str) -> Option<MergeBlocker> {
+    let blockers = [
+        ("[sim:behind]", MergeBlocker::Behind),
+        ("[sim:queued]", MergeBlocker::Queued),
+        ("[sim:changes]", MergeBlocker::ChangesRequested),
+        ("[sim:closed]", MergeBlocker::Closed),
     ];
-    holds.into_iter().find(|(directive, _)| prompt.contains(directive)).map(|(_, hold)| hold)
+    blockers.into_iter().find(|(directive, _)| prompt.contains(directive)).map(|(_, blocker)| blocker)
 }
 
 /// Returns the prompt without its directives, for text derived from the prompt.

@@ -38,7 +38,7 @@ pub(super) struct Service {
     world: Mutex<SimWorld>,
     views: SimViews,
     analytics: SimAnalytics,
-    merges: Mutex<KnownMerges>,
+    merges: Mutex<CachedMerges>,
     limits: Mutex<SimLimits>,
     faults: Mutex<Faults>,
     request_counts: Counters,
@@ -57,9 +57,9 @@ pub(super) struct Service {
 #[derive(Debug)]
 pub(super) struct SimKeys {
     /// The key that may read and write.
-    pub(super) write: String,
+    pub(super) write_key: String,
     /// The key that may only read.
-    pub(super) read: String,
+    pub(super) read_key: String,
     /// The token for the simulated GitHub.
     github: String,
     /// The token for the simulated GitLab.
@@ -88,27 +88,27 @@ pub(super) struct SimRequest {
     /// The query parameters of page views and other reports; `None` if they could not be parsed.
     pub(super) parameters: Option<Parameters>,
     /// Whether a report has a cursor even if there are no more rows, because of a fault.
-    pub(super) claims_more: bool,
+    pub(super) should_claim_more: bool,
     pub(super) body: axum::body::Bytes,
 }
 
-/// The merges that were read last, with the minute and the number of actions on pull requests at that time. They are
-/// read again when one of the two has changed.
-type KnownMerges = Option<((i64, u64), Arc<Merges>)>;
+/// The cached merges, with the minute and the number of actions on pull requests for which they were computed. They are
+/// computed again when one of the two has changed.
+type CachedMerges = Option<((i64, u64), Arc<Merges>)>;
 
 /// The number of requests of each operation.
 #[derive(Debug, Default)]
 struct Counters([AtomicU64; Operation::ALL.len()]);
 
 impl Counters {
-    fn add(&self, operation: Operation) {
+    fn increment(&self, operation: Operation) {
         let counter = Operation::ALL.iter().zip(&self.0).find(|(known, _)| **known == operation);
         counter.into_iter().for_each(|(_, counter)| {
             counter.fetch_add(1, Ordering::Relaxed);
         });
     }
 
-    fn get(&self, operation: Operation) -> u64 {
+    fn count(&self, operation: Operation) -> u64 {
         let counter = Operation::ALL.iter().zip(&self.0).find(|(known, _)| **known == operation);
         counter.map_or(0, |(_, counter)| counter.load(Ordering::Relaxed))
     }
@@ -122,8 +122,8 @@ impl Service {
         let (high, low) = (rng.next(), rng.next());
         Self {
             keys: SimKeys {
-                write: format!("mint_sim_{high:016x}{low:016x}"),
-                read: format!("mint_sim_read_{low:016x}{high:016x}"),
+                write_key: format!("mint_sim_{high:016x}{low:016x}"),
+                read_key: format!("mint_sim_read_{low:016x}{high:016x}"),
                 github: format!("sim_host_{:016x}{:016x}", rng.next(), rng.next()),
                 gitlab: format!("sim_gitlab_{:016x}{:016x}", rng.next(), rng.next()),
             },
@@ -156,9 +156,9 @@ impl Service {
     }
 
     /// Counts a request and determines the faults that apply to it.
-    pub(super) fn receive(&self, operation: Operation) -> InjectedFaults {
-        self.request_counts.add(operation);
-        locked(&self.faults).pick(operation)
+    pub(super) fn register_request(&self, operation: Operation) -> InjectedFaults {
+        self.request_counts.increment(operation);
+        locked(&self.faults).pick_faults(operation)
     }
 
     pub(super) fn set_faults(&self, faults: Vec<Fault>) {
@@ -166,11 +166,11 @@ impl Service {
     }
 
     pub(super) fn requests(&self, operation: Operation) -> u64 {
-        self.request_counts.get(operation)
+        self.request_counts.count(operation)
     }
 
     pub(super) fn carried_out(&self, operation: Operation) -> u64 {
-        self.carried_out_counts.get(operation)
+        self.carried_out_counts.count(operation)
     }
 
     pub(super) fn received_prompts(&self) -> Vec<(String, String)> {
@@ -207,8 +207,8 @@ impl Service {
         if authorization.and_then(bearer_key) != Some(token) {
             return Some(code_host::unauthorized(kind));
         }
-        let of_all = *locked(&self.host_fault);
-        let fault = of_all.or_else(|| locked(&self.faults).pick_host_fault(operation));
+        let general_fault = *locked(&self.host_fault);
+        let fault = general_fault.or_else(|| locked(&self.faults).pick_host_fault(operation));
         if is_action && fault == Some(HostFault::LostAction) {
             return None;
         }
@@ -239,7 +239,7 @@ impl Service {
         let now = self.now();
         let result = self.check_request(call, now).and_then(|()| self.carry_out(call, now));
         if result.is_ok() {
-            self.carried_out_counts.add(call.operation);
+            self.carried_out_counts.increment(call.operation);
         }
         result.unwrap_or_else(|rejection| rejection)
     }
@@ -248,9 +248,9 @@ impl Service {
         let reject = |status, why: &str| Err(Reply::error(status, why, Vec::new()));
         let is_write = matches!(call.operation, Operation::Create | Operation::FollowUp | Operation::Preview);
         match call.authorization.as_deref().and_then(bearer_key) {
-            Some(key) if key == self.keys.write => {}
-            Some(key) if key == self.keys.read && !is_write => {}
-            Some(key) if key == self.keys.read => {
+            Some(key) if key == self.keys.write_key => {}
+            Some(key) if key == self.keys.read_key && !is_write => {}
+            Some(key) if key == self.keys.read_key => {
                 return reject(StatusCode::FORBIDDEN, "This API key lacks the write scope");
             }
             Some(_) => return reject(StatusCode::UNAUTHORIZED, "Invalid or expired API key"),
@@ -302,7 +302,7 @@ impl Service {
         let query = call
             .parameters
             .as_ref()
-            .map_or_else(|| Err(Vec::new()), |parameters| RowsQuery::parse(kind, parameters, call.claims_more));
+            .map_or_else(|| Err(Vec::new()), |parameters| RowsQuery::parse(kind, parameters, call.should_claim_more));
         let query = query.map_err(wrong)?;
         let body = self.with_report_inputs(now, |inputs| self.analytics.response(kind, &query, inputs));
         let body = body.map_err(|message| wrong(vec![DetailBody { message: message.to_owned() }]))?;

@@ -26,11 +26,11 @@ pub(super) struct Parameters {
     pub(super) status: Option<String>,
 }
 
-/// The parsed query parameters. The range is from the day `from` up to, but not including, the day `before`.
+/// The parsed query parameters. The range is from the day `from` up to, but not including, the day `exclusive_end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SimViewsQuery {
     pub(super) from: NaiveDate,
-    pub(super) before: NaiveDate,
+    pub(super) exclusive_end: NaiveDate,
     pub(super) limit: usize,
     pub(super) offset: usize,
 }
@@ -42,7 +42,9 @@ impl Parameters {
         let limit = parse_number("limit", self.limit.as_deref(), DEFAULT_PAGE_SIZE, MIN_PAGE_SIZE, MAX_PAGE_SIZE);
         let offset = parse_number("offset", self.offset.as_deref(), 0, 0, u32::MAX);
         match (dates, limit, offset) {
-            (Ok((from, before)), Ok(limit), Ok(offset)) => Ok(SimViewsQuery { from, before, limit, offset }),
+            (Ok((from, exclusive_end)), Ok(limit), Ok(offset)) => {
+                Ok(SimViewsQuery { from, exclusive_end, limit, offset })
+            }
             (dates, limit, offset) => {
                 Err(details(dates.err().into_iter().flatten().chain(limit.err()).chain(offset.err())))
             }
@@ -59,8 +61,8 @@ impl Parameters {
             (Ok(from), Ok(to)) => {
                 // Views are counted by day, so a day that begins before dateTo is included.
                 let is_midnight = to.time() == NaiveTime::MIN;
-                let before = if is_midnight { Some(to.date()) } else { to.date().succ_opt() };
-                Ok((from.date(), before.unwrap_or(NaiveDate::MAX)))
+                let exclusive_end = if is_midnight { Some(to.date()) } else { to.date().succ_opt() };
+                Ok((from.date(), exclusive_end.unwrap_or(NaiveDate::MAX)))
             }
             (from, to) => Err(from.err().into_iter().chain(to.err()).collect()),
         }
@@ -113,7 +115,7 @@ pub(super) struct SimViews {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct RankingKey {
     from: NaiveDate,
-    before: NaiveDate,
+    exclusive_end: NaiveDate,
     minute: i64,
 }
 
@@ -159,8 +161,9 @@ impl SimViews {
     /// Returns the response to a query as the client decodes it.
     pub(super) fn decoded_response(&self, query: ViewsQuery, now: Time) -> ViewsResponse {
         let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        let (from, before) = (query.range.from(), query.range.exclusive_end());
-        let wanted = SimViewsQuery { from, before, limit: number(query.limit.into()), offset: number(query.offset()) };
+        let (from, exclusive_end) = (query.range.from(), query.range.exclusive_end());
+        let wanted =
+            SimViewsQuery { from, exclusive_end, limit: number(query.limit.into()), offset: number(query.offset()) };
         let response = self.response(wanted, now);
         let rows = response.views.into_iter();
         ViewsResponse {
@@ -173,7 +176,11 @@ impl SimViews {
     }
 
     fn ranking(&self, wanted: SimViewsQuery, now: Time) -> Arc<Ranking> {
-        let key = RankingKey { from: wanted.from, before: wanted.before, minute: now.timestamp().div_euclid(60) };
+        let key = RankingKey {
+            from: wanted.from,
+            exclusive_end: wanted.exclusive_end,
+            minute: now.timestamp().div_euclid(60),
+        };
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, ranking)) = last.as_ref()
             && *of == key
@@ -189,7 +196,7 @@ impl SimViews {
 
 impl Ranking {
     fn new(site: &Site, wanted: SimViewsQuery, now: Time) -> Self {
-        let days = site.days(wanted.from, wanted.before, now);
+        let days = site.days(wanted.from, wanted.exclusive_end, now);
         let mut totals = PageViewSum::default();
         let mut rows = Vec::new();
         for (sum, index) in site.sums(&days).zip(0_u32..).filter(|(sum, _)| sum.total() > 0) {

@@ -32,11 +32,11 @@ fn day(text: &str) -> NaiveDate {
 #[test]
 fn dates_and_times_are_parsed_and_the_end_is_exclusive() {
     let week = wanted("2026-11-14", "2026-11-21");
-    assert_eq!((week.from, week.before, week.limit, week.offset), (day("2026-11-14"), day("2026-11-21"), 50, 0));
+    assert_eq!((week.from, week.exclusive_end, week.limit, week.offset), (day("2026-11-14"), day("2026-11-21"), 50, 0));
     let midnight = wanted("2026-11-14T00:00:00Z", "2026-11-21T00:00:00.000Z");
-    assert_eq!((midnight.from, midnight.before), (week.from, week.before));
+    assert_eq!((midnight.from, midnight.exclusive_end), (week.from, week.exclusive_end));
     assert_eq!(wanted("2026-11-14T23:30:00-02:00", "2026-11-20T10:00:00").from, day("2026-11-15"));
-    assert_eq!(wanted("2026-11-14", "2026-11-20T10:00:00").before, day("2026-11-21"));
+    assert_eq!(wanted("2026-11-14", "2026-11-20T10:00:00").exclusive_end, day("2026-11-21"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::code_host::{HostFault, HostWorld, RateLimit, UserActions};
 use super::jobs::{SimJob, SimPullRequest, SimRun, branch_name, new_id, pull_request_title};
 use super::options::{SimOptions, scaled};
 use super::population::{InitialJobData, populate};
-use super::prompt_directives::{Directives, RunOutcome, merge_hold, repository_host};
+use super::prompt_directives::{Directives, RunOutcome, merge_blocker, repository_host};
 use super::rng::SeededRng;
 use crate::api::wire::JobBody;
 use crate::model::Time;
@@ -38,7 +38,7 @@ pub struct InitialJob {
     /// first.
     pub changes: Vec<(Time, RemoteState)>,
     /// Whether the demo should mark the job as seen by the user.
-    pub seen: bool,
+    pub is_seen: bool,
     /// Whether the prompt is a numbered copy of another job's prompt, because there are more jobs than prompts.
     pub is_variation: bool,
     /// The job as the service returns it now.
@@ -89,8 +89,8 @@ impl SimWorld {
     pub(super) fn create(&mut self, prompt: &str, now: Time) -> JobBody {
         self.created_count += 1;
         let mut rng = SeededRng::new(self.seed, ID_STREAM_BASE + self.created_count);
-        let plan = self.plan(prompt, false);
-        let (run, delay) = self.start(plan, now);
+        let plan = self.plan_run(prompt, false);
+        let (run, delay) = self.start_run(plan, now);
         let mut job = SimJob {
             id: new_id(now, &mut rng),
             title: pull_request_title(prompt),
@@ -100,7 +100,7 @@ impl SimWorld {
             host: repository_host(prompt),
             run,
             link: None,
-            hold: merge_hold(prompt),
+            merge_blocker: merge_blocker(prompt),
         };
         job.link = delay.map(|delay| self.open_pull_request(job.run.ends_at + delay));
         let body = job.body(now);
@@ -126,8 +126,8 @@ impl SimWorld {
     pub(super) fn follow_up(&mut self, id: &str, prompt: &str, now: Time) -> Option<JobBody> {
         let index = *self.indexes.get(id)?;
         let before = self.jobs.get(index)?.clone();
-        let plan = self.plan(prompt, true);
-        let (mut run, delay) = self.start(plan, now);
+        let plan = self.plan_run(prompt, true);
+        let (mut run, delay) = self.start_run(plan, now);
         run.ends_at = run.ends_at.max(before.run.ends_at);
         // A pull request that is already open is kept. Otherwise, only the new run decides whether there will be one.
         let opened = before.link.filter(|link| link.visible_from <= now);
@@ -176,7 +176,7 @@ impl SimWorld {
         SimPullRequest { number, visible_from: from }
     }
 
-    fn plan(&mut self, prompt: &str, is_follow_up: bool) -> RunPlan {
+    fn plan_run(&mut self, prompt: &str, is_follow_up: bool) -> RunPlan {
         self.run_count += 1;
         let mut rng = SeededRng::new(self.seed, RUN_STREAM_BASE + self.run_count);
         let random_plan =
@@ -193,7 +193,7 @@ impl SimWorld {
 
     /// Converts a plan to a run that starts at `now`. Also returns how long after the end of the run the link of its
     /// pull request appears, or `None` if the run opens no pull request.
-    fn start(&self, plan: RunPlan, now: Time) -> (SimRun, Option<TimeDelta>) {
+    fn start_run(&self, plan: RunPlan, now: Time) -> (SimRun, Option<TimeDelta>) {
         let ends = now + scaled(plan.work, self.speed);
         let archived = plan.archive_after.map(|after| ends + scaled(after, self.speed));
         let delay = match plan.outcome {
@@ -276,7 +276,7 @@ fn initial_job(job: &SimJob, seed: &InitialJobData, now: Time) -> InitialJob {
         created_at: job.created_at,
         finished_at: (!job.is_active(now)).then_some(job.run.ends_at),
         changes,
-        seen: seed.seen,
+        is_seen: seed.is_seen,
         is_variation: seed.is_variation,
         body,
     }

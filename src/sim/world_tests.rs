@@ -194,7 +194,7 @@ fn a_merged_pull_request_has_no_running_checks_and_does_not_change() {
         let open = on_github(&world, &url, at(1));
         let body = json!({ "sha": open[0]["headRefOid"], "merge_method": "squash" }).to_string();
         let merge = ActionRequest { method: &Method::PUT, path: "merge", body: body.as_bytes() };
-        let (_, done) = world.code_host(at(1), None, "", None).act(&url, &merge);
+        let (_, done) = world.code_host(at(1), None, "", None).perform_action(&url, &merge);
         // Drafts and pull requests with conflicts can't be merged.
         let Some((number, actions)) = done else { continue };
         let if_open = on_github(&world, &url, at(3600));

@@ -209,7 +209,7 @@ fn job_record(scope: &Scope, job: &InitialJob, now: Time) -> Option<JobRecord> {
     if row.remote.is_finished() {
         row.local.checked_at = Some(last);
     }
-    row.local.viewed_at = job.seen.then_some(last.max(row.local.changed_at));
+    row.local.viewed_at = job.is_seen.then_some(last.max(row.local.changed_at));
     row.local.handled_at = row.local.viewed_at;
     let follow_ups = job.follow_ups.iter().zip(&job.follow_up_times);
     let follow_ups = follow_ups.map(|(text, at)| accepted_prompt(PromptKind::FollowUp, text, *at));

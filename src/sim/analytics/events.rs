@@ -1,5 +1,5 @@
-//! What readers did on a page: when, and in which mood. Both are computed from the seed when they are needed. Pages that
-//! lose readers get more complaints, and pages that a merged job has changed get fewer from then on.
+//! What readers did on a page: when, and in which mood. Both are computed from the seed when they are needed. Pages
+//! that lose readers get more complaints, and pages that a merged job has changed get fewer from then on.
 
 use super::parameters::SimRange;
 use crate::model::Time;
@@ -87,7 +87,7 @@ pub(super) struct Rates {
 impl ReportInputs<'_> {
     /// Returns all events of a range, newest first.
     pub(super) fn events(&self, range: SimRange, rates: Rates) -> Vec<ReaderEvent> {
-        let days = self.site.whole_days(range.from, range.before, self.now);
+        let days = self.site.complete_days(range.from, range.exclusive_end, self.now);
         let scale = self.site.scale();
         let mut events = Vec::new();
         for (index, page) in self.site.pages() {

@@ -20,7 +20,7 @@ pub(super) struct FeedbackEntry {
     /// The status in the service's words.
     pub(super) status: &'static str,
     /// The vote; `None` for a code example.
-    pub(super) helpful: Option<bool>,
+    pub(super) is_helpful: Option<bool>,
 }
 
 /// The texts of one piece of feedback.
@@ -69,13 +69,13 @@ impl FeedbackEntry {
             Mood::Annoyed => 720,
             Mood::Relieved => 90,
         };
-        let helpful = match source {
+        let is_helpful = match source {
             "code_snippet" => None,
             // Agents only report problems.
             "agent" => Some(false),
             _ => Some(event.pick(2, 1_000) >= down),
         };
-        let mut entry = Self { event, source, status: "pending", helpful };
+        let mut entry = Self { event, source, status: "pending", is_helpful };
         entry.status = entry.status_at(inputs.now);
         entry
     }
@@ -119,7 +119,7 @@ impl FeedbackEntry {
     /// Creates the texts.
     pub(super) fn text(&self, inputs: ReportInputs<'_>) -> FeedbackText {
         let topic = SiteTopic::from_path(inputs.site.path(self.event.page));
-        let comment = match (self.source, self.helpful) {
+        let comment = match (self.source, self.is_helpful) {
             ("code_snippet", _) => self.event.choose(5, &CODE_REPORTS),
             ("agent", _) => self.event.choose(5, &AGENT_REPORTS),
             ("contextual", Some(true)) => self.event.choose(5, &PRAISE),
@@ -145,7 +145,7 @@ pub(super) fn count_by_page<'a>(
     let mut pages: HashMap<u32, PageVotes> = HashMap::new();
     for entry in entries {
         let votes = pages.entry(entry.event.page).or_default();
-        match entry.helpful {
+        match entry.is_helpful {
             Some(true) => votes.up += 1,
             Some(false) => votes.down += 1,
             None => votes.code += 1,

@@ -43,15 +43,15 @@ const BAD_CURSOR: &str = "cursor is not valid";
 #[derive(Debug, Default)]
 pub(super) struct SimAnalytics {
     texts: OnceLock<SearchTexts>,
-    visitors: Latest<SimVisitors>,
-    searches: Latest<Vec<SimSearch>>,
-    feedback: Latest<Vec<FeedbackEntry>>,
-    questions: Latest<Vec<AskedQuestion>>,
+    visitors: LatestReport<SimVisitors>,
+    searches: LatestReport<Vec<SimSearch>>,
+    feedback: LatestReport<Vec<FeedbackEntry>>,
+    questions: LatestReport<Vec<AskedQuestion>>,
 }
 
 /// The last computed value of a report, which is reused for the same range, minute and merges.
 #[derive(Debug)]
-struct Latest<T>(Mutex<Option<Computed<T>>>);
+struct LatestReport<T>(Mutex<Option<Computed<T>>>);
 
 /// A value, with the range, the time and the merges for which it was computed.
 #[derive(Debug)]
@@ -62,13 +62,13 @@ struct Computed<T> {
     value: Arc<T>,
 }
 
-impl<T> Default for Latest<T> {
+impl<T> Default for LatestReport<T> {
     fn default() -> Self {
         Self(Mutex::new(None))
     }
 }
 
-impl<T> Latest<T> {
+impl<T> LatestReport<T> {
     fn get_or_compute(&self, inputs: ReportInputs<'_>, range: SimRange, compute: impl FnOnce() -> T) -> Arc<T> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = last.as_ref()
@@ -103,8 +103,8 @@ impl SimAnalytics {
 
     /// Returns the conversation with this id, or `None` if there is none.
     pub(super) fn thread(&self, id: &str, inputs: ReportInputs<'_>) -> Option<Value> {
-        let asked = questions::find_question(inputs, id)?;
-        let messages: Vec<Value> = asked
+        let asked_question = questions::find_question(inputs, id)?;
+        let messages: Vec<Value> = asked_question
             .messages(inputs.site)
             .into_iter()
             .map(|message| {
@@ -112,7 +112,7 @@ impl SimAnalytics {
                         "createdAt": json_time(message.at) })
             })
             .collect();
-        Some(json!({ "threadId": id, "createdAt": json_time(asked.asked_at()), "messages": messages }))
+        Some(json!({ "threadId": id, "createdAt": json_time(asked_question.asked_at()), "messages": messages }))
     }
 
     fn visitors(&self, range: SimRange, inputs: ReportInputs<'_>) -> Arc<SimVisitors> {
@@ -155,7 +155,7 @@ impl SimAnalytics {
         let skipped = usize::try_from(offset).unwrap_or(usize::MAX);
         let rows = searches.iter().skip(skipped).take(query.limit).map(|search| search_row(search, inputs.site));
         let end = skipped.saturating_add(query.limit);
-        let has_more = query.claims_more || searches.len() > end;
+        let has_more = query.should_claim_more || searches.len() > end;
         let next = has_more.then(|| cursors::encode(number, [minute, u64::try_from(end).unwrap_or(u64::MAX)]));
         let total: u64 = searches.iter().map(|search| search.hits).sum();
         Ok(json!({ "searches": rows.collect::<Vec<_>>(), "totalSearches": total, "nextCursor": next }))
@@ -173,7 +173,7 @@ impl SimAnalytics {
             .skip_while(|entry| after.is_some_and(|after| entry.position() >= after))
             .peekable();
         let page: Vec<&FeedbackEntry> = rest.by_ref().take(query.limit).collect();
-        let has_more = query.claims_more || rest.peek().is_some();
+        let has_more = query.should_claim_more || rest.peek().is_some();
         let last = page.last().map(|entry| entry.position()).or(after).unwrap_or_default();
         let next = has_more.then(|| cursors::encode(number, last));
         let rows: Vec<Value> = page.into_iter().map(|entry| feedback_row(entry, inputs)).collect();
@@ -196,14 +196,15 @@ impl SimAnalytics {
         if after.is_some_and(|after| !questions::is_id(after)) {
             return Err(BAD_CURSOR);
         }
-        let asked = self.questions(query.range, inputs);
-        let is_before = |asked: &AskedQuestion| after.is_some_and(|after| asked.id().as_str() >= after);
-        let start = asked.partition_point(is_before);
-        let rest = asked.get(start..).unwrap_or_default();
+        let asked_questions = self.questions(query.range, inputs);
+        let is_before =
+            |asked_question: &AskedQuestion| after.is_some_and(|after| asked_question.id().as_str() >= after);
+        let start = asked_questions.partition_point(is_before);
+        let rest = asked_questions.get(start..).unwrap_or_default();
         let page = rest.get(..query.limit.min(rest.len())).unwrap_or_default();
-        let has_more = query.claims_more || rest.len() > page.len();
+        let has_more = query.should_claim_more || rest.len() > page.len();
         let last = page.last().map(AskedQuestion::id).or_else(|| after.map(str::to_owned));
-        let rows: Vec<Value> = page.iter().map(|asked| question_row(asked, inputs.site)).collect();
+        let rows: Vec<Value> = page.iter().map(|asked_question| question_row(asked_question, inputs.site)).collect();
         Ok(json!({ "conversations": rows, "nextCursor": last.filter(|_| has_more), "hasMore": has_more }))
     }
 }
@@ -220,7 +221,7 @@ fn feedback_row(entry: &FeedbackEntry, inputs: ReportInputs<'_>) -> Value {
                           "createdAt": json_time(entry.created_at()), "source": entry.source, "status": entry.status });
     let others = match text.code {
         Some(example) => json!({ "code": example.code, "filename": example.filename, "lang": example.language }),
-        None => json!({ "helpful": entry.helpful, "contact": text.contact }),
+        None => json!({ "helpful": entry.is_helpful, "contact": text.contact }),
     };
     if let (Some(row), Value::Object(others)) = (row.as_object_mut(), others) {
         row.extend(others);
@@ -228,13 +229,13 @@ fn feedback_row(entry: &FeedbackEntry, inputs: ReportInputs<'_>) -> Value {
     row
 }
 
-fn question_row(asked: &AskedQuestion, site: &Site) -> Value {
-    let text = asked.text(site);
-    let kind = if asked.outcome == QuestionOutcome::Clarifying { "clarifying_question" } else { "answer" };
-    let resolution = if asked.outcome == QuestionOutcome::Unanswered { "unanswered" } else { "answered" };
+fn question_row(asked_question: &AskedQuestion, site: &Site) -> Value {
+    let text = asked_question.text(site);
+    let kind = if asked_question.outcome == QuestionOutcome::Clarifying { "clarifying_question" } else { "answer" };
+    let resolution = if asked_question.outcome == QuestionOutcome::Unanswered { "unanswered" } else { "answered" };
     let sources: Vec<Value> =
         text.sources.into_iter().map(|(title, url)| json!({ "title": title, "url": url })).collect();
-    json!({ "id": asked.id(), "timestamp": json_time(asked.asked_at()), "query": text.query,
+    json!({ "id": asked_question.id(), "timestamp": json_time(asked_question.asked_at()), "query": text.query,
             "response": text.response, "responseType": kind, "sources": sources, "resolutionStatus": resolution,
             "queryCategory": text.category, "pageUrl": text.page })
 }

@@ -10,11 +10,11 @@ use chrono::{Datelike, NaiveDate};
 pub(super) const SOURCES: [&str; 4] = ["code_snippet", "contextual", "agent", "thumbs_only"];
 const STATUSES: [&str; 4] = ["pending", "in_progress", "resolved", "dismissed"];
 
-/// A range from the day `from` up to, but not including, the day `before`.
+/// A range from the day `from` up to, but not including, the day `exclusive_end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::sim) struct SimRange {
     pub(in crate::sim) from: NaiveDate,
-    pub(in crate::sim) before: NaiveDate,
+    pub(in crate::sim) exclusive_end: NaiveDate,
 }
 
 /// Which feedback to return; `None` for any.
@@ -35,7 +35,7 @@ pub(in crate::sim) struct RowsQuery {
     pub(super) cursor: Option<String>,
     pub(super) filter: FeedbackFilter,
     /// Whether the response contains a cursor even if there are no more rows.
-    pub(super) claims_more: bool,
+    pub(super) should_claim_more: bool,
 }
 
 impl RowsQuery {
@@ -44,7 +44,7 @@ impl RowsQuery {
     pub(in crate::sim) fn parse(
         kind: AnalyticsKind,
         parameters: &Parameters,
-        claims_more: bool,
+        should_claim_more: bool,
     ) -> Result<Self, Vec<DetailBody>> {
         let has_cursor = !matches!(kind, AnalyticsKind::Visitors | AnalyticsKind::FeedbackByPage);
         let has_filter = matches!(kind, AnalyticsKind::Feedback | AnalyticsKind::FeedbackByPage);
@@ -58,13 +58,13 @@ impl RowsQuery {
         let source = parse_word("source", filtered(&parameters.source), &SOURCES);
         let status = parse_word("status", filtered(&parameters.status), &STATUSES);
         match (dates, limit, offset, source, status) {
-            (Ok((from, before)), Ok(limit), Ok(offset), Ok(source), Ok(status)) => Ok(Self {
-                range: SimRange { from, before },
+            (Ok((from, exclusive_end)), Ok(limit), Ok(offset), Ok(source), Ok(status)) => Ok(Self {
+                range: SimRange { from, exclusive_end },
                 limit,
                 offset,
                 cursor: parameters.cursor.clone().filter(|_| has_cursor),
                 filter: FeedbackFilter { source, status },
-                claims_more,
+                should_claim_more,
             }),
             (dates, limit, offset, source, status) => {
                 let others = [limit.err(), offset.err(), source.err(), status.err()];
@@ -82,7 +82,7 @@ impl RowsQuery {
         let parts = [
             number(AnalyticsKind::ALL.iter().position(|known| *known == kind)),
             day(self.range.from),
-            day(self.range.before),
+            day(self.range.exclusive_end),
             position(&SOURCES, self.filter.source),
             position(&STATUSES, self.filter.status),
         ];

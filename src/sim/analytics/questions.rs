@@ -57,17 +57,18 @@ pub(super) struct SimMessage {
 
 /// Returns the questions of a range, newest first.
 pub(super) fn questions(inputs: ReportInputs<'_>, range: SimRange) -> Vec<AskedQuestion> {
-    let mut asked: Vec<AskedQuestion> = inputs.events(range, RATES).into_iter().map(AskedQuestion::new).collect();
+    let mut asked_questions: Vec<AskedQuestion> =
+        inputs.events(range, RATES).into_iter().map(AskedQuestion::new).collect();
     // Within a second, the ids are not in the order of the events.
-    asked.sort_by_cached_key(|asked| Reverse(asked.id()));
-    asked
+    asked_questions.sort_by_cached_key(|asked_question| Reverse(asked_question.id()));
+    asked_questions
 }
 
 /// Returns the question that began a conversation, or `None` for an unknown id.
 pub(super) fn find_question(inputs: ReportInputs<'_>, id: &str) -> Option<AskedQuestion> {
     let day = time_of_id(id)?.date_naive();
-    let range = SimRange { from: day, before: day.succ_opt()? };
-    questions(inputs, range).into_iter().find(|asked| asked.id() == id)
+    let range = SimRange { from: day, exclusive_end: day.succ_opt()? };
+    questions(inputs, range).into_iter().find(|asked_question| asked_question.id() == id)
 }
 
 /// Whether the text has the form of an id.

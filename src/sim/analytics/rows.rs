@@ -39,7 +39,7 @@ mod sealed {
 impl SimAnalytics {
     /// Returns all rows that a client can load.
     pub(in crate::sim) fn rows<R: SimulatedRow>(&self, range: DateRange, inputs: ReportInputs<'_>) -> RowsResponse<R> {
-        let range = SimRange { from: range.from(), before: range.exclusive_end() };
+        let range = SimRange { from: range.from(), exclusive_end: range.exclusive_end() };
         let (mut rows, totals) = R::all(RowsSource { analytics: self, range, inputs });
         let most = usize::try_from(R::KIND.max_rows()).unwrap_or(usize::MAX);
         let is_cut = R::KIND == AnalyticsKind::FeedbackByPage && rows.len() > most;
@@ -92,7 +92,7 @@ impl sealed::SealedRow for Feedback {
                 created_at: Some(entry.created_at()),
                 source: Some(CleanText::line(entry.source)),
                 status: FeedbackStatus::parse(entry.status),
-                helpful: entry.helpful,
+                helpful: entry.is_helpful,
                 code: text.code.map(|example| CleanText::block(example.code)),
                 filename: text.code.map(|example| CleanText::line(example.filename)),
                 lang: text.code.map(|example| CleanText::line(example.language)),
@@ -118,19 +118,19 @@ impl sealed::SealedRow for PageFeedback {
 
 impl sealed::SealedRow for Question {
     fn all(RowsSource { analytics, range, inputs }: RowsSource<'_>) -> (Vec<Self>, Counts) {
-        let asked = analytics.questions(range, inputs);
-        let rows = asked.iter().map(|asked| {
-            let text = asked.text(inputs.site);
+        let asked_questions = analytics.questions(range, inputs);
+        let rows = asked_questions.iter().map(|asked_question| {
+            let text = asked_question.text(inputs.site);
             let source =
                 |(title, url): (String, String)| Source { title: CleanText::line(&title), url: CleanText::line(&url) };
             Self {
-                id: CleanText::line(&asked.id()),
-                asked_at: Some(asked.asked_at()),
+                id: CleanText::line(&asked_question.id()),
+                asked_at: Some(asked_question.asked_at()),
                 query: CleanText::line(&text.query),
                 response: CleanText::block(&text.response),
-                is_clarifying: asked.outcome == QuestionOutcome::Clarifying,
+                is_clarifying: asked_question.outcome == QuestionOutcome::Clarifying,
                 sources: text.sources.into_iter().map(source).collect(),
-                is_answered: Some(asked.outcome != QuestionOutcome::Unanswered),
+                is_answered: Some(asked_question.outcome != QuestionOutcome::Unanswered),
                 category: text.category.map(CleanText::line),
                 page: text.page.as_deref().map(CleanText::line),
             }

@@ -89,8 +89,8 @@ impl SearchTexts {
 
     /// Returns the searches of a range, most frequent first.
     pub(super) fn in_range(&self, inputs: ReportInputs<'_>, range: SimRange) -> Vec<SimSearch> {
-        let days = inputs.site.whole_days(range.from, range.before, inputs.now);
-        let arrived = inputs.site.days(range.from, range.before, inputs.now);
+        let days = inputs.site.complete_days(range.from, range.exclusive_end, inputs.now);
+        let arrived = inputs.site.days(range.from, range.exclusive_end, inputs.now);
         let days: Vec<(Day, Day)> = days.into_iter().zip(arrived).collect();
         let mut found: Vec<SimSearch> =
             self.0.iter().filter_map(|text| text.in_days(&days, inputs.site, inputs.now)).collect();

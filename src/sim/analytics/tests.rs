@@ -46,7 +46,7 @@ impl TestWorld {
         &self,
         now: Time,
         kind: AnalyticsKind,
-        claims_more: bool,
+        should_claim_more: bool,
         change: impl FnOnce(&mut Parameters),
     ) -> Result<Value, &'static str> {
         let mut parameters = Parameters {
@@ -55,7 +55,7 @@ impl TestWorld {
             ..Parameters::default()
         };
         change(&mut parameters);
-        let query = RowsQuery::parse(kind, &parameters, claims_more).expect("valid parameters");
+        let query = RowsQuery::parse(kind, &parameters, should_claim_more).expect("valid parameters");
         self.analytics.response(kind, &query, self.inputs(now))
     }
 

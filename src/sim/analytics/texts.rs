@@ -2,7 +2,7 @@
 
 use super::topics::SiteSection;
 
-/// Returns what readers write if they did not find what they need.
+/// Returns the complaints of readers who did not find what they need.
 pub(super) fn complaints(section: SiteSection) -> &'static [&'static str] {
     match section {
         SiteSection::Api => &API_COMPLAINTS,
@@ -113,7 +113,7 @@ pub(super) struct CodeExample {
     pub(super) code: &'static str,
 }
 
-/// The code examples, each for pages in its language; the first one for all others.
+/// The code examples, one per language. The first one is also for pages in any other language.
 pub(super) const CODE_EXAMPLES: [CodeExample; 9] = [
     CodeExample {
         language: "bash",

@@ -79,7 +79,7 @@ impl SiteTopic {
         let is_name = |segment: &&&str| {
             segment.len() <= MAX_NAME_BYTES && language_of(segment).is_none() && !is_facet(segment, section)
         };
-        // Except on other pages, the first segment only names the section.
+        // Except in the section `Other`, the first segment is only the name of the section.
         let named = match section {
             SiteSection::Other => segments.get(..1),
             _ => segments.get(1..).filter(|rest| !rest.is_empty()),

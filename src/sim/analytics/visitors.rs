@@ -1,6 +1,6 @@
-//! The visitors of each page. A page never has more visitors than views on a day. Somebody who comes back on another day,
-//! or reads several pages, is counted once, so the visitors of a range are fewer than the sum of its days, and those of
-//! the site fewer than the sum of its pages.
+//! The visitors of each page. A page never has more visitors than views on a day. A reader who comes back on another
+//! day, or reads several pages, is counted once. So a range has fewer visitors than the sum of its days, and the site
+//! has fewer visitors than the sum of its pages.
 
 use super::events::ReportInputs;
 use super::parameters::SimRange;
@@ -18,7 +18,7 @@ pub(super) struct SimVisitors {
 impl SimVisitors {
     pub(super) fn new(inputs: ReportInputs<'_>, range: SimRange) -> Self {
         let site = inputs.site;
-        let days = site.days(range.from, range.before, inputs.now);
+        let days = site.days(range.from, range.exclusive_end, inputs.now);
         let (mut sum, mut most) = (PageViewSum::default(), PageViewSum::default());
         let mut pages = Vec::new();
         for (index, page) in site.pages() {

@@ -156,30 +156,30 @@ pub(in crate::sim) fn graphql_request(body: &[u8]) -> (HostOperation, HostCost) 
     let query = request.get("query").and_then(Value::as_str).unwrap_or_default();
     let operation = match () {
         () if query.starts_with("mutation") => HostOperation::Edit,
-        () if asks_for_checks(query) => HostOperation::Checks,
-        () if asks_for_details(query) || asks_for_preview(query) => HostOperation::Details,
+        () if is_checks_query(query) => HostOperation::Checks,
+        () if is_details_query(query) || is_preview_query(query) => HostOperation::Details,
         () => HostOperation::State,
     };
     (operation, HostCost::GraphQl(query_points(query)))
 }
 
-fn asks_for_checks(query: &str) -> bool {
+fn is_checks_query(query: &str) -> bool {
     query.contains("statusCheckRollup")
 }
 
-fn asks_for_details(query: &str) -> bool {
+fn is_details_query(query: &str) -> bool {
     query.contains("reviews(")
 }
 
-fn asks_for_preview(query: &str) -> bool {
+fn is_preview_query(query: &str) -> bool {
     query.contains("deployments(")
 }
 
 /// Returns the response to a request that GitHub refuses because of a fault, or because the limit of the token is
 /// reached.
 pub(super) fn refusal(world: &HostWorld<'_>) -> Option<Reply> {
-    let of_fault = world.fault.and_then(fault_refusal);
-    of_fault.or_else(|| world.rate_limit.filter(|limit| limit.is_exceeded).map(|limit| limit_exceeded_reply(&limit)))
+    let fault_reply = world.fault.and_then(fault_refusal);
+    fault_reply.or_else(|| world.rate_limit.filter(|limit| limit.is_exceeded).map(|limit| limit_exceeded_reply(&limit)))
 }
 
 /// Returns the response to a request if nothing is left of the limit.
@@ -225,7 +225,7 @@ impl HostWorld<'_> {
 
     fn query_reply(&self, request: &Value) -> Reply {
         let query = request.get("query").and_then(Value::as_str).unwrap_or_default();
-        let asks_for_id = query.contains("number url id }");
+        let is_id_query = query.contains("number url id }");
         if query == "query { rateLimit { cost remaining resetAt } }" {
             return Reply::json(StatusCode::OK, &json!({ "data": { "rateLimit": self.rate_limit() } }));
         }
@@ -241,14 +241,14 @@ impl HostWorld<'_> {
             match self.find(url).filter(|_| !missing) {
                 Some(found) => {
                     let mut node = match () {
-                        () if asks_for_checks(query) => found.checks_node(),
-                        () if asks_for_details(query) => found.details_node(),
-                        () if asks_for_preview(query) => found.preview_node(),
-                        () if asks_for_id => found.id_node(),
+                        () if is_checks_query(query) => found.checks_node(),
+                        () if is_details_query(query) => found.details_node(),
+                        () if is_preview_query(query) => found.preview_node(),
+                        () if is_id_query => found.id_node(),
                         () => found.state_node(),
                     };
-                    let may_be_forbidden = asks_for_checks(query) || asks_for_preview(query);
-                    self.damage(&mut node, may_be_forbidden, &alias, &mut errors);
+                    let may_be_forbidden = is_checks_query(query) || is_preview_query(query);
+                    self.damage_node(&mut node, may_be_forbidden, &alias, &mut errors);
                     data.insert(alias, node);
                 }
                 None => {
@@ -272,10 +272,10 @@ impl HostWorld<'_> {
         )
     }
 
-    fn damage(&self, node: &mut Value, asks_for_checks: bool, alias: &str, errors: &mut Vec<Value>) {
+    fn damage_node(&self, node: &mut Value, is_checks_query: bool, alias: &str, errors: &mut Vec<Value>) {
         let Value::Object(fields) = node else { return };
         match self.fault {
-            Some(HostFault::ForbiddenChecks) if asks_for_checks => {
+            Some(HostFault::ForbiddenChecks) if is_checks_query => {
                 let Some(Value::Object(commit)) = fields.get_mut("commits").and_then(first_commit) else { return };
                 for field in ["statusCheckRollup", "checkSuites", "deployments"] {
                     if let Some(value) = commit.get_mut(field) {
@@ -309,7 +309,7 @@ impl HostWorld<'_> {
     }
 
     /// Responds to a request that acts on the pull request with this link.
-    pub(in crate::sim) fn act(&self, url: &str, request: &ActionRequest<'_>) -> HostReply {
+    pub(in crate::sim) fn perform_action(&self, url: &str, request: &ActionRequest<'_>) -> HostReply {
         let Some(found) = self.find(url) else { return (error_reply(StatusCode::NOT_FOUND, "Not Found"), None) };
         match self.carry_out(&found, request) {
             Ok((reply, actions)) => (reply, Some((found.number, actions))),
@@ -341,7 +341,7 @@ impl HostWorld<'_> {
                 if text("commit_id") != Some(&found.head) || (kind != ReviewEntryKind::Approval && written.is_empty()) {
                     return Err(invalid);
                 }
-                actions.write(kind, written, self.now);
+                actions.add_entry(kind, written, self.now);
                 let id = actions.entries.len();
                 let (api, html) = (found.rest_url(""), format!("{}#pullrequestreview-{id}", found.url));
                 json!({
@@ -353,19 +353,19 @@ impl HostWorld<'_> {
             }
             ("PUT", "merge") if allows(&["sha", "merge_method"]) => {
                 let is_allowed = matches!(text("merge_method"), Some("merge" | "squash"));
-                let is_held = found.is_behind() || found.is_queued();
+                let is_blocked = found.is_behind() || found.is_queued();
                 let is_in_order = !found.is_draft && found.has_conflicts == Some(false);
-                let is_mergeable = found.state == PullRequestHostState::Open && is_in_order && !is_held;
+                let is_mergeable = found.state == PullRequestHostState::Open && is_in_order && !is_blocked;
                 if !is_mergeable || !is_allowed {
                     return Err((StatusCode::METHOD_NOT_ALLOWED, "Pull Request is not mergeable"));
                 }
-                let moved = (StatusCode::CONFLICT, "Head branch was modified. Review and try the merge again.");
+                let head_changed = (StatusCode::CONFLICT, "Head branch was modified. Review and try the merge again.");
                 if text("sha") != Some(&found.head) {
-                    return Err(moved);
+                    return Err(head_changed);
                 }
                 if self.fault == Some(HostFault::MovedBeforeMerge) {
                     actions.pushes += 1;
-                    return Ok((error_reply(moved.0, moved.1), actions));
+                    return Ok((error_reply(head_changed.0, head_changed.1), actions));
                 }
                 actions.merged_at = Some(self.now);
                 json!({ "sha": found.head, "merged": true, "message": "Pull Request successfully merged" })

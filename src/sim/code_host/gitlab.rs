@@ -290,12 +290,16 @@ impl HostWorld<'_> {
                 {
                     return Err((StatusCode::UNAUTHORIZED, "401 Unauthorized".to_owned()));
                 }
-                actions.write(ReviewEntryKind::Approval, "", self.now);
+                actions.add_entry(ReviewEntryKind::Approval, "", self.now);
             }
             "notes" => {
                 let fields = request.fields(&["body"])?;
                 let text = fields.get("body").and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-                actions.write(ReviewEntryKind::Comment, text.ok_or_else(|| bad_request("body", "is empty"))?, self.now);
+                actions.add_entry(
+                    ReviewEntryKind::Comment,
+                    text.ok_or_else(|| bad_request("body", "is empty"))?,
+                    self.now,
+                );
             }
             "merge" => {
                 let fields = request.fields(&["sha", "squash"])?;

@@ -1,4 +1,4 @@
-//! What the simulated code hosts know when they respond.
+//! The state from which the simulated code hosts compute their responses.
 
 use super::diffs::{ChangedFile, changed_files};
 use super::host_fault::HostFault;
@@ -10,7 +10,7 @@ use crate::sim::jobs::SimJob;
 use crate::sim::reply::Reply;
 use std::collections::HashMap;
 
-/// The maximum number of jobs that are searched for merged pages.
+/// The maximum number of jobs whose pull requests are searched for merged pages.
 const MAX_MERGED_JOBS: usize = 100;
 
 /// A response. If the request was an action that is carried out, also the number of the pull request and everything
@@ -38,7 +38,8 @@ impl HostWorld<'_> {
         self.find_after(url, None)
     }
 
-    /// Returns the pull request with this link after these actions of the user, or after those so far.
+    /// Returns the pull request with this link after these actions of the user; if `actions` is `None`, after the
+    /// recorded actions.
     pub(super) fn find_after(&self, url: &str, actions: Option<&UserActions>) -> Option<HostPullRequest> {
         let number = PullRequestLink::parse(url)?.number;
         let is_searched = |job: &&SimJob| job.link.is_some_and(|link| u64::from(link.number) == number);
@@ -62,7 +63,7 @@ impl HostWorld<'_> {
         let newest = self.jobs.iter().rev().take(MAX_MERGED_JOBS).filter_map(|job| self.pull_request(job));
         let merged = newest.filter_map(|found| {
             let at = found.merged_at()?;
-            Some(found.files.into_iter().filter_map(move |file| Some((page_of(&file.path)?, at))))
+            Some(found.files.into_iter().filter_map(move |file| Some((page_path(&file.path)?, at))))
         });
         merged.flatten().collect()
     }
@@ -81,6 +82,6 @@ impl HostWorld<'_> {
 }
 
 /// Returns the path of the page that a file of the repository contains.
-fn page_of(file: &str) -> Option<String> {
+fn page_path(file: &str) -> Option<String> {
     file.strip_suffix(".mdx").map(|path| format!("/{path}"))
 }

@@ -23,7 +23,7 @@ use crate::model::pull_request::HostKind;
 use axum::http::StatusCode;
 use serde_json::json;
 
-/// Returns the response to a request that the host refuses whatever it asks for.
+/// Returns the response if the host refuses every request; otherwise `None`.
 pub(super) fn refusal(kind: HostKind, world: &HostWorld<'_>) -> Option<Reply> {
     match kind {
         HostKind::GitHub => github::refusal(world),

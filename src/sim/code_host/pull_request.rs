@@ -1,11 +1,11 @@
-//! The state of a pull request of the simulated code hosts, as it follows from its job, from the time, and from what the
-//! user did with it.
+//! The state of a pull request of the simulated code hosts, as it follows from its job, from the time, and from what
+//! the user did with it.
 
 use super::diffs::{ChangedFile, changed_files};
 use super::host_fault::HostFault;
 use super::host_world::HostWorld;
 use crate::model::Time;
-use crate::sim::jobs::{MergeHold, SimJob};
+use crate::sim::jobs::{MergeBlocker, SimJob};
 use crate::sim::options::scaled;
 use crate::sim::rng::{SeededRng, mix};
 use chrono::TimeDelta;
@@ -54,7 +54,7 @@ pub(super) struct HostPullRequest {
     /// Whether it conflicts with the base branch; `None` if the host has not computed it yet.
     pub(super) has_conflicts: Option<bool>,
     /// Why it is not merged; `None` if its state is random.
-    hold: Option<MergeHold>,
+    merge_blocker: Option<MergeBlocker>,
     pub(super) checks: Vec<HostCheck>,
     /// Reviews and comments, oldest first.
     pub(super) entries: Vec<HostEntry>,
@@ -102,7 +102,7 @@ pub(super) enum ReviewEntryKind {
     Comment,
 }
 
-/// What the user did with one pull request, and what others pushed in the meantime.
+/// What the user did with one pull request, and how many commits others have pushed in the meantime.
 #[derive(Debug, Clone, Default)]
 pub(in crate::sim) struct UserActions {
     pub(super) entries: Vec<HostEntry>,
@@ -116,7 +116,7 @@ pub(in crate::sim) struct UserActions {
 
 impl UserActions {
     /// Adds a review or comment of the user.
-    pub(super) fn write(&mut self, kind: ReviewEntryKind, text: &str, at: Time) {
+    pub(super) fn add_entry(&mut self, kind: ReviewEntryKind, text: &str, at: Time) {
         self.entries.push(HostEntry { author: "you", kind, text: text.to_owned(), at });
     }
 
@@ -127,8 +127,8 @@ impl UserActions {
 }
 
 impl HostPullRequest {
-    /// Returns the pull request of a job after the actions of the user, or `None` if the job has none yet. After the user
-    /// merged or closed it, it no longer changes.
+    /// Returns the pull request of a job after the actions of the user, or `None` if the job has none yet. After the
+    /// user merged or closed it, it no longer changes.
     pub(super) fn from_job(job: &SimJob, world: &HostWorld<'_>, actions: &UserActions) -> Option<Self> {
         let now = actions.ended_at().map_or(world.now, |end| end.min(world.now));
         let has_fault = |fault| world.fault == Some(fault);
@@ -142,9 +142,9 @@ impl HostPullRequest {
         let (fails, conflicts, wants_changes) = (rng.chance(150), rng.chance(60), rng.chance(120));
         let (is_draft, is_abandoned, is_merged) = (rng.chance(80), rng.chance(40), rng.chance(850));
         // A pull request that is not merged for another reason has no random problem.
-        let is_usual = job.hold.is_none();
+        let is_usual = job.merge_blocker.is_none();
         let (fails, conflicts, wants_changes) = (fails && is_usual, conflicts && is_usual, wants_changes && is_usual);
-        let wants_changes = wants_changes || job.hold == Some(MergeHold::ChangesRequested);
+        let wants_changes = wants_changes || job.merge_blocker == Some(MergeBlocker::ChangesRequested);
         let is_decided = is_older_than(scaled(DECIDED_AFTER));
         let is_draft = is_draft && is_usual;
         let failing = usize::try_from(rng.between(0, 11)).unwrap_or(0) % total;
@@ -156,7 +156,7 @@ impl HostPullRequest {
             HostCheck { name, state, result }
         });
         let is_over = is_older_than(TimeDelta::hours(6)) && !fails && !conflicts;
-        let is_closed = (is_over && is_abandoned) || (is_decided && job.hold == Some(MergeHold::Closed));
+        let is_closed = (is_over && is_abandoned) || (is_decided && job.merge_blocker == Some(MergeBlocker::Closed));
         let state = match (is_closed, is_over && is_merged) {
             (true, _) => PullRequestHostState::Closed,
             (false, true) => PullRequestHostState::Merged(pushed_at + TimeDelta::hours(5)),
@@ -178,7 +178,7 @@ impl HostPullRequest {
             pushed_at,
             head: if has_fault(HostFault::MovingHead) { format!("{:040x}", now.timestamp_micros()) } else { head },
             has_conflicts: (!has_fault(HostFault::UnknownConflicts)).then_some(conflicts),
-            hold: job.hold,
+            merge_blocker: job.merge_blocker,
             checks: checks.collect(),
             entries: entries(number, review, now, |delay| pushed_at + scaled(delay)),
             files: changed_files(world.seed, link.number, has_fault(HostFault::ManyFiles)),
@@ -186,7 +186,7 @@ impl HostPullRequest {
         if has_fault(HostFault::HostileText) {
             found.add_hostile_text(world.token);
         }
-        found.apply(actions);
+        found.apply_actions(actions);
         if found.state != PullRequestHostState::Open {
             found.checks.iter_mut().for_each(|check| check.state = check.result);
         }
@@ -206,7 +206,7 @@ impl HostPullRequest {
     }
 
     /// Applies the user's actions to the pull request.
-    fn apply(&mut self, actions: &UserActions) {
+    fn apply_actions(&mut self, actions: &UserActions) {
         if let Some(at) = actions.merged_at {
             self.state = PullRequestHostState::Merged(at);
         } else if actions.closed_at.is_some() {
@@ -234,15 +234,15 @@ impl HostPullRequest {
         self.checks.iter().any(|check| check.state == state)
     }
 
-    /// Whether it is open, and its base branch has commits that the branch lacks.
+    /// Whether it is open, and its base branch has commits that its branch does not contain.
     pub(super) fn is_behind(&self) -> bool {
-        self.state == PullRequestHostState::Open && self.hold == Some(MergeHold::Behind)
+        self.state == PullRequestHostState::Open && self.merge_blocker == Some(MergeBlocker::Behind)
     }
 
     /// Whether it waits in GitHub's merge queue. GitLab has none.
     pub(super) fn is_queued(&self) -> bool {
         let has_passed = self.checks.iter().all(|check| check.state == CheckRunState::Passed);
-        self.state == PullRequestHostState::Open && self.hold == Some(MergeHold::Queued) && has_passed
+        self.state == PullRequestHostState::Open && self.merge_blocker == Some(MergeBlocker::Queued) && has_passed
     }
 
     pub(super) fn merged_at(&self) -> Option<Time> {
