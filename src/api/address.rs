@@ -44,7 +44,7 @@ pub(super) struct BaseUrl {
     host: CleanText,
     /// How the base URL refers to this computer; `None` if it doesn't.
     loopback: Option<Loopback>,
-    encrypted: bool,
+    is_encrypted: bool,
 }
 
 /// A base URL and a project id that have been checked.
@@ -67,7 +67,7 @@ pub(super) enum Loopback {
 impl BaseUrl {
     pub(super) fn parse(text: &str) -> Result<Self, AddressError> {
         let url = Url::parse(text.trim()).map_err(|_| AddressError::NotAnAddress)?;
-        let encrypted = match url.scheme() {
+        let is_encrypted = match url.scheme() {
             "https" => true,
             "http" => false,
             _ => return Err(AddressError::NotHttp),
@@ -80,10 +80,10 @@ impl BaseUrl {
             return Err(AddressError::Query);
         }
         let loopback = loopback(url.host_str().unwrap_or_default());
-        if !encrypted && loopback.is_none() {
+        if !is_encrypted && loopback.is_none() {
             return Err(AddressError::Unencrypted(host));
         }
-        Ok(Self { text: url.as_str().trim_end_matches('/').to_owned(), host, loopback, encrypted })
+        Ok(Self { text: url.as_str().trim_end_matches('/').to_owned(), host, loopback, is_encrypted })
     }
 
     /// Returns the base URL, without a trailing slash.
@@ -103,7 +103,7 @@ impl BaseUrl {
 
     /// Whether requests are encrypted with TLS.
     pub(super) fn is_encrypted(&self) -> bool {
-        self.encrypted
+        self.is_encrypted
     }
 }
 
@@ -153,7 +153,7 @@ impl Address {
         Url::parse(&format!("{}/v1/analytics/{}/views?{parameters}", self.base.as_str(), self.project)).ok()
     }
 
-    /// Returns the URL of the rows of a report after the cursor. The URL asks for the maximum number of rows.
+    /// Returns the URL that requests the maximum number of rows of a report, starting after the cursor.
     pub(super) fn analytics_url(&self, kind: AnalyticsKind, range: DateRange, cursor: Option<&Cursor>) -> Option<Url> {
         let (report, parameter) = match kind {
             AnalyticsKind::Visitors => ("visitors", "offset"),

@@ -1,7 +1,7 @@
 //! Requests and decodes the reports other than page views, and conversations with the assistant. Decodes as tolerantly
 //! as `decode`: a row is never lost; if a field is missing or of another type, only this field is lost.
 //!
-//! What readers wrote is cut to a length that a terminal can show. Their contact addresses are never read.
+//! Texts of readers are cut to a length that a terminal can show. The contact addresses of readers are never read.
 
 use super::ApiResponse;
 use super::client::{Client, OutgoingRequest, unusable_id_failure};
@@ -65,8 +65,9 @@ enum NextCursor {
 }
 
 impl Client {
-    /// Fetches the first rows of a report other than page views, or the rows after `cursor`, which is from the previous response. Asks for as
-    /// many rows as one response can contain. Counts toward the hourly limit of analytics requests.
+    /// Fetches the first rows of a report other than page views, or the rows after `cursor`, which is from the previous
+    /// response. Requests as many rows as one response can contain. Counts toward the hourly limit of analytics
+    /// requests.
     ///
     /// A faulty service may return the requested cursor again, so the caller must check whether a response has new
     /// rows.
@@ -78,8 +79,8 @@ impl Client {
         let Some(url) = self.address().analytics_url(R::KIND, range, cursor) else {
             return self.url_failure();
         };
-        let call = OutgoingRequest { operation: Operation::Analytics(R::KIND), url, body: None };
-        self.request(call, decode_rows::<R>).await.map(|response| response.into_response(cursor))
+        let outgoing = OutgoingRequest { operation: Operation::Analytics(R::KIND), url, body: None };
+        self.request(outgoing, decode_rows::<R>).await.map(|response| response.into_response(cursor))
     }
 
     /// Fetches the messages of a conversation with the assistant, in the service's order. Counts toward the hourly

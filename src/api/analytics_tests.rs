@@ -2,19 +2,19 @@ use super::*;
 
 const KEY: &str = "mint_secret_key_1234";
 
-fn decoded<R: DecodedRow>(body: &str) -> Result<DecodedRows<R>, Unreadable> {
+fn decode_body<R: DecodedRow>(body: &str) -> Result<DecodedRows<R>, Unreadable> {
     decode_rows(body.as_bytes(), &ApiKey::new(KEY).expect("a key"))
 }
 
 fn response<R: DecodedRow>(body: &str) -> RowsResponse<R> {
-    decoded(body).unwrap_or_else(|why| panic!("{why:?}: {body}")).into_response(None)
+    decode_body(body).unwrap_or_else(|why| panic!("{why:?}: {body}")).into_response(None)
 }
 
 fn rows<R: DecodedRow>(body: &str) -> Vec<R> {
     response(body).rows
 }
 
-fn only<R: DecodedRow>(body: &str) -> R {
+fn single_row<R: DecodedRow>(body: &str) -> R {
     let mut rows = rows(body);
     assert_eq!(rows.len(), 1, "{body}");
     rows.remove(0)
@@ -49,9 +49,9 @@ fn documented_rows_are_read_completely() {
     };
     assert_eq!(searches.rows, [expected]);
     let votes: PageFeedback =
-        only(r#"{"feedback":[{"path":"/a","thumbsUp":3,"thumbsDown":4,"code":1,"total":8}],"hasMore":false}"#);
+        single_row(r#"{"feedback":[{"path":"/a","thumbsUp":3,"thumbsDown":4,"code":1,"total":8}],"hasMore":false}"#);
     assert_eq!((votes.thumbs_up, votes.thumbs_down, votes.code), (Count::Known(3), Count::Known(4), Count::Known(1)));
-    let feedback: Feedback = only(
+    let feedback: Feedback = single_row(
         r#"{"feedback":[{"id":"f1","path":"/a","comment":"One\nTwo","createdAt":"2026-11-20T10:00:00Z","source":
             "contextual","status":"in_progress","helpful":false,"contact":null}],"nextCursor":null,"hasMore":false}"#,
     );
@@ -61,10 +61,10 @@ fn documented_rows_are_read_completely() {
         (FeedbackStatus::InProgress, Some(false), text("contextual"))
     );
     let snippet: Feedback =
-        only(r#"{"feedback":[{"id":"f2","path":"/a","code":"  a();\n","filename":"a.ts","lang":"ts"}]}"#);
+        single_row(r#"{"feedback":[{"id":"f2","path":"/a","code":"  a();\n","filename":"a.ts","lang":"ts"}]}"#);
     assert_eq!(snippet.code.as_ref().map(CleanText::as_str), Some("  a();"));
     assert_eq!((snippet.filename, snippet.lang, snippet.helpful), (text("a.ts"), text("ts"), None));
-    let question: Question = only(
+    let question: Question = single_row(
         r#"{"conversations":[{"id":"01J","timestamp":"2026-11-20T10:00:00Z","query":"How?","response":"So.",
             "responseType":"clarifying_question","sources":[{"title":"A","url":"/a"},"/b",{"title":"no address"},7],
             "resolutionStatus":"unanswered","queryCategory":"how-to","pageUrl":"https://x.dev/a"}]}"#,
@@ -99,14 +99,14 @@ fn a_missing_null_or_odd_field_never_loses_the_row() {
 }
 
 #[test]
-fn a_row_without_a_key_gets_one() {
+fn a_row_without_an_id_gets_a_generated_id() {
     let feedback = rows::<Feedback>(r#"{"feedback":[{"comment":"a"},{"comment":"b"},{"comment":"a","id":null}]}"#);
     assert_ne!(feedback[0].id, feedback[1].id, "two rows stay two rows");
     assert_eq!(feedback[0].id, feedback[2].id, "the same row has the same id in every answer");
     assert_eq!(feedback[0].path.as_str(), NO_PATH);
-    assert_eq!(only::<Search>(r#"{"searches":[{"hits":3}]}"#).query.as_str(), NO_QUERY);
-    assert!(!only::<Question>(r#"{"conversations":[{"query":"How?"}]}"#).id.is_empty());
-    assert_eq!(only::<Question>(r#"{"conversations":[{"id":17}]}"#).id.as_str(), "17");
+    assert_eq!(single_row::<Search>(r#"{"searches":[{"hits":3}]}"#).query.as_str(), NO_QUERY);
+    assert!(!single_row::<Question>(r#"{"conversations":[{"query":"How?"}]}"#).id.is_empty());
+    assert_eq!(single_row::<Question>(r#"{"conversations":[{"id":17}]}"#).id.as_str(), "17");
 }
 
 #[test]
@@ -120,13 +120,13 @@ fn a_response_without_a_list_is_rejected() {
         (r#"{"feedback":null}"#, Unreadable::NoRows),
         (r#"{"feedback":{"id":"a"}}"#, Unreadable::NoRows),
     ] {
-        assert_eq!(decoded::<Feedback>(body).err(), Some(why), "{body}");
+        assert_eq!(decode_body::<Feedback>(body).err(), Some(why), "{body}");
     }
-    assert_eq!(decoded::<Search>(r#"{"feedback":[]}"#).err(), Some(Unreadable::NoRows));
+    assert_eq!(decode_body::<Search>(r#"{"feedback":[]}"#).err(), Some(Unreadable::NoRows));
 }
 
 #[test]
-fn the_next_cursor_is_where_the_service_says_and_missing_ones_cut_the_report() {
+fn the_next_cursor_comes_from_the_response_and_a_missing_one_cuts_the_report() {
     let after = |fields: &str| {
         let response = response::<Question>(&format!(r#"{{"conversations":[]{fields}}}"#));
         (response.next.map(|cursor| cursor.as_str().to_owned()), response.is_cut)
@@ -151,8 +151,9 @@ fn the_next_cursor_is_where_the_service_says_and_missing_ones_cut_the_report() {
 #[test]
 fn a_cursor_that_repeats_is_returned_for_the_engine_to_notice() {
     let cursor = Cursor::new("same");
-    let response =
-        decoded::<Search>(r#"{"searches":[],"nextCursor":"same"}"#).expect("an answer").into_response(cursor.as_ref());
+    let response = decode_body::<Search>(r#"{"searches":[],"nextCursor":"same"}"#)
+        .expect("an answer")
+        .into_response(cursor.as_ref());
     assert_eq!(response.next, cursor);
 }
 
@@ -161,7 +162,7 @@ fn visitors_continue_by_offset_and_feedback_by_page_never_does() {
     let visitors = |fields: &str, count: usize, before: Option<&str>| {
         let body = format!(r#"{{"visitors":[{}]{fields}}}"#, vec![r#"{"path":"/a"}"#; count].join(","));
         let response =
-            decoded::<PageRow>(&body).expect("an answer").into_response(before.and_then(Cursor::new).as_ref());
+            decode_body::<PageRow>(&body).expect("an answer").into_response(before.and_then(Cursor::new).as_ref());
         assert!(!response.is_cut);
         response.next.map(|cursor| cursor.as_str().to_owned())
     };
@@ -190,8 +191,9 @@ fn click_rates_are_fractions_whatever_the_service_sends() {
 
 #[test]
 fn the_query_of_a_page_address_is_never_read() {
-    let question =
-        only::<Question>(r#"{"conversations":[{"id":"a","pageUrl":"https://docs.acme.dev/sso?email=a@b.example#x"}]}"#);
+    let question = single_row::<Question>(
+        r#"{"conversations":[{"id":"a","pageUrl":"https://docs.acme.dev/sso?email=a@b.example#x"}]}"#,
+    );
     assert_eq!(question.page, text("https://docs.acme.dev/sso"));
 }
 
@@ -218,43 +220,43 @@ fn hostile_text_is_cleaned_and_the_key_is_removed() {
         assert!(!has_control && !shown.contains("secret") && !shown.contains("u001b"), "{shown}");
         assert!(shown.contains("*** ***"), "{shown}");
     };
-    let feedback = only::<Feedback>(&format!(r#"{{"feedback":{}}}"#, row(&fields)));
+    let feedback = single_row::<Feedback>(&format!(r#"{{"feedback":{}}}"#, row(&fields)));
     assert_eq!(feedback.comment.as_ref().map(CleanText::as_str), Some("ab *** *** c\nd"), "lines are kept");
     check(format!("{feedback:?}"));
     let names = ["searchQuery", "topClickedPage", "hits"];
-    check(format!("{:?}", only::<Search>(&format!(r#"{{"searches":{}}}"#, row(&names[..2])))));
-    check(format!("{:?}", only::<PageRow>(&format!(r#"{{"visitors":{}}}"#, row(&["path"])))));
-    check(format!("{:?}", only::<PageFeedback>(&format!(r#"{{"feedback":{}}}"#, row(&["path"])))));
+    check(format!("{:?}", single_row::<Search>(&format!(r#"{{"searches":{}}}"#, row(&names[..2])))));
+    check(format!("{:?}", single_row::<PageRow>(&format!(r#"{{"visitors":{}}}"#, row(&["path"])))));
+    check(format!("{:?}", single_row::<PageFeedback>(&format!(r#"{{"feedback":{}}}"#, row(&["path"])))));
     let names = ["id", "query", "response", "queryCategory", "pageUrl"];
-    check(format!("{:?}", only::<Question>(&format!(r#"{{"conversations":{}}}"#, row(&names)))));
+    check(format!("{:?}", single_row::<Question>(&format!(r#"{{"conversations":{}}}"#, row(&names)))));
     let sources = row(&["url", "title"]);
-    check(format!("{:?}", only::<Question>(&format!(r#"{{"conversations":[{{"sources":{sources}}}]}}"#))));
+    check(format!("{:?}", single_row::<Question>(&format!(r#"{{"conversations":[{{"sources":{sources}}}]}}"#))));
     let thread = format!(r#"{{"messages":{}}}"#, row(&["id", "role", "content"]));
     check(format!("{:?}", decode_thread(thread.as_bytes(), &ApiKey::new(KEY).expect("a key")).expect("a thread")));
-    let odd_number = only::<Search>(&format!(r#"{{"searches":[{{"searchQuery":"a","hits":"{KEY}"}}]}}"#));
+    let odd_number = single_row::<Search>(&format!(r#"{{"searches":[{{"searchQuery":"a","hits":"{KEY}"}}]}}"#));
     assert!(!format!("{odd_number:?}").contains("secret"));
 }
 
 #[test]
 fn long_texts_are_cut_without_leaving_a_part_of_the_key() {
     let long = format!("{}{KEY}{}", "é".repeat(MAX_BLOCK_CHARS - 6), "x\\n".repeat(50_000));
-    let feedback = only::<Feedback>(&format!(r#"{{"feedback":[{{"id":"a","comment":"{long}"}}]}}"#));
+    let feedback = single_row::<Feedback>(&format!(r#"{{"feedback":[{{"id":"a","comment":"{long}"}}]}}"#));
     let comment = feedback.comment.expect("a comment");
     assert_eq!(comment.as_str().chars().count(), MAX_BLOCK_CHARS + 1);
     assert!(comment.as_str().ends_with("***x\nx…") && !comment.as_str().contains("mint"), "{comment:.40}");
     let line = format!("{}{KEY} {}", "é".repeat(8_192 - 6), "x".repeat(50_000));
-    let query = only::<Search>(&format!(r#"{{"searches":[{{"searchQuery":"{line}"}}]}}"#)).query;
+    let query = single_row::<Search>(&format!(r#"{{"searches":[{{"searchQuery":"{line}"}}]}}"#)).query;
     assert_eq!(query.as_str().chars().count(), 8_192);
     assert!(query.as_str().ends_with("*** xx") && !query.as_str().contains("mint"), "{query:.40}");
     let sources = vec![r#"{"url":"/a"}"#; 1_000].join(",");
-    let question = only::<Question>(&format!(r#"{{"conversations":[{{"id":"a","sources":[{sources}]}}]}}"#));
+    let question = single_row::<Question>(&format!(r#"{{"conversations":[{{"id":"a","sources":[{sources}]}}]}}"#));
     assert_eq!(question.sources.len(), MAX_SOURCES);
-    assert_eq!(only::<Feedback>(r#"{"feedback":[{"id":"a","comment":" \n\t\u200b "}]}"#).comment, None);
+    assert_eq!(single_row::<Feedback>(r#"{"feedback":[{"id":"a","comment":" \n\t\u200b "}]}"#).comment, None);
 }
 
 #[test]
 fn decoded_rows_survive_storing() {
-    let feedback = only::<Feedback>(
+    let feedback = single_row::<Feedback>(
         r#"{"feedback":[{"id":"f","path":"/a","comment":"\n  One\r\n\tTwo \n","status":"new one","code":"\ta()","lang":7}]}"#,
     );
     let json = serde_json::to_string(&feedback).expect("JSON");

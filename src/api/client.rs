@@ -108,8 +108,8 @@ impl Client {
         let Some(url) = self.0.address.follow_up_url(id) else {
             return unusable_id_failure(id.to_clean_text());
         };
-        let call = OutgoingRequest { operation: Operation::FollowUp, url, body: Some(prompt_body(prompt)) };
-        require_same_job(id, Operation::FollowUp, self.request(call, response::decode_redacted_job).await)
+        let outgoing = OutgoingRequest { operation: Operation::FollowUp, url, body: Some(prompt_body(prompt)) };
+        require_same_job(id, Operation::FollowUp, self.request(outgoing, response::decode_redacted_job).await)
     }
 
     /// Fetches page views, at most as many rows as the query asks for. Counts toward the hourly limit of analytics
@@ -127,12 +127,16 @@ impl Client {
     }
 
     /// Sends a request and decodes its response with `decode`.
-    pub(super) async fn request<T>(&self, call: OutgoingRequest, decode: response::DecodeBody<T>) -> ApiResponse<T> {
+    pub(super) async fn request<T>(
+        &self,
+        outgoing: OutgoingRequest,
+        decode: response::DecodeBody<T>,
+    ) -> ApiResponse<T> {
         let started = Instant::now();
-        let upload_seconds = call.body.as_ref().map_or(0, |body| body.len() / MIN_UPLOAD_BYTES_PER_SECOND);
-        let within = self.0.options.total_timeout + Duration::from_secs(u64::try_from(upload_seconds).unwrap_or(0));
-        let reader = BodyReader { operation: call.operation, timeout: within, key: &self.0.key };
-        match self.send(call, &reader).await {
+        let upload_seconds = outgoing.body.as_ref().map_or(0, |body| body.len() / MIN_UPLOAD_BYTES_PER_SECOND);
+        let timeout = self.0.options.total_timeout + Duration::from_secs(u64::try_from(upload_seconds).unwrap_or(0));
+        let reader = BodyReader { operation: outgoing.operation, timeout, key: &self.0.key };
+        match self.send(outgoing, &reader).await {
             Ok(response) => {
                 let (status, date) = (Some(response.status().as_u16()), response::date_header(response.headers()));
                 let result = reader.read(response, decode).await;
@@ -142,10 +146,10 @@ impl Client {
         }
     }
 
-    async fn send(&self, call: OutgoingRequest, reader: &BodyReader<'_>) -> Result<Response, ApiError> {
+    async fn send(&self, outgoing: OutgoingRequest, reader: &BodyReader<'_>) -> Result<Response, ApiError> {
         let not_reached = |cause| ApiError::NotReached { host: self.0.address.base().host().clone(), cause };
         let http = self
-            .http_client(if call.body.is_some() { Reuse::Never } else { Reuse::Keep })
+            .http_client(if outgoing.body.is_some() { Reuse::Never } else { Reuse::Keep })
             .await
             .map_err(not_reached)?;
         let mut bearer = HeaderValue::try_from(Zeroizing::new(format!("Bearer {}", self.0.key.expose())).as_str())
@@ -155,10 +159,10 @@ impl Client {
                 )))
             })?;
         bearer.set_sensitive(true);
-        let method = if call.body.is_some() { Method::POST } else { Method::GET };
+        let method = if outgoing.body.is_some() { Method::POST } else { Method::GET };
         let mut request =
-            http.request(method, call.url).header(AUTHORIZATION, bearer).header(ACCEPT, "application/json");
-        if let Some(body) = call.body {
+            http.request(method, outgoing.url).header(AUTHORIZATION, bearer).header(ACCEPT, "application/json");
+        if let Some(body) = outgoing.body {
             request = request.header(CONTENT_TYPE, "application/json").body(body);
         }
         request.timeout(reader.timeout).send().await.map_err(|error| match ConnectError::from_reqwest(&error) {

@@ -1,5 +1,5 @@
-//! Finds out from an error of the HTTP library why a request never reached the service. After an error that is not
-//! recognized here, the service may have carried out the request.
+//! Determines from an error of the HTTP library whether and why a request never reached the service. If this module
+//! doesn't recognize an error, the service may have carried out the request.
 
 use crate::model::text::CleanText;
 use std::error::Error;
@@ -68,10 +68,10 @@ impl ConnectError {
 /// `io::Error::source` skips them.
 fn error_chain(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     let first: &(dyn Error + 'static) = error;
-    std::iter::successors(Some(first), |cause| cause_of(*cause))
+    std::iter::successors(Some(first), |cause| next_cause(*cause))
 }
 
-fn cause_of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+fn next_cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
     match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(wrapped) => Some(wrapped),
         None => error.source(),

@@ -30,7 +30,7 @@ pub enum Unreadable {
     /// The body is empty.
     Empty,
     /// The body is an HTML page.
-    Page,
+    HtmlPage,
     /// The body is not a JSON object.
     NotJson,
     /// The body is a job without an id.
@@ -71,8 +71,8 @@ pub enum ApiError {
     #[error("The key isn't allowed to do this (403{}): {}it lacks the {} scope, or this computer's address is not on its allowlist; check the API keys page of the service's dashboard.", quoted_suffix(.service_text), plan_hint(*.operation), permission_name(*.operation))]
     Forbidden { operation: Operation, service_text: CleanText },
     /// Status 404. If the response is an HTML page instead of an error of the service, the base URL is probably wrong.
-    #[error("{}", not_found_text(*.operation, .service_text, *.is_page))]
-    NotFound { operation: Operation, service_text: CleanText, is_page: bool },
+    #[error("{}", not_found_text(*.operation, .service_text, *.is_html_page))]
+    NotFound { operation: Operation, service_text: CleanText, is_html_page: bool },
     /// Status 429.
     #[error("Limit reached (429{}); the request was not carried out. Try again {retry}.", quoted_suffix(.service_text))]
     Limited { retry: RetryAfterHeader, service_text: CleanText },
@@ -140,9 +140,9 @@ impl ApiError {
             | Self::Failed { .. } => FailureKind::Offline,
             Self::Unauthorized { .. } | Self::Forbidden { .. } => FailureKind::KeyRefused,
             // A 404 with an HTML page comes from a wrong base URL, which must not make every job look gone.
-            Self::NotFound { is_page: false, .. } => FailureKind::NotFound,
+            Self::NotFound { is_html_page: false, .. } => FailureKind::NotFound,
             Self::Limited { retry, .. } => FailureKind::Limited(retry.wait(now)),
-            Self::NotFound { is_page: true, .. }
+            Self::NotFound { is_html_page: true, .. }
             | Self::BadRequest { .. }
             | Self::Rejected { .. }
             | Self::Redirected { .. }
@@ -171,7 +171,7 @@ impl ApiError {
             Self::BadRequest { operation, service_text } => reason_with_text("bad request", *operation, service_text),
             Self::Unauthorized { .. } => "key refused".to_owned(),
             Self::Forbidden { .. } => "key not allowed".to_owned(),
-            Self::NotFound { is_page: true, .. } => "not found, answered with a web page".to_owned(),
+            Self::NotFound { is_html_page: true, .. } => "not found, answered with a web page".to_owned(),
             Self::NotFound { .. } => "not found".to_owned(),
             Self::Limited { retry: RetryAfterHeader::Missing, .. } => "limited, retry in about a minute".to_owned(),
             Self::Limited { retry, .. } => format!("limited, retry {retry}"),
@@ -232,9 +232,9 @@ fn short_cause(cause: &ConnectError) -> String {
     }
 }
 
-fn not_found_text(operation: Operation, service_text: &CleanText, is_page: bool) -> String {
+fn not_found_text(operation: Operation, service_text: &CleanText, is_html_page: bool) -> String {
     let quoted = quoted_suffix(service_text);
-    if is_page {
+    if is_html_page {
         return format!(
             "A web page answered instead of the service (404{quoted}), so the base URL is probably wrong: check it and the project id."
         );
@@ -313,7 +313,7 @@ fn plan_hint(operation: Operation) -> &'static str {
 fn unreadable_text(why: Unreadable, excerpt: &CleanText) -> String {
     let what = match why {
         Unreadable::Empty => return "nothing in it".to_owned(),
-        Unreadable::Page => "a web page, so the base URL may be wrong",
+        Unreadable::HtmlPage => "a web page, so the base URL may be wrong",
         Unreadable::NotJson => "something other than a JSON object",
         Unreadable::NoId => "a job that has no id",
         Unreadable::NoViews => "something other than page views",
@@ -327,7 +327,7 @@ fn unreadable_text(why: Unreadable, excerpt: &CleanText) -> String {
 fn short_unreadable(why: Unreadable) -> &'static str {
     match why {
         Unreadable::Empty => "empty answer",
-        Unreadable::Page => "web page instead of JSON",
+        Unreadable::HtmlPage => "web page instead of JSON",
         Unreadable::NotJson => "answer is not a JSON object",
         Unreadable::NoId => "job without an id",
         Unreadable::NoViews => "answer without views",
@@ -392,8 +392,11 @@ mod tests {
     #[test]
     fn a_404_page_does_not_mark_a_job_as_gone() {
         let now = moment("2026-11-20T12:00:00Z");
-        let missing =
-            |is_page| ApiError::NotFound { operation: Operation::Get, service_text: CleanText::default(), is_page };
+        let missing = |is_html_page| ApiError::NotFound {
+            operation: Operation::Get,
+            service_text: CleanText::default(),
+            is_html_page,
+        };
         assert_eq!(missing(false).failure(now).kind, FailureKind::NotFound);
         assert_eq!(missing(true).failure(now).kind, FailureKind::Service);
         assert!(missing(true).to_string().contains("base URL"));

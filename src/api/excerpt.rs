@@ -19,30 +19,30 @@ pub(super) struct ErrorText {
     /// The text, empty if the response was empty.
     pub(super) text: CleanText,
     /// Whether the response was an HTML page, which hardly ever comes from the service itself.
-    pub(super) is_page: bool,
+    pub(super) is_html_page: bool,
 }
 
 /// Returns the text of an error response, with the key redacted.
 pub(super) fn error_text(body: &[u8], key: &ApiKey) -> ErrorText {
     if let Some(message) = decode::error_message(body) {
-        return ErrorText { text: clean_excerpt(&message, MAX_MESSAGE_CHARS, key), is_page: false };
+        return ErrorText { text: clean_excerpt(&message, MAX_MESSAGE_CHARS, key), is_html_page: false };
     }
-    ErrorText { text: excerpt(body, key), is_page: is_page(body) }
+    ErrorText { text: excerpt(body, key), is_html_page: is_html_page(body) }
 }
 
 /// Returns the first words of a body. For an HTML page, these are the first words of its title or text.
 pub(super) fn excerpt(body: &[u8], key: &ApiKey) -> CleanText {
     let head = body.get(..MAX_SEARCHED_BYTES).unwrap_or(body);
     let text = String::from_utf8_lossy(head);
-    if is_page(body) {
-        clean_excerpt(&page_text(&text), MAX_EXCERPT_CHARS, key)
+    if is_html_page(body) {
+        clean_excerpt(&html_page_text(&text), MAX_EXCERPT_CHARS, key)
     } else {
         clean_excerpt(&text, MAX_EXCERPT_CHARS, key)
     }
 }
 
 /// Whether a body is HTML or XML.
-pub(super) fn is_page(body: &[u8]) -> bool {
+pub(super) fn is_html_page(body: &[u8]) -> bool {
     body.trim_ascii_start().strip_prefix(b"\xef\xbb\xbf").unwrap_or(body).trim_ascii_start().first() == Some(&b'<')
 }
 
@@ -55,7 +55,7 @@ fn clean_excerpt(text: &str, max: usize, key: &ApiKey) -> CleanText {
 }
 
 /// Returns the title of an HTML page, or the text of its body if it has no title.
-fn page_text(page: &str) -> String {
+fn html_page_text(page: &str) -> String {
     let title = element_content(page, "title").map(strip_tags).filter(|title| !title.trim().is_empty());
     title.unwrap_or_else(|| strip_tags(element_content(page, "body").unwrap_or(page)))
 }

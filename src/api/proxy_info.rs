@@ -31,7 +31,7 @@ pub struct Route {
     /// The host of the service, with the port if the base URL has one.
     pub host: CleanText,
     /// Whether the connection uses TLS.
-    pub encrypted: bool,
+    pub uses_tls: bool,
     /// Which proxy the client uses.
     pub proxy: Proxy,
     /// Environment variables that contain an unusable proxy address.
@@ -50,12 +50,8 @@ impl Route {
     fn from_variables(scope: &Scope, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let address = Address::new(scope).map_err(|error| error.to_string())?;
         let base = address.base();
-        let mut route = Self {
-            host: base.host().clone(),
-            encrypted: base.is_encrypted(),
-            proxy: Proxy::None,
-            unusable: Vec::new(),
-        };
+        let mut route =
+            Self { host: base.host().clone(), uses_tls: base.is_encrypted(), proxy: Proxy::None, unusable: Vec::new() };
         if base.loopback().is_some() {
             route.proxy = Proxy::Loopback;
             return Ok(route);

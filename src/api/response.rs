@@ -4,7 +4,7 @@ use super::address::shown_host;
 use super::connect_error::innermost_cause;
 use super::decode;
 use super::error::{ApiError, Unreadable};
-use super::excerpt::{error_text, excerpt, is_page};
+use super::excerpt::{error_text, excerpt, is_html_page};
 use super::retry_after::RetryAfterHeader;
 use crate::model::Time;
 use crate::model::endpoint::ApiKey;
@@ -140,9 +140,9 @@ impl BodyReader<'_> {
     }
 
     fn unreadable(&self, status: u16, why: Unreadable, body: &[u8]) -> ApiError {
-        let why = if why == Unreadable::NotJson && is_page(body) { Unreadable::Page } else { why };
+        let why = if why == Unreadable::NotJson && is_html_page(body) { Unreadable::HtmlPage } else { why };
         // The beginning of a response with texts of readers may contain a reader's contact address.
-        let is_private = self.operation.has_reader_text() && why != Unreadable::Page;
+        let is_private = self.operation.has_reader_text() && why != Unreadable::HtmlPage;
         let excerpt = if is_private { CleanText::default() } else { excerpt(body, self.key) };
         ApiError::Unreadable { operation: self.operation, status, why, excerpt }
     }
@@ -155,7 +155,7 @@ impl BodyReader<'_> {
             400 => ApiError::BadRequest { operation, service_text },
             401 => ApiError::Unauthorized { service_text },
             403 => ApiError::Forbidden { operation, service_text },
-            404 => ApiError::NotFound { operation, service_text, is_page: error.is_page },
+            404 => ApiError::NotFound { operation, service_text, is_html_page: error.is_html_page },
             408 | 499 => ApiError::ServerTimeout { operation, status, service_text },
             429 => ApiError::Limited { retry: RetryAfterHeader::parse(retry_after), service_text },
             402..=498 => ApiError::Rejected { operation, status, service_text },

@@ -162,7 +162,7 @@ pub(super) async fn refresh_pull_requests(
             problems.extend(failed.map(ReadProblem::temporary));
             if let Some(error) = round.responses.into_iter().find_map(|(_, error)| error) {
                 problems.push(ReadProblem::temporary(format!("{error}.")));
-                if error.kind.concerns_host() {
+                if error.kind.affects_other_requests() {
                     break;
                 }
             }

@@ -22,7 +22,7 @@ pub async fn probe_key(client: &Client) -> Result<CleanText, Failure> {
     let response = client.get_job(&id).await;
     match response.result {
         Ok(_) => Ok(CleanText::line("The key works, and the project exists.")),
-        Err(ApiError::NotFound { service_text, is_page: false, .. }) => check_not_found(&service_text),
+        Err(ApiError::NotFound { service_text, is_html_page: false, .. }) => check_not_found(&service_text),
         // A response with a job proves that the key works, even if that job has another id than requested.
         Err(ApiError::OtherJob { .. }) => Ok(CleanText::line("The key works (the service answered with a job).")),
         Err(error) => Err(error.failure(response.date.unwrap_or_else(Utc::now))),

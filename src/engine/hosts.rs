@@ -132,7 +132,7 @@ impl HostStates {
         let links: Vec<PullRequestLink> = requested.iter().map(|linked| linked.link.clone()).collect();
         let response = client.pull_requests(&links, local_now()).await;
         match (&response.result, links.as_slice()) {
-            (Err(error), [only]) if !error.kind.concerns_host() => {
+            (Err(error), [only]) if !error.kind.affects_other_requests() => {
                 states.failed.push((only.clone(), error.clone()));
                 states.responses.push((response.budget, None));
                 return states;

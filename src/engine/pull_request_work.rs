@@ -198,7 +198,7 @@ impl ActionRun {
         let outcome = match prepare(store, client, linked, head, action, &mut responses).await {
             Err(outcome) => outcome,
             Ok((current, action)) => {
-                let response = client.act(&linked.link, &current, &action).await;
+                let response = client.perform_action(&linked.link, &current, &action).await;
                 let error = response.result.err();
                 let outcome = error.as_ref().map_or(ActionOutcome::Done, HostError::outcome);
                 let is_limited = error.as_ref().is_some_and(|error| error.kind == HostErrorKind::Limited);

@@ -293,7 +293,7 @@ impl Refresher {
                 None => {}
                 Some(HostErrorKind::Limited) => host.limited_until = Some(budget.blocked_until(now)),
                 Some(HostErrorKind::Unauthorized) => host.is_refused = true,
-                Some(kind) if kind.concerns_host() => host.paused_until = Some(now + RETRY_INTERVAL),
+                Some(kind) if kind.affects_other_requests() => host.paused_until = Some(now + RETRY_INTERVAL),
                 Some(_) => {}
             }
         }

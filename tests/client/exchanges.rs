@@ -116,8 +116,8 @@ async fn every_exchange_with_github_can_be_recorded() {
         for link in [&links[0], &missing] {
             let _ = client.details(link).await;
             let _ = client.diff(link).await;
-            let _ = client.act(link, &moved, &PullRequestAction::Approve).await;
-            let _ = client.act(link, &moved, &merge).await;
+            let _ = client.perform_action(link, &moved, &PullRequestAction::Approve).await;
+            let _ = client.perform_action(link, &moved, &merge).await;
             let _ = client.check_token().await;
         }
     }
@@ -131,11 +131,11 @@ async fn every_exchange_with_github_can_be_recorded() {
             PullRequestAction::Approve,
             PullRequestAction::MarkReady,
         ] {
-            let _ = client.act(&link, &head, &action).await;
+            let _ = client.perform_action(&link, &head, &action).await;
         }
-        let _ = client.act(&link, &moved, &merge).await;
+        let _ = client.perform_action(&link, &moved, &merge).await;
         let last = if link.number.is_multiple_of(2) { merge.clone() } else { PullRequestAction::Close };
-        let _ = client.act(&link, &head, &last).await;
+        let _ = client.perform_action(&link, &head, &last).await;
     }
 
     let recorded = recorder.recorded();

@@ -167,7 +167,7 @@ async fn a_redirect_is_not_followed_with_the_key() {
 async fn a_success_status_without_a_readable_job_leaves_the_prompt_unconfirmed() {
     for (body, wanted) in [
         ("", Unreadable::Empty),
-        ("<html><title>Sign in</title></html>", Unreadable::Page),
+        ("<html><title>Sign in</title></html>", Unreadable::HtmlPage),
         ("{\"id\":", Unreadable::NotJson),
         ("null", Unreadable::NotJson),
         (r#"{"status":"active"}"#, Unreadable::NoId),

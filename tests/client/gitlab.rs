@@ -55,7 +55,7 @@ fn is_mergeable(state: &PullRequest) -> bool {
 }
 
 async fn outcome(client: &HostClient, link: &PullRequestLink, head: &str, action: &PullRequestAction) -> ActionOutcome {
-    let response = client.act(link, &CleanText::line(head), action).await;
+    let response = client.perform_action(link, &CleanText::line(head), action).await;
     response.result.map_or_else(|error| error.outcome(), |()| ActionOutcome::Done)
 }
 

@@ -167,7 +167,11 @@ async fn the_project_decides_whether_to_squash_if_the_user_does_not() {
         let url = "https://git.corp.example/acme/web/docs/-/merge_requests/5";
         let (server, client) = start_gitlab(&format!(r#"{{"iid":5,"web_url":"{url}"}}"#)).await;
         let link = PullRequestLink::parse(url).expect("a link");
-        client.act(&link, &CleanText::line("8e51709"), &PullRequestAction::Merge(method)).await.result.expect("sent");
+        client
+            .perform_action(&link, &CleanText::line("8e51709"), &PullRequestAction::Merge(method))
+            .await
+            .result
+            .expect("sent");
         assert_eq!(String::from_utf8_lossy(&server.only_request().body), body);
     }
 }
@@ -274,24 +278,28 @@ async fn reviews_merging_and_closing_change_the_state_on_the_host() {
     let (link, state) = open_pull_request(&client, &links).await;
     let head = &state.head;
     let wants = PullRequestAction::RequestChanges("Please shorten it.".to_owned());
-    client.act(&link, head, &wants).await.result.expect("reviewed");
+    client.perform_action(&link, head, &wants).await.result.expect("reviewed");
     assert_eq!(open_state(&client, &link).await.review, Some(Review::ChangesRequested));
-    client.act(&link, head, &PullRequestAction::Approve).await.result.expect("approved");
+    client.perform_action(&link, head, &PullRequestAction::Approve).await.result.expect("approved");
     assert_eq!(open_state(&client, &link).await.review, Some(Review::Approved));
     let comment = PullRequestAction::Comment("Thank you.".to_owned());
-    client.act(&link, head, &comment).await.result.expect("commented");
+    client.perform_action(&link, head, &comment).await.result.expect("commented");
     let details = client.details(&link).await.result.expect("details");
     let texts: Vec<_> = details.entries.iter().map(|entry| entry.text.as_str()).collect();
     assert!(texts.contains(&"Please shorten it.") && texts.contains(&"Thank you."), "{texts:?}");
     assert_eq!(details.merge_methods, [MergeMethod::Squash, MergeMethod::Merge]);
-    let rebase = client.act(&link, head, &PullRequestAction::Merge(Some(MergeMethod::Rebase))).await.result;
+    let rebase = client.perform_action(&link, head, &PullRequestAction::Merge(Some(MergeMethod::Rebase))).await.result;
     assert!(matches!(rebase.expect_err("not allowed").outcome(), ActionOutcome::NotDone(_)));
     let old = CleanText::line("0000000000000000000000000000000000000000");
-    let moved = client.act(&link, &old, &PullRequestAction::Merge(Some(MergeMethod::Squash))).await.result;
+    let moved = client.perform_action(&link, &old, &PullRequestAction::Merge(Some(MergeMethod::Squash))).await.result;
     assert_eq!(moved.expect_err("another head").outcome(), ActionOutcome::HeadChanged);
-    client.act(&link, head, &PullRequestAction::Merge(Some(MergeMethod::Squash))).await.result.expect("merged");
+    client
+        .perform_action(&link, head, &PullRequestAction::Merge(Some(MergeMethod::Squash)))
+        .await
+        .result
+        .expect("merged");
     assert_eq!(open_state(&client, &link).await.state, PullRequestState::Merged);
-    let closed = client.act(&link, head, &PullRequestAction::Close).await.result;
+    let closed = client.perform_action(&link, head, &PullRequestAction::Close).await.result;
     assert!(matches!(closed.expect_err("merged already").outcome(), ActionOutcome::NotDone(_)));
     assert_eq!(sim.host_actions(), 7);
 }
@@ -311,9 +319,10 @@ async fn a_draft_becomes_ready_once() {
     let is_draft = |state: &PullRequest| state.state == PullRequestState::Draft;
     let draft = states.into_iter().find_map(|(link, state)| state.ok().filter(is_draft).map(|state| (link, state)));
     let (link, state) = draft.expect("a draft");
-    client.act(&link, &state.head, &PullRequestAction::MarkReady).await.result.expect("marked");
+    client.perform_action(&link, &state.head, &PullRequestAction::MarkReady).await.result.expect("marked");
     assert_eq!(open_state(&client, &link).await.state, PullRequestState::Open);
-    let again = client.act(&link, &state.head, &PullRequestAction::MarkReady).await.result.expect_err("no draft");
+    let again =
+        client.perform_action(&link, &state.head, &PullRequestAction::MarkReady).await.result.expect_err("no draft");
     let ActionOutcome::NotDone(why) = again.outcome() else { panic!("{again}") };
     assert!(why.as_str().contains("can't be changed in this way"), "{why}");
 }
@@ -326,7 +335,11 @@ async fn an_action_opens_its_own_connection_and_reads_share_one() {
         client.check_token().await.result.expect("accepted");
     }
     assert_eq!(server.connection_count(), 1, "the connection is kept");
-    client.act(&link, &CleanText::line("8e51709"), &PullRequestAction::Approve).await.result.expect("approved");
+    client
+        .perform_action(&link, &CleanText::line("8e51709"), &PullRequestAction::Approve)
+        .await
+        .result
+        .expect("approved");
     assert_eq!(server.connection_count(), 2, "a kept connection may have been closed, so that the answer is lost");
 }
 
@@ -338,7 +351,7 @@ async fn an_action_without_a_response_is_unconfirmed_and_sent_once() {
         let before = sim.host_actions();
         sim.set_host_fault(Some(fault));
         let merge = PullRequestAction::Merge(Some(MergeMethod::Squash));
-        let error = client.act(&link, &state.head, &merge).await.result.expect_err("no answer");
+        let error = client.perform_action(&link, &state.head, &merge).await.result.expect_err("no answer");
         assert!(matches!(error.outcome(), ActionOutcome::Unconfirmed { .. }), "{error}");
         assert_eq!(sim.host_actions() - before, 1);
         sim.set_host_fault(None);
@@ -349,7 +362,8 @@ async fn an_action_without_a_response_is_unconfirmed_and_sent_once() {
     {
         let (link, state) = open_pull_request(&client, &links).await;
         sim.set_host_fault(Some(fault));
-        let error = client.act(&link, &state.head, &PullRequestAction::Approve).await.result.expect_err("refused");
+        let error =
+            client.perform_action(&link, &state.head, &PullRequestAction::Approve).await.result.expect_err("refused");
         let ActionOutcome::NotDone(why) = error.outcome() else { panic!("{error}") };
         assert!(why.as_str().contains(wanted), "{why}");
         sim.set_host_fault(None);
@@ -446,7 +460,8 @@ async fn a_prompt_decides_that_its_pull_request_is_behind_or_queued_and_can_not_
     for (link, state) in links.iter().zip(&states) {
         let token = ApiKey::new(sim.host_token(link.kind)).expect("a token");
         let client = HostClient::new(&sim.host_address(link.kind), token, host_client_options()).expect("a client");
-        let merged = client.act(link, &state.head, &PullRequestAction::Merge(Some(MergeMethod::Squash))).await.result;
+        let merged =
+            client.perform_action(link, &state.head, &PullRequestAction::Merge(Some(MergeMethod::Squash))).await.result;
         assert!(matches!(merged.expect_err("not yet").outcome(), ActionOutcome::NotDone(_)), "{link:?}");
     }
 }
@@ -473,10 +488,15 @@ async fn faults_of_the_options_apply_to_their_operation_of_the_host() {
         let error = client.details(&link).await.result.expect_err("a fault");
         assert!(matches!(error.kind, HostErrorKind::Failed { status: 502, .. }), "{error}");
         let comment = PullRequestAction::Comment("Thank you.".to_owned());
-        let outcome = client.act(&link, &state.head, &comment).await.result.expect_err("no answer").outcome();
-        assert!(matches!(outcome, ActionOutcome::Unconfirmed { .. }), "{outcome:?}");
         let outcome =
-            client.act(&link, &state.head, &PullRequestAction::Close).await.result.expect_err("401").outcome();
+            client.perform_action(&link, &state.head, &comment).await.result.expect_err("no answer").outcome();
+        assert!(matches!(outcome, ActionOutcome::Unconfirmed { .. }), "{outcome:?}");
+        let outcome = client
+            .perform_action(&link, &state.head, &PullRequestAction::Close)
+            .await
+            .result
+            .expect_err("401")
+            .outcome();
         assert!(matches!(outcome, ActionOutcome::NotDone(_)), "{outcome:?}");
     }
     sim.set_faults(Vec::new());

@@ -76,7 +76,7 @@ impl HostCall {
     async fn run(self, client: &HostClient, link: &PullRequestLink) -> Result<String, HostError> {
         let done = |()| "done".to_owned();
         if let Some(action) = self.action() {
-            return client.act(link, &CleanText::line("7d40698"), &action).await.result.map(done);
+            return client.perform_action(link, &CleanText::line("7d40698"), &action).await.result.map(done);
         }
         let links = std::slice::from_ref(link);
         match self {

@@ -20,7 +20,12 @@ const DRAFT_PREFIXES: [&str; 4] = ["draft:", "[draft]", "(draft)", "wip:"];
 
 impl HostClient {
     /// Sends an action on a pull request. Reviews and merging apply to the head commit `head`.
-    pub async fn act(&self, link: &PullRequestLink, head: &CleanText, action: &PullRequestAction) -> HostResponse<()> {
+    pub async fn perform_action(
+        &self,
+        link: &PullRequestLink,
+        head: &CleanText,
+        action: &PullRequestAction,
+    ) -> HostResponse<()> {
         let request = match self.0.kind {
             HostKind::GitHub => self.github_action(link, head, action).await,
             HostKind::GitLab => self.gitlab_action(link, head, action).await,
@@ -29,7 +34,7 @@ impl HostClient {
             Ok(request) => request,
             Err(error) => return self.failure(HostErrorKind::NotSent(Box::new(error.kind))),
         };
-        let is_graphql = request.url.as_ref().is_some_and(|url| url.as_str() == self.0.graphql.as_str());
+        let is_graphql = request.url.as_ref().is_some_and(|url| url.as_str() == self.0.graphql_url.as_str());
         let request = HostRequest { reuse: Reuse::Never, ..request };
         let response = self.send(request, MAX_STATE_MIB).await;
         match self.0.kind {
@@ -37,7 +42,7 @@ impl HostClient {
             HostKind::GitHub if is_graphql => response.map(|body| self.check_mutation(&body)),
             HostKind::GitHub => response.map(|body| {
                 let node = self.parse_json(&body).unwrap_or_default();
-                if confirms_on_github(action, &node) { Ok(()) } else { Err(self.unreadable(&body)) }
+                if is_confirmed_by_github(action, &node) { Ok(()) } else { Err(self.unreadable(&body)) }
             }),
             HostKind::GitLab => self.check_gitlab_action(link, action, response),
         }
@@ -67,7 +72,7 @@ impl HostClient {
             PullRequestAction::MarkReady => return self.mutation_request(link, READY_MUTATION).await,
             PullRequestAction::Close => return self.mutation_request(link, CLOSE_MUTATION).await,
         };
-        Ok(HostRequest::with_body(method, github_url(&self.0.rest, link, path), &body))
+        Ok(HostRequest::with_body(method, github_url(&self.0.rest_url, link, path), &body))
     }
 
     /// Returns the request for a mutation of a pull request. First requests the id of the pull request.
@@ -81,7 +86,7 @@ impl HostClient {
         let links = std::slice::from_ref(link);
         let body = self.send_query(github::query(NODE_FRAGMENT, links)).await.result?;
         let found = github::decode_parts(self, &body, links, |node, _| {
-            json::text(node, "id").map(str::to_owned).ok_or(HostErrorKind::NotFound)
+            json::str_field(node, "id").map(str::to_owned).ok_or(HostErrorKind::NotFound)
         })?;
         found.into_iter().next().map_or_else(|| Err(self.error(HostErrorKind::NotFound)), |(_, id)| id)
     }
@@ -93,11 +98,11 @@ impl HostClient {
         // The name of the mutation is the only field.
         let is_done =
             response.get("data").and_then(Value::as_object).is_some_and(|data| data.values().any(|v| !v.is_null()));
-        let Some(error) = json::list(&response, "/errors").first() else {
+        let Some(error) = json::list_at(&response, "/errors").first() else {
             return if is_done { Ok(()) } else { Err(self.unreadable(body)) };
         };
-        let text = CleanText::title(json::text(error, "message").unwrap_or("refused"), 200);
-        Err(self.error(match json::text(error, "type") {
+        let text = CleanText::title(json::str_field(error, "message").unwrap_or("refused"), 200);
+        Err(self.error(match json::str_field(error, "type") {
             Some("RATE_LIMITED" | "RATE_LIMIT") => HostErrorKind::Limited,
             Some(_) if !is_done => HostErrorKind::Failed { status: 422, text },
             // An error without a type is a failure of the host, such as a timeout: the mutation may have been carried
@@ -113,7 +118,7 @@ impl HostClient {
         action: &PullRequestAction,
     ) -> Result<HostRequest, HostError> {
         let url = |path: &str| {
-            let url = gitlab::merge_request_url(&self.0.rest, link)?;
+            let url = gitlab::merge_request_url(&self.0.rest_url, link)?;
             Url::parse(&format!("{url}{path}")).ok()
         };
         let unsupported = |what: &str| {
@@ -138,7 +143,7 @@ impl HostClient {
                 if !gitlab::is_requested_merge_request(&node, link) {
                     return Err(self.error(HostErrorKind::OtherPullRequest));
                 }
-                let title = json::text(&node, "title").and_then(without_draft_prefix).ok_or_else(|| {
+                let title = json::str_field(&node, "title").and_then(without_draft_prefix).ok_or_else(|| {
                     self.error(HostErrorKind::Unsupported(CleanText::line("the merge request is not a draft")))
                 })?;
                 (Method::PUT, "", json!({ "title": title }))
@@ -168,11 +173,11 @@ impl HostClient {
                 // If GitLab ignores a change, it responds with 200 and the unchanged merge request.
                 let node = self.parse_json(&body).unwrap_or_default();
                 let is_ignored = match action {
-                    PullRequestAction::Close => json::text(&node, "state").is_some_and(|state| state != "closed"),
-                    PullRequestAction::MarkReady => json::flag(&node, "draft"),
+                    PullRequestAction::Close => json::str_field(&node, "state").is_some_and(|state| state != "closed"),
+                    PullRequestAction::MarkReady => json::bool_field(&node, "draft"),
                     _ => false,
                 };
-                match confirms_on_gitlab(link, action, &node) {
+                match is_confirmed_by_gitlab(link, action, &node) {
                     true if is_ignored => Err(HostErrorKind::Unsupported(CleanText::line("the change was ignored"))),
                     true => Ok(()),
                     false => Err(self.unreadable(&body).kind),
@@ -185,20 +190,20 @@ impl HostClient {
 
 /// Whether a successful response of GitHub's REST API confirms this action. Proxies respond with 200 and their own
 /// pages.
-fn confirms_on_github(action: &PullRequestAction, node: &Value) -> bool {
+fn is_confirmed_by_github(action: &PullRequestAction, node: &Value) -> bool {
     match action {
-        PullRequestAction::Merge(_) => json::flag(node, "merged"),
-        _ => json::number(node, "id").is_some(),
+        PullRequestAction::Merge(_) => json::bool_field(node, "merged"),
+        _ => json::u64_field(node, "id").is_some(),
     }
 }
 
 /// Whether a successful response of GitLab confirms this action.
-fn confirms_on_gitlab(link: &PullRequestLink, action: &PullRequestAction, node: &Value) -> bool {
+fn is_confirmed_by_gitlab(link: &PullRequestLink, action: &PullRequestAction, node: &Value) -> bool {
     match action {
         PullRequestAction::Approve => node.get("approved_by").is_some_and(Value::is_array),
         // A comment that consists of commands is carried out, but doesn't become a note.
         PullRequestAction::Comment(_) => {
-            json::number(node, "id").is_some() || node.get("commands_changes").is_some_and(Value::is_object)
+            json::u64_field(node, "id").is_some() || node.get("commands_changes").is_some_and(Value::is_object)
         }
         _ => gitlab::is_requested_merge_request(node, link),
     }

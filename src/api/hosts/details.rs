@@ -86,7 +86,7 @@ impl HostClient {
             ("/approvals", gitlab_approvals),
         ];
         for (n, (path, read)) in (1..).zip(parts) {
-            let url = gitlab::merge_request_url(&self.0.rest, link);
+            let url = gitlab::merge_request_url(&self.0.rest_url, link);
             let Some(url) = url.and_then(|url| Url::parse(&format!("{url}{path}")).ok()) else {
                 return self.failure(HostErrorKind::InvalidAddress);
             };
@@ -104,7 +104,7 @@ impl HostClient {
             }
         }
         // If the response is too large or the request fails, the details contain no files.
-        if let Some(url) = gitlab::merge_request_url(&self.0.rest, link)
+        if let Some(url) = gitlab::merge_request_url(&self.0.rest_url, link)
             && let Ok(url) = Url::parse(&format!("{url}/diffs?per_page=100"))
         {
             let response = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
@@ -127,12 +127,12 @@ fn is_bot(node: &Value) -> bool {
 }
 
 fn block_text(node: &Value, field: &str) -> String {
-    CleanText::block(json::text(node, field).unwrap_or_default()).as_str().trim().to_owned()
+    CleanText::block(json::str_field(node, field).unwrap_or_default()).as_str().trim().to_owned()
 }
 
 fn github_details(node: &Value) -> PullRequestDetails {
-    let reviews = json::list(node, "/reviews/nodes").iter().filter_map(|review| {
-        let kind = match json::text(review, "state") {
+    let reviews = json::list_at(node, "/reviews/nodes").iter().filter_map(|review| {
+        let kind = match json::str_field(review, "state") {
             Some("APPROVED") => ReviewKind::Approval,
             Some("CHANGES_REQUESTED") => ReviewKind::ChangeRequest,
             Some("DISMISSED") => ReviewKind::Dismissed,
@@ -148,32 +148,32 @@ fn github_details(node: &Value) -> PullRequestDetails {
             is_bot: is_bot(review),
             kind,
             text,
-            at: json::time(review, "submittedAt"),
+            at: json::time_field(review, "submittedAt"),
         })
     });
-    let comments = json::list(node, "/comments/nodes").iter().map(|comment| ReviewEntry {
+    let comments = json::list_at(node, "/comments/nodes").iter().map(|comment| ReviewEntry {
         author: login(comment, "/author/login"),
         is_bot: is_bot(comment),
         kind: ReviewKind::Comment,
         text: block_text(comment, "body"),
-        at: json::time(comment, "createdAt"),
+        at: json::time_field(comment, "createdAt"),
     });
     let commits =
-        json::list(node, "/commits/nodes").iter().filter_map(|node| node.get("commit")).map(|commit| Commit {
-            id: json::line(commit, "abbreviatedOid"),
-            title: json::line(commit, "messageHeadline"),
-            at: json::time(commit, "committedDate"),
+        json::list_at(node, "/commits/nodes").iter().filter_map(|node| node.get("commit")).map(|commit| Commit {
+            id: json::line_field(commit, "abbreviatedOid"),
+            title: json::line_field(commit, "messageHeadline"),
+            at: json::time_field(commit, "committedDate"),
         });
     let commits: Vec<Commit> = commits.collect();
-    let files = json::list(node, "/files/nodes").iter().map(|file| FileDiffStat {
-        path: json::line(file, "path"),
-        additions: json::number(file, "additions").unwrap_or(0),
-        deletions: json::number(file, "deletions").unwrap_or(0),
+    let files = json::list_at(node, "/files/nodes").iter().map(|file| FileDiffStat {
+        path: json::line_field(file, "path"),
+        additions: json::u64_field(file, "additions").unwrap_or(0),
+        deletions: json::u64_field(file, "deletions").unwrap_or(0),
     });
     PullRequestDetails {
         head: CleanText::default(),
         author: login(node, "/author/login"),
-        base: json::line(node, "baseRefName"),
+        base: json::line_field(node, "baseRefName"),
         entries: reviews.chain(comments).collect(),
         commit_count: node.pointer("/commits/totalCount").and_then(Value::as_u64).unwrap_or(commits.len() as u64),
         commits,
@@ -186,37 +186,40 @@ fn github_details(node: &Value) -> PullRequestDetails {
 
 /// Returns the merge methods that the repository allows. The user's default method comes first.
 fn merge_methods(repository: &Value) -> Vec<MergeMethod> {
-    let default = json::text(repository, "viewerDefaultMergeMethod").map(str::to_ascii_lowercase);
+    let default = json::str_field(repository, "viewerDefaultMergeMethod").map(str::to_ascii_lowercase);
     let allowed = [
         ("mergeCommitAllowed", MergeMethod::Merge),
         ("squashMergeAllowed", MergeMethod::Squash),
         ("rebaseMergeAllowed", MergeMethod::Rebase),
     ];
-    let mut methods: Vec<MergeMethod> =
-        allowed.into_iter().filter(|(field, _)| json::flag(repository, field)).map(|(_, method)| method).collect();
+    let mut methods: Vec<MergeMethod> = allowed
+        .into_iter()
+        .filter(|(field, _)| json::bool_field(repository, field))
+        .map(|(_, method)| method)
+        .collect();
     methods.sort_by_key(|method| Some(method.name()) != default.as_deref());
     methods
 }
 
 /// Returns the address of the newest deployment that succeeded.
 fn preview(node: &Value) -> Option<CleanText> {
-    let deployments = json::list(node, "/commits/nodes/0/commit/deployments/nodes").iter().rev();
+    let deployments = json::list_at(node, "/commits/nodes/0/commit/deployments/nodes").iter().rev();
     let addresses = deployments.filter_map(|deployment| {
         let status = deployment.get("latestStatus")?;
-        let is_ready = json::text(status, "state") == Some("SUCCESS");
-        WebLink::parse(json::text(status, "environmentUrl").filter(|_| is_ready)?)
+        let is_ready = json::str_field(status, "state") == Some("SUCCESS");
+        WebLink::parse(json::str_field(status, "environmentUrl").filter(|_| is_ready)?)
     });
     addresses.map(|link| CleanText::line(link.as_str())).next()
 }
 
 fn gitlab_head(details: &mut PullRequestDetails, node: &Value) {
     details.author = login(node, "/author/username");
-    details.base = json::line(node, "target_branch");
+    details.base = json::line_field(node, "target_branch");
     details.checks = gitlab::passed_and_pending_checks(node);
 }
 
 fn gitlab_notes(details: &mut PullRequestDetails, notes: &Value) {
-    let notes = json::list(notes, "").iter().filter(|note| !json::flag(note, "system"));
+    let notes = json::list_at(notes, "").iter().filter(|note| !json::bool_field(note, "system"));
     // GitLab doesn't report which accounts belong to programs. Only one is known: the account that opened the merge
     // request belongs to the service.
     let opened_by = details.author.clone();
@@ -225,19 +228,19 @@ fn gitlab_notes(details: &mut PullRequestDetails, notes: &Value) {
         is_bot: login(note, "/author/username") == opened_by,
         kind: ReviewKind::Comment,
         text: block_text(note, "body"),
-        at: json::time(note, "created_at"),
+        at: json::time_field(note, "created_at"),
     }));
 }
 
 fn gitlab_commits(details: &mut PullRequestDetails, commits: &Value) {
     // GitLab lists the newest commit first.
-    details.commits = json::list(commits, "")
+    details.commits = json::list_at(commits, "")
         .iter()
         .rev()
         .map(|commit| Commit {
-            id: json::line(commit, "short_id"),
-            title: json::line(commit, "title"),
-            at: json::time(commit, "created_at"),
+            id: json::line_field(commit, "short_id"),
+            title: json::line_field(commit, "title"),
+            at: json::time_field(commit, "created_at"),
         })
         .collect();
     details.commit_count = details.commits.len() as u64;
@@ -248,15 +251,19 @@ fn gitlab_files(diffs: &Value) -> Vec<FileDiffStat> {
     let count =
         |diff: &str, sign| u64::try_from(diff.lines().filter(|line| line.starts_with(sign)).count()).unwrap_or(0);
     let size = |file: &Value| {
-        let diff = json::text(file, "diff").unwrap_or_default();
-        FileDiffStat { path: json::line(file, "new_path"), additions: count(diff, '+'), deletions: count(diff, '-') }
+        let diff = json::str_field(file, "diff").unwrap_or_default();
+        FileDiffStat {
+            path: json::line_field(file, "new_path"),
+            additions: count(diff, '+'),
+            deletions: count(diff, '-'),
+        }
     };
-    json::list(diffs, "").iter().map(size).collect()
+    json::list_at(diffs, "").iter().map(size).collect()
 }
 
 /// Adds the approvals. GitLab reports no time for them.
 fn gitlab_approvals(details: &mut PullRequestDetails, response: &Value) {
-    let approvals = json::list(response, "/approved_by").iter().map(|approval| ReviewEntry {
+    let approvals = json::list_at(response, "/approved_by").iter().map(|approval| ReviewEntry {
         author: login(approval, "/user/username"),
         is_bot: false,
         kind: ReviewKind::Approval,

@@ -42,7 +42,7 @@ impl HostClient {
         if self.0.kind == HostKind::GitLab {
             return self.diff_from_pages(link).await;
         }
-        let url = github_url(&self.0.rest, link, "");
+        let url = github_url(&self.0.rest_url, link, "");
         let request = HostRequest { url, accept: DIFF_MEDIA_TYPE, ..HostRequest::empty() };
         let response = self.send_with_limit(request, MAX_DIFF_BYTES).await;
         match response.result.as_ref().map_err(|error| &error.kind) {
@@ -50,7 +50,8 @@ impl HostClient {
             Err(HostErrorKind::Failed { status: 406, .. }) => self.diff_from_pages(link).await,
             _ => response.map(|body| {
                 let text = String::from_utf8_lossy(&body.bytes);
-                // Without changes, the diff is empty. A proxy's page must not become the diff of this commit.
+                // A pull request without changes has an empty diff. Any other text, such as a proxy's page, is not a
+                // diff.
                 if !text.is_empty() && !text.starts_with(DIFF_START) {
                     let excerpt = excerpt::excerpt(&body.bytes, &self.0.token);
                     return Err(self.error(HostErrorKind::Unreadable(excerpt)));
@@ -64,7 +65,7 @@ impl HostClient {
         let (mut text, mut budget) = (String::new(), RequestBudget::NONE);
         let (mut is_cut, mut file_count) = (true, 0);
         for page in 1..=MAX_PAGES {
-            let Some(url) = files_url(self.0.kind, &self.0.rest, link, page) else {
+            let Some(url) = files_url(self.0.kind, &self.0.rest_url, link, page) else {
                 return self.failure(HostErrorKind::InvalidAddress);
             };
             let response = self.send_with_limit(HostRequest::get(url), MAX_PAGE_BYTES).await;
@@ -77,14 +78,14 @@ impl HostClient {
                 break;
             }
             let files = serde_json::from_slice(&body.bytes).ok().and_then(|files| match files {
-                Value::Array(files) if files.iter().all(|file| has_name(self.0.kind, file)) => Some(files),
+                Value::Array(files) if files.iter().all(|file| has_file_name(self.0.kind, file)) => Some(files),
                 _ => None,
             });
             let Some(files) = files else {
                 let excerpt = excerpt::excerpt(&body.bytes, &self.0.token);
                 return HostResponse { result: Err(self.error(HostErrorKind::Unreadable(excerpt))), budget };
             };
-            files.iter().for_each(|file| push_file(self.0.kind, file, &mut text));
+            files.iter().for_each(|file| append_file(self.0.kind, file, &mut text));
             file_count += files.len();
             // GitLab's pages may be smaller than requested. Only its header shows which page is the last.
             let has_next_page = !files.is_empty() && body.has_next_page.unwrap_or(files.len() >= FILES_PER_PAGE);
@@ -108,11 +109,11 @@ impl HostClient {
     }
 }
 
-/// Returns the URL of a pull request in GitHub's REST API, followed by `rest`.
-pub(super) fn github_url(base: &BaseUrl, link: &PullRequestLink, rest: &str) -> Option<Url> {
+/// Returns the URL of a pull request in GitHub's REST API, followed by `path`.
+pub(super) fn github_url(base: &BaseUrl, link: &PullRequestLink, path: &str) -> Option<Url> {
     let (owner, name) = link.repository.split_once('/')?;
     let (owner, name) = (encode_segment(owner)?, encode_segment(name)?);
-    Url::parse(&format!("{}/repos/{owner}/{name}/pulls/{}{rest}", base.as_str(), link.number)).ok()
+    Url::parse(&format!("{}/repos/{owner}/{name}/pulls/{}{path}", base.as_str(), link.number)).ok()
 }
 
 fn files_url(kind: HostKind, base: &BaseUrl, link: &PullRequestLink, page: usize) -> Option<Url> {
@@ -127,29 +128,29 @@ fn files_url(kind: HostKind, base: &BaseUrl, link: &PullRequestLink, page: usize
 }
 
 /// Whether an entry of a list of files has a file name.
-fn has_name(kind: HostKind, file: &Value) -> bool {
+fn has_file_name(kind: HostKind, file: &Value) -> bool {
     let field = match kind {
         HostKind::GitHub => "filename",
         HostKind::GitLab => "new_path",
     };
-    json::text(file, field).is_some_and(|name| !name.is_empty())
+    json::str_field(file, field).is_some_and(|name| !name.is_empty())
 }
 
 /// Adds a file to the diff, with the header that Git would write.
-fn push_file(kind: HostKind, file: &Value, diff: &mut String) {
-    let text = |field: &str| json::text(file, field).unwrap_or_default();
+fn append_file(kind: HostKind, file: &Value, diff: &mut String) {
+    let text = |field: &str| json::str_field(file, field).unwrap_or_default();
     let is = |github: &str, gitlab: &str| match kind {
         HostKind::GitHub => text("status") == github,
-        HostKind::GitLab => json::flag(file, gitlab),
+        HostKind::GitLab => json::bool_field(file, gitlab),
     };
     let (old, new, hunks) = match kind {
         HostKind::GitHub => {
             let new = text("filename");
-            (json::text(file, "previous_filename").unwrap_or(new), new, json::text(file, "patch"))
+            (json::str_field(file, "previous_filename").unwrap_or(new), new, json::str_field(file, "patch"))
         }
         HostKind::GitLab => {
-            let is_missing = json::flag(file, "too_large") || json::flag(file, "collapsed");
-            (text("old_path"), text("new_path"), json::text(file, "diff").filter(|_| !is_missing))
+            let is_missing = json::bool_field(file, "too_large") || json::bool_field(file, "collapsed");
+            (text("old_path"), text("new_path"), json::str_field(file, "diff").filter(|_| !is_missing))
         }
     };
     let (old, new) = (quoted_name("a/", old), quoted_name("b/", new));
@@ -205,11 +206,11 @@ mod tests {
             serde_json::json!({ "filename": "new \"x\".mdx", "previous_filename": "old.mdx", "status": "renamed" }),
             serde_json::json!({ "filename": "huge.json", "status": "modified" }),
         ] {
-            push_file(HostKind::GitHub, &file, &mut text);
+            append_file(HostKind::GitHub, &file, &mut text);
         }
         let added = serde_json::json!({ "old_path": "n.md", "new_path": "n.md", "new_file": true, "diff": "@@ -0,0 +1 @@\n+n\n" });
         let large = serde_json::json!({ "old_path": "l.md", "new_path": "l.md", "too_large": true, "diff": "" });
-        [added, large].iter().for_each(|file| push_file(HostKind::GitLab, file, &mut text));
+        [added, large].iter().for_each(|file| append_file(HostKind::GitLab, file, &mut text));
         let diff = Diff::parse(text);
         let files: Vec<_> = diff.files.iter().map(|f| (f.path.as_str(), f.change, f.content, f.additions)).collect();
         assert_eq!(

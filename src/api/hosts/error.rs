@@ -39,7 +39,7 @@ pub enum HostErrorKind {
     #[error("refused (405); an approval may be missing, or the pipeline may be running")]
     MergeRefused,
     /// Status 403, or an error of this kind in a GraphQL response.
-    #[error("the token can't read this{}", suffix(.0))]
+    #[error("the token can't read this{}", reason_suffix(.0))]
     Forbidden(CleanText),
     /// Status 404, or the token has no access to the repository.
     #[error("not found, or the token has no access to it")]
@@ -48,10 +48,10 @@ pub enum HostErrorKind {
     #[error("rate limit reached")]
     Limited,
     /// Any other status.
-    #[error("answered {status}{}", suffix(&without_code(.text, *.status)))]
+    #[error("answered {status}{}", reason_suffix(&without_status_code(.text, *.status)))]
     Failed { status: u16, text: CleanText },
     /// A successful response that can't be used.
-    #[error("the answer could not be read{}", suffix(.0))]
+    #[error("the answer could not be read{}", reason_suffix(.0))]
     Unreadable(CleanText),
     #[error("the answer is larger than {limit_mib} MiB")]
     TooLarge { limit_mib: usize },
@@ -70,8 +70,8 @@ impl HostErrorKind {
     }
 
     /// Whether other requests to the host would fail as well, since the host, its limit or the token caused the error.
-    /// If false, only the requested pull request or operation is affected.
-    pub fn concerns_host(&self) -> bool {
+    /// If `false`, the error affects only the requested pull request or operation.
+    pub fn affects_other_requests(&self) -> bool {
         match self {
             Self::InvalidAddress
             | Self::NotReached(_)
@@ -79,7 +79,7 @@ impl HostErrorKind {
             | Self::Lost(_)
             | Self::Unauthorized
             | Self::Limited => true,
-            Self::NotSent(why) => why.concerns_host(),
+            Self::NotSent(why) => why.affects_other_requests(),
             Self::Failed { status, .. } => *status >= 500,
             Self::ActionRefused
             | Self::MergeRefused
@@ -108,13 +108,13 @@ fn reason(error: &ConnectError) -> &str {
 }
 
 /// Returns the text without the code at its start: GitLab writes `405 Method Not Allowed`.
-fn without_code(text: &CleanText, status: u16) -> CleanText {
+fn without_status_code(text: &CleanText, status: u16) -> CleanText {
     let rest = text.as_str().strip_prefix(&status.to_string());
     let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with(' '));
     rest.map_or_else(|| text.clone(), CleanText::line)
 }
 
-fn suffix(text: &CleanText) -> String {
+fn reason_suffix(text: &CleanText) -> String {
     if text.is_empty() { String::new() } else { format!(": {text}") }
 }
 

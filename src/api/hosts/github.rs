@@ -57,7 +57,7 @@ pub(super) fn check_response(client: &HostClient, body: &[u8]) -> Result<(), Hos
     GraphqlResponse::parse(client, body).map(|_| ())
 }
 
-/// Returns the body of a request that asks for one fragment per link, under the aliases `p0`, `p1`, ….
+/// Returns the body of a query that contains the fragment once per link, under the aliases `p0`, `p1`, ….
 pub(super) fn query(fragment: &str, links: &[PullRequestLink]) -> Value {
     let mut variables = Map::new();
     let (mut declared, mut fields) = (Vec::new(), Vec::new());
@@ -104,8 +104,8 @@ pub(super) fn decode_checks(
             // A part of the response that the token may not read must not look like a commit without checks.
             _ => Checks::default(),
         };
-        let head = commit.map(|commit| json::line(commit, "oid")).filter(|oid| !oid.is_empty());
-        Ok(HeadChecks { head: head.unwrap_or_else(|| json::line(node, "headRefOid")), checks })
+        let head = commit.map(|commit| json::line_field(commit, "oid")).filter(|oid| !oid.is_empty());
+        Ok(HeadChecks { head: head.unwrap_or_else(|| json::line_field(node, "headRefOid")), checks })
     })
 }
 
@@ -156,18 +156,18 @@ impl<'a> GraphqlResponse<'a> {
 
 /// Whether the node is the requested pull request, and not one of another repository.
 fn is_requested_pull_request(node: &Value, link: &PullRequestLink) -> bool {
-    let reported = json::text(node, "url").and_then(PullRequestLink::parse);
+    let reported = json::str_field(node, "url").and_then(PullRequestLink::parse);
     reported.is_some_and(|reported| {
         reported.number == link.number
-            && json::number(node, "number") == Some(link.number)
+            && json::u64_field(node, "number") == Some(link.number)
             && reported.host == link.host
             && reported.repository.eq_ignore_ascii_case(&link.repository)
     })
 }
 
 fn error_kind(client: &HostClient, error: &Value) -> HostErrorKind {
-    let message = excerpt::excerpt(json::text(error, "message").unwrap_or_default().as_bytes(), &client.0.token);
-    match json::text(error, "type") {
+    let message = excerpt::excerpt(json::str_field(error, "message").unwrap_or_default().as_bytes(), &client.0.token);
+    match json::str_field(error, "type") {
         Some("RATE_LIMITED" | "RATE_LIMIT") => HostErrorKind::Limited,
         Some("NOT_FOUND") => HostErrorKind::NotFound,
         Some("FORBIDDEN" | "INSUFFICIENT_SCOPES") => HostErrorKind::Forbidden(message),
@@ -176,37 +176,37 @@ fn error_kind(client: &HostClient, error: &Value) -> HostErrorKind {
 }
 
 fn parse_pull_request(node: &Value, now: Time) -> PullRequest {
-    let state = match json::text(node, "state") {
+    let state = match json::str_field(node, "state") {
         Some("MERGED") => PullRequestState::Merged,
         Some("CLOSED") => PullRequestState::Closed,
-        _ if json::flag(node, "merged") => PullRequestState::Merged,
-        _ if json::flag(node, "isInMergeQueue") => PullRequestState::Queued,
-        _ if json::flag(node, "isDraft") => PullRequestState::Draft,
+        _ if json::bool_field(node, "merged") => PullRequestState::Merged,
+        _ if json::bool_field(node, "isInMergeQueue") => PullRequestState::Queued,
+        _ if json::bool_field(node, "isDraft") => PullRequestState::Draft,
         _ => PullRequestState::Open,
     };
     PullRequest {
-        title: json::line(node, "title"),
+        title: json::line_field(node, "title"),
         state,
         checks: Checks::default(),
-        review: match json::text(node, "reviewDecision") {
+        review: match json::str_field(node, "reviewDecision") {
             Some("APPROVED") => Some(Review::Approved),
             Some("CHANGES_REQUESTED") => Some(Review::ChangesRequested),
             Some("REVIEW_REQUIRED") => Some(Review::Required),
             _ => Some(Review::None),
         },
         // UNKNOWN means that GitHub is still computing it.
-        conflict: match json::text(node, "mergeable") {
+        conflict: match json::str_field(node, "mergeable") {
             Some("MERGEABLE") => Some(false),
             Some("CONFLICTING") => Some(true),
             _ => None,
         },
-        behind: json::text(node, "mergeStateStatus") == Some("BEHIND"),
-        head: json::line(node, "headRefOid"),
-        branch: json::line(node, "headRefName"),
-        additions: json::number(node, "additions"),
-        deletions: json::number(node, "deletions"),
-        files: json::number(node, "changedFiles"),
-        merged_at: json::time(node, "mergedAt"),
+        behind: json::str_field(node, "mergeStateStatus") == Some("BEHIND"),
+        head: json::line_field(node, "headRefOid"),
+        branch: json::line_field(node, "headRefName"),
+        additions: json::u64_field(node, "additions"),
+        deletions: json::u64_field(node, "deletions"),
+        files: json::u64_field(node, "changedFiles"),
+        merged_at: json::time_field(node, "mergedAt"),
         as_of: now,
         checks_as_of: None,
         changed_at: now,
@@ -225,18 +225,19 @@ fn parse_checks(commit: &Value) -> Checks {
     let Some(rollup) = commit.get("statusCheckRollup") else { return Checks::default() };
     // Every installed app queues a suite, even if it never runs a check. So only suites that wait for an approval show
     // that checks will follow.
-    let awaits_approval = json::list(commit, "/checkSuites/nodes").iter().any(|suite| {
-        json::text(suite, "conclusion") == Some("ACTION_REQUIRED") || json::text(suite, "status") == Some("WAITING")
+    let awaits_approval = json::list_at(commit, "/checkSuites/nodes").iter().any(|suite| {
+        json::str_field(suite, "conclusion") == Some("ACTION_REQUIRED")
+            || json::str_field(suite, "status") == Some("WAITING")
     });
     if rollup.is_null() {
         let state = if awaits_approval { ChecksState::Pending } else { ChecksState::None };
         return Checks { state, ..Checks::default() };
     }
-    let contexts = json::list(rollup, "/contexts/nodes");
+    let contexts = json::list_at(rollup, "/contexts/nodes");
     let results: Vec<CheckConclusion> = contexts.iter().map(check_result).collect();
     let count = |wanted| results.iter().filter(|result| **result == wanted).count();
     let total = rollup.pointer("/contexts/totalCount").and_then(Value::as_u64);
-    let state = match json::text(rollup, "state") {
+    let state = match json::str_field(rollup, "state") {
         _ if count(CheckConclusion::Failed) > 0 => ChecksState::Failing,
         Some("FAILURE" | "ERROR") => ChecksState::Failing,
         _ if count(CheckConclusion::Pending) > 0 || awaits_approval => ChecksState::Pending,
@@ -258,13 +259,13 @@ fn parse_checks(commit: &Value) -> Checks {
 }
 
 fn check_result(context: &Value) -> CheckConclusion {
-    match json::text(context, "state") {
+    match json::str_field(context, "state") {
         Some("SUCCESS") => return CheckConclusion::Passed,
         Some("FAILURE" | "ERROR") => return CheckConclusion::Failed,
         Some(_) => return CheckConclusion::Pending,
         None => {}
     }
-    match (json::text(context, "status"), json::text(context, "conclusion")) {
+    match (json::str_field(context, "status"), json::str_field(context, "conclusion")) {
         (Some("COMPLETED"), Some("SUCCESS" | "NEUTRAL" | "SKIPPED")) => CheckConclusion::Passed,
         (Some("COMPLETED"), Some("FAILURE" | "CANCELLED" | "TIMED_OUT" | "ACTION_REQUIRED")) => CheckConclusion::Failed,
         _ => CheckConclusion::Pending,
@@ -275,8 +276,8 @@ fn check_result(context: &Value) -> CheckConclusion {
 pub(super) fn passed_and_pending_checks(node: &Value) -> Option<PassedAndPendingChecks> {
     let commit = node.pointer("/commits/nodes/0/commit")?;
     let rollup = commit.get("statusCheckRollup").filter(|rollup| !rollup.is_null())?;
-    let mut checks = PassedAndPendingChecks { head: json::line(commit, "oid"), ..PassedAndPendingChecks::default() };
-    for context in json::list(rollup, "/contexts/nodes") {
+    let mut checks = PassedAndPendingChecks { head: json::line_field(commit, "oid"), ..PassedAndPendingChecks::default() };
+    for context in json::list_at(rollup, "/contexts/nodes") {
         let FailedCheck { name, url } = failed_check(context);
         match check_result(context) {
             CheckConclusion::Passed => checks.passed.push(name),
@@ -288,7 +289,8 @@ pub(super) fn passed_and_pending_checks(node: &Value) -> Option<PassedAndPending
 }
 
 fn failed_check(context: &Value) -> FailedCheck {
-    let name = ["name", "context"].into_iter().find_map(|field| json::text(context, field)).unwrap_or("unnamed check");
-    let url = ["detailsUrl", "targetUrl"].into_iter().find_map(|field| json::text(context, field));
+    let name =
+        ["name", "context"].into_iter().find_map(|field| json::str_field(context, field)).unwrap_or("unnamed check");
+    let url = ["detailsUrl", "targetUrl"].into_iter().find_map(|field| json::str_field(context, field));
     FailedCheck { name: CleanText::title(name, 100), url: url.map(CleanText::line) }
 }

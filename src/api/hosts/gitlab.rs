@@ -36,24 +36,24 @@ pub(super) fn decode_state(
 
 /// Whether the response is the requested merge request, and not another one.
 pub(super) fn is_requested_merge_request(node: &Value, link: &PullRequestLink) -> bool {
-    let reported = json::text(node, "web_url").and_then(PullRequestLink::parse);
-    json::number(node, "iid") == Some(link.number)
+    let reported = json::str_field(node, "web_url").and_then(PullRequestLink::parse);
+    json::u64_field(node, "iid") == Some(link.number)
         && reported.is_some_and(|reported| {
             reported.number == link.number && reported.repository.eq_ignore_ascii_case(&link.repository)
         })
 }
 
 fn parse_merge_request(node: &Value, now: Time) -> PullRequest {
-    let merge_status = json::text(node, "detailed_merge_status").unwrap_or_default();
-    let state = match json::text(node, "state") {
+    let merge_status = json::str_field(node, "detailed_merge_status").unwrap_or_default();
+    let state = match json::str_field(node, "state") {
         Some("merged") => PullRequestState::Merged,
         Some("closed") => PullRequestState::Closed,
-        _ if json::flag(node, "draft") => PullRequestState::Draft,
+        _ if json::bool_field(node, "draft") => PullRequestState::Draft,
         _ => PullRequestState::Open,
     };
     let is_computing = matches!(merge_status, "checking" | "unchecked" | "preparing" | "");
     PullRequest {
-        title: json::line(node, "title"),
+        title: json::line_field(node, "title"),
         state,
         checks: pipeline_checks(node.get("head_pipeline")),
         review: match merge_status {
@@ -62,18 +62,18 @@ fn parse_merge_request(node: &Value, now: Time) -> PullRequest {
             // Approvals are only reported by another endpoint.
             _ => None,
         },
-        conflict: match json::flag(node, "has_conflicts") || merge_status == "conflict" {
+        conflict: match json::bool_field(node, "has_conflicts") || merge_status == "conflict" {
             true => Some(true),
             false => (!is_computing).then_some(false),
         },
         behind: merge_status == "need_rebase",
-        head: json::line(node, "sha"),
-        branch: json::line(node, "source_branch"),
+        head: json::line_field(node, "sha"),
+        branch: json::line_field(node, "source_branch"),
         additions: None,
         deletions: None,
         // GitLab writes "1000+" if there are more files than it counts.
-        files: json::text(node, "changes_count").and_then(|count| count.parse().ok()),
-        merged_at: json::time(node, "merged_at"),
+        files: json::str_field(node, "changes_count").and_then(|count| count.parse().ok()),
+        merged_at: json::time_field(node, "merged_at"),
         as_of: now,
         checks_as_of: Some(now),
         changed_at: now,
@@ -83,12 +83,12 @@ fn parse_merge_request(node: &Value, now: Time) -> PullRequest {
 /// Returns the pipeline of the head commit, unless it has failed.
 pub(super) fn passed_and_pending_checks(node: &Value) -> Option<PassedAndPendingChecks> {
     let found = node.get("head_pipeline").filter(|pipeline| !pipeline.is_null())?;
-    let mut checks = PassedAndPendingChecks { head: json::line(node, "sha"), ..PassedAndPendingChecks::default() };
+    let mut checks = PassedAndPendingChecks { head: json::line_field(node, "sha"), ..PassedAndPendingChecks::default() };
     let name = CleanText::line(PIPELINE);
     match pipeline_checks(Some(found)).state {
         ChecksState::Passing => checks.passed.push(name),
         ChecksState::Pending => {
-            let url = json::text(found, "web_url").map(CleanText::line);
+            let url = json::str_field(found, "web_url").map(CleanText::line);
             checks.pending.push(PendingCheck { name, url });
         }
         ChecksState::Failing | ChecksState::None | ChecksState::Unavailable => {}
@@ -99,7 +99,7 @@ pub(super) fn passed_and_pending_checks(node: &Value) -> Option<PassedAndPending
 /// Returns the state of the head commit's pipeline as checks. GitLab doesn't report how many jobs the pipeline has.
 fn pipeline_checks(pipeline: Option<&Value>) -> Checks {
     let Some(pipeline) = pipeline else { return Checks::default() };
-    let state = match json::text(pipeline, "status") {
+    let state = match json::str_field(pipeline, "status") {
         _ if pipeline.is_null() => ChecksState::None,
         Some("success" | "skipped") => ChecksState::Passing,
         Some("failed" | "canceled") => ChecksState::Failing,
@@ -108,7 +108,7 @@ fn pipeline_checks(pipeline: Option<&Value>) -> Checks {
     };
     let failed = (state == ChecksState::Failing).then(|| FailedCheck {
         name: CleanText::line(PIPELINE),
-        url: json::text(pipeline, "web_url").map(CleanText::line),
+        url: json::str_field(pipeline, "web_url").map(CleanText::line),
     });
     Checks { state, failed: failed.into_iter().collect(), ..Checks::default() }
 }

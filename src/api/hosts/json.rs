@@ -7,29 +7,29 @@ use serde_json::Value;
 /// The maximum number of characters of a title or name.
 const MAX_CHARS: usize = 300;
 
-pub(super) fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
+pub(super) fn str_field<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
     value.get(field)?.as_str()
 }
 
 /// Returns a text for display; empty if there is none.
-pub(super) fn line(value: &Value, field: &str) -> CleanText {
-    CleanText::title(text(value, field).unwrap_or_default(), MAX_CHARS)
+pub(super) fn line_field(value: &Value, field: &str) -> CleanText {
+    CleanText::title(str_field(value, field).unwrap_or_default(), MAX_CHARS)
 }
 
-pub(super) fn number(value: &Value, field: &str) -> Option<u64> {
+pub(super) fn u64_field(value: &Value, field: &str) -> Option<u64> {
     value.get(field)?.as_u64()
 }
 
-pub(super) fn flag(value: &Value, field: &str) -> bool {
+pub(super) fn bool_field(value: &Value, field: &str) -> bool {
     value.get(field).and_then(Value::as_bool).unwrap_or(false)
 }
 
-pub(super) fn time(value: &Value, field: &str) -> Option<Time> {
-    let time = chrono::DateTime::parse_from_rfc3339(text(value, field)?).ok()?;
+pub(super) fn time_field(value: &Value, field: &str) -> Option<Time> {
+    let time = chrono::DateTime::parse_from_rfc3339(str_field(value, field)?).ok()?;
     checked_rfc3339_time(time.to_utc())
 }
 
 /// Returns the elements of `value.a.b…`; empty if one of the fields is missing.
-pub(super) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
+pub(super) fn list_at<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
     value.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }

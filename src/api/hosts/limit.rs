@@ -5,7 +5,7 @@ use crate::model::text::CleanText;
 use chrono::{TimeDelta, Utc};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
-/// How long to wait if a host reports that the limit is reached, but not until when.
+/// How long to wait if a host reports that the limit is reached, but doesn't report how long to wait.
 const DEFAULT_PAUSE: TimeDelta = TimeDelta::minutes(1);
 /// The maximum wait; a longer one in a response is shortened to it.
 const MAX_PAUSE: TimeDelta = TimeDelta::hours(2);
@@ -15,7 +15,7 @@ const MAX_PAUSE: TimeDelta = TimeDelta::hours(2);
 pub struct RequestBudget {
     /// The number of requests, or of points on GitHub, that are left.
     pub remaining: Option<u64>,
-    /// When the limit starts again.
+    /// When the next period of the limit starts.
     pub resets_at: Option<Time>,
     /// How long to wait before the next request, according to the response.
     pub retry_after: Option<TimeDelta>,
@@ -35,7 +35,7 @@ pub(super) fn is_secondary_limit(text: &CleanText) -> bool {
 }
 
 impl RequestBudget {
-    /// The value to which [`Self::plus`] adds the first of several requests.
+    /// The budget of no request, as the initial value for [`Self::plus`].
     pub(super) const NONE: Self =
         Self { remaining: None, resets_at: None, retry_after: None, cost: Some(0), status: None, millis: 0 };
 

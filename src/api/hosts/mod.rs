@@ -37,7 +37,7 @@ use zeroize::Zeroizing;
 
 /// The maximum number of pull requests in one request to GitHub.
 pub const MAX_PER_REQUEST: usize = 25;
-/// The maximum size of a decompressed response with the state of pull requests, in MiB.
+/// The maximum decompressed size of a response with the state of pull requests, in MiB.
 const MAX_STATE_MIB: usize = 8;
 /// The maximum number of bytes that are read from the body of an error response.
 const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
@@ -106,8 +106,8 @@ struct HostClientState {
     kind: HostKind,
     /// The host in links, for messages.
     name: CleanText,
-    rest: BaseUrl,
-    graphql: BaseUrl,
+    rest_url: BaseUrl,
+    graphql_url: BaseUrl,
     token: ApiKey,
     options: ClientOptions,
     /// The HTTP client for requests that only read.
@@ -124,10 +124,11 @@ impl HostClient {
         let parse = |url: &str| {
             BaseUrl::parse(url).map_err(|_| HostError { host: name.clone(), kind: HostErrorKind::InvalidAddress })
         };
-        let (rest, graphql) = (parse(&address.rest_url)?, parse(&address.graphql_url)?);
+        let (rest_url, graphql_url) = (parse(&address.rest_url)?, parse(&address.graphql_url)?);
         let (repeatable_client, action_client) = (OnceCell::new(), OnceCell::new());
         let kind = address.kind;
-        let state = HostClientState { kind, name, rest, graphql, token, options, repeatable_client, action_client };
+        let state =
+            HostClientState { kind, name, rest_url, graphql_url, token, options, repeatable_client, action_client };
         Ok(Self(Arc::new(state)))
     }
 
@@ -152,7 +153,7 @@ impl HostClient {
                 let Some(link) = links.first() else {
                     return self.failure(HostErrorKind::InvalidAddress);
                 };
-                let Some(url) = gitlab::merge_request_url(&self.0.rest, link) else {
+                let Some(url) = gitlab::merge_request_url(&self.0.rest_url, link) else {
                     return self.failure(HostErrorKind::InvalidAddress);
                 };
                 let response = self.send(HostRequest::get(url), MAX_STATE_MIB).await;
@@ -176,18 +177,19 @@ impl HostClient {
                 response.map(|body| github::check_response(self, &body))
             }
             HostKind::GitLab => {
-                let url = Url::parse(&format!("{}/user", self.0.rest.as_str())).ok();
+                let url = Url::parse(&format!("{}/user", self.0.rest_url.as_str())).ok();
                 let response = self.send(HostRequest { url, ..HostRequest::empty() }, MAX_STATE_MIB).await;
                 // A proxy may respond with 200 and its own page.
-                let is_user =
-                    |body: &[u8]| self.parse_json(body).is_some_and(|user| json::text(&user, "username").is_some());
+                let is_user = |body: &[u8]| {
+                    self.parse_json(body).is_some_and(|user| json::str_field(&user, "username").is_some())
+                };
                 response.map(|body| if is_user(&body) { Ok(()) } else { Err(self.unreadable(&body)) })
             }
         }
     }
 
     fn graphql_request(&self, body: serde_json::Value) -> HostRequest {
-        let url = Url::parse(self.0.graphql.as_str()).ok();
+        let url = Url::parse(self.0.graphql_url.as_str()).ok();
         HostRequest::with_body(Method::POST, url, &body)
     }
 
@@ -233,7 +235,7 @@ impl HostClient {
     /// Sends a request. Returns at most `limit` bytes of the body of a successful response.
     async fn send_with_limit(&self, request: HostRequest, limit: usize) -> HostResponse<ResponseBody> {
         let started = Instant::now();
-        let mut cut = match self.send_request(request).await {
+        let mut limited_response = match self.send_request(request).await {
             Ok(mut response) => {
                 let headers = RequestBudget::from_headers(response.headers());
                 let budget = RequestBudget { status: Some(response.status().as_u16()), ..headers };
@@ -242,8 +244,8 @@ impl HostClient {
             }
             Err(kind) => self.failure(kind),
         };
-        cut.budget.millis = u32::try_from(started.elapsed().as_millis()).unwrap_or(u32::MAX);
-        cut
+        limited_response.budget.millis = u32::try_from(started.elapsed().as_millis()).unwrap_or(u32::MAX);
+        limited_response
     }
 
     async fn send_request(&self, request: HostRequest) -> Result<Response, HostErrorKind> {
@@ -305,7 +307,7 @@ impl HostClient {
             Reuse::Keep => &self.0.repeatable_client,
             Reuse::Never => &self.0.action_client,
         };
-        transport::build_once(cell, &self.0.rest, &self.0.options, reuse).await
+        transport::build_once(cell, &self.0.rest_url, &self.0.options, reuse).await
     }
 }
 

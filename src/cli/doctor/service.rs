@@ -32,7 +32,7 @@ pub(super) fn proxy(facts: &DoctorFacts<'_>) -> CheckResult {
 }
 
 pub(super) fn certificates(facts: &DoctorFacts<'_>) -> CheckResult {
-    if !facts.route.as_ref().ok()?.encrypted {
+    if !facts.route.as_ref().ok()?.uses_tls {
         return ok("not needed: no TLS to this computer");
     }
     let roots = facts.ca_file.as_ref().and_then(|(_, roots)| roots.as_ref().ok());
@@ -60,7 +60,7 @@ pub(super) fn connection(facts: &DoctorFacts<'_>) -> CheckResult {
     if let Err(failure @ ApiError::NotReached { .. }) = &response.result {
         return error(failure);
     }
-    let is_encrypted = facts.route.as_ref().is_ok_and(|route| route.encrypted);
+    let is_encrypted = facts.route.as_ref().is_ok_and(|route| route.uses_tls);
     let tls = if is_encrypted { "TLS, certificate trusted" } else { "without TLS, on this computer" };
     ok(format!("{tls}; answered in {} ms", response.took.as_millis()))
 }
@@ -71,7 +71,7 @@ pub(super) fn access(facts: &DoctorFacts<'_>) -> CheckResult {
     let is_tracked = facts.content().is_some_and(|content| content.example_job.is_some());
     match &facts.service_response()?.response.result {
         Ok(_) => ok(format!("read access works (a job was loaded); {write}")),
-        Err(ApiError::NotFound { service_text, is_page: false, .. }) => {
+        Err(ApiError::NotFound { service_text, is_html_page: false, .. }) => {
             if let Some(failure) = missing_project_failure(service_text) {
                 return error(failure.message);
             }
