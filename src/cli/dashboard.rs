@@ -102,7 +102,7 @@ pub(super) async fn open_dashboard(
         team,
     };
     let notice = notice(&opened, &settings.data_folder).or(team_problem);
-    let app_config = AppConfig { themes, notice, read_only: opened.read_only, ..app_config };
+    let app_config = AppConfig { themes, notice, read_only: opened.is_read_only, ..app_config };
     let dashboard_config = DashboardConfig {
         app: app_config,
         first_dialog: None,
@@ -128,7 +128,7 @@ pub(super) async fn open_dashboard(
 fn notice(opened: &OpenOutcome, folder: &Path) -> Option<CleanText> {
     let repaired = repair_message(opened).map(|sentence| CleanText::line(&sentence));
     let permissions = || permission_warning(folder).map(|sentence| CleanText::line(&sentence));
-    repaired.or_else(|| opened.read_only.then(|| unavailable_reason(folder)).flatten()).or_else(permissions)
+    repaired.or_else(|| opened.is_read_only.then(|| unavailable_reason(folder)).flatten()).or_else(permissions)
 }
 
 fn build_app_config(settings: &Settings) -> AppConfig {

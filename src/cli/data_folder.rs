@@ -144,7 +144,7 @@ pub(super) fn shell_quoted(path: &Path) -> String {
 /// Fails if the store can't be used, or `for_writing` is true and the store is read-only.
 pub(super) fn open_store(folder: &Path, for_writing: bool, out: &mut Out) -> Result<Store, CliError> {
     let (store, opened) = open_with_report(folder, out)?;
-    if for_writing && opened.read_only {
+    if for_writing && opened.is_read_only {
         return Err(store_failure(folder, &StoreError::ReadOnly));
     }
     Ok(store)
@@ -163,7 +163,7 @@ pub(super) async fn open_undamaged(folder: &Path, for_writing: bool, out: &mut O
             "Nothing was done, because the recovered data may be incomplete. Check it with `docdeck jobs`, then try again.",
         ));
     }
-    if for_writing && opened.read_only {
+    if for_writing && opened.is_read_only {
         return Err(store_failure(folder, &StoreError::ReadOnly));
     }
     Ok(store)

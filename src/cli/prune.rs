@@ -70,7 +70,7 @@ impl Options {
         now: Time,
     ) -> Result<PruneSelection, CliError> {
         if let Some(days) = self.older_than.filter(|_| self.jobs) {
-            let filter = JobPruneFilter { before: subtract_days(days, now), only: scope_filter(global_options) };
+            let filter = JobPruneFilter { before: subtract_days(days, now), scopes: scope_filter(global_options) };
             return Ok(PruneSelection::Jobs(filter));
         }
         let days = match (self.older_than, self.keep, self.all) {
@@ -79,10 +79,10 @@ impl Options {
         };
         Ok(PruneSelection::Analytics(AnalyticsPruneFilter {
             before: days.map(|days| subtract_days(days, now)),
-            keep: self.keep,
-            all: self.all,
+            keep_newest_ranges: self.keep,
+            should_delete_all: self.all,
             reader_texts_before: Some(reader_text_days(global_options, environment)?.cutoff(now)),
-            only: scope_filter(global_options),
+            scopes: scope_filter(global_options),
         }))
     }
 }
@@ -140,13 +140,13 @@ fn describe<C>(
     counts_json: fn(&C) -> Value,
     counts_lines: fn(&C, bool) -> Vec<String>,
 ) -> (Value, Vec<String>) {
-    let Pruned { counts, bytes_before, bytes_after, still_large } = pruned;
+    let Pruned { counts, bytes_before, bytes_after, has_shrink_failed } = pruned;
     let mut json = counts_json(&counts);
     if let Value::Object(fields) = &mut json {
         fields.insert("dryRun".to_owned(), dry_run.into());
         fields.insert("bytesBefore".to_owned(), bytes_before.into());
         fields.insert("bytesAfter".to_owned(), bytes_after.into());
-        fields.insert("stillLarge".to_owned(), still_large.into());
+        fields.insert("stillLarge".to_owned(), has_shrink_failed.into());
     }
     let mut lines = counts_lines(&counts, dry_run);
     lines.push(if bytes_before == bytes_after {
@@ -154,7 +154,7 @@ fn describe<C>(
     } else {
         format!("The database used {} and now uses {}.", format_size(bytes_before), format_size(bytes_after))
     });
-    if still_large {
+    if has_shrink_failed {
         lines.push(
             "The disk space could not be freed, because another docdeck uses the database or the disk is full. docdeck \
              reuses it, and the next prune tries again."
@@ -246,9 +246,13 @@ mod tests {
     fn analytics_older_than_400_days_and_texts_of_readers_older_than_30_are_removed_by_default() {
         assert_eq!(filter(&[]), AnalyticsPruneFilter { before: before("2025-10-16T12:00:00Z"), ..default_filter() });
         assert_eq!(filter(&["--dry-run", "--json"]), filter(&[]));
-        assert_eq!(filter(&["--keep", "3"]), AnalyticsPruneFilter { keep: Some(3), ..default_filter() });
-        assert_eq!(filter(&["--all"]), AnalyticsPruneFilter { all: true, ..default_filter() });
-        let both = AnalyticsPruneFilter { before: before("2026-11-20T12:00:00Z"), keep: Some(3), ..default_filter() };
+        assert_eq!(filter(&["--keep", "3"]), AnalyticsPruneFilter { keep_newest_ranges: Some(3), ..default_filter() });
+        assert_eq!(filter(&["--all"]), AnalyticsPruneFilter { should_delete_all: true, ..default_filter() });
+        let both = AnalyticsPruneFilter {
+            before: before("2026-11-20T12:00:00Z"),
+            keep_newest_ranges: Some(3),
+            ..default_filter()
+        };
         assert_eq!(filter(&["--older-than", "0", "--keep", "3"]), both);
         assert_eq!(filter(&["--older-than", "4294967295"]).before, Some(Time::MIN_UTC));
     }
@@ -256,8 +260,8 @@ mod tests {
     #[test]
     fn a_project_and_a_service_can_be_selected() {
         let named = filter(&["--all", "--project", "docs", "--base-url", "https://x.example/"]);
-        assert_eq!(named.only.project.as_deref(), Some("docs"));
-        assert_eq!(named.only.base_url.as_deref(), Some("https://x.example"));
+        assert_eq!(named.scopes.project.as_deref(), Some("docs"));
+        assert_eq!(named.scopes.base_url.as_deref(), Some("https://x.example"));
     }
 
     #[test]
@@ -270,7 +274,7 @@ mod tests {
     fn the_summary_lists_what_was_removed() {
         let text = |pruned, dry_run| describe(pruned, dry_run, analytics_json, analytics_lines).1.join("\n");
         let counts = PrunedAnalytics { ranges: 12, reports: 1, responses: 60, totals: 15, other_reports: 4 };
-        let pruned = Pruned { counts, bytes_before: 24_160_000, bytes_after: 3_200_000, still_large: false };
+        let pruned = Pruned { counts, bytes_before: 24_160_000, bytes_after: 3_200_000, has_shrink_failed: false };
         assert_eq!(
             text(pruned, false),
             "Deleted page views of 12 ranges: 1 report of all pages, 60 responses, 15 totals.\n\
@@ -283,7 +287,7 @@ mod tests {
              Would delete 4 reports of visitors, searches, feedback and questions.\n\
              The database uses 24.1 MB."
         );
-        let nothing = Pruned { bytes_before: 900, bytes_after: 900, still_large: true, ..Pruned::default() };
+        let nothing = Pruned { bytes_before: 900, bytes_after: 900, has_shrink_failed: true, ..Pruned::default() };
         assert!(text(nothing, false).starts_with("No page views to delete.\nThe database uses 900 B.\nThe disk"));
     }
 }

@@ -122,7 +122,7 @@ impl CommandContext<'_> {
             .map_err(|failure| CliError::unusable(failure.message))?;
         store_exists(&settings.data_folder)?;
         let (store, opened) = open_with_report(&settings.data_folder, self.out)?;
-        if opened.read_only {
+        if opened.is_read_only {
             let folder = settings.data_folder.display();
             return Err(CliError::unusable(format!(
                 "The data folder {folder} can't be written, so no request was sent: make it writable, or choose \

@@ -141,7 +141,7 @@ impl EngineState {
         }
         let as_of = self.clock.now();
         let started_at = so_far.started_at.unwrap_or(as_of);
-        let position = ResponsePosition { range: plan.range, number, as_of, started_at, starts_over: plan.from_start };
+        let position = ResponsePosition { range: plan.range, number, as_of, started_at, should_replace_unfinished: plan.from_start };
         self.save_rows(&response, position).await;
         (so_far.with_response(position, response), Ok(()))
     }

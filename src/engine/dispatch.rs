@@ -149,12 +149,12 @@ impl Dispatcher {
             let booking = self.inner.book_request(kind.quota()).await;
             let now = self.inner.clock.now();
             let (permission, instance) = (booking.permission.clone(), self.inner.instance.name());
-            let permit = self.inner.store.request_shared_permit(prompt, instance, local_now(), now, permission).await;
-            if !matches!(permit, Ok(SendPermit::Go { .. })) {
+            let permit = self.inner.store.request_permit_with_team_permission(prompt, instance, local_now(), now, permission).await;
+            if !matches!(permit, Ok(SendPermit::Granted { .. })) {
                 self.inner.return_booking(&booking).await;
             }
             match permit? {
-                SendPermit::Go { kind, text, job, id } => {
+                SendPermit::Granted { kind, text, job, id } => {
                     self.send(OutgoingPrompt { prompt, kind, text, job, id, booking });
                 }
                 SendPermit::Wait { until } => {
@@ -245,8 +245,8 @@ impl EngineState {
         let is_unused = matches!(outcome.delivery, Delivery::NotSent(_));
         let _hook_guard = self.running_hooks.guard();
         drop(sending);
-        if let Some(MergeResult { row, events, shares_id_with }) = applied {
-            if let Some(other) = shares_id_with {
+        if let Some(MergeResult { row, events, title_of_job_with_same_id }) = applied {
+            if let Some(other) = title_of_job_with_same_id {
                 self.emit_shared_id(&row, &other).await;
             }
             self.emit_outcome(prompt, outcome.delivery, row.clone(), quota).await;

@@ -117,7 +117,7 @@ impl EngineState {
     async fn spend_views_request(&self, permission: TeamPermission) -> Result<Time, Failure> {
         let _order = self.budget_order.lock().await;
         let now = self.clock.now();
-        match self.store.spend_permitted(&self.scope, Quota::Views, now, permission.clone()).await {
+        match self.store.spend_with_team_permission(&self.scope, Quota::Views, now, permission.clone()).await {
             Ok(Ok(budget)) => {
                 self.emit_views_budget(budget, now).await;
                 Ok(now)

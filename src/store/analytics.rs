@@ -1,8 +1,9 @@
 //! Reports of visitors, searches, feedback and questions. A range may have a complete report and, at the same time, an
 //! unfinished one that is being loaded response by response.
 //!
-//! Responses are stored as received, each in one transaction, so that an interrupted load can always be continued.
-//! Others may have edited the file: a report that can't be read counts as not stored. Times are the service's.
+//! Responses are stored as received, each in one transaction, so that an interrupted load can always be continued. The
+//! file may have been edited by hand: a report that can't be read counts as not stored. Times are on the service's
+//! clock.
 
 use super::Store;
 use super::columns::{UnixMillis, read_time};
@@ -31,8 +32,9 @@ pub struct ResponsePosition {
     pub as_of: Time,
     /// When the first response of the report was received. This distinguishes two loads of the same range.
     pub started_at: Time,
-    /// For a first response: whether it replaces an unfinished report. If false, it is not stored if there is one.
-    pub starts_over: bool,
+    /// Only for a first response: whether to replace an unfinished report. If `false` and there is an unfinished
+    /// report, the response is not stored.
+    pub should_replace_unfinished: bool,
 }
 
 /// A report that is being loaded, or whose load was interrupted.
@@ -53,14 +55,14 @@ impl Store {
         response: &RowsResponse<R>,
         position: ResponsePosition,
     ) -> StoreResult<bool> {
-        let new = EncodedRows::from_response(response)?;
+        let encoded = EncodedRows::from_response(response)?;
         self.write_in_scope(scope, move |tx, scope| {
-            let Some(id) = report_to_extend::<R>(tx, scope, position)? else { return Ok(false) };
-            append_response(tx, id, &new, position)?;
-            if new.next_cursor.is_some() {
+            let Some(id) = find_or_add_unfinished_report::<R>(tx, scope, position)? else { return Ok(false) };
+            append_response(tx, id, &encoded, position)?;
+            if encoded.next_cursor.is_some() {
                 return Ok(true);
             }
-            let key = ReportKey { scope, kind: R::KIND, range: position.range, complete: true };
+            let key = ReportKey { scope, kind: R::KIND, range: position.range, is_complete: true };
             if let Some(previous) = find_report(tx, key)? {
                 let UnixMillis(as_of) = tx.query_value("SELECT as_of FROM analytics_report WHERE id = ?1", [id])?;
                 // A member of the team may have loaded a newer report meanwhile.
@@ -76,8 +78,8 @@ impl Store {
         .await
     }
 
-    /// Returns what is stored for a range. Its `report` is the complete report or, if there is none, the unfinished
-    /// one.
+    /// Returns the stored reports of a range. The field `report` of the result is the complete report or, if there is
+    /// none, the unfinished one.
     pub async fn rows_report<R: AnalyticsRow>(&self, scope: &Scope, range: DateRange) -> StoreResult<StoredRows<R>> {
         self.read_in_scope(scope, move |db, scope| {
             let complete = read_report::<R>(db, scope, range, true)?.map(|(report, _)| report);
@@ -162,7 +164,7 @@ struct ReportKey {
     scope: i64,
     kind: AnalyticsKind,
     range: DateRange,
-    complete: bool,
+    is_complete: bool,
 }
 
 /// A row of the table `analytics_report`.
@@ -186,7 +188,7 @@ fn find_report(db: &Connection, key: ReportKey) -> StoreResult<Option<ReportHead
     let sql = "SELECT id, complete, answers, row_count, started_at, as_of, totals, next_cursor, is_cut
          FROM analytics_report WHERE scope = ?1 AND kind = ?2 AND date_from = ?3 AND date_to = ?4 AND complete = ?5";
     let (from, to) = date_columns(key.range);
-    db.query_first(sql, params![key.scope, key.kind.name(), from, to, key.complete], |row| {
+    db.query_first(sql, params![key.scope, key.kind.name(), from, to, key.is_complete], |row| {
         // A row with values of the wrong type or out of range is unreadable, but this is no failure of the store.
         Ok(ReportHeaderRow { id: row.get("id")?, header: read_header(row).ok().flatten() })
     })
@@ -215,10 +217,10 @@ pub(super) fn read_report<R: AnalyticsRow>(
     db: &Connection,
     scope: i64,
     range: DateRange,
-    complete: bool,
+    is_complete: bool,
 ) -> StoreResult<Option<(RowsReport<R>, Time)>> {
     let Some(ReportHeaderRow { id, header: Some(header) }) =
-        find_report(db, ReportKey { scope, kind: R::KIND, range, complete })?
+        find_report(db, ReportKey { scope, kind: R::KIND, range, is_complete })?
     else {
         return Ok(None);
     };
@@ -226,14 +228,14 @@ pub(super) fn read_report<R: AnalyticsRow>(
     Ok(merge_responses(db, range, id, header)?.map(|report| (report, started_at)))
 }
 
-/// Reads the unfinished report and when its load was started. Returns `None` if there is none, if it can't be read, or if it
-/// need not be continued, because a complete report is newer. Another member of the team has loaded it.
+/// Reads the unfinished report and when its load was started. Returns `None` if there is none, if it can't be read, or
+/// if its load need not be continued, because a member of the team has loaded a newer complete report.
 fn read_unfinished<R: AnalyticsRow>(
     db: &Connection,
     scope: i64,
     range: DateRange,
 ) -> StoreResult<Option<(RowsReport<R>, Time)>> {
-    let complete = find_report(db, ReportKey { scope, kind: R::KIND, range, complete: true })?;
+    let complete = find_report(db, ReportKey { scope, kind: R::KIND, range, is_complete: true })?;
     let complete_as_of = complete.and_then(|complete| complete.header).map(|header| header.as_of);
     let unfinished = read_report::<R>(db, scope, range, false)?;
     Ok(unfinished.filter(|(report, _)| complete_as_of.is_none_or(|complete_as_of| report.as_of >= complete_as_of)))
@@ -271,13 +273,13 @@ fn merge_responses<R: AnalyticsRow>(
 
 /// Returns the id of the unfinished report that the response at this position continues. For a first response, adds a
 /// report and returns its id. Returns `None` if the response belongs to another load.
-fn report_to_extend<R: AnalyticsRow>(
+fn find_or_add_unfinished_report<R: AnalyticsRow>(
     tx: &Transaction<'_>,
     scope: i64,
     position: ResponsePosition,
 ) -> StoreResult<Option<i64>> {
-    let ResponsePosition { range, number, as_of, started_at, starts_over } = position;
-    let stored = find_report(tx, ReportKey { scope, kind: R::KIND, range, complete: false })?;
+    let ResponsePosition { range, number, as_of, started_at, should_replace_unfinished } = position;
+    let stored = find_report(tx, ReportKey { scope, kind: R::KIND, range, is_complete: false })?;
     if number > 1 {
         let continues = |header: &ReportHeader| {
             header.responses.checked_add(1) == Some(number)
@@ -286,7 +288,7 @@ fn report_to_extend<R: AnalyticsRow>(
         return Ok(stored.filter(|stored| stored.header.as_ref().is_some_and(continues)).map(|stored| stored.id));
     }
     if let Some(stored) = stored {
-        if !starts_over && read_unfinished::<R>(tx, scope, range)?.is_some() {
+        if !should_replace_unfinished && read_unfinished::<R>(tx, scope, range)?.is_some() {
             return Ok(None);
         }
         delete_report(tx, stored.id)?;
@@ -301,10 +303,15 @@ fn report_to_extend<R: AnalyticsRow>(
     Ok(Some(id))
 }
 
-fn append_response(tx: &Transaction<'_>, id: i64, new: &EncodedRows, position: ResponsePosition) -> StoreResult<()> {
+fn append_response(
+    tx: &Transaction<'_>,
+    id: i64,
+    encoded: &EncodedRows,
+    position: ResponsePosition,
+) -> StoreResult<()> {
     tx.change(
         "INSERT INTO analytics_answer (report, number, rows) VALUES (?1, ?2, ?3)",
-        params![id, position.number, new.rows],
+        params![id, position.number, encoded.rows],
     )?;
     tx.change(
         "UPDATE analytics_report SET answers = ?2, row_count = row_count + ?3, as_of = min(as_of, ?4), totals = ?5,
@@ -312,24 +319,24 @@ fn append_response(tx: &Transaction<'_>, id: i64, new: &EncodedRows, position: R
         params![
             id,
             position.number,
-            new.row_count,
+            encoded.row_count,
             UnixMillis(position.as_of),
-            new.totals,
-            new.next_cursor,
-            new.is_cut
+            encoded.totals,
+            encoded.next_cursor,
+            encoded.is_cut
         ],
     )?;
     Ok(())
 }
 
-/// Replaces the complete report of the range with one that was not loaded here. An unfinished report stays.
+/// Replaces the complete report of the range with one that another computer has loaded. Keeps an unfinished report.
 pub(super) fn replace_report<R: AnalyticsRow>(
     tx: &Transaction<'_>,
     scope: i64,
     report: &RowsReport<R>,
 ) -> StoreResult<()> {
     let RowsReport { range, rows, totals, is_cut, responses, as_of, .. } = report;
-    if let Some(previous) = find_report(tx, ReportKey { scope, kind: R::KIND, range: *range, complete: true })? {
+    if let Some(previous) = find_report(tx, ReportKey { scope, kind: R::KIND, range: *range, is_complete: true })? {
         delete_report(tx, previous.id)?;
     }
     let (from, to) = date_columns(*range);
@@ -339,18 +346,23 @@ pub(super) fn replace_report<R: AnalyticsRow>(
          VALUES (?1, ?2, ?3, ?4, 1, 0, 0, ?5, ?5, '', ?6)",
         params![scope, R::KIND.name(), from, to, UnixMillis(*as_of), is_cut],
     )?;
-    // The number of responses is kept, since it is what the report will cost next time.
+    // Keeps the number of responses, since it predicts how many requests the next load of the report takes.
     let count = usize::try_from(*responses).unwrap_or(usize::MAX).clamp(1, rows.len().max(1));
-    let mut rest = rows.as_slice();
+    let mut remaining = rows.as_slice();
     for number in 1..=count {
-        let (first, later) = rest.split_at(rest.len().div_ceil(count + 1 - number));
-        rest = later;
+        let (first, later) = remaining.split_at(remaining.len().div_ceil(count + 1 - number));
+        remaining = later;
         let (rows, totals) = (first.to_vec(), totals.clone());
-        let new = EncodedRows::from_response(&RowsResponse { rows, totals, next: None, is_cut: *is_cut })?;
+        let encoded = EncodedRows::from_response(&RowsResponse { rows, totals, next: None, is_cut: *is_cut })?;
         let number = u32::try_from(number).unwrap_or(u32::MAX);
-        let position =
-            ResponsePosition { range: *range, number, as_of: *as_of, started_at: *as_of, starts_over: false };
-        append_response(tx, id, &new, position)?;
+        let position = ResponsePosition {
+            range: *range,
+            number,
+            as_of: *as_of,
+            started_at: *as_of,
+            should_replace_unfinished: false,
+        };
+        append_response(tx, id, &encoded, position)?;
     }
     Ok(())
 }

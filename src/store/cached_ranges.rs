@@ -18,7 +18,7 @@ impl Store {
     /// Lists the ranges with cached rows; a range with a later last day comes first. For a range without a report,
     /// `rows` counts only the responses with the page size that has the most cached rows. Leaves out ranges with
     /// nothing but cached totals (such as the days of the trend) or visitors. `bytes` is the space that the reports of
-    /// all projects use in the file. Times are the service's.
+    /// all projects use in the file. Times are on the service's clock.
     pub async fn cached_ranges(&self, scope: &Scope) -> StoreResult<CacheOverview> {
         let scope = scope.clone();
         self.read(move |db| {
@@ -102,8 +102,8 @@ fn add_reports(db: &Connection, scope: i64, by_range: &mut HashMap<DateRange, Ca
     })?;
     for ((range, kind), as_of) in found.into_iter().flatten() {
         if kind != AnalyticsKind::Visitors {
-            let unknown = || CachedRange { range, as_of, views: None, reports: Vec::new() };
-            by_range.entry(range).or_insert_with(unknown).reports.push(kind);
+            let without_views = || CachedRange { range, as_of, views: None, reports: Vec::new() };
+            by_range.entry(range).or_insert_with(without_views).reports.push(kind);
         }
     }
     by_range.values_mut().for_each(|known| known.reports.sort_unstable());

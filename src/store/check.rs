@@ -46,7 +46,7 @@ pub fn check_store(folder: &Path) -> StoreResult<StoreHealth> {
         Err(error) => return Err(error),
     };
     if health == StoreHealth::Damaged {
-        // If the marker can't be created, the next opening checks less thoroughly.
+        // If the marker can't be created, the next opening does not check every page.
         let _ = std::fs::File::create(open::damage_marker(folder));
     }
     Ok(health)
@@ -97,11 +97,11 @@ fn count_rows(connection: &Connection, indexes: &[IndexDefinition]) -> StoreResu
         let all = all.column_names().collect::<Vec<_>>().join(", ");
         // To count the rows of a table, SQLite would count those of its smallest index. It can't do so here, since the
         // query uses all columns, and no index contains them all.
-        let same = format!(
+        let has_same_count = format!(
             "SELECT (SELECT total(1) FROM {table} INDEXED BY {name} WHERE {condition})
                  = (SELECT total(coalesce({all}, 1) IS NOT NULL) FROM {table} NOT INDEXED WHERE {condition})"
         );
-        if !connection.query_row(&same, [], |row| row.get::<_, bool>(0))? {
+        if !connection.query_row(&has_same_count, [], |row| row.get::<_, bool>(0))? {
             wrong.insert(name.clone());
         }
     }

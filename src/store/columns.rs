@@ -1,6 +1,6 @@
-//! Converts the model's values to and from columns: times to milliseconds UTC, states to words, texts to cleaned texts.
-//! Every SELECT of a table's rows uses the table's list of columns. The macro `job_column` finds a column's position in
-//! the list at compile time.
+//! Converts the model's values to and from columns: times to milliseconds UTC, states to their names, texts to cleaned
+//! texts. Every SELECT of a table's rows uses the table's list of columns. The macro `job_column` finds a column's
+//! position in the list at compile time.
 
 use crate::model::Time;
 use crate::model::job::{Job, JobKey, LocalState, PullRequestEnder, TeamActivity};
@@ -35,7 +35,7 @@ impl ToSql for CleanText {
     }
 }
 
-/// Reads one line of cleaned text, and cleans it again, since others may have edited the file.
+/// Reads one line of cleaned text, and cleans it again, since the file may have been edited by hand.
 impl FromSql for CleanText {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         value.as_str().map(Self::line)
@@ -88,7 +88,7 @@ impl ToSql for DeliveryKind {
 impl FromSql for DeliveryKind {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let word = value.as_str()?;
-        Self::parse(word).ok_or_else(|| unknown_word_error(word))
+        Self::parse(word).ok_or_else(|| unknown_name_error(word))
     }
 }
 
@@ -98,7 +98,7 @@ impl FromSql for Status {
     }
 }
 
-fn unknown_word_error(word: &str) -> FromSqlError {
+fn unknown_name_error(word: &str) -> FromSqlError {
     FromSqlError::Other(format!("unknown word {}", CleanText::title(word, 40)).into())
 }
 
@@ -138,11 +138,11 @@ const fn job_column_position(name: &str) -> usize {
         while end < columns.len() && columns[end] != b',' {
             end += 1;
         }
-        let mut equal = 0;
-        while equal < name.len() && columns[start + equal] == name[equal] {
-            equal += 1;
+        let mut matching_bytes = 0;
+        while matching_bytes < name.len() && columns[start + matching_bytes] == name[matching_bytes] {
+            matching_bytes += 1;
         }
-        if equal == name.len() && start + equal == end {
+        if matching_bytes == name.len() && start + matching_bytes == end {
             return position;
         }
         (position, start, end) = (position + 1, end + 2, end + 2);
@@ -212,7 +212,7 @@ fn read_remote_state(row: &Row<'_>, shared: &mut SharedTexts) -> Result<RemoteSt
     })
 }
 
-/// Reads the state of the pull request. If it is unreadable, because others have edited the file, it is unknown.
+/// Reads the state of the pull request. If it is unreadable, because the file was edited by hand, it is unknown.
 fn read_pull_request(row: &Row<'_>) -> Result<Option<Box<PullRequest>>> {
     parse_pull_request(row.get_ref(job_column!("pull_request"))?)
 }
@@ -401,6 +401,6 @@ pub(super) fn read_event(row: &Row<'_>) -> Result<JobEvent> {
     let word: String = row.get("kind")?;
     let (before, after): (Option<String>, Option<String>) = (row.get("before")?, row.get("after")?);
     let kind = EventKind::from_parts(&word, before.as_deref(), after.as_deref());
-    let kind = kind.ok_or_else(|| unknown_word_error(&word))?;
+    let kind = kind.ok_or_else(|| unknown_name_error(&word))?;
     Ok(JobEvent { at: read_time(row, "at")?, kind })
 }

@@ -57,8 +57,8 @@ impl Store {
         .await
     }
 
-    /// Replaces the cached details of the pull request with this link. If one of `jobs` names no pages, it becomes a
-    /// job about the pages that the pull request changes.
+    /// Replaces the cached details of the pull request with this link. Each of `jobs` that is about no
+    /// pages becomes a job about the pages that the pull request changes.
     pub async fn save_pull_request_details(
         &self,
         link: &CleanText,
@@ -75,8 +75,8 @@ impl Store {
             )?;
             let changed = details.value.pages();
             for job in jobs {
-                let names_pages = find_job(tx, job)?.is_none_or(|row| !row.local.pages.is_empty());
-                if !names_pages && pages::add_pages(tx, job, &changed)? {
+                let has_pages = find_job(tx, job)?.is_none_or(|row| !row.local.pages.is_empty());
+                if !has_pages && pages::add_pages(tx, job, &changed)? {
                     touch(tx, job)?;
                 }
             }
@@ -131,7 +131,7 @@ impl Store {
     }
 }
 
-/// Deletes the diffs, details and previews of pull requests that no job links to.
+/// Deletes the cached diffs, details and previews of pull requests to which no job links.
 pub(super) fn delete_unlinked(tx: &Transaction<'_>) -> StoreResult<()> {
     for table in ["pull_request_diff", "pull_request_details", "preview"] {
         let jobs = "SELECT pr_link FROM job WHERE pr_link IS NOT NULL";

@@ -39,17 +39,17 @@ impl Store {
         scope: &Scope,
         slot: DraftTarget,
         text: &str,
-        about: &[CleanText],
+        pages: &[CleanText],
         now: Time,
     ) -> StoreResult<()> {
         if text.is_empty() {
             return self.delete_draft(scope, slot).await;
         }
-        let (text, about) = (text.to_owned(), about.to_vec());
+        let (text, pages) = (text.to_owned(), pages.to_vec());
         self.write_in_scope(scope, move |tx, scope| {
             let slot = current_slot(tx, slot)?;
             delete_draft(tx, scope, slot)?;
-            insert_draft(tx, scope, slot, &text, &about, now)
+            insert_draft(tx, scope, slot, &text, &pages, now)
         })
         .await
     }
@@ -95,14 +95,14 @@ pub(super) fn insert_draft(
     scope: i64,
     slot: DraftTarget,
     text: &str,
-    about: &[CleanText],
+    pages: &[CleanText],
     at: Time,
 ) -> StoreResult<()> {
-    let (scope, job, prompt, is_batch, is_about) = slot_params(scope, slot);
-    let about = is_about.then(|| join_lines(about));
+    let (scope, job, prompt, is_batch, is_about_pages) = slot_params(scope, slot);
+    let joined_pages = is_about_pages.then(|| join_lines(pages));
     tx.insert(
         "INSERT INTO draft (scope, job, prompt, batch, pages, text, saved_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        params![scope, job, prompt, is_batch, about, text, UnixMillis(at)],
+        params![scope, job, prompt, is_batch, joined_pages, text, UnixMillis(at)],
     )?;
     Ok(())
 }

@@ -18,8 +18,8 @@ impl Store {
         let key = format!("{KEY_PREFIX}{host}");
         self.write(move |tx| {
             let mut spent = read_spent(tx, &key, now)?;
-            let of_minute = spent.entry(minute_number(now)).or_default();
-            *of_minute = of_minute.saturating_add(points);
+            let points_of_minute = spent.entry(minute_number(now)).or_default();
+            *points_of_minute = points_of_minute.saturating_add(points);
             let text = serde_json::to_string(&spent).unwrap_or_default();
             kv::set(tx, &key, &text)
         })

@@ -92,16 +92,17 @@ pub(super) fn write_columns<const N: usize>(
     Ok(())
 }
 
-/// Adds a row with all data of the job except its pages, in one statement. `name` is the job's default title (see
-/// [`set_default_title`]). If a prompt of the job is undelivered, the caller must [`touch`] the row after storing that
+/// Adds a row with all data of the job except its pages, in one statement. For the default title, see
+/// [`set_default_title`]. If a prompt of the job is undelivered, the caller must [`touch`] the row after storing that
 /// prompt.
 pub(super) fn insert_complete_job(
     tx: &Transaction<'_>,
     scope: i64,
-    name: &CleanText,
+    default_title: &CleanText,
     row: &Job,
 ) -> StoreResult<JobKey> {
-    let fixed = [("scope", scope.into()), ("title", name.as_str().into()), ("revision", next_revision(tx)?.into())];
+    let fixed =
+        [("scope", scope.into()), ("title", default_title.as_str().into()), ("revision", next_revision(tx)?.into())];
     let all = fixed.into_iter().chain(columns::label_columns(row)).chain(columns::written_columns(row));
     let (names, values): (Vec<&str>, Vec<ToSqlOutput<'_>>) = all.unzip();
     let parameters = vec!["?"; names.len()].join(", ");

@@ -40,7 +40,7 @@ pub struct MergeResult {
     pub events: Vec<JobEvent>,
     /// The title of an earlier job to which the service gave the same id, if a prompt from this store created that job;
     /// otherwise `None`.
-    pub shares_id_with: Option<CleanText>,
+    pub title_of_job_with_same_id: Option<CleanText>,
 }
 
 /// The changes to the jobs of a scope after a revision.
@@ -138,7 +138,7 @@ impl Store {
     pub(super) async fn repair_indexes(&self) {
         // If more than the indexes is damaged, `call` marks the store as damaged for the next opening.
         let _ = self
-            .call(|worker| match worker.read_only {
+            .call(|worker| match worker.is_read_only {
                 true => Err(StoreError::ReadOnly),
                 false => schema::rebuild_indexes(&mut worker.connection),
             })
@@ -311,14 +311,14 @@ pub(super) fn read_group_sizes(db: &Connection, scope: i64) -> StoreResult<Group
 fn merge_fetched(tx: &Transaction<'_>, requested: &Job, response: &JobResponse, now: Time) -> StoreResult<MergeResult> {
     let mut row = read_current_job(tx, requested.key)?;
     if row.id != requested.id || row.last_accepted_at() != requested.last_accepted_at() {
-        return Ok(MergeResult { row, events: Vec::new(), shares_id_with: None });
+        return Ok(MergeResult { row, events: Vec::new(), title_of_job_with_same_id: None });
     }
     let events = match response {
         JobResponse::Job(job) => merge::merge_response(&mut row, job, now),
         JobResponse::NotFound => merge::mark_gone(&mut row, now),
     };
     insert_events(tx, row.key, &events)?;
-    Ok(MergeResult { row: update_job(tx, &row)?, events, shares_id_with: None })
+    Ok(MergeResult { row: update_job(tx, &row)?, events, title_of_job_with_same_id: None })
 }
 
 /// Starts to track a job that was created elsewhere. If the job is already tracked, merges the response into its row

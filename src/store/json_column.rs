@@ -1,5 +1,5 @@
-//! Stores page-view responses and counts as JSON in a column, each number exactly as it was received. Since others may
-//! have edited the file, reading never fails: unreadable values count as missing.
+//! Stores page-view responses and counts as JSON in a column, each number exactly as it was received. Since the
+//! file may have been edited by hand, reading never fails: unreadable values count as missing.
 
 use super::error::StoreError;
 use crate::model::text::CleanText;

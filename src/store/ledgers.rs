@@ -1,5 +1,5 @@
-//! The ledgers of operations with a limit. A ledger contains every use by this computer, and the time until which a 429
-//! blocks further requests.
+//! The ledgers of operations with an hourly limit. A ledger contains each use of the operation by this computer, and
+//! the time until which a 429 blocks further requests.
 //!
 //! The counting rules are in `model::ledger`. The service counts new jobs and follow-ups per project, and requests for
 //! views per organization.
@@ -37,11 +37,11 @@ impl Store {
     /// Records one use if a request is left. Otherwise records nothing and returns how long to wait for a request, as
     /// `Ok(Err(wait))`.
     pub async fn spend(&self, scope: &Scope, quota: Quota, service_time: Time) -> StoreResult<Result<Budget, Wait>> {
-        self.spend_permitted(scope, quota, service_time, TeamPermission::NotShared).await
+        self.spend_with_team_permission(scope, quota, service_time, TeamPermission::NotShared).await
     }
 
-    /// Like [`Self::spend`], for a project that is shared with a team, which has given this permission.
-    pub async fn spend_permitted(
+    /// Like [`Self::spend`], for a project that is shared with a team. `permission` is the answer of the team's ledger.
+    pub async fn spend_with_team_permission(
         &self,
         scope: &Scope,
         quota: Quota,
@@ -112,8 +112,8 @@ fn mark_and_read_budget(tx: &Transaction<'_>, scope: &Scope, quota: Quota, now: 
     Ok(budget)
 }
 
-/// Records one use and returns the remaining budget. If no request is left for this computer or the team, records nothing
-/// and returns how long to wait for one.
+/// Records one use and returns the remaining budget. If no request is left for this computer or the team, records
+/// nothing and returns how long to wait for one.
 pub(super) fn spend(
     tx: &Transaction<'_>,
     scope: &Scope,
@@ -130,7 +130,7 @@ pub(super) fn spend(
     let id = ensure_ledger(tx, scope, quota)?;
     tx.change("INSERT INTO ledger_use (ledger, at) VALUES (?1, ?2)", params![id, UnixMillis(now)])?;
     if let TeamPermission::Unreachable { booking } = permission {
-        team_uses::add(tx, id, booking, now)?;
+        team_uses::add_unreported_use(tx, id, booking, now)?;
     }
     tx.change(
         "DELETE FROM ledger_use WHERE ledger = ?1
@@ -148,7 +148,7 @@ pub(super) fn refund_use(tx: &Transaction<'_>, scope: &Scope, quota: Quota, at: 
          WHERE rowid = (SELECT rowid FROM ledger_use WHERE ledger = ?1 AND at = ?2 LIMIT 1)",
         params![id, UnixMillis(at)],
     )?;
-    team_uses::remove(tx, id, at)
+    team_uses::remove_unreported_use(tx, id, at)
 }
 
 /// Stores that a 429 was received: no request is allowed before `wait` is over. If a stored wait ends later, its end is

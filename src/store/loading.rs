@@ -42,8 +42,7 @@ pub(super) struct LoadingRow {
 }
 
 impl LoadingRow {
-    /// Whether the load need not be continued, because there is a complete report that is newer. Another member of the team
-    /// has loaded it.
+    /// Whether the load need not be continued, because a member of the team has loaded a newer complete report.
     pub(super) fn is_superseded(&self, complete_as_of: Option<Time>) -> bool {
         self.as_of.zip(complete_as_of).is_some_and(|(as_of, complete_as_of)| as_of < complete_as_of)
     }
@@ -83,11 +82,11 @@ pub(super) fn find_loadings(
 pub(super) fn append_response(
     tx: &Transaction<'_>,
     scope: i64,
-    to: Option<LoadingRow>,
+    loading: Option<LoadingRow>,
     next: &ReportResponse,
     text: &str,
 ) -> StoreResult<()> {
-    let id = match to {
+    let id = match loading {
         Some(loading) => loading.id,
         None => {
             let (from, to) = date_columns(next.range);
@@ -104,8 +103,9 @@ pub(super) fn append_response(
     Ok(())
 }
 
-/// Merges the stored responses into one report. Returns `None` if a response can't be read (others may have edited the
-/// file). The caller then has to load the report again, since a report without some of its rows would be wrong.
+/// Merges the stored responses into one report. Returns `None` if a response can't be read (the file may have been
+/// edited by hand). The caller then has to load the report again, since a report without some of its rows would be
+/// wrong.
 pub(super) fn merge_parts(db: &Connection, range: DateRange, loading: &LoadingRow) -> StoreResult<Option<Report>> {
     let mut statement = db.prepare_cached("SELECT answer, as_of FROM views_part WHERE loading = ?1 ORDER BY number")?;
     let mut parts = statement.query([loading.id])?;

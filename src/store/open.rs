@@ -52,7 +52,7 @@ impl Store {
     /// for longer than 5 s.
     pub fn open(folder: &Path, now: Time) -> StoreResult<(Self, OpenOutcome)> {
         let (connection, opened) = open_or_create(folder, now, WriteCheck::Now)?;
-        Ok((Self::start(connection, opened.read_only, Some(damage_marker(folder)))?, opened))
+        Ok((Self::start(connection, opened.is_read_only, Some(damage_marker(folder)))?, opened))
     }
 
     /// Like [`Store::open`], but opens the file on the store's own thread. Calls made before the file is open wait
@@ -207,7 +207,7 @@ fn remove_recovery_files(folder: &Path) {
 
 /// Returns an empty read-only store in memory, so that the dashboard runs and shows that it can't send.
 fn empty_read_only() -> Result<(Connection, OpenOutcome), StoreError> {
-    Ok((in_memory()?, OpenOutcome { read_only: true, ..OpenOutcome::default() }))
+    Ok((in_memory()?, OpenOutcome { is_read_only: true, ..OpenOutcome::default() }))
 }
 
 /// Returns an empty store in memory with the current schema.
@@ -235,28 +235,28 @@ fn open_database(
         .map_err(|_| StoreError::Unusable(format!("{} can't be opened", path.display())))?;
     schema::configure_connection(&connection)?;
     let found = schema::check_version(&connection, path)?;
-    let mut read_only = connection.is_readonly(rusqlite::MAIN_DB)?;
-    if !read_only {
+    let mut is_read_only = connection.is_readonly(rusqlite::MAIN_DB)?;
+    if !is_read_only {
         restrict_permissions(path);
         schema::overwrite_deleted_data(&connection)?;
         let prepared = schema::use_rollback_journal(&connection);
         let is_old = found < schema::supported_version();
         match prepared.and_then(|()| if is_old { schema::migrate(&mut connection) } else { Ok(()) }) {
             Ok(()) => {}
-            Err(StoreError::ReadOnly) => read_only = true,
+            Err(StoreError::ReadOnly) => is_read_only = true,
             Err(StoreError::DiskFull | StoreError::WriteRefused) if found == 0 => return empty_read_only(),
             Err(error) => return Err(error),
         }
     }
-    if read_only && found == 0 {
+    if is_read_only && found == 0 {
         return empty_read_only();
     }
-    if read_only && found < schema::supported_version() {
+    if is_read_only && found < schema::supported_version() {
         return Err(StoreError::OlderSchema { path: path.to_owned(), found, known: schema::supported_version() });
     }
     schema::check_readable(&connection, check_every_page)?;
-    let read_only = read_only || write_check == WriteCheck::Now && !schema::is_store_writable(&mut connection)?;
-    Ok((connection, OpenOutcome { read_only, ..OpenOutcome::default() }))
+    let is_read_only = is_read_only || write_check == WriteCheck::Now && !schema::is_store_writable(&mut connection)?;
+    Ok((connection, OpenOutcome { is_read_only, ..OpenOutcome::default() }))
 }
 
 /// Creates the file, since SQLite would create it with wider permissions. An existing file is never opened here:

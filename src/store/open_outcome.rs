@@ -14,7 +14,7 @@ pub struct OpenOutcome {
     /// Whether indexes were damaged and have been rebuilt.
     pub has_rebuilt_indexes: bool,
     /// Whether the store can't be written: reading works, every write is refused.
-    pub read_only: bool,
+    pub is_read_only: bool,
 }
 
 /// Counts of what was recovered from a damaged database.

@@ -4,7 +4,7 @@
 use super::columns::read_time;
 use super::error::StoreResult;
 use super::query::Query as _;
-use super::reports::{find_complete, find_path, read_counts};
+use super::reports::{find_complete_report, find_path, read_counts};
 use super::views::{read_range, read_response};
 use super::{Store, loading, scopes};
 use crate::model::endpoint::Scope;
@@ -18,8 +18,8 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 impl Store {
-    /// Returns what is cached about the page in each of these ranges, in the order of `ranges`; times are the
-    /// service's.
+    /// Returns the cached views of the page in each of these ranges, in the order of `ranges`. Times are on the
+    /// service's clock.
     pub async fn page_views(
         &self,
         scope: &Scope,
@@ -33,7 +33,7 @@ impl Store {
             };
             let PageViews { in_reports, in_responses } = read_page_views(db, scope, &path)?;
             let find = |range| {
-                let found = match (in_reports.get(&range), find_complete(db, scope, range)?) {
+                let found = match (in_reports.get(&range), find_complete_report(db, scope, range)?) {
                     (None, Some((_, report))) => return Ok(PageViewsState::NotListed(report.as_of)),
                     (found, _) => found.or_else(|| in_responses.get(&range)),
                 };
@@ -45,7 +45,7 @@ impl Store {
     }
 
     /// Returns the page's counts in every cached range that lists the page. A range with a later first day comes first.
-    /// Times are the service's.
+    /// Times are on the service's clock.
     pub async fn page_periods(&self, scope: &Scope, path: &CleanText) -> StoreResult<Vec<PagePeriod>> {
         let path = path.clone();
         self.read_in_scope(scope, move |db, scope| {

@@ -55,7 +55,7 @@ pub(super) fn move_pages(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> Stor
     Ok(())
 }
 
-/// Stores snapshots of the signals of a job's pages, except for pages of which the job already has one.
+/// Stores snapshots of the signals of a job's pages. Skips pages of which the job already has a snapshot.
 pub(super) fn add_snapshots(tx: &Transaction<'_>, key: JobKey, snapshots: &JobSnapshots) -> StoreResult<()> {
     let (before, after) = (snapshots.before.iter(), snapshots.after.iter());
     for (page, is_after) in before.map(|page| (page, false)).chain(after.map(|page| (page, true))) {
@@ -69,7 +69,7 @@ pub(super) fn add_snapshots(tx: &Transaction<'_>, key: JobKey, snapshots: &JobSn
     Ok(())
 }
 
-/// Copies the pages' numbers at the start of the job `from` to the job `to`.
+/// Copies the snapshots that were taken before the job `from` to the job `to`.
 pub(super) fn copy_snapshots(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> StoreResult<()> {
     tx.change(
         "INSERT INTO job_signals (job, path, is_after, date_from, date_to, signals)
@@ -80,13 +80,13 @@ pub(super) fn copy_snapshots(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> 
 }
 
 impl Store {
-    /// Returns the snapshots of the signals of a job's pages. Skips those that can't be read, for example because the file was edited
-    /// by hand.
+    /// Returns the snapshots of the signals of a job's pages. Skips unreadable ones: the file may have been edited by
+    /// hand.
     pub async fn signal_snapshots(&self, job: JobKey) -> StoreResult<JobSnapshots> {
         self.read(move |db| read_snapshots(db, job_rows::current_key(db, job)?)).await
     }
 
-    /// Replaces the snapshots of the signals of a job's pages in the days after the job.
+    /// Replaces the snapshots of the signals of a job's pages that were taken after the job.
     pub async fn set_snapshots_after(&self, job: JobKey, after: Vec<SignalSnapshot>) -> StoreResult<()> {
         self.write(move |tx| {
             let key = job_rows::current_key(tx, job)?;

@@ -55,7 +55,7 @@ impl Store {
                     Err(StoreError::NoSuchJob) => continue,
                     current => current?,
                 };
-                if max_bytes.map_or(Ok(false), |max_bytes| is_larger_than(db, current, max_bytes))? {
+                if max_bytes.map_or(Ok(false), |max_bytes| is_thread_larger_than(db, current, max_bytes))? {
                     continue;
                 }
                 threads.push((key, read_unmerged_thread(db, current)?));
@@ -87,8 +87,8 @@ impl Store {
         .await
     }
 
-    /// Like [`Store::add_new_job`], but also stores the pages that the job is about, and their numbers. Deletes the
-    /// draft in [`DraftTarget::AboutPages`] instead of the new-job draft.
+    /// Like [`Store::add_new_job`], but also stores the pages that the job is about, and snapshots of their signals.
+    /// Deletes the draft in [`DraftTarget::AboutPages`] instead of the new-job draft.
     pub async fn add_job_about(
         &self,
         scope: &Scope,
@@ -131,9 +131,12 @@ impl Store {
             if !row.can_retry() {
                 return Err(StoreError::StateChanged);
             }
-            let accepted = |prompt: &Prompt| prompt.delivery == Delivery::Accepted;
-            let last =
-                read_unmerged_thread(tx, key)?.prompts.into_iter().rfind(accepted).ok_or(StoreError::NoSuchPrompt)?;
+            let is_accepted = |prompt: &Prompt| prompt.delivery == Delivery::Accepted;
+            let last = read_unmerged_thread(tx, key)?
+                .prompts
+                .into_iter()
+                .rfind(is_accepted)
+                .ok_or(StoreError::NoSuchPrompt)?;
             if last.kind == PromptKind::FollowUp {
                 let prompt = insert_prompt(tx, key, PromptKind::FollowUp, &last.text, None, now)?;
                 return Ok((prompt, job_rows::touch(tx, key)?));
@@ -213,7 +216,7 @@ impl Store {
     pub async fn requeue(&self, prompt: PromptId, edited: Option<&str>, now: Time) -> StoreResult<Job> {
         let edited = edited.map(str::to_owned);
         self.write(move |tx| {
-            let prompt = read_own_prompt(tx, prompt)?;
+            let prompt = read_local_prompt(tx, prompt)?;
             if !(prompt.state.needs_user() || matches!(prompt.state, DeliveryKind::Queued | DeliveryKind::Paused)) {
                 return Err(StoreError::StateChanged);
             }
@@ -240,7 +243,7 @@ impl Store {
     /// Discards a prompt. A prompt that is being sent or was accepted can't be discarded.
     pub async fn discard_prompt(&self, prompt: PromptId, now: Time) -> StoreResult<DiscardedPrompts> {
         self.write(move |tx| {
-            let prompt = read_own_prompt(tx, prompt)?;
+            let prompt = read_local_prompt(tx, prompt)?;
             if matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Accepted | DeliveryKind::Discarded) {
                 return Err(StoreError::StateChanged);
             }
@@ -302,8 +305,9 @@ pub(super) fn read_stored_prompt(db: &Connection, id: PromptId) -> StoreResult<S
     prompt.ok_or(StoreError::NoSuchPrompt)
 }
 
-/// Like [`read_stored_prompt`], but fails if the prompt was written on another computer, which alone may change it.
-pub(super) fn read_own_prompt(db: &Connection, id: PromptId) -> StoreResult<StoredPrompt> {
+/// Like [`read_stored_prompt`], but fails if the prompt was written on another computer: only that computer may change
+/// it.
+pub(super) fn read_local_prompt(db: &Connection, id: PromptId) -> StoreResult<StoredPrompt> {
     let prompt = read_stored_prompt(db, id)?;
     if prompt.has_author { Err(StoreError::WrittenElsewhere) } else { Ok(prompt) }
 }
@@ -338,7 +342,7 @@ fn select_thread(db: &Connection, key: JobKey, hint: &str, id: &str) -> StoreRes
 
 /// Whether the thread is larger than about `max_bytes`. Reads only the headers of its rows, not the pages that contain
 /// the rest of a long text.
-fn is_larger_than(db: &Connection, key: JobKey, max_bytes: usize) -> StoreResult<bool> {
+fn is_thread_larger_than(db: &Connection, key: JobKey, max_bytes: usize) -> StoreResult<bool> {
     let bytes: i64 = db.query_value(
         "SELECT (SELECT coalesce(sum(octet_length(text)), 0) FROM prompt WHERE job = ?1)
              + (SELECT 64 * count(*) FROM event WHERE job = ?1)",
@@ -384,7 +388,7 @@ fn insert_prompt(
     instance: Option<&str>,
     now: Time,
 ) -> StoreResult<PromptId> {
-    // For all instances but `instance`, the prompt is paused.
+    // If `instance` is given, the prompt is paused for all other instances.
     let id = tx.insert(
         "INSERT INTO prompt (job, kind, text, state, paused, instance, written_at, state_at)
          VALUES (?1, ?2, ?3, 'queued', ?4 IS NOT NULL, ?4, ?5, ?5)",
@@ -397,7 +401,7 @@ fn insert_prompt(
 /// so that this computer doesn't send what another computer may send (see `model::backup::merge_rules`).
 pub(super) fn insert_imported(tx: &Transaction<'_>, key: JobKey, record: &PromptRecord) -> StoreResult<PromptId> {
     let (state, paused, until) = delivery_columns(&record.delivery);
-    let (state_at, from) = (state_at(record), discarded_from(&record.delivery));
+    let (state_at, from) = (state_entered_at(record), discarded_from(&record.delivery));
     let id = tx.insert(
         "INSERT INTO prompt (job, kind, text, state, paused, until, reason, written_at, sent_at, state_at, discarded_at,
              discarded_from, author)
@@ -420,15 +424,15 @@ pub(super) fn insert_imported(tx: &Transaction<'_>, key: JobKey, record: &Prompt
     Ok(PromptId(id))
 }
 
-/// Sets the state of a stored prompt to `delivery`. Takes its text, the time at which it was sent, and the start of its
-/// state from its copy in a backup.
+/// Sets the state of a stored prompt to `delivery`. The text, the time at which it was sent, and the start of its state
+/// are those of `record`, its copy in a backup.
 pub(super) fn update_imported(
     tx: &Transaction<'_>,
     id: PromptId,
     delivery: &Delivery,
     record: &PromptRecord,
 ) -> StoreResult<()> {
-    set_state(tx, id, delivery, state_at(record))?;
+    set_state(tx, id, delivery, state_entered_at(record))?;
     tx.change(
         "UPDATE prompt SET text = ?2, sent_at = coalesce(?3, sent_at), discarded_from = ?4 WHERE id = ?1",
         params![id, record.text, record.sent_at.map(UnixMillis), discarded_from(delivery)],
@@ -436,9 +440,9 @@ pub(super) fn update_imported(
     Ok(())
 }
 
-/// Returns the time at which the prompt in a backup entered its state. If the backup doesn't contain it, returns the
-/// time at which the prompt was sent or, if it was never sent, the time at which it was written.
-fn state_at(record: &PromptRecord) -> Time {
+/// Returns the time at which the prompt in a backup entered its state. If the backup doesn't contain this time, returns
+/// the time at which the prompt was sent or, if it was never sent, the time at which it was written.
+fn state_entered_at(record: &PromptRecord) -> Time {
     record.state_at.or(record.sent_at).unwrap_or(record.written_at)
 }
 
@@ -497,9 +501,9 @@ fn delivery_columns(delivery: &Delivery) -> (&'static str, bool, Option<UnixMill
     }
 }
 
-/// Whether an earlier prompt of the thread is undelivered, which blocks this prompt. The prompts of other computers block
-/// nothing.
-pub(super) fn has_undelivered_before(db: &Connection, prompt: &StoredPrompt) -> StoreResult<bool> {
+/// Whether an earlier prompt of the thread is undelivered, which blocks this prompt. The prompts of other computers
+/// block nothing.
+pub(super) fn has_earlier_undelivered_prompt(db: &Connection, prompt: &StoredPrompt) -> StoreResult<bool> {
     db.query_value(
         "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND id < ?2 AND state NOT IN ('accepted', 'dismissed')
                         AND author IS NULL)",
@@ -520,12 +524,12 @@ pub(super) fn set_discarded(tx: &Transaction<'_>, id: PromptId, now: Time) -> St
 
 /// Restores a discarded prompt, and returns its job. Doesn't [`touch`](job_rows::touch) the job.
 fn restore_prompt(tx: &Transaction<'_>, id: PromptId) -> StoreResult<JobKey> {
-    let prompt = read_own_prompt(tx, id)?;
+    let prompt = read_local_prompt(tx, id)?;
     let from = "SELECT coalesce(discarded_from, '') FROM prompt WHERE id = ?1 AND state = 'dismissed'";
     let from: Option<String> = tx.query_first(from, [id], |row| row.get(0))?;
     let from = from.as_deref().and_then(DeliveryKind::parse).ok_or(StoreError::StateChanged)?;
     let was_queued = matches!(from, DeliveryKind::Queued | DeliveryKind::Paused);
-    if was_queued && has_later_sent(tx, &prompt)? {
+    if was_queued && has_later_sent_prompt(tx, &prompt)? {
         return Err(StoreError::StateChanged);
     }
     let state = if was_queued { DeliveryKind::Queued } else { from };
@@ -537,7 +541,7 @@ fn restore_prompt(tx: &Transaction<'_>, id: PromptId) -> StoreResult<JobKey> {
 }
 
 /// Whether a later prompt of the thread was sent or is being sent.
-fn has_later_sent(db: &Connection, prompt: &StoredPrompt) -> StoreResult<bool> {
+fn has_later_sent_prompt(db: &Connection, prompt: &StoredPrompt) -> StoreResult<bool> {
     db.query_value(
         "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND id > ?2
                         AND state IN ('sending', 'accepted', 'unconfirmed'))",

@@ -10,19 +10,19 @@ use crate::model::Time;
 use rusqlite::{Connection, Transaction, params};
 use std::collections::BTreeSet;
 
-/// Which analytics to delete. An item is deleted if it matches `only`, and one of the other fields selects it.
+/// Which analytics to delete. An item is deleted if it belongs to `scopes` and one of the other fields selects it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AnalyticsPruneFilter {
-    /// Selects what was loaded before this moment.
+    /// Selects items that were loaded before this moment.
     pub before: Option<Time>,
-    /// Selects all ranges of each project except for this many that were loaded most recently.
-    pub keep: Option<u32>,
+    /// Selects all ranges of each project except for this many, the most recently loaded ones.
+    pub keep_newest_ranges: Option<u32>,
     /// Selects everything.
-    pub all: bool,
+    pub should_delete_all: bool,
     /// Selects the texts of readers that were loaded before this moment.
     pub reader_texts_before: Option<Time>,
     /// Only analytics of these projects and services are deleted.
-    pub only: ScopeFilter,
+    pub scopes: ScopeFilter,
 }
 
 /// What was deleted, or would be deleted, and the size of the whole file in bytes.
@@ -33,22 +33,22 @@ pub struct Pruned<C> {
     /// The size afterwards. It can be smaller even if nothing was deleted, since space that was already unused may be
     /// returned to the disk.
     pub bytes_after: u64,
-    /// Whether the file could not be made smaller, since another process has it open or the disk is full. docdeck then
-    /// reuses the free space in the file.
-    pub still_large: bool,
+    /// Whether the file could not be shrunk, since another process has it open or the disk is full. docdeck then reuses
+    /// the free space in the file.
+    pub has_shrink_failed: bool,
 }
 
 impl<C> Pruned<C> {
     /// Returns what would be deleted.
     pub(super) fn plan(db: &Connection, counts: C) -> StoreResult<Self> {
         let bytes = file_bytes(db)?;
-        Ok(Self { counts, bytes_before: bytes, bytes_after: bytes, still_large: false })
+        Ok(Self { counts, bytes_before: bytes, bytes_after: bytes, has_shrink_failed: false })
     }
 
     /// Returns unused space in the file to the disk if `has_deleted` is true.
     pub(super) fn shrink_file(self, db: &Connection, has_deleted: bool) -> StoreResult<Self> {
-        let still_large = has_deleted && db.execute_batch("VACUUM").is_err();
-        Ok(Self { bytes_after: file_bytes(db)?, still_large, ..self })
+        let has_shrink_failed = has_deleted && db.execute_batch("VACUUM").is_err();
+        Ok(Self { bytes_after: file_bytes(db)?, has_shrink_failed, ..self })
     }
 }
 
@@ -82,7 +82,7 @@ impl Store {
             Ok((pruned, orphans > 0 || !selected.is_empty()))
         });
         let (pruned, has_deleted) = delete.await?;
-        self.run(move |db| pruned.shrink_file(db, has_deleted || has_much_free_space(db)?)).await
+        self.run_without_transaction(move |db| pruned.shrink_file(db, has_deleted || has_much_free_space(db)?)).await
     }
 }
 
@@ -130,8 +130,13 @@ fn count_pruned(selected: &[CachedItem]) -> PrunedAnalytics {
 }
 
 fn items_to_delete(db: &Connection, filter: &AnalyticsPruneFilter) -> StoreResult<Vec<CachedItem>> {
-    let AnalyticsPruneFilter { before, keep, all, reader_texts_before, only: ScopeFilter { project, base_url } } =
-        filter;
+    let AnalyticsPruneFilter {
+        before,
+        keep_newest_ranges,
+        should_delete_all,
+        reader_texts_before,
+        scopes: ScopeFilter { project, base_url },
+    } = filter;
     let sql = format!(
         "WITH item AS (
              SELECT 0 AS kind, id, scope, date_from, date_to, as_of, 1 AS has_pages, 0 AS has_reader_text
@@ -152,21 +157,25 @@ fn items_to_delete(db: &Connection, filter: &AnalyticsPruneFilter) -> StoreResul
         analytics::reader_text_kinds()
     );
     let (before, reader_texts_before) = (before.map(UnixMillis), reader_texts_before.map(UnixMillis));
-    db.query_all(&sql, params![project, base_url, all, before, keep, reader_texts_before], |row| {
-        Ok(CachedItem {
-            kind: match row.get("kind")? {
-                0 => RangeContent::Report,
-                1 => RangeContent::Loading,
-                2 => RangeContent::Response,
-                3 => RangeContent::Totals,
-                _ => RangeContent::OtherReport,
-            },
-            id: row.get("id")?,
-            key: (row.get("scope")?, row.get("date_from")?, row.get("date_to")?),
-            as_of: row.get("as_of")?,
-            has_pages: row.get("has_pages")?,
-        })
-    })
+    db.query_all(
+        &sql,
+        params![project, base_url, should_delete_all, before, keep_newest_ranges, reader_texts_before],
+        |row| {
+            Ok(CachedItem {
+                kind: match row.get("kind")? {
+                    0 => RangeContent::Report,
+                    1 => RangeContent::Loading,
+                    2 => RangeContent::Response,
+                    3 => RangeContent::Totals,
+                    _ => RangeContent::OtherReport,
+                },
+                id: row.get("id")?,
+                key: (row.get("scope")?, row.get("date_from")?, row.get("date_to")?),
+                as_of: row.get("as_of")?,
+                has_pages: row.get("has_pages")?,
+            })
+        },
+    )
 }
 
 /// Deletes the items, and the paths that are no longer in any report. Returns the number of deleted paths.

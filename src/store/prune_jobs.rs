@@ -17,7 +17,7 @@ pub struct JobPruneFilter {
     /// Only jobs that have not changed since this moment are deleted.
     pub before: Time,
     /// Only jobs of these projects and services are deleted.
-    pub only: ScopeFilter,
+    pub scopes: ScopeFilter,
 }
 
 /// Counts of the jobs that were deleted and skipped, and of deleted prompts.
@@ -50,14 +50,14 @@ impl Store {
             Ok(pruned)
         });
         let pruned = delete.await?;
-        self.run(move |db| pruned.shrink_file(db, pruned.counts.jobs > 0)).await
+        self.run_without_transaction(move |db| pruned.shrink_file(db, pruned.counts.jobs > 0)).await
     }
 }
 
 /// Returns the keys of the jobs to delete, and the counts of what is deleted and skipped.
 fn jobs_to_delete(db: &Connection, filter: &JobPruneFilter) -> StoreResult<(Vec<JobKey>, PrunedJobs)> {
     let (mut keys, mut pruned) = (Vec::new(), PrunedJobs::default());
-    for (scope, _) in scopes::read_scopes(db)?.into_iter().filter(|(_, scope)| filter.only.includes(scope)) {
+    for (scope, _) in scopes::read_scopes(db)?.into_iter().filter(|(_, scope)| filter.scopes.includes(scope)) {
         let mut jobs_with_draft = HashSet::new();
         let mut prompts_with_draft = HashSet::new();
         for draft in drafts::list_drafts(db, scope)? {

@@ -49,10 +49,10 @@ impl Store {
         visit: impl Fn(&mut T, StoredPullRequest<'_>) + Send + 'static,
     ) -> StoreResult<T> {
         self.read_in_scope(scope, move |db, scope| {
-            let open = if include_final { "" } else { "AND pr_turn IS NOT 'nobody'" };
+            let open_condition = if include_final { "" } else { "AND pr_turn IS NOT 'nobody'" };
             let mut statement = db.prepare_cached(&format!(
                 "SELECT key, pr_link, pull_request FROM job NOT INDEXED
-                 WHERE scope = ?1 AND merged_into IS NULL AND gone = 0 AND pr_link IS NOT NULL {open} ORDER BY key DESC"
+                 WHERE scope = ?1 AND merged_into IS NULL AND gone = 0 AND pr_link IS NOT NULL {open_condition} ORDER BY key DESC"
             ))?;
             let mut rows = statement.query([scope])?;
             let mut collected = T::default();
@@ -70,9 +70,9 @@ impl Store {
     /// closed are left out unless `include_final` is set.
     pub async fn jobs_with_pull_requests(&self, scope: &Scope, include_final: bool) -> StoreResult<Vec<Job>> {
         self.read_in_scope(scope, move |db, scope| {
-            let open = if include_final { "" } else { "AND pr_turn IS NOT 'nobody'" };
+            let open_condition = if include_final { "" } else { "AND pr_turn IS NOT 'nobody'" };
             let all = format!(
-                "NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL AND gone = 0 AND pr_link IS NOT NULL {open}
+                "NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL AND gone = 0 AND pr_link IS NOT NULL {open_condition}
                  ORDER BY key"
             );
             query_jobs(db, &all, [scope])
@@ -80,8 +80,8 @@ impl Store {
         .await
     }
 
-    /// Merges the state of pull requests into their jobs, in one transaction. A job that was tracked by its id, and has no
-    /// prompt to be named after, gets the title of its pull request. Returns these jobs.
+    /// Merges the state of pull requests into their jobs, in one transaction. A job that was tracked by its id, and has
+    /// no prompt to be named after, gets the title of its pull request. Returns these jobs.
     pub async fn apply_pull_requests(
         &self,
         reported: Vec<ReportedPullRequest>,
@@ -106,8 +106,8 @@ impl Store {
         .await
     }
 
-    /// Stores that the pull request of these jobs was merged or closed on this computer, so that a team learns by whom. Does
-    /// nothing for projects that are not shared.
+    /// Records that the user of this computer merged or closed the pull request of these jobs, so that the team sees
+    /// who did it. Does nothing for projects that are not shared.
     pub async fn record_pull_request_end(&self, jobs: &[JobKey]) -> StoreResult<()> {
         let jobs = jobs.to_vec();
         self.write(move |tx| {
@@ -125,8 +125,8 @@ impl Store {
         .await
     }
 
-    /// Deletes the stored state of pull requests that were neither merged nor closed. For use if code hosts are no longer
-    /// asked, since such a state would then never change. Returns the changed jobs.
+    /// Deletes the stored state of pull requests that were neither merged nor closed. For use when code hosts are no
+    /// longer queried, since the state would then never change. Returns the changed jobs.
     pub async fn forget_open_pull_requests(&self, scope: &Scope) -> StoreResult<Vec<Job>> {
         const OPEN: &str = "NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL AND pr_turn <> 'nobody' ORDER BY key";
         let open = self.read_in_scope(scope, |db, scope| query_jobs(db, OPEN, [scope])).await?;

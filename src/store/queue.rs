@@ -107,7 +107,7 @@ impl Store {
     /// Pauses one prompt and returns the row of its job; returns `None` if the prompt is not queued.
     pub async fn pause_prompt(&self, prompt: PromptId, now: Time) -> StoreResult<Option<Job>> {
         self.write(move |tx| {
-            let job = prompts::read_own_prompt(tx, prompt)?.job;
+            let job = prompts::read_local_prompt(tx, prompt)?.job;
             let changed_rows = tx.change(
                 "UPDATE prompt SET paused = 1, state_at = ?2, instance = NULL WHERE id = ?1 AND state = 'queued'",
                 params![prompt, UnixMillis(now)],

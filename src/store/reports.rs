@@ -2,8 +2,8 @@
 //! being loaded response by response.
 //!
 //! Responses are stored as received. The last response completes the report, by the rules of [`Report::add_response`].
-//! Each response is stored in one transaction, so that an interrupted load can always be continued. Times are the
-//! service's, as everywhere in the cache.
+//! Each response is stored in one transaction, so that an interrupted load can always be continued. Times are on
+//! the service's clock, as everywhere in the cache.
 
 use super::columns::read_time;
 use super::error::StoreResult;
@@ -61,19 +61,19 @@ impl Store {
         .await
     }
 
-    /// Returns what is cached for a range. Its `report` is the complete report or, if there is none, the unfinished
-    /// one.
+    /// Returns the cached reports of a range. The field `report` of the result is the complete report or, if there is
+    /// none, the unfinished one.
     pub async fn cached_report(&self, scope: &Scope, range: DateRange) -> StoreResult<StoredReport> {
-        self.read_in_scope(scope, move |db, scope| find_cached(db, scope, range)).await
+        self.read_in_scope(scope, move |db, scope| find_cached_report(db, scope, range)).await
     }
 
-    /// Returns what is cached about single days of the range, from the first day to the last: the complete report of a
-    /// day, otherwise a partial report with the pages of the cached responses.
+    /// Returns the cached reports of single days of the range, from the first day to the last. If a day has no complete
+    /// report, returns a partial report with the pages of the cached responses.
     pub async fn daily_reports(&self, scope: &Scope, range: DateRange) -> StoreResult<Vec<Report>> {
         self.read_in_scope(scope, move |db, scope| {
             let mut reports = Vec::new();
             for day in range.single_days() {
-                match find_complete(db, scope, day)? {
+                match find_complete_report(db, scope, day)? {
                     Some((id, report)) => reports.push(Report { rows: read_rows(db, id)?, ..report }),
                     None => reports.extend(merge_responses(db, scope, day)?),
                 }
@@ -83,11 +83,11 @@ impl Store {
         .await
     }
 
-    /// Returns the unfinished report of the range with the responses received so far, if there is one. Returns `None` if
-    /// another member of the team has loaded all pages since.
+    /// Returns the unfinished report of the range with the responses received so far, if there is one. Returns `None`
+    /// if another member of the team has loaded all pages since.
     pub async fn unfinished_report(&self, scope: &Scope, range: DateRange) -> StoreResult<Option<UnfinishedReport>> {
         self.read_in_scope(scope, move |db, scope| {
-            let complete_as_of = find_complete(db, scope, range)?.map(|(_, complete)| complete.as_of);
+            let complete_as_of = find_complete_report(db, scope, range)?.map(|(_, complete)| complete.as_of);
             let loading = loading::find_loading(db, scope, range)?;
             let Some(loading) = loading.filter(|loading| !loading.is_superseded(complete_as_of)) else {
                 return Ok(None);
@@ -110,7 +110,11 @@ impl Store {
 }
 
 /// Returns the complete report of the range without its rows, and its id.
-pub(super) fn find_complete(db: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<(i64, Report)>> {
+pub(super) fn find_complete_report(
+    db: &Connection,
+    scope: i64,
+    range: DateRange,
+) -> StoreResult<Option<(i64, Report)>> {
     let sql = "SELECT id, answers, moved, as_of, totals FROM views_report
          WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND complete = 1";
     let (from, to) = date_columns(range);
@@ -149,7 +153,7 @@ fn add_to_report(
     so_far: Option<Arc<ReportMerge>>,
     text: &str,
 ) -> StoreResult<bool> {
-    let loading = find_unfinished(tx, scope, &next)?;
+    let loading = find_unfinished_report(tx, scope, &next)?;
     let responses = loading.as_ref().map_or(0, |loading| loading.responses);
     let is_other_load = loading.as_ref().is_some_and(|loading| !is_same_load(loading.restarted_at, next.restarted_at));
     if next.number.checked_sub(1) != Some(responses) || is_other_load {
@@ -173,28 +177,28 @@ fn add_to_report(
     }
     let complete = ReportMerge::add_or_start(so_far, range, response, true, as_of).into_report();
     // A member of the team may have loaded a newer report meanwhile.
-    if find_complete(tx, scope, range)?.is_none_or(|(_, previous)| previous.as_of <= complete.as_of) {
-        replace_complete(tx, scope, &Report { responses: number, ..complete })?;
+    if find_complete_report(tx, scope, range)?.is_none_or(|(_, previous)| previous.as_of <= complete.as_of) {
+        replace_complete_report(tx, scope, &Report { responses: number, ..complete })?;
     }
     Ok(true)
 }
 
 /// Replaces the complete report of the range.
-pub(super) fn replace_complete(tx: &Transaction<'_>, scope: i64, report: &Report) -> StoreResult<()> {
-    if let Some((previous, _)) = find_complete(tx, scope, report.range)? {
+pub(super) fn replace_complete_report(tx: &Transaction<'_>, scope: i64, report: &Report) -> StoreResult<()> {
+    if let Some((previous, _)) = find_complete_report(tx, scope, report.range)? {
         delete_report(tx, previous)?;
     }
     report_writer::insert_report(tx, scope, report)
 }
 
 /// Returns the unfinished report of the response's range. If `next` is the first response of a report and the stored
-/// unfinished report can't be read or need not be continued, deletes that report and returns `None`.
-fn find_unfinished(tx: &Transaction<'_>, scope: i64, next: &ReportResponse) -> StoreResult<Option<LoadingRow>> {
+/// unfinished report can't be read or its load need not be continued, deletes that report and returns `None`.
+fn find_unfinished_report(tx: &Transaction<'_>, scope: i64, next: &ReportResponse) -> StoreResult<Option<LoadingRow>> {
     let Some(loading) = loading::find_loading(tx, scope, next.range)? else { return Ok(None) };
     if next.number > 1 {
         return Ok(Some(loading));
     }
-    let complete_as_of = find_complete(tx, scope, next.range)?.map(|(_, complete)| complete.as_of);
+    let complete_as_of = find_complete_report(tx, scope, next.range)?.map(|(_, complete)| complete.as_of);
     if loading.is_superseded(complete_as_of) || loading::merge_parts(tx, next.range, &loading)?.is_none() {
         loading::delete_loading(tx, loading.id)?;
         return Ok(None);
@@ -223,8 +227,8 @@ pub(super) fn read_counts(row: &Row<'_>) -> rusqlite::Result<Counts> {
     Ok(Counts::new(count(0)?, count(1)?, count(2)?))
 }
 
-fn find_cached(db: &Connection, scope: i64, range: DateRange) -> StoreResult<StoredReport> {
-    let complete = find_complete(db, scope, range)?;
+fn find_cached_report(db: &Connection, scope: i64, range: DateRange) -> StoreResult<StoredReport> {
+    let complete = find_complete_report(db, scope, range)?;
     let complete_as_of = complete.as_ref().map(|(_, report)| report.as_of);
     let loading = loading::find_loading(db, scope, range)?.filter(|loading| !loading.is_superseded(complete_as_of));
     let responses_before_interruption = loading.as_ref().map(|loading| loading.responses);

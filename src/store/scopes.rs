@@ -17,8 +17,8 @@ pub struct ScopeFilter {
 
 impl ScopeFilter {
     pub(super) fn includes(&self, scope: &Scope) -> bool {
-        let fits = |wanted: &Option<String>, is: &str| wanted.as_ref().is_none_or(|wanted| wanted == is);
-        fits(&self.project, &scope.project) && fits(&self.base_url, &scope.base_url)
+        let matches_field = |wanted: &Option<String>, is: &str| wanted.as_ref().is_none_or(|wanted| wanted == is);
+        matches_field(&self.project, &scope.project) && matches_field(&self.base_url, &scope.base_url)
     }
 }
 

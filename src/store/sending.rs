@@ -24,12 +24,12 @@ use rusqlite::{Connection, Transaction, params};
 pub(super) const ABANDONED_REASON: &str =
     "docdeck ended before the answer arrived: the service may or may not have received this prompt";
 
-/// Whether a prompt may be sent now.
+/// The answer to the request for a permit to send a prompt.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SendPermit {
     /// The prompt may be sent: it is now `Sending` and its ledger entry is written, both in one transaction that is on
     /// disk.
-    Go { kind: PromptKind, text: String, job: JobKey, id: Option<JobId> },
+    Granted { kind: PromptKind, text: String, job: JobKey, id: Option<JobId> },
     /// The hourly limit is used up, or a 429 blocks the request. The prompt stays queued until `until`, which is a
     /// moment of the service's time.
     Wait { until: Time },
@@ -43,8 +43,8 @@ pub enum SendPermit {
 
 impl Store {
     /// Marks the prompt as `Sending` and records the use in the ledger, if the prompt may be sent now
-    /// ([`SendPermit::Go`]). `instance` is the name of this process (see [`Store::abandon_sends`]), `service_time` is
-    /// the service's time for the ledger, and `now` is the local time for the prompt.
+    /// ([`SendPermit::Granted`]). `instance` is the name of this process (see [`Store::abandon_sends`]), `service_time`
+    /// is the service's time for the ledger, and `now` is the local time for the prompt.
     pub async fn request_permit(
         &self,
         prompt: PromptId,
@@ -52,11 +52,12 @@ impl Store {
         now: Time,
         service_time: Time,
     ) -> StoreResult<SendPermit> {
-        self.request_shared_permit(prompt, instance, now, service_time, TeamPermission::NotShared).await
+        self.request_permit_with_team_permission(prompt, instance, now, service_time, TeamPermission::NotShared).await
     }
 
-    /// Like [`Self::request_permit`], for a project that is shared with a team, which has given this permission.
-    pub async fn request_shared_permit(
+    /// Like [`Self::request_permit`], for a project that is shared with a team. `permission` is the answer of the
+    /// team's ledger.
+    pub async fn request_permit_with_team_permission(
         &self,
         prompt: PromptId,
         instance: &str,
@@ -76,25 +77,25 @@ impl Store {
 
     /// Stores how sending the prompt ended if it was not accepted, and returns what changed. Changes nothing unless the
     /// prompt is still `Sending` or `Unconfirmed`. [`Delivery::NotSent`] also refunds the request in the ledger. After
-    /// a 429, `delivery` is `Queued`, and `limit` is the demanded wait and the time of the response, both in the
+    /// a 429, `delivery` is `Queued`, and `rate_limit` is the demanded wait and the time of the response, both in the
     /// service's time: no prompt of this kind is sent before the wait is over.
     pub async fn finish_send(
         &self,
         prompt: PromptId,
         delivery: Delivery,
-        limit: Option<(Wait, Time)>,
+        rate_limit: Option<(Wait, Time)>,
         now: Time,
     ) -> StoreResult<MergeResult> {
         self.write(move |tx| {
             let prompt = prompts::read_stored_prompt(tx, prompt)?;
-            let unchanged = |row| MergeResult { row, events: Vec::new(), shares_id_with: None };
+            let unchanged = |row| MergeResult { row, events: Vec::new(), title_of_job_with_same_id: None };
             if !matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Unconfirmed) {
                 return job_rows::read_current_job(tx, prompt.job).map(unchanged);
             }
             if matches!(delivery, Delivery::NotSent(_)) {
                 refund_attempt(tx, &prompt)?;
             }
-            if let Some((wait, at)) = limit {
+            if let Some((wait, at)) = rate_limit {
                 ledgers::record_rate_limit(tx, &job_scope(tx, prompt.job)?, prompt.kind.quota(), wait, at)?;
             }
             prompts::set_state(tx, prompt.id, &delivery, now)?;
@@ -139,7 +140,7 @@ impl Store {
     /// already has the id of `job`, merges that row into the row of the new job.
     pub async fn link_job(&self, prompt: PromptId, job: RemoteJob, now: Time) -> StoreResult<Job> {
         self.write(move |tx| {
-            let prompt = prompts::read_own_prompt(tx, prompt)?;
+            let prompt = prompts::read_local_prompt(tx, prompt)?;
             let mut row = job_rows::read_current_job(tx, prompt.job)?;
             if prompt.kind != PromptKind::Create || !prompt.state.needs_user() || row.id.is_some() {
                 return Err(StoreError::StateChanged);
@@ -179,7 +180,7 @@ fn request_permit(
     }
     let row = job_rows::read_current_job(tx, prompt.job)?;
     let has_no_target = prompt.kind == PromptKind::FollowUp && row.id.is_none();
-    if has_no_target || prompts::has_undelivered_before(tx, &prompt)? {
+    if has_no_target || prompts::has_earlier_undelivered_prompt(tx, &prompt)? {
         return Ok(SendPermit::Blocked);
     }
     // Prompts are counted per project, so the organization doesn't matter.
@@ -199,7 +200,7 @@ fn request_permit(
         params![id, instance, UnixMillis(now), UnixMillis(service_time)],
     )?;
     job_rows::touch(tx, row.key)?;
-    Ok(SendPermit::Go { kind: prompt.kind, text, job: row.key, id: row.id })
+    Ok(SendPermit::Granted { kind: prompt.kind, text, job: row.key, id: row.id })
 }
 
 /// Deletes the ledger entry of the last attempt to send the prompt.
@@ -213,13 +214,13 @@ fn refund_attempt(tx: &Transaction<'_>, prompt: &StoredPrompt) -> StoreResult<()
 
 fn accept(tx: &Transaction<'_>, prompt: &StoredPrompt, job: &RemoteJob, now: Time) -> StoreResult<MergeResult> {
     let mut events = Vec::new();
-    let mut shares_id_with = None;
+    let mut title_of_job_with_same_id = None;
     prompts::set_state(tx, prompt.id, &Delivery::Accepted, now)?;
     let mut row = job_rows::read_current_job(tx, prompt.job)?;
     let was_finished = row.remote.is_finished();
     let is_this_job = match prompt.kind {
         PromptKind::Create if row.id.is_none() => {
-            shares_id_with = title_of_earlier_job(tx, prompt.job, &job.id)?;
+            title_of_job_with_same_id = title_of_earlier_job(tx, prompt.job, &job.id)?;
             jobs::assign_id(tx, &mut row, &job.id)?;
             true
         }
@@ -247,7 +248,7 @@ fn accept(tx: &Transaction<'_>, prompt: &StoredPrompt, job: &RemoteJob, now: Tim
             }
         }
     }
-    Ok(MergeResult { row: job_rows::update_job(tx, &row)?, events, shares_id_with })
+    Ok(MergeResult { row: job_rows::update_job(tx, &row)?, events, title_of_job_with_same_id })
 }
 
 /// Returns the title of the other row with this id, if that row's job was created by a prompt from this store.

@@ -46,7 +46,7 @@ impl Store {
     /// # Errors
     /// The errors of [`Store::open`]; a damaged file is left in place.
     pub fn status_summary(folder: &Path, scope: &Scope) -> StoreResult<Option<StatusSummary>> {
-        read_at_once(folder, |db| summarize_scope(db, scope))
+        read_immediately(folder, |db| summarize_scope(db, scope))
     }
 }
 
@@ -54,7 +54,7 @@ impl Store {
 ///
 /// # Errors
 /// The errors of [`Store::open`]; a damaged file is left in place.
-pub(super) fn read_at_once<T>(
+pub(super) fn read_immediately<T>(
     folder: &Path,
     read: impl Fn(&Connection) -> StoreResult<Option<T>>,
 ) -> StoreResult<Option<T>> {
@@ -75,7 +75,7 @@ fn connect_and_read<T>(
     let db = open::connect_for_reading(folder, may_roll_back)?;
     db.busy_timeout(SUMMARY_LOCK_TIMEOUT)?;
     match schema::check_version(&db, folder)? {
-        // Another process is just creating the file.
+        // Another process is still creating the file.
         0 => Ok(None),
         version => {
             // An older file is not migrated: a status line must also work during an update of docdeck, and must not

@@ -34,7 +34,7 @@ enum StoreCommand {
 pub(super) struct Worker {
     pub(super) connection: Connection,
     /// Whether every write is refused.
-    pub(super) read_only: bool,
+    pub(super) is_read_only: bool,
     /// The path of the file that marks the store as damaged (see `open`). `None` if no such file may be created: for a
     /// store in memory, or one that is opened for reading only.
     damage_marker: Option<PathBuf>,
@@ -68,8 +68,8 @@ impl Store {
     /// Returns whether writing works. If it doesn't, every later write is refused.
     pub async fn check_writable(&self) -> StoreResult<bool> {
         self.call(|worker| {
-            worker.read_only = worker.read_only || !schema::is_store_writable(&mut worker.connection)?;
-            Ok(!worker.read_only)
+            worker.is_read_only = worker.is_read_only || !schema::is_store_writable(&mut worker.connection)?;
+            Ok(!worker.is_read_only)
         })
         .await
     }
@@ -91,7 +91,7 @@ impl Store {
 
     /// Returns SQLite's `data_version`, which changes when another connection (usually of another process) has written.
     pub async fn data_version(&self) -> StoreResult<i64> {
-        self.run(|db| data_version(db)).await
+        self.run_without_transaction(|db| data_version(db)).await
     }
 
     /// Reads [`Store::data_version`] immediately and then once per `interval`, and passes it to `on_version` until
@@ -120,7 +120,7 @@ impl Store {
         &self,
         work: impl FnOnce(&Connection) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
-        self.run(move |connection| {
+        self.run_without_transaction(move |connection| {
             let snapshot = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
             work(&snapshot)
         })
@@ -146,8 +146,8 @@ impl Store {
         work: impl FnOnce(&Transaction<'_>) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
         let commits = self.commits.clone();
-        self.call(move |Worker { connection, read_only, .. }| {
-            if *read_only {
+        self.call(move |Worker { connection, is_read_only, .. }| {
+            if *is_read_only {
                 return Err(StoreError::ReadOnly);
             }
             let changes_before = connection.total_changes();
@@ -175,7 +175,7 @@ impl Store {
     }
 
     /// Runs `work` outside of any transaction.
-    pub(super) async fn run<T: Send + 'static>(
+    pub(super) async fn run_without_transaction<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
@@ -187,15 +187,15 @@ impl Store {
         &self,
         work: impl FnOnce(&mut Worker) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
-        let (reply, answer) = oneshot::channel();
+        let (reply, response) = oneshot::channel();
         self.send(StoreCommand::Run(Box::new(move |worker| {
             let result = work(worker);
             worker.react_to_error(&result);
-            // The caller may be gone; the call has run nevertheless.
+            // If the caller has stopped waiting, sending fails; the call has run nevertheless.
             let _ = reply.send(result);
         })))?;
         // If the reply was dropped, the call panicked, or the store was closed before the call ran.
-        answer.await.unwrap_or_else(|_| {
+        response.await.unwrap_or_else(|_| {
             self.send(StoreCommand::Run(Box::new(|_| {})))?;
             Err(StoreError::Unusable("internal error".to_owned()))
         })
@@ -206,8 +206,12 @@ impl Store {
     }
 
     /// Starts a thread for an open connection.
-    pub(super) fn start(connection: Connection, read_only: bool, damage_marker: Option<PathBuf>) -> StoreResult<Self> {
-        let opened = OpenOutcome { read_only, ..OpenOutcome::default() };
+    pub(super) fn start(
+        connection: Connection,
+        is_read_only: bool,
+        damage_marker: Option<PathBuf>,
+    ) -> StoreResult<Self> {
+        let opened = OpenOutcome { is_read_only, ..OpenOutcome::default() };
         Ok(Self::start_opening(move || Ok((connection, opened)), damage_marker)?.0)
     }
 
@@ -221,12 +225,12 @@ impl Store {
         std::thread::Builder::new().name("store".to_owned()).spawn(move || {
             let (worker, opened) = match open() {
                 Ok((connection, opened)) => {
-                    let read_only = opened.read_only;
-                    (Some(Worker { connection, read_only, damage_marker, watchers: Vec::new() }), Ok(opened))
+                    let is_read_only = opened.is_read_only;
+                    (Some(Worker { connection, is_read_only, damage_marker, watchers: Vec::new() }), Ok(opened))
                 }
                 Err(error) => (None, Err(error)),
             };
-            // The receivers of the two messages may be gone; the file is opened and closed nevertheless.
+            // If a receiver was dropped, sending fails; the file is opened and closed nevertheless.
             let _ = opened_sender.send(opened);
             if let Some(done) = worker.and_then(|worker| worker.serve(&receiver)) {
                 let _ = done.send(());
@@ -276,7 +280,7 @@ impl Worker {
         match (result, &self.damage_marker) {
             // If this fails, the longer lock timeout stays, which does no harm.
             (Err(StoreError::Busy), _) => drop(schema::set_lock_timeout(&self.connection, true)),
-            // If the marker can't be created, the next opening checks less thoroughly.
+            // If the marker can't be created, the next opening does not check every page.
             (Err(StoreError::Damaged), Some(marker)) => drop(std::fs::File::create(marker)),
             _ => {}
         }

@@ -1,8 +1,9 @@
-//! The local side of sharing jobs with a team: which projects are shared, what the team knows, and the outbox. The rules
-//! for merging are in `model::team` and `model::backup::merge_rules`, the exchange with the database is in `team`.
+//! The local side of sharing jobs with a team: which projects are shared, the team's state of the jobs, and the outbox.
+//! The rules for merging are in `model::team` and `model::backup::merge_rules`, the exchange with the database is in
+//! `team`.
 //!
-//! Nothing else in the store writes for the team. An exchange finds what changed by the revisions of the jobs, and
-//! compares it with what the team knew.
+//! The rest of the store doesn't have to handle the team: an exchange finds changed jobs by their revisions, and
+//! compares them with the state that the team has.
 
 use super::columns::{UnixMillis, read_optional_time};
 use super::error::StoreResult;
@@ -27,14 +28,14 @@ use std::collections::HashMap;
 const BATCH_SIZE: usize = 200;
 /// How many changed jobs are compared in one transaction.
 const JOBS_PER_COMPARISON: i64 = 500;
-/// A received job that this computer doesn't have yet counts as handled if it has not changed for this time. Otherwise, a
-/// new member would find all old pull requests of the team under "needs you".
+/// When a computer first receives a job that has not changed for this time, the job counts as handled. Otherwise, a new
+/// member would find all old pull requests of the team under "needs you".
 const HANDLED_AFTER: TimeDelta = TimeDelta::days(7);
-/// The key of the random id of this computer. It is kept after leaving, so that joining again doesn't share each prompt
-/// a second time.
+/// The key under which the random id of this computer is stored. The id is kept when the computer leaves the team, so
+/// that joining again doesn't share each prompt a second time.
 const MEMBER_KEY: &str = "team-member";
-/// Stored instead of the hash of a job's prompts if the database may not know the job any more: the job is sent again.
-const RESEND: i64 = -1;
+/// Stored instead of the hash of a job's prompts if the job must be sent again, because the database may have lost it.
+const RESEND_MARKER: i64 = -1;
 
 /// How a project is shared with a team.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,9 +45,9 @@ pub struct TeamMembership {
     pub member: String,
     /// The number of the last change that was received.
     pub cursor: i64,
-    /// The batch that the change belongs to.
+    /// The batch to which that change belongs.
     pub cursor_batch: Option<String>,
-    /// Up to which change reports were received, and its batch.
+    /// The number of the last change up to which reports were received, and the batch to which the change belongs.
     pub report_cursor: i64,
     pub report_batch: Option<String>,
     /// When the last exchange ended.
@@ -64,16 +65,16 @@ impl Store {
         self.read_in_scope(scope, read_membership).await
     }
 
-    /// Shares the project with this organization. Keeps what is known if it is already shared with it.
+    /// Shares the project with this organization. If it already is, changes nothing.
     pub async fn join_team(&self, scope: &Scope, organization: &str) -> StoreResult<TeamMembership> {
         let organization = organization.to_owned();
-        let whole_scope = scope.clone();
+        let full_scope = scope.clone();
         self.write_in_scope(scope, move |tx, scope| {
             let known = read_membership(tx, scope)?;
             if let Some(known) = known.filter(|known| known.organization == organization) {
                 return Ok(known);
             }
-            leave(tx, scope)?;
+            delete_membership(tx, scope)?;
             let member = match kv::get(tx, MEMBER_KEY)? {
                 Some(member) => member,
                 None => {
@@ -86,7 +87,7 @@ impl Store {
                 "INSERT INTO team (scope, organization, member) VALUES (?1, ?2, ?3)",
                 params![scope, organization, member],
             )?;
-            team_uses::report_all_again(tx, &whole_scope)?;
+            team_uses::mark_all_unreported(tx, &full_scope)?;
             let (cursor_batch, report_batch, exchanged_at) = (None, None, None);
             Ok(TeamMembership {
                 organization,
@@ -103,22 +104,22 @@ impl Store {
 
     /// Stops sharing the project. All jobs and prompts stay on this computer.
     pub async fn leave_team(&self, scope: &Scope) -> StoreResult<()> {
-        self.write_in_scope(scope, leave).await
+        self.write_in_scope(scope, delete_membership).await
     }
 
-    /// Returns the changes of an earlier exchange whose storage the database has not confirmed. They must be sent before
-    /// anything is received: otherwise they would look like later changes than those that are received.
+    /// Returns the batch of an earlier exchange that the database has not confirmed. It must be sent before anything is
+    /// received: otherwise its changes would seem to be later than the received ones.
     pub async fn unconfirmed_team_batch(&self, scope: &Scope) -> StoreResult<Option<TeamBatch>> {
         self.read_in_scope(scope, read_outbox).await
     }
 
-    /// Whether jobs changed since they were last compared with what the team knows, or a batch is not confirmed.
+    /// Whether jobs have changed since they were last compared with the team's state, or a batch is not confirmed.
     pub async fn has_team_changes(&self, scope: &Scope) -> StoreResult<bool> {
-        self.read_in_scope(scope, has_unsent).await
+        self.read_in_scope(scope, has_unsent_team_changes).await
     }
 
-    /// Compares the jobs that changed with what the team knows, and returns the changes to send. They are on disk before
-    /// they are returned. Returns `None` if nothing changed.
+    /// Compares the changed jobs with the team's state, and returns the changes to send as a batch, which is already on
+    /// disk. Returns `None` if nothing changed.
     pub async fn next_team_batch(
         &self,
         scope: &Scope,
@@ -162,18 +163,18 @@ impl Store {
         .await
     }
 
-    /// Removes from the outbox a batch that the database has stored at the time `stamp` of the database's clock. The
-    /// team then knows these changes, so they are not sent again, even if another member changes the same before this
-    /// computer receives anything.
+    /// Removes a batch from the outbox after the database has stored it. `stamp` is the time of the write, on the clock
+    /// of the database. Adds the changes to the team's state, so that they are not sent again, even if another member
+    /// changes the same fields before this computer receives anything.
     pub async fn finish_team_batch(&self, scope: &Scope, batch: &TeamBatch, stamp: Time) -> StoreResult<()> {
         let batch = batch.clone();
         self.write_in_scope(scope, move |tx, scope| {
             for change in &batch.changes {
                 let Some(id) = JobId::new(&change.job) else { continue };
                 let Some(job) = job_rows::find_by_id(tx, scope, &id)? else { continue };
-                let (mut known, _) = read_known(tx, job.key)?.unwrap_or_default();
+                let (mut known, _) = read_team_state(tx, job.key)?.unwrap_or_default();
                 known.merge(&change.change.to_shared_job(stamp));
-                write_known(tx, job.key, &known, change.prompts_hash)?;
+                write_team_state(tx, job.key, &known, change.prompts_hash)?;
             }
             set_pushed_revision(tx, scope, batch.revision)?;
             let sql = "UPDATE team SET batch = NULL, changes = NULL WHERE scope = ?1 AND batch = ?2";
@@ -183,7 +184,7 @@ impl Store {
         .await
     }
 
-    /// Merges changes of the team and stores how far they reach, in one transaction. Returns how many of them were new.
+    /// Merges received changes and stores the new cursor, in one transaction. Returns how many of the changes were new.
     /// Merging the same changes again changes nothing.
     pub async fn merge_team_changes(
         &self,
@@ -195,46 +196,48 @@ impl Store {
     ) -> StoreResult<usize> {
         self.write_in_scope(scope, move |tx, scope| {
             let Some(team) = read_membership(tx, scope)? else { return Ok(0) };
-            let mut new = 0;
-            let mut has_pending = has_unsent(tx, scope)?;
+            let mut new_count = 0;
+            let mut has_unsent_changes = has_unsent_team_changes(tx, scope)?;
             let merge = TeamMerge { tx, scope, member: &team.member, clock, now };
             for change in &changes {
-                let (is_new, leaves_pending) = match change {
-                    IncomingChange::Job(id, state) => merge.job(id, state)?,
-                    IncomingChange::Prompt(id, prompt) => (merge.prompt(id, prompt)?, prompt.uid.is_by(&team.member)),
+                let (is_new, has_unsent_rest) = match change {
+                    IncomingChange::Job(id, state) => merge.merge_job(id, state)?,
+                    IncomingChange::Prompt(id, prompt) => {
+                        (merge.merge_prompt(id, prompt)?, prompt.uid.is_by(&team.member))
+                    }
                 };
-                new += usize::from(is_new);
-                has_pending |= leaves_pending;
+                new_count += usize::from(is_new);
+                has_unsent_changes |= has_unsent_rest;
             }
-            if !has_pending {
-                // Everything was compared before, and what was merged now is what the team knows.
+            if !has_unsent_changes {
+                // All earlier changes were already compared, and the changes that were just merged come from the team.
                 let revision = "SELECT coalesce(max(revision), 0) FROM job WHERE scope = ?1";
                 set_pushed_revision(tx, scope, tx.query_value(revision, [scope])?)?;
             }
             let (number, batch) = cursor;
             let sql = "UPDATE team SET cursor = ?2, cursor_batch = ?3 WHERE scope = ?1";
             tx.change(sql, params![scope, number, batch])?;
-            Ok(new)
+            Ok(new_count)
         })
         .await
     }
 
-    /// Starts again, because the database was restored from an older copy: receives everything again, and sends all jobs
-    /// of this computer.
+    /// Resets the cursors and the outbox, for use when the database was restored from an older copy: the next exchange
+    /// receives everything again, and sends all jobs of this computer.
     pub async fn restart_team(&self, scope: &Scope) -> StoreResult<()> {
-        let whole_scope = scope.clone();
+        let full_scope = scope.clone();
         self.write_in_scope(scope, move |tx, scope| {
-            team_uses::report_all_again(tx, &whole_scope)?;
-            // The outbox is made again, too, since it was compared with what the database no longer knows.
+            team_uses::mark_all_unreported(tx, &full_scope)?;
+            // Also clears the outbox, since it was computed from a state that the database no longer has.
             tx.change(
                 "UPDATE team SET cursor = 0, cursor_batch = NULL, pushed_revision = 0, batch = NULL, changes = NULL,
                      report_cursor = 0, report_batch = NULL
                  WHERE scope = ?1",
                 [scope],
             )?;
-            team_reports::forget_known(tx, scope)?;
+            team_reports::forget_team_versions(tx, scope)?;
             let sql = "UPDATE team_job SET prompts = ?2 WHERE job IN (SELECT key FROM job WHERE scope = ?1)";
-            tx.change(sql, [scope, RESEND])?;
+            tx.change(sql, [scope, RESEND_MARKER])?;
             Ok(())
         })
         .await
@@ -273,20 +276,20 @@ fn read_membership(db: &Connection, scope: i64) -> StoreResult<Option<TeamMember
 fn read_outbox(db: &Connection, scope: i64) -> StoreResult<Option<TeamBatch>> {
     let stored = "SELECT changes FROM team WHERE scope = ?1 AND batch IS NOT NULL";
     let stored: Option<String> = db.query_first(stored, [scope], |row| row.get(0))?;
-    // Others may have edited the file. A batch that can't be read is made again, with another id.
+    // The file may have been edited by hand. An unreadable batch is created again, with another id.
     Ok(stored.and_then(|stored| serde_json::from_str(&stored).ok()))
 }
 
-fn has_unsent(db: &Connection, scope: i64) -> StoreResult<bool> {
+fn has_unsent_team_changes(db: &Connection, scope: i64) -> StoreResult<bool> {
     let sql = "SELECT batch IS NOT NULL OR EXISTS (
              SELECT 1 FROM job WHERE job.scope = team.scope AND job.revision > team.pushed_revision)
          FROM team WHERE scope = ?1";
     Ok(db.query_first(sql, [scope], |row| row.get(0))?.unwrap_or_default())
 }
 
-fn leave(tx: &Transaction<'_>, scope: i64) -> StoreResult<()> {
+fn delete_membership(tx: &Transaction<'_>, scope: i64) -> StoreResult<()> {
     tx.change("DELETE FROM team_job WHERE job IN (SELECT key FROM job WHERE scope = ?1)", [scope])?;
-    team_reports::forget_known(tx, scope)?;
+    team_reports::forget_team_versions(tx, scope)?;
     tx.change("DELETE FROM team WHERE scope = ?1", [scope])?;
     Ok(())
 }
@@ -296,7 +299,7 @@ fn set_pushed_revision(tx: &Transaction<'_>, scope: i64, revision: i64) -> Store
     Ok(())
 }
 
-/// The result of comparing jobs with what the team knows.
+/// The result of comparing jobs with the team's state.
 #[derive(Debug, Default)]
 struct ComparedJobs {
     changes: Vec<OutgoingChange>,
@@ -306,15 +309,15 @@ struct ComparedJobs {
     is_complete: bool,
 }
 
-/// What the team knew about a job: its state and a hash of the prompts.
-fn read_known(db: &Connection, key: JobKey) -> StoreResult<Option<(SharedJob, i64)>> {
+/// Returns the state of the job that the team has, and a hash of the job's prompts.
+fn read_team_state(db: &Connection, key: JobKey) -> StoreResult<Option<(SharedJob, i64)>> {
     let known: Option<(String, i64)> =
         db.query_first("SELECT state, prompts FROM team_job WHERE job = ?1", [key], |row| row.try_into())?;
-    // Others may have edited the file: what can't be read counts as unknown, and is received again.
+    // The file may have been edited by hand. An unreadable state counts as unknown, and is received again.
     Ok(known.map(|(state, prompts)| (serde_json::from_str(&state).unwrap_or_default(), prompts)))
 }
 
-fn write_known(tx: &Transaction<'_>, key: JobKey, known: &SharedJob, prompts_hash: i64) -> StoreResult<()> {
+fn write_team_state(tx: &Transaction<'_>, key: JobKey, known: &SharedJob, prompts_hash: i64) -> StoreResult<()> {
     let text = serde_json::to_string(known).unwrap_or_default();
     tx.change(
         "INSERT INTO team_job (job, state, prompts) VALUES (?1, ?2, ?3)
@@ -342,12 +345,12 @@ fn compare_jobs(
         compared.revision = job.revision;
         // A row without an id is not shared yet, or was merged into another row.
         let Some(id) = job.id.clone() else { continue };
-        let known = read_known(db, job.key)?;
-        let must_resend = known.as_ref().is_none_or(|(_, hash)| *hash == RESEND);
+        let known = read_team_state(db, job.key)?;
+        let must_resend = known.as_ref().is_none_or(|(_, hash)| *hash == RESEND_MARKER);
         let (known, hash) = known.unwrap_or_default();
         let mut change = job_change(&known, &job, clock);
         change.add_member_name(&job, &known, author);
-        let prompts = own_prompts(db, &job, member, author, clock)?;
+        let prompts = shared_local_prompts(db, &job, member, author, clock)?;
         let prompts_hash = hash_prompts(&prompts);
         if change.is_empty() && prompts_hash == hash && !must_resend {
             continue;
@@ -364,7 +367,7 @@ fn compare_jobs(
 }
 
 /// Returns the prompts of the job that this computer shares.
-fn own_prompts(
+fn shared_local_prompts(
     db: &Connection,
     job: &Job,
     member: &str,
@@ -374,15 +377,15 @@ fn own_prompts(
     let uids = read_uids(db, job.key)?;
     let mut shared = Vec::new();
     for prompt in prompts::read_thread(db, job.key)?.prompts {
-        let Some(mut one) = SharedPrompt::from_prompt(&prompt, member, author, job.revision) else { continue };
+        let Some(mut shared_prompt) = SharedPrompt::from_prompt(&prompt, member, author, job.revision) else { continue };
         match uids.get(&prompt.id) {
-            Some(uid) if uid.is_by(member) => one.uid = uid.clone(),
-            // Another member shares it.
+            Some(uid) if uid.is_by(member) => shared_prompt.uid = uid.clone(),
+            // Another member shares this prompt.
             Some(_) => continue,
             None => {}
         }
-        shift_times(&mut one, |time| clock.to_team(time));
-        shared.push(one);
+        convert_times(&mut shared_prompt, |time| clock.to_team(time));
+        shared.push(shared_prompt);
     }
     Ok(shared)
 }
@@ -399,18 +402,19 @@ fn hash_prompts(prompts: &[SharedPrompt]) -> i64 {
     }
     let mut text = String::new();
     for prompt in prompts {
-        // The version also changes with the job, and the times with the comparison of the clocks.
+        // Leaves out the version, which changes with every change of the job, and the times, whose conversion depends
+        // on the last comparison of the clocks.
         let SharedPrompt { uid: PromptUid(uid), delivery, reason, sent_at, text: prompt, .. } = prompt;
         text.push_str(&format!("{uid} {delivery} {} {reason}\n{prompt}\n", sent_at.is_some()));
     }
-    // One bit is dropped, so that no hash is a special value.
+    // Drops one bit, so that no hash equals `RESEND_MARKER`.
     i64::try_from(stable_hash(text.bytes()) >> 1).unwrap_or_default()
 }
 
-fn shift_times(prompt: &mut SharedPrompt, shifted: impl Fn(Time) -> Time) {
-    prompt.written_at = shifted(prompt.written_at);
+fn convert_times(prompt: &mut SharedPrompt, convert: impl Fn(Time) -> Time) {
+    prompt.written_at = convert(prompt.written_at);
     for time in [&mut prompt.sent_at, &mut prompt.state_at].into_iter().flatten() {
-        *time = shifted(*time);
+        *time = convert(*time);
     }
 }
 
@@ -421,12 +425,12 @@ enum MatchedBy {
     Text,
 }
 
-/// Whether the prompt came here in a backup of a computer that may still have sent it.
-fn is_copy(prompt: &Prompt) -> bool {
+/// Whether the prompt was imported from a backup of another computer, which may have sent it later.
+fn is_imported_copy(prompt: &Prompt) -> bool {
     matches!(prompt.delivery, Delivery::Unconfirmed(_)) && prompt.sent_at.is_none()
 }
 
-/// Merges what the team knows into the store.
+/// Merges received changes into the store.
 struct TeamMerge<'a> {
     tx: &'a Transaction<'a>,
     scope: i64,
@@ -437,9 +441,9 @@ struct TeamMerge<'a> {
 }
 
 impl TeamMerge<'_> {
-    /// Merges the state of a job. Returns whether it was new, and whether this computer knows more about the job, which
-    /// must be sent.
-    fn job(&self, id: &str, state: &SharedJob) -> StoreResult<(bool, bool)> {
+    /// Merges the received state of a job. Returns whether it contained anything new, and whether this computer has
+    /// changes of the job that must be sent.
+    fn merge_job(&self, id: &str, state: &SharedJob) -> StoreResult<(bool, bool)> {
         let Some(id) = JobId::new(id) else { return Ok((false, false)) };
         match job_rows::find_by_id(self.tx, self.scope, &id)? {
             Some(job) => self.update_job(job, state),
@@ -448,7 +452,7 @@ impl TeamMerge<'_> {
     }
 
     fn update_job(&self, mut job: Job, state: &SharedJob) -> StoreResult<(bool, bool)> {
-        let (known, hash) = read_known(self.tx, job.key)?.unwrap_or_default();
+        let (known, hash) = read_team_state(self.tx, job.key)?.unwrap_or_default();
         let mut merged = known.clone();
         merged.merge(state);
         let before = job.clone();
@@ -464,28 +468,28 @@ impl TeamMerge<'_> {
             job_rows::update_job(self.tx, &job)?;
         }
         let is_new = merged != known;
-        if is_new || hash == RESEND {
-            write_known(self.tx, job.key, &merged, hash)?;
+        if is_new || hash == RESEND_MARKER {
+            write_team_state(self.tx, job.key, &merged, hash)?;
         }
         Ok((is_new, !job_change(&merged, &job, self.clock).is_empty()))
     }
 
-    /// Adds a job that this computer doesn't have.
+    /// Adds a received job that this computer doesn't have yet.
     fn add_job(&self, id: &JobId, state: &SharedJob) -> StoreResult<JobKey> {
         let mut job = Job::new(JobKey(0), id.to_clean_text(), self.now);
         job.id = Some(id.clone());
-        // The oldest possible response: whatever the team knows is newer.
+        // This counts as the oldest possible response, so the team's state is always newer.
         job.local.checked_at = Some(Time::UNIX_EPOCH);
         let default_title = job.local.title.clone();
         let events = apply_shared(&mut job, &SharedJob::default(), state, self.clock);
         self.mark_old_job_handled(&mut job);
         let key = job_rows::insert_complete_job(self.tx, self.scope, &default_title, &job)?;
         job_rows::insert_events(self.tx, key, &events)?;
-        write_known(self.tx, key, state, 0)?;
+        write_team_state(self.tx, key, state, 0)?;
         Ok(key)
     }
 
-    /// An old job that this computer has just learned about doesn't need the user.
+    /// Marks the job as handled if it has not changed for [`HANDLED_AFTER`].
     fn mark_old_job_handled(&self, job: &mut Job) {
         if job.local.changed_at < self.now - HANDLED_AFTER {
             job.local.viewed_at = Some(job.local.changed_at);
@@ -494,7 +498,7 @@ impl TeamMerge<'_> {
     }
 
     /// Returns the job with this id of the service. Adds it if it is new. Returns `None` if the id is blank.
-    fn find_or_add(&self, id: &str) -> StoreResult<Option<Job>> {
+    fn find_or_add_job(&self, id: &str) -> StoreResult<Option<Job>> {
         let Some(id) = JobId::new(id) else { return Ok(None) };
         match job_rows::find_by_id(self.tx, self.scope, &id)? {
             Some(job) => Ok(Some(job)),
@@ -502,24 +506,24 @@ impl TeamMerge<'_> {
         }
     }
 
-    /// Merges a prompt. Returns whether something about it was new.
-    fn prompt(&self, job: &str, shared: &SharedPrompt) -> StoreResult<bool> {
-        let Some(job) = self.find_or_add(job)? else { return Ok(false) };
+    /// Merges a received prompt. Returns whether it contained anything new.
+    fn merge_prompt(&self, job: &str, shared: &SharedPrompt) -> StoreResult<bool> {
+        let Some(job) = self.find_or_add_job(job)? else { return Ok(false) };
         let mut shared = shared.clone();
-        shift_times(&mut shared, |time| self.clock.to_local(time));
+        convert_times(&mut shared, |time| self.clock.to_local(time));
         let Some(record) = shared.to_record() else { return Ok(false) };
-        let is_own = shared.uid.is_by(self.member);
-        if is_own {
+        let is_local = shared.uid.is_by(self.member);
+        if is_local {
             // Later changes of this computer must have a higher version, even if its database was restored.
             let version = shared.version.min(i64::MAX / 2);
             self.tx.change("UPDATE revision SET value = ?1 WHERE value < ?1", [version])?;
         }
-        match self.find_prompt(&job, &shared.uid, &record, is_own)? {
-            None => self.add_prompt(&job, &shared, record, is_own)?,
+        match self.find_prompt(&job, &shared.uid, &record, is_local)? {
+            None => self.add_prompt(&job, &shared, record, is_local)?,
             Some((known, MatchedBy::Text)) if !known.is_from_this_computer() => return Ok(false),
             // A copy from a backup belongs to the member who wrote it.
-            Some((known, MatchedBy::Text)) if is_copy(&known) && !is_own => {
-                self.take_over(known.id, &shared, &record)?
+            Some((known, MatchedBy::Text)) if is_imported_copy(&known) && !is_local => {
+                self.store_remote_prompt(known.id, &shared, &record)?
             }
             Some((known, MatchedBy::Uid)) if !known.is_from_this_computer() => {
                 if (&known.delivery, &known.text, known.sent_at, &known.author)
@@ -527,9 +531,10 @@ impl TeamMerge<'_> {
                 {
                     return Ok(false);
                 }
-                self.take_over(known.id, &shared, &record)?;
+                self.store_remote_prompt(known.id, &shared, &record)?;
             }
-            // Written here: the team can only know more about it if this database was restored from a backup.
+            // The prompt was written on this computer, so the team can have a later state of it only if this computer's
+            // database was restored from a backup.
             Some((known, _)) => match decide_merge(&known, &record) {
                 PromptMerge::Becomes(delivery) => prompts::update_imported(self.tx, known.id, &delivery, &record)?,
                 PromptMerge::OtherPrompt | PromptMerge::Unchanged => return Ok(false),
@@ -539,40 +544,40 @@ impl TeamMerge<'_> {
         Ok(true)
     }
 
-    /// Stores the state of a prompt that another member wrote.
-    fn take_over(&self, id: PromptId, shared: &SharedPrompt, record: &PromptRecord) -> StoreResult<()> {
+    /// Updates a stored prompt that another member wrote.
+    fn store_remote_prompt(&self, id: PromptId, shared: &SharedPrompt, record: &PromptRecord) -> StoreResult<()> {
         prompts::update_imported(self.tx, id, &record.delivery, record)?;
         let sql = "UPDATE prompt SET author = ?2, uid = ?3 WHERE id = ?1";
         self.tx.change(sql, params![id, record.author, shared.uid.0])?;
         Ok(())
     }
 
-    /// Finds a prompt by its id in the team. Otherwise finds it by its text and the time at which it was written, since it
-    /// may have come here in a backup, or twice to the team.
+    /// Finds the stored prompt by its id in the team. If there is none, finds it by its text and the time at which it
+    /// was written, since it may have been imported from a backup, or shared by two members.
     fn find_prompt(
         &self,
         job: &Job,
         uid: &PromptUid,
         record: &PromptRecord,
-        is_own: bool,
+        is_local: bool,
     ) -> StoreResult<Option<(Prompt, MatchedBy)>> {
         let uids = read_uids(self.tx, job.key)?;
         let thread = prompts::read_thread(self.tx, job.key)?.prompts;
         let has_uid = |prompt: &&Prompt| match uids.get(&prompt.id) {
             Some(known) => known == uid,
-            None => is_own && prompt.is_from_this_computer() && PromptUid::new(self.member, prompt) == *uid,
+            None => is_local && prompt.is_from_this_computer() && PromptUid::new(self.member, prompt) == *uid,
         };
         let has_text = |prompt: &&Prompt| {
             (prompt.kind, prompt.written_at, &prompt.text) == (record.kind, record.written_at, &record.text)
         };
         let by_uid = thread.iter().find(has_uid).map(|prompt| (prompt, MatchedBy::Uid));
         let found = by_uid.or_else(|| thread.iter().find(has_text).map(|prompt| (prompt, MatchedBy::Text)));
-        Ok(found.map(|(prompt, same)| (prompt.clone(), same)))
+        Ok(found.map(|(prompt, matched_by)| (prompt.clone(), matched_by)))
     }
 
-    fn add_prompt(&self, job: &Job, shared: &SharedPrompt, record: PromptRecord, is_own: bool) -> StoreResult<()> {
-        let record = if is_own {
-            // Lost here and known to the team: it must not be sent automatically.
+    fn add_prompt(&self, job: &Job, shared: &SharedPrompt, record: PromptRecord, is_local: bool) -> StoreResult<()> {
+        let record = if is_local {
+            // This computer has lost the prompt, but the team has it. It must not be sent automatically.
             PromptRecord { author: None, delivery: imported_delivery(&record.delivery), ..record }
         } else {
             record

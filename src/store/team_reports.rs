@@ -1,9 +1,9 @@
-//! The local side of sharing reports of analytics with a team: which reports the team doesn't have, and the reports of
-//! other members, which are stored like those that were loaded here. The rules are in `model::team`, the exchange with the
+//! The local side of sharing analytics reports with a team: finds reports that the team doesn't have, and stores
+//! reports of other members as if this computer had loaded them. The rules are in `model::team`, the exchange with the
 //! database is in `team`.
 //!
-//! Nothing else in the store writes for the team. An exchange compares the complete reports with those that were last
-//! sent or received.
+//! The rest of the store doesn't have to handle the team: an exchange compares the complete reports with the versions
+//! that were last sent or received.
 
 use super::columns::UnixMillis;
 use super::error::StoreResult;
@@ -22,48 +22,49 @@ use chrono::TimeDelta;
 use rusqlite::{Connection, Transaction, params};
 use std::cmp::Ordering;
 
-/// How many reports, and about how many bytes, are read for sending at once.
-const REPORTS_AT_ONCE: i64 = 50;
-const BYTES_AT_ONCE: usize = 1 << 20;
+/// How many reports, and about how many bytes, one transaction reads for sending.
+const MAX_REPORTS_PER_READ: i64 = 50;
+const MAX_BYTES_PER_READ: usize = 1 << 20;
 
 /// The result of merging a report of another member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MergedReport {
-    /// It is stored.
+    /// The report was stored.
     New,
-    /// This computer has the same or a later one.
+    /// This computer already has the same or a later version.
     Known,
-    /// Its content is malformed.
+    /// The content of the report is malformed.
     Unreadable,
 }
 
 impl Store {
-    /// Returns how many reports the team doesn't have; at most 50. 0 if the project is not shared.
+    /// Returns how many reports the team doesn't have, at most 50; 0 if the project is not shared.
     pub async fn unsent_team_reports(&self, scope: &Scope, now: Time) -> StoreResult<usize> {
-        self.read_in_scope(scope, move |db, scope| Ok(unsent_keys(db, scope, now)?.len())).await
+        self.read_in_scope(scope, move |db, scope| Ok(find_unsent_reports(db, scope, now)?.len())).await
     }
 
-    /// Returns the next reports that the team doesn't have, those that were loaded last first.
+    /// Returns the next reports that the team doesn't have, the most recently loaded first.
     pub async fn next_team_reports(&self, scope: &Scope, now: Time) -> StoreResult<Vec<SharedReport>> {
         if self.unsent_team_reports(scope, now).await? == 0 {
             return Ok(Vec::new());
         }
         self.write_in_scope(scope, move |tx, scope| {
             loop {
-                let unsent = unsent_keys(tx, scope, now)?;
+                let unsent = find_unsent_reports(tx, scope, now)?;
                 let mut found = Vec::new();
                 let mut bytes = 0;
                 for UnsentReport { columns, as_of } in &unsent {
                     let key = ReportKey::parse(&columns[0], &columns[1], &columns[2]);
-                    let report = key.map_or(Ok(None), |key| read_shared(tx, scope, key))?;
+                    let report = key.map_or(Ok(None), |key| read_shared_report(tx, scope, key))?;
                     let Some(report) = report else {
-                        // Others may have edited the file, or the report is too large. It isn't tried again.
-                        write_known(tx, scope, columns, *as_of, "")?;
+                        // The file may have been edited by hand, or the report is too large. Skips the report from now
+                        // on.
+                        write_team_version_columns(tx, scope, columns, *as_of, "")?;
                         continue;
                     };
                     bytes += report.size_in_bytes();
                     found.push(report);
-                    if bytes >= BYTES_AT_ONCE {
+                    if bytes >= MAX_BYTES_PER_READ {
                         break;
                     }
                 }
@@ -75,15 +76,15 @@ impl Store {
         .await
     }
 
-    /// Stores that the team has these reports, or later ones.
+    /// Records that the team has these versions of reports, or later ones.
     pub async fn finish_team_reports(&self, scope: &Scope, sent: Vec<(ReportKey, ReportVersion)>) -> StoreResult<()> {
         self.write_in_scope(scope, move |tx, scope| {
-            sent.into_iter().try_for_each(|(key, version)| write_version(tx, scope, key, version))
+            sent.into_iter().try_for_each(|(key, version)| write_team_version(tx, scope, key, version))
         })
         .await
     }
 
-    /// Returns those of the team's reports that this computer lacks.
+    /// Returns the headers of the reports that this computer doesn't have.
     pub async fn wanted_team_reports(
         &self,
         scope: &Scope,
@@ -101,8 +102,8 @@ impl Store {
         .await
     }
 
-    /// Stores reports of other members like reports that were loaded here. Keeps a local report that is newer, and a load
-    /// that is not finished. Returns a result for each.
+    /// Stores reports of other members as if this computer had loaded them. Keeps newer local reports and unfinished
+    /// loads. Returns a result for each report.
     pub async fn merge_team_reports(
         &self,
         scope: &Scope,
@@ -115,7 +116,7 @@ impl Store {
         .await
     }
 
-    /// Stores up to which change the team's reports were received.
+    /// Stores the change up to which the team's reports were received, and its batch.
     pub async fn set_team_report_cursor(&self, scope: &Scope, cursor: i64, batch: String) -> StoreResult<()> {
         self.write_in_scope(scope, move |tx, scope| {
             let sql = "UPDATE team SET report_cursor = ?2, report_batch = ?3 WHERE scope = ?1";
@@ -126,20 +127,20 @@ impl Store {
     }
 }
 
-/// Forgets which reports the team has.
-pub(super) fn forget_known(tx: &Transaction<'_>, scope: i64) -> StoreResult<()> {
+/// Forgets which versions of reports the team has.
+pub(super) fn forget_team_versions(tx: &Transaction<'_>, scope: i64) -> StoreResult<()> {
     tx.change("DELETE FROM team_report WHERE scope = ?1", [scope])?;
     Ok(())
 }
 
-/// A report that the team doesn't have: its kind, first day and last day as stored, and its time in milliseconds.
+/// A report that the team doesn't have: its columns (kind, first day and last day), and its time in milliseconds.
 struct UnsentReport {
     columns: [String; 3],
     as_of: i64,
 }
 
-/// The complete reports of a scope, and the totals of single days.
-fn complete_reports() -> String {
+/// Returns a query for the complete reports of a scope, and the totals of single days.
+fn complete_reports_sql() -> String {
     let kinds = ReportKind::SHARED.into_iter().filter(|kind| matches!(kind, ReportKind::Rows(_)));
     let kinds = kinds.map(|kind| format!("'{}'", kind.name())).collect::<Vec<_>>().join(", ");
     format!(
@@ -154,7 +155,7 @@ fn complete_reports() -> String {
     )
 }
 
-fn unsent_keys(db: &Connection, scope: i64, now: Time) -> StoreResult<Vec<UnsentReport>> {
+fn find_unsent_reports(db: &Connection, scope: i64, now: Time) -> StoreResult<Vec<UnsentReport>> {
     let sql = format!(
         "WITH complete AS ({})
          SELECT complete.kind, complete.date_from, complete.date_to, complete.as_of FROM complete
@@ -163,20 +164,20 @@ fn unsent_keys(db: &Connection, scope: i64, now: Time) -> StoreResult<Vec<Unsent
          WHERE (known.as_of IS NULL OR complete.as_of > known.as_of) AND complete.as_of BETWEEN ?2 AND ?3
              AND EXISTS (SELECT 1 FROM team WHERE scope = ?1)
          ORDER BY complete.as_of DESC LIMIT ?4",
-        complete_reports()
+        complete_reports_sql()
     );
     let limits = [now - MAX_REPORT_AGE, now + TimeDelta::days(1)].map(UnixMillis);
-    db.query_all(&sql, params![scope, limits[0], limits[1], REPORTS_AT_ONCE], |row| {
+    db.query_all(&sql, params![scope, limits[0], limits[1], MAX_REPORTS_PER_READ], |row| {
         Ok(UnsentReport { columns: [row.get(0)?, row.get(1)?, row.get(2)?], as_of: row.get(3)? })
     })
 }
 
-/// Reads a complete report in the form in which it is shared. Returns `None` if there is none, or if it is too large.
-fn read_shared(db: &Connection, scope: i64, key: ReportKey) -> StoreResult<Option<SharedReport>> {
+/// Reads a complete report in the format in which it is shared. Returns `None` if there is none, or if it is too large.
+fn read_shared_report(db: &Connection, scope: i64, key: ReportKey) -> StoreResult<Option<SharedReport>> {
     let ReportKey { kind, range } = key;
     match kind {
         ReportKind::PageViews => {
-            let Some((id, report)) = reports::find_complete(db, scope, range)? else { return Ok(None) };
+            let Some((id, report)) = reports::find_complete_report(db, scope, range)? else { return Ok(None) };
             let Report { totals, responses, duplicates, as_of, .. } = report;
             let summary = ReportSummary { totals, responses, duplicates, is_cut: false };
             Ok(SharedReport::new(key, as_of, &summary, &reports::read_rows(db, id)?))
@@ -200,32 +201,33 @@ fn read_shared_rows<R: AnalyticsRow>(db: &Connection, scope: i64, key: ReportKey
     Ok(SharedReport::new(key, as_of, &summary, &rows))
 }
 
-/// Returns the time of the complete report on this computer in milliseconds.
-fn local_time(db: &Connection, scope: i64, key: ReportKey) -> StoreResult<Option<i64>> {
+/// Returns the time of this computer's complete report, in milliseconds.
+fn local_report_time(db: &Connection, scope: i64, key: ReportKey) -> StoreResult<Option<i64>> {
     let sql = format!(
         "SELECT as_of FROM ({}) WHERE kind = ?2 AND date_from = ?3 AND date_to = ?4 ORDER BY as_of DESC",
-        complete_reports()
+        complete_reports_sql()
     );
     let (from, to) = date_columns(key.range);
     db.query_first(&sql, params![scope, key.kind.name(), from, to], |row| row.get(0))
 }
 
-/// Whether the team's version of a report is newer than what this computer has, and was not received before. If not,
-/// stores what the team has.
+/// Whether the team's version of a report is newer than that of this computer, and was not received before. If not,
+/// records which version the team has.
 fn is_wanted(tx: &Transaction<'_>, scope: i64, key: ReportKey, version: ReportVersion) -> StoreResult<bool> {
-    let known = read_known(tx, scope, key)?;
+    let known = read_team_version(tx, scope, key)?;
     if known == Some(version) {
         return Ok(false);
     }
     let millis = version.as_of.timestamp_millis();
     // A report that was pruned is not received a second time.
-    let Some(local) = local_time(tx, scope, key)? else { return Ok(known.is_none_or(|known| known < version)) };
+    let Some(local) = local_report_time(tx, scope, key)? else { return Ok(known.is_none_or(|known| known < version)) };
     let order = match local.cmp(&millis) {
         Ordering::Equal => {
-            // If the local report was sent or received, the hash is known. That of cleaned content may be another one.
+            // If the local report was sent or received, its hash is stored. A hash that is computed from the cleaned
+            // content might differ from it.
             let local = match known.filter(|known| known.as_of == version.as_of) {
                 Some(known) => Some(known),
-                None => read_shared(tx, scope, key)?.map(|local| local.version),
+                None => read_shared_report(tx, scope, key)?.map(|local| local.version),
             };
             local.map_or(Ordering::Less, |local| local.cmp(&version))
         }
@@ -234,12 +236,12 @@ fn is_wanted(tx: &Transaction<'_>, scope: i64, key: ReportKey, version: ReportVe
     match order {
         Ordering::Less => return Ok(true),
         Ordering::Greater if local == millis => {
-            // The local version counts, so it must be sent.
+            // The local version takes precedence, so it must be sent.
             let (from, to) = date_columns(key.range);
             let sql = "DELETE FROM team_report WHERE scope = ?1 AND kind = ?2 AND date_from = ?3 AND date_to = ?4";
             tx.change(sql, params![scope, key.kind.name(), from, to])?;
         }
-        Ordering::Equal | Ordering::Greater => write_version(tx, scope, key, version)?,
+        Ordering::Equal | Ordering::Greater => write_team_version(tx, scope, key, version)?,
     }
     Ok(false)
 }
@@ -259,22 +261,22 @@ fn merge_report(tx: &Transaction<'_>, scope: i64, report: &SharedReport) -> Stor
     if !is_stored {
         return Ok(MergedReport::Unreadable);
     }
-    write_version(tx, scope, report.key, report.version)?;
+    write_team_version(tx, scope, report.key, report.version)?;
     Ok(MergedReport::New)
 }
 
-/// Stores the views of all pages. Returns false if the content is malformed.
+/// Stores the views of all pages. Returns `false` if the content is malformed.
 fn store_page_views(tx: &Transaction<'_>, scope: i64, report: &SharedReport) -> StoreResult<bool> {
     let (range, as_of) = (report.key.range, report.version.as_of);
     let Some((summary, rows)) = report.read_summary().zip(report.read_rows::<PageRow>()) else { return Ok(false) };
     let ReportSummary { totals, responses, duplicates, .. } = summary;
     let response = ViewsResponse { totals, rows, has_more: Some(false) };
     let merged = Report::from_first_response(range, response, true, as_of);
-    reports::replace_complete(tx, scope, &Report { responses, duplicates, ..merged })?;
+    reports::replace_complete_report(tx, scope, &Report { responses, duplicates, ..merged })?;
     store_totals(tx, scope, report)
 }
 
-/// Stores the site's totals of the range, unless there are later ones. Returns false if the content is malformed.
+/// Stores the site's totals of the range, unless there are later ones. Returns `false` if the content is malformed.
 fn store_totals(tx: &Transaction<'_>, scope: i64, report: &SharedReport) -> StoreResult<bool> {
     let (range, as_of) = (report.key.range, report.version.as_of);
     let Some(ReportSummary { totals, .. }) = report.read_summary() else { return Ok(false) };
@@ -294,21 +296,27 @@ fn store_rows<R: AnalyticsRow>(tx: &Transaction<'_>, scope: i64, report: &Shared
     Ok(true)
 }
 
-/// Returns the version that was last sent or received. Others may have edited the file: what can't be read is unknown.
-fn read_known(db: &Connection, scope: i64, key: ReportKey) -> StoreResult<Option<ReportVersion>> {
+/// Returns the version that was last sent or received; `None` if there is none, or if it can't be read.
+fn read_team_version(db: &Connection, scope: i64, key: ReportKey) -> StoreResult<Option<ReportVersion>> {
     let sql = "SELECT version FROM team_report WHERE scope = ?1 AND kind = ?2 AND date_from = ?3 AND date_to = ?4";
     let (from, to) = date_columns(key.range);
     let known: Option<String> = db.query_first(sql, params![scope, key.kind.name(), from, to], |row| row.get(0))?;
     Ok(known.and_then(|known| ReportVersion::parse(&known)))
 }
 
-fn write_version(tx: &Transaction<'_>, scope: i64, key: ReportKey, version: ReportVersion) -> StoreResult<()> {
+fn write_team_version(tx: &Transaction<'_>, scope: i64, key: ReportKey, version: ReportVersion) -> StoreResult<()> {
     let (from, to) = date_columns(key.range);
     let as_of = version.as_of.timestamp_millis();
-    write_known(tx, scope, &[key.kind.name().to_owned(), from, to], as_of, &version.to_string())
+    write_team_version_columns(tx, scope, &[key.kind.name().to_owned(), from, to], as_of, &version.to_string())
 }
 
-fn write_known(tx: &Transaction<'_>, scope: i64, columns: &[String; 3], as_of: i64, version: &str) -> StoreResult<()> {
+fn write_team_version_columns(
+    tx: &Transaction<'_>,
+    scope: i64,
+    columns: &[String; 3],
+    as_of: i64,
+    version: &str,
+) -> StoreResult<()> {
     let [kind, from, to] = columns;
     tx.change(
         "INSERT INTO team_report (scope, kind, date_from, date_to, as_of, version) VALUES (?1, ?2, ?3, ?4, ?5, ?6)

@@ -1,36 +1,36 @@
-//! When this computer exchanged changes with the team. Read without a store, since commands ask at each start whether an
-//! exchange is due.
+//! When this computer exchanged changes with the team. The times can be read without opening a store, since commands
+//! check at each start whether an exchange is due.
 
 use super::columns::read_optional_time;
 use super::error::StoreResult;
 use super::query::Query as _;
-use super::status_summary::read_at_once;
+use super::status_summary::read_immediately;
 use super::{Store, kv, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use rusqlite::Connection;
 use std::path::Path;
 
-/// The key under which the store has the time of the last failed exchange.
+/// The key under which the time of the last failed exchange is stored.
 const FAILED_AT_KEY: &str = "team-failed-at";
 
 /// When this computer last exchanged changes of a project, on the local clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TeamExchangeTimes {
-    /// When the last exchange ended; `None` if none has.
+    /// When the last exchange ended; `None` if there was none.
     pub exchanged_at: Option<Time>,
-    /// When an exchange of any project last failed; `None` if none has.
+    /// When an exchange of any project last failed; `None` if none has failed.
     pub failed_at: Option<Time>,
 }
 
 impl Store {
-    /// Reads the times immediately, on the calling thread, and writes nothing. Returns `None` if there is no store, or if the
-    /// project is not shared.
+    /// Reads the times immediately, on the calling thread, and writes nothing. Returns `None` if there is no store, or
+    /// if the project is not shared.
     ///
     /// # Errors
     /// The errors of [`Store::open`]; a damaged file is left in place.
     pub fn team_exchange_times(folder: &Path, scope: &Scope) -> StoreResult<Option<TeamExchangeTimes>> {
-        read_at_once(folder, |db| read_times(db, scope))
+        read_immediately(folder, |db| read_times(db, scope))
     }
 
     /// Stores when an exchange failed.
@@ -40,7 +40,7 @@ impl Store {
 }
 
 fn read_times(db: &Connection, scope: &Scope) -> StoreResult<Option<TeamExchangeTimes>> {
-    // A file that an older docdeck wrote shares nothing.
+    // In a file that an older docdeck wrote, no project is shared.
     if !db.query_value("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'team')", [])? {
         return Ok(None);
     }

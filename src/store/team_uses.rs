@@ -1,5 +1,5 @@
-//! Requests with an hourly limit that are shared with a team: the permission of the team under which a request is sent,
-//! and the requests that the team's ledger doesn't have yet.
+//! Requests of projects that are shared with a team: stores the requests that the team's ledger doesn't have yet,
+//! because its database could not be reached when they were sent.
 
 use super::columns::{UnixMillis, read_time};
 use super::error::StoreResult;
@@ -18,8 +18,8 @@ impl Store {
         self.read(move |db| read_uses(db, &scope, since)).await
     }
 
-    /// Stores that the team's ledger has these requests.
-    pub async fn forget_reported_uses(&self, uses: &[UnreportedUse]) -> StoreResult<()> {
+    /// Deletes these requests, since the team's ledger now has them.
+    pub async fn delete_reported_uses(&self, uses: &[UnreportedUse]) -> StoreResult<()> {
         let bookings: Vec<String> = uses.iter().map(|unreported| unreported.booking.clone()).collect();
         self.write(move |tx| {
             for booking in bookings {
@@ -43,8 +43,9 @@ fn read_uses(db: &Connection, scope: &Scope, since: Time) -> StoreResult<Vec<Unr
     Ok(uses)
 }
 
-/// Stores that the team's ledger doesn't have a request of the ledger yet. Forgets requests that no longer count.
-pub(super) fn add(tx: &Transaction<'_>, ledger: i64, booking: &str, at: Time) -> StoreResult<()> {
+/// Records a request of the local ledger that the team's ledger doesn't have yet. Deletes requests that no longer
+/// count.
+pub(super) fn add_unreported_use(tx: &Transaction<'_>, ledger: i64, booking: &str, at: Time) -> StoreResult<()> {
     let old = UnixMillis(at - RATE_LIMIT_WINDOW);
     tx.change("DELETE FROM team_use WHERE ledger = ?1 AND at < ?2", params![ledger, old])?;
     let sql = "INSERT INTO team_use (booking, ledger, at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
@@ -52,17 +53,17 @@ pub(super) fn add(tx: &Transaction<'_>, ledger: i64, booking: &str, at: Time) ->
     Ok(())
 }
 
-/// Forgets a request that was not sent.
-pub(super) fn remove(tx: &Transaction<'_>, ledger: i64, at: Time) -> StoreResult<()> {
+/// Deletes a request that was not sent.
+pub(super) fn remove_unreported_use(tx: &Transaction<'_>, ledger: i64, at: Time) -> StoreResult<()> {
     let sql =
         "DELETE FROM team_use WHERE booking = (SELECT booking FROM team_use WHERE ledger = ?1 AND at = ?2 LIMIT 1)";
     tx.change(sql, params![ledger, UnixMillis(at)])?;
     Ok(())
 }
 
-/// Counts all stored requests of the project as not reported, because the team's ledger may not have them. Those that
-/// it has are counted twice for an hour.
-pub(super) fn report_all_again(tx: &Transaction<'_>, scope: &Scope) -> StoreResult<()> {
+/// Marks all stored requests of the project as unreported, because the team's ledger may not have them. Requests that
+/// it does have are counted twice for an hour.
+pub(super) fn mark_all_unreported(tx: &Transaction<'_>, scope: &Scope) -> StoreResult<()> {
     for quota in Quota::HOURLY {
         let Some(ledger) = ledgers::find_ledger_id(tx, scope, quota)? else { continue };
         tx.change("DELETE FROM team_use WHERE ledger = ?1", [ledger])?;

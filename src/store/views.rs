@@ -86,7 +86,7 @@ impl Store {
     }
 
     /// Returns the cached totals of these ranges, in the order of `ranges`, as they were in the last response for each
-    /// range. Leaves out ranges without cached totals. Times are the service's.
+    /// range. Leaves out ranges without cached totals. Times are on the service's clock.
     pub async fn views_totals(
         &self,
         scope: &Scope,
@@ -146,8 +146,8 @@ pub(super) fn find_totals(db: &Connection, scope: i64, range: DateRange) -> Stor
     })
 }
 
-/// Reads a response from the columns `answer` and `as_of`. Returns `None` if it can't be read: others may have edited
-/// the file.
+/// Reads a response from the columns `answer` and `as_of`. Returns `None` if it can't be read: the file may have been
+/// edited by hand.
 pub(super) fn read_response(row: &Row<'_>) -> rusqlite::Result<Option<Timed<ViewsResponse>>> {
     let response = row.get_ref("answer")?.as_str().ok().and_then(decode_response);
     let as_of = read_time(row, "as_of")?;
@@ -159,8 +159,8 @@ pub(super) fn date_columns(range: DateRange) -> (String, String) {
     (range.from().to_string(), range.to().to_string())
 }
 
-/// Reads a range from the columns `date_from` and `date_to`. Returns `None` if they don't contain a valid range: others
-/// may have edited the file.
+/// Reads a range from the columns `date_from` and `date_to`. Returns `None` if they don't contain a valid range: the
+/// file may have been edited by hand.
 pub(super) fn read_range(row: &Row<'_>) -> rusqlite::Result<Option<DateRange>> {
     let (from, to): (String, String) = (row.get("date_from")?, row.get("date_to")?);
     Ok(from.parse().ok().zip(to.parse().ok()).and_then(|(from, to)| DateRange::new(from, to)))

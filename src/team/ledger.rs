@@ -77,7 +77,7 @@ pub async fn report_unbooked_requests(
         let at = unreported.at.checked_sub_signed(offset).unwrap_or(unreported.at);
         connection.report_use(limit, &unreported.booking, clock.to_team(at)).await?;
     }
-    Ok(store.forget_reported_uses(&uses).await?)
+    Ok(store.delete_reported_uses(&uses).await?)
 }
 
 impl TeamConnection {

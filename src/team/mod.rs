@@ -63,7 +63,7 @@
 //! If the database doesn't answer within a second, the ledger of the computer decides alone. The request is reported
 //! later under the id with which it would have been booked, so it counts once even if only the answer was lost. A
 //! report takes the row of the oldest request: the ledger has the latest hundred, even if there were more. The ledger
-//! allows a request, but only [`crate::store::Store::request_shared_permit`] lets a prompt be sent, and only once.
+//! allows a request, but only [`crate::store::Store::request_permit_with_team_permission`] lets a prompt be sent, and only once.
 //!
 //! # One poller
 //!

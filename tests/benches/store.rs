@@ -106,8 +106,10 @@ async fn bench_history(folder: &Path) {
     print_times("open", opening);
     let (store, _) = Store::open(folder, now()).expect("a store");
     bench_reads(&store).await;
-    let (elapsed, pruned) =
-        timed(store.prune_analytics(AnalyticsPruneFilter { keep: Some(20), ..AnalyticsPruneFilter::default() })).await;
+    let (elapsed, pruned) = timed(
+        store.prune_analytics(AnalyticsPruneFilter { keep_newest_ranges: Some(20), ..AnalyticsPruneFilter::default() }),
+    )
+    .await;
     print_times("prune to 20 ranges", vec![elapsed]);
     println!("on disk then: {:.1} MB", f64::from(u32::try_from(pruned.bytes_after).expect("small")) / 1e6);
     store.close().await;

@@ -108,7 +108,8 @@ async fn after_another_process_prunes_jobs_an_event_lists_the_remaining_jobs() {
     let (_, over) = fixture.submit_accepted_job("Over [sim:seconds=0] [sim:no-pr]").await;
     fixture.engine.refresh(over.key).await.expect("a row");
     let other = open_store(folder.path());
-    let what = JobPruneFilter { before: chrono::Utc::now() + chrono::TimeDelta::days(1), only: ScopeFilter::default() };
+    let what =
+        JobPruneFilter { before: chrono::Utc::now() + chrono::TimeDelta::days(1), scopes: ScopeFilter::default() };
     other.change_jobs(&[over.key], LocalChange::Viewed, chrono::Utc::now()).await.expect("written");
     assert_eq!(other.prune_jobs(what).await.expect("pruned").counts.jobs, 1);
     let removed_jobs = |event: &EngineEvent| match event {

@@ -162,7 +162,7 @@ async fn a_prompt_interrupted_by_a_kill_is_unconfirmed_at_the_next_start() {
     let (store, scope, now) = (open_store(folder.path()), scope_of(&sim), chrono::Utc::now());
     let (prompt, row) = store.add_new_job(&scope, "Half sent", now).await.expect("written");
     let turn = store.request_permit(prompt, "4242-dead", now, now).await.expect("a turn");
-    assert!(matches!(turn, SendPermit::Go { .. }));
+    assert!(matches!(turn, SendPermit::Granted { .. }));
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let row = fixture.wait_for_job(row.key, "the abandoned prompt", |_| true).await;
     assert_eq!(row.local.undelivered, Some(DeliveryKind::Unconfirmed));

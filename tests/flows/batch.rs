@@ -94,7 +94,8 @@ async fn after_the_clock_is_set_back_an_hour_the_limit_still_holds_and_no_prompt
     }
     let (prompt, row) =
         store.add_new_job(&scope, "From later on [sim:seconds=6000] [sim:pr]", ahead).await.expect("on disk");
-    let SendPermit::Go { text, .. } = store.request_permit(prompt, "dead", ahead, ahead).await.expect("a turn") else {
+    let SendPermit::Granted { text, .. } = store.request_permit(prompt, "dead", ahead, ahead).await.expect("a turn")
+    else {
         panic!("no turn")
     };
     let key = ApiKey::new(sim.api_key()).expect("a key");

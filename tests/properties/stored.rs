@@ -316,7 +316,7 @@ proptest! {
                     store.add_follow_up(row.key, text, now()).await.expect("kept");
                 }
                 let turn = store.request_permit(first, "one", now(), now()).await.expect("a turn");
-                assert!(matches!(&turn, SendPermit::Go { text, .. } if *text == typed[0]), "sent as it was typed: {turn:?}");
+                assert!(matches!(&turn, SendPermit::Granted { text, .. } if *text == typed[0]), "sent as it was typed: {turn:?}");
                 let wait = Wait { until: now() + TimeDelta::hours(1), is_estimate: false };
                 let (delivery, limit) = match end {
                     0 => (Delivery::Accepted, None),

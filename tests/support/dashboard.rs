@@ -85,7 +85,7 @@ impl DashboardFixture {
     /// Like [`DashboardFixture::start`], with this profile, whose saved layout is restored.
     pub(crate) async fn start_with_saved_layout(profile: &str, sim: &Sim, folder: &Path) -> Self {
         let (store, opened) = Store::open(folder, now()).expect("a store");
-        let start = app_config(profile, &scope_of(sim), opened.read_only);
+        let start = app_config(profile, &scope_of(sim), opened.is_read_only);
         let layout = docdeck::runtime::startup::read_saved_layout(&store, &start).await;
         let start = AppConfig { layout, ..start };
         Self::start_on(store, start, sim.api_key(), ClientOptions::default(), folder, None).await
@@ -94,7 +94,7 @@ impl DashboardFixture {
     /// Like [`DashboardFixture::start`], with the simulated code hosts.
     pub(crate) async fn start_with_hosts(sim: &Sim, folder: &Path) -> Self {
         let (store, opened) = Store::open(folder, now()).expect("a store");
-        let start = app_config("acme-docs", &scope_of(sim), opened.read_only);
+        let start = app_config("acme-docs", &scope_of(sim), opened.is_read_only);
         let hosts = SimulatedHosts::directory(sim);
         Self::start_on(store, start, sim.api_key(), ClientOptions::default(), folder, hosts).await
     }
@@ -106,7 +106,7 @@ impl DashboardFixture {
     /// Like [`DashboardFixture::start_with_scope`], with these options of the client.
     pub(crate) async fn start_with_options(options: ClientOptions, scope: Scope, key: &str, folder: &Path) -> Self {
         let (store, opened) = Store::open(folder, now()).expect("a store");
-        Self::start_on(store, app_config("acme-docs", &scope, opened.read_only), key, options, folder, None).await
+        Self::start_on(store, app_config("acme-docs", &scope, opened.is_read_only), key, options, folder, None).await
     }
 
     async fn start_on(

@@ -148,7 +148,7 @@ async fn what_the_database_may_have_lost_is_reported_again() {
     let Some(server) = start_database(&[]).await else { return };
     let ana = Member::join(&server, "ana", "p").await;
     let spend = async |permission| {
-        ana.store.spend_permitted(&ana.scope, Quota::Views, now(), permission).await.expect("stored")
+        ana.store.spend_with_team_permission(&ana.scope, Quota::Views, now(), permission).await.expect("stored")
     };
     assert!(spend(TeamPermission::Booked { booking: "b".to_owned() }).await.is_ok());
     assert!(spend(TeamPermission::Unreachable { booking: "u".to_owned() }).await.is_ok());
@@ -156,7 +156,7 @@ async fn what_the_database_may_have_lost_is_reported_again() {
     let unreported = async || ana.store.unreported_uses(&ana.scope, now() - TimeDelta::hours(1)).await.expect("read");
     let uses = unreported().await;
     assert_eq!(uses.iter().map(|unreported| unreported.booking.as_str()).collect::<Vec<_>>(), ["u"]);
-    ana.store.forget_reported_uses(&uses).await.expect("stored");
+    ana.store.delete_reported_uses(&uses).await.expect("stored");
     assert_eq!(unreported().await, []);
     ana.store.restart_team(&ana.scope).await.expect("stored");
     assert_eq!(unreported().await.len(), 2);

@@ -144,7 +144,7 @@ impl Member {
             return;
         }
         let permit = self.store.request_permit(prompt, self.name, now(), now()).await.expect("an answer");
-        assert!(matches!(permit, SendPermit::Go { .. }), "{permit:?}");
+        assert!(matches!(permit, SendPermit::Granted { .. }), "{permit:?}");
         match outcome {
             Delivery::Sending => {}
             Delivery::Accepted => {

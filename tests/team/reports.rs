@@ -50,7 +50,7 @@ impl Member {
     }
 
     async fn load_searches(&self, query: &str, as_of: Time) {
-        let position = ResponsePosition { range: range(), number: 1, as_of, started_at: as_of, starts_over: true };
+        let position = ResponsePosition { range: range(), number: 1, as_of, started_at: as_of, should_replace_unfinished: true };
         assert!(self.store.save_rows_response(&self.scope, &searches(query), position).await.expect("stored"));
     }
 
@@ -208,7 +208,7 @@ async fn a_load_that_began_before_a_newer_report_arrived_ends_without_replacing_
         let next = (number == 1).then(|| Cursor::new("more").expect("a cursor"));
         let response = RowsResponse { next, ..searches(&format!("of bob {number}")) };
         let as_of = minutes_ago(minutes);
-        let position = ResponsePosition { range: range(), number, as_of, started_at, starts_over: false };
+        let position = ResponsePosition { range: range(), number, as_of, started_at, should_replace_unfinished: false };
         bob.store.save_rows_response(&bob.scope, &response, position).await.expect("stored")
     };
     assert!(add(1, 40).await && add_search(1, 40).await);
@@ -282,7 +282,7 @@ async fn a_pruned_report_comes_back_only_in_a_newer_version() {
     ana.load_pages(range(), pages(3, 100), minutes_ago(30)).await;
     ana.exchange().await;
     bob.exchange().await;
-    let all = docdeck::store::AnalyticsPruneFilter { all: true, ..Default::default() };
+    let all = docdeck::store::AnalyticsPruneFilter { should_delete_all: true, ..Default::default() };
     bob.store.prune_analytics(all).await.expect("pruned");
     bob.exchange().await;
     assert_eq!(bob.report(range()).await, None);

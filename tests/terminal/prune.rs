@@ -98,7 +98,7 @@ async fn texts_of_readers_are_removed_after_the_configured_number_of_days() {
     let response =
         RowsResponse { rows: vec![Question::default()], totals: Counts::default(), next: None, is_cut: false };
     let range = DateRange::day(as_of.date_naive());
-    let position = ResponsePosition { range, number: 1, as_of, started_at: as_of, starts_over: false };
+    let position = ResponsePosition { range, number: 1, as_of, started_at: as_of, should_replace_unfinished: false };
     assert!(store.save_rows_response(&scope("docs"), &response, position).await.expect("kept"));
     store.close().await;
     assert_eq!(prune_json(folder.path(), &[])["otherReports"], 0);

@@ -352,7 +352,7 @@ impl Session<'_> {
             .iter()
             .map(|unreported| (unreported.quota, unreported.booking.clone(), clock.service_to_local(unreported.at)));
         self.exchange.report_uses(&local.collect::<Vec<_>>()).await?;
-        self.inner.store.forget_reported_uses(&uses).await?;
+        self.inner.store.delete_reported_uses(&uses).await?;
         self.read_counts().await
     }
 

@@ -36,7 +36,7 @@ struct GroupedDrafts {
 pub(super) fn export(
     db: &Connection,
     out: impl Write,
-    only: &ScopeFilter,
+    filter: &ScopeFilter,
     version: &str,
     now: Time,
 ) -> StoreResult<ExportCounts> {
@@ -48,7 +48,7 @@ pub(super) fn export(
     };
     write(&BackupLine::Header(BackupHeader { docdeck_version: CleanText::line(version), exported_at: now }))?;
     let (mut totals, mut in_flight) = (BackupTotals::default(), 0);
-    for (id, scope) in scopes::read_scopes(db)?.into_iter().filter(|(_, scope)| only.includes(scope)) {
+    for (id, scope) in scopes::read_scopes(db)?.into_iter().filter(|(_, scope)| filter.includes(scope)) {
         let drafts = group_drafts(drafts::list_drafts(db, id)?);
         // Jobs with an id come first: an import must find them by their ids before it searches for the other jobs by
         // their prompts.

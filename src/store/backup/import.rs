@@ -38,15 +38,15 @@ pub struct ImportCounts {
 pub(super) fn import_backup(
     tx: &Transaction<'_>,
     from: impl BufRead,
-    only: &ScopeFilter,
+    filter: &ScopeFilter,
     now: Time,
 ) -> Result<ImportCounts, ImportError> {
     let mut lines = BackupReader::new(from, now);
-    let mut import = Import { tx, counts: ImportCounts::default(), known_jobs: KnownJobs::read(tx)?, now };
+    let mut import = BackupImport { tx, counts: ImportCounts::default(), known_jobs: KnownJobs::read(tx)?, now };
     while let Some(line) = lines.next()? {
         match line {
-            BackupLine::Job(record) if only.includes(&record.scope) => import.import_job(*record)?,
-            BackupLine::Draft(record) if only.includes(&record.scope) => import.import_draft(&record)?,
+            BackupLine::Job(record) if filter.includes(&record.scope) => import.import_job(*record)?,
+            BackupLine::Draft(record) if filter.includes(&record.scope) => import.import_draft(&record)?,
             BackupLine::Header(_) | BackupLine::Job(_) | BackupLine::Draft(_) => {}
             BackupLine::End(_) => import.counts.has_end = true,
         }
@@ -98,14 +98,14 @@ fn hash(text: &str) -> u64 {
     hasher.finish()
 }
 
-struct Import<'a> {
+struct BackupImport<'a> {
     tx: &'a Transaction<'a>,
     counts: ImportCounts,
     known_jobs: KnownJobs,
     now: Time,
 }
 
-impl Import<'_> {
+impl BackupImport<'_> {
     fn import_job(&mut self, record: JobRecord) -> StoreResult<()> {
         let scope = scopes::ensure_scope(self.tx, &record.scope)?;
         let key = match self.find_stored_job(scope, &record)? {
@@ -139,12 +139,13 @@ impl Import<'_> {
         let written_at = (scope, imported.written_at.timestamp_millis());
         let candidates = self.known_jobs.by_written_at.get(&written_at).map_or(&[][..], Vec::as_slice);
         let text = hash(&imported.text);
-        let only_one = candidates.len() == 1;
+        let is_only_candidate = candidates.len() == 1;
         // If both jobs have an id, they are not the same: the ids were already compared.
-        let may_be =
-            |known: &&Candidate| !(known.has_id && record.row.id.is_some()) && (known.text_hash == text || only_one);
+        let is_possible_match = |known: &&Candidate| {
+            !(known.has_id && record.row.id.is_some()) && (known.text_hash == text || is_only_candidate)
+        };
         let mut edited_candidate = None;
-        for candidate in candidates.iter().filter(may_be) {
+        for candidate in candidates.iter().filter(is_possible_match) {
             let Some(row) = job_rows::find_job(self.tx, job_rows::current_key(self.tx, candidate.key)?)? else {
                 continue;
             };
@@ -158,7 +159,7 @@ impl Import<'_> {
         }
         // If only one stored job was written at that moment, it may be the imported job, with a text that was edited on
         // one of the computers.
-        let Some(row) = edited_candidate.filter(|_| only_one) else { return Ok(None) };
+        let Some(row) = edited_candidate.filter(|_| is_only_candidate) else { return Ok(None) };
         let thread = prompts::read_thread(self.tx, row.key)?;
         let mut known = thread.prompts.iter().filter(|known| known.kind == PromptKind::Create);
         let is_same = known.any(|known| merge_rules::decide_merge(known, imported) != PromptMerge::OtherPrompt);
@@ -200,7 +201,7 @@ impl Import<'_> {
         // A queued prompt may already have been sent once, if it was queued again after a 429. Its copy counts as never
         // sent.
         let sent_at = imported.sent_at.filter(|_| !matches!(imported.delivery, Delivery::Queued { .. }));
-        let state_at = self.state_at(&delivery, imported);
+        let state_at = self.state_entered_at(&delivery, imported);
         let id =
             prompts::insert_imported(self.tx, key, &PromptRecord { delivery, sent_at, state_at, ..imported.clone() })?;
         match &imported.draft {
@@ -213,7 +214,7 @@ impl Import<'_> {
 
     /// Returns the time at which the prompt entered the state `delivery`. If its state in the backup is different, the
     /// import changes the state, so the time is now.
-    fn state_at(&self, delivery: &Delivery, imported: &PromptRecord) -> Option<Time> {
+    fn state_entered_at(&self, delivery: &Delivery, imported: &PromptRecord) -> Option<Time> {
         if *delivery == imported.delivery { imported.state_at } else { Some(self.now) }
     }
 
@@ -266,7 +267,7 @@ impl Import<'_> {
                     continue;
                 }
                 PromptMerge::Becomes(delivery) => {
-                    let state_at = self.state_at(&delivery, imported);
+                    let state_at = self.state_entered_at(&delivery, imported);
                     prompts::update_imported(
                         self.tx,
                         known.id,
@@ -300,11 +301,11 @@ impl Import<'_> {
         scope: i64,
         slot: DraftTarget,
         draft: &DraftText,
-        about: &[crate::model::text::CleanText],
+        pages: &[crate::model::text::CleanText],
     ) -> StoreResult<bool> {
         match drafts::find_draft(self.tx, scope, slot)? {
             None => {
-                drafts::insert_draft(self.tx, scope, slot, &draft.text, about, draft.saved_at)?;
+                drafts::insert_draft(self.tx, scope, slot, &draft.text, pages, draft.saved_at)?;
                 self.counts.drafts_added += 1;
                 Ok(true)
             }

@@ -65,14 +65,14 @@ impl<B: BufRead> BackupReader<B> {
             if text.is_empty() {
                 continue;
             }
-            let wrong = |what| ImportError::Line { line, what };
+            let line_error = |what| ImportError::Line { line, what };
             match BackupLine::parse(text, self.now) {
                 // A header is also in the middle of the file if two backups were concatenated.
                 Ok(BackupLine::Header(_)) => self.has_header = true,
-                Err(newer @ LineError::NewerVersion(_)) => return Err(wrong(newer)),
-                _ if !self.has_header => return Err(wrong(LineError::NoHeader)),
+                Err(newer @ LineError::NewerVersion(_)) => return Err(line_error(newer)),
+                _ if !self.has_header => return Err(line_error(LineError::NoHeader)),
                 Ok(line) => return Ok(Some(line)),
-                Err(what) => return Err(wrong(what)),
+                Err(what) => return Err(line_error(what)),
             }
         }
     }

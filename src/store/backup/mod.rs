@@ -27,35 +27,35 @@ impl Store {
     pub async fn export<W: Write + Send + 'static>(
         &self,
         out: W,
-        only: ScopeFilter,
+        filter: ScopeFilter,
         version: &str,
         now: Time,
     ) -> StoreResult<ExportCounts> {
         let version = version.to_owned();
-        self.read(move |db| export_lines::export(db, out, &only, &version, now)).await
+        self.read(move |db| export_lines::export(db, out, &filter, &version, now)).await
     }
 
-    /// Imports all lines of a backup or none of them. With `dry_run`, changes nothing and returns the counts of what an
-    /// import would do. Reading from `lines` must not block (see [`Store::export`]). The caller should first check the
-    /// backup with [`check_backup`].
+    /// Imports all lines of a backup or none of them. If `is_dry_run` is true, changes nothing and returns the counts
+    /// of what an import would do. Reading from `lines` must not block (see [`Store::export`]). The caller should first
+    /// check the backup with [`check_backup`].
     ///
     /// # Errors
     /// A line can't be imported, or the store can't be written. Then nothing is changed.
     pub async fn import<B: BufRead + Send + 'static>(
         &self,
         lines: B,
-        only: ScopeFilter,
-        dry_run: bool,
+        filter: ScopeFilter,
+        is_dry_run: bool,
         now: Time,
     ) -> Result<ImportCounts, ImportError> {
-        self.call(move |Worker { connection: db, read_only, .. }| {
-            if *read_only && !dry_run {
+        self.call(move |Worker { connection: db, is_read_only, .. }| {
+            if *is_read_only && !is_dry_run {
                 return Err(StoreError::ReadOnly);
             }
             schema::set_cache_size(db, schema::CacheSize::Bulk)?;
             let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let imported = import::import_backup(&tx, lines, &only, now);
-            if imported.is_ok() && !dry_run {
+            let imported = import::import_backup(&tx, lines, &filter, now);
+            if imported.is_ok() && !is_dry_run {
                 tx.commit()?;
             } else {
                 // Dropping the transaction rolls it back. An explicit rollback would fail on a full disk, where SQLite

@@ -82,22 +82,22 @@ impl RawPages {
 
     /// Returns all rows that can be read in the tree below the page `root`.
     pub(super) fn read_tree(&mut self, root: usize) -> Vec<RawRecord> {
-        let (mut records, mut waiting) = (Vec::new(), vec![root]);
-        while let Some(number) = waiting.pop() {
+        let (mut records, mut pending_pages) = (Vec::new(), vec![root]);
+        while let Some(number) = pending_pages.pop() {
             if !self.read_pages.insert(number) {
                 continue;
             }
             let Some(kind) = self.page_kind(number) else { continue };
             if matches!(kind, PageKind::TableInterior | PageKind::IndexInterior) {
-                waiting.extend(self.child_pages(number));
+                pending_pages.extend(self.child_pages(number));
             }
             records.extend(self.read_records(number, kind));
         }
         records
     }
 
-    /// Returns the rows of each page of this type to which no tree leads, usually because the page above it is damaged.
-    pub(super) fn read_unreached_pages(&mut self, kind: PageKind) -> Vec<Vec<RawRecord>> {
+    /// Returns the rows of each page of this type that no tree contains, usually because the page above it is damaged.
+    pub(super) fn read_unreachable_pages(&mut self, kind: PageKind) -> Vec<Vec<RawRecord>> {
         let last = self.bytes.len() / self.page_bytes;
         let unread: Vec<usize> = (1..=last).filter(|number| !self.read_pages.contains(number)).collect();
         let matching = unread.into_iter().filter(|number| self.page_kind(*number) == Some(kind)).collect::<Vec<_>>();

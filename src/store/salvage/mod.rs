@@ -49,7 +49,7 @@ impl SalvagedTables {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
-    fn add(&mut self, name: &str, records: Vec<RawRecord>) {
+    fn add_records(&mut self, name: &str, records: Vec<RawRecord>) {
         self.0.entry(name.to_owned()).or_default().extend(records);
     }
 }
@@ -64,22 +64,22 @@ pub(super) fn salvage_tables(file: &Path) -> StoreResult<SalvagedTables> {
     trees.sort_by_key(|(name, _)| !is_recovered(name));
     for (name, root) in trees {
         let records = pages.read_tree(root);
-        found.add(&name, records);
+        found.add_records(&name, records);
     }
-    // A page to which no tree leads may be an old copy of another page. Its rows are inserted last, so they replace no
-    // rows.
+    // A page that no tree contains may be an old copy of another page. Its rows are inserted last, so that they replace
+    // no other rows.
     for kind in [PageKind::TableLeaf, PageKind::IndexLeaf] {
-        let mut unreached: HashMap<&str, Vec<RawRecord>> = HashMap::new();
-        for records in pages.read_unreached_pages(kind) {
+        let mut unreachable_rows: HashMap<&str, Vec<RawRecord>> = HashMap::new();
+        for records in pages.read_unreachable_pages(kind) {
             if let Some(name) = records.iter().find_map(|record| repair::guess_table(record, kind)) {
-                unreached.entry(name).or_default().extend(records);
+                unreachable_rows.entry(name).or_default().extend(records);
             }
         }
-        for (name, mut records) in unreached {
+        for (name, mut records) in unreachable_rows {
             if name == "prompt" {
                 records.sort_by_key(repair::delivery_rank);
             }
-            found.add(name, records);
+            found.add_records(name, records);
         }
     }
     Ok(found)

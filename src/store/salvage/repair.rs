@@ -13,9 +13,9 @@ use rusqlite::types::Value;
 use rusqlite::{Transaction, params};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-const STATES: [&str; 7] = ["queued", "sending", "accepted", "not sent", "rejected", "unconfirmed", "dismissed"];
-const KINDS: [&str; 2] = ["create", "follow-up"];
-const EVENTS: [&str; 4] = ["status", "pull request", "gone", "back"];
+const PROMPT_STATES: [&str; 7] = ["queued", "sending", "accepted", "not sent", "rejected", "unconfirmed", "dismissed"];
+const PROMPT_KINDS: [&str; 2] = ["create", "follow-up"];
+const EVENT_KINDS: [&str; 4] = ["status", "pull request", "gone", "back"];
 
 /// The reason that is stored with a prompt that becomes unconfirmed because its state or its job can't be read from the
 /// damaged file.
@@ -24,14 +24,14 @@ const UNCERTAIN_REASON: &str = "the database was damaged: the service may or may
 const LOST_TEXT: &str = "(The text of this prompt was lost when the database was damaged.)";
 
 /// The tables whose first column is the row's key. SQLite stores the key separately; the column itself contains NULL.
-const KEYED_TABLES: [&str; 9] =
+const TABLES_WITH_ROWID_KEY: [&str; 9] =
     ["scope", "revision", "ledger", "job", "prompt", "event", "views_report", "views_path", "analytics_report"];
 
 /// The times that can be shown as a date, in milliseconds: the years 1 to 9999.
-const SHOWABLE_TIMES: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
+const DISPLAYABLE_TIMES: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
 
-/// Guesses from the number and the types of its columns to which table or index a row belongs. For rows on pages to
-/// which no tree leads.
+/// Guesses to which table or index a row belongs, from the number and the types of its columns. For rows on pages that
+/// no tree contains.
 pub(super) fn guess_table(record: &RawRecord, kind: PageKind) -> Option<&'static str> {
     let values = &record.values;
     let text = |at: usize| match values.get(at) {
@@ -55,9 +55,9 @@ pub(super) fn guess_table(record: &RawRecord, kind: PageKind) -> Option<&'static
         3 if is_null(0) && is_url(1) && text(2).is_some() => Some("scope"),
         5 if is_null(0) && is_url(1) && text(2).is_some() && text(3).is_some() => Some("ledger"),
         2 if is_number(0) && is_number(1) => Some("ledger_use"),
-        6 if is_null(0) && is_number(1) && is_number(2) && is_one_of(3, &EVENTS) => Some("event"),
+        6 if is_null(0) && is_number(1) && is_number(2) && is_one_of(3, &EVENT_KINDS) => Some("event"),
         7..=8 if is_number(0) && text(1).is_some() && text(2).is_some() && text(6).is_some() => Some("views_answer"),
-        10..=20 if is_null(0) && is_number(1) && is_one_of(2, &KINDS) => Some("prompt"),
+        10..=20 if is_null(0) && is_number(1) && is_one_of(2, &PROMPT_KINDS) => Some("prompt"),
         5..=9 if is_number(0) && (is_null(1) || is_number(1)) && (is_null(2) || is_number(2)) && text(3).is_some() => {
             Some("draft")
         }
@@ -108,7 +108,7 @@ impl<'a> RowRepair<'a> {
     /// Returns the repaired values of a row, ready to be inserted.
     pub(super) fn repair_row<'c>(&mut self, table: &str, columns: &'c [String], record: &RawRecord) -> SalvagedRow<'c> {
         let mut row: SalvagedRow<'c> = columns.iter().map(String::as_str).zip(record.values.iter().cloned()).collect();
-        if KEYED_TABLES.contains(&table)
+        if TABLES_WITH_ROWID_KEY.contains(&table)
             && let Some(key_column) = columns.first()
         {
             row.insert(key_column, Some(Value::Integer(record.rowid)));
@@ -137,7 +137,7 @@ impl<'a> RowRepair<'a> {
         let is_required_time =
             matches!(column, "created_at" | "started_at" | "changed_at" | "written_at" | "saved_at" | "at" | "as_of");
         match value {
-            Some(Value::Integer(time)) if is_time && !SHOWABLE_TIMES.contains(time) => {
+            Some(Value::Integer(time)) if is_time && !DISPLAYABLE_TIMES.contains(time) => {
                 *value = Some(if is_required_time { Value::Integer(self.now) } else { Value::Null });
             }
             None if is_required_time => *value = Some(Value::Integer(self.now)),
@@ -157,28 +157,28 @@ impl<'a> RowRepair<'a> {
         let (kind, state, has_text) = (text("kind"), text("state"), text("text").is_some());
         let was_delivered = matches!(prompt.get("job"), Some(Some(Value::Integer(job)))
             if self.jobs_without_undelivered.contains(job));
-        let mut put = |column, value: Value| drop(prompt.insert(column, Some(value)));
-        put("instance", Value::Null);
-        if !kind.is_some_and(|kind| KINDS.contains(&kind.as_str())) {
-            put("kind", "create".to_owned().into());
+        let mut set_column = |column, value: Value| drop(prompt.insert(column, Some(value)));
+        set_column("instance", Value::Null);
+        if !kind.is_some_and(|kind| PROMPT_KINDS.contains(&kind.as_str())) {
+            set_column("kind", "create".to_owned().into());
         }
         if !has_text {
-            put("text", LOST_TEXT.to_owned().into());
+            set_column("text", LOST_TEXT.to_owned().into());
         }
-        let reason = match state.as_deref().filter(|word| STATES.contains(word)) {
+        let reason = match state.as_deref().filter(|word| PROMPT_STATES.contains(word)) {
             Some("queued") => {
                 self.paused_count += 1;
-                put("paused", Value::Integer(1));
-                put("until", Value::Null);
+                set_column("paused", Value::Integer(1));
+                set_column("until", Value::Null);
                 return;
             }
             Some("sending") => ABANDONED_REASON,
             Some(_) => return,
-            None if was_delivered => return put("state", "accepted".to_owned().into()),
+            None if was_delivered => return set_column("state", "accepted".to_owned().into()),
             None => UNCERTAIN_REASON,
         };
-        put("state", "unconfirmed".to_owned().into());
-        put("reason", reason.to_owned().into());
+        set_column("state", "unconfirmed".to_owned().into());
+        set_column("reason", reason.to_owned().into());
     }
 
     /// Replaces lost rows to which other rows refer. If a lost row can't be replaced, deletes the rows that refer to

@@ -18,7 +18,7 @@ fn response<R>(rows: Vec<R>, next: Option<&str>) -> RowsResponse<R> {
 
 /// Returns the position of a response in a report whose load was started at 10.
 fn position(number: u32, seconds: i64) -> ResponsePosition {
-    ResponsePosition { range: week(), number, as_of: at(seconds), started_at: at(10), starts_over: false }
+    ResponsePosition { range: week(), number, as_of: at(seconds), started_at: at(10), should_replace_unfinished: false }
 }
 
 fn search(query: &str) -> Search {
@@ -45,9 +45,9 @@ impl Store {
         assert!(self.save_part(&response(vec![row], None), position).await);
     }
 
-    async fn prune_other_reports(&self, what: AnalyticsPruneFilter) -> u32 {
-        let planned = self.plan_prune_analytics(what.clone()).await.expect("read").counts;
-        let counts = self.prune_analytics(what).await.expect("pruned").counts;
+    async fn prune_other_reports(&self, filter: AnalyticsPruneFilter) -> u32 {
+        let planned = self.plan_prune_analytics(filter.clone()).await.expect("read").counts;
+        let counts = self.prune_analytics(filter).await.expect("pruned").counts;
         assert_eq!(counts, planned);
         assert_eq!(counts, PrunedAnalytics { other_reports: counts.other_reports, ..PrunedAnalytics::default() });
         counts.other_reports
@@ -56,7 +56,7 @@ impl Store {
 
 /// Asserts that a report of two responses with these rows is read as it was written.
 async fn assert_round_trip<R: AnalyticsRow>(rows: Vec<R>) {
-    let store = memory();
+    let store = memory_store();
     let (first, last) =
         (response(rows, Some("01J \"x\" ü")), RowsResponse { is_cut: true, ..response(Vec::new(), None) });
     assert!(store.save_part(&first, position(1, 10)).await);
@@ -69,7 +69,7 @@ async fn assert_round_trip<R: AnalyticsRow>(rows: Vec<R>) {
 
 #[tokio::test]
 async fn ranges_are_listed_with_their_cached_reports() {
-    let store = memory();
+    let store = memory_store();
     let before = week().step(-1).expect("a week");
     store.save_one_row(week(), comment("c", "text"), 20).await;
     store.save_one_row(week(), search("a"), 30).await;
@@ -118,7 +118,7 @@ async fn rows_of_every_kind_are_read_as_they_were_written() {
 
 #[tokio::test]
 async fn an_interrupted_load_is_continued_and_replaces_the_complete_report_when_it_ends() {
-    let store = memory();
+    let store = memory_store();
     assert_eq!(store.stored::<Search>().await, StoredRows::default());
     store.save_one_row(week(), search("old"), 1).await;
     assert!(store.save_part(&response(vec![search("a"), search("b")], Some("x")), position(1, 10)).await);
@@ -138,7 +138,7 @@ async fn an_interrupted_load_is_continued_and_replaces_the_complete_report_when_
 
 #[tokio::test]
 async fn a_response_of_another_load_is_not_mixed_into_the_report() {
-    let store = memory();
+    let store = memory_store();
     let next = |rows: &[&str]| response(rows.iter().map(|query| search(query)).collect(), Some("x"));
     assert!(!store.save_part(&next(&["b"]), position(2, 20)).await, "there is nothing to continue");
     assert!(store.save_part(&next(&["a"]), position(1, 10)).await);
@@ -146,7 +146,7 @@ async fn a_response_of_another_load_is_not_mixed_into_the_report() {
     assert!(!store.save_part(&next(&["b"]), position(3, 20)).await, "an answer is missing");
     assert!(store.save_part(&next(&["b"]), position(2, 20)).await);
     assert!(!store.save_part(&next(&["c"]), position(2, 20)).await, "it is already stored");
-    let restarted = ResponsePosition { started_at: at(30), starts_over: true, ..position(1, 30) };
+    let restarted = ResponsePosition { started_at: at(30), should_replace_unfinished: true, ..position(1, 30) };
     assert!(store.save_part(&next(&["d"]), restarted).await);
     assert!(!store.save_part(&next(&["b"]), position(2, 40)).await, "the load was started again");
     let report = store.stored::<Search>().await.report.expect("a report");
@@ -155,7 +155,7 @@ async fn a_response_of_another_load_is_not_mixed_into_the_report() {
 
 #[tokio::test]
 async fn profiles_with_the_same_service_and_project_share_reports_and_kinds_and_ranges_do_not() {
-    let store = memory();
+    let store = memory_store();
     store.save_one_row(week(), search("a"), 1).await;
     let other_profile = Scope { organization: Some("acme".to_owned()), ..scope() };
     assert!(store.rows_report::<Search>(&other_profile, week()).await.expect("read").report.is_some());
@@ -183,7 +183,7 @@ async fn a_report_that_was_edited_by_others_counts_as_not_stored_and_can_be_repl
         "UPDATE analytics_report SET next_cursor = hex(zeroblob(2000))",
         "UPDATE analytics_report SET next_cursor = iif(complete, 'x', NULL)",
     ] {
-        let store = memory();
+        let store = memory_store();
         assert!(store.save_part(&response(vec![search("a")], Some("x")), position(1, 10)).await);
         assert!(store.save_part(&response(vec![search("b")], None), position(2, 20)).await);
         assert!(store.save_part(&response(vec![search("c")], Some("x")), position(1, 30)).await);
@@ -208,7 +208,7 @@ async fn a_report_that_was_edited_by_others_counts_as_not_stored_and_can_be_repl
 
 #[tokio::test]
 async fn text_in_an_edited_file_is_cleaned_and_odd_totals_are_missing() {
-    let store = memory();
+    let store = memory_store();
     store.save_one_row(week(), search("a"), 1).await;
     let edit = "UPDATE analytics_answer SET rows = '[{\"searchQuery\": \"a\\u001b[31m\\u202eb\", \"unknown\": [1]}]';
          UPDATE analytics_report SET totals = '[1, {}]'";
@@ -223,7 +223,7 @@ fn days_later(days: i64) -> Time {
 }
 
 #[tokio::test]
-async fn only_texts_of_readers_expire_and_nothing_of_them_stays_in_the_file() {
+async fn only_texts_of_readers_expire_and_no_trace_of_them_stays_in_the_file() {
     let folder = tempdir().expect("a folder");
     let store = open(folder.path());
     store.save_one_row(week(), search("a"), 0).await;
@@ -258,7 +258,7 @@ async fn only_texts_of_readers_expire_and_nothing_of_them_stays_in_the_file() {
 
 #[tokio::test]
 async fn pruning_deletes_other_reports_by_the_rules_of_page_views_and_expired_texts() {
-    let store = memory();
+    let store = memory_store();
     let fill = async || {
         for (n, seconds) in [(1, 10), (2, 20), (3, 30)] {
             let day = DateRange::day(format!("2026-11-0{n}").parse().expect("a day"));
@@ -272,8 +272,11 @@ async fn pruning_deletes_other_reports_by_the_rules_of_page_views_and_expired_te
     let expired = AnalyticsPruneFilter { reader_texts_before: Some(at(20)), ..none.clone() };
     assert_eq!(store.prune_other_reports(expired).await, 1, "the feedback of one range");
     assert_eq!(store.prune_other_reports(AnalyticsPruneFilter { before: Some(at(20)), ..none.clone() }).await, 1);
-    assert_eq!(store.prune_other_reports(AnalyticsPruneFilter { keep: Some(1), ..none.clone() }).await, 2);
-    assert_eq!(store.prune_other_reports(AnalyticsPruneFilter { all: true, ..none }).await, 2);
+    assert_eq!(
+        store.prune_other_reports(AnalyticsPruneFilter { keep_newest_ranges: Some(1), ..none.clone() }).await,
+        2
+    );
+    assert_eq!(store.prune_other_reports(AnalyticsPruneFilter { should_delete_all: true, ..none }).await, 2);
     assert_eq!(store.count_rows("analytics_answer").await, 0);
 }
 

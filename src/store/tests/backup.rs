@@ -48,7 +48,7 @@ fn is_unconfirmed(delivery: &Delivery) -> bool {
 
 /// Returns a store with at least one item of every kind that is exported.
 async fn full_store() -> Store {
-    let store = memory();
+    let store = memory_store();
     let about = [line("/a"), line("/b")];
     let numbers = SignalSnapshot {
         path: line("/a"),
@@ -83,7 +83,7 @@ async fn full_store() -> Store {
 #[tokio::test]
 async fn an_empty_store_exports_exactly_what_it_has_imported() {
     let lines = export(&full_store().await).await;
-    let empty = memory();
+    let empty = memory_store();
     let done = import(&empty, &lines).await;
     assert_eq!((done.jobs_added, done.prompts_added, done.in_flight, done.drafts_added), (3, 2, 0, 5));
     assert!(done.has_end);
@@ -111,14 +111,14 @@ async fn exported_lines_have_the_documented_format() {
 async fn importing_an_export_again_changes_nothing_even_in_the_store_that_exported_it() {
     let store = full_store().await;
     let (one, two) = (store.new_job("waits", at(20)).await, store.new_job("goes", at(21)).await);
-    assert!(matches!(store.permit(two.0, at(22)).await, SendPermit::Go { .. }));
+    assert!(matches!(store.permit(two.0, at(22)).await, SendPermit::Granted { .. }));
     let lines = export(&store).await;
     let done = import(&store, &lines).await;
     assert_eq!((done.jobs_added, done.jobs_changed, done.jobs_unchanged), (0, 0, 5));
     assert_eq!((done.prompts_added, done.drafts_added, done.drafts_skipped), (0, 0, 0));
     assert_eq!(export(&store).await, lines);
     assert_eq!(store.sendable_prompts_with_wait().await, [(one.0, None)], "its own queue is unchanged");
-    let elsewhere = memory();
+    let elsewhere = memory_store();
     import(&elsewhere, &lines).await;
     let once = export(&elsewhere).await;
     assert_eq!(import(&elsewhere, &lines).await.jobs_unchanged, 5);
@@ -127,7 +127,7 @@ async fn importing_an_export_again_changes_nothing_even_in_the_store_that_export
 
 #[tokio::test]
 async fn a_prompt_that_another_computer_may_send_is_never_sent_by_this_one() {
-    let store = memory();
+    let store = memory_store();
     for (n, text) in ["queued", "sending", "paused"].into_iter().enumerate() {
         let (prompt, row) = store.new_job(text, at(i64::try_from(n).expect("small"))).await;
         match text {
@@ -137,7 +137,7 @@ async fn a_prompt_that_another_computer_may_send_is_never_sent_by_this_one() {
         }
     }
     let lines = export(&store).await;
-    let elsewhere = memory();
+    let elsewhere = memory_store();
     assert_eq!(import(&elsewhere, &lines).await.in_flight, 2);
     assert_eq!(elsewhere.sendable_prompts_with_wait().await, []);
     assert_eq!(elsewhere.sending_instances(&scope()).await.expect("none"), Vec::<String>::new());
@@ -147,13 +147,13 @@ async fn a_prompt_that_another_computer_may_send_is_never_sent_by_this_one() {
             "paused" => assert_eq!(prompt.delivery, Delivery::Paused),
             _ => assert!(is_unconfirmed(&prompt.delivery), "{prompt:?}"),
         }
-        assert!(!matches!(elsewhere.permit(prompt.id, at(3000)).await, SendPermit::Go { .. }));
+        assert!(!matches!(elsewhere.permit(prompt.id, at(3000)).await, SendPermit::Granted { .. }));
     }
 }
 
 #[tokio::test]
 async fn an_import_updates_a_delivery_and_sets_the_id_of_its_job() {
-    let (here, there) = (memory(), memory());
+    let (here, there) = (memory_store(), memory_store());
     let (prompt, _) = here.new_job("Do it", at(0)).await;
     import(&there, &export(&here).await).await;
     assert!(is_unconfirmed(&prompts(&there).await[0]));
@@ -170,7 +170,7 @@ async fn an_import_updates_a_delivery_and_sets_the_id_of_its_job() {
 
 #[tokio::test]
 async fn a_tracked_job_and_its_unconfirmed_copy_are_merged() {
-    let (here, there) = (memory(), memory());
+    let (here, there) = (memory_store(), memory_store());
     let (prompt, _) = here.new_job("Do it", at(0)).await;
     import(&there, &export(&here).await).await;
     there.track(&scope(), response("j", Status::Active), at(3)).await.expect("tracked");
@@ -185,7 +185,7 @@ async fn a_tracked_job_and_its_unconfirmed_copy_are_merged() {
 
 #[tokio::test]
 async fn two_equal_prompts_written_at_the_same_moment_stay_two_jobs() {
-    let (here, there) = (memory(), memory());
+    let (here, there) = (memory_store(), memory_store());
     let twice = ["same".to_owned(), "same".to_owned()];
     here.add_batch(&scope(), &twice, at(0)).await.expect("queued");
     let lines = export(&here).await;
@@ -203,7 +203,7 @@ async fn two_equal_prompts_written_at_the_same_moment_stay_two_jobs() {
 
 #[tokio::test]
 async fn an_import_applies_a_later_response_and_makes_the_job_unseen() {
-    let (here, there) = (memory(), memory());
+    let (here, there) = (memory_store(), memory_store());
     let row = here.track(&scope(), response("j", Status::Active), at(0)).await.expect("tracked");
     import(&there, &export(&here).await).await;
     here.apply_job(row.key, with_pr("j", Status::Completed, 3), at(10)).await;
@@ -226,7 +226,7 @@ async fn an_import_applies_a_later_response_and_makes_the_job_unseen() {
 
 #[tokio::test]
 async fn an_imported_job_is_handled_if_the_export_has_it_as_handled_or_an_older_export_as_viewed() {
-    let (here, there, old) = (memory(), memory(), memory());
+    let (here, there, old) = (memory_store(), memory_store(), memory_store());
     for id in ["seen", "handled"] {
         let row = here.track(&scope(), response(id, Status::Active), at(0)).await.expect("tracked");
         here.apply_job(row.key, with_pr(id, Status::Completed, 3), at(10)).await;
@@ -260,7 +260,7 @@ async fn an_imported_job_is_handled_if_the_export_has_it_as_handled_or_an_older_
 
 #[tokio::test]
 async fn a_discarded_job_is_imported_as_discarded() {
-    let (here, there) = (memory(), memory());
+    let (here, there) = (memory_store(), memory_store());
     let (prompt, _) = here.new_job("Fix it", at(0)).await;
     here.permit(prompt, at(1)).await;
     here.finish(prompt, Delivery::Unconfirmed(line("lost")), at(2)).await;
@@ -277,7 +277,7 @@ async fn a_discarded_job_is_imported_as_discarded() {
 
 #[tokio::test]
 async fn an_event_that_both_computers_stored_is_not_imported_again() {
-    let (here, there) = (memory(), memory());
+    let (here, there) = (memory_store(), memory_store());
     for (store, seconds) in [(&here, 0), (&there, 5)] {
         let row = store.track(&scope(), response("j", Status::Active), at(seconds)).await.expect("tracked");
         store.apply_job(row.key, with_pr("j", Status::Completed, 3), at(20 + seconds)).await;
@@ -289,7 +289,7 @@ async fn an_event_that_both_computers_stored_is_not_imported_again() {
 
 #[tokio::test]
 async fn an_import_keeps_local_labels_and_drafts_and_counts_those_that_it_skips() {
-    let (here, there) = (full_store().await, memory());
+    let (here, there) = (full_store().await, memory_store());
     import(&there, &export(&here).await).await;
     let row = there.job_by_id(&scope(), &job_id("j/1")).await.expect("read").expect("there");
     there.change_one_job(row.key, LocalChange::Note(Some(line("mine"))), at(30)).await;
@@ -306,7 +306,7 @@ async fn an_import_keeps_local_labels_and_drafts_and_counts_those_that_it_skips(
 
 #[tokio::test]
 async fn a_prompt_edited_on_one_computer_is_imported_as_a_second_job_only_after_it_was_accepted() {
-    let (here, there) = (memory(), memory());
+    let (here, there) = (memory_store(), memory_store());
     let (prompt, _) = here.new_job("Do it", at(0)).await;
     here.permit(prompt, at(1)).await;
     here.finish(prompt, Delivery::Rejected(line("no")), at(2)).await;
@@ -324,7 +324,7 @@ async fn a_prompt_edited_on_one_computer_is_imported_as_a_second_job_only_after_
 
 #[tokio::test]
 async fn an_invalid_line_is_reported_and_nothing_is_imported() {
-    let store = memory();
+    let store = memory_store();
     let job = r#"{"kind":"job","baseUrl":"https://x.example","project":"p","id":"1"}"#;
     let cases = [
         (String::new(), "It is empty; choose a file written by `docdeck export`"),
@@ -384,7 +384,7 @@ async fn an_invalid_line_is_reported_and_nothing_is_imported() {
 
 #[tokio::test]
 async fn missing_and_unknown_fields_of_a_backup_are_ignored() {
-    let store = memory();
+    let store = memory_store();
     let lines = format!(
         "\u{feff}{HEADER}\r\n{}\r\n{HEADER}\n",
         r#"{"kind":"job","baseUrl":"https://x.example/","project":"p","id":"1\u001b[2J","later":{"a":[1]},"tags":["A","a"]}"#
@@ -401,7 +401,7 @@ async fn missing_and_unknown_fields_of_a_backup_are_ignored() {
 
 #[tokio::test]
 async fn an_export_and_an_import_can_be_limited_to_one_service() {
-    let (store, part) = (full_store().await, memory());
+    let (store, part) = (full_store().await, memory_store());
     let other = || ScopeFilter { base_url: Some("https://other.example".to_owned()), ..ScopeFilter::default() };
     let lines = export(&store).await;
     let done = part.import(Cursor::new(lines.clone()), other(), false, at(0)).await.expect("imported");
@@ -418,10 +418,10 @@ async fn an_export_and_an_import_can_be_limited_to_one_service() {
 #[tokio::test]
 async fn a_dry_run_returns_the_same_counts_and_changes_nothing() {
     let lines = export(&full_store().await).await;
-    let store = memory();
-    let would = store.import(Cursor::new(lines.clone()), ScopeFilter::default(), true, at(2000)).await.expect("read");
+    let store = memory_store();
+    let planned = store.import(Cursor::new(lines.clone()), ScopeFilter::default(), true, at(2000)).await.expect("read");
     assert!(store.jobs(&scope()).await.expect("rows").is_empty());
-    assert_eq!(import(&store, &lines).await, would);
+    assert_eq!(import(&store, &lines).await, planned);
 }
 
 // Strategies for arbitrary backups.
@@ -552,7 +552,7 @@ proptest! {
     fn after_importing_any_backup_an_export_survives_another_import_and_export(file in any_backup()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
-            let (store, empty) = (memory(), memory());
+            let (store, empty) = (memory_store(), memory_store());
             import(&store, &file).await;
             let lines = export(&store).await;
             prop_assert_eq!(import(&store, &lines).await.jobs_changed, 0);
@@ -568,7 +568,7 @@ proptest! {
     fn two_stores_that_import_each_others_exports_end_with_the_same_content(one in any_backup(), two in any_backup()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
-            let (here, there) = (memory(), memory());
+            let (here, there) = (memory_store(), memory_store());
             import(&here, &one).await;
             import(&there, &two).await;
             let before: BTreeSet<_> = content(&here).await.into_iter().chain(content(&there).await).collect();

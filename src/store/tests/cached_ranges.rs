@@ -33,17 +33,17 @@ impl Store {
         self.cached_ranges(&scope()).await.expect("read").ranges.into_iter().map(|known| known.range).collect()
     }
 
-    async fn prune(&self, what: AnalyticsPruneFilter) -> Pruned<PrunedAnalytics> {
-        let would = self.plan_prune_analytics(what.clone()).await.expect("read");
-        let did = self.prune_analytics(what).await.expect("pruned");
-        assert_eq!(would.counts, did.counts, "the plan matches the result");
+    async fn prune(&self, filter: AnalyticsPruneFilter) -> Pruned<PrunedAnalytics> {
+        let planned = self.plan_prune_analytics(filter.clone()).await.expect("read");
+        let did = self.prune_analytics(filter).await.expect("pruned");
+        assert_eq!(planned.counts, did.counts, "the plan matches the result");
         did
     }
 }
 
 #[tokio::test]
 async fn each_cached_range_is_listed_once_and_the_days_of_the_trend_are_not_listed() {
-    let store = memory();
+    let store = memory_store();
     let empty = store.cached_ranges(&scope()).await.expect("read");
     assert_eq!(empty.ranges, []);
     store.save_rows(&scope(), week(), 50, 1, 50, 1).await;
@@ -68,7 +68,7 @@ async fn each_cached_range_is_listed_once_and_the_days_of_the_trend_are_not_list
 
 #[tokio::test]
 async fn an_interrupted_load_counts_each_page_once_and_is_pruned_by_the_age_of_its_oldest_response() {
-    let store = memory();
+    let store = memory_store();
     store.add_part(part(1, page(&[("/a", counts(1, 1)), ("/b", counts(2, 2))], 8), false, 10)).await;
     store.add_part(part(2, page(&[("/b", counts(3, 3)), ("/c", counts(4, 4))], 9), false, 20)).await;
     let cached = store.cached_ranges(&scope()).await.expect("read");
@@ -89,7 +89,7 @@ async fn an_interrupted_load_counts_each_page_once_and_is_pruned_by_the_age_of_i
 
 #[tokio::test]
 async fn pruning_by_age_also_deletes_paths_that_no_report_uses_any_more() {
-    let store = memory();
+    let store = memory_store();
     store.save_complete(october(), "/old", 10).await;
     store.save_complete(week(), "/new", 20).await;
     store.save_rows(&scope(), week(), 50, 1, 3, 9).await;
@@ -106,7 +106,7 @@ async fn pruning_by_age_also_deletes_paths_that_no_report_uses_any_more() {
 
 #[tokio::test]
 async fn pruning_all_but_a_number_of_ranges_keeps_the_newest_of_each_project_and_the_days_of_the_trend() {
-    let store = memory();
+    let store = memory_store();
     let other = Scope { project: "other".to_owned(), ..scope() };
     let september = range("2026-09-01", "2026-09-30");
     store.save_complete(october(), "/a", 30).await;
@@ -115,7 +115,8 @@ async fn pruning_all_but_a_number_of_ranges_keeps_the_newest_of_each_project_and
     store.save_rows(&scope(), september, 50, 1, 3, 10).await;
     store.save_rows(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 1).await;
     store.save_rows(&other, week(), 50, 1, 3, 1).await;
-    let pruned = store.prune(AnalyticsPruneFilter { keep: Some(2), ..AnalyticsPruneFilter::default() }).await;
+    let pruned =
+        store.prune(AnalyticsPruneFilter { keep_newest_ranges: Some(2), ..AnalyticsPruneFilter::default() }).await;
     assert_eq!(
         (pruned.counts.ranges, pruned.counts.reports, pruned.counts.responses, pruned.counts.totals),
         (1, 1, 1, 1)
@@ -124,8 +125,8 @@ async fn pruning_all_but_a_number_of_ranges_keeps_the_newest_of_each_project_and
     assert_eq!(store.cached_ranges(&other).await.expect("read").ranges.len(), 1);
     let pruned = store
         .prune(AnalyticsPruneFilter {
-            keep: Some(0),
-            only: ScopeFilter { project: Some("other".to_owned()), base_url: None },
+            keep_newest_ranges: Some(0),
+            scopes: ScopeFilter { project: Some("other".to_owned()), base_url: None },
             ..AnalyticsPruneFilter::default()
         })
         .await;
@@ -135,7 +136,7 @@ async fn pruning_all_but_a_number_of_ranges_keeps_the_newest_of_each_project_and
 
 #[tokio::test]
 async fn pruning_all_page_views_deletes_nothing_else() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     store.save_draft(&scope(), DraftTarget::NewJob, "typed", at(1)).await.expect("stored");
     store.save_complete(week(), "/a", 20).await;
@@ -143,12 +144,12 @@ async fn pruning_all_page_views_deletes_nothing_else() {
     store.add_part(part(1, more, false, 30)).await;
     store.save_rows(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 1).await;
     let elsewhere = AnalyticsPruneFilter {
-        all: true,
-        only: ScopeFilter { project: None, base_url: Some("https://elsewhere".to_owned()) },
+        should_delete_all: true,
+        scopes: ScopeFilter { project: None, base_url: Some("https://elsewhere".to_owned()) },
         ..AnalyticsPruneFilter::default()
     };
     assert_eq!(store.prune(elsewhere).await.counts.reports, 0);
-    let pruned = store.prune(AnalyticsPruneFilter { all: true, ..AnalyticsPruneFilter::default() }).await;
+    let pruned = store.prune(AnalyticsPruneFilter { should_delete_all: true, ..AnalyticsPruneFilter::default() }).await;
     assert_eq!(
         (pruned.counts.ranges, pruned.counts.reports, pruned.counts.responses, pruned.counts.totals),
         (1, 2, 1, 1)
@@ -172,8 +173,8 @@ async fn pruning_returns_the_space_to_the_disk() {
     }
     let size = || std::fs::metadata(folder.path().join("docdeck.db")).expect("a file").len();
     let before = size();
-    let pruned = store.prune(AnalyticsPruneFilter { all: true, ..AnalyticsPruneFilter::default() }).await;
-    assert_eq!((pruned.bytes_before, pruned.bytes_after, pruned.still_large), (before, size(), false));
+    let pruned = store.prune(AnalyticsPruneFilter { should_delete_all: true, ..AnalyticsPruneFilter::default() }).await;
+    assert_eq!((pruned.bytes_before, pruned.bytes_after, pruned.has_shrink_failed), (before, size(), false));
     assert!(size() < before / 2, "{} of {before}", size());
 }
 
@@ -186,7 +187,7 @@ async fn a_prune_that_deletes_nothing_still_returns_free_space_to_the_disk() {
     }
     store.with_connection(|db| db.execute("DELETE FROM views_answer", []).expect("deleted")).await;
     let pruned = store.prune(AnalyticsPruneFilter::default()).await;
-    assert!(!pruned.still_large && pruned.bytes_after < pruned.bytes_before / 2, "{pruned:?}");
+    assert!(!pruned.has_shrink_failed && pruned.bytes_after < pruned.bytes_before / 2, "{pruned:?}");
 }
 
 #[test]

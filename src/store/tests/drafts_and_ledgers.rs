@@ -11,7 +11,7 @@ fn draft(slot: DraftTarget, text: &str, seconds: i64) -> Draft {
 
 #[tokio::test]
 async fn there_is_one_draft_for_a_new_job_and_one_for_each_follow_up() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let follow_up = DraftTarget::FollowUp(row.key);
     for (slot, text, seconds) in
@@ -30,7 +30,7 @@ async fn there_is_one_draft_for_a_new_job_and_one_for_each_follow_up() {
 
 #[tokio::test]
 async fn submitting_a_draft_deletes_only_this_draft() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let follow_up = DraftTarget::FollowUp(row.key);
     for slot in [DraftTarget::NewJob, follow_up] {
@@ -44,7 +44,7 @@ async fn submitting_a_draft_deletes_only_this_draft() {
 
 #[tokio::test]
 async fn the_batch_draft_is_deleted_only_when_a_batch_with_the_same_prompts_is_submitted() {
-    let store = memory();
+    let store = memory_store();
     let batch = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     store.save_draft(&scope(), DraftTarget::NewJob, "one job", at(1)).await.expect("stored");
     store.save_draft(&scope(), DraftTarget::Batch, "one\n\ntwo\n", at(2)).await.expect("stored");
@@ -59,7 +59,7 @@ async fn the_batch_draft_is_deleted_only_when_a_batch_with_the_same_prompts_is_s
 
 #[tokio::test]
 async fn an_edited_prompt_is_stored_beside_the_new_job_draft_until_it_is_sent_again() {
-    let store = memory();
+    let store = memory_store();
     let (prompt, _) = store.add_new_job(&scope(), "first words", at(0)).await.expect("on disk");
     let slot = DraftTarget::Prompt(prompt);
     store.save_draft(&scope(), DraftTarget::NewJob, "another", at(1)).await.expect("stored");
@@ -72,7 +72,7 @@ async fn an_edited_prompt_is_stored_beside_the_new_job_draft_until_it_is_sent_ag
 
 #[tokio::test]
 async fn a_refused_submission_keeps_the_draft() {
-    let store = memory();
+    let store = memory_store();
     store.save_draft(&scope(), DraftTarget::NewJob, " \n", at(1)).await.expect("stored");
     assert!(store.add_new_job(&scope(), " \n", at(2)).await.is_err());
     assert_eq!(store.drafts(&scope()).await.expect("drafts"), [draft(DraftTarget::NewJob, " \n", 1)]);
@@ -80,7 +80,7 @@ async fn a_refused_submission_keeps_the_draft() {
 
 #[tokio::test]
 async fn views_are_counted_by_organization_and_prompts_by_project() {
-    let store = memory();
+    let store = memory_store();
     let one = Scope { organization: Some("acme".to_owned()), ..scope() };
     let two = Scope { project: "blog".to_owned(), ..one.clone() };
     for quota in [Quota::Views, Quota::Create] {
@@ -96,7 +96,7 @@ async fn views_are_counted_by_organization_and_prompts_by_project() {
 
 #[tokio::test]
 async fn at_the_hourly_limit_no_use_is_recorded_and_the_wait_is_returned() {
-    let store = memory();
+    let store = memory_store();
     for n in 0..100 {
         let budget = store.spend(&scope(), Quota::Views, at(n)).await.expect("written").expect("a request left");
         assert_eq!(i64::from(budget.used), n + 1);
@@ -119,7 +119,7 @@ async fn two_processes_share_one_ledger() {
 
 #[tokio::test]
 async fn a_429_blocks_a_ledger_and_a_later_429_with_a_shorter_wait_does_not_unblock_it() {
-    let store = memory();
+    let store = memory_store();
     let (long, short) = (Wait { until: at(60), is_estimate: true }, Wait { until: at(30), is_estimate: false });
     store.record_rate_limit(&scope(), Quota::Views, long, at(0)).await.expect("marked");
     store.record_rate_limit(&scope(), Quota::Views, short, at(0)).await.expect("marked");
@@ -140,7 +140,7 @@ async fn a_429_blocks_a_ledger_and_a_later_429_with_a_shorter_wait_does_not_unbl
 
 #[tokio::test]
 async fn old_uses_are_deleted_but_enough_stay_to_reach_the_limit_if_the_clock_is_set_back() {
-    let store = memory();
+    let store = memory_store();
     for n in 0..350 {
         // One use per minute, so that a request is always left.
         store.spend(&scope(), Quota::Views, at(60 * n)).await.expect("written").expect("a request left");
@@ -155,7 +155,7 @@ async fn old_uses_are_deleted_but_enough_stay_to_reach_the_limit_if_the_clock_is
 
 #[tokio::test]
 async fn uses_recorded_while_the_clock_was_ten_days_ahead_count_for_only_one_hour() {
-    let store = memory();
+    let store = memory_store();
     let ahead = 240 * 3600;
     for n in 0..100 {
         store.spend(&scope(), Quota::Create, at(ahead + n)).await.expect("written").expect("a request left");
@@ -174,7 +174,7 @@ async fn uses_recorded_while_the_clock_was_ten_days_ahead_count_for_only_one_hou
 
 #[tokio::test]
 async fn a_short_429_received_while_the_clock_was_ten_days_ahead_stays_short() {
-    let store = memory();
+    let store = memory_store();
     let ahead = 240 * 3600;
     let wait = Wait { until: at(ahead + 10), is_estimate: false };
     store.record_rate_limit(&scope(), Quota::Create, wait, at(ahead)).await.expect("marked");
@@ -187,7 +187,7 @@ async fn a_short_429_received_while_the_clock_was_ten_days_ahead_stays_short() {
 
 #[tokio::test]
 async fn a_429_that_was_stored_without_its_time_blocks_for_at_most_one_day() {
-    let store = memory();
+    let store = memory_store();
     let wait = Wait { until: at(60), is_estimate: false };
     store.record_rate_limit(&scope(), Quota::Create, wait, at(0)).await.expect("marked");
     // An older docdeck stored the wait like this while its clock was ahead.
@@ -211,7 +211,7 @@ fn query(page: u32, limit: u32) -> ViewsQuery {
 
 #[tokio::test]
 async fn a_response_with_every_kind_of_count_is_read_unchanged() {
-    let store = memory();
+    let store = memory_store();
     let odd = Counts::new(Count::Other(line("12.5")), Count::Missing, Count::Known(-3));
     let page = ViewsResponse {
         totals: Counts::new(Count::Known(i64::MAX), Count::Known(0), Count::Known(7)),
@@ -228,7 +228,7 @@ async fn a_response_with_every_kind_of_count_is_read_unchanged() {
 
 #[tokio::test]
 async fn a_new_response_replaces_only_the_response_to_the_same_query() {
-    let store = memory();
+    let store = memory_store();
     let page = |more| ViewsResponse { has_more: Some(more), ..ViewsResponse::default() };
     store.save_views(&scope(), query(1, 50), &page(true), at(1)).await.expect("stored");
     store.save_views(&scope(), query(2, 50), &page(true), at(2)).await.expect("stored");
@@ -246,7 +246,7 @@ async fn a_new_response_replaces_only_the_response_to_the_same_query() {
 
 #[tokio::test]
 async fn a_stored_value_is_returned_until_it_is_replaced() {
-    let store = memory();
+    let store = memory_store();
     assert_eq!(store.value("layout").await.expect("read"), None);
     store.set_value("layout", "wide").await.expect("stored");
     store.set_value("layout", "narrow").await.expect("stored");

@@ -100,7 +100,7 @@ fn the_migration_counts_existing_jobs() {
 
 #[tokio::test]
 async fn the_counts_stay_correct_when_jobs_are_sent_merged_dismissed_or_pruned() {
-    let store = memory();
+    let store = memory_store();
     let stored = async || store.with_connection(|db| stored(db, "list_group")).await;
     let (prompt, row) = store.new_job("a prompt", at(0)).await;
     assert_eq!(stored().await, [(1, 2, 1)]);
@@ -119,6 +119,6 @@ async fn the_counts_stay_correct_when_jobs_are_sent_merged_dismissed_or_pruned()
     store.change_one_job(row.key, LocalChange::Dismissed(true), at(6)).await;
     assert_eq!(stored().await, [(1, 5, 1)]);
     let pruned =
-        store.prune_jobs(JobPruneFilter { before: at(100), only: ScopeFilter::default() }).await.expect("pruned");
+        store.prune_jobs(JobPruneFilter { before: at(100), scopes: ScopeFilter::default() }).await.expect("pruned");
     assert_eq!((pruned.counts.jobs, stored().await), (1, vec![]));
 }

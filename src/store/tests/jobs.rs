@@ -13,7 +13,7 @@ fn status_event(seconds: i64, from: Option<Status>, to: Status) -> JobEvent {
 
 #[tokio::test]
 async fn a_change_of_status_is_stored_with_its_time_which_becomes_the_finish_time() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let applied = store.apply_job(row.key, with_pr("j1", Status::Completed, 3), at(60)).await;
     let link = line("https://github.com/acme/docs/pull/3");
@@ -35,7 +35,7 @@ async fn a_change_of_status_is_stored_with_its_time_which_becomes_the_finish_tim
 
 #[tokio::test]
 async fn an_unchanged_response_updates_only_the_time_of_the_last_check() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let applied = store.apply_job(row.key, response("j1", Status::Active), at(5)).await;
     assert_eq!(applied.events, []);
@@ -48,7 +48,7 @@ async fn an_unchanged_response_updates_only_the_time_of_the_last_check() {
 
 #[tokio::test]
 async fn a_field_that_a_response_leaves_out_keeps_its_value() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let mut full = with_pr("j1", Status::Archived, 3);
     full.state.source.repository = Some(line("repo").into());
@@ -68,7 +68,7 @@ async fn a_field_that_a_response_leaves_out_keeps_its_value() {
 
 #[tokio::test]
 async fn an_unknown_status_is_stored_as_received() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     store.apply_job(row.key, response("j1", Status::parse("Re-Viewing")), at(5)).await;
     let row = store.job(row.key).await.expect("read").expect("there");
@@ -79,7 +79,7 @@ async fn an_unknown_status_is_stored_as_received() {
 
 #[tokio::test]
 async fn a_finished_job_that_works_again_gets_a_new_start_time() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     store.apply_job(row.key, response("j1", Status::Failed), at(50)).await;
     let row = store.apply_job(row.key, response("j1", Status::Active), at(90)).await.row;
@@ -92,7 +92,7 @@ async fn a_finished_job_that_works_again_gets_a_new_start_time() {
 
 #[tokio::test]
 async fn a_job_that_is_gone_stays_listed_and_can_come_back() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let gone = store.apply_fetched(&row, JobResponse::NotFound, at(5)).await.expect("applied");
     assert!(gone.row.local.gone);
@@ -107,7 +107,7 @@ async fn a_job_that_is_gone_stays_listed_and_can_come_back() {
 
 #[tokio::test]
 async fn viewing_a_job_marks_it_as_seen_until_its_next_change() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let row = store.apply_job(row.key, response("j1", Status::Failed), at(10)).await.row;
     assert!(row.is_unseen());
@@ -118,7 +118,7 @@ async fn viewing_a_job_marks_it_as_seen_until_its_next_change() {
 
 #[tokio::test]
 async fn a_job_becomes_seen_and_unseen_even_if_the_clock_was_set_back() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(1000)).await;
     let row = store.change_one_job(row.key, LocalChange::Viewed, at(500)).await;
     assert!(!row.is_unseen());
@@ -127,7 +127,7 @@ async fn a_job_becomes_seen_and_unseen_even_if_the_clock_was_set_back() {
 
 #[tokio::test]
 async fn a_job_can_be_dismissed_and_restored() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     assert!(store.change_one_job(row.key, LocalChange::Dismissed(true), at(1)).await.local.dismissed);
     assert!(store.jobs(&scope()).await.expect("rows")[0].local.dismissed);
@@ -136,7 +136,7 @@ async fn a_job_can_be_dismissed_and_restored() {
 
 #[tokio::test]
 async fn a_tracked_job_has_its_id_as_title_and_no_invented_finish_time() {
-    let store = memory();
+    let store = memory_store();
     let job = RemoteJob { created_at: Some(at(-900)), ..with_pr("j1", Status::Completed, 5) };
     let row = store.track(&scope(), job.clone(), at(0)).await.expect("tracked");
     assert_eq!((row.local.title.as_str(), row.local.finished_at, row.local.started_at), ("j1", None, at(-900)));
@@ -149,7 +149,7 @@ async fn a_tracked_job_has_its_id_as_title_and_no_invented_finish_time() {
 
 #[tokio::test]
 async fn only_rows_that_changed_since_the_revision_are_returned() {
-    let store = memory();
+    let store = memory_store();
     let first = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let second = store.add_accepted_job("j2", Status::Active, at(1)).await;
     assert!(second.revision > first.revision);
@@ -163,7 +163,7 @@ async fn only_rows_that_changed_since_the_revision_are_returned() {
 
 #[tokio::test]
 async fn projects_and_services_have_separate_jobs() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let other = Scope { project: "other".to_owned(), ..scope() };
     assert_eq!(store.jobs(&other).await.expect("rows"), []);
@@ -177,7 +177,7 @@ async fn projects_and_services_have_separate_jobs() {
 
 #[tokio::test]
 async fn the_last_events_are_returned_as_log_entries_without_prompt_texts() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     store.apply_job(row.key, with_pr("j1", Status::Completed, 3), at(5)).await;
     let words = |lines: Vec<crate::model::log::LogEntry>| -> Vec<String> {
@@ -203,7 +203,7 @@ async fn the_last_events_are_returned_as_log_entries_without_prompt_texts() {
 
 #[tokio::test]
 async fn ten_thousand_jobs_are_read_with_few_queries() {
-    let store = memory();
+    let store = memory_store();
     store.add_accepted_job("j0", Status::Active, at(0)).await;
     store
         .with_connection(|db| {
@@ -225,7 +225,7 @@ async fn ten_thousand_jobs_are_read_with_few_queries() {
 
 #[tokio::test]
 async fn frequent_queries_use_an_index() {
-    let store = memory();
+    let store = memory_store();
     let plan = |sql: String| {
         let store = store.clone();
         async move {
@@ -258,7 +258,7 @@ async fn frequent_queries_use_an_index() {
 
 #[tokio::test]
 async fn only_jobs_that_may_still_change_are_checked() {
-    let store = memory();
+    let store = memory_store();
     let active = store.add_accepted_job("active", Status::Active, at(0)).await;
     let odd = store.add_accepted_job("odd", Status::parse("Re-Viewing"), at(0)).await;
     let late = store.add_accepted_job("late", Status::Active, at(0)).await;
@@ -267,16 +267,16 @@ async fn only_jobs_that_may_still_change_are_checked() {
     store.apply_job(woken.key, with_pr("woken", Status::Completed, 1), at(10)).await;
     store.add_follow_up(woken.key, "more", at(20)).await.expect("written");
     for (id, status) in [("failed", Status::Failed), ("archived", Status::Archived)] {
-        let over = store.add_accepted_job(id, Status::Active, at(0)).await;
-        store.apply_job(over.key, response(id, status), at(50)).await;
+        let finished = store.add_accepted_job(id, Status::Active, at(0)).await;
+        store.apply_job(finished.key, response(id, status), at(50)).await;
     }
-    let over = store.add_accepted_job("over", Status::Active, at(0)).await;
-    store.apply_job(over.key, with_pr("over", Status::Completed, 2), at(50)).await;
+    let finished = store.add_accepted_job("over", Status::Active, at(0)).await;
+    store.apply_job(finished.key, with_pr("over", Status::Completed, 2), at(50)).await;
     let gone = store.add_accepted_job("gone", Status::Active, at(0)).await;
     store.apply_fetched(&gone, JobResponse::NotFound, at(50)).await.expect("written");
     store.add_new_job(&scope(), "not sent yet", at(60)).await.expect("written");
-    let under_way = store.jobs_to_check(&scope()).await.expect("read");
-    let keys: Vec<JobKey> = under_way.iter().map(|row| row.key).collect();
+    let unfinished = store.jobs_to_check(&scope()).await.expect("read");
+    let keys: Vec<JobKey> = unfinished.iter().map(|row| row.key).collect();
     assert_eq!(keys, [active.key, odd.key, late.key]);
     for row in store.jobs(&scope()).await.expect("read") {
         assert!(crate::model::poll::next_poll(&row).is_none() || keys.contains(&row.key), "{row:?}");
@@ -285,7 +285,7 @@ async fn only_jobs_that_may_still_change_are_checked() {
 
 #[tokio::test]
 async fn the_revision_of_a_scope_is_the_revision_of_its_last_change() {
-    let store = memory();
+    let store = memory_store();
     assert_eq!(store.revision(&scope()).await.expect("read"), 0);
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     assert_eq!(store.revision(&scope()).await.expect("read"), row.revision);
@@ -319,7 +319,7 @@ fn stored_pull_requests() -> Vec<String> {
 
 #[tokio::test]
 async fn the_first_rows_are_the_start_of_the_complete_sorted_list() {
-    let store = memory();
+    let store = memory_store();
     store.new_job("makes the scope", at(0)).await;
     let states =
         ["NULL", "'queued'", "'paused'", "'sending'", "'not sent'", "'rejected'", "'unconfirmed'", "'discarded'"];
@@ -363,12 +363,12 @@ async fn the_first_rows_are_the_start_of_the_complete_sorted_list() {
 
 #[tokio::test]
 async fn an_empty_store_has_no_first_rows() {
-    assert_eq!(memory().first_jobs(&scope(), 10).await.expect("read"), InitialRows::default());
+    assert_eq!(memory_store().first_jobs(&scope(), 10).await.expect("read"), InitialRows::default());
 }
 
 #[tokio::test]
 async fn jobs_of_other_projects_are_counted_without_dismissed_ones() {
-    let store = memory();
+    let store = memory_store();
     let other = |project: &str| Scope { project: project.to_owned(), ..scope() };
     for (project, prompts) in [("acme-docs", 1), ("beta", 2), ("gamma", 3)] {
         for n in 0..prompts {
@@ -387,7 +387,7 @@ async fn jobs_of_other_projects_are_counted_without_dismissed_ones() {
 
 #[tokio::test]
 async fn a_job_needs_the_user_until_it_is_handled_and_again_after_its_next_change() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let row = store.apply_job(row.key, with_pr("j1", Status::Completed, 7), at(10)).await.row;
     let key = row.key;
@@ -410,7 +410,7 @@ async fn a_job_needs_the_user_until_it_is_handled_and_again_after_its_next_chang
 
 #[tokio::test]
 async fn a_follow_up_to_a_failed_job_marks_it_as_handled() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let row = store.apply_job(row.key, response("j1", Status::Failed), at(10)).await.row;
     assert_eq!(row.group(), JobGroup::NeedsYou);
@@ -425,7 +425,7 @@ async fn a_follow_up_to_a_failed_job_marks_it_as_handled() {
 
 #[tokio::test]
 async fn a_gone_job_stores_the_time_of_the_first_404() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     for moment in [50, 60] {
         let row = store.apply_fetched(&row, JobResponse::NotFound, at(moment)).await.expect("written").row;

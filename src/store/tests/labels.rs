@@ -23,7 +23,7 @@ async fn a_custom_title_survives_responses_and_restarts_until_it_is_removed() {
 
 #[tokio::test]
 async fn an_edited_prompt_changes_the_title_unless_the_user_has_set_a_title() {
-    let store = memory();
+    let store = memory_store();
     let (prompt, row) = store.new_job("First line", at(0)).await;
     store.change_one_job(row.key, LocalChange::Title(Some(line("Mine"))), at(1)).await;
     store.permit(prompt, at(2)).await;
@@ -36,7 +36,7 @@ async fn an_edited_prompt_changes_the_title_unless_the_user_has_set_a_title() {
 
 #[tokio::test]
 async fn tags_are_replaced_added_and_removed_in_lower_case_without_duplicates() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let tags = |words: &[&str]| words.iter().map(|word| line(word)).collect::<Vec<_>>();
     let row = store.change_one_job(row.key, LocalChange::Tags(tags(&["Docs", "api", "docs", ""])), at(1)).await;
@@ -52,7 +52,7 @@ async fn tags_are_replaced_added_and_removed_in_lower_case_without_duplicates() 
 
 #[tokio::test]
 async fn a_note_keeps_its_line_breaks_and_a_blank_text_removes_the_note() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let note = CleanText::block("ask Ana\nthen merge");
     let row = store.change_one_job(row.key, LocalChange::Note(Some(note.clone())), at(1)).await;
@@ -63,7 +63,7 @@ async fn a_note_keeps_its_line_breaks_and_a_blank_text_removes_the_note() {
 
 #[tokio::test]
 async fn a_change_of_many_jobs_is_applied_to_all_or_none() {
-    let store = memory();
+    let store = memory_store();
     let one = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let two = store.add_accepted_job("j2", Status::Active, at(1)).await;
     let with_unknown = [one.key, JobKey(99), two.key];
@@ -79,7 +79,7 @@ async fn a_change_of_many_jobs_is_applied_to_all_or_none() {
 
 #[tokio::test]
 async fn merging_two_rows_keeps_what_the_user_wrote_for_both() {
-    let store = memory();
+    let store = memory_store();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
     store.finish(prompt, Delivery::Unconfirmed(line("?")), at(2)).await;
@@ -99,7 +99,7 @@ async fn merging_two_rows_keeps_what_the_user_wrote_for_both() {
 
 #[tokio::test]
 async fn a_search_for_prompts_takes_the_text_literally_and_ignores_case() {
-    let store = memory();
+    let store = memory_store();
     let (_, first) = store.new_job("Fix the LINKS in 100% of\nall_pages", at(0)).await;
     let (_, second) = store.new_job("Übersetze C:\\docs", at(1)).await;
     store.follow_up(second.key, "and the links", at(2)).await;
@@ -118,7 +118,7 @@ async fn a_search_for_prompts_takes_the_text_literally_and_ignores_case() {
 
 #[tokio::test]
 async fn sent_prompts_are_listed_newest_first_without_duplicates() {
-    let store = memory();
+    let store = memory_store();
     for (n, text) in ["one", "two", "one", "three"].into_iter().enumerate() {
         let seconds = i64::try_from(n).expect("small");
         let (prompt, _) = store.new_job(text, at(seconds)).await;
@@ -130,7 +130,7 @@ async fn sent_prompts_are_listed_newest_first_without_duplicates() {
 
 #[tokio::test]
 async fn at_most_a_thousand_sent_prompts_are_returned() {
-    let store = memory();
+    let store = memory_store();
     store.add_accepted_job("j1", Status::Active, at(0)).await;
     store
         .with_connection(|db| {

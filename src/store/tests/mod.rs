@@ -44,7 +44,7 @@ fn tempdir() -> std::io::Result<tempfile::TempDir> {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())
 }
 
-fn memory() -> Store {
+fn memory_store() -> Store {
     Store::in_memory().expect("a store")
 }
 
@@ -74,7 +74,7 @@ fn with_pr(id: &str, status: Status, number: u32) -> RemoteJob {
 impl Store {
     /// Runs `work` on the connection, to create or read states for which there is no call.
     async fn with_connection<T: Send + 'static>(&self, work: impl FnOnce(&mut Connection) -> T + Send + 'static) -> T {
-        self.run(|db| Ok(work(db))).await.expect("no failure")
+        self.run_without_transaction(|db| Ok(work(db))).await.expect("no failure")
     }
 
     async fn new_job(&self, text: &str, now: Time) -> (PromptId, Job) {
@@ -105,7 +105,7 @@ impl Store {
 
     async fn add_accepted_job(&self, id: &str, status: Status, now: Time) -> Job {
         let (prompt, _) = self.new_job(&format!("Prompt of {id}"), now).await;
-        assert!(matches!(self.permit(prompt, now).await, SendPermit::Go { .. }));
+        assert!(matches!(self.permit(prompt, now).await, SendPermit::Granted { .. }));
         self.accept(prompt, response(id, status), now).await
     }
 
@@ -119,9 +119,9 @@ impl Store {
         queued.into_iter().map(|queued| (queued.prompt, queued.not_before)).collect()
     }
 
-    async fn apply_job(&self, job: JobKey, what: RemoteJob, now: Time) -> super::MergeResult {
+    async fn apply_job(&self, job: JobKey, response: RemoteJob, now: Time) -> super::MergeResult {
         let requested = self.job(job).await.expect("read").expect("a job");
-        self.apply_fetched(&requested, JobResponse::Job(what), now).await.expect("applied")
+        self.apply_fetched(&requested, JobResponse::Job(response), now).await.expect("applied")
     }
 
     async fn thread_of(&self, job: JobKey) -> Thread {

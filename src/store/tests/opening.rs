@@ -139,7 +139,7 @@ async fn opening_a_new_folder_several_times_at_once_creates_one_store() {
     let mut stores = Vec::new();
     for thread in threads {
         let (store, opened) = thread.join().expect("no panic").expect("opened");
-        assert!(opened.damaged_file.is_none() && !opened.read_only);
+        assert!(opened.damaged_file.is_none() && !opened.is_read_only);
         stores.push(store);
     }
     stores[0].set_value("k", "v").await.expect("written");
@@ -186,7 +186,7 @@ async fn the_database_of_another_program_is_refused_and_left_untouched() {
 /// Opens a store with a damaged file, and returns the new path of this file.
 async fn open_damaged(folder: &Path) -> PathBuf {
     let (store, opened) = Store::open(folder, at(0)).expect("a new one");
-    assert!(!opened.read_only);
+    assert!(!opened.is_read_only);
     store.set_value("k", "v").await.expect("can be written");
     store.close().await;
     opened.damaged_file.expect("moved aside")
@@ -289,7 +289,7 @@ async fn if_the_folder_cannot_be_created_the_store_is_empty_and_refuses_writes()
     fs::write(&blocker, "x").expect("written");
     for place in [blocker.join("docdeck"), blocker] {
         let (store, opened) = Store::open(&place, at(0)).expect("a store to read");
-        assert!(opened.read_only);
+        assert!(opened.is_read_only);
         assert_eq!(store.jobs(&scope()).await.expect("rows"), []);
         let refused = store.add_new_job(&scope(), "Fix it", at(0)).await;
         assert!(matches!(refused, Err(StoreError::ReadOnly)));
@@ -315,7 +315,7 @@ async fn a_store_that_cannot_be_written_is_readable_and_refuses_writes() {
     store.close().await;
     block_the_journal(folder.path());
     let (store, opened) = Store::open(folder.path(), at(0)).expect("a store to read");
-    assert!(opened.read_only);
+    assert!(opened.is_read_only);
     assert_eq!(store.jobs(&scope()).await.expect("rows"), vec![row]);
     assert!(matches!(store.request_permit(prompt, "i", at(2), at(2)).await, Err(StoreError::ReadOnly)));
 }
@@ -330,7 +330,7 @@ async fn calls_made_while_the_file_is_opened_run_afterwards() {
     let rows = store.first_jobs(&scope(), 10).await.expect("rows");
     assert_eq!((rows.rows, rows.thread.map(|thread| thread.prompts.len())), (vec![row], Some(1)));
     let opened = opening.wait().await.expect("opened");
-    assert!(opened.damaged_file.is_none() && !opened.read_only);
+    assert!(opened.damaged_file.is_none() && !opened.is_read_only);
     assert!(store.check_writable().await.expect("checked"));
     store.new_job("Another", at(2)).await;
 }
@@ -351,7 +351,7 @@ async fn after_a_failed_write_check_all_writes_are_refused() {
     let folder = folder();
     open(folder.path()).close().await;
     let (store, opening) = Store::open_in_background(folder.path(), at(0)).expect("a thread");
-    assert!(!opening.wait().await.expect("opened").read_only, "not tried");
+    assert!(!opening.wait().await.expect("opened").is_read_only, "not tried");
     block_the_journal(folder.path());
     assert!(!store.check_writable().await.expect("checked"));
     fs::remove_file(folder.path().join("docdeck.db-journal")).expect("unblocked");
@@ -396,7 +396,7 @@ async fn a_lock_of_another_process_times_out_with_an_error() {
 
 #[tokio::test]
 async fn a_panic_rolls_back_only_its_own_call() {
-    let store = memory();
+    let store = memory_store();
     let outcome = store
         .write::<()>(|tx| {
             tx.execute("INSERT INTO key_value VALUES ('k', 'v')", [])?;
@@ -409,7 +409,7 @@ async fn a_panic_rolls_back_only_its_own_call() {
 
 #[tokio::test]
 async fn a_call_runs_to_its_end_even_if_its_caller_stops_waiting() {
-    let store = memory();
+    let store = memory_store();
     // Polling the future once submits the call; then the future is dropped.
     let _ = futures_util::FutureExt::now_or_never(store.set_value("k", "v"));
     assert_eq!(store.value("k").await.expect("read").as_deref(), Some("v"));

@@ -25,7 +25,7 @@ impl Store {
 
 #[tokio::test]
 async fn only_a_complete_report_shows_that_a_page_is_not_listed() {
-    let store = memory();
+    let store = memory_store();
     assert_eq!(store.page_in("/a", week()).await, PageViewsState::Unknown);
     store.add_part(part(1, page(&[("/a", counts(4, 1))], 9), false, 7)).await;
     assert_eq!(store.page_in("/a", week()).await, known(counts(4, 1), 7));
@@ -37,7 +37,7 @@ async fn only_a_complete_report_shows_that_a_page_is_not_listed() {
 
 #[tokio::test]
 async fn while_a_report_is_loading_a_duplicate_page_has_the_counts_of_its_last_row() {
-    let store = memory();
+    let store = memory_store();
     store.add_part(part(1, page(&[("/a", counts(4, 1)), ("/b", counts(1, 1))], 9), false, 7)).await;
     store.add_part(part(2, page(&[("/a", counts(5, 1))], 9), false, 8)).await;
     assert_eq!(store.page_in("/a", week()).await, known(counts(5, 1), 8));
@@ -48,7 +48,7 @@ async fn while_a_report_is_loading_a_duplicate_page_has_the_counts_of_its_last_r
 
 #[tokio::test]
 async fn an_unfinished_reload_does_not_replace_a_complete_report_without_the_page() {
-    let store = memory();
+    let store = memory_store();
     store.add_part(part(1, page(&[("/b", counts(1, 1))], 9), true, 7)).await;
     store.add_part(part(1, page(&[("/a", counts(4, 1))], 9), false, 8)).await;
     assert_eq!(store.page_in("/a", week()).await, PageViewsState::NotListed(at(7)));
@@ -56,7 +56,7 @@ async fn an_unfinished_reload_does_not_replace_a_complete_report_without_the_pag
 
 #[tokio::test]
 async fn page_views_are_returned_in_the_order_of_the_ranges_and_are_unknown_in_an_empty_store() {
-    let store = memory();
+    let store = memory_store();
     let ranges = [range("2026-11-01", "2026-11-07"), week()];
     let asked = async |store: &Store| store.page_views(&scope(), &line("/a"), &ranges).await.expect("read");
     assert_eq!(asked(&store).await, [PageViewsState::Unknown, PageViewsState::Unknown]);
@@ -66,7 +66,7 @@ async fn page_views_are_returned_in_the_order_of_the_ranges_and_are_unknown_in_a
 
 #[tokio::test]
 async fn without_a_complete_report_the_newest_response_for_exactly_this_range_is_used() {
-    let store = memory();
+    let store = memory_store();
     let odd = Counts::new(Count::Other(line("0.5")), Count::Missing, Count::Known(-3));
     store.save_response(week(), 50, &[("/a", counts(1, 1)), ("/a/b", counts(7, 7))], 10).await;
     store.save_response(week(), 250, &[("/ü \"q\"", odd.clone()), ("/a", counts(2, 1))], 20).await;
@@ -80,7 +80,7 @@ async fn without_a_complete_report_the_newest_response_for_exactly_this_range_is
 
 #[tokio::test]
 async fn the_periods_of_a_page_are_listed_newest_first_without_duplicates() {
-    let store = memory();
+    let store = memory_store();
     let (september, october) = (range("2026-09-01", "2026-09-30"), range("2026-10-01", "2026-10-31"));
     let of = |range, part: ReportResponse| ReportResponse { range, ..part };
     store.add_part(of(october, part(1, page(&[("/a", counts(40, 1))], 99), true, 5))).await;
@@ -102,7 +102,7 @@ async fn the_periods_of_a_page_are_listed_newest_first_without_duplicates() {
 
 #[tokio::test]
 async fn a_page_that_is_in_no_report_but_in_a_response_has_periods() {
-    let store = memory();
+    let store = memory_store();
     store.save_response(week(), 50, &[("/a", counts(3, 1))], 6).await;
     let periods = store.page_periods(&scope(), &line("/a")).await.expect("read");
     assert_eq!(periods.len(), 1);

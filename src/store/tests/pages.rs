@@ -32,7 +32,7 @@ async fn the_pages_of_a_job_and_their_order_survive_a_restart() {
 
 #[tokio::test]
 async fn jobs_about_a_page_are_listed_for_one_scope_newest_first() {
-    let store = memory();
+    let store = memory_store();
     let (_, one) = submit_job_about(&store, "One", &["/a", "/b"], 1).await;
     submit_job_about(&store, "Two", &["/b"], 2).await;
     let (_, three) = submit_job_about(&store, "Three", &["/a"], 3).await;
@@ -45,7 +45,7 @@ async fn jobs_about_a_page_are_listed_for_one_scope_newest_first() {
 
 #[tokio::test]
 async fn merging_two_rows_keeps_the_pages_of_both() {
-    let store = memory();
+    let store = memory_store();
     let (prompt, row) = submit_job_about(&store, "Fix it", &["/b", "/a"], 0).await;
     store.permit(prompt, at(1)).await;
     store.finish(prompt, Delivery::Unconfirmed(line("?")), at(2)).await;
@@ -61,7 +61,7 @@ async fn merging_two_rows_keeps_the_pages_of_both() {
 
 #[tokio::test]
 async fn the_draft_about_pages_is_stored_with_its_pages_separately_from_other_drafts() {
-    let store = memory();
+    let store = memory_store();
     let draft = |slot: DraftTarget, text: &str, pages: &[&str], seconds: i64| Draft {
         slot,
         text: text.to_owned(),
@@ -89,7 +89,7 @@ async fn the_draft_about_pages_is_stored_with_its_pages_separately_from_other_dr
 
 #[tokio::test]
 async fn a_blank_prompt_about_pages_stores_nothing_and_keeps_the_draft() {
-    let store = memory();
+    let store = memory_store();
     store.save_draft_about(&scope(), " ", &paths(&["/a"]), at(1)).await.expect("stored");
     assert!(store.add_job_about(&scope(), " ", &paths(&["/a"]), &[], at(2)).await.is_err());
     assert_eq!(store.jobs(&scope()).await.expect("rows"), []);
@@ -102,7 +102,7 @@ fn snapshot(page: &str, down: i64) -> SignalSnapshot {
 }
 
 #[tokio::test]
-async fn numbers_of_pages_survive_a_restart_a_retry_and_a_merge_of_rows() {
+async fn signal_snapshots_survive_a_restart_a_retry_and_a_merge_of_rows() {
     let folder = tempdir().expect("a folder");
     let store = open(folder.path());
     let add = async |text: &str, page: &str, down: i64, seconds: i64| {
@@ -126,14 +126,18 @@ async fn numbers_of_pages_survive_a_restart_a_retry_and_a_merge_of_rows() {
     assert_ne!(again.key, row.key);
     store.close().await;
     let store = open(folder.path());
-    let of_again = JobSnapshots { before, after: Vec::new() };
-    assert_eq!(store.signal_snapshots(again.key).await.expect("read"), of_again, "the numbers after the first try");
+    let snapshots_of_retry = JobSnapshots { before, after: Vec::new() };
+    assert_eq!(
+        store.signal_snapshots(again.key).await.expect("read"),
+        snapshots_of_retry,
+        "the numbers after the first try"
+    );
     assert_eq!(store.signal_snapshots(row.key).await.expect("read"), all);
 }
 
 #[tokio::test]
-async fn unreadable_numbers_are_skipped() {
-    let store = memory();
+async fn unreadable_snapshots_are_skipped() {
+    let store = memory_store();
     let all = [snapshot("/a", 1), snapshot("/b", 2), snapshot("/c", 3)];
     let (_, row) =
         store.add_job_about(&scope(), "Fix them", &paths(&["/a", "/b", "/c"]), &all, at(0)).await.expect("on disk");

@@ -3,7 +3,7 @@ use crate::model::prompt::DraftTarget;
 use crate::store::{JobPruneFilter, PrunedJobs, ScopeFilter};
 
 fn prune_before(seconds: i64) -> JobPruneFilter {
-    JobPruneFilter { before: at(seconds), only: ScopeFilter::default() }
+    JobPruneFilter { before: at(seconds), scopes: ScopeFilter::default() }
 }
 
 async fn ids(store: &Store) -> Vec<String> {
@@ -19,14 +19,14 @@ async fn add_finished_job(store: &Store, id: &str, now: Time) -> Job {
 
 #[tokio::test]
 async fn old_finished_jobs_are_deleted_with_their_threads() {
-    let store = memory();
+    let store = memory_store();
     add_finished_job(&store, "old", at(10)).await;
     add_finished_job(&store, "new", at(100)).await;
-    let would = store.plan_prune_jobs(prune_before(50)).await.expect("read");
-    assert_eq!((would.counts.jobs, would.counts.prompts, would.counts.skipped), (1, 1, 0));
+    let planned = store.plan_prune_jobs(prune_before(50)).await.expect("read");
+    assert_eq!((planned.counts.jobs, planned.counts.prompts, planned.counts.skipped), (1, 1, 0));
     assert_eq!(ids(&store).await, ["old", "new"], "only planned");
     let done = store.prune_jobs(prune_before(50)).await.expect("pruned");
-    assert_eq!((done.counts.jobs, done.counts.prompts, done.still_large), (1, 1, false));
+    assert_eq!((done.counts.jobs, done.counts.prompts, done.has_shrink_failed), (1, 1, false));
     assert_eq!(ids(&store).await, ["new"]);
     let left = store.with_connection(|db| {
         let count = |table: &str| -> i64 {
@@ -40,7 +40,7 @@ async fn old_finished_jobs_are_deleted_with_their_threads() {
 
 #[tokio::test]
 async fn unsent_unviewed_and_unfinished_jobs_and_jobs_with_a_draft_are_never_pruned() {
-    let store = memory();
+    let store = memory_store();
     store.add_accepted_job("unseen", Status::Failed, at(1)).await;
     let active = store.add_accepted_job("active", Status::Active, at(2)).await;
     store.change_one_job(active.key, LocalChange::Viewed, at(3)).await;
@@ -60,7 +60,7 @@ async fn unsent_unviewed_and_unfinished_jobs_and_jobs_with_a_draft_are_never_pru
 
 #[tokio::test]
 async fn dismissed_gone_and_discarded_jobs_are_pruned() {
-    let store = memory();
+    let store = memory_store();
     let row = add_finished_job(&store, "dismissed", at(1)).await;
     store.change_one_job(row.key, LocalChange::Dismissed(true), at(2)).await;
     let gone = store.add_accepted_job("gone", Status::Active, at(3)).await;
@@ -74,7 +74,7 @@ async fn dismissed_gone_and_discarded_jobs_are_pruned() {
 
 #[tokio::test]
 async fn merged_rows_are_deleted_with_their_job() {
-    let store = memory();
+    let store = memory_store();
     store.track(&scope(), response("j", Status::Completed), at(1)).await.expect("tracked");
     let (prompt, _) = store.new_job("Do it", at(2)).await;
     store.permit(prompt, at(3)).await;
@@ -89,9 +89,9 @@ async fn merged_rows_are_deleted_with_their_job() {
 
 #[tokio::test]
 async fn pruning_can_be_limited_to_a_project() {
-    let store = memory();
+    let store = memory_store();
     add_finished_job(&store, "j", at(1)).await;
     let only = ScopeFilter { project: Some("another".to_owned()), ..ScopeFilter::default() };
-    let done = store.prune_jobs(JobPruneFilter { before: at(1000), only }).await.expect("pruned");
+    let done = store.prune_jobs(JobPruneFilter { before: at(1000), scopes: only }).await.expect("pruned");
     assert_eq!(done.counts, PrunedJobs::default());
 }

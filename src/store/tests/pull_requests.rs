@@ -25,7 +25,7 @@ async fn report(store: &Store, row: &Job, state: PullRequest, minute: i64) -> Jo
 
 #[tokio::test]
 async fn a_forgotten_open_state_leaves_the_job_to_the_user() {
-    let store = memory();
+    let store = memory_store();
     let row = completed_job(&store).await;
     let pending = Checks { state: ChecksState::Pending, ..Checks::default() };
     let row = report(&store, &row, PullRequest { checks: pending, ..open_pull_request(at(30)) }, 30).await;
@@ -44,7 +44,7 @@ async fn a_forgotten_open_state_leaves_the_job_to_the_user() {
 
 #[tokio::test]
 async fn a_job_that_was_tracked_by_its_id_gets_the_title_of_its_pull_request() {
-    let store = memory();
+    let store = memory_store();
     let tracked = store.track(&scope(), with_pr("j2", Status::Completed, 8), at(0)).await.expect("tracked");
     assert_eq!(tracked.local.title.as_str(), "j2");
     let named = report(&store, &tracked, open_pull_request(at(10)), 10).await;
@@ -56,7 +56,7 @@ async fn a_job_that_was_tracked_by_its_id_gets_the_title_of_its_pull_request() {
 
 #[tokio::test]
 async fn a_job_needs_the_user_when_the_checks_have_finished_and_is_done_when_it_is_merged() {
-    let store = memory();
+    let store = memory_store();
     let row = completed_job(&store).await;
     store.change_one_job(row.key, LocalChange::Handled, at(20)).await;
     let pending = Checks { state: ChecksState::Pending, ..Checks::default() };
@@ -92,7 +92,7 @@ async fn a_job_needs_the_user_when_the_checks_have_finished_and_is_done_when_it_
 
 #[tokio::test]
 async fn points_are_counted_per_host_and_are_free_again_after_an_hour() {
-    let store = memory();
+    let store = memory_store();
     for (host, points, minute) in [("github.com", 480, 0), ("github.com", 15, 0), ("github.com", 3, 30), ("b", 7, 1)] {
         store.spend_host_points(host, points, at(60 * minute)).await.expect("written");
     }
@@ -106,7 +106,7 @@ async fn points_are_counted_per_host_and_are_free_again_after_an_hour() {
 
 #[tokio::test]
 async fn the_state_of_another_pull_request_is_dropped() {
-    let store = memory();
+    let store = memory_store();
     let row = completed_job(&store).await;
     report(&store, &row, open_pull_request(at(30)), 30).await;
     store.apply_job(row.key, with_pr("j1", Status::Completed, 8), at(40)).await;
@@ -122,8 +122,8 @@ fn diff_of(head: &str, bytes: usize, minute: i64) -> StoredDiff {
 }
 
 #[tokio::test]
-async fn a_diff_is_replaced_by_that_of_a_newer_commit_and_the_oldest_make_room() {
-    let store = memory();
+async fn a_diff_is_replaced_by_the_diff_of_a_newer_commit_and_the_oldest_diffs_are_deleted() {
+    let store = memory_store();
     let link = |n: i64| line(&format!("https://github.com/acme/docs/pull/{n}"));
     store.save_diff(&link(1), diff_of("a", 10, 1)).await.expect("written");
     store.save_diff(&link(1), diff_of("b", 20, 2)).await.expect("written");
@@ -142,7 +142,7 @@ async fn a_diff_is_replaced_by_that_of_a_newer_commit_and_the_oldest_make_room()
 
 #[tokio::test]
 async fn pruning_a_job_deletes_its_diff() {
-    let store = memory();
+    let store = memory_store();
     let row = completed_job(&store).await;
     let link = row.remote.pr_link.clone().expect("a link");
     let failing = Checks { state: ChecksState::Failing, ..Checks::default() };
@@ -156,7 +156,7 @@ async fn pruning_a_job_deletes_its_diff() {
     for kind in UnsentReviewKind::ALL {
         store.save_unsent_review(std::slice::from_ref(&link), kind, "No").await.expect("written");
     }
-    let filter = JobPruneFilter { before: at(1000), only: ScopeFilter::default() };
+    let filter = JobPruneFilter { before: at(1000), scopes: ScopeFilter::default() };
     assert_eq!(store.prune_jobs(filter).await.expect("pruned").counts.jobs, 1);
     assert_eq!(store.diff(&link).await.expect("read"), None);
     assert!(store.unsent_reviews().await.expect("read").is_empty());
@@ -164,7 +164,7 @@ async fn pruning_a_job_deletes_its_diff() {
 
 #[tokio::test]
 async fn the_text_of_a_review_is_stored_until_it_is_replaced_with_a_blank_one() {
-    let store = memory();
+    let store = memory_store();
     let links = [line("https://github.com/acme/docs/pull/1"), line("https://github.com/acme/docs/pull/2")];
     store.set_value("layout", "wide").await.expect("written");
     let (review, comment) = (UnsentReviewKind::ChangeRequest, UnsentReviewKind::Comment);
@@ -178,7 +178,7 @@ async fn the_text_of_a_review_is_stored_until_it_is_replaced_with_a_blank_one() 
         [((links[0].clone(), review), "Two\nlines".to_owned()), ((links[1].clone(), comment), "A comment".to_owned())]
             .into();
     assert_eq!(store.unsent_reviews().await.expect("read"), expected);
-    let filter = JobPruneFilter { before: at(1000), only: ScopeFilter::default() };
+    let filter = JobPruneFilter { before: at(1000), scopes: ScopeFilter::default() };
     store.prune_jobs(filter).await.expect("pruned");
     assert_eq!(store.unsent_reviews().await.expect("read"), expected, "no job was deleted");
     assert_eq!(store.value("layout").await.expect("read").as_deref(), Some("wide"));
@@ -186,7 +186,7 @@ async fn the_text_of_a_review_is_stored_until_it_is_replaced_with_a_blank_one() 
 
 #[tokio::test]
 async fn a_job_without_pages_is_about_the_changed_pages() {
-    let store = memory();
+    let store = memory_store();
     let row = completed_job(&store).await;
     let link = row.remote.pr_link.clone().expect("a link");
     let file = |path: &str| FileDiffStat { path: line(path), additions: 1, deletions: 0 };

@@ -55,7 +55,7 @@ async fn a_thousand_prompts_are_queued_in_one_transaction() {
 
 #[tokio::test]
 async fn a_paused_prompt_is_not_sent_until_it_is_resumed() {
-    let store = memory();
+    let store = memory_store();
     let keys = add_batch(&store, &["a", "b", "c"]).await;
     let prompt = store.thread_of(keys[1]).await.prompts[0].id;
     let rows = change_queue(&store, &[keys[1]], QueueChange::Pause).await;
@@ -67,14 +67,14 @@ async fn a_paused_prompt_is_not_sent_until_it_is_resumed() {
     let rows = change_queue(&store, &keys, QueueChange::Resume).await;
     assert_eq!((rows.len(), rows[0].local.undelivered), (1, Some(DeliveryKind::Queued)));
     assert_eq!(first_lines(&store).await, ["a", "b", "c"]);
-    assert!(matches!(store.permit(prompt, at(3)).await, SendPermit::Go { .. }));
+    assert!(matches!(store.permit(prompt, at(3)).await, SendPermit::Granted { .. }));
     assert_eq!(change_queue(&store, &[keys[1]], QueueChange::Pause).await, [], "it is being sent");
     assert_eq!(store.thread_of(keys[1]).await.prompts[0].delivery, Delivery::Sending);
 }
 
 #[tokio::test]
 async fn a_paused_follow_up_blocks_later_follow_ups_of_its_job() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     store.follow_up(row.key, "first", at(1)).await;
     change_queue(&store, &[row.key], QueueChange::Pause).await;
@@ -87,18 +87,18 @@ async fn a_paused_follow_up_blocks_later_follow_ups_of_its_job() {
 
 #[tokio::test]
 async fn requeueing_a_paused_prompt_resumes_it() {
-    let store = memory();
+    let store = memory_store();
     let keys = add_batch(&store, &["a"]).await;
     change_queue(&store, &keys, QueueChange::Pause).await;
     let prompt = store.thread_of(keys[0]).await.prompts[0].id;
     let row = store.requeue(prompt, Some("a, edited"), at(2)).await.expect("queued");
     assert_eq!((row.local.undelivered, row.local.title.as_str()), (Some(DeliveryKind::Queued), "a, edited"));
-    assert!(matches!(store.permit(prompt, at(3)).await, SendPermit::Go { .. }));
+    assert!(matches!(store.permit(prompt, at(3)).await, SendPermit::Granted { .. }));
 }
 
 #[tokio::test]
 async fn moving_several_new_jobs_keeps_their_order() {
-    let store = memory();
+    let store = memory_store();
     let keys = add_batch(&store, &["a", "b", "c", "d", "e"]).await;
     let rows = change_queue(&store, &[keys[2]], QueueChange::Up).await;
     assert_eq!(first_lines(&store).await, ["a", "c", "b", "d", "e"]);
@@ -124,7 +124,7 @@ async fn moving_several_new_jobs_keeps_their_order() {
 
 #[tokio::test]
 async fn a_prompt_that_waits_for_the_limit_keeps_its_position() {
-    let store = memory();
+    let store = memory_store();
     let keys = add_batch(&store, &["a", "b"]).await;
     change_queue(&store, &[keys[1]], QueueChange::Up).await;
     let prompt = store.thread_of(keys[1]).await.prompts[0].id;
@@ -135,7 +135,7 @@ async fn a_prompt_that_waits_for_the_limit_keeps_its_position() {
 
 #[tokio::test]
 async fn a_removed_prompt_is_never_sent_and_stays_stored_as_discarded() {
-    let store = memory();
+    let store = memory_store();
     let keys = add_batch(&store, &["a", "b"]).await;
     change_queue(&store, &[keys[0]], QueueChange::Pause).await;
     let removed = store.remove_from_queue(&[keys[0]], at(1)).await.expect("removed");
@@ -159,7 +159,7 @@ async fn a_removed_prompt_is_never_sent_and_stays_stored_as_discarded() {
 
 #[tokio::test]
 async fn a_removed_prompt_is_restored_at_its_position_with_its_wait() {
-    let store = memory();
+    let store = memory_store();
     let keys = add_batch(&store, &["a", "b", "c"]).await;
     change_queue(&store, &[keys[2]], QueueChange::Up).await;
     change_queue(&store, &[keys[0]], QueueChange::Pause).await;
@@ -193,7 +193,7 @@ async fn a_removed_prompt_is_restored_at_its_position_with_its_wait() {
 
 #[tokio::test]
 async fn a_removed_follow_up_is_not_restored_if_a_later_follow_up_was_sent() {
-    let store = memory();
+    let store = memory_store();
     let job = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let first = store.follow_up(job.key, "first", at(1)).await;
     let removed = store.remove_from_queue(&[job.key], at(2)).await.expect("removed");
@@ -205,7 +205,7 @@ async fn a_removed_follow_up_is_not_restored_if_a_later_follow_up_was_sent() {
 
 #[tokio::test]
 async fn a_prompt_that_is_being_sent_is_not_removed() {
-    let store = memory();
+    let store = memory_store();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
     assert_eq!(store.remove_from_queue(&[row.key], at(2)).await.expect("nothing"), DiscardedPrompts::default());
@@ -213,7 +213,7 @@ async fn a_prompt_that_is_being_sent_is_not_removed() {
 
 #[tokio::test]
 async fn changing_the_queue_skips_jobs_without_a_queued_prompt_and_fails_for_unknown_jobs() {
-    let store = memory();
+    let store = memory_store();
     let keys = add_batch(&store, &["a"]).await;
     let done = store.add_accepted_job("j1", Status::Completed, at(0)).await;
     for change in [QueueChange::Pause, QueueChange::Resume, QueueChange::Up, QueueChange::Down] {
@@ -258,7 +258,7 @@ async fn a_store_of_the_first_schema_keeps_its_queue_and_its_drafts() {
 
 #[tokio::test]
 async fn a_single_prompt_can_be_paused_only_while_it_is_queued() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let (first, second) =
         (store.follow_up(row.key, "First", at(1)).await, store.follow_up(row.key, "Second", at(2)).await);
@@ -266,13 +266,13 @@ async fn a_single_prompt_can_be_paused_only_while_it_is_queued() {
     assert!(paused.revision > row.revision);
     let states: Vec<DeliveryKind> = store.thread_of(row.key).await.prompts.iter().map(|p| p.delivery.kind()).collect();
     assert_eq!(states, [DeliveryKind::Accepted, DeliveryKind::Queued, DeliveryKind::Paused]);
-    assert!(matches!(store.permit(first, at(3)).await, SendPermit::Go { .. }));
+    assert!(matches!(store.permit(first, at(3)).await, SendPermit::Granted { .. }));
     assert_eq!(store.pause_prompt(first, at(1)).await.expect("read"), None, "it is being sent");
 }
 
 #[tokio::test]
 async fn recent_prompts_are_those_that_are_queued_or_were_sent_recently() {
-    let store = memory();
+    let store = memory_store();
     store.add_accepted_job("old", Status::Active, at(0)).await;
     store.add_accepted_job("new", Status::Active, at(100)).await;
     let (lost, _) = store.new_job("Lost", at(0)).await;

@@ -46,7 +46,7 @@ impl Store {
 
 #[tokio::test]
 async fn responses_are_merged_by_the_rules_of_the_model() {
-    let store = memory();
+    let store = memory_store();
     let odd = Counts::new(Count::Other(line("12.5")), Count::Missing, Count::Known(-3));
     let first = page(&[("/a", counts(9, 1)), ("/b ü\"", odd.clone()), ("/d", counts(2, 2)), ("", odd)], 30);
     let second = page(&[("/d", counts(3, 2)), ("/c", counts(i64::MAX, 0)), ("/c", counts(1, 1))], 31);
@@ -63,7 +63,7 @@ async fn responses_are_merged_by_the_rules_of_the_model() {
 
 #[tokio::test]
 async fn counts_with_a_fraction_are_stored_without_loss() {
-    let store = memory();
+    let store = memory_store();
     let counts = |literals: [&str; 3]| {
         let [human, ai, total] = literals.map(|literal| Count::from_literal(literal).expect("a number"));
         Counts::new(human, ai, total)
@@ -90,7 +90,7 @@ async fn counts_with_a_fraction_are_stored_without_loss() {
 
 #[tokio::test]
 async fn a_complete_report_stays_until_the_next_one_is_complete() {
-    let store = memory();
+    let store = memory_store();
     store.add_part(part(1, page(&[("/a", counts(1, 1)), ("/b", counts(1, 0))], 3), true, 0)).await;
     store.add_part(part(1, page(&[("/a", counts(2, 2))], 9), false, 50)).await;
     let stored = store.cached(week()).await;
@@ -107,7 +107,7 @@ async fn a_complete_report_stays_until_the_next_one_is_complete() {
 
 #[tokio::test]
 async fn complete_reports_of_single_days_are_read_in_order() {
-    let store = memory();
+    let store = memory_store();
     for (day, complete) in [("2026-11-18", true), ("2026-11-15", true), ("2026-11-16", false), ("2026-11-21", true)] {
         let response = page(&[("/a", counts(1, 1))], 2);
         assert!(store.add_part(ReportResponse { range: range(day, day), ..part(1, response, complete, 0) }).await);
@@ -121,7 +121,7 @@ async fn complete_reports_of_single_days_are_read_in_order() {
 
 #[tokio::test]
 async fn a_response_that_is_not_the_next_one_does_not_change_the_report() {
-    let store = memory();
+    let store = memory_store();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     assert!(!store.add_part(part(2, rows("/b"), true, 0)).await);
     assert!(!store.add_part(part(0, rows("/b"), true, 0)).await);
@@ -136,7 +136,7 @@ async fn a_response_that_is_not_the_next_one_does_not_change_the_report() {
 
 #[tokio::test]
 async fn a_response_is_stored_both_in_the_cache_and_in_the_report_or_in_neither() {
-    let store = memory();
+    let store = memory_store();
     let rows = |path: &str| page(&[("/a", counts(1, 1)), (path, counts(2, 2))], 9);
     let cached = async |number| {
         let query = ViewsQuery { range: week(), limit: MAX_PAGE_SIZE, page: number };
@@ -161,7 +161,7 @@ async fn a_response_is_stored_both_in_the_cache_and_in_the_report_or_in_neither(
 
 #[tokio::test]
 async fn a_response_that_is_not_the_next_one_is_only_cached() {
-    let store = memory();
+    let store = memory_store();
     let rows = |path: &str| page(&[(path, counts(2, 2))], 9);
     let keeps = async |number, path: &str| {
         let response = rows(path);
@@ -189,7 +189,7 @@ fn unsorted_path(n: u32, count: u32) -> String {
 
 #[tokio::test]
 async fn thousands_of_rows_with_new_and_known_paths_keep_the_order_of_the_service() {
-    let store = memory();
+    let store = memory_store();
     let response_with_rows = |number: u32, range, first: u32, rows: u32| {
         let paths: Vec<String> = (first..first + rows).map(|n| unsorted_path(n, 4_001)).collect();
         let rows: Vec<(&str, Counts)> =
@@ -217,7 +217,7 @@ async fn thousands_of_rows_with_new_and_known_paths_keep_the_order_of_the_servic
 
 #[tokio::test]
 async fn an_unfinished_report_with_an_unreadable_response_is_ignored_and_loaded_again() {
-    let store = memory();
+    let store = memory_store();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     store.add_part(part(1, rows("/a"), false, 0)).await;
     store.add_part(ReportResponse { range: range("2026-10-01", "2026-10-31"), ..part(1, rows("/o"), false, 0) }).await;
@@ -237,7 +237,7 @@ async fn an_unfinished_report_with_an_unreadable_response_is_ignored_and_loaded_
 
 #[tokio::test]
 async fn a_response_of_a_load_that_another_instance_restarted_is_ignored() {
-    let store = memory();
+    let store = memory_store();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     let old = Arc::new(ReportMerge::new(Report::from_first_response(week(), rows("/old"), false, at(0))));
     store.add_part(part(1, rows("/old"), false, 0)).await;
@@ -302,7 +302,7 @@ fn the_loading_migration_keeps_an_unfinished_report() {
 
 #[tokio::test]
 async fn deleting_an_unfinished_report_keeps_the_complete_one() {
-    let store = memory();
+    let store = memory_store();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     store.delete_unfinished_report(&scope(), week()).await.expect("nothing to drop");
     store.add_part(part(1, rows("/a"), true, 0)).await;
@@ -334,7 +334,7 @@ async fn a_load_continues_after_docdeck_is_restarted_and_belongs_to_one_project(
 
 #[tokio::test]
 async fn a_range_without_a_report_gets_the_complete_report_of_the_range_closest_in_length() {
-    let store = memory();
+    let store = memory_store();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     let other = |number, complete| ReportResponse {
         range: range("2026-10-01", "2026-10-31"),
@@ -360,7 +360,7 @@ async fn a_range_without_a_report_gets_the_complete_report_of_the_range_closest_
 
 #[tokio::test]
 async fn the_totals_of_a_range_are_those_of_its_last_response_of_any_page_size() {
-    let store = memory();
+    let store = memory_store();
     let query = |range, limit, page| ViewsQuery { range, limit, page };
     let (one, two) = (range("2026-11-19", "2026-11-19"), range("2026-11-20", "2026-11-20"));
     store.save_views(&scope(), query(week(), 50, 1), &page(&[], 10), at(1)).await.expect("stored");
@@ -410,7 +410,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
             // `with_merge` is given the earlier responses already merged; `store` has to read and merge them itself.
-            let (store, with_merge) = (memory(), memory());
+            let (store, with_merge) = (memory_store(), memory_store());
             let mut report: Option<Report> = None;
             for (number, (response, seconds)) in (1..).zip(&responses) {
                 let complete = number as usize == responses.len();

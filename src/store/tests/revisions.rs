@@ -40,7 +40,7 @@ impl Watched {
     }
 
     async fn permit(&mut self, prompt: PromptId, seconds: i64) {
-        assert!(matches!(self.store.permit(prompt, at(seconds)).await, SendPermit::Go { .. }));
+        assert!(matches!(self.store.permit(prompt, at(seconds)).await, SendPermit::Granted { .. }));
         self.assert_one_changed("a permit").await;
     }
 
@@ -54,7 +54,7 @@ impl Watched {
 
 #[tokio::test]
 async fn sending_and_resolving_change_the_revision() {
-    let store = memory();
+    let store = memory_store();
     let job = store.add_accepted_job("j1", Status::Completed, at(0)).await.key;
     let mut watched = Watched::new(store.clone()).await;
     let prompt = store.follow_up(job, "more", at(10)).await;
@@ -77,7 +77,7 @@ async fn sending_and_resolving_change_the_revision() {
     store.accept(prompt, with_pr("j1", Status::Active, 7), at(4071)).await;
     watched.assert_one_changed("an accepted prompt").await;
     let prompt = store.follow_up(job, "the last", at(4080)).await;
-    assert!(matches!(store.permit(prompt, at(4090)).await, SendPermit::Go { .. }));
+    assert!(matches!(store.permit(prompt, at(4090)).await, SendPermit::Granted { .. }));
     watched.update().await;
     store.abandon_sends(&scope(), "instance-1", at(4100)).await.expect("done");
     watched.assert_one_changed("a send of a dead instance").await;
@@ -85,7 +85,7 @@ async fn sending_and_resolving_change_the_revision() {
 
 #[tokio::test]
 async fn changes_of_the_queue_change_the_revision() {
-    let store = memory();
+    let store = memory_store();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     let mut watched = Watched::new(store.clone()).await;
     store.pause_prompt(prompt, at(1)).await.expect("paused");
@@ -102,7 +102,7 @@ async fn changes_of_the_queue_change_the_revision() {
 
 #[tokio::test]
 async fn responses_and_imports_change_the_revision() {
-    let store = memory();
+    let store = memory_store();
     let job = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let (prompt, _) = store.new_job("Another one", at(1)).await;
     store.permit(prompt, at(2)).await;
@@ -118,7 +118,7 @@ async fn responses_and_imports_change_the_revision() {
     watched.assert_one_changed("a job that is back").await;
     store.link_job(prompt, response("j2", Status::Active), at(13)).await.expect("linked");
     watched.assert_one_changed("two merged rows").await;
-    let other = memory();
+    let other = memory_store();
     backup::import(&other, &backup::export(&store).await).await;
     let copy = other.job_by_id(&scope(), &job_id("j1")).await.expect("read").expect("there").key;
     other.follow_up(copy, "from elsewhere", at(14)).await;

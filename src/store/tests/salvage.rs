@@ -97,8 +97,9 @@ fn assert_safe(db: &Connection) {
     schema::check_readable(db, true).expect("sound");
     let mut broken = db.prepare("PRAGMA foreign_key_check").expect("a check");
     assert!(!broken.exists([]).expect("checked"), "a row refers to none");
-    let sent_by_itself = "SELECT count(*) FROM prompt WHERE state = 'sending' OR state = 'queued' AND paused = 0";
-    assert_eq!(db.query_row(sent_by_itself, [], |row| row.get::<_, i64>(0)).expect("a count"), 0);
+    let automatically_sendable =
+        "SELECT count(*) FROM prompt WHERE state = 'sending' OR state = 'queued' AND paused = 0";
+    assert_eq!(db.query_row(automatically_sendable, [], |row| row.get::<_, i64>(0)).expect("a count"), 0);
     // All scopes, jobs, threads and drafts can be read.
     for (found, _) in crate::store::scopes::read_scopes(db).expect("scopes") {
         for row in crate::store::job_rows::load_jobs(db, found).expect("rows") {
@@ -504,7 +505,7 @@ async fn a_recovered_prompt_is_sent_when_the_user_resumes_it() {
     assert_eq!(store.permit(prompt, at(3)).await, SendPermit::Blocked);
     assert_eq!(store.thread_of(row.key).await.prompts[0].delivery, Delivery::Paused);
     store.change_queue(&[row.key], crate::model::change::QueueChange::Resume, at(4)).await.expect("resumed");
-    assert!(matches!(store.permit(prompt, at(5)).await, SendPermit::Go { .. }));
+    assert!(matches!(store.permit(prompt, at(5)).await, SendPermit::Granted { .. }));
 }
 
 #[test]

@@ -20,7 +20,7 @@ async fn used_requests(store: &Store, quota: Quota, now: Time) -> u32 {
 
 #[tokio::test]
 async fn a_new_job_is_queued_with_its_text_and_titled_by_its_first_line() {
-    let store = memory();
+    let store = memory_store();
     let text = format!("\n  Fix the links \r\n{}", "x".repeat(1 << 20));
     let (prompt, row) = store.new_job(&text, at(1)).await;
     assert_eq!((row.local.title.as_str(), row.local.undelivered), ("Fix the links", Some(DeliveryKind::Queued)));
@@ -32,7 +32,7 @@ async fn a_new_job_is_queued_with_its_text_and_titled_by_its_first_line() {
 
 #[tokio::test]
 async fn a_prompt_without_visible_text_is_refused() {
-    let store = memory();
+    let store = memory_store();
     for text in ["", " \n\t ", "\u{200b}\u{feff}"] {
         assert!(matches!(store.add_new_job(&scope(), text, at(0)).await, Err(StoreError::BlankPrompt)), "{text:?}");
     }
@@ -46,8 +46,11 @@ async fn the_sending_state_and_the_ledger_entry_are_on_disk_before_a_prompt_is_s
     let folder = tempdir().expect("a folder");
     let store = open(folder.path());
     let (prompt, row) = store.new_job("Fix it", at(1)).await;
-    let turn = store.permit(prompt, at(2)).await;
-    assert_eq!(turn, SendPermit::Go { kind: PromptKind::Create, text: "Fix it".to_owned(), job: row.key, id: None });
+    let permit = store.permit(prompt, at(2)).await;
+    assert_eq!(
+        permit,
+        SendPermit::Granted { kind: PromptKind::Create, text: "Fix it".to_owned(), job: row.key, id: None }
+    );
     // Another store reads the file in the state that a process killed at this moment would leave.
     let next = open(folder.path());
     assert_eq!(delivery(&next, row.key, prompt).await, Delivery::Sending);
@@ -58,7 +61,7 @@ async fn the_sending_state_and_the_ledger_entry_are_on_disk_before_a_prompt_is_s
 
 #[tokio::test]
 async fn only_a_prompt_that_never_reached_the_service_is_refunded_and_only_once() {
-    let store = memory();
+    let store = memory_store();
     let (first, row) = store.new_job("First", at(1)).await;
     let (second, _) = store.new_job("Second", at(1)).await;
     store.permit(first, at(2)).await;
@@ -92,17 +95,17 @@ async fn two_instances_never_get_the_permit_for_the_same_prompt() {
             one.request_permit(prompt, "one", at(n), at(n)),
             two.request_permit(prompt, "two", at(n), at(n))
         );
-        let turns = [first.expect("an answer"), second.expect("an answer")];
-        let permitted = turns.iter().filter(|turn| matches!(turn, SendPermit::Go { .. })).count();
-        assert_eq!(permitted, 1, "{turns:?}");
-        assert!(turns.contains(&SendPermit::NotQueued), "{turns:?}");
+        let permits = [first.expect("an answer"), second.expect("an answer")];
+        let permitted = permits.iter().filter(|permit| matches!(permit, SendPermit::Granted { .. })).count();
+        assert_eq!(permitted, 1, "{permits:?}");
+        assert!(permits.contains(&SendPermit::NotQueued), "{permits:?}");
     }
     assert_eq!(used_requests(&one, Quota::Create, at(20)).await, 20);
 }
 
 #[tokio::test]
 async fn follow_ups_are_sent_in_order_and_an_undelivered_follow_up_blocks_later_ones() {
-    let store = memory();
+    let store = memory_store();
     let (create, row) = store.new_job("Fix it", at(0)).await;
     let first = store.follow_up(row.key, "first", at(1)).await;
     let second = store.follow_up(row.key, "second", at(2)).await;
@@ -113,17 +116,17 @@ async fn follow_ups_are_sent_in_order_and_an_undelivered_follow_up_blocks_later_
     assert_eq!(store.permit(second, at(5)).await, SendPermit::Blocked);
     assert_eq!(store.sendable_prompts_with_wait().await, [(first, None)]);
     let go = store.permit(first, at(5)).await;
-    assert!(matches!(go, SendPermit::Go { kind: PromptKind::FollowUp, id: Some(id), .. } if id == job_id("j1")));
+    assert!(matches!(go, SendPermit::Granted { kind: PromptKind::FollowUp, id: Some(id), .. } if id == job_id("j1")));
     store.finish(first, Delivery::Rejected(line("no")), at(6)).await;
     assert_eq!(store.permit(second, at(7)).await, SendPermit::Blocked);
     assert_eq!(store.sendable_prompts_with_wait().await, []);
     store.discard_prompt(first, at(8)).await.expect("discarded");
-    assert!(matches!(store.permit(second, at(9)).await, SendPermit::Go { .. }));
+    assert!(matches!(store.permit(second, at(9)).await, SendPermit::Granted { .. }));
 }
 
 #[tokio::test]
 async fn a_superseding_follow_up_discards_failed_prompts_and_waits_for_other_undelivered_ones() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     for how in [Delivery::Rejected(line("no")), Delivery::NotSent(line("offline"))] {
         let prompt = store.follow_up(row.key, "an earlier one", at(1)).await;
@@ -158,7 +161,7 @@ async fn a_superseding_follow_up_discards_failed_prompts_and_waits_for_other_und
 
 #[tokio::test]
 async fn a_follow_up_without_a_job_id_is_blocked() {
-    let store = memory();
+    let store = memory_store();
     let (create, row) = store.new_job("Fix it", at(0)).await;
     let follow_up = store.follow_up(row.key, "more", at(1)).await;
     store.discard_prompt(create, at(2)).await.expect("discarded");
@@ -168,12 +171,12 @@ async fn a_follow_up_without_a_job_id_is_blocked() {
 
 #[tokio::test]
 async fn when_the_hourly_limit_is_reached_the_next_prompt_stays_queued() {
-    let store = memory();
+    let store = memory_store();
     let mut permitted = Vec::new();
     for n in 0..130 {
         let (prompt, row) = store.new_job(&format!("Prompt {n}"), at(n)).await;
         match store.permit(prompt, at(n)).await {
-            SendPermit::Go { .. } => permitted.push(n),
+            SendPermit::Granted { .. } => permitted.push(n),
             SendPermit::Wait { until } => {
                 assert_eq!(until, at(3600));
                 assert_eq!(delivery(&store, row.key, prompt).await, Delivery::Queued { until: Some(until) });
@@ -185,27 +188,27 @@ async fn when_the_hourly_limit_is_reached_the_next_prompt_stays_queued() {
     let (first, until) = store.sendable_prompts_with_wait().await[0];
     assert_eq!(until, Some(at(3600)));
     assert_eq!(store.permit(first, at(3599)).await, SendPermit::Wait { until: at(3600) });
-    assert!(matches!(store.permit(first, at(3600)).await, SendPermit::Go { .. }));
+    assert!(matches!(store.permit(first, at(3600)).await, SendPermit::Granted { .. }));
     assert_eq!(used_requests(&store, Quota::Create, at(3600)).await, 100);
     assert_eq!(used_requests(&store, Quota::FollowUp, at(3600)).await, 0);
 }
 
 #[tokio::test]
 async fn the_ledger_follows_the_services_time_and_not_the_local_clock() {
-    let store = memory();
+    let store = memory_store();
     for n in 0..100 {
         let (prompt, _) = store.new_job("p", at(n)).await;
-        assert!(matches!(store.permit(prompt, at(n)).await, SendPermit::Go { .. }));
+        assert!(matches!(store.permit(prompt, at(n)).await, SendPermit::Granted { .. }));
     }
     let (prompt, _) = store.new_job("p", at(100)).await;
     let local = at(100) + TimeDelta::days(3);
-    let turn = store.request_permit(prompt, "i", local, at(100)).await.expect("an answer");
-    assert_eq!(turn, SendPermit::Wait { until: at(3600) });
+    let permit = store.request_permit(prompt, "i", local, at(100)).await.expect("an answer");
+    assert_eq!(permit, SendPermit::Wait { until: at(3600) });
 }
 
 #[tokio::test]
 async fn a_429_queues_the_prompt_again_and_blocks_the_ledger() {
-    let store = memory();
+    let store = memory_store();
     let (first, _) = store.new_job("first", at(0)).await;
     let (second, _) = store.new_job("second", at(0)).await;
     store.permit(first, at(1)).await;
@@ -219,12 +222,12 @@ async fn a_429_queues_the_prompt_again_and_blocks_the_ledger() {
     store.with_connection(move |db| db.execute("UPDATE prompt SET until = ?1", [late]).expect("set")).await;
     assert_eq!(store.permit(first, at(60)).await, SendPermit::Wait { until: at(61) });
     assert_eq!(delivery(&store, row.key, first).await, Delivery::Queued { until: Some(at(61)) });
-    assert!(matches!(store.permit(first, at(61)).await, SendPermit::Go { .. }));
+    assert!(matches!(store.permit(first, at(61)).await, SendPermit::Granted { .. }));
 }
 
 #[tokio::test]
 async fn an_accepted_new_job_gets_the_data_from_the_response() {
-    let store = memory();
+    let store = memory_store();
     let (prompt, _) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
     let mut job = response("j/1 ü", Status::Active);
@@ -244,7 +247,7 @@ async fn an_accepted_new_job_gets_the_data_from_the_response() {
 
 #[tokio::test]
 async fn every_outcome_of_sending_is_stored_with_its_reason() {
-    let store = memory();
+    let store = memory_store();
     for expected in [
         Delivery::NotSent(line("no network")),
         Delivery::Rejected(line("too long")),
@@ -261,7 +264,7 @@ async fn every_outcome_of_sending_is_stored_with_its_reason() {
 
 #[tokio::test]
 async fn a_row_shows_its_most_urgent_prompt() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Completed, at(0)).await;
     let first = store.follow_up(row.key, "first", at(1)).await;
     store.follow_up(row.key, "second", at(2)).await;
@@ -276,7 +279,7 @@ async fn a_row_shows_its_most_urgent_prompt() {
 
 #[tokio::test]
 async fn a_follow_up_to_a_finished_job_is_checked_even_if_the_response_is_still_finished() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let row = store.apply_job(row.key, with_pr("j1", Status::Completed, 1), at(60)).await.row;
     assert_eq!((row.local.finished_at, crate::model::poll::next_poll(&row)), (Some(at(60)), None));
@@ -295,7 +298,7 @@ async fn a_follow_up_to_a_finished_job_is_checked_even_if_the_response_is_still_
 
 #[tokio::test]
 async fn a_response_to_a_request_before_a_follow_up_was_accepted_changes_nothing() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let requested = store.apply_job(row.key, response("j1", Status::Completed), at(60)).await.row;
     let prompt = store.follow_up(row.key, "more", at(100)).await;
@@ -312,7 +315,7 @@ async fn a_response_to_a_request_before_a_follow_up_was_accepted_changes_nothing
 
 #[tokio::test]
 async fn a_job_that_does_not_restart_after_a_follow_up_is_finished_at_the_next_check() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Completed, at(0)).await;
     let prompt = store.follow_up(row.key, "more", at(100)).await;
     store.permit(prompt, at(100)).await;
@@ -323,11 +326,11 @@ async fn a_job_that_does_not_restart_after_a_follow_up_is_finished_at_the_next_c
 
 #[tokio::test]
 async fn only_prompts_that_an_ended_instance_was_sending_become_unconfirmed() {
-    let store = memory();
+    let store = memory_store();
     let (dead, dead_row) = store.new_job("dead", at(0)).await;
     let (live, live_row) = store.new_job("live", at(0)).await;
-    store.request_permit(dead, "dead", at(1), at(1)).await.expect("a turn");
-    store.request_permit(live, "live", at(1), at(1)).await.expect("a turn");
+    store.request_permit(dead, "dead", at(1), at(1)).await.expect("a permit");
+    store.request_permit(live, "live", at(1), at(1)).await.expect("a permit");
     assert_eq!(store.sending_instances(&scope()).await.expect("names"), ["dead", "live"]);
     let rows = store.abandon_sends(&scope(), "dead", at(2)).await.expect("done");
     assert_eq!(rows.iter().map(|row| row.key).collect::<Vec<_>>(), [dead_row.key]);
@@ -340,7 +343,7 @@ async fn only_prompts_that_an_ended_instance_was_sending_become_unconfirmed() {
 
 #[tokio::test]
 async fn an_acceptance_is_stored_even_if_the_send_was_marked_as_abandoned() {
-    let store = memory();
+    let store = memory_store();
     let (prompt, _) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
     store.abandon_sends(&scope(), "instance-1", at(2)).await.expect("done");
@@ -355,7 +358,7 @@ async fn an_acceptance_is_stored_even_if_the_send_was_marked_as_abandoned() {
 
 #[tokio::test]
 async fn the_second_job_of_a_prompt_that_was_sent_twice_is_listed() {
-    let store = memory();
+    let store = memory_store();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
     store.accept(prompt, response("j1", Status::Active), at(2)).await;
@@ -367,7 +370,7 @@ async fn the_second_job_of_a_prompt_that_was_sent_twice_is_listed() {
 
 #[tokio::test]
 async fn sending_again_queues_the_prompt_and_an_edit_changes_text_and_title() {
-    let store = memory();
+    let store = memory_store();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
     store.finish(prompt, Delivery::Rejected(line("no")), at(2)).await;
@@ -375,20 +378,20 @@ async fn sending_again_queues_the_prompt_and_an_edit_changes_text_and_title() {
     let row = store.requeue(prompt, Some("Fix that\nplease"), at(3)).await.unwrap_or(row);
     assert_eq!((row.local.title.as_str(), row.local.undelivered), ("Fix that", Some(DeliveryKind::Queued)));
     let go = store.permit(prompt, at(4)).await;
-    assert!(matches!(go, SendPermit::Go { text, .. } if text == "Fix that\nplease"));
+    assert!(matches!(go, SendPermit::Granted { text, .. } if text == "Fix that\nplease"));
     assert!(matches!(store.requeue(prompt, None, at(5)).await, Err(StoreError::StateChanged)), "it is being sent");
 }
 
 #[tokio::test]
 async fn an_unconfirmed_prompt_can_be_sent_again_but_not_edited() {
-    let store = memory();
+    let store = memory_store();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
     store.finish(prompt, Delivery::Unconfirmed(line("?")), at(2)).await;
     assert!(matches!(store.requeue(prompt, Some("Other"), at(3)).await, Err(StoreError::NotEditable)));
     assert_eq!(store.thread_of(row.key).await.prompts[0].text, "Fix it");
     store.requeue(prompt, None, at(4)).await.expect("queued");
-    assert!(matches!(store.permit(prompt, at(5)).await, SendPermit::Go { .. }));
+    assert!(matches!(store.permit(prompt, at(5)).await, SendPermit::Granted { .. }));
 }
 
 #[tokio::test]
@@ -398,7 +401,7 @@ async fn discarding_a_new_jobs_prompt_discards_the_job_and_restoring_it_undoes_t
         Delivery::Rejected(line("too vague")),
         Delivery::Unconfirmed(line("the answer was lost")),
     ] {
-        let store = memory();
+        let store = memory_store();
         let (prompt, row) = store.new_job("Fix it", at(0)).await;
         store.permit(prompt, at(1)).await;
         assert!(matches!(store.discard_prompt(prompt, at(2)).await, Err(StoreError::StateChanged)), "it is being sent");
@@ -416,7 +419,7 @@ async fn discarding_a_new_jobs_prompt_discards_the_job_and_restoring_it_undoes_t
         assert_eq!(store.thread_of(row.key).await, before.0);
         assert_eq!(Job { revision: 0, ..restored }, Job { revision: 0, ..before.1 });
     }
-    let store = memory();
+    let store = memory_store();
     let kept = store.add_accepted_job("j1", Status::Active, at(5)).await;
     let follow_up = store.follow_up(kept.key, "more", at(6)).await;
     let discarded = store.discard_prompt(follow_up, at(7)).await.expect("discarded");
@@ -425,7 +428,7 @@ async fn discarding_a_new_jobs_prompt_discards_the_job_and_restoring_it_undoes_t
 
 #[tokio::test]
 async fn a_discarded_prompt_that_was_accepted_after_all_is_not_restored() {
-    let store = memory();
+    let store = memory_store();
     let (prompt, _) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
     store.finish(prompt, Delivery::Unconfirmed(line("lost")), at(2)).await;
@@ -437,7 +440,7 @@ async fn a_discarded_prompt_that_was_accepted_after_all_is_not_restored() {
 
 #[tokio::test]
 async fn a_follow_up_resets_the_start_time_of_a_finished_job_but_not_of_a_working_one() {
-    let store = memory();
+    let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let prompt = store.follow_up(row.key, "more", at(50)).await;
     store.permit(prompt, at(60)).await;
@@ -454,7 +457,7 @@ async fn a_follow_up_resets_the_start_time_of_a_finished_job_but_not_of_a_workin
 
 #[tokio::test]
 async fn each_delivery_state_has_the_time_at_which_it_began() {
-    let store = memory();
+    let store = memory_store();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     let key = row.key;
     let since = async || store.job(key).await.expect("read").expect("a row").state_since();
@@ -482,7 +485,7 @@ async fn each_delivery_state_has_the_time_at_which_it_began() {
 
 #[tokio::test]
 async fn an_unconfirmed_new_job_can_be_linked_to_its_job_at_the_service() {
-    let store = memory();
+    let store = memory_store();
     let (prompt, _) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
     store.finish(prompt, Delivery::Unconfirmed(line("?")), at(2)).await;
@@ -497,7 +500,7 @@ async fn an_unconfirmed_new_job_can_be_linked_to_its_job_at_the_service() {
 
 #[tokio::test]
 async fn linking_merges_a_job_that_was_tracked_meanwhile() {
-    let store = memory();
+    let store = memory_store();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
     store.finish(prompt, Delivery::Unconfirmed(line("?")), at(2)).await;
@@ -527,12 +530,12 @@ async fn linking_merges_a_job_that_was_tracked_meanwhile() {
     assert_eq!(left.rows.iter().map(|row| row.key).collect::<Vec<_>>(), [one.key]);
     assert_eq!(store.merged_into(one.key).await.expect("keys"), [tracked.key]);
     assert_eq!(store.apply_job(tracked.key, response("j1", Status::Archived), at(30)).await.row.key, one.key);
-    assert!(matches!(store.permit(follow_up, at(31)).await, SendPermit::Go { job, .. } if job == one.key));
+    assert!(matches!(store.permit(follow_up, at(31)).await, SendPermit::Granted { job, .. } if job == one.key));
 }
 
 #[tokio::test]
 async fn unknown_prompts_and_jobs_return_errors() {
-    let store = memory();
+    let store = memory_store();
     assert!(matches!(store.request_permit(PromptId(9), "i", at(0), at(0)).await, Err(StoreError::NoSuchPrompt)));
     assert!(matches!(store.add_follow_up(JobKey(9), "x", at(0)).await, Err(StoreError::NoSuchJob)));
     assert!(matches!(store.thread(JobKey(9)).await, Err(StoreError::NoSuchJob)));
@@ -541,22 +544,22 @@ async fn unknown_prompts_and_jobs_return_errors() {
 
 #[tokio::test]
 async fn several_threads_can_be_read_together_without_large_ones() {
-    let store = memory();
+    let store = memory_store();
     let small = store.add_accepted_job("j1", Status::Completed, at(0)).await.key;
     let (_, large) = store.new_job(&"word ".repeat(2000), at(1)).await;
     let other = store.add_accepted_job("j2", Status::Failed, at(2)).await.key;
     store.follow_up(other, "more", at(3)).await;
-    let asked = [other, JobKey(99), large.key, small];
-    let of_both = vec![(other, store.thread_of(other).await), (small, store.thread_of(small).await)];
-    assert_eq!(store.threads(&asked, Some(10_000 - 1)).await.expect("threads"), of_both);
-    let all = store.threads(&asked, Some(10_000)).await.expect("threads");
+    let requested_keys = [other, JobKey(99), large.key, small];
+    let both_threads = vec![(other, store.thread_of(other).await), (small, store.thread_of(small).await)];
+    assert_eq!(store.threads(&requested_keys, Some(10_000 - 1)).await.expect("threads"), both_threads);
+    let all = store.threads(&requested_keys, Some(10_000)).await.expect("threads");
     assert_eq!(all.iter().map(|(job, _)| *job).collect::<Vec<_>>(), [other, large.key, small]);
     assert_eq!(all[1].1, store.thread_of(large.key).await);
 }
 
 #[tokio::test]
 async fn the_keys_of_two_merged_rows_lead_to_the_same_thread() {
-    let store = memory();
+    let store = memory_store();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
     store.finish(prompt, Delivery::Unconfirmed(line("?")), at(2)).await;
@@ -569,7 +572,7 @@ async fn the_keys_of_two_merged_rows_lead_to_the_same_thread() {
 
 #[tokio::test]
 async fn a_reserved_prompt_is_paused_for_other_instances() {
-    let store = memory();
+    let store = memory_store();
     let (prompt, row) =
         store.add_new_job_for_instance(&scope(), "Fix it", Some("command"), at(0)).await.expect("written");
     assert_eq!(row.local.undelivered, Some(DeliveryKind::Paused));
@@ -579,26 +582,26 @@ async fn a_reserved_prompt_is_paused_for_other_instances() {
     let sendable = store.sendable_prompts_for(&scope(), "command").await.expect("read");
     assert_eq!(sendable.iter().map(|queued| queued.prompt).collect::<Vec<_>>(), [prompt]);
     assert_eq!(store.paused_by(prompt).await.expect("read"), crate::store::PausedBy::Instance("command".to_owned()));
-    let turn = store.request_permit(prompt, "command", at(1), at(1)).await.expect("an answer");
-    assert!(matches!(turn, SendPermit::Go { .. }), "{turn:?}");
+    let permit = store.request_permit(prompt, "command", at(1), at(1)).await.expect("an answer");
+    assert!(matches!(permit, SendPermit::Granted { .. }), "{permit:?}");
     // After a 429 the prompt is queued again, and still no other instance may send it.
     store.limit(prompt, at(60), at(2), at(2)).await;
     assert_eq!(store.sendable_prompts(&scope()).await.expect("read"), []);
     assert_eq!(store.sendable_prompts_for(&scope(), "command").await.expect("read").len(), 1);
-    let turn = store.request_permit(prompt, "command", at(3), at(3)).await.expect("an answer");
-    assert!(matches!(turn, SendPermit::Wait { .. }), "{turn:?}");
+    let permit = store.request_permit(prompt, "command", at(3), at(3)).await.expect("an answer");
+    assert!(matches!(permit, SendPermit::Wait { .. }), "{permit:?}");
     assert_eq!(store.sendable_prompts(&scope()).await.expect("read"), [], "nor while the limit is used up");
     // The command that reserved the prompt pauses it and ends: now the prompt waits for the user.
     store.pause_prompt(prompt, at(90)).await.expect("written").expect("it was queued");
     assert_eq!(store.request_permit(prompt, "command", at(99), at(99)).await.expect("an answer"), SendPermit::Blocked);
     assert_eq!(store.paused_by(prompt).await.expect("read"), crate::store::PausedBy::User);
     store.change_queue(&[row.key], QueueChange::Resume, at(100)).await.expect("resumed");
-    assert!(matches!(store.permit(prompt, at(4000)).await, SendPermit::Go { .. }));
+    assert!(matches!(store.permit(prompt, at(4000)).await, SendPermit::Granted { .. }));
 }
 
 #[tokio::test]
 async fn a_reserved_prompt_that_the_user_resumes_may_be_sent_by_any_instance() {
-    let store = memory();
+    let store = memory_store();
     let (_, job) = store.new_job("Fix it", at(0)).await;
     let (prompt, row) =
         store.add_new_job_for_instance(&scope(), "Fix that", Some("command"), at(0)).await.expect("written");
@@ -610,7 +613,7 @@ async fn a_reserved_prompt_that_the_user_resumes_may_be_sent_by_any_instance() {
 
 #[tokio::test]
 async fn a_retry_sends_the_last_accepted_prompt_once_more_and_keeps_the_drafts() {
-    let store = memory();
+    let store = memory_store();
     let about = [line("/a"), line("/b")];
     let (prompt, row) = store.add_job_about(&scope(), "Fix it", &about, &[], at(0)).await.expect("stored");
     assert!(store.retry(row.key, at(1)).await.is_err(), "not failed yet");
@@ -638,7 +641,7 @@ async fn a_retry_sends_the_last_accepted_prompt_once_more_and_keeps_the_drafts()
 
 #[tokio::test]
 async fn a_prompt_of_another_computer_is_never_sent_and_blocks_nothing() {
-    let store = memory();
+    let store = memory_store();
     let (create, _) = store.new_job("Fix it", at(0)).await;
     store.permit(create, at(1)).await;
     let row = store.accept(create, response("j1", Status::Active), at(2)).await;
@@ -685,7 +688,7 @@ async fn a_prompt_of_another_computer_is_never_sent_and_blocks_nothing() {
     assert_eq!(store.sendable_prompts_with_wait().await, [(mine, None)]);
     let row = store.job(row.key).await.expect("read").expect("the job");
     assert_eq!(row.local.undelivered, Some(DeliveryKind::Queued), "only the own prompt counts");
-    assert!(matches!(store.permit(mine, at(23)).await, SendPermit::Go { .. }));
+    assert!(matches!(store.permit(mine, at(23)).await, SendPermit::Granted { .. }));
     store.accept(mine, response("j1", Status::Active), at(24)).await;
     assert_eq!(store.job(row.key).await.expect("read").expect("the job").local.undelivered, None);
 }

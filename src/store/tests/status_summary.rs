@@ -97,7 +97,7 @@ fn pull_requests() -> Vec<PullRequest> {
 fn fill_pull_requests(db: &Connection, schema: usize) {
     for (state, n) in pull_requests().iter().zip(1000..) {
         let json = serde_json::to_string(state).expect("JSON");
-        let turn = match state.fact().turn() {
+        let permit = match state.fact().turn() {
             PullRequestTurn::User => "user",
             PullRequestTurn::Host => "host",
             PullRequestTurn::Nobody => "nobody",
@@ -106,7 +106,7 @@ fn fill_pull_requests(db: &Connection, schema: usize) {
             "INSERT INTO job (scope, title, status, pr_link, changed_at, created_at, started_at, revision, id,
                  checked_at, pull_request, pr_turn)
              VALUES (1, 't', 'completed', 'https://x.test/1', 10000, 1000, 2000, 1, ?1, 5000, ?2, ?3)",
-            (format!("j{n}"), json, turn),
+            (format!("j{n}"), json, permit),
         )
         .expect("a job");
     }
