@@ -1,9 +1,9 @@
-//! A connection to the team's database. Every wait has a limit.
+//! A connection to the team's database. Every call has a time limit.
 
 use super::error::TeamError;
 use super::schema;
-use super::signals::{SignalReceiver, drive};
-use super::tls::Tls;
+use super::signals::{SignalReceiver, run_connection};
+use super::tls::PostgresTls;
 use super::url::TeamUrl;
 use crate::api::ExtraRoots;
 use crate::model::Time;
@@ -40,7 +40,7 @@ impl TeamAddress {
         Ok(Self { url: TeamUrl::parse(url)?, roots })
     }
 
-    /// Returns the host for messages.
+    /// Returns the host, for use in messages.
     pub fn host(&self) -> CleanText {
         self.url.host()
     }
@@ -77,17 +77,21 @@ impl TeamConnection {
         let signals = Arc::new(SignalReceiver::default());
         let connect = async {
             let (client, driver) = if url.uses_tls {
-                let tls = Tls::new(address.roots.as_ref()).map_err(|error| unreachable(&error.to_string()))?;
+                let tls = PostgresTls::new(address.roots.as_ref()).map_err(|error| unreachable(&error.to_string()))?;
                 let (client, connection) =
                     url.config().connect(tls).await.map_err(|error| address.connect_error(&error))?;
-                (client, tokio::spawn(drive(connection, Arc::clone(&signals))))
+                (client, tokio::spawn(run_connection(connection, Arc::clone(&signals))))
             } else {
                 let (client, connection) =
                     url.config().connect(NoTls).await.map_err(|error| address.connect_error(&error))?;
-                (client, tokio::spawn(drive(connection, Arc::clone(&signals))))
+                (client, tokio::spawn(run_connection(connection, Arc::clone(&signals))))
             };
             let connection = Self { client, address: address.clone(), driver, signals };
-            connection.client.batch_execute(SESSION_SETTINGS).await.map_err(|error| connection.error(&error))?;
+            connection
+                .client
+                .batch_execute(SESSION_SETTINGS)
+                .await
+                .map_err(|error| connection.to_team_error(&error))?;
             Ok(connection)
         };
         tokio::time::timeout(timeout, connect)
@@ -105,14 +109,14 @@ impl TeamConnection {
         Ok(connection)
     }
 
-    /// Returns the host for messages.
+    /// Returns the host, for use in messages.
     pub fn host(&self) -> CleanText {
         self.address.host()
     }
 
     /// Runs a query with one message to the server.
     pub(super) async fn query(&self, sql: &str, params: &[Param<'_>]) -> Result<Vec<Row>, TeamError> {
-        self.step(self.client.query_typed(sql, params)).await
+        self.with_step_timeout(self.client.query_typed(sql, params)).await
     }
 
     /// Like [`Self::query`], but returns the first row. Fails if there is none.
@@ -121,24 +125,27 @@ impl TeamConnection {
     }
 
     /// Runs statements without parameters.
-    pub(super) async fn run(&self, sql: &str) -> Result<(), TeamError> {
-        self.step(self.client.batch_execute(sql)).await
+    pub(super) async fn run_statements(&self, sql: &str) -> Result<(), TeamError> {
+        self.with_step_timeout(self.client.batch_execute(sql)).await
     }
 
-    /// Runs a query, and returns the error of the server unchanged.
+    /// Runs a query, and returns an error of the server unchanged instead of converting it to a [`TeamError`].
     pub(super) async fn try_query(&self, sql: &str) -> Result<Result<Vec<Row>, tokio_postgres::Error>, TeamError> {
-        self.step(async { Ok(self.client.query_typed(sql, &[]).await) }).await
+        self.with_step_timeout(async { Ok(self.client.query_typed(sql, &[]).await) }).await
     }
 
     /// Returns the error for a connection that the server has closed.
-    pub(super) fn lost(&self) -> TeamError {
+    pub(super) fn closed_error(&self) -> TeamError {
         TeamError::Unreachable { host: self.host(), why: CleanText::line("the connection was closed") }
     }
 
-    /// Runs one step with a time limit.
-    async fn step<T>(&self, work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, TeamError> {
+    /// Runs one exchange of messages with the server, for at most [`STEP_TIMEOUT`].
+    async fn with_step_timeout<T>(
+        &self,
+        work: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, TeamError> {
         match tokio::time::timeout(STEP_TIMEOUT, work).await {
-            Ok(result) => result.map_err(|error| self.error(&error)),
+            Ok(result) => result.map_err(|error| self.to_team_error(&error)),
             Err(_) => {
                 let why = CleanText::line(&format!("no answer within {} s", STEP_TIMEOUT.as_secs()));
                 Err(TeamError::Unreachable { host: self.host(), why })
@@ -151,36 +158,36 @@ impl TeamConnection {
     /// # Errors
     /// The connection is lost.
     pub async fn clock(&self) -> Result<TeamClock, TeamError> {
-        let before = Utc::now();
+        let requested_at = Utc::now();
         let row = self.query_one(NOW_SQL, &[]).await?;
-        let local = before + (Utc::now() - before) / 2;
-        Ok(TeamClock::new(parse_millis(number(&row, 0)?)?, local))
+        let local_time = requested_at + (Utc::now() - requested_at) / 2;
+        Ok(TeamClock::new(time_from_millis(read_number(&row, 0)?)?, local_time))
     }
 
-    pub(super) fn error(&self, error: &tokio_postgres::Error) -> TeamError {
+    pub(super) fn to_team_error(&self, error: &tokio_postgres::Error) -> TeamError {
         self.address.statement_error(error)
     }
 }
 
-/// A parameter of a statement, with its type, so that the server need not be asked for it.
+/// A parameter of a statement with its type: otherwise an extra message would ask the server for the type.
 pub(super) type Param<'a> = (&'a (dyn ToSql + Sync), Type);
 
-pub(super) fn text(row: &Row, column: usize) -> Result<String, TeamError> {
-    row.try_get(column).map_err(|_| malformed())
+pub(super) fn read_text(row: &Row, column: usize) -> Result<String, TeamError> {
+    row.try_get(column).map_err(|_| malformed_row())
 }
 
-pub(super) fn number(row: &Row, column: usize) -> Result<i64, TeamError> {
-    row.try_get(column).map_err(|_| malformed())
+pub(super) fn read_number(row: &Row, column: usize) -> Result<i64, TeamError> {
+    row.try_get(column).map_err(|_| malformed_row())
 }
 
-pub(super) fn malformed() -> TeamError {
+pub(super) fn malformed_row() -> TeamError {
     TeamError::Malformed { what: "a row of another type" }
 }
 
 /// The clock of the database in milliseconds.
 pub(super) const NOW_SQL: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
-pub(super) fn parse_millis(millis: i64) -> Result<Time, TeamError> {
+pub(super) fn time_from_millis(millis: i64) -> Result<Time, TeamError> {
     Time::from_timestamp_millis(millis).ok_or(TeamError::Malformed { what: "its clock" })
 }
 
@@ -188,27 +195,27 @@ impl TeamAddress {
     fn connect_error(&self, error: &tokio_postgres::Error) -> TeamError {
         let (host, url) = (self.url.host(), &self.url);
         match error.as_db_error() {
-            Some(refused) if is_login_error(refused.code()) => {
-                TeamError::LoginRefused { host, why: url.clean(refused.message()) }
+            Some(db_error) if is_login_error(db_error.code()) => {
+                TeamError::LoginRefused { host, why: url.clean(db_error.message()) }
             }
-            Some(other) => TeamError::Unavailable { host, why: url.clean(other.message()) },
+            Some(db_error) => TeamError::Unavailable { host, why: url.clean(db_error.message()) },
             None => TeamError::Unreachable { host, why: self.url.clean(&innermost_reason(error)) },
         }
     }
 
     fn statement_error(&self, error: &tokio_postgres::Error) -> TeamError {
         match error.as_db_error() {
-            Some(ended) if is_temporary_error(ended.code()) => {
-                TeamError::Unavailable { host: self.url.host(), why: self.url.clean(ended.message()) }
+            Some(db_error) if is_temporary_error(db_error.code()) => {
+                TeamError::Unavailable { host: self.url.host(), why: self.url.clean(db_error.message()) }
             }
-            Some(refused) => TeamError::Refused { why: self.url.clean(refused.message()) },
+            Some(db_error) => TeamError::Refused { why: self.url.clean(db_error.message()) },
             None => TeamError::Unreachable { host: self.url.host(), why: self.url.clean(&innermost_reason(error)) },
         }
     }
 }
 
-/// Whether the server is shutting down or restarting, is out of space, has trouble with its disk, or ended the statement
-/// because it took too long or conflicted with another. Then the exchange can be repeated later.
+/// Whether the exchange can be repeated later: the server is shutting down, restarting or out of space, has trouble
+/// with its disk, or canceled the statement because it took too long or conflicted with another one.
 fn is_temporary_error(code: &SqlState) -> bool {
     code == &SqlState::LOCK_NOT_AVAILABLE
         || code == &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
@@ -218,11 +225,11 @@ fn is_temporary_error(code: &SqlState) -> bool {
 }
 
 fn is_login_error(code: &SqlState) -> bool {
-    // Invalid authorization (class 28), and an unknown database.
+    // Class 28 is invalid authorization. An unknown database has a code of another class.
     code.code().starts_with("28") || code == &SqlState::INVALID_CATALOG_NAME
 }
 
-/// Returns the reason at the end of the chain of errors, which is the most precise one.
+/// Returns the last reason in the chain of errors, which is the most precise one.
 fn innermost_reason(error: &tokio_postgres::Error) -> String {
     let mut source = error.source();
     let mut text = error.to_string();
@@ -244,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_errors_that_can_end_by_themselves_are_temporary() {
+    fn only_errors_that_can_resolve_themselves_are_temporary() {
         let temporary = [
             SqlState::DISK_FULL,
             SqlState::IO_ERROR,

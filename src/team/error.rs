@@ -1,4 +1,4 @@
-//! Why the team's database can't be used.
+//! The errors of the team's database.
 
 use crate::api::RootsError;
 use crate::model::text::CleanText;

@@ -1,10 +1,10 @@
-//! One exchange with the team's database: receives the changes of other members, then sends those of this computer. Before
-//! that, it sends the batch of an earlier exchange again if the database has not confirmed it. Every step is one
-//! transaction in one of the two databases and can be repeated, so an exchange can end anywhere.
+//! One exchange with the team's database: receives the changes of other members, then sends those of this computer.
+//! Before that, it sends the batch of an earlier exchange again if the database has not confirmed it. Every step is one
+//! transaction in one of the two databases and can be repeated, so an exchange can be interrupted after any step.
 
-use super::connection::{Param, TeamConnection, malformed, number, parse_millis, text};
+use super::connection::{Param, TeamConnection, malformed_row, read_number, read_text, time_from_millis};
 use super::error::TeamError;
-use super::forget::FORGOTTEN_STATE;
+use super::forget::REMOVED_JOB_STATE;
 use super::lease::{self, LeaseAttempt, PollLease};
 use super::ledger::{LedgerCount, TeamLimit};
 use super::reports::ReportProgress;
@@ -22,24 +22,24 @@ use std::time::Duration;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-/// How many changes are received at once.
+/// How many changes one query receives.
 const PAGE_SIZE: i64 = 1000;
 
-/// What an exchange did.
+/// Counts of what an exchange sent and received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ExchangeReport {
     /// Changed jobs that were sent, including those of which only prompts changed.
     pub sent: usize,
     /// Received changes of jobs and prompts that were new to this computer.
     pub received: usize,
-    /// Sent reports of analytics.
+    /// Analytics reports that were sent.
     pub sent_reports: usize,
-    /// Received reports of analytics that were new to this computer.
+    /// Received analytics reports that were new to this computer.
     pub received_reports: usize,
-    /// Received changes and reports that can't be shown, because a newer docdeck made them, or because they are malformed.
+    /// Received changes and reports that this docdeck can't read: a newer docdeck wrote them, or they are malformed.
     pub unreadable: usize,
     /// Whether the database was restored from an older copy, so that everything was exchanged again.
-    pub restarted: bool,
+    pub has_restarted: bool,
 }
 
 /// A member of the team.
@@ -48,8 +48,8 @@ pub struct TeamMember {
     pub name: CleanText,
     /// When the member last exchanged changes, on this computer's clock.
     pub last_seen: Time,
-    /// Whether it is this computer.
-    pub is_own: bool,
+    /// Whether the member is this computer.
+    pub is_this_computer: bool,
 }
 
 /// Returns the organizations that the login belongs to.
@@ -58,10 +58,10 @@ pub struct TeamMember {
 /// The connection is lost.
 pub async fn organizations(connection: &TeamConnection) -> Result<Vec<String>, TeamError> {
     let sql = "SELECT name FROM docdeck.organization WHERE pg_has_role(to_regrole(role)::oid, 'MEMBER') ORDER BY name";
-    connection.query(sql, &[]).await?.iter().map(|row| text(row, 0)).collect()
+    connection.query(sql, &[]).await?.iter().map(|row| read_text(row, 0)).collect()
 }
 
-/// Returns the members with which the project is shared, the one that was seen last first.
+/// Returns the members with which the project is shared, the most recently seen first.
 ///
 /// # Errors
 /// The connection is lost.
@@ -77,9 +77,9 @@ pub async fn members(
          ORDER BY member.last_seen DESC, member.id";
     let member = |row: &Row| {
         Ok(TeamMember {
-            name: CleanText::title(&text(row, 1)?, MAX_AUTHOR_CHARS),
-            last_seen: clock.to_local(parse_millis(number(row, 2)?)?),
-            is_own: text(row, 0)? == team.member,
+            name: CleanText::title(&read_text(row, 1)?, MAX_AUTHOR_CHARS),
+            last_seen: clock.to_local(time_from_millis(read_number(row, 2)?)?),
+            is_this_computer: read_text(row, 0)? == team.member,
         })
     };
     let project: [Param<'_>; 3] =
@@ -90,8 +90,8 @@ pub async fn members(
 /// Exchanges all changes of the project. `name` is the name of this member, `now` the local time.
 ///
 /// # Errors
-/// The connection is lost, the login is no longer a member, or the store can't be written. What was exchanged before
-/// stays.
+/// The connection is lost, the login is no longer a member, or the store can't be written. Changes that were
+/// exchanged before the error are kept.
 pub async fn exchange(
     connection: &TeamConnection,
     store: &Store,
@@ -117,24 +117,24 @@ pub async fn exchange_with_progress(
     let Some(mut exchange) = Exchange::start(connection, store, scope, name).await? else {
         return Ok(ExchangeReport::default());
     };
-    while exchange.receive_page(now).await? == ExchangeStep::MoreToCome {
+    while exchange.receive_page(now).await? == ExchangeStep::HasMore {
         on_progress(exchange.report.received);
     }
-    let before = exchange.report.sent;
+    let sent_before = exchange.report.sent;
     while exchange.send_next_batch().await? {}
-    if exchange.report.sent > before {
-        // The team's state now contains what was sent.
-        while exchange.receive_page(now).await? == ExchangeStep::MoreToCome {}
+    if exchange.report.sent > sent_before {
+        // Receives the changes that were just sent, as the database has merged them, to move the cursor past them.
+        while exchange.receive_page(now).await? == ExchangeStep::HasMore {}
     }
     store.record_team_exchange(scope, now).await?;
-    exchange.exchange_reports(now).await?;
+    exchange.exchange_all_reports(now).await?;
     Ok(exchange.report)
 }
 
 /// Whether a step of an exchange was the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExchangeStep {
-    MoreToCome,
+    HasMore,
     Last,
 }
 
@@ -146,21 +146,21 @@ pub struct Exchange<'a> {
     pub(super) scope: &'a Scope,
     name: &'a str,
     pub(super) team: TeamMembership,
-    /// The id of the project in the database.
-    pub(super) project: i64,
+    /// The row id of the project in the database.
+    pub(super) project_id: i64,
     pub(super) clock: TeamClock,
     /// The lease under which this computer polls.
     lease: Option<PollLease>,
-    /// How far receiving reports of analytics is.
+    /// The progress of receiving analytics reports.
     pub(super) reports: ReportProgress,
-    /// What was done so far.
+    /// What the exchange has sent and received so far.
     pub report: ExchangeReport,
 }
 
 impl<'a> Exchange<'a> {
-    /// Adds the project and the member to the database if they are new. Starts again if the database was restored from
-    /// an older copy. Then sends the batch of an earlier exchange that is not confirmed. Returns `None` if the project is
-    /// not shared.
+    /// Adds the project and the member to the database if they are new. Restarts from the beginning if the database was
+    /// restored from an older copy. Then sends the unconfirmed batch of an earlier exchange, if there is one. Returns
+    /// `None` if the project is not shared.
     ///
     /// # Errors
     /// The errors of [`exchange`].
@@ -171,40 +171,41 @@ impl<'a> Exchange<'a> {
         name: &'a str,
     ) -> Result<Option<Self>, TeamError> {
         let Some(team) = store.team(scope).await? else { return Ok(None) };
-        let project = find_project(connection, scope, &team).await?;
+        let project_id = find_project(connection, scope, &team).await?;
         let (clock, report) = (TeamClock::default(), ExchangeReport::default());
         let reports = ReportProgress::default();
-        let mut exchange = Self { connection, store, scope, name, team, project, clock, lease: None, reports, report };
+        let mut exchange =
+            Self { connection, store, scope, name, team, project_id, clock, lease: None, reports, report };
         exchange.register().await?;
         if let Some(batch) = store.unconfirmed_team_batch(scope).await? {
-            exchange.send(&batch).await?;
+            exchange.send_batch(&batch).await?;
         }
         Ok(Some(exchange))
     }
 
-    /// Makes the connection receive notifications about changes by others.
+    /// Subscribes the connection to notifications about changes by other members.
     ///
     /// # Errors
     /// The connection is lost.
     pub async fn listen(&self) -> Result<(), TeamError> {
         let connection = self.connection;
         let process: i32 =
-            connection.query_one("SELECT pg_backend_pid()", &[]).await?.try_get(0).map_err(|_| malformed())?;
-        connection.signals.subscribe(self.project, process);
-        match connection.run(&format!("LISTEN {}", channel(&self.team.organization))).await {
-            // A compatible server without notifications: changes arrive with the next regular look.
+            connection.query_one("SELECT pg_backend_pid()", &[]).await?.try_get(0).map_err(|_| malformed_row())?;
+        connection.signals.subscribe(self.project_id, process);
+        match connection.run_statements(&format!("LISTEN {}", channel(&self.team.organization))).await {
+            // A server that speaks the protocol but has no notifications: changes are found by the regular queries.
             Err(TeamError::Refused { .. }) => Ok(()),
             result => result,
         }
     }
 
-    /// Stores that this member is here, and compares the clocks. Starts again if the database no longer has the last
-    /// change that this computer has received.
+    /// Records in the database that this member is active, and compares the clocks. Restarts from the beginning if the
+    /// database no longer has the last change that this computer has received.
     ///
     /// # Errors
     /// The connection is lost.
     pub async fn register(&mut self) -> Result<(), TeamError> {
-        let before = Utc::now();
+        let requested_at = Utc::now();
         let sql = "INSERT INTO docdeck.member (project, id, name) VALUES ($1, $2, $3)
              ON CONFLICT (project, id) DO UPDATE SET name = EXCLUDED.name, last_seen = now()
              RETURNING floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, ($4 = 0 OR EXISTS (
@@ -214,7 +215,7 @@ impl<'a> Exchange<'a> {
         let batch = self.team.cursor_batch.as_deref().unwrap_or_default();
         let report_batch = self.team.report_batch.as_deref().unwrap_or_default();
         let params: [Param<'_>; 7] = [
-            (&self.project, Type::INT8),
+            (&self.project_id, Type::INT8),
             (&self.team.member, Type::TEXT),
             (&self.name, Type::TEXT),
             (&self.team.cursor, Type::INT8),
@@ -223,11 +224,11 @@ impl<'a> Exchange<'a> {
             (&report_batch, Type::TEXT),
         ];
         let row = self.connection.query_one(sql, &params).await?;
-        let local = before + (Utc::now() - before) / 2;
-        self.clock = TeamClock::new(parse_millis(number(&row, 0)?)?, local);
-        if !row.try_get::<_, bool>(1).map_err(|_| malformed())? {
+        let local_time = requested_at + (Utc::now() - requested_at) / 2;
+        self.clock = TeamClock::new(time_from_millis(read_number(&row, 0)?)?, local_time);
+        if !row.try_get::<_, bool>(1).map_err(|_| malformed_row())? {
             self.store.restart_team(self.scope).await?;
-            self.report.restarted = true;
+            self.report.has_restarted = true;
             (self.team.cursor, self.team.cursor_batch) = (0, None);
             (self.team.report_cursor, self.team.report_batch) = (0, None);
             self.reports = ReportProgress::default();
@@ -235,25 +236,26 @@ impl<'a> Exchange<'a> {
         Ok(())
     }
 
-    /// Takes or renews the lease for polling. Returns how long another member has it, or `None` if this process has it.
+    /// Takes or renews the polling lease. Returns `None` if this process now has it, otherwise how long the lease of
+    /// another member still lasts.
     ///
     /// # Errors
     /// The connection is lost.
     pub async fn take_lease(&mut self, holder: &str) -> Result<Option<Duration>, TeamError> {
-        let attempt = lease::take(self.connection, self.project, holder).await?;
+        let attempt = lease::take_lease(self.connection, self.project_id, holder).await?;
         Ok(match attempt {
             LeaseAttempt::Held(lease) => {
                 self.lease = Some(lease);
                 None
             }
-            LeaseAttempt::TakenFor(time) => {
+            LeaseAttempt::HeldByOther(time) => {
                 self.lease = None;
                 Some(time)
             }
         })
     }
 
-    /// Whether this process had the lease when the database was last asked.
+    /// Whether this process had the lease when it last queried the database.
     pub fn has_lease(&self) -> bool {
         self.lease.is_some()
     }
@@ -264,12 +266,14 @@ impl<'a> Exchange<'a> {
     /// The connection is lost.
     pub async fn release_lease(&mut self) -> Result<(), TeamError> {
         match self.lease.take() {
-            Some(lease) => lease::release(self.connection, &self.team.organization, self.project, &lease).await,
+            Some(lease) => {
+                lease::release_lease(self.connection, &self.team.organization, self.project_id, &lease).await
+            }
             None => Ok(()),
         }
     }
 
-    /// Reports requests that were sent without being booked.
+    /// Adds requests to the team's ledger that were sent without a booking.
     ///
     /// # Errors
     /// The connection is lost.
@@ -281,7 +285,7 @@ impl<'a> Exchange<'a> {
         Ok(())
     }
 
-    /// Returns what the team has used of the hourly limits, with times of the local clock.
+    /// Returns how much of the hourly limits the team has used. Times are on the local clock.
     ///
     /// # Errors
     /// The connection is lost.
@@ -295,14 +299,14 @@ impl<'a> Exchange<'a> {
         &self.team.organization
     }
 
-    /// Receives the next changes after the last one.
+    /// Receives the next page of changes after the cursor.
     ///
     /// # Errors
     /// The connection is lost, or the store can't be written.
     pub async fn receive_page(&mut self, now: Time) -> Result<ExchangeStep, TeamError> {
-        // A job that changes meanwhile moves behind the cursor, so it arrives at the latest with the next page. The last
-        // row is the last batch that is complete: a cursor is always the end of a batch, so that it is noticed if the
-        // database loses this batch. The rest of an incomplete batch is received again.
+        // A job that changes in the meantime gets a number after the cursor, so the next page contains it. The last row
+        // is the last batch that this page contains completely: a cursor is always the end of a batch, so that a later
+        // exchange notices if the database has lost the batch. The changes of an incomplete batch are received again.
         let sql = "WITH changes AS (
                  SELECT * FROM (
                      (SELECT change, id, state, false AS is_prompt FROM docdeck.job
@@ -318,25 +322,25 @@ impl<'a> Exchange<'a> {
               WHERE project = $1 AND last_change <= (SELECT max(change) FROM changes)
               ORDER BY last_change DESC LIMIT 1)";
         let page: [Param<'_>; 4] = [
-            (&self.project, Type::INT8),
+            (&self.project_id, Type::INT8),
             (&self.team.cursor, Type::INT8),
             (&PAGE_SIZE, Type::INT8),
-            (&FORGOTTEN_STATE, Type::TEXT),
+            (&REMOVED_JOB_STATE, Type::TEXT),
         ];
         let rows = self.connection.query(sql, &page).await?;
         let mut changes = Vec::with_capacity(rows.len());
         let (mut cursor, mut batch) = (self.team.cursor, None);
         for row in &rows {
-            let (number, id) = (number(row, 0)?, text(row, 1)?);
-            let json: Option<String> = row.try_get(2).map_err(|_| malformed())?;
+            let (change_number, id) = (read_number(row, 0)?, read_text(row, 1)?);
+            let json: Option<String> = row.try_get(2).map_err(|_| malformed_row())?;
             let Some(json) = json else {
-                if number > self.team.cursor {
-                    (cursor, batch) = (number, Some(id));
+                if change_number > self.team.cursor {
+                    (cursor, batch) = (change_number, Some(id));
                 }
                 continue;
             };
-            cursor = number;
-            let change = match row.try_get(3).map_err(|_| malformed())? {
+            cursor = change_number;
+            let change = match row.try_get(3).map_err(|_| malformed_row())? {
                 Some(true) => {
                     serde_json::from_str(&json).ok().map(|prompt| IncomingChange::Prompt(id, Box::new(prompt)))
                 }
@@ -354,10 +358,10 @@ impl<'a> Exchange<'a> {
         self.report.received +=
             self.store.merge_team_changes(self.scope, changes, (cursor, batch.clone()), self.clock, now).await?;
         (self.team.cursor, self.team.cursor_batch) = (cursor, batch);
-        Ok(if is_full { ExchangeStep::MoreToCome } else { ExchangeStep::Last })
+        Ok(if is_full { ExchangeStep::HasMore } else { ExchangeStep::Last })
     }
 
-    /// Sends the next changes of this computer. Returns false if there are none.
+    /// Sends the next changes of this computer. Returns `false` if there are none.
     ///
     /// # Errors
     /// The connection is lost, or the store can't be written.
@@ -365,45 +369,45 @@ impl<'a> Exchange<'a> {
         let Some(batch) = self.store.next_team_batch(self.scope, self.name, self.clock).await? else {
             return Ok(false);
         };
-        self.send(&batch).await?;
+        self.send_batch(&batch).await?;
         Ok(true)
     }
 
-    /// Stores a batch in one transaction, then removes it from the outbox. Writes nothing if the database has stored it
-    /// before.
-    async fn send(&mut self, batch: &TeamBatch) -> Result<(), TeamError> {
-        self.connection.run("BEGIN").await?;
-        // If this fails, the connection is given up, which rolls the transaction back.
+    /// Writes a batch to the database in one transaction, then removes it from the outbox. Writes nothing if the
+    /// database already has the batch.
+    async fn send_batch(&mut self, batch: &TeamBatch) -> Result<(), TeamError> {
+        self.connection.run_statements("BEGIN").await?;
+        // If a statement fails, the caller drops the connection, which rolls the transaction back.
         if let Some(lease) = &self.lease
             && batch.changes.iter().any(|change| change.change.observation.is_some())
-            && !lease::is_current(self.connection, self.project, lease).await?
+            && !lease::is_lease_current(self.connection, self.project_id, lease).await?
         {
-            // Another member polls now. What this computer has read from the service has its time, so it is sent like the
-            // response to any other request.
+            // Another member polls now. The responses that this computer has received are still valid, since each has
+            // its time, so they are sent like the response to any other request.
             self.lease = None;
         }
-        let stamp = self.store_batch(batch).await?;
-        self.connection.run("COMMIT").await?;
-        self.store.finish_team_batch(self.scope, batch, parse_millis(stamp)?).await?;
+        let stamp = self.write_batch(batch).await?;
+        self.connection.run_statements("COMMIT").await?;
+        self.store.finish_team_batch(self.scope, batch, time_from_millis(stamp)?).await?;
         self.report.sent += batch.changes.len();
         Ok(())
     }
 
-    /// Writes the batch, and returns the time of its writes.
-    async fn store_batch(&self, batch: &TeamBatch) -> Result<i64, TeamError> {
+    /// Writes the batch in the current transaction, and returns the time of the writes, on the clock of the database.
+    async fn write_batch(&self, batch: &TeamBatch) -> Result<i64, TeamError> {
         // From here on, no other member writes to this project.
         let lock = "SELECT last_change, last_stamp FROM docdeck.project WHERE id = $1 FOR UPDATE";
-        let project = self.connection.query_one(lock, &[(&self.project, Type::INT8)]).await?;
-        let (mut change, last_stamp) = (number(&project, 0)?, number(&project, 1)?);
-        // A query of its own, which sees what was committed before the lock was granted.
-        let stored = self.read_stored(batch).await?;
+        let project = self.connection.query_one(lock, &[(&self.project_id, Type::INT8)]).await?;
+        let (mut change, last_stamp) = (read_number(&project, 0)?, read_number(&project, 1)?);
+        // This must be a separate query: it sees what other members committed before this one got the lock.
+        let stored = self.read_stored_state(batch).await?;
         if let Some(stamp) = stored.batch_stamp {
             return Ok(stamp);
         }
-        let stamp = stored.now.max(last_stamp.saturating_add(1));
-        let jobs = merged_jobs(batch, stored.jobs, parse_millis(stamp)?);
+        let stamp = stored.now_millis.max(last_stamp.saturating_add(1));
+        let jobs = merged_jobs(batch, stored.jobs, time_from_millis(stamp)?);
         let prompts = merged_prompts(batch, &jobs, &stored.prompts);
-        let mut next = || {
+        let mut next_change = || {
             change += 1;
             change
         };
@@ -411,18 +415,19 @@ impl<'a> Exchange<'a> {
         for (id, state) in &jobs {
             ids.push(id.as_str());
             states.push(to_json(state)?);
-            job_changes.push(next());
+            job_changes.push(next_change());
         }
-        let (mut uids, mut of_jobs, mut texts, mut prompt_changes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut uids, mut prompt_jobs, mut texts, mut prompt_changes) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (job, prompt) in &prompts {
             uids.push(prompt.uid.0.as_str());
-            of_jobs.push(job.as_str());
+            prompt_jobs.push(job.as_str());
             texts.push(to_json(prompt)?);
-            prompt_changes.push(next());
+            prompt_changes.push(next_change());
         }
         if jobs.is_empty() {
-            // A batch that changes nothing still takes a number, so that no two batches end at the same one.
-            next();
+            // Even a batch that changes nothing takes a number, so that no two batches end with the same number.
+            next_change();
         }
         let write = "WITH jobs AS (
                  INSERT INTO docdeck.job (project, id, state, change)
@@ -441,14 +446,14 @@ impl<'a> Exchange<'a> {
              )
              SELECT pg_notify($13, $14) FROM added";
         let channel = channel(&self.team.organization);
-        let payload = changes_payload(self.project);
+        let payload = changes_payload(self.project_id);
         let params: [Param<'_>; 14] = [
-            (&self.project, Type::INT8),
+            (&self.project_id, Type::INT8),
             (&ids, Type::TEXT_ARRAY),
             (&states, Type::TEXT_ARRAY),
             (&job_changes, Type::INT8_ARRAY),
             (&uids, Type::TEXT_ARRAY),
-            (&of_jobs, Type::TEXT_ARRAY),
+            (&prompt_jobs, Type::TEXT_ARRAY),
             (&texts, Type::TEXT_ARRAY),
             (&prompt_changes, Type::INT8_ARRAY),
             (&change, Type::INT8),
@@ -462,8 +467,8 @@ impl<'a> Exchange<'a> {
         Ok(stamp)
     }
 
-    /// Reads what the database has about the contents of the batch.
-    async fn read_stored(&self, batch: &TeamBatch) -> Result<StoredState, TeamError> {
+    /// Reads the jobs and prompts of the batch as the database has them.
+    async fn read_stored_state(&self, batch: &TeamBatch) -> Result<StoredState, TeamError> {
         let sql = "SELECT 'now', '', floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text
              UNION ALL SELECT 'batch', id, stamp::text FROM docdeck.batch WHERE project = $1 AND id = $2
              UNION ALL SELECT 'job', id, state FROM docdeck.job WHERE project = $1 AND id = ANY($3)
@@ -471,14 +476,18 @@ impl<'a> Exchange<'a> {
         let ids: Vec<&str> = batch.changes.iter().map(|change| change.job.as_str()).collect();
         let prompts = batch.changes.iter().flat_map(|change| &change.prompts);
         let uids: Vec<&str> = prompts.map(|prompt| prompt.uid.0.as_str()).collect();
-        let params: [Param<'_>; 4] =
-            [(&self.project, Type::INT8), (&batch.id, Type::TEXT), (&ids, Type::TEXT_ARRAY), (&uids, Type::TEXT_ARRAY)];
+        let params: [Param<'_>; 4] = [
+            (&self.project_id, Type::INT8),
+            (&batch.id, Type::TEXT),
+            (&ids, Type::TEXT_ARRAY),
+            (&uids, Type::TEXT_ARRAY),
+        ];
         let mut stored = StoredState::default();
         for row in &self.connection.query(sql, &params).await? {
-            let (kind, key, value) = (text(row, 0)?, text(row, 1)?, text(row, 2)?);
+            let (kind, key, value) = (read_text(row, 0)?, read_text(row, 1)?, read_text(row, 2)?);
             match kind.as_str() {
-                "now" => stored.now = value.parse().map_err(|_| malformed())?,
-                "batch" => stored.batch_stamp = Some(value.parse().map_err(|_| malformed())?),
+                "now" => stored.now_millis = value.parse().map_err(|_| malformed_row())?,
+                "batch" => stored.batch_stamp = Some(value.parse().map_err(|_| malformed_row())?),
                 "job" => {
                     let state = serde_json::from_str(&value)
                         .map_err(|_| TeamError::Malformed { what: "a job that a newer docdeck changed" })?;
@@ -505,7 +514,7 @@ async fn find_project(connection: &TeamConnection, scope: &Scope, team: &TeamMem
     let not_a_member = || TeamError::NotAMember { name: CleanText::line(&team.organization) };
     let found = async || {
         let row = connection.query(find, &known).await?.pop().ok_or_else(not_a_member)?;
-        row.try_get::<_, Option<i64>>(0).map_err(|_| malformed())
+        row.try_get::<_, Option<i64>>(0).map_err(|_| malformed_row())
     };
     if let Some(project) = found().await? {
         return Ok(project);
@@ -516,19 +525,19 @@ async fn find_project(connection: &TeamConnection, scope: &Scope, team: &TeamMem
     found().await?.ok_or_else(not_a_member)
 }
 
-/// What the database has about the contents of a batch.
+/// The jobs and prompts of a batch as the database has them.
 #[derive(Debug, Default)]
 struct StoredState {
-    /// The database's clock.
-    now: i64,
+    /// The time on the clock of the database.
+    now_millis: i64,
     /// The time of the batch, if it was stored before.
     batch_stamp: Option<i64>,
     jobs: HashMap<String, SharedJob>,
     prompts: HashMap<PromptUid, SharedPrompt>,
 }
 
-/// Returns the jobs of the batch, merged with what the database has. Leaves out those that were removed from the database,
-/// unless they have changed since.
+/// Returns the jobs of the batch, merged with their state in the database. Leaves out jobs that were removed from the
+/// database, unless they have changed since.
 fn merged_jobs(batch: &TeamBatch, mut stored: HashMap<String, SharedJob>, stamp: Time) -> Vec<(String, SharedJob)> {
     let merge = |change: &OutgoingChange| {
         let stored = stored.remove(&change.job);
@@ -544,7 +553,8 @@ fn merged_jobs(batch: &TeamBatch, mut stored: HashMap<String, SharedJob>, stamp:
     batch.changes.iter().filter_map(merge).collect()
 }
 
-/// Returns the prompts of these jobs of the batch, without those that the database has in the same or a later version.
+/// Returns the prompts of these jobs of the batch. Leaves out prompts that the database has in the same or a later
+/// version.
 fn merged_prompts(
     batch: &TeamBatch,
     jobs: &[(String, SharedJob)],
@@ -563,5 +573,5 @@ fn merged_prompts(
 }
 
 fn to_json(value: &impl serde::Serialize) -> Result<String, TeamError> {
-    serde_json::to_string(value).map_err(|_| malformed())
+    serde_json::to_string(value).map_err(|_| malformed_row())
 }

@@ -1,17 +1,17 @@
-//! Removes the data of old jobs and old reports of analytics from the team's database. What stays of a job is an empty row, by which an exchange
-//! recognizes that the job was removed: nobody receives it again, and a member who joins again or whose database was
-//! restored doesn't bring it back. Only a later change of the job does.
+//! Removes the data of old jobs and old reports of analytics from the team's database. Each removed job leaves an empty
+//! row, so that an exchange recognizes it: no member receives the job again, and a member who joins again or restores an
+//! older database doesn't add it again. Only a later change of the job adds it again.
 
-use super::connection::{Param, TeamConnection, malformed, number};
+use super::connection::{Param, TeamConnection, malformed_row, read_number};
 use super::error::TeamError;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use tokio_postgres::types::Type;
 
 /// The state of a job whose data was removed. No other job has it.
-pub(super) const FORGOTTEN_STATE: &str = "{}";
+pub(super) const REMOVED_JOB_STATE: &str = "{}";
 
-/// What was removed.
+/// Counts of what was removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ForgetReport {
     pub jobs: i64,
@@ -19,9 +19,9 @@ pub struct ForgetReport {
     pub reports: i64,
 }
 
-/// Removes the data of all jobs of the project to which no member has sent a change since `before`, on the database's
-/// clock: their state, titles, tags, notes and prompts. Also removes the reports that were loaded before then. With
-/// `is_dry_run`, changes nothing. Returns `None` if the database doesn't have the project.
+/// Removes the data of all jobs of the project for which no member has sent a change since `before`, on the database's
+/// clock: their state, titles, tags, notes and prompts. Also removes the reports that were loaded before then. If
+/// `is_dry_run` is true, only counts them. Returns `None` if the database doesn't have the project.
 ///
 /// # Errors
 /// The login is not the administrator's, or the connection is lost.
@@ -33,20 +33,20 @@ pub async fn forget(
     is_dry_run: bool,
 ) -> Result<Option<ForgetReport>, TeamError> {
     let may_delete = "SELECT has_table_privilege('docdeck.prompt', 'DELETE')";
-    if !connection.query_one(may_delete, &[]).await?.try_get(0).map_err(|_| malformed())? {
+    if !connection.query_one(may_delete, &[]).await?.try_get(0).map_err(|_| malformed_row())? {
         return Err(TeamError::NotAdministrator);
     }
-    connection.run("BEGIN").await?;
+    connection.run_statements("BEGIN").await?;
     // From here on, no member writes to this project.
     let lock = "SELECT id FROM docdeck.project WHERE organization = $1 AND base_url = $2 AND project = $3 FOR UPDATE";
     let project: [Param<'_>; 3] =
         [(&organization, Type::TEXT), (&scope.base_url, Type::TEXT), (&scope.project, Type::TEXT)];
     let found = connection.query(lock, &project).await?;
     let Some(found) = found.first() else {
-        connection.run("ROLLBACK").await?;
+        connection.run_statements("ROLLBACK").await?;
         return Ok(None);
     };
-    let project = number(found, 0)?;
+    let project = read_number(found, 0)?;
     let sql = "WITH old AS (
              SELECT coalesce(max(last_change), 0) AS change FROM docdeck.batch WHERE project = $1 AND stamp < $2
          ), quiet AS (
@@ -66,8 +66,8 @@ pub async fn forget(
          SELECT (SELECT count(*) FROM emptied), (SELECT count(*) FROM removed),
              (SELECT count(*) FROM removed_reports)";
     let before = before.timestamp_millis();
-    let params: [Param<'_>; 3] = [(&project, Type::INT8), (&before, Type::INT8), (&FORGOTTEN_STATE, Type::TEXT)];
+    let params: [Param<'_>; 3] = [(&project, Type::INT8), (&before, Type::INT8), (&REMOVED_JOB_STATE, Type::TEXT)];
     let counts = connection.query_one(sql, &params).await?;
-    connection.run(if is_dry_run { "ROLLBACK" } else { "COMMIT" }).await?;
-    Ok(Some(ForgetReport { jobs: number(&counts, 0)?, prompts: number(&counts, 1)?, reports: number(&counts, 2)? }))
+    connection.run_statements(if is_dry_run { "ROLLBACK" } else { "COMMIT" }).await?;
+    Ok(Some(ForgetReport { jobs: read_number(&counts, 0)?, prompts: read_number(&counts, 1)?, reports: number(&counts, 2)? }))
 }

@@ -1,21 +1,21 @@
 //! The lease for polling: one computer polls the jobs of a project for the whole team. It expires on the database's
 //! clock, and each new holder gets a higher token.
 
-use super::connection::{Param, TeamConnection, malformed, number};
+use super::connection::{Param, TeamConnection, malformed_row, read_number};
 use super::error::TeamError;
 use super::signals::{channel, lease_payload};
 use std::time::Duration;
 use tokio_postgres::types::Type;
 
-/// How long a lease lasts without being renewed. Another member takes it over within 15 s after a crash.
+/// How long a lease lasts unless it is renewed. After a crash, another member takes it over within 15 s.
 pub const LEASE_DURATION: Duration = Duration::from_secs(12);
 
-/// The lease of one process.
+/// The lease of one process for polling a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PollLease {
     /// A random id of the process.
     pub holder: String,
-    /// Belongs to this holder until another one takes the lease.
+    /// The number of this lease. Each new holder gets a higher one.
     pub token: i64,
 }
 
@@ -23,15 +23,19 @@ pub struct PollLease {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LeaseAttempt {
     Held(PollLease),
-    /// Another member has the lease, which expires after this time unless it is renewed.
-    TakenFor(Duration),
+    /// Another member has the lease. It expires after this time unless it is renewed.
+    HeldByOther(Duration),
 }
 
 /// Takes or renews the lease.
 ///
 /// # Errors
 /// The connection is lost.
-pub(super) async fn take(connection: &TeamConnection, project: i64, holder: &str) -> Result<LeaseAttempt, TeamError> {
+pub(super) async fn take_lease(
+    connection: &TeamConnection,
+    project: i64,
+    holder: &str,
+) -> Result<LeaseAttempt, TeamError> {
     let sql = "WITH taken AS (
              INSERT INTO docdeck.lease AS lease (project, role, holder, token, expires_at)
              VALUES ($1, 'poll', $2, 1, clock_timestamp() + $3 * interval '1 millisecond')
@@ -46,12 +50,12 @@ pub(super) async fn take(connection: &TeamConnection, project: i64, holder: &str
     let millis = i64::try_from(LEASE_DURATION.as_millis()).unwrap_or(i64::MAX);
     let params: [Param<'_>; 3] = [(&project, Type::INT8), (&holder, Type::TEXT), (&millis, Type::INT8)];
     let row = connection.query_one(sql, &params).await?;
-    let optional = |column: usize| row.try_get::<_, Option<i64>>(column).map_err(|_| malformed());
+    let optional = |column: usize| row.try_get::<_, Option<i64>>(column).map_err(|_| malformed_row());
     Ok(match optional(0)? {
         Some(token) => LeaseAttempt::Held(PollLease { holder: holder.to_owned(), token }),
         None => {
             let millis = optional(1)?.and_then(|millis| u64::try_from(millis).ok()).unwrap_or_default();
-            LeaseAttempt::TakenFor(Duration::from_millis(millis).min(LEASE_DURATION))
+            LeaseAttempt::HeldByOther(Duration::from_millis(millis).min(LEASE_DURATION))
         }
     })
 }
@@ -60,7 +64,7 @@ pub(super) async fn take(connection: &TeamConnection, project: i64, holder: &str
 ///
 /// # Errors
 /// The connection is lost.
-pub(super) async fn release(
+pub(super) async fn release_lease(
     connection: &TeamConnection,
     organization: &str,
     project: i64,
@@ -77,11 +81,11 @@ pub(super) async fn release(
     connection.query(sql, &params).await.map(drop)
 }
 
-/// Whether the lease still belongs to this holder. Until the end of the transaction, nobody else can take it.
+/// Whether the lease still belongs to this holder. Until the end of the transaction, no other member can take it.
 ///
 /// # Errors
 /// The connection is lost.
-pub(super) async fn is_current(
+pub(super) async fn is_lease_current(
     connection: &TeamConnection,
     project: i64,
     lease: &PollLease,
@@ -89,7 +93,7 @@ pub(super) async fn is_current(
     let sql = "SELECT token FROM docdeck.lease WHERE project = $1 AND role = 'poll' AND holder = $2 FOR SHARE";
     let params: [Param<'_>; 2] = [(&project, Type::INT8), (&lease.holder, Type::TEXT)];
     match connection.query(sql, &params).await?.first() {
-        Some(row) => Ok(number(row, 0)? == lease.token),
+        Some(row) => Ok(read_number(row, 0)? == lease.token),
         None => Ok(false),
     }
 }

@@ -1,8 +1,8 @@
-//! The team's ledger: which requests of the hourly limits are used. A limit has one row for each of its requests, and a
-//! request that is booked takes a row that has been free for more than an hour, in one statement. So two members never
-//! get the same row, and nothing is locked while a message is on its way.
+//! The team's ledger: how much of the hourly limits is used. A limit has one row for each request that it allows.
+//! Booking a request takes a row that was not used for more than an hour, in one statement. So two members never get
+//! the same row, and no lock is held while a message is on its way.
 
-use super::connection::{Param, TeamConnection, malformed, number, parse_millis, text};
+use super::connection::{Param, TeamConnection, malformed_row, read_number, read_text, time_from_millis};
 use super::error::TeamError;
 use super::signals::{LEDGER_PAYLOAD, channel};
 use crate::model::Time;
@@ -12,13 +12,14 @@ use crate::model::team::{TeamClock, booking_window};
 use crate::store::Store;
 use tokio_postgres::types::Type;
 
-/// The clock of the database as a row of a query, in milliseconds.
-const CLOCK: &str = "clock AS MATERIALIZED (
+/// SQL for a one-row table with the time on the clock of the database, in milliseconds.
+const CLOCK_ROW_SQL: &str = "clock AS MATERIALIZED (
      SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now)";
-/// The rows of a limit: the first four parameters.
-const OF_LIMIT: &str = "slot.organization = $1 AND slot.base_url = $2 AND slot.owner = $3 AND slot.operation = $4";
+/// The SQL condition that selects the rows of a limit. Uses the first four parameters of the statement.
+const LIMIT_CONDITION_SQL: &str =
+    "slot.organization = $1 AND slot.base_url = $2 AND slot.owner = $3 AND slot.operation = $4";
 
-/// A limit in the ledger of an organization.
+/// An hourly limit in the ledger of an organization.
 #[derive(Debug, Clone, Copy)]
 pub struct TeamLimit<'a> {
     pub organization: &'a str,
@@ -26,14 +27,14 @@ pub struct TeamLimit<'a> {
     pub quota: Quota,
 }
 
-/// The parameters of [`OF_LIMIT`].
+/// The parameters of [`LIMIT_CONDITION_SQL`].
 struct LimitParams<'a>([&'a str; 4]);
 
 impl LimitParams<'_> {
-    /// Returns the parameters, followed by these.
+    /// Returns the parameters of the limit, followed by `others`.
     fn with<'p>(&'p self, others: &[Param<'p>]) -> Vec<Param<'p>> {
-        let of_limit = self.0.iter().map(|value| -> Param<'p> { (value, Type::TEXT) });
-        of_limit.chain(others.iter().cloned()).collect()
+        let limit_values = self.0.iter().map(|value| -> Param<'p> { (value, Type::TEXT) });
+        limit_values.chain(others.iter().cloned()).collect()
     }
 }
 
@@ -44,20 +45,20 @@ impl<'a> TeamLimit<'a> {
     }
 }
 
-/// What the team has used of a limit.
+/// How many requests of a limit the team has used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LedgerCount {
     pub quota: Quota,
     pub used: u32,
-    /// When the oldest request stops counting; `None` if there is none.
+    /// When the oldest request stops counting; `None` if no request counts.
     pub resets_at: Option<Time>,
 }
 
-/// Reports the requests of this computer that could not be booked when they were sent, for a command without an engine.
-/// `now` is the local time.
+/// Adds the requests of this computer to the team's ledger that could not be booked when they were sent. For commands,
+/// which have no engine. `now` is the local time.
 ///
 /// # Errors
-/// The connection is lost, or the store can't be used. What was reported before stays.
+/// The connection is lost, or the store can't be used. Requests that were reported before the error stay in the ledger.
 pub async fn report_unbooked_requests(
     connection: &TeamConnection,
     store: &Store,
@@ -81,21 +82,22 @@ pub async fn report_unbooked_requests(
 }
 
 impl TeamConnection {
-    /// Books a request under a random id, if one is left. The booked time is not before the call.
+    /// Books a request under the random id `booking`. Returns `false` if no request is left. The booked time is not
+    /// before the call.
     ///
     /// # Errors
     /// The connection is lost, or the login is no longer a member.
     pub async fn book(&self, limit: TeamLimit<'_>, booking: &str) -> Result<bool, TeamError> {
         let sql = format!(
-            "WITH {CLOCK}, free AS (
+            "WITH {CLOCK_ROW_SQL}, free AS (
                  SELECT number FROM docdeck.request_slot AS slot
-                 WHERE {OF_LIMIT} AND used_at <= (SELECT now FROM clock) - $6
+                 WHERE {LIMIT_CONDITION_SQL} AND used_at <= (SELECT now FROM clock) - $6
                  ORDER BY used_at, number LIMIT 1 FOR UPDATE SKIP LOCKED
              ), booked AS (
                  UPDATE docdeck.request_slot AS slot SET booking = $5, used_at = clock.now FROM clock, free
-                 WHERE {OF_LIMIT} AND slot.number = free.number RETURNING slot.number
+                 WHERE {LIMIT_CONDITION_SQL} AND slot.number = free.number RETURNING slot.number
              )
-             SELECT (SELECT count(*) FROM booked), (SELECT count(*) FROM docdeck.request_slot AS slot WHERE {OF_LIMIT}),
+             SELECT (SELECT count(*) FROM booked), (SELECT count(*) FROM docdeck.request_slot AS slot WHERE {LIMIT_CONDITION_SQL}),
                  (SELECT pg_notify($7, $8)::text FROM booked)"
         );
         let (limit_params, channel) = (limit.params(), channel(limit.organization));
@@ -107,33 +109,33 @@ impl TeamConnection {
             (&LEDGER_PAYLOAD, Type::TEXT),
         ]);
         let row = self.query_one(&sql, &params).await?;
-        if number(&row, 0)? > 0 {
+        if read_number(&row, 0)? > 0 {
             return Ok(true);
         }
-        if number(&row, 1)? >= i64::from(limit.quota.limit()) {
+        if read_number(&row, 1)? >= i64::from(limit.quota.limit()) {
             return Ok(false);
         }
-        self.add_rows(limit).await?;
-        Ok(number(&self.query_one(&sql, &params).await?, 0)? > 0)
+        self.add_request_slots(limit).await?;
+        Ok(read_number(&self.query_one(&sql, &params).await?, 0)? > 0)
     }
 
     /// Adds the rows of a limit that is used for the first time.
-    async fn add_rows(&self, limit: TeamLimit<'_>) -> Result<(), TeamError> {
+    async fn add_request_slots(&self, limit: TeamLimit<'_>) -> Result<(), TeamError> {
         let sql = "INSERT INTO docdeck.request_slot (organization, base_url, owner, operation, number)
              SELECT $1, $2, $3, $4, generate_series(1, $5::integer) ON CONFLICT DO NOTHING";
         let count = i32::try_from(limit.quota.limit()).unwrap_or(i32::MAX);
         self.query(sql, &limit.params().with(&[(&count, Type::INT4)])).await.map(drop)
     }
 
-    /// Gives back a booked request that was not sent.
+    /// Cancels the booking of a request that was not sent.
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn return_booking(&self, limit: TeamLimit<'_>, booking: &str) -> Result<(), TeamError> {
+    pub async fn cancel_booking(&self, limit: TeamLimit<'_>, booking: &str) -> Result<(), TeamError> {
         let sql = format!(
             "WITH returned AS (
                  UPDATE docdeck.request_slot AS slot SET booking = '', used_at = 0
-                 WHERE {OF_LIMIT} AND slot.booking = $5 RETURNING number
+                 WHERE {LIMIT_CONDITION_SQL} AND slot.booking = $5 RETURNING number
              )
              SELECT pg_notify($6, $7) FROM returned"
         );
@@ -143,23 +145,23 @@ impl TeamConnection {
         self.query(&sql, &params).await.map(drop)
     }
 
-    /// Reports a request that was sent at this time of the database's clock without being booked. It takes the row of the
-    /// oldest request, so that the ledger has the latest ones, even if there were more than the limit. Changes nothing if
-    /// the ledger has the request already.
+    /// Adds a request that was sent without a booking. `at` is the time at which it was sent, on the clock of the
+    /// database. Replaces the oldest request, so that the ledger has the latest requests even if there were more than
+    /// the limit. Changes nothing if the ledger already has the request.
     ///
     /// # Errors
     /// The connection is lost.
     pub async fn report_use(&self, limit: TeamLimit<'_>, booking: &str, at: Time) -> Result<(), TeamError> {
-        self.add_rows(limit).await?;
+        self.add_request_slots(limit).await?;
         let sql = format!(
-            "WITH {CLOCK}, oldest AS (
+            "WITH {CLOCK_ROW_SQL}, oldest AS (
                  SELECT number FROM docdeck.request_slot AS slot
-                 WHERE {OF_LIMIT} AND used_at < $6
-                     AND NOT EXISTS (SELECT 1 FROM docdeck.request_slot AS slot WHERE {OF_LIMIT} AND slot.booking = $5)
+                 WHERE {LIMIT_CONDITION_SQL} AND used_at < $6
+                     AND NOT EXISTS (SELECT 1 FROM docdeck.request_slot AS slot WHERE {LIMIT_CONDITION_SQL} AND slot.booking = $5)
                  ORDER BY used_at, number LIMIT 1 FOR UPDATE SKIP LOCKED
              ), reported AS (
                  UPDATE docdeck.request_slot AS slot SET booking = $5, used_at = least($6, clock.now) FROM clock, oldest
-                 WHERE {OF_LIMIT} AND slot.number = oldest.number RETURNING slot.number
+                 WHERE {LIMIT_CONDITION_SQL} AND slot.number = oldest.number RETURNING slot.number
              )
              SELECT pg_notify($7, $8) FROM reported"
         );
@@ -173,13 +175,13 @@ impl TeamConnection {
         self.query(&sql, &params).await.map(drop)
     }
 
-    /// Returns what the team has used of each hourly limit that concerns the project.
+    /// Returns how much the team has used of each hourly limit that applies to the project.
     ///
     /// # Errors
     /// The connection is lost.
     pub async fn ledger_counts(&self, organization: &str, scope: &Scope) -> Result<Vec<LedgerCount>, TeamError> {
         let sql = format!(
-            "WITH {CLOCK}
+            "WITH {CLOCK_ROW_SQL}
              SELECT operation, owner, count(*), min(used_at) FROM docdeck.request_slot, clock
              WHERE organization = $1 AND base_url = $2 AND owner = ANY($3) AND used_at > clock.now - $4
              GROUP BY operation, owner"
@@ -195,10 +197,10 @@ impl TeamConnection {
         let rows = self.query(&sql, &params).await?;
         let count = |quota: Quota| {
             for row in &rows {
-                if text(row, 0)? == quota.store_name() && text(row, 1)? == quota.owner(scope) {
-                    let used = u32::try_from(number(row, 2)?).map_err(|_| malformed())?;
-                    let oldest = parse_millis(number(row, 3)?)?;
-                    let resets_at = oldest.checked_add_signed(booking_window()).ok_or_else(malformed)?;
+                if read_text(row, 0)? == quota.store_name() && read_text(row, 1)? == quota.owner(scope) {
+                    let used = u32::try_from(read_number(row, 2)?).map_err(|_| malformed_row())?;
+                    let oldest = time_from_millis(read_number(row, 3)?)?;
+                    let resets_at = oldest.checked_add_signed(booking_window()).ok_or_else(malformed_row)?;
                     return Ok(LedgerCount { quota, used, resets_at: Some(resets_at) });
                 }
             }

@@ -1,131 +1,134 @@
 //! Shares jobs and analytics between the computers of a team through a schema in PostgreSQL.
 //!
-//! The local database stays what screens and commands read and write, so no key press waits for the network and
-//! everything works offline. An exchange sends what changed here and merges what changed elsewhere. The
-//! service's requests, the API keys and drafts never go through the team's database.
+//! Screens and commands read and write only the local database, so no key press waits for the network and everything
+//! works offline. An exchange sends the changes of this computer and merges those of other members. Requests to the
+//! service, API keys and drafts never go through the team's database.
 //!
 //! # What is shared
 //!
-//! Joining shares one project of one service. Shared are its jobs (what the service and the code host reported, with
-//! times), titles, tags, notes and dismissals, and prompts with their delivery and author. All members can read all
-//! prompts. Private are API keys, drafts, the queue, what a user has viewed, filters and layout. A job is shared as soon
-//! as the service has given it an id, a prompt as soon as it is sent for the first time.
+//! Joining shares one project of one service. These data are shared: jobs (what the service and the code host reported,
+//! with times), titles, tags, notes and dismissals, and prompts with their delivery and author. All members can read
+//! all prompts. These data stay private: API keys, drafts, the queue, what a user has viewed, filters and layout. A job
+//! is shared as soon as the service has given it an id, and a prompt as soon as it is sent for the first time.
 //!
-//! Of the analytics, complete reports of page views, visitors, searches and votes per page are shared, and the site's
-//! totals of single days, since the requests for them count against a limit that all members share. What readers wrote
-//! (comments, questions and conversations) is private: each member stores it for its own number of days, and the database
-//! could not keep all of these promises.
+//! These analytics are shared, because the requests for them count against a limit that all members share: complete
+//! reports of page views, visitors, searches and votes per page, and the site's totals of single days. Texts of readers
+//! (comments, questions and conversations) stay private: each member chooses after how many days they are deleted, and
+//! the team's database could not satisfy all of these choices.
 //!
 //! # Sending
 //!
-//! A prompt is sent only by the computer on which it was written. On all others, the store has it with its author, and
-//! a constraint of the table forbids marking such a prompt as being sent. So whatever the exchange does, it can't cause
-//! a second sending. The other way round, a computer that was restored from a backup learns from the team that one of
-//! its queued prompts was accepted, and doesn't send it again.
+//! A prompt is sent only by the computer on which it was written. All other computers store it with its author, and a
+//! constraint of the table forbids marking such a prompt as being sent. So an exchange can never cause a prompt to be
+//! sent twice. If a computer was restored from a backup, the exchange tells it which of its queued prompts were already
+//! accepted, so that it doesn't send them again.
 //!
 //! # Schema
 //!
 //! The schema `docdeck` has the tables `organization`, `project` (a service and a project), `member`, `job`, `prompt`,
-//! `batch`, `lease`, `request_slot`, `report` and `report_part`; `assets/team` has the statements. A job is identified by
-//! the service's id, a prompt by its member, number and time, a report by its kind and range. Their contents are JSON as text, since the rules for merging are in
-//! [`crate::model::team`] and not in SQL. The schema has a version; migrations run in one transaction behind an
-//! advisory lock, and only `docdeck team init` runs them. A docdeck that finds a newer version says so and continues
-//! locally.
+//! `batch`, `lease`, `request_slot`, `report` and `report_part`; `assets/team` has the statements. A job is identified
+//! by the service's id, a prompt by its member, number and time, a report by its kind and range. Their contents are
+//! stored as JSON text, since the rules for merging are in [`crate::model::team`] and not in SQL. The schema has a
+//! version. Migrations run in one transaction with an advisory lock, and only `docdeck team init` runs them. A docdeck
+//! that finds a newer version reports an error and continues locally.
 //!
-//! Row-level security separates organizations: each has a role, `docdeck_NAME`, and rows are visible only to the members
-//! of that role. Members have no right to delete or to change the schema.
+//! Row-level security separates organizations: each has a role, `docdeck_NAME`, and its rows are visible only to the
+//! members of that role. Members may neither delete rows nor change the schema.
 //!
 //! # Changes and cursors
 //!
 //! Each project has a counter of changes. A transaction that writes first locks the row of the project, then gives each
-//! changed job and prompt the next number, so numbers become visible in their order: a reader that has seen number 7
-//! never misses number 6. (A PostgreSQL sequence would not guarantee this, because transactions commit in another order
-//! than they draw numbers.) A reader stores the last number, and asks for larger ones.
+//! changed job and prompt the next number, so numbers become visible in ascending order: a reader that has seen number
+//! 7 never misses number 6. (A PostgreSQL sequence would not guarantee this: a transaction that gets a lower number may
+//! commit later.) A reader stores the last number as its cursor, and queries larger ones.
 //!
-//! Each transaction that writes has a random id, the batch, and writes it together with its last number. A reader stores
-//! the batch of its cursor, too. If the database doesn't have this batch any more, it was restored from an older copy:
-//! the reader then starts again at 0 and sends all that it knows.
+//! The changes of one transaction are a batch. The transaction also writes the random id of the batch and its last
+//! number. A reader stores the batch of its cursor, too. If the database no longer has this batch, it was restored from
+//! an older copy: the reader then starts again at 0 and sends all of its jobs again.
 //!
 //! # Notifications
 //!
-//! Each transaction that writes a batch notifies the channel of its organization. A member that listens then asks for
-//! the changes after its cursor. Its own changes it sends as soon as the store has committed them. So nothing is asked
-//! while nothing happens, except once a minute, in case a notification was lost. Every login of the database can
-//! listen and notify, so a notification has only the number of a project, and a wrong one causes at most a query.
+//! Each transaction that writes a batch notifies the channel of its organization. A member that listens then queries
+//! the changes after its cursor. It sends its changes as soon as the store has committed them. So there are no queries
+//! while nothing changes, except for one per minute, in case a notification was lost. Every login of the database can
+//! listen and notify, so a notification contains only the number of a project, and a false one causes at most a query.
 //!
-//! # One budget
+//! # Shared budget
 //!
-//! An hourly limit has a hundred rows. Before a request goes out, it is booked: one statement takes a row that was last
-//! used more than an hour and 30 s ago, and skips rows that another member is just taking. Two requests that use the
-//! same row are more than an hour apart although a request goes out a moment after it was booked, because it must go out
-//! within 10 s. So no hour has more than a hundred requests of all members, and no lock waits for the network.
+//! An hourly limit has a hundred rows. A request is booked before it is sent: one statement takes a row that was last
+//! used more than an hour and 30 s ago, and skips rows that another member is taking at the same time. A booked request
+//! must be sent within 10 s, so two requests that use the same row are always more than an hour apart. So all members
+//! together never send more than a hundred requests in an hour, and no lock is held while waiting for the network.
 //!
-//! If the database doesn't answer within a second, the ledger of the computer decides alone. The request is reported
-//! later under the id with which it would have been booked, so it counts once even if only the answer was lost. A
-//! report takes the row of the oldest request: the ledger has the latest hundred, even if there were more. The ledger
-//! allows a request, but only [`crate::store::Store::request_permit_with_team_permission`] lets a prompt be sent, and only once.
+//! If the database doesn't answer within a second, only the ledger of the computer decides. The request is then
+//! reported later, under the id of the attempted booking, so it counts once even if only the answer was lost. Such a
+//! report replaces the oldest request: the ledger has the latest hundred, even if there were more. The ledger only
+//! decides whether a request is left. Whether a prompt may be sent, which happens only once, is decided by
+//! [`crate::store::Store::request_permit_with_team_permission`].
 //!
 //! # One poller
 //!
-//! A computer that has jobs to poll takes the lease of the project for 12 s and renews it every 4 s. The others receive
-//! what it finds. The lease is released when docdeck ends or is suspended, or when there is nothing to poll; after a
-//! crash, it expires. Each new holder gets a higher token, which is checked in the transaction that writes a result, so a
-//! computer that slept notices that it lost the lease. Its results are still valid, since each has the time of its
-//! response. Without the database, each computer polls for itself.
+//! A computer that has jobs to poll takes the lease of the project for 12 s and renews it every 4 s. The other members
+//! receive the results. The lease is released when docdeck ends or is suspended, or when there is nothing to poll;
+//! after a crash, it expires. Each new holder gets a higher token. The transaction that writes a result checks the
+//! token, so a computer that was asleep notices that it has lost the lease. Its results are still valid, since each has
+//! the time of its response. While the database can't be reached, each computer polls independently.
 //!
-//! Sending needs no lease: a prompt is sent only by the computer on which it was written, and the ledger keeps all
-//! members together within the limits.
+//! Sending needs no lease: a prompt is sent only by the computer on which it was written, and the ledger keeps the
+//! total of all members within the limits.
 //!
 //! # Outbox
 //!
-//! The store gives each change of a job a higher revision in the same transaction, so no write of the store knows of the
-//! team. An exchange compares the jobs after the last compared revision with what the team knew about them, and stores
-//! the difference as a batch before it sends it. If the answer of the database is lost, the next exchange first sends the
-//! same batch again, and the database recognizes it by its id. A batch changes nothing if it arrives twice.
+//! The store gives each change of a job a higher revision in the same transaction, so no write to the store has to
+//! handle the team. An exchange compares the jobs after the last compared revision with their state that the team has,
+//! and stores the difference as a batch before sending it. If the answer of the database is lost, the next exchange
+//! first sends the same batch again, and the database recognizes it by its id. A batch that arrives twice changes
+//! nothing.
 //!
 //! # Merging
 //!
-//! The rules are those of [`crate::model::team`]. The transaction that stores a batch reads the jobs that it changes,
-//! merges and writes them. A write gets the time of the database's clock, which never goes back within a project. What
-//! changed locally since the last exchange is kept when the team's state is taken over, and sent afterwards.
+//! The rules are those of [`crate::model::team`]. The transaction that stores a batch reads, merges and writes the jobs
+//! that it changes. A write gets the time of the database's clock, which never goes back within a project. When a
+//! computer merges the team's state, it keeps its local changes since the last exchange, and sends them afterwards.
 //!
 //! # Reports of analytics
 //!
-//! Of each kind and range, the database has one report, the one that was loaded last: by the service's clock, which is the
-//! same for all members, so these times are not converted. Its rows are JSON in up to 64 parts of at most 256 KB. The
-//! header of a report takes a number of the project's counter and a batch like a job, and a member has a second cursor for
-//! reports, so jobs never wait for them. There is no outbox: the local table `team_report` has the version of each report
-//! that was last sent or received, and what is newer in the cache is sent.
+//! For each kind and range, the database has one report: the one that was loaded last, by the service's clock. This
+//! clock is the same for all members, so these times are not converted. The rows of a report are JSON in up to 64 parts
+//! of at most 256 KB. The header of a report gets a number of the project's counter and a batch, like a job. A member
+//! has a second cursor for reports, so jobs never wait for reports. There is no outbox: the local table `team_report`
+//! has the last sent or received version of each report, and newer reports of the cache are sent.
 //!
-//! A sender stores the parts one by one, without a transaction, in the slot of the report that is not in use. Then a short
-//! transaction checks that all parts are there and that no later version is, and lets the header refer to them. An upload
-//! that was cut continues with the missing parts, since they are marked with the version, a time and a hash of the
-//! content. A receiver reads the headers after its cursor, those of the last 90 days and the newest first, and then the
-//! parts of the reports that it lacks, at most 1 MB at once. It checks the hash, and stores each report as if it had been
-//! loaded there, in one transaction. A load that is not finished stays, but if the report is newer, the load is not
-//! continued later, and when it ends, it doesn't replace the report. The cursor moves only when all are stored.
+//! A report has two slots for parts, one of which is unused. A sender stores the parts one by one, without a
+//! transaction, in the unused slot. Then a short transaction checks that all parts are stored and that there is no
+//! later version, and lets the header refer to them. Parts are marked with their version (a time and a hash of the
+//! content), so an interrupted upload continues with the missing parts. A receiver reads the headers after its cursor
+//! (only those of the last 90 days, the newest first), and then the parts of the reports that it lacks, at most 1 MB at
+//! a time. It checks the hash, and stores each report in one transaction, as if it had loaded the report itself. An
+//! unfinished load of the same report is kept. But if the received report is newer, the load is not continued later,
+//! and if it is running, it doesn't replace the report. The cursor moves only when all reports are stored.
 //!
-//! Since members can't delete anything, the next member who sends a report empties the parts of those that are older than
+//! Since members can't delete rows, the next member who sends a report empties the parts of reports that are older than
 //! 90 days.
 //!
 //! # Removed jobs
 //!
-//! The administrator can remove old jobs from the database ([`forget()`]). Each leaves an empty row, its tombstone. A
-//! member who sends such a job without a change, because it joins again or the database was restored, doesn't bring it
-//! back; a change by a member who knows the job does.
+//! The administrator can remove old jobs from the database ([`forget()`]). Each removed job leaves an empty row as a
+//! tombstone. If a member sends such a job without a change, because the member joins again or the database was
+//! restored, the job stays removed. If a member who still has the job changes it, it is added again.
 //!
 //! # Clocks
 //!
-//! An exchange reads the clock of the database. Times are stored by this clock and converted for each computer, so that
-//! a wrong local clock changes neither the result of a merge nor the times on other screens.
+//! An exchange reads the clock of the database. Times in the database are on this clock, and each computer converts
+//! them to its clock. So a wrong local clock changes neither the result of a merge nor the times on other screens.
 //!
 //! # Failure
 //!
 //! Every step of an exchange is a transaction of one database, and can be repeated. If the database can't be reached,
-//! nothing else stops, and the next exchange sends what has accumulated. If it was restored from an older copy, members
-//! also report their requests of the last hour again; some then count twice for an hour, which is safe. Statements and
-//! locks have time limits on the server, so that a member whose network is cut in a transaction doesn't block the
-//! others.
+//! everything else continues, and the next exchange sends the changes since the last one. If the database was restored
+//! from an older copy, members also report their requests of the last hour again; some then count twice for an hour,
+//! which is safe. Statements and locks have time limits on the server, so that a member whose network fails in a
+//! transaction doesn't block the others.
 //!
 //! Everything that comes from the database is untrusted: it is parsed and cleaned like a response of the service.
 
@@ -149,5 +152,5 @@ pub use exchange::{
 pub use forget::{ForgetReport, forget};
 pub use lease::{LEASE_DURATION, LeaseAttempt, PollLease};
 pub use ledger::{LedgerCount, TeamLimit, report_unbooked_requests};
-pub use schema::{OrganizationName, create, sql_for_administrator, supported_version};
+pub use schema::{OrganizationName, create, setup_sql_for_administrator, supported_version};
 pub use signals::TeamSignals;

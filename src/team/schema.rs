@@ -1,6 +1,6 @@
 //! The schema in PostgreSQL: its version, its migrations and the roles of organizations.
 
-use super::connection::{TeamConnection, malformed};
+use super::connection::{TeamConnection, malformed_row};
 use super::error::TeamError;
 use tokio_postgres::error::SqlState;
 
@@ -41,11 +41,11 @@ impl OrganizationName {
     }
 }
 
-/// Returns the statements that create the schema, or update it from version `from`, and that add the organization. They
-/// do nothing that is already done.
+/// Returns the statements that create the schema or update it from version `from`, and that add the organization.
+/// Running them again changes nothing.
 fn setup_sql(organization: &OrganizationName, from: i32) -> String {
-    let done = usize::try_from(from).unwrap_or_default();
-    let mut sql = MIGRATIONS.get(done..).unwrap_or_default().join("\n");
+    let applied_count = usize::try_from(from).unwrap_or_default();
+    let mut sql = MIGRATIONS.get(applied_count..).unwrap_or_default().join("\n");
     let (name, role, version) = (organization.as_str(), organization.role(), supported_version());
     sql.push_str(&format!(
         "
@@ -70,38 +70,38 @@ INSERT INTO docdeck.organization (name, role) VALUES ('{name}', '{role}') ON CON
 }
 
 /// Returns the statements that [`create`] would run in an empty database, for an administrator.
-pub fn sql_for_administrator(organization: &OrganizationName) -> String {
+pub fn setup_sql_for_administrator(organization: &OrganizationName) -> String {
     format!("BEGIN;\nSELECT pg_advisory_xact_lock({MIGRATION_LOCK});\n\n{}COMMIT;\n", setup_sql(organization, 0))
 }
 
-/// Creates or updates the schema and adds the organization, in one transaction. Several of these may run at the same
-/// time: those that get the lock later find nothing left to do. Returns the version that the schema had; 0 if there was
-/// none.
+/// Creates or updates the schema and adds the organization, in one transaction. Several administrators may do this at
+/// the same time: the first one does the work, and the others change nothing. Returns the previous version of the
+/// schema; 0 if there was no schema.
 ///
 /// # Errors
 /// The login may not create schemas or roles, or the schema is newer than this docdeck.
 pub async fn create(connection: &TeamConnection, organization: &OrganizationName) -> Result<i32, TeamError> {
-    // The transaction must not end because other migrations take long.
-    let wait = "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = '60s'";
-    connection.run("BEGIN").await?;
-    connection.run(wait).await?;
-    connection.run(&format!("SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")).await?;
+    // The transaction must not time out while it waits for another migration.
+    let timeouts = "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = '60s'";
+    connection.run_statements("BEGIN").await?;
+    connection.run_statements(timeouts).await?;
+    connection.run_statements(&format!("SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")).await?;
     let exists =
         "SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = 'docdeck' AND tablename = 'schema_version')";
-    let exists: bool = connection.query_one(exists, &[]).await?.try_get(0).map_err(|_| malformed())?;
+    let exists: bool = connection.query_one(exists, &[]).await?.try_get(0).map_err(|_| malformed_row())?;
     let found = if exists { read_version(connection).await? } else { 0 };
     if found > supported_version() {
         return Err(TeamError::Newer { found, known: supported_version() });
     }
-    connection.run(&setup_sql(organization, found)).await?;
-    connection.run("COMMIT").await?;
+    connection.run_statements(&setup_sql(organization, found)).await?;
+    connection.run_statements("COMMIT").await?;
     Ok(found)
 }
 
 async fn read_version(connection: &TeamConnection) -> Result<i32, TeamError> {
     let sql = "SELECT version FROM docdeck.schema_version";
     match connection.query(sql, &[]).await?.first() {
-        Some(row) => row.try_get(0).map_err(|_| malformed()),
+        Some(row) => row.try_get(0).map_err(|_| malformed_row()),
         None => Ok(0),
     }
 }
@@ -119,13 +119,13 @@ pub(super) async fn check_version(connection: &TeamConnection) -> Result<(), Tea
             Some(Ok(found)) if found > known => Err(TeamError::Newer { found, known }),
             Some(Ok(found)) if found < known => Err(TeamError::Older { found, known }),
             Some(Ok(_)) => Ok(()),
-            Some(Err(_)) => Err(malformed()),
+            Some(Err(_)) => Err(malformed_row()),
             None => Err(missing()),
         },
         Err(error) => match error.code() {
             Some(&SqlState::INVALID_SCHEMA_NAME | &SqlState::UNDEFINED_TABLE) => Err(missing()),
             Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Err(TeamError::NoOrganization),
-            _ => Err(connection.error(&error)),
+            _ => Err(connection.to_team_error(&error)),
         },
     }
 }
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_could_be_sql_is_refused() {
+    fn a_name_that_contains_sql_is_rejected() {
         for name in ["", "Acme", "a b", "a'; DROP ROLE x", "a-b", "ä", &"a".repeat(41)] {
             assert_eq!(OrganizationName::new(name), None, "{name}");
         }
@@ -147,7 +147,7 @@ mod tests {
         let name = OrganizationName::new("acme").expect("a name");
         assert!(setup_sql(&name, 0).contains("CREATE SCHEMA docdeck"));
         assert!(!setup_sql(&name, 1).contains("CREATE SCHEMA docdeck"));
-        let sql = sql_for_administrator(&name);
+        let sql = setup_sql_for_administrator(&name);
         assert!(sql.starts_with("BEGIN;") && sql.ends_with("COMMIT;\n"), "{sql}");
     }
 }

@@ -1,21 +1,21 @@
-//! Notifications of the database: which of a team's data other members have changed.
+//! Notifications from the database about data of the team that other members have changed.
 
 use super::error::TeamError;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 use tokio_postgres::{AsyncMessage, Connection};
 
-/// What other members have changed since the last call of [`SignalReceiver::next`].
+/// The kinds of data that other members have changed since the last call of [`SignalReceiver::next`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TeamSignals {
-    /// Jobs or prompts.
-    pub changes: bool,
-    /// Reports of analytics.
-    pub reports: bool,
-    /// The requests that are used of the hourly limits.
-    pub ledger: bool,
-    /// The lease for polling was released.
-    pub lease: bool,
+    /// Whether jobs or prompts changed.
+    pub has_changes: bool,
+    /// Whether analytics reports changed.
+    pub has_reports: bool,
+    /// Whether the team has used requests of an hourly limit, or canceled bookings.
+    pub has_ledger_changes: bool,
+    /// Whether the polling lease was released.
+    pub is_lease_released: bool,
     is_closed: bool,
 }
 
@@ -37,28 +37,30 @@ pub(super) fn lease_payload(project: i64) -> String {
 /// The payload of a notification about used requests.
 pub(super) const LEDGER_PAYLOAD: &str = "ledger";
 
-/// Returns the channel of an organization. Every login of the database can listen to it, so a payload has only numbers.
+/// Returns the name of the notification channel of an organization. Every login of the database can listen to it, so a
+/// payload contains only numbers.
 pub(super) fn channel(organization: &str) -> String {
     format!("docdeck_{organization}")
 }
 
-/// Collects notifications. However many arrive, they need no more memory than one.
+/// Collects notifications. Only remembers which kinds arrived, so any number of notifications needs the same memory.
 #[derive(Debug, Default)]
 pub(super) struct SignalReceiver {
-    signals: Mutex<Subscription>,
+    state: Mutex<SignalState>,
     notify: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Subscription {
+struct SignalState {
     pending: TeamSignals,
-    /// The project whose notifications count, and the server process of this connection, whose notifications don't.
-    project: Option<(i64, i32)>,
+    /// The project whose notifications are received, and the server process of this connection, whose notifications are
+    /// ignored.
+    subscription: Option<(i64, i32)>,
 }
 
 impl SignalReceiver {
-    pub(super) fn subscribe(&self, project: i64, own_process: i32) {
-        self.change(|signals| signals.project = Some((project, own_process)));
+    pub(super) fn subscribe(&self, project: i64, this_process: i32) {
+        self.update(|state| state.subscription = Some((project, this_process)));
     }
 
     /// Waits for the next notifications.
@@ -67,9 +69,9 @@ impl SignalReceiver {
     /// Returns `None` if the connection is closed.
     pub(super) async fn next(&self) -> Option<TeamSignals> {
         loop {
-            let pending = self.change(|signals| {
-                let is_closed = signals.pending.is_closed;
-                std::mem::replace(&mut signals.pending, TeamSignals { is_closed, ..TeamSignals::default() })
+            let pending = self.update(|state| {
+                let is_closed = state.pending.is_closed;
+                std::mem::replace(&mut state.pending, TeamSignals { is_closed, ..TeamSignals::default() })
             });
             match pending {
                 TeamSignals { is_closed: true, .. } => return None,
@@ -80,13 +82,13 @@ impl SignalReceiver {
     }
 
     fn receive(&self, process: i32, payload: &str) {
-        self.change(|Subscription { pending, project }| match *project {
-            // Anybody can send a notification, so one that is not known is ignored.
-            Some((project, own)) if process != own => {
-                pending.changes |= payload == changes_payload(project);
-                pending.reports |= payload == reports_payload(project);
-                pending.lease |= payload == lease_payload(project);
-                pending.ledger |= payload == LEDGER_PAYLOAD;
+        self.update(|SignalState { pending, subscription }| match *subscription {
+            // Every login can send notifications, so unknown payloads are ignored.
+            Some((project, this_process)) if process != this_process => {
+                pending.has_changes |= payload == changes_payload(project);
+                pending.has_reports |= payload == reports_payload(project);
+                pending.is_lease_released |= payload == lease_payload(project);
+                pending.has_ledger_changes |= payload == LEDGER_PAYLOAD;
             }
             _ => {}
         });
@@ -94,17 +96,17 @@ impl SignalReceiver {
     }
 
     fn close(&self) {
-        self.change(|signals| signals.pending.is_closed = true);
+        self.update(|state| state.pending.is_closed = true);
         self.notify.notify_one();
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Subscription) -> T) -> T {
-        change(&mut self.signals.lock().unwrap_or_else(PoisonError::into_inner))
+    fn update<T>(&self, change: impl FnOnce(&mut SignalState) -> T) -> T {
+        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Exchanges messages with the server until the connection is closed.
-pub(super) async fn drive<S, T>(mut connection: Connection<S, T>, signals: Arc<SignalReceiver>)
+/// Runs the connection until it is closed, and passes its notifications to `signals`.
+pub(super) async fn run_connection<S, T>(mut connection: Connection<S, T>, signals: Arc<SignalReceiver>)
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
     T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
@@ -118,12 +120,12 @@ where
 }
 
 impl super::connection::TeamConnection {
-    /// Waits until other members have changed something. Only a connection that listens gets notifications.
+    /// Waits until other members have changed something. Only a connection that has subscribed receives notifications.
     ///
     /// # Errors
     /// The connection is lost.
     pub async fn next_signals(&self) -> Result<TeamSignals, TeamError> {
-        self.signals.next().await.ok_or_else(|| self.lost())
+        self.signals.next().await.ok_or_else(|| self.closed_error())
     }
 }
 
@@ -132,7 +134,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn only_notifications_of_others_about_the_same_project_count() {
+    async fn only_notifications_of_other_members_about_the_same_project_are_received() {
         let receiver = SignalReceiver::default();
         receiver.receive(8, "changes 1");
         receiver.subscribe(1, 7);
@@ -141,13 +143,13 @@ mod tests {
         }
         receiver.receive(8, "changes 1");
         receiver.receive(9, "ledger");
-        let expected = TeamSignals { changes: true, ledger: true, ..TeamSignals::default() };
+        let expected = TeamSignals { has_changes: true, has_ledger_changes: true, ..TeamSignals::default() };
         assert_eq!(receiver.next().await, Some(expected));
         receiver.receive(9, "lease 1");
-        assert_eq!(receiver.next().await, Some(TeamSignals { lease: true, ..TeamSignals::default() }));
+        assert_eq!(receiver.next().await, Some(TeamSignals { is_lease_released: true, ..TeamSignals::default() }));
         receiver.receive(9, "reports 2");
         receiver.receive(9, "reports 1");
-        assert_eq!(receiver.next().await, Some(TeamSignals { reports: true, ..TeamSignals::default() }));
+        assert_eq!(receiver.next().await, Some(TeamSignals { has_reports: true, ..TeamSignals::default() }));
         receiver.close();
         assert_eq!(receiver.next().await, None);
     }

@@ -1,5 +1,5 @@
-//! TLS for connections to PostgreSQL, with rustls. The server's certificate must be for the host in the URL and come from
-//! an authority that the system or `ca_file` trusts.
+//! TLS for connections to PostgreSQL, with rustls. The server's certificate must be for the host in the URL and come
+//! from an authority that the system or `ca_file` trusts.
 
 use crate::api::ExtraRoots;
 use rustls::ClientConfig;
@@ -15,11 +15,11 @@ use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// Creates TLS connections.
+/// A connector for TLS connections.
 #[derive(Clone)]
-pub(super) struct Tls(TlsConnector);
+pub(super) struct PostgresTls(TlsConnector);
 
-impl Tls {
+impl PostgresTls {
     /// # Errors
     /// The certificates of the system can't be read.
     pub(super) fn new(roots: Option<&ExtraRoots>) -> Result<Self, rustls::Error> {
@@ -36,7 +36,7 @@ impl Tls {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Tls {
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for PostgresTls {
     type Stream = Stream<S>;
     type TlsConnect = Handshake;
     type Error = rustls::pki_types::InvalidDnsNameError;

@@ -1,4 +1,4 @@
-//! The URL of the team's database: what docdeck accepts, and whether TLS is needed.
+//! Parses the URL of the team's database, and decides whether TLS is needed.
 
 use super::error::TeamError;
 use crate::model::endpoint::ApiKey;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{ChannelBinding, Host, SslMode};
 
-/// How long connecting may take, for each address.
+/// How long connecting to one address may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// After this time without an answer to data that was sent, the connection counts as lost.
 const UNACKNOWLEDGED_TIMEOUT: Duration = Duration::from_secs(15);
@@ -38,30 +38,31 @@ impl TeamUrl {
         if !(text.starts_with("postgres://") || text.starts_with("postgresql://")) {
             return Err(TeamError::Url("it doesn't start with postgres://"));
         }
-        // libpq's names for the certificate checks differ from the library's, and docdeck always makes all checks.
+        // The library doesn't accept libpq's names for the certificate checks. docdeck always makes all checks, so
+        // these parameters are removed.
         let (base, query) = text.split_once('?').unwrap_or((text, ""));
-        let is_about_tls = |parameter: &&str| {
+        let is_tls_parameter = |parameter: &&str| {
             ["sslmode=", "sslrootcert=", "channel_binding=", "sslnegotiation="]
                 .iter()
                 .any(|name| parameter.starts_with(name))
         };
-        let (tls, others): (Vec<&str>, Vec<&str>) =
-            query.split('&').filter(|parameter| !parameter.is_empty()).partition(is_about_tls);
+        let (tls_parameters, other_parameters): (Vec<&str>, Vec<&str>) =
+            query.split('&').filter(|parameter| !parameter.is_empty()).partition(is_tls_parameter);
         let mut config: Config =
-            format!("{base}?{}", others.join("&")).parse().map_err(|_| TeamError::Url("it has a mistake"))?;
+            format!("{base}?{}", other_parameters.join("&")).parse().map_err(|_| TeamError::Url("it has a mistake"))?;
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             return Err(TeamError::Url("it names no host"));
         }
         let is_local =
             config.get_hosts().iter().all(is_local) && config.get_hostaddrs().iter().all(IpAddr::is_loopback);
-        let asks_for_tls = tls
+        let requires_tls = tls_parameters
             .iter()
             .any(|parameter| ["sslmode=require", "sslmode=verify"].iter().any(|start| parameter.starts_with(start)));
-        if !is_local && tls.contains(&"sslmode=disable") {
+        if !is_local && tls_parameters.contains(&"sslmode=disable") {
             return Err(TeamError::TlsRequired);
         }
         let is_socket = config.get_hosts().iter().all(is_socket) && config.get_hostaddrs().is_empty();
-        let uses_tls = !is_socket && (asks_for_tls || !is_local);
+        let uses_tls = !is_socket && (requires_tls || !is_local);
         config
             .ssl_mode(if uses_tls { SslMode::Require } else { SslMode::Disable })
             .channel_binding(ChannelBinding::Disable)
@@ -76,7 +77,7 @@ impl TeamUrl {
         &self.config
     }
 
-    /// Returns the host for messages.
+    /// Returns the host, for use in messages.
     pub(super) fn host(&self) -> CleanText {
         let hosts: Vec<String> = self.config.get_hosts().iter().map(host_name).collect();
         let addresses = self.config.get_hostaddrs().iter().map(IpAddr::to_string);

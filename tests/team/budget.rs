@@ -53,7 +53,7 @@ async fn twenty_members_at_the_same_time_book_exactly_the_limit() {
     assert!(eve.book(limit(&scope), "e").await.is_err(), "not a member");
     // What was not used is returned.
     let booked = server.sql("SELECT booking FROM docdeck.request_slot WHERE booking LIKE '%-%' LIMIT 1");
-    members[2].return_booking(limit(&scope), &booked).await.expect("returned");
+    members[2].cancel_booking(limit(&scope), &booked).await.expect("returned");
     assert!(members[3].book(limit(&scope), "again").await.expect("asked"));
 }
 

@@ -40,7 +40,7 @@ async fn the_schema_is_created_once_even_by_several_at_the_same_time() {
         "CREATE TABLE was AS SELECT table_name, column_name FROM information_schema.columns
                 WHERE table_schema = 'docdeck'; DROP SCHEMA docdeck CASCADE",
     );
-    server.sql(&team::sql_for_administrator(&organization("docs")));
+    server.sql(&team::setup_sql_for_administrator(&organization("docs")));
     let difference =
         "SELECT count(*) FROM was FULL JOIN (SELECT table_name, column_name FROM information_schema.columns
                       WHERE table_schema = 'docdeck') AS now USING (table_name, column_name)

@@ -50,7 +50,8 @@ impl Member {
     }
 
     async fn load_searches(&self, query: &str, as_of: Time) {
-        let position = ResponsePosition { range: range(), number: 1, as_of, started_at: as_of, should_replace_unfinished: true };
+        let position =
+            ResponsePosition { range: range(), number: 1, as_of, started_at: as_of, should_replace_unfinished: true };
         assert!(self.store.save_rows_response(&self.scope, &searches(query), position).await.expect("stored"));
     }
 
@@ -149,11 +150,11 @@ async fn a_report_that_is_sent_while_others_are_received_is_not_left_out() {
     let mut exchange = started.expect("a shared project");
     // The names of the reports are read in the second step.
     for _ in 0..2 {
-        assert_eq!(exchange.receive_next_reports(now()).await.expect("received"), ExchangeStep::MoreToCome);
+        assert_eq!(exchange.receive_next_reports(now()).await.expect("received"), ExchangeStep::HasMore);
     }
     ana.load_searches("sso", minutes_ago(5)).await;
     ana.exchange().await;
-    while exchange.receive_next_reports(now()).await.expect("received") == ExchangeStep::MoreToCome {}
+    while exchange.receive_next_reports(now()).await.expect("received") == ExchangeStep::HasMore {}
     assert_eq!(exchange.take_received_reports().len(), 2);
     assert_eq!(bob.queries().await, ["sso"]);
 }
@@ -465,7 +466,7 @@ async fn after_the_database_is_restored_reports_are_sent_again_and_newer_ones_co
     }
     assert_eq!(cam.report(range()).await.map(|report| report.rows.len()), Some(3), "from the older copy");
     let restored = bob.exchange().await;
-    assert!(restored.restarted, "{restored:?}");
+    assert!(restored.has_restarted, "{restored:?}");
     assert_eq!(restored.sent_reports, 22, "all that the copy lacks");
     for member in [&ana, &cam, &bob] {
         member.exchange().await;

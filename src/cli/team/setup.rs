@@ -4,11 +4,11 @@ use super::database::{CONNECT_TIMEOUT, read_settings};
 use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
 use crate::cli::session::CommandContext;
-use crate::team::{OrganizationName, TeamConnection, create, sql_for_administrator, supported_version};
+use crate::team::{OrganizationName, TeamConnection, create, setup_sql_for_administrator, supported_version};
 
 /// Prints the statements that an administrator can run instead of this command.
 pub(super) fn print_sql(cx: &mut CommandContext<'_>, organization: &OrganizationName) -> Code {
-    cx.out.write(&sql_for_administrator(organization));
+    cx.out.write(&setup_sql_for_administrator(organization));
     Code::Done
 }
 

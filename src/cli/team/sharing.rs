@@ -97,14 +97,14 @@ pub(super) async fn sync(cx: &mut CommandContext<'_>, as_json: bool) -> Result<C
     session.close().await;
     let report = report?;
     if as_json {
-        let ExchangeReport { sent, received, sent_reports, received_reports, unreadable, restarted } = report;
+        let ExchangeReport { sent, received, sent_reports, received_reports, unreadable, has_restarted } = report;
         cx.out.json(&json!({
             "sent": sent,
             "received": received,
             "sentReports": sent_reports,
             "receivedReports": received_reports,
             "unreadable": unreadable,
-            "restarted": restarted,
+            "restarted": has_restarted,
         }));
     } else {
         cx.out.line(&exchange_line(&report));
@@ -128,13 +128,13 @@ async fn sync_session(
 }
 
 fn exchange_line(report: &ExchangeReport) -> String {
-    let ExchangeReport { sent, received, sent_reports, received_reports, unreadable, restarted } = *report;
+    let ExchangeReport { sent, received, sent_reports, received_reports, unreadable, has_restarted } = *report;
     let mut line = format!("Sent {}, received {}.", plural(sent, "changed job"), plural(received, "change"));
     if sent_reports + received_reports > 0 {
         let sent = plural(sent_reports, "report");
         line.push_str(&format!(" Analytics: sent {sent}, received {received_reports}."));
     }
-    if restarted {
+    if has_restarted {
         line.push_str(" The database was restored from an older copy, so everything was exchanged again.");
     }
     if unreadable > 0 {
@@ -211,7 +211,7 @@ impl SharingStatus {
             json!({ "host": database.host, "tls": database.uses_tls, "reachable": error.is_none(), "error": error })
         });
         let members = self.database.as_ref().and_then(|database| database.members.as_ref().ok());
-        let member = |member: &TeamMember| json!({ "name": member.name, "lastSeen": json_time(member.last_seen), "thisComputer": member.is_own });
+        let member = |member: &TeamMember| json!({ "name": member.name, "lastSeen": json_time(member.last_seen), "thisComputer": member.is_this_computer });
         json!({
             "joined": self.team.is_some(),
             "organization": self.team.as_ref().map(|team| team.organization.clone()),
@@ -270,7 +270,7 @@ fn member_lines(members: &[TeamMember], out: &Out, now: Time) -> Vec<String> {
                 .with_piped_text(rfc3339_seconds(member.last_seen))
         }),
         TextColumn::new("", ColumnKind::Left, |member: &TeamMember, _: &Out| {
-            TextCell::new(ColorRole::Muted, if member.is_own { "this computer" } else { "" })
+            TextCell::new(ColorRole::Muted, if member.is_this_computer { "this computer" } else { "" })
         }),
     ];
     table_lines(&columns, members, out)

@@ -120,7 +120,7 @@ impl EngineState {
         let limit = TeamLimit { organization: &team.organization, scope: &self.scope, quota: booking.quota };
         let mut slot = self.team.booking_connection.lock().await;
         let Some((connection, _)) = slot.as_ref() else { return };
-        let returned = tokio::time::timeout(BOOKING_TIMEOUT, connection.return_booking(limit, id)).await;
+        let returned = tokio::time::timeout(BOOKING_TIMEOUT, connection.cancel_booking(limit, id)).await;
         if !matches!(returned, Ok(Ok(()))) {
             *slot = None;
         }

@@ -204,14 +204,14 @@ impl Session<'_> {
             tokio::select! {
                 signals = connection.next_signals() => {
                     let signals = signals?;
-                    if signals.changes {
+                    if signals.has_changes {
                         self.receive().await?;
                     }
-                    if signals.ledger {
+                    if signals.has_ledger_changes {
                         self.read_counts().await?;
                     }
-                    self.reports.must_receive |= signals.reports;
-                    if signals.lease && !self.exchange.has_lease() && self.lease_due.is_some() {
+                    self.reports.must_receive |= signals.has_reports;
+                    if signals.is_lease_released && !self.exchange.has_lease() && self.lease_due.is_some() {
                         self.lease_due = Some(Instant::now());
                     }
                 }
@@ -292,14 +292,14 @@ impl Session<'_> {
     async fn exchange_next_reports(&mut self) -> Result<(), TeamError> {
         if self.reports.must_receive {
             self.reports.must_receive =
-                self.exchange.receive_next_reports(local_now()).await? == ExchangeStep::MoreToCome;
+                self.exchange.receive_next_reports(local_now()).await? == ExchangeStep::HasMore;
             let received = self.exchange.take_received_reports();
             self.inner.emit_received_reports(&received).await?;
             self.reports.must_send |= !self.reports.must_receive;
             return Ok(());
         }
         let before = self.exchange.report.sent_reports;
-        self.reports.must_send = self.exchange.send_next_reports(local_now()).await? == ExchangeStep::MoreToCome;
+        self.reports.must_send = self.exchange.send_next_reports(local_now()).await? == ExchangeStep::HasMore;
         self.reports.has_sent |= self.exchange.report.sent_reports > before;
         if !self.reports.must_send && std::mem::take(&mut self.reports.has_sent) {
             // What was sent is then known as received.
