@@ -1,6 +1,6 @@
-//! Loads reports of visitors, searches, feedback and questions, one response after the other, within the hourly
-//! limit of all analytics. Each response is stored at once. Whatever ends a load (the user, a 429, a lost connection, a
-//! killed process), the next load continues after the last response.
+//! Loads reports of visitors, searches, feedback and questions, one response after the other, within the hourly limit
+//! that all analytics share. Each response is stored immediately. Whatever ends a load (the user, a 429, a lost
+//! connection, a killed process), the next load continues after the last response.
 
 use super::Engine;
 use super::ledger::RequestFailure;
@@ -28,7 +28,7 @@ impl Engine {
     /// is fresh costs no request, unless `plan.from_start` is set. If a load of the same kind and range is running,
     /// waits for that load and ignores `plan`.
     ///
-    /// Texts of readers are not stored if the configuration says so; then every load starts from the beginning.
+    /// If the configuration disables storing texts of readers, each load of such a report starts from the beginning.
     pub async fn load_rows<R: DecodedRow>(&self, plan: RowsPlan) -> RowsOutcome<R> {
         let inner = Arc::clone(&self.inner);
         let load = async move { Arc::new(inner.run_rows_load::<R>(plan).await) as Arc<dyn Any + Send + Sync> };
@@ -48,7 +48,7 @@ impl Engine {
         match self.stored_rows(range).await {
             Ok(stored) => stored.report,
             Err(failure) => {
-                self.inner.emit_trouble(failure).await;
+                self.inner.emit_problem(failure).await;
                 None
             }
         }
@@ -72,7 +72,7 @@ impl Engine {
         report.is_complete() && self.is_recent(report)
     }
 
-    /// Whether the rows that are loaded are still fresh, even if more rows follow.
+    /// Whether the loaded rows are still fresh, even if more rows follow.
     pub fn is_recent<R>(&self, report: &RowsReport<R>) -> bool {
         self.inner.is_fresh(report.range, self.inner.clock.local_to_service(report.as_of))
     }
@@ -116,7 +116,7 @@ impl EngineState {
             _ => self.stored_rows(plan.range).await.ok().and_then(|stored| stored.report),
         };
         let loaded = so_far.merge.map(|merge| self.rows_in_local_time(Arc::new(merge.into_report())));
-        // A complete older report is more useful than an incomplete new one, unless new rows were asked for.
+        // A complete older report is more useful than an incomplete new one, unless the plan demands new rows.
         let report = if plan.from_start { loaded.or(stored) } else { stored.or(loaded) };
         RowsOutcome { report, end_reason, requests }
     }
@@ -137,11 +137,17 @@ impl EngineState {
             Err(failed) => return (so_far, Err(failed)),
         };
         if let Some(failure) = so_far.no_progress_failure(&response, self.stores_rows(R::KIND)) {
-            return (so_far, Err(RequestFailure { failure, used_request: true, is_bad_request: false }));
+            return (so_far, Err(RequestFailure { failure, has_used_request: true, is_bad_request: false }));
         }
         let as_of = self.clock.now();
         let started_at = so_far.started_at.unwrap_or(as_of);
-        let position = ResponsePosition { range: plan.range, number, as_of, started_at, should_replace_unfinished: plan.from_start };
+        let position = ResponsePosition {
+            range: plan.range,
+            number,
+            as_of,
+            started_at,
+            should_replace_unfinished: plan.from_start,
+        };
         self.save_rows(&response, position).await;
         (so_far.with_response(position, response), Ok(()))
     }
@@ -156,7 +162,7 @@ impl EngineState {
         }
         if let Err(error) = self.store.save_rows_response(&self.scope, response, position).await {
             // The response is shown even if it can't be stored. The next load of the range requests it again.
-            self.emit_trouble(error.failure()).await;
+            self.emit_problem(error.failure()).await;
         }
     }
 }
@@ -273,12 +279,12 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
         let next = tokio::spawn(Arc::clone(self.inner).load_next_rows(self.plan, so_far));
         let (so_far, result) = next.await.map_err(|_| RequestFailure {
             failure: crash_failure(),
-            used_request: false,
+            has_used_request: false,
             is_bad_request: false,
         })?;
         self.so_far = so_far;
-        let used_request = result.as_ref().err().is_none_or(|failed| failed.used_request);
-        self.requests = self.requests.saturating_add(u32::from(used_request));
+        let has_used_request = result.as_ref().err().is_none_or(|failed| failed.has_used_request);
+        self.requests = self.requests.saturating_add(u32::from(has_used_request));
         result
     }
 

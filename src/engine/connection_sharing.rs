@@ -48,7 +48,7 @@ impl ConnectionReporter {
     /// Replaces the stored connection state of the previous polling instance. Called when this instance takes
     /// the polling lease.
     pub(super) async fn take_over_sharing(&self) {
-        *lock(&self.inner.shared_connection) = self.inner.load_shared().await;
+        *lock(&self.inner.shared_connection) = self.inner.load_shared_connection().await;
         self.inner.share_connection(&self.last).await;
     }
 }
@@ -74,7 +74,7 @@ impl EngineState {
         if self.leases.holds(LeaseRole::Poll) {
             return;
         }
-        let shared = self.load_shared().await;
+        let shared = self.load_shared_connection().await;
         let mut last = lock(&self.shared_connection);
         if *last != shared {
             last.clone_from(&shared);
@@ -85,7 +85,7 @@ impl EngineState {
         }
     }
 
-    async fn load_shared(&self) -> Option<Connection> {
+    async fn load_shared_connection(&self) -> Option<Connection> {
         let text = self.store.value(&self.scope.connection_key()).await.ok()??;
         Connection::parse(&text)
     }

@@ -32,7 +32,7 @@ use tokio::time::Instant;
 const MAX_SENDS: usize = 4;
 /// How long to wait before the next attempt after the store could not be read or written.
 const STORE_PAUSE: Duration = Duration::from_secs(5);
-/// How long to wait before the next attempt to record an outcome; short, because the user waits for it.
+/// How long to wait before the next attempt to record an outcome. Short, because the user waits for the outcome.
 const RECORD_PAUSE: Duration = Duration::from_secs(1);
 
 struct Dispatcher {
@@ -40,7 +40,7 @@ struct Dispatcher {
     sends: JoinSet<PromptId>,
     /// The last emitted [`EngineEvent::QueueOwnership`], that is, whether this instance held the dispatch
     /// lease; `None` before the first such event.
-    emitted_ownership: Option<bool>,
+    last_emitted_ownership: Option<bool>,
 }
 
 /// How a send ended.
@@ -49,7 +49,7 @@ struct SendOutcome {
     /// The job in the service's response, if it accepted the prompt.
     job: Option<RemoteJob>,
     /// The wait that a 429 demands, and the service's time of the response.
-    limit: Option<(Wait, Time)>,
+    rate_limit: Option<(Wait, Time)>,
 }
 
 /// A prompt that may be sent now, with the data for its request.
@@ -62,17 +62,17 @@ struct OutgoingPrompt {
     booking: Booking,
 }
 
-/// Sends prompts until it is aborted. First emits `trouble`, a problem from the time before the engine could
-/// emit events.
-pub(super) async fn run_dispatcher(inner: Arc<EngineState>, trouble: Option<Failure>) {
-    if let Some(trouble) = trouble {
-        inner.emit_trouble(trouble).await;
+/// Sends prompts until it is aborted. First emits `startup_problem`, which occurred before the engine could emit
+/// events.
+pub(super) async fn run_dispatcher(inner: Arc<EngineState>, startup_problem: Option<Failure>) {
+    if let Some(startup_problem) = startup_problem {
+        inner.emit_problem(startup_problem).await;
     }
     if let Err(error) = inner.recover_abandoned_sends().await {
-        inner.emit_trouble(error.failure()).await;
+        inner.emit_problem(error.failure()).await;
     }
     inner.emit_budgets().await;
-    let mut dispatcher = Dispatcher { inner, sends: JoinSet::new(), emitted_ownership: None };
+    let mut dispatcher = Dispatcher { inner, sends: JoinSet::new(), last_emitted_ownership: None };
     loop {
         let wake = dispatcher.start_allowed_sends().await;
         let Dispatcher { inner, sends, .. } = &mut dispatcher;
@@ -89,7 +89,7 @@ impl Dispatcher {
     /// event can permit another send.
     async fn start_allowed_sends(&mut self) -> Option<Instant> {
         let has_lease = self.inner.leases.holds(LeaseRole::Dispatch);
-        if self.emitted_ownership.replace(has_lease) != Some(has_lease) {
+        if self.last_emitted_ownership.replace(has_lease) != Some(has_lease) {
             self.inner.emit(EngineEvent::QueueOwnership(has_lease)).await;
         }
         let submitted: HashMap<PromptId, JobKey> = lock(&self.inner.submitted_prompts).clone();
@@ -99,7 +99,7 @@ impl Dispatcher {
         match self.start_sends(has_lease, &submitted).await {
             Ok(wake) => wake.map(|until| self.inner.clock.service_to_instant(until)),
             Err(error) => {
-                self.inner.emit_trouble(error.failure()).await;
+                self.inner.emit_problem(error.failure()).await;
                 Instant::now().checked_add(STORE_PAUSE)
             }
         }
@@ -114,12 +114,12 @@ impl Dispatcher {
     ) -> Result<Option<Time>, StoreError> {
         let queued = self.inner.store.sendable_prompts_for(&self.inner.scope, self.inner.instance.name()).await?;
         let mut wake: Option<Time> = None;
-        let mut others_wait = false;
+        let mut are_others_waiting = false;
         // The kinds of prompt whose hourly limit is reached. Later prompts of such a kind have to wait too, so
         // the store is not asked about them.
-        let mut full: Vec<PromptKind> = Vec::new();
+        let mut used_up_kinds: Vec<PromptKind> = Vec::new();
         for QueuedPrompt { prompt, kind, not_before: until, .. } in queued {
-            let (is_busy, free) = {
+            let (is_busy, free_slots) = {
                 let busy = lock(&self.inner.prompts_being_sent);
                 (busy.contains(&prompt), MAX_SENDS.saturating_sub(busy.len()))
             };
@@ -127,7 +127,7 @@ impl Dispatcher {
             if is_busy || !(has_lease || is_submitted_here) {
                 continue;
             }
-            if free == 0 {
+            if free_slots == 0 {
                 break;
             }
             let now = self.inner.clock.now();
@@ -138,40 +138,44 @@ impl Dispatcher {
                 && until == Some(wait.until)
             {
                 wake = Some(wake.map_or(wait.until, |wake| wake.min(wait.until)));
-                full.push(kind);
+                used_up_kinds.push(kind);
                 continue;
             }
             // At a reached limit, skip the prompts of other instances. A prompt of this instance is still tried,
             // because the code that waits for its outcome must learn when the prompt may be sent.
-            if !is_submitted_here && full.contains(&kind) {
+            if !is_submitted_here && used_up_kinds.contains(&kind) {
                 continue;
             }
             let booking = self.inner.book_request(kind.quota()).await;
             let now = self.inner.clock.now();
             let (permission, instance) = (booking.permission.clone(), self.inner.instance.name());
-            let permit = self.inner.store.request_permit_with_team_permission(prompt, instance, local_now(), now, permission).await;
+            let permit = self
+                .inner
+                .store
+                .request_permit_with_team_permission(prompt, instance, local_now(), now, permission)
+                .await;
             if !matches!(permit, Ok(SendPermit::Granted { .. })) {
-                self.inner.return_booking(&booking).await;
+                self.inner.cancel_booking(&booking).await;
             }
             match permit? {
                 SendPermit::Granted { kind, text, job, id } => {
-                    self.send(OutgoingPrompt { prompt, kind, text, job, id, booking });
+                    self.spawn_send(OutgoingPrompt { prompt, kind, text, job, id, booking });
                 }
                 SendPermit::Wait { until } => {
                     // Wait at least a second, even if the store returns an earlier time.
                     let until = until.max(now + TimeDelta::seconds(1));
                     wake = Some(wake.map_or(until, |wake| wake.min(until)));
-                    full.push(kind);
+                    used_up_kinds.push(kind);
                     match submitted.get(&prompt) {
                         Some(job) => self.emit_waiting(prompt, kind, *job, until).await?,
-                        None => others_wait = true,
+                        None => are_others_waiting = true,
                     }
                 }
                 SendPermit::Blocked | SendPermit::NotQueued => {}
             }
         }
-        if others_wait {
-            self.inner.catch_up().await?;
+        if are_others_waiting {
+            self.inner.emit_changed_jobs().await?;
         }
         Ok(wake)
     }
@@ -191,15 +195,15 @@ impl Dispatcher {
         Ok(())
     }
 
-    fn send(&mut self, outgoing: OutgoingPrompt) {
+    fn spawn_send(&mut self, outgoing: OutgoingPrompt) {
         lock(&self.inner.prompts_being_sent).insert(outgoing.prompt);
         let inner = Arc::clone(&self.inner);
         self.sends.spawn(run_send(outgoing.prompt, async move { inner.deliver(outgoing).await }));
     }
 }
 
-/// Returns the prompt even if sending it panics, so that it doesn't count as being sent any more. Its state in the
-/// store stays `Sending`, because the service may have received it.
+/// Runs `send`, and returns the prompt even if sending panics, so that the prompt no longer counts as being sent. Its
+/// state in the store stays `Sending`, because the service may have received it.
 async fn run_send(prompt: PromptId, send: impl Future<Output = ()>) -> PromptId {
     // The error is ignored: the panic hook has already reported it.
     let _ = AssertUnwindSafe(send).catch_unwind().await;
@@ -221,7 +225,7 @@ impl EngineState {
         let outcome = match (kind, &id) {
             _ if booking.is_expired() => {
                 let reason = CleanText::line("Not sent: docdeck was interrupted before the request. Send it again.");
-                SendOutcome { delivery: Delivery::NotSent(reason), job: None, limit: None }
+                SendOutcome { delivery: Delivery::NotSent(reason), job: None, rate_limit: None }
             }
             (PromptKind::Create, _) => {
                 let response = self.client.create_job(&text).await;
@@ -238,11 +242,11 @@ impl EngineState {
             }
             (PromptKind::FollowUp, None) => {
                 let reason = CleanText::line("Not sent: the job has no id yet. Send it again later.");
-                SendOutcome { delivery: Delivery::NotSent(reason), job: None, limit: None }
+                SendOutcome { delivery: Delivery::NotSent(reason), job: None, rate_limit: None }
             }
         };
         let applied = self.record_outcome(prompt, kind, id, &outcome).await;
-        let is_unused = matches!(outcome.delivery, Delivery::NotSent(_));
+        let is_request_unused = matches!(outcome.delivery, Delivery::NotSent(_));
         let _hook_guard = self.running_hooks.guard();
         drop(sending);
         if let Some(MergeResult { row, events, title_of_job_with_same_id }) = applied {
@@ -252,8 +256,8 @@ impl EngineState {
             self.emit_outcome(prompt, outcome.delivery, row.clone(), quota).await;
             self.log_changes(&row, &events).await;
         }
-        if is_unused {
-            self.return_booking(&booking).await;
+        if is_request_unused {
+            self.cancel_booking(&booking).await;
         }
     }
 
@@ -272,7 +276,7 @@ impl EngineState {
 
     fn send_outcome(&self, result: Result<RemoteJob, ApiError>) -> SendOutcome {
         let error = match result {
-            Ok(job) => return SendOutcome { delivery: Delivery::Accepted, job: Some(job), limit: None },
+            Ok(job) => return SendOutcome { delivery: Delivery::Accepted, job: Some(job), rate_limit: None },
             Err(error) => error,
         };
         let now = self.clock.now();
@@ -284,7 +288,7 @@ impl EngineState {
             (None, RequestEffect::Refused) => Delivery::Rejected(sentence),
             (None, RequestEffect::Unknown) => Delivery::Unconfirmed(sentence),
         };
-        SendOutcome { delivery, job: None, limit: wait.map(|wait| (wait, now)) }
+        SendOutcome { delivery, job: None, rate_limit: wait.map(|wait| (wait, now)) }
     }
 
     /// Records the outcome of a send, because a prompt without a recorded outcome becomes `Unconfirmed` after
@@ -295,13 +299,13 @@ impl EngineState {
         prompt: PromptId,
         kind: PromptKind,
         id: Option<JobId>,
-        SendOutcome { delivery, job, limit }: &SendOutcome,
+        SendOutcome { delivery, job, rate_limit }: &SendOutcome,
     ) -> Option<MergeResult> {
         let mut reported: Option<(UnrecordedOutcome, CountGuard)> = None;
         loop {
             let recorded = match job {
                 Some(job) => self.store.accept_send(prompt, job.clone(), local_now()).await,
-                None => self.store.finish_send(prompt, delivery.clone(), *limit, local_now()).await,
+                None => self.store.finish_send(prompt, delivery.clone(), *rate_limit, local_now()).await,
             };
             let error = match recorded {
                 Ok(applied) => {
@@ -336,7 +340,7 @@ impl EngineState {
         if !waits {
             lock(&self.submitted_prompts).remove(&prompt);
         }
-        self.send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], by_others: false });
+        self.send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], may_be_changed_by_others: false });
         if accepted {
             self.send_to_poller(PollerMessage::Outcome(FetchOutcome::responded()));
         }

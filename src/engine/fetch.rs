@@ -37,7 +37,7 @@ impl Engine {
         let row = inner.store.track(&inner.scope, job, local_now()).await.map_err(|error| error.failure())?;
         inner.emit(EngineEvent::Job(Box::new(row.clone()))).await;
         inner.emit(EngineEvent::Thread(row.key)).await;
-        inner.send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], by_others: false });
+        inner.send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], may_be_changed_by_others: false });
         Ok(row)
     }
 }
@@ -46,20 +46,20 @@ impl EngineState {
     /// Fetches a job, stores the response, and emits what changed. Returns the job for the caller and the
     /// outcome for the poller.
     pub(super) async fn fetch_job(&self, key: JobKey) -> (Result<Job, Failure>, FetchOutcome) {
-        let outcome = |health, made_request| FetchOutcome { key: Some(key), health, made_request };
-        let unwritten = |error: &StoreError, made_request| {
+        let outcome = |health, has_made_request| FetchOutcome { key: Some(key), health, has_made_request };
+        let unwritten = |error: &StoreError, has_made_request| {
             let failure = error.failure();
-            (Err(failure.clone()), outcome(ServiceHealth::NotStored(failure), made_request))
+            (Err(failure.clone()), outcome(ServiceHealth::NotStored(failure), has_made_request))
         };
         let job = match self.store.job(key).await {
             Ok(Some(row)) => row,
-            Ok(None) => return (Err(untracked_job_failure()), outcome(ServiceHealth::NotAsked, false)),
+            Ok(None) => return (Err(untracked_job_failure()), outcome(ServiceHealth::NotRequested, false)),
             Err(error) => return unwritten(&error, false),
         };
         let Some(id) = job.id.clone() else {
             let failure =
                 Failure::local("This job has no id yet: the service has not accepted its prompt. Try again later.");
-            return (Err(failure), outcome(ServiceHealth::NotAsked, false));
+            return (Err(failure), outcome(ServiceHealth::NotRequested, false));
         };
         let (result, health) = self.request_job(&id).await;
         let fetched = match result {
@@ -84,7 +84,7 @@ impl EngineState {
         let _permit = self.fetch_slots.acquire().await;
         let _in_flight = self.in_flight_guard();
         let (result, health) = self.request_job(id).await;
-        let outcome = FetchOutcome { key: None, health, made_request: true };
+        let outcome = FetchOutcome { key: None, health, has_made_request: true };
         self.send_to_poller(PollerMessage::Outcome(outcome));
         result
     }
@@ -102,7 +102,7 @@ impl EngineState {
     }
 
     async fn emit_fetched(&self, row: &Job, events: &[JobEvent]) {
-        self.send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], by_others: false });
+        self.send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], may_be_changed_by_others: false });
         self.emit(EngineEvent::Job(Box::new(row.clone()))).await;
         self.log_transitions(row, events).await;
         if events.iter().any(|event| matches!(event.kind, EventKind::PullRequest(_))) {

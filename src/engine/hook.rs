@@ -23,7 +23,7 @@ const MAX_WAITING_CHANGES: usize = 256;
 /// How long one program may run before it is killed.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A change to run the program for.
+/// A change for which the program runs.
 #[derive(Debug)]
 pub(super) struct HookChange {
     /// The name of the job in the log.

@@ -52,20 +52,20 @@ pub fn no_token_text(host: &str, kind: HostKind) -> String {
     format!("No token for {host}. Run {login}, or add a section [hosts.\"{host}\"] to the configuration.")
 }
 
-/// A command to the task that asks code hosts.
+/// A command to the task that queries code hosts.
 #[derive(Debug)]
 pub(super) enum RefreshCommand {
     /// A job got a pull request.
     NewLink,
     /// The terminal got or lost the focus.
-    Focused(bool),
+    FocusChanged(bool),
     /// The user asked for the state of the pull requests of these jobs, or of all jobs.
     Refresh(Option<Vec<JobKey>>),
-    /// The user wants to see the changes of this job's pull request. With `again`, the head commit is requested first,
-    /// so that new changes are found.
-    LoadDiff { job: JobKey, again: bool, reply: oneshot::Sender<Result<StoredDiff, Failure>> },
-    /// The user acts on this job's pull request. The commit is the head commit that the screen shows.
-    Act(JobKey, CleanText, PullRequestAction, oneshot::Sender<ActionOutcome>),
+    /// The user wants to see the changes of this job's pull request. If `should_refresh_head` is true, the head commit
+    /// is requested first, so that new changes are found.
+    LoadDiff { job: JobKey, should_refresh_head: bool, reply: oneshot::Sender<Result<StoredDiff, Failure>> },
+    /// The user performs an action on this job's pull request. The commit is the head commit that the screen shows.
+    PerformAction(JobKey, CleanText, PullRequestAction, oneshot::Sender<ActionOutcome>),
     /// The user wants to see the details of this job's pull request.
     LoadDetails(JobKey, oneshot::Sender<Result<Timed<PullRequestDetails>, Failure>>),
 }
@@ -94,12 +94,12 @@ pub(super) fn links_by_host<'a>(
     let mut positions: HashMap<PullRequestLink, usize> = HashMap::new();
     for (job, text) in jobs {
         let Some(link) = PullRequestLink::parse(text.as_str()) else { continue };
-        let of_host = by_host.entry((link.host.clone(), link.kind)).or_default();
-        let position = *positions.entry(link.clone()).or_insert(of_host.len());
-        if position == of_host.len() {
-            of_host.push(LinkedPullRequest { link, jobs: Vec::new() });
+        let host_pull_requests = by_host.entry((link.host.clone(), link.kind)).or_default();
+        let position = *positions.entry(link.clone()).or_insert(host_pull_requests.len());
+        if position == host_pull_requests.len() {
+            host_pull_requests.push(LinkedPullRequest { link, jobs: Vec::new() });
         }
-        if let Some(linked) = of_host.get_mut(position) {
+        if let Some(linked) = host_pull_requests.get_mut(position) {
             linked.jobs.push((job, text.clone()));
         }
     }
@@ -125,9 +125,9 @@ pub fn max_links_per_read(kind: HostKind) -> usize {
 }
 
 impl HostStates {
-    /// Reads the state of pull requests of one host, and on GitHub their checks. With `asks_again`, conflicts that
-    /// GitHub is still computing are requested once more.
-    pub async fn read(client: &HostClient, requested: &[LinkedPullRequest], asks_again: bool) -> Self {
+    /// Reads the state of pull requests of one host, and on GitHub their checks. If `should_recheck_conflicts` is true,
+    /// conflicts that GitHub is still computing are requested once more.
+    pub async fn read(client: &HostClient, requested: &[LinkedPullRequest], should_recheck_conflicts: bool) -> Self {
         let mut states = Self::default();
         let links: Vec<PullRequestLink> = requested.iter().map(|linked| linked.link.clone()).collect();
         let response = client.pull_requests(&links, local_now()).await;
@@ -140,24 +140,24 @@ impl HostStates {
             _ => states.results = states.record_response(response),
         }
         if client.kind() == HostKind::GitHub {
-            states.read_again_and_checks(client, asks_again).await;
+            states.recheck_conflicts_and_read_checks(client, should_recheck_conflicts).await;
         }
         states.assign_to_jobs(requested);
         states
     }
 
-    async fn read_again_and_checks(&mut self, client: &HostClient, asks_again: bool) {
-        let computing = self.links(|state| state.conflict.is_none());
-        if asks_again && !computing.is_empty() {
+    async fn recheck_conflicts_and_read_checks(&mut self, client: &HostClient, should_recheck_conflicts: bool) {
+        let with_unknown_conflicts = self.open_links(|state| state.conflict.is_none());
+        if should_recheck_conflicts && !with_unknown_conflicts.is_empty() {
             tokio::time::sleep(CONFLICT_DELAY).await;
-            let response = client.pull_requests(&computing, local_now()).await;
+            let response = client.pull_requests(&with_unknown_conflicts, local_now()).await;
             for (link, state) in self.record_response(response) {
                 if let (Some(slot), Ok(state)) = (self.state_mut(&link), state) {
                     *slot = state;
                 }
             }
         }
-        let open = self.links(|_| true);
+        let open = self.open_links(|_| true);
         if !open.is_empty() {
             let response = client.checks(&open).await;
             // The whole response may be lost if the token may not read checks.
@@ -213,10 +213,10 @@ impl HostStates {
         content
     }
 
-    /// Returns the links of the open pull requests for whose state `wanted` is true.
-    fn links(&self, wanted: impl Fn(&PullRequest) -> bool) -> Vec<PullRequestLink> {
+    /// Returns the links of the open pull requests for whose state `is_wanted` returns true.
+    fn open_links(&self, is_wanted: impl Fn(&PullRequest) -> bool) -> Vec<PullRequestLink> {
         let open = self.results.iter().filter_map(|(link, state)| Some((link, state.as_ref().ok()?)));
-        open.filter(|(_, state)| !state.state.is_final() && wanted(state)).map(|(link, _)| link.clone()).collect()
+        open.filter(|(_, state)| !state.state.is_final() && is_wanted(state)).map(|(link, _)| link.clone()).collect()
     }
 
     fn state_mut(&mut self, link: &PullRequestLink) -> Option<&mut PullRequest> {

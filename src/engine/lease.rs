@@ -1,6 +1,6 @@
-//! Leases determine which docdeck instance on this computer polls, which one dispatches, and which one asks code hosts.
-//! Instance locks show which instances are alive. Both are OS file locks, which the kernel frees when their holder
-//! dies.
+//! Leases determine which docdeck instance on this computer polls, which one dispatches, and which one queries code
+//! hosts. Instance locks show which instances are running. Both are OS file locks, which the kernel releases when their
+//! holder ends.
 
 use crate::model::endpoint::Scope;
 use crate::model::hash::stable_hash;
@@ -22,7 +22,7 @@ pub(super) enum LeaseRole {
     Poll,
     /// Sending queued prompts.
     Dispatch,
-    /// Asking code hosts for the state of pull requests. The lease is held only during a round of requests, so that
+    /// Querying code hosts for the state of pull requests. The lease is held only during a round of requests, so that
     /// another instance can continue as soon as it gets the focus.
     Refresh,
 }
@@ -40,7 +40,7 @@ impl LeaseRole {
 /// The roles whose leases an instance takes when they are free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaseRoles {
-    /// Polls, dispatches and asks code hosts: a dashboard, or a command that waits for its batch.
+    /// Polls, dispatches and queries code hosts: a dashboard, or a command that waits for its batch.
     All,
     /// Only polls: a command that waits for jobs.
     Poll,
@@ -63,10 +63,10 @@ struct HeldLeases {
     poll: Option<HeldLease>,
     dispatch: Option<HeldLease>,
     refresh: Option<HeldLease>,
-    /// Whether no lease may be taken, because this instance is suspended or stopped.
-    forbids_taking: bool,
+    /// Whether leases must not be taken, because this instance is suspended or stopped.
+    is_taking_forbidden: bool,
     /// Whether this instance leaves polling to other instances, because the service refuses its API key.
-    yields_polling: bool,
+    should_yield_polling: bool,
 }
 
 /// A lease that this instance holds. Dropping it releases the lease.
@@ -129,7 +129,7 @@ impl Leases {
 
     /// Whether this instance may take the poll or dispatch lease, but doesn't hold it. (The refresh lease is taken only
     /// when it is needed.)
-    pub(super) fn lacks_any(&self) -> bool {
+    pub(super) fn is_missing_lease(&self) -> bool {
         let mut held = self.lock();
         [LeaseRole::Poll, LeaseRole::Dispatch]
             .into_iter()
@@ -137,13 +137,19 @@ impl Leases {
     }
 
     fn may_take(&self, held: &HeldLeases, role: LeaseRole) -> bool {
-        !held.forbids_taking && self.roles.includes(role) && !(held.yields_polling && role == LeaseRole::Poll)
+        !held.is_taking_forbidden
+            && self.roles.includes(role)
+            && !(held.should_yield_polling && role == LeaseRole::Poll)
     }
 
     /// Releases all leases. No lease can be taken until [`Leases::allow_taking`].
     pub(super) fn release_all(&self) {
         let mut held = self.lock();
-        *held = HeldLeases { forbids_taking: true, yields_polling: held.yields_polling, ..HeldLeases::default() };
+        *held = HeldLeases {
+            is_taking_forbidden: true,
+            should_yield_polling: held.should_yield_polling,
+            ..HeldLeases::default()
+        };
     }
 
     /// Whether there can be no other instance, because this instance has no folder for lock files.
@@ -153,17 +159,17 @@ impl Leases {
 
     /// Sets whether to leave polling to other instances, because the service refuses this instance's API
     /// key.
-    pub(super) fn yield_polling(&self, yields_polling: bool) {
+    pub(super) fn yield_polling(&self, should_yield_polling: bool) {
         let mut held = self.lock();
-        held.yields_polling = yields_polling;
-        if yields_polling {
+        held.should_yield_polling = should_yield_polling;
+        if should_yield_polling {
             held.poll = None;
         }
     }
 
     /// Allows taking leases again after [`Leases::release_all`].
     pub(super) fn allow_taking(&self) {
-        self.lock().forbids_taking = false;
+        self.lock().is_taking_forbidden = false;
     }
 
     fn lock(&self) -> MutexGuard<'_, HeldLeases> {
@@ -438,18 +444,18 @@ mod tests {
     }
 
     #[test]
-    fn an_instance_lacks_a_lease_that_it_may_take_and_does_not_hold() {
+    fn an_instance_is_missing_a_lease_that_it_may_take_and_does_not_hold() {
         let folder = tempfile::tempdir().expect("a folder");
         let leases = |roles| Leases::new(Some(folder.path().into()), &scope("p"), roles);
         let (polls, takes_none) = (leases(LeaseRoles::Poll), leases(LeaseRoles::None));
-        assert!(polls.lacks_any() && !takes_none.lacks_any());
-        assert!(polls.try_take(LeaseRole::Poll) && !polls.lacks_any());
+        assert!(polls.is_missing_lease() && !takes_none.is_missing_lease());
+        assert!(polls.try_take(LeaseRole::Poll) && !polls.is_missing_lease());
         polls.yield_polling(true);
-        assert!(!polls.lacks_any(), "an instance with a refused key must not poll");
+        assert!(!polls.is_missing_lease(), "an instance with a refused key must not poll");
         polls.yield_polling(false);
-        assert!(polls.lacks_any());
+        assert!(polls.is_missing_lease());
         polls.release_all();
-        assert!(!polls.lacks_any(), "suspended");
+        assert!(!polls.is_missing_lease(), "suspended");
     }
 
     #[test]

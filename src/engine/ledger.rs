@@ -19,7 +19,7 @@ use crate::model::text::CleanText;
 pub(super) struct RequestFailure {
     pub(super) failure: Failure,
     /// Whether the request counts toward the hourly limit.
-    pub(super) used_request: bool,
+    pub(super) has_used_request: bool,
     /// Whether the service responded with 400.
     pub(super) is_bad_request: bool,
 }
@@ -44,8 +44,8 @@ impl EngineState {
         let spent_at = match spent {
             Ok(spent_at) => spent_at,
             Err(failure) => {
-                self.return_booking(&booking).await;
-                return Err(RequestFailure { failure, used_request: false, is_bad_request: false });
+                self.cancel_booking(&booking).await;
+                return Err(RequestFailure { failure, has_used_request: false, is_bad_request: false });
             }
         };
         let _in_flight = self.in_flight_guard();
@@ -57,8 +57,8 @@ impl EngineState {
             }
             Err(error) => {
                 let failed = self.record_failed_request(&error, spent_at).await;
-                if !failed.used_request {
-                    self.return_booking(&booking).await;
+                if !failed.has_used_request {
+                    self.cancel_booking(&booking).await;
                 }
                 Err(failed)
             }
@@ -68,20 +68,20 @@ impl EngineState {
     async fn record_failed_request(&self, error: &ApiError, spent_at: Time) -> RequestFailure {
         let now = self.clock.now();
         let failure = error.failure(now);
-        let used_request = error.request_effect() != RequestEffect::NotReached;
+        let has_used_request = error.request_effect() != RequestEffect::NotReached;
         if let Some(wait) = error.wait(now) {
             if let Err(error) = self.store.record_rate_limit(&self.scope, Quota::Views, wait, now).await {
-                self.emit_trouble(error.failure()).await;
+                self.emit_problem(error.failure()).await;
             }
             self.emit_budget(Quota::Views).await;
-        } else if !used_request {
+        } else if !has_used_request {
             self.refund_views_request(spent_at).await;
         }
         let message = failure.message.clone();
         match error {
             // An unusable id proves nothing about the service.
             ApiError::UnusableId { .. } => {}
-            _ if !used_request => {
+            _ if !has_used_request => {
                 self.send_to_poller(PollerMessage::Outcome(FetchOutcome::unreachable(message)));
             }
             _ if failure.kind == FailureKind::Service => {
@@ -89,7 +89,7 @@ impl EngineState {
             }
             _ => {}
         }
-        RequestFailure { failure, used_request, is_bad_request: matches!(error, ApiError::BadRequest { .. }) }
+        RequestFailure { failure, has_used_request, is_bad_request: matches!(error, ApiError::BadRequest { .. }) }
     }
 
     /// Emits the budgets of the three hourly limits.
@@ -106,7 +106,7 @@ impl EngineState {
         match self.store.budget(&self.scope, quota, now).await {
             Ok(budget) if quota == Quota::Views => self.emit_views_budget(budget, now).await,
             Ok(budget) => self.emit(EngineEvent::Budget(quota, self.with_team_count(quota, budget).await)).await,
-            Err(error) => self.emit_trouble(error.failure()).await,
+            Err(error) => self.emit_problem(error.failure()).await,
         }
     }
 
@@ -125,29 +125,30 @@ impl EngineState {
             Ok(Err(wait)) => Err(self.limit_reached_failure(wait, now).await),
             Err(error) => {
                 // Analytics can be loaded even if the store can't be written.
-                self.emit_trouble(error.failure()).await;
+                self.emit_problem(error.failure()).await;
                 self.spend_in_memory(&permission, now).await
             }
         }
     }
 
-    /// Refunds the request that was spent at `paid_at`, because it never reached the service.
-    async fn refund_views_request(&self, paid_at: Time) {
+    /// Refunds the request that was spent at `spent_at`, because it never reached the service.
+    async fn refund_views_request(&self, spent_at: Time) {
         let unwritten = {
             let mut spends = lock(&self.unwritten_spends);
-            let position = spends.iter().position(|at| *at == paid_at);
+            let position = spends.iter().position(|at| *at == spent_at);
             position.map(|position| spends.swap_remove(position))
         };
         if unwritten.is_none()
-            && let Err(error) = self.store.refund(&self.scope, Quota::Views, paid_at).await
+            && let Err(error) = self.store.refund(&self.scope, Quota::Views, spent_at).await
         {
             // The request counts as used for an hour. The user may have to wait, but no limit is exceeded.
-            self.emit_trouble(error.failure()).await;
+            self.emit_problem(error.failure()).await;
         }
         self.emit_budget(Quota::Views).await;
     }
 
-    /// Spends a request that can't be recorded. If the team's database could not be reached, the team never learns of it.
+    /// Spends a request that the store can't record. If the team's database can't be reached, the team's ledger never
+    /// includes this request.
     async fn spend_in_memory(&self, permission: &TeamPermission, now: Time) -> Result<Time, Failure> {
         if let TeamPermission::LimitReached { until } = permission {
             return Err(self.limit_reached_failure(Wait { until: *until, is_estimate: false }, now).await);
@@ -162,7 +163,7 @@ impl EngineState {
         Ok(now)
     }
 
-    /// Emits the budget of analytics. `budget` has only what this computer's ledger contains.
+    /// Emits the budget of analytics. `budget` contains only the requests in this computer's ledger.
     async fn emit_views_budget(&self, budget: Budget, now: Time) {
         let local = self.include_unwritten(budget, now);
         let budget = self.with_team_count(Quota::Views, local).await;

@@ -43,13 +43,13 @@ impl EngineState {
     }
 
     async fn run_load(self: Arc<Self>, plan: LoadPlan) -> LoadOutcome {
-        let mut load = LoadRun { inner: &self, plan, report: None, since: None, requests: 0 };
-        let ended = load.run().await;
-        if ended != LoadEndReason::Stopped {
+        let mut load = LoadRun { inner: &self, plan, report: None, restarted_at: None, requests: 0 };
+        let end_reason = load.run().await;
+        if end_reason != LoadEndReason::Stopped {
             self.running_page_loads.remove(plan.range);
         }
         let LoadRun { report, requests, .. } = load;
-        let cached = match ended {
+        let cached = match end_reason {
             LoadEndReason::Complete => None,
             // A complete older report is more useful than an incomplete new one.
             _ => self.load_cached_report(plan.range).await.ok().and_then(|cached| cached.report),
@@ -61,7 +61,7 @@ impl EngineState {
                 Arc::new(report)
             })
         };
-        LoadOutcome { report: cached.or_else(loaded), end_reason: ended, requests }
+        LoadOutcome { report: cached.or_else(loaded), end_reason, requests }
     }
 }
 
@@ -72,15 +72,15 @@ struct LoadRun<'a> {
     report: Option<Arc<ReportMerge>>,
     /// When the user restarted the load, in service time: responses that were loaded earlier are not used. `None` if
     /// the load was not restarted.
-    since: Option<Time>,
+    restarted_at: Option<Time>,
     /// The number of requests that this load has used.
     requests: u32,
 }
 
 impl LoadRun<'_> {
     async fn run(&mut self) -> LoadEndReason {
-        let started = if self.plan.from_start { self.start_over().await } else { self.resume().await };
-        if let Err(failure) = started {
+        let preparation = if self.plan.from_start { self.start_over().await } else { self.resume().await };
+        if let Err(failure) = preparation {
             return LoadEndReason::Failed(failure);
         }
         // A fresh complete report needs no further response.
@@ -94,7 +94,7 @@ impl LoadRun<'_> {
             let query = self.next_query();
             let (response, is_saved) = match self.next_response(query).await {
                 Ok(response) => response,
-                Err(ended) => return ended,
+                Err(end_reason) => return end_reason,
             };
             if let Some(failure) = no_progress_failure(query, &response.value, self.report.as_deref()) {
                 return LoadEndReason::Failed(failure);
@@ -118,10 +118,10 @@ impl LoadRun<'_> {
     }
 
     async fn start_over(&mut self) -> Result<(), Failure> {
-        self.since = Some(self.inner.clock.now());
+        self.restarted_at = Some(self.inner.clock.now());
         if let Err(error) = self.inner.store.delete_unfinished_report(&self.inner.scope, self.plan.range).await {
             // All pages are loaded and shown even if the store can't be written.
-            self.inner.emit_trouble(error.failure()).await;
+            self.inner.emit_problem(error.failure()).await;
         }
         Ok(())
     }
@@ -130,10 +130,10 @@ impl LoadRun<'_> {
     /// load was interrupted, starts with the cached report if it is fresh.
     async fn resume(&mut self) -> Result<(), Failure> {
         let (inner, range) = (self.inner, self.plan.range);
-        if let Some(UnfinishedReport { report, restarted_at: since }) =
+        if let Some(UnfinishedReport { report, restarted_at }) =
             inner.store.unfinished_report(&inner.scope, range).await.map_err(read_failure)?
         {
-            (self.report, self.since) = (Some(Arc::new(ReportMerge::new(report))), since);
+            (self.report, self.restarted_at) = (Some(Arc::new(ReportMerge::new(report))), restarted_at);
             return Ok(());
         }
         let cached = inner.store.cached_report(&inner.scope, range).await.map_err(read_failure)?.report;
@@ -151,38 +151,38 @@ impl LoadRun<'_> {
     /// on disk.
     async fn next_response(&mut self, query: ViewsQuery) -> Result<(Timed<ViewsResponse>, bool), LoadEndReason> {
         let cached = if self.plan.from_start { None } else { self.inner.fresh_cached_views(query).await };
-        let is_of_use = |cached: &Timed<ViewsResponse>| {
-            self.since.is_none_or(|since| cached.as_of > since)
+        let is_usable = |cached: &Timed<ViewsResponse>| {
+            self.restarted_at.is_none_or(|restarted_at| cached.as_of > restarted_at)
                 && no_progress_failure(query, &cached.value, self.report.as_deref()).is_none()
         };
-        let force = match cached {
-            Some(cached) if is_of_use(&cached) => return Ok((cached, false)),
+        let should_skip_cache = match cached {
+            Some(cached) if is_usable(&cached) => return Ok((cached, false)),
             Some(_) => true,
             None => self.plan.from_start,
         };
         // A cached response with another page size can be used if it contains all pages.
         if !self.plan.from_start && self.report.is_none() {
             let complete_response = self.inner.fresh_cached_complete_views(query.range).await;
-            if let Some(complete_response) = complete_response.filter(is_of_use) {
+            if let Some(complete_response) = complete_response.filter(is_usable) {
                 return Ok((complete_response, false));
             }
         }
         if self.requests >= self.plan.max_requests {
             return Err(LoadEndReason::RequestLimit);
         }
-        let purpose = RequestPurpose::Report { since: self.since, so_far: self.report.clone() };
-        let ViewsRequestResult { loaded, used_request: cost_request, is_merged: is_saved } =
-            self.inner.load_views_for(query, force, purpose).await;
+        let purpose = RequestPurpose::Report { restarted_at: self.restarted_at, so_far: self.report.clone() };
+        let ViewsRequestResult { loaded, has_used_request: cost_request, is_merged: is_saved } =
+            self.inner.load_views_for(query, should_skip_cache, purpose).await;
         self.requests = self.requests.saturating_add(u32::from(cost_request));
         loaded.map(|response| (response, is_saved)).map_err(LoadEndReason::Failed)
     }
 
     /// Merges a cached response into the report on disk.
     async fn save_response(&self, query: ViewsQuery, response: &Timed<ViewsResponse>) {
-        let next = report_response(query, response.clone(), self.since);
+        let next = report_response(query, response.clone(), self.restarted_at);
         if let Err(error) = self.inner.store.add_report_response(&self.inner.scope, next).await {
-            // The response is shown even if it can't be saved. The next load of the range has to get it again.
-            self.inner.emit_trouble(error.failure()).await;
+            // The response is shown even if it can't be saved. The next load of the range has to load it again.
+            self.inner.emit_problem(error.failure()).await;
         }
     }
 

@@ -1,10 +1,10 @@
 //! The engine submits prompts, polls and tracks jobs, loads analytics, and keeps requests within the hourly limits.
 //! The dashboard and the commands both use it.
 //!
-//! The store records every fact before the engine emits it as an event. Its tasks share one `state::EngineState`: the
-//! dispatcher sends prompts, the poller checks jobs, and the watcher takes leases and notices what other docdeck
-//! instances on this computer changed. If the project is shared with a team, another task exchanges changes with its
-//! database. Another task deletes expired texts of readers. Two more tasks may run: one asks
+//! The engine stores each change before it emits the change as an event. The engine's tasks share one
+//! `state::EngineState`: the dispatcher sends prompts, the poller checks jobs, and the watcher takes leases and notices
+//! changes by other docdeck instances on this computer. If the project is shared with a team, another task exchanges
+//! changes with the team's database. Another task deletes expired texts of readers. Two more tasks may run: one queries
 //! code hosts for the state of pull requests, the other runs the program `on_change`.
 
 mod analytics;
@@ -62,9 +62,9 @@ use std::time::Duration;
 pub use team::state::TeamAccess;
 use tokio::task::JoinHandle;
 
-/// How long the end of docdeck may wait for the team's database. If this is not enough, the lease for polling expires.
+/// How long docdeck waits for the team's database when it ends. If this is too short, the polling lease expires later.
 const TEAM_CLOSE_TIMEOUT: Duration = Duration::from_millis(50);
-/// How long suspending may wait for the team's database.
+/// How long docdeck waits for the team's database before it is suspended.
 const SUSPEND_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The engine for one scope (an API address and a project). Clones share the same tasks. The methods for a topic are
@@ -88,7 +88,7 @@ impl Engine {
         let inner = Arc::new(inner);
         inner.take_leases();
         let mut tasks = vec![
-            tokio::spawn(dispatch::run_dispatcher(Arc::clone(&inner), start.trouble)),
+            tokio::spawn(dispatch::run_dispatcher(Arc::clone(&inner), start.startup_problem)),
             tokio::spawn(poll::run_poller(Arc::clone(&inner), commands, poll)),
             tokio::spawn(reader_texts::run_cleanup(Arc::clone(&inner))),
         ];
@@ -124,7 +124,7 @@ impl Engine {
             let _ = task.await;
         }
         self.inner.abort_loading();
-        self.inner.abandon_own_sends().await;
+        self.inner.abandon_sends_of_this_instance().await;
         self.inner.instance.unregister();
     }
 
@@ -161,9 +161,9 @@ impl Engine {
         self.inner.team.is_connected()
     }
 
-    /// Releases all leases, and waits for a moment until the lease for polling for the team is released, too, and the
-    /// connection to the team's database is closed.
-    pub async fn leave_team_connection(&self) {
+    /// Releases all leases. Waits a moment until the team's polling lease is released, too, and the connection to the
+    /// team's database is closed.
+    pub async fn close_team_connection(&self) {
         self.inner.release_leases();
         self.inner.team.wait_until_closed(SUSPEND_TIMEOUT).await;
     }
@@ -188,7 +188,7 @@ impl Engine {
 
     /// Sets whether the terminal has the focus. Without the focus, no scheduled requests are sent to code hosts.
     pub fn set_focused(&self, is_focused: bool) {
-        self.inner.send_to_refresher(RefreshCommand::Focused(is_focused));
+        self.inner.send_to_refresher(RefreshCommand::FocusChanged(is_focused));
     }
 
     /// Requests the state of the pull requests of these jobs again (`None`: of all jobs), even if the state is final or
@@ -198,7 +198,7 @@ impl Engine {
     }
 
     /// Deletes the stored states of pull requests that were neither merged nor closed, and emits the changed jobs.
-    /// For use if code hosts are no longer asked, since such a state would then never change.
+    /// For use if code hosts are no longer queried, since such a state would then never change.
     pub async fn forget_open_pull_requests(&self) {
         match self.inner.store.forget_open_pull_requests(&self.inner.scope).await {
             Ok(jobs) => {
@@ -206,7 +206,7 @@ impl Engine {
                     self.inner.emit(EngineEvent::Job(Box::new(job))).await;
                 }
             }
-            Err(error) => self.inner.emit_trouble(error.failure()).await,
+            Err(error) => self.inner.emit_problem(error.failure()).await,
         }
     }
 
@@ -216,7 +216,7 @@ impl Engine {
         self.inner.clock.now()
     }
 
-    /// Emits the budgets of the three hourly limits. Requests that the team has used are counted again.
+    /// Emits the budgets of the three hourly limits, and reads the team's counts of used requests again.
     pub async fn emit_budgets(&self) {
         self.inner.team.refresh_counts();
         self.inner.emit_budgets().await;

@@ -1,7 +1,6 @@
-//! The poller: the task that checks the jobs with GETs. Only the instance with the poll lease polls, and of a team, only
-//! the computer with the team's lease. The
-//! task starts GETs when the scheduler permits, and waits, backs off or stops depending on the responses.
-//! Only this task determines the connection state.
+//! The poller: the task that checks the jobs with GETs. Only the instance with the poll lease polls; in a team, only on
+//! the computer with the team's lease. The task starts GETs when the scheduler permits, and waits, backs off or stops
+//! depending on the responses. Only this task determines the connection state.
 
 use super::clock::{local_now, sleep_until};
 use super::connection_sharing::ConnectionReporter;
@@ -23,7 +22,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// After this many unusable responses in a row, the cause is taken to be the service, not a single job.
+/// After this many unusable responses in a row, the poller assumes that the service causes them, not a single job.
 const MAX_UNUSABLE_RESPONSES: u32 = 3;
 /// How long polling pauses if the store can't record responses.
 const STORE_PAUSE: TimeDelta = TimeDelta::seconds(15);
@@ -56,7 +55,7 @@ struct Poller {
     has_loaded_jobs: bool,
     fetches: JoinSet<FetchOutcome>,
     /// Requests in flight that the poller did not start.
-    others_in_flight: usize,
+    unscheduled_in_flight: usize,
     connection: ConnectionReporter,
     /// When the mode last changed, or an outage was last read from the store, in local wall time.
     mode_changed_at: Time,
@@ -76,7 +75,7 @@ pub(super) async fn run_poller(
         not_before: inner.clock.steady_now(),
         has_loaded_jobs: false,
         fetches: JoinSet::new(),
-        others_in_flight: 0,
+        unscheduled_in_flight: 0,
         connection: ConnectionReporter::new(Arc::clone(&inner)),
         mode_changed_at: local_now(),
         unusable_responses: 0,
@@ -86,14 +85,14 @@ pub(super) async fn run_poller(
         // Handle all pending messages first: a change of the lease makes the poller load its jobs again, so a GET that
         // started just before it would be repeated.
         while let Ok(message) = messages.try_recv() {
-            poller.handle(message).await;
+            poller.handle_message(message).await;
         }
-        poller.start_due().await;
-        poller.connection.emit_connecting(poller.others_in_flight > 0 || !poller.fetches.is_empty()).await;
+        poller.start_due_checks().await;
+        poller.connection.emit_connecting(poller.unscheduled_in_flight > 0 || !poller.fetches.is_empty()).await;
         let wake = poller.next_wake().map(|at| poller.inner.clock.steady_to_instant(at));
         tokio::select! {
             message = messages.recv() => match message {
-                Some(message) => poller.handle(message).await,
+                Some(message) => poller.handle_message(message).await,
                 None => return,
             },
             Some(Ok(outcome)) = poller.fetches.join_next() => poller.handle_finished_get(outcome).await,
@@ -111,7 +110,7 @@ impl Poller {
         self.inner.clock.steady_now()
     }
 
-    async fn start_due(&mut self) {
+    async fn start_due_checks(&mut self) {
         let now = self.now();
         if !self.has_lease() || now < self.not_before {
             return;
@@ -144,7 +143,7 @@ impl Poller {
         }
     }
 
-    /// Returns the next time at which [`Poller::start_due`] has something to do, `None` if there is none
+    /// Returns the next time at which [`Poller::start_due_checks`] has something to do, `None` if there is none
     /// before the next command or response.
     fn next_wake(&self) -> Option<Time> {
         match self.mode {
@@ -160,41 +159,41 @@ impl Poller {
     async fn load_unfinished_jobs(&mut self) {
         match self.inner.store.jobs_to_check(&self.inner.scope).await {
             Ok(rows) => {
-                self.schedule(&rows);
+                self.schedule_jobs(&rows);
                 self.has_loaded_jobs = true;
             }
             Err(error) => self.stall(error.failure()).await,
         }
     }
 
-    fn schedule(&mut self, rows: &[Job]) {
+    fn schedule_jobs(&mut self, rows: &[Job]) {
         let (wall, now) = (local_now(), self.now());
         for row in rows {
             self.scheduler.update(row, wall, now);
         }
     }
 
-    async fn handle(&mut self, message: PollerMessage) {
+    async fn handle_message(&mut self, message: PollerMessage) {
         match message {
-            PollerMessage::JobsChanged { rows, by_others } => {
-                self.schedule(&rows);
+            PollerMessage::JobsChanged { rows, may_be_changed_by_others } => {
+                self.schedule_jobs(&rows);
                 let is_new_check = |row: &Job| row.local.checked_at.is_some_and(|at| at > self.mode_changed_at);
-                if by_others && !self.has_lease() && rows.iter().any(is_new_check) {
-                    self.follow_recovery().await;
+                if may_be_changed_by_others && !self.has_lease() && rows.iter().any(is_new_check) {
+                    self.adopt_shared_recovery().await;
                 }
             }
             PollerMessage::OnScreen(jobs) => self.scheduler.set_on_screen(jobs),
-            PollerMessage::RequestStarted => self.others_in_flight += 1,
-            PollerMessage::RequestEnded => self.others_in_flight = self.others_in_flight.saturating_sub(1),
+            PollerMessage::RequestStarted => self.unscheduled_in_flight += 1,
+            PollerMessage::RequestEnded => self.unscheduled_in_flight = self.unscheduled_in_flight.saturating_sub(1),
             PollerMessage::Outcome(outcome) => {
                 match self.mode {
-                    _ if outcome.made_request => self.scheduler.count_unscheduled(self.now()),
-                    _ if outcome.health != ServiceHealth::NotAsked => {}
+                    _ if outcome.has_made_request => self.scheduler.count_unscheduled(self.now()),
+                    _ if outcome.health != ServiceHealth::NotRequested => {}
                     PollerMode::Refused => self.recover(),
                     PollerMode::Down { .. } => self.not_before = self.now(),
                     _ => {}
                 }
-                self.apply(outcome, true).await;
+                self.apply_outcome(outcome, true).await;
             }
             PollerMessage::LeaseChanged => {
                 self.has_loaded_jobs = false;
@@ -205,7 +204,7 @@ impl Poller {
                     self.connection.take_over_sharing().await;
                 }
             }
-            PollerMessage::SharedConnection(connection) => self.follow_connection(connection).await,
+            PollerMessage::SharedConnection(connection) => self.adopt_shared_connection(connection).await,
         }
     }
 
@@ -214,16 +213,16 @@ impl Poller {
         if let Some(key) = outcome.key {
             self.scheduler.finish_request(key, request_end(&outcome.health), self.now());
         }
-        self.apply(outcome, is_probe).await;
+        self.apply_outcome(outcome, is_probe).await;
     }
 
     /// Updates the mode and the connection state from the outcome of a request. If the request failed,
-    /// `lengthens_backoff` determines whether the backoff gets longer. It must be false if the request may have started
-    /// before the first failure.
-    async fn apply(&mut self, outcome: FetchOutcome, lengthens_backoff: bool) {
+    /// `should_lengthen_backoff` determines whether the backoff gets longer. It must be false if the request may have
+    /// started before the first failure.
+    async fn apply_outcome(&mut self, outcome: FetchOutcome, should_lengthen_backoff: bool) {
         let FetchOutcome { key, health, .. } = outcome;
         match health {
-            ServiceHealth::NotAsked => {
+            ServiceHealth::NotRequested => {
                 if let PollerMode::Down { probe, .. } = &mut self.mode {
                     probe.take_if(|probe| key == Some(*probe));
                 }
@@ -246,14 +245,14 @@ impl Poller {
                 let concerns_service =
                     self.unusable_responses >= MAX_UNUSABLE_RESPONSES || *self.connection.last() != Connection::Ready;
                 match self.mode {
-                    PollerMode::Down { .. } => self.go_down(key, reason, lengthens_backoff).await,
+                    PollerMode::Down { .. } => self.enter_outage(key, reason, should_lengthen_backoff).await,
                     PollerMode::Running if concerns_service => {
                         self.connection.emit(Connection::Unusable { reason }).await;
                     }
                     _ => {}
                 }
             }
-            ServiceHealth::Down(reason) => self.go_down(key, reason, lengthens_backoff).await,
+            ServiceHealth::Down(reason) => self.enter_outage(key, reason, should_lengthen_backoff).await,
             ServiceHealth::Limited(wait) => {
                 let until = self.inner.clock.service_to_steady(wait.until);
                 self.set_mode(PollerMode::Limited, until);
@@ -268,13 +267,13 @@ impl Poller {
         }
     }
 
-    async fn go_down(&mut self, key: Option<JobKey>, reason: CleanText, lengthens_backoff: bool) {
+    async fn enter_outage(&mut self, key: Option<JobKey>, reason: CleanText, should_lengthen_backoff: bool) {
         let failures = match self.mode {
             PollerMode::Running | PollerMode::Stalled => 1,
-            PollerMode::Down { failures, .. } if lengthens_backoff => failures.saturating_add(1),
+            PollerMode::Down { failures, .. } if should_lengthen_backoff => failures.saturating_add(1),
             PollerMode::Down { .. } | PollerMode::Limited | PollerMode::Refused => return,
         };
-        // Even if the failed job is not polled otherwise, it can be the probe.
+        // The failed job can be the probe, even if it is not polled otherwise.
         key.inspect(|key| self.scheduler.add_due(*key, self.now()));
         let mut next_try = None;
         // Without a probe, the next successful request ends the outage.
@@ -290,7 +289,7 @@ impl Poller {
     /// Stops polling for a while because of a local failure.
     async fn stall(&mut self, failure: Failure) {
         self.set_mode(PollerMode::Stalled, self.now() + STORE_PAUSE);
-        self.inner.emit_trouble(failure).await;
+        self.inner.emit_problem(failure).await;
     }
 
     /// Polls again after an outage or a refused key.
@@ -305,8 +304,8 @@ impl Poller {
     }
 
     fn set_mode(&mut self, mode: PollerMode, not_before: Time) {
-        // After a refusal, polling is left to another instance: its API key may be valid, and if not, only one
-        // more request is lost.
+        // After the service has refused the key, another instance polls: its API key may be valid, and if it isn't,
+        // only one more request is wasted.
         self.inner.leases.yield_polling(mode == PollerMode::Refused);
         self.inner.team.wake();
         (self.mode, self.not_before) = (mode, not_before);
@@ -314,24 +313,24 @@ impl Poller {
     }
 
     /// If another instance is polling, adopts the connection state that it wrote to the store.
-    async fn follow_connection(&mut self, connection: Connection) {
+    async fn adopt_shared_connection(&mut self, connection: Connection) {
         if self.has_lease() || self.mode == PollerMode::Refused {
             return;
         }
         match connection {
-            Connection::Ready => self.follow_recovery().await,
-            // The other instance has just started and has checked nothing yet, so the state stays as it is.
+            Connection::Ready => self.adopt_shared_recovery().await,
+            // The other instance has just started and has checked nothing yet, so this instance keeps its state.
             Connection::Unknown if !self.connection.last().is_outage() => {}
             connection => {
-                // Only a check after this moment ends an outage.
+                // Only a check after this moment may end the outage.
                 self.mode_changed_at = local_now();
                 self.connection.emit(connection).await;
             }
         }
     }
 
-    /// Reports the service as reachable, because another instance has got a response.
-    async fn follow_recovery(&mut self) {
+    /// Reports the service as reachable, because another instance has received a response.
+    async fn adopt_shared_recovery(&mut self) {
         if self.mode != PollerMode::Running {
             self.set_mode(PollerMode::Running, self.now());
         }
@@ -341,7 +340,7 @@ impl Poller {
 
 fn request_end(health: &ServiceHealth) -> RequestEnd {
     match health {
-        ServiceHealth::Good | ServiceHealth::Unusable(_) | ServiceHealth::NotAsked => RequestEnd::Responded,
+        ServiceHealth::Good | ServiceHealth::Unusable(_) | ServiceHealth::NotRequested => RequestEnd::Responded,
         ServiceHealth::Down(_) => RequestEnd::Failed,
         ServiceHealth::Limited(_) | ServiceHealth::Refused(_) | ServiceHealth::NotStored(_) => RequestEnd::Postponed,
     }

@@ -14,7 +14,7 @@ pub(super) enum PollerMessage {
     JobsChanged {
         rows: Vec<Job>,
         /// Whether other instances may have changed these jobs.
-        by_others: bool,
+        may_be_changed_by_others: bool,
     },
     /// The jobs that are on screen now.
     OnScreen(Vec<JobKey>),
@@ -24,9 +24,9 @@ pub(super) enum PollerMessage {
     /// sent before this message.
     RequestEnded,
     /// The outcome of a request that the poller did not start. If the user wanted a job to be checked, but no request
-    /// was possible ([`ServiceHealth::NotAsked`]), the poller tries again after a refused key or an outage.
+    /// was possible ([`ServiceHealth::NotRequested`]), the poller tries again after a refused key or an outage.
     Outcome(FetchOutcome),
-    /// The poll lease was taken or released.
+    /// This instance has taken or released the poll lease, or may now poll for the team or no longer.
     LeaseChanged,
     /// The connection state that the polling instance has written to the store.
     SharedConnection(Connection),
@@ -38,8 +38,8 @@ pub(super) struct FetchOutcome {
     /// The tracked job that was fetched; `None` if the request was for no tracked job.
     pub(super) key: Option<JobKey>,
     pub(super) health: ServiceHealth,
-    /// Whether a GET was made. It counts toward the limits of polling.
-    pub(super) made_request: bool,
+    /// Whether a GET was made, which counts toward the polling limits.
+    pub(super) has_made_request: bool,
 }
 
 impl FetchOutcome {
@@ -47,12 +47,12 @@ impl FetchOutcome {
     pub(super) fn crashed(key: JobKey) -> Self {
         let sentence = "Checking a job failed because of a bug in docdeck; polling continues in a few seconds.";
         let health = ServiceHealth::NotStored(Failure::local(sentence));
-        Self { key: Some(key), health, made_request: true }
+        Self { key: Some(key), health, has_made_request: true }
     }
 
     /// Returns the outcome of a request of another task to which the service responded.
     pub(super) fn responded() -> Self {
-        Self { key: None, health: ServiceHealth::Good, made_request: false }
+        Self { key: None, health: ServiceHealth::Good, has_made_request: false }
     }
 
     /// Returns the outcome of a request of another task that got an unusable response.
@@ -71,7 +71,7 @@ impl FetchOutcome {
 pub(super) enum ServiceHealth {
     /// No request was made: the job is no longer in the store (merged into another job, for example), or has no
     /// id.
-    NotAsked,
+    NotRequested,
     Good,
     /// The response is unreadable, or a 4xx that concerns only this request. Other requests may succeed.
     Unusable(CleanText),

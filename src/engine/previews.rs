@@ -34,8 +34,8 @@ impl EngineState {
     async fn start_preview(&self, job: JobKey) -> Result<StartedBuild, Failure> {
         let row = self.store.job(job).await.map_err(|error| error.failure())?;
         let branch = row.and_then(|row| {
-            let of_pull_request = row.pull_request.as_ref().map(|state| state.branch.clone());
-            row.remote.source.git_ref.clone().or(of_pull_request).filter(|branch| !branch.is_empty())
+            let pull_request_branch = row.pull_request.as_ref().map(|state| state.branch.clone());
+            row.remote.source.git_ref.clone().or(pull_request_branch).filter(|branch| !branch.is_empty())
         });
         let Some(branch) = branch else {
             return Err(Failure::local("The branch of this job is unknown, so no preview can be built."));
@@ -59,7 +59,7 @@ impl EngineState {
                 None => Ok(()),
             };
             if let Err(error) = recorded {
-                self.emit_trouble(error.failure()).await;
+                self.emit_problem(error.failure()).await;
             }
         }
         result.map_err(|error| error.failure(now))

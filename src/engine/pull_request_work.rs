@@ -20,14 +20,14 @@ use crate::store::{ReportedPullRequest, Store, StoredDiff};
 use chrono::TimeDelta;
 use tokio::sync::oneshot;
 
-/// How often the diff is requested if commits are pushed in the meantime.
+/// How many times the diff is requested at most, if commits are pushed in the meantime.
 const DIFF_ATTEMPTS: usize = 2;
 
-/// How long after a merge the changed pages are looked up automatically.
+/// The changed pages of a pull request are looked up automatically until this long after its merge.
 const RECENTLY_MERGED: TimeDelta = TimeDelta::days(14);
 /// The most merged pull requests whose pages are looked up automatically. The pages of a pull request that the user
 /// opens are always looked up.
-const MAX_LOOKED_UP: usize = 50;
+const MAX_PAGE_LOOKUPS: usize = 50;
 
 /// A load of a diff. A host doesn't report to which commit a diff belongs, so the pull request's state is requested
 /// before and after the diff.
@@ -50,31 +50,36 @@ impl DiffLoad {
 
 impl Engine {
     /// Loads the changes of a job's pull request: from the cache if they belong to its head commit, otherwise from the
-    /// code host. With `again`, the host is asked for the head commit first.
+    /// code host. If `should_refresh_head` is true, requests the head commit first.
     ///
     /// # Errors
-    /// The job has no pull request, its host can't be asked, or the request failed.
-    pub async fn load_diff(&self, job: JobKey, again: bool) -> Result<StoredDiff, Failure> {
-        let (reply, answer) = oneshot::channel();
-        self.inner.send_to_refresher(RefreshCommand::LoadDiff { job, again, reply });
-        answer.await.unwrap_or_else(|_| Err(turned_off_failure()))
+    /// The job has no pull request, its host can't be queried, or the request failed.
+    pub async fn load_diff(&self, job: JobKey, should_refresh_head: bool) -> Result<StoredDiff, Failure> {
+        let (reply, result) = oneshot::channel();
+        self.inner.send_to_refresher(RefreshCommand::LoadDiff { job, should_refresh_head, reply });
+        result.await.unwrap_or_else(|_| Err(turned_off_failure()))
     }
 
     /// Performs an action on a job's pull request, unless its head commit is no longer `head`.
-    pub async fn act_on_pull_request(&self, job: JobKey, head: CleanText, action: PullRequestAction) -> ActionOutcome {
-        let (reply, answer) = oneshot::channel();
-        self.inner.send_to_refresher(RefreshCommand::Act(job, head, action, reply));
-        answer.await.unwrap_or_else(|_| ActionOutcome::not_done(&turned_off_failure()))
+    pub async fn perform_pull_request_action(
+        &self,
+        job: JobKey,
+        head: CleanText,
+        action: PullRequestAction,
+    ) -> ActionOutcome {
+        let (reply, result) = oneshot::channel();
+        self.inner.send_to_refresher(RefreshCommand::PerformAction(job, head, action, reply));
+        result.await.unwrap_or_else(|_| ActionOutcome::not_done(&turned_off_failure()))
     }
 
     /// Requests the state and the details of a job's pull request from the code host.
     ///
     /// # Errors
-    /// The job has no pull request, its host can't be asked, or a request failed.
+    /// The job has no pull request, its host can't be queried, or a request failed.
     pub async fn load_pull_request_details(&self, job: JobKey) -> Result<Timed<PullRequestDetails>, Failure> {
-        let (reply, answer) = oneshot::channel();
+        let (reply, result) = oneshot::channel();
         self.inner.send_to_refresher(RefreshCommand::LoadDetails(job, reply));
-        answer.await.unwrap_or_else(|_| Err(turned_off_failure()))
+        result.await.unwrap_or_else(|_| Err(turned_off_failure()))
     }
 }
 
@@ -90,12 +95,12 @@ struct ActionTarget {
 }
 
 impl Refresher {
-    pub(super) async fn load_diff(&mut self, job: JobKey, again: bool) -> Result<StoredDiff, Failure> {
+    pub(super) async fn load_diff(&mut self, job: JobKey, should_refresh_head: bool) -> Result<StoredDiff, Failure> {
         let target = self.find_target(job).await?;
         let store = self.inner.store.clone();
-        let head = target.head.clone().filter(|_| !again);
+        let head = target.head.clone().filter(|_| !should_refresh_head);
         let load = DiffLoad::run(&store, &target.client, &target.linked, head).await;
-        self.finish(job, &target, &load.responses).await;
+        self.record_and_emit(job, &target, &load.responses).await;
         load.result
     }
 
@@ -108,37 +113,42 @@ impl Refresher {
             Ok(head) => request_and_store_details(&store, &target.client, &target.linked, head, &mut responses).await,
             Err(failure) => Err(failure),
         };
-        self.finish(job, &target, &responses).await;
+        self.record_and_emit(job, &target, &responses).await;
         details
     }
 
     /// Performs an action, unless the head commit is no longer `head`. Afterwards, requests the state again.
-    pub(super) async fn act(&mut self, job: JobKey, head: &CleanText, action: &PullRequestAction) -> ActionOutcome {
+    pub(super) async fn perform_action(
+        &mut self,
+        job: JobKey,
+        head: &CleanText,
+        action: &PullRequestAction,
+    ) -> ActionOutcome {
         let target = match self.find_target(job).await {
             Ok(target) => target,
             Err(failure) => return ActionOutcome::not_done(&failure),
         };
         let (link, repository) = (&target.linked.link, CleanText::line(&target.linked.link.repository));
-        // If docdeck ends before the response, the log still shows that the action was sent.
+        // Logged before the request, so that the log shows the action even if docdeck ends before the response.
         let (label, head_text) = (action.labels().0, short_commit(head));
         let sending = CleanText::line(&format!("#{}: sending “{label}” for commit {head_text}", link.number));
         self.inner.log(repository.clone(), LogKind::Note(sending)).await;
-        let done = ActionRun::run(&self.inner.store, &target.client, &target.linked, head, action).await;
-        self.finish(job, &target, &done.responses).await;
-        let note = CleanText::line(&done.outcome.sentence(action, link.number));
+        let action_run = ActionRun::run(&self.inner.store, &target.client, &target.linked, head, action).await;
+        self.record_and_emit(job, &target, &action_run.responses).await;
+        let note = CleanText::line(&action_run.outcome.sentence(action, link.number));
         self.inner.log(repository, LogKind::Note(note)).await;
-        done.outcome
+        action_run.outcome
     }
 
     /// Looks up once which pages a recently merged pull request has changed, so that the views before and after the
-    /// merge can be compared. Does nothing if the job already names pages. Returns the job with its pages.
-    pub(super) async fn look_up_pages_of_merged(&mut self, client: &HostClient, job: Job) -> Job {
+    /// merge can be compared. Does nothing if the job is already about pages. Returns the job with its pages.
+    pub(super) async fn look_up_changed_pages(&mut self, client: &HostClient, job: Job) -> Job {
         let state = job.pull_request.as_deref();
         let merged_at = state.and_then(|state| state.merged_at);
         let is_wanted = merged_at.is_some_and(|at| local_now() - at < RECENTLY_MERGED)
             && job.local.pages.is_empty()
-            && self.looked_up.len() < MAX_LOOKED_UP
-            && self.looked_up.insert(job.key);
+            && self.jobs_with_looked_up_pages.len() < MAX_PAGE_LOOKUPS
+            && self.jobs_with_looked_up_pages.insert(job.key);
         let by_host = pull_requests_by_host(is_wanted.then_some(&job)).pop_first();
         let Some(((host, _), Some(linked))) = by_host.map(|(host, mut linked)| (host, linked.pop())) else {
             return job;
@@ -165,8 +175,13 @@ impl Refresher {
         Ok(ActionTarget { host, linked, client, fact, head: state.map(|state| state.head) })
     }
 
-    /// Records what the responses report about the host's limit, and emits the job with its new state.
-    async fn finish(&mut self, job: JobKey, target: &ActionTarget, responses: &[(RequestBudget, Option<HostError>)]) {
+    /// Records the host's limit as reported in the responses, and emits the job with its new state.
+    async fn record_and_emit(
+        &mut self,
+        job: JobKey,
+        target: &ActionTarget,
+        responses: &[(RequestBudget, Option<HostError>)],
+    ) {
         for (budget, error) in responses {
             self.record_host_response(&target.host, budget, error.as_ref()).await;
         }
@@ -387,7 +402,7 @@ async fn store_approval(store: &Store, linked: &LinkedPullRequest, state: &PullR
     let _ = store.apply_pull_requests(linked.jobs.iter().map(report).collect(), local_now()).await;
 }
 
-/// Returns the failure for an action while docdeck doesn't ask code hosts.
+/// Returns the failure for an action while docdeck doesn't query code hosts.
 fn turned_off_failure() -> Failure {
     Failure::local(PULL_REQUESTS_DISABLED)
 }

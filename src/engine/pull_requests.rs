@@ -1,6 +1,6 @@
-//! The task that asks code hosts for the state of pull requests: on schedule while the terminal has the focus, and when
-//! the user wants it. If several instances seem to have the focus (not every terminal reports it), only one of them at
-//! a time makes a round of requests.
+//! The task that queries code hosts for the state of pull requests: on schedule while the terminal has the focus, and
+//! when the user requests it. If several instances seem to have the focus (not every terminal reports it), only one of
+//! them at a time makes a round of requests.
 
 use super::clock::{local_now, sleep_until};
 use super::hosts::{
@@ -33,7 +33,7 @@ const MAX_PER_ROUND: usize = 200;
 /// For how many chunks of a round the conflicts that GitHub is still computing are requested once more. The conflicts
 /// of the other chunks are read in the next round. So a round of 200 pull requests needs at most 20 requests.
 const MAX_CONFLICT_REQUESTS: usize = 4;
-/// The longest time until the task looks for new pull requests on its own.
+/// The longest time until the task looks for new pull requests without a command.
 const MAX_SLEEP: TimeDelta = TimeDelta::seconds(60);
 /// How long after the end of a job the first known state of its pull request counts as a change.
 const RECENTLY_FINISHED: TimeDelta = TimeDelta::hours(1);
@@ -83,7 +83,7 @@ struct Chunk {
     kind: HostKind,
     requested: Vec<LinkedPullRequest>,
     /// Whether conflicts that are still being computed are requested once more.
-    asks_again: bool,
+    should_recheck_conflicts: bool,
 }
 
 pub(super) struct Refresher {
@@ -95,7 +95,7 @@ pub(super) struct Refresher {
     /// The jobs whose pull request could not be read, with the time of the next attempt.
     retries: HashMap<JobKey, Time>,
     /// The jobs with a merged pull request for which the changed pages were looked up.
-    pub(super) looked_up: HashSet<JobKey>,
+    pub(super) jobs_with_looked_up_pages: HashSet<JobKey>,
 }
 
 /// Runs until the engine stops.
@@ -104,8 +104,9 @@ pub(super) async fn run_refresher(
     directory: Arc<dyn HostDirectory>,
     mut commands: mpsc::UnboundedReceiver<RefreshCommand>,
 ) {
-    let (hosts, retries, looked_up) = (HashMap::new(), HashMap::new(), HashSet::new());
-    let mut refresher = Refresher { inner, directory, hosts, is_focused: true, round: None, retries, looked_up };
+    let (hosts, retries, jobs_with_looked_up_pages) = (HashMap::new(), HashMap::new(), HashSet::new());
+    let mut refresher =
+        Refresher { inner, directory, hosts, is_focused: true, round: None, retries, jobs_with_looked_up_pages };
     let mut next = Some(Instant::now());
     loop {
         let is_in_round = refresher.round.is_some();
@@ -113,7 +114,7 @@ pub(super) async fn run_refresher(
         tokio::select! {
             biased;
             command = commands.recv() => match command {
-                Some(command) => next = refresher.handle(command).await.or(next),
+                Some(command) => next = refresher.handle_command(command).await.or(next),
                 None => return,
             },
             () = std::future::ready(()), if is_in_round => next = refresher.continue_round().await.or(next),
@@ -126,10 +127,10 @@ pub(super) async fn run_refresher(
 
 impl Refresher {
     /// Returns when to look for due pull requests; `None` if that has not changed.
-    async fn handle(&mut self, command: RefreshCommand) -> Option<Instant> {
+    async fn handle_command(&mut self, command: RefreshCommand) -> Option<Instant> {
         match command {
             RefreshCommand::NewLink => Some(Instant::now()),
-            RefreshCommand::Focused(is_focused) => {
+            RefreshCommand::FocusChanged(is_focused) => {
                 let has_changed = std::mem::replace(&mut self.is_focused, is_focused) != is_focused;
                 match is_focused {
                     true if has_changed => self.start_round(RefreshTrigger::Focus, None).await,
@@ -144,13 +145,13 @@ impl Refresher {
                 self.hosts.values_mut().for_each(|host| host.paused_until = None);
                 self.start_round(RefreshTrigger::User, jobs.as_deref()).await
             }
-            RefreshCommand::LoadDiff { job, again, reply } => {
+            RefreshCommand::LoadDiff { job, should_refresh_head, reply } => {
                 // The caller may have stopped waiting; the diff is stored nevertheless.
-                let _ = reply.send(self.load_diff(job, again).await);
+                let _ = reply.send(self.load_diff(job, should_refresh_head).await);
                 None
             }
-            RefreshCommand::Act(job, head, action, reply) => {
-                let _ = reply.send(self.act(job, &head, &action).await);
+            RefreshCommand::PerformAction(job, head, action, reply) => {
+                let _ = reply.send(self.perform_action(job, &head, &action).await);
                 None
             }
             RefreshCommand::LoadDetails(job, reply) => {
@@ -160,20 +161,20 @@ impl Refresher {
         }
     }
 
-    /// Ends the current round, and starts one with the pull requests that are due. While another instance makes a
-    /// round, starts one only if the user asked for it. Returns when to check again.
-    async fn start_round(&mut self, trigger: RefreshTrigger, only: Option<&[JobKey]>) -> Option<Instant> {
+    /// Ends the current round, and starts a new one with the pull requests that are due. While another instance makes a
+    /// round, starts one only if the user requested it. Returns when to check again.
+    async fn start_round(&mut self, trigger: RefreshTrigger, selected_jobs: Option<&[JobKey]>) -> Option<Instant> {
         self.end_round();
         if !self.inner.leases.try_take(LeaseRole::Refresh) && trigger != RefreshTrigger::User {
             return self.wake_at(local_now() + BUSY_INTERVAL);
         }
         let started_at = local_now();
         // Another instance may just have refreshed them, so the store decides what is due.
-        let due = match self.find_due(trigger, only, started_at).await {
+        let due = match self.find_due(trigger, selected_jobs, started_at).await {
             Ok(due) => due,
             Err(error) => {
                 self.inner.leases.release_one(LeaseRole::Refresh);
-                self.inner.emit_trouble(error.failure()).await;
+                self.inner.emit_problem(error.failure()).await;
                 return self.wake_at(started_at + MAX_SLEEP);
             }
         };
@@ -183,11 +184,11 @@ impl Refresher {
                 host: host.clone(),
                 kind,
                 requested: requested.to_vec(),
-                asks_again: n < MAX_CONFLICT_REQUESTS,
+                should_recheck_conflicts: n < MAX_CONFLICT_REQUESTS,
             }));
         }
         // If the round is only for some jobs, other pull requests may be overdue.
-        let latest = if only.is_some() { started_at } else { started_at + MAX_SLEEP };
+        let latest = if selected_jobs.is_some() { started_at } else { started_at + MAX_SLEEP };
         let next = due.next.map_or(latest, |next| next.min(latest));
         let is_full = due.jobs.len() == MAX_PER_ROUND;
         let unavailable_at_start = is_full.then(|| self.unavailable_hosts(started_at).count());
@@ -198,7 +199,7 @@ impl Refresher {
     /// Sends the next requests of the current round. Returns when to check again if the round has ended.
     async fn continue_round(&mut self) -> Option<Instant> {
         if let Some(chunk) = self.round.as_mut().and_then(|round| round.chunks.pop_front()) {
-            self.request(&chunk).await;
+            self.request_chunk(&chunk).await;
         }
         if self.round.as_ref().is_some_and(|round| round.chunks.is_empty()) { self.end_round() } else { None }
     }
@@ -207,26 +208,27 @@ impl Refresher {
     fn end_round(&mut self) -> Option<Instant> {
         let round = self.round.take()?;
         self.inner.leases.release_one(LeaseRole::Refresh);
-        // If a host became unavailable during the round, its pull requests took the places of others.
+        // If a host became unavailable during the round, its pull requests have taken slots that others could have
+        // used.
         let unavailable = self.unavailable_hosts(round.started_at).count();
         let is_incomplete = round.unavailable_at_start.is_some_and(|at_start| unavailable > at_start);
         let is_interrupted = !round.chunks.is_empty();
         self.wake_at(if is_incomplete || is_interrupted { round.started_at } else { round.next })
     }
 
-    /// Finds the pull requests to request now. Leaves out pull requests on unavailable hosts, so that they don't take
-    /// the places of others.
+    /// Finds the pull requests to request now. Leaves out pull requests on unavailable hosts, so that they don't use up
+    /// the maximum number for a round.
     async fn find_due(
         &self,
         trigger: RefreshTrigger,
-        only: Option<&[JobKey]>,
+        selected_jobs: Option<&[JobKey]>,
         now: Time,
     ) -> Result<DuePullRequests, StoreError> {
-        let only = only.map(<[JobKey]>::to_vec);
+        let selected_jobs = selected_jobs.map(<[JobKey]>::to_vec);
         let waiting: HashSet<JobKey> = self.retries.iter().filter(|(_, at)| **at > now).map(|(job, _)| *job).collect();
         let unavailable: HashSet<String> = self.unavailable_hosts(now).cloned().collect();
         let visit = move |due: &mut DuePullRequests, found: StoredPullRequest<'_>| {
-            if only.as_ref().is_some_and(|only| !only.contains(&found.job)) {
+            if selected_jobs.as_ref().is_some_and(|selected_jobs| !selected_jobs.contains(&found.job)) {
                 return;
             }
             let next = found.state.and_then(next_refresh).filter(|next| *next > now);
@@ -242,17 +244,17 @@ impl Refresher {
         self.inner.store.visit_pull_requests(&self.inner.scope, trigger == RefreshTrigger::User, visit).await
     }
 
-    async fn request(&mut self, chunk: &Chunk) {
+    async fn request_chunk(&mut self, chunk: &Chunk) {
         let (name, now) = (chunk.host.as_str(), local_now());
         let Ok(client) = self.client(name, chunk.kind).await else { return };
         let spent = match self.inner.store.spent_host_points(name, now).await {
             Ok(spent) => spent,
-            Err(error) => return self.inner.emit_trouble(error.failure()).await,
+            Err(error) => return self.inner.emit_problem(error.failure()).await,
         };
         if !self.is_available(name, now) || !self.has_points(name, spent).await {
             return;
         }
-        let states = HostStates::read(&client, &chunk.requested, chunk.asks_again).await;
+        let states = HostStates::read(&client, &chunk.requested, chunk.should_recheck_conflicts).await;
         for (budget, error) in &states.responses {
             self.record_host_response(name, budget, error.as_ref()).await;
         }
@@ -317,19 +319,19 @@ impl Refresher {
                     self.emit_pull_request(client, job, previous_fact).await;
                 }
             }
-            Err(error) => self.inner.emit_trouble(error.failure()).await,
+            Err(error) => self.inner.emit_problem(error.failure()).await,
         }
     }
 
-    /// Emits a job whose pull request was read. Queues the `on_change` program if the most important fact is another
-    /// one than `previous_fact`.
+    /// Emits a job whose pull request was read. Queues the `on_change` program if the most important fact differs from
+    /// `previous_fact`.
     pub(super) async fn emit_pull_request(
         &mut self,
         client: &HostClient,
         job: Job,
         previous_fact: Option<PullRequestFact>,
     ) {
-        let job = self.look_up_pages_of_merged(client, job).await;
+        let job = self.look_up_changed_pages(client, job).await;
         // The first state of an old job, which may have been imported, is no change.
         let is_new = job.local.finished_at.is_some_and(|at| local_now() - at < RECENTLY_FINISHED);
         let has_changed = job.pull_request.as_ref().map(|state| state.fact()) != previous_fact;

@@ -23,7 +23,7 @@ pub(super) type PendingLoad = Shared<BoxFuture<'static, ViewsRequestResult>>;
 pub(super) struct ViewsRequestResult {
     pub(super) loaded: LoadedViews,
     /// Whether the load used up one of the hour's requests.
-    pub(super) used_request: bool,
+    pub(super) has_used_request: bool,
     /// Whether the merge of the response into the report on disk was already done or tried. If false, the caller
     /// has to merge the response.
     pub(super) is_merged: bool,
@@ -31,23 +31,23 @@ pub(super) struct ViewsRequestResult {
 
 impl ViewsRequestResult {
     /// Returns a result that was not merged into the report on disk.
-    pub(super) fn not_merged(loaded: LoadedViews, used_request: bool) -> Self {
-        Self { loaded, used_request, is_merged: false }
+    pub(super) fn not_merged(loaded: LoadedViews, has_used_request: bool) -> Self {
+        Self { loaded, has_used_request, is_merged: false }
     }
 }
 
-/// The future outcome of a load of a whole report, shared by all callers that wait for it.
+/// The future outcome of a load of a complete report, shared by all callers that wait for it.
 pub(super) type SharedOutcome<O> = Shared<BoxFuture<'static, O>>;
 
-/// A running load of a whole report.
+/// A running load of a complete report.
 struct RunningLoad<O> {
     outcome: SharedOutcome<O>,
     /// Whether the user has stopped the load. The load ends before its next request.
-    stop_requested: bool,
+    is_stop_requested: bool,
     task: AbortHandle,
 }
 
-/// The running loads of whole reports, by what they load.
+/// The running loads of complete reports, by what they load.
 pub(super) struct RunningLoads<K, O>(Mutex<HashMap<K, RunningLoad<O>>>);
 
 impl<K, O> Default for RunningLoads<K, O> {
@@ -74,21 +74,21 @@ impl<K: Copy + Eq + Hash, O: Clone + Send + Sync + 'static> RunningLoads<K, O> {
     ) -> SharedOutcome<O> {
         let mut loads = lock(&self.0);
         if let Some(load) = loads.get_mut(&key) {
-            load.stop_requested = false;
+            load.is_stop_requested = false;
             return load.outcome.clone();
         }
         // The load is a separate task, so that it continues if the caller stops waiting.
         let task = tokio::spawn(load);
         let abort = task.abort_handle();
         let outcome = async move { task.await.unwrap_or_else(|_| crashed()) }.boxed().shared();
-        loads.insert(key, RunningLoad { outcome: outcome.clone(), stop_requested: false, task: abort });
+        loads.insert(key, RunningLoad { outcome: outcome.clone(), is_stop_requested: false, task: abort });
         outcome
     }
 
     /// Stops the load of `key` as soon as its request in flight has its response.
     pub(super) fn request_stop(&self, key: K) {
         if let Some(load) = lock(&self.0).get_mut(&key) {
-            load.stop_requested = true;
+            load.is_stop_requested = true;
         }
     }
 
@@ -96,11 +96,11 @@ impl<K: Copy + Eq + Hash, O: Clone + Send + Sync + 'static> RunningLoads<K, O> {
     /// starts a new load.
     pub(super) fn take_stop_request(&self, key: K) -> bool {
         let mut loads = lock(&self.0);
-        let stop_requested = loads.get(&key).is_some_and(|load| load.stop_requested);
-        if stop_requested {
+        let is_stop_requested = loads.get(&key).is_some_and(|load| load.is_stop_requested);
+        if is_stop_requested {
             loads.remove(&key);
         }
-        stop_requested
+        is_stop_requested
     }
 
     pub(super) fn remove(&self, key: K) {

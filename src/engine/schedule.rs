@@ -67,7 +67,7 @@ pub(super) struct Scheduler {
     queue: BTreeSet<(Time, JobKey)>,
     in_flight: HashMap<JobKey, TokenPool>,
     /// When the tokens of finished requests return, in order.
-    returning: VecDeque<(Time, TokenPool)>,
+    returning_tokens: VecDeque<(Time, TokenPool)>,
     /// All jobs on screen, including jobs that are not polled.
     on_screen: HashSet<JobKey>,
 }
@@ -82,7 +82,7 @@ impl Scheduler {
             jobs: HashMap::new(),
             queue: BTreeSet::new(),
             in_flight: HashMap::new(),
-            returning: VecDeque::new(),
+            returning_tokens: VecDeque::new(),
             on_screen: HashSet::new(),
         }
     }
@@ -149,7 +149,7 @@ impl Scheduler {
 
     /// Counts an unscheduled request toward the budget.
     pub(super) fn count_unscheduled(&mut self, now: Time) {
-        self.returning.push_back((now + MINUTE, TokenPool::Shared));
+        self.returning_tokens.push_back((now + MINUTE, TokenPool::Shared));
     }
 
     /// Records the end of this job's request. If the response changed the job, [`Scheduler::update`] is called
@@ -217,11 +217,11 @@ impl Scheduler {
             TokenPool::Shared => self.tokens - reserved,
             TokenPool::OnScreen => reserved,
         };
-        let taken = self.in_flight.values().chain(self.returning.iter().map(|(_, pool)| pool));
+        let taken = self.in_flight.values().chain(self.returning_tokens.iter().map(|(_, pool)| pool));
         let mut taken_of_pool = taken.filter(|taken| **taken == pool).count();
-        let mut taken = self.in_flight.len() + self.returning.len();
+        let mut taken = self.in_flight.len() + self.returning_tokens.len();
         let mut at = now;
-        for (returns_at, returned) in &self.returning {
+        for (returns_at, returned) in &self.returning_tokens {
             if taken_of_pool < limit && taken < self.tokens {
                 break;
             }
@@ -242,8 +242,8 @@ impl Scheduler {
     /// Returns whether the job's request was in flight. Its token returns in a minute.
     fn end_request(&mut self, key: JobKey, now: Time) -> bool {
         let Some(pool) = self.in_flight.remove(&key) else { return false };
-        self.returning.retain(|(at, _)| *at > now);
-        self.returning.push_back((now + MINUTE, pool));
+        self.returning_tokens.retain(|(at, _)| *at > now);
+        self.returning_tokens.push_back((now + MINUTE, pool));
         true
     }
 

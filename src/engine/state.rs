@@ -33,7 +33,7 @@ use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio::time::Instant;
 
 /// The minimum time between two emits of the same problem.
-const TROUBLE_REPEAT_INTERVAL: Duration = Duration::from_secs(60);
+const PROBLEM_REPEAT_INTERVAL: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 pub(super) struct EngineState {
@@ -44,8 +44,8 @@ pub(super) struct EngineState {
     pub(super) clock: ServiceClock,
     pub(super) leases: Leases,
     pub(super) instance: Instance,
-    /// Whether no other instance may send the prompts that are submitted to this one.
-    pub(super) reserves_prompts: bool,
+    /// Whether the prompts that are submitted to this instance are reserved for it: no other instance may send them.
+    pub(super) should_reserve_prompts: bool,
     /// Wakes the dispatcher when there is a prompt to send or the end of a wait has changed.
     pub(super) dispatch_wake: Notify,
     /// Wakes the watcher, which looks for changes by other instances.
@@ -80,13 +80,13 @@ pub(super) struct EngineState {
     /// change's event is emitted. Otherwise the receiver of the event could stop the engine before the program
     /// has run.
     pub(super) running_hooks: GuardCounter,
-    /// The highest job revision that [`EngineState::catch_up`] has read, and the store's number of prunes
+    /// The highest job revision that [`EngineState::emit_changed_jobs`] has read, and the store's number of prunes
     /// at that time.
-    seen: tokio::sync::Mutex<(i64, i64)>,
-    last_trouble: Mutex<Option<(CleanText, Instant)>>,
+    seen_revision_and_prunes: tokio::sync::Mutex<(i64, i64)>,
+    last_problem: Mutex<Option<(CleanText, Instant)>>,
     /// The connection state in the store, as this instance last read or wrote it.
     pub(super) shared_connection: Mutex<Option<Connection>>,
-    /// Sharing the project with a team.
+    /// The state of sharing the project with a team.
     pub(super) team: TeamState,
 }
 
@@ -96,8 +96,8 @@ pub(super) struct StartState {
     /// The store's data version before anything was read. If the version changes later, another instance has written to
     /// the store. `None` if there can be no other instance.
     pub(super) data_version: Option<i64>,
-    /// A problem that the dispatcher emits, since no event can be emitted yet.
-    pub(super) trouble: Option<Failure>,
+    /// A problem that occurred during the start. The dispatcher emits it, since no event can be emitted yet.
+    pub(super) startup_problem: Option<Failure>,
     /// The `on_change` program, to run once the engine exists.
     pub(super) hook: Option<Hook>,
     /// What the task that refreshes the state of pull requests needs; `None` if it doesn't run.
@@ -124,10 +124,10 @@ impl EngineState {
         let (instance, locked) = Instance::register(lock_folder.clone());
         // An instance without the dispatch role is a command. If a command ends before it has sent its
         // prompt, no other instance may send the prompt later.
-        let reserving = !roles.includes(LeaseRole::Dispatch);
+        let should_reserve_prompts = !roles.includes(LeaseRole::Dispatch);
         // A store that can't be written is reported elsewhere. No prompt can be sent then, so a missing lock does
         // no harm.
-        let trouble = match locked {
+        let startup_problem = match locked {
             Err(_) if store.check_writable().await.unwrap_or(true) => Some(Failure::local(
                 "File locks don't work in the data folder, so another docdeck may treat prompts that are being \
                  sent as lost. Move the data folder to a file system with locks.",
@@ -154,7 +154,7 @@ impl EngineState {
             scope,
             analytics,
             instance,
-            reserves_prompts: reserving,
+            should_reserve_prompts,
             dispatch_wake: Notify::new(),
             watch_wake: Notify::new(),
             submitted_prompts: Mutex::default(),
@@ -172,12 +172,12 @@ impl EngineState {
             sending: GuardCounter::default(),
             unrecorded: GuardCounter::default(),
             running_hooks: GuardCounter::default(),
-            seen: tokio::sync::Mutex::new((revision, prunes)),
-            last_trouble: Mutex::default(),
+            seen_revision_and_prunes: tokio::sync::Mutex::new((revision, prunes)),
+            last_problem: Mutex::default(),
             shared_connection: Mutex::default(),
             team: TeamState::new(team, is_shared),
         };
-        Ok((inner, receiver, StartState { data_version, trouble, hook, refresher }))
+        Ok((inner, receiver, StartState { data_version, startup_problem, hook, refresher }))
     }
 
     /// Sends a command to the task that refreshes the state of pull requests, if it runs.
@@ -208,12 +208,12 @@ impl EngineState {
 
     /// Emits a problem that is not the outcome of a request. The same problem is emitted at most once a
     /// minute.
-    pub(super) async fn emit_trouble(&self, failure: Failure) {
+    pub(super) async fn emit_problem(&self, failure: Failure) {
         {
-            let mut last = lock(&self.last_trouble);
+            let mut last = lock(&self.last_problem);
             if last
                 .as_ref()
-                .is_some_and(|(reported, at)| *reported == failure.message && at.elapsed() < TROUBLE_REPEAT_INTERVAL)
+                .is_some_and(|(reported, at)| *reported == failure.message && at.elapsed() < PROBLEM_REPEAT_INTERVAL)
             {
                 return;
             }
@@ -257,10 +257,10 @@ impl EngineState {
         self.emit(EngineEvent::Prompt { prompt, delivery, job: Box::new(row) }).await;
     }
 
-    /// Emits every job that changed since the last call, whichever instance changed it, and passes it to
+    /// Emits every job that changed since the last call, no matter which instance changed it, and passes these jobs to
     /// the poller.
-    pub(super) async fn catch_up(&self) -> Result<(), StoreError> {
-        let mut seen = self.seen.lock().await;
+    pub(super) async fn emit_changed_jobs(&self) -> Result<(), StoreError> {
+        let mut seen = self.seen_revision_and_prunes.lock().await;
         let (after, seen_prunes) = *seen;
         let JobChanges { rows, merged, revision, prune_count: prunes } =
             self.store.jobs_changed_since(&self.scope, after).await?;
@@ -283,7 +283,7 @@ impl EngineState {
         if rows.iter().any(|row| row.remote.pr_link.is_some() && row.pull_request.is_none()) {
             self.send_to_refresher(RefreshCommand::NewLink);
         }
-        self.send_to_poller(PollerMessage::JobsChanged { rows, by_others: true });
+        self.send_to_poller(PollerMessage::JobsChanged { rows, may_be_changed_by_others: true });
         Ok(())
     }
 
@@ -345,13 +345,13 @@ impl EngineState {
     /// Marks as `Unconfirmed` the prompts that an instance was sending when it died. Returns whether a living
     /// instance other than this one is sending a prompt.
     pub(super) async fn recover_abandoned_sends(&self) -> Result<bool, StoreError> {
-        let mut others_send = false;
+        let mut are_others_sending = false;
         for name in self.store.sending_instances(&self.scope).await? {
             if name == self.instance.name() {
                 continue;
             }
             if !self.instance.is_dead(&name) {
-                others_send = true;
+                are_others_sending = true;
                 continue;
             }
             for row in self.store.abandon_sends(&self.scope, &name, local_now()).await? {
@@ -363,11 +363,11 @@ impl EngineState {
                 self.emit(EngineEvent::Thread(key)).await;
             }
         }
-        Ok(others_send)
+        Ok(are_others_sending)
     }
 
     /// Marks as `Unconfirmed` the prompts that this instance is sending. Called when the engine stops.
-    pub(super) async fn abandon_own_sends(&self) {
+    pub(super) async fn abandon_sends_of_this_instance(&self) {
         let is_busy = !lock(&self.prompts_being_sent).is_empty();
         if is_busy {
             // If this can't be written, the next start marks the prompts.
@@ -380,8 +380,7 @@ impl EngineState {
         let _ = self.poller_messages.send(message);
     }
 
-    /// Informs the poller that a request from elsewhere in the engine is in flight until the guard is
-    /// dropped.
+    /// Informs the poller that a request of another task is in flight, until the guard is dropped.
     pub(super) fn in_flight_guard(&self) -> InFlightGuard<'_> {
         self.send_to_poller(PollerMessage::RequestStarted);
         InFlightGuard(self)

@@ -23,16 +23,17 @@ impl Engine {
     pub async fn submit_new_job(&self, text: &str) -> Result<(PromptId, Job), Failure> {
         reject_blank(text)?;
         let (store, scope) = (&self.inner.store, &self.inner.scope);
-        let added = store.add_new_job_for_instance(scope, text, self.reserved_for(), local_now()).await;
+        let added = store.add_new_job_for_instance(scope, text, self.reserving_instance(), local_now()).await;
         Ok(self.enqueue(added.map_err(submit_failure)?).await)
     }
 
     /// Returns the name of this instance if no other instance may send the prompts that it submits.
-    fn reserved_for(&self) -> Option<&str> {
-        self.inner.reserves_prompts.then(|| self.inner.instance.name())
+    fn reserving_instance(&self) -> Option<&str> {
+        self.inner.should_reserve_prompts.then(|| self.inner.instance.name())
     }
 
-    /// Like [`Engine::submit_new_job`], but also stores the pages that the job is about, and their numbers.
+    /// Like [`Engine::submit_new_job`], but also stores the pages that the job is about, and snapshots of their
+    /// signals.
     ///
     /// # Errors
     /// Nothing was written, so the caller must keep the text and the pages.
@@ -58,7 +59,8 @@ impl Engine {
     /// Nothing was written, so the caller must keep the text.
     pub async fn submit_follow_up(&self, job: JobKey, text: &str) -> Result<(PromptId, Job), Failure> {
         reject_blank(text)?;
-        let added = self.inner.store.add_follow_up_for_instance(job, text, self.reserved_for(), local_now()).await;
+        let added =
+            self.inner.store.add_follow_up_for_instance(job, text, self.reserving_instance(), local_now()).await;
         Ok(self.enqueue(added.map_err(submit_failure)?).await)
     }
 
@@ -81,8 +83,11 @@ impl Engine {
         text: &str,
     ) -> Result<(PromptId, Job, Vec<Prompt>), Failure> {
         reject_blank(text)?;
-        let superseded =
-            self.inner.store.add_follow_up_discarding_undelivered(job, text, self.reserved_for(), local_now()).await;
+        let superseded = self
+            .inner
+            .store
+            .add_follow_up_discarding_undelivered(job, text, self.reserving_instance(), local_now())
+            .await;
         let (prompt, row, discarded) = superseded.map_err(submit_failure)?;
         for prompt in &discarded {
             lock(&self.inner.submitted_prompts).remove(&prompt.id);
@@ -223,7 +228,8 @@ impl Engine {
     }
 
     async fn emit_resolved(&self, prompt: PromptId, delivery: Delivery, row: &Job) {
-        self.inner.send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], by_others: false });
+        self.inner
+            .send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], may_be_changed_by_others: false });
         // Later prompts of the job may be sent now.
         self.inner.dispatch_wake.notify_one();
         self.inner.emit_delivery(prompt, delivery, row.clone()).await;

@@ -28,9 +28,9 @@ pub(super) enum RequestPurpose {
     /// To show one page of views: the response is only cached.
     Page,
     /// To load all pages: the response is cached, and if it contains new pages or is the last one, it is merged
-    /// into the unfinished report. That report contains only responses from after `since`; `so_far` is its
+    /// into the unfinished report. That report contains only responses from after `restarted_at`; `so_far` is its
     /// content before this response.
-    Report { since: Option<Time>, so_far: Option<Arc<ReportMerge>> },
+    Report { restarted_at: Option<Time>, so_far: Option<Arc<ReportMerge>> },
 }
 
 /// A cached response whose time is further than this in the future was recorded with a wrong clock and is not
@@ -38,16 +38,20 @@ pub(super) enum RequestPurpose {
 const MAX_CLOCK_ERROR: TimeDelta = TimeDelta::minutes(1);
 
 impl Engine {
-    /// Returns cached page views if they are fresh and `force` is false. Otherwise makes one request within the
-    /// hourly limit. Concurrent calls with the same query share one request.
+    /// Returns cached page views if they are fresh and `should_skip_cache` is false. Otherwise makes one request within
+    /// the hourly limit. Concurrent calls with the same query share one request.
     ///
     /// # Errors
     /// The request failed or no request is left. [`Engine::cached_views`] may return older page views.
-    pub async fn load_views(&self, query: ViewsQuery, force: bool) -> Result<Timed<ViewsResponse>, Failure> {
-        let cached = if force { None } else { self.inner.fresh_cached_views(query).await };
+    pub async fn load_views(
+        &self,
+        query: ViewsQuery,
+        should_skip_cache: bool,
+    ) -> Result<Timed<ViewsResponse>, Failure> {
+        let cached = if should_skip_cache { None } else { self.inner.fresh_cached_views(query).await };
         let loaded = match cached {
             Some(cached) => Ok(cached),
-            None => self.inner.load_views_for(query, force, RequestPurpose::Page).await.loaded,
+            None => self.inner.load_views_for(query, should_skip_cache, RequestPurpose::Page).await.loaded,
         };
         loaded.map(|loaded| self.inner.in_local_time(loaded))
     }
@@ -64,16 +68,16 @@ impl EngineState {
     pub(super) async fn load_views_for(
         self: &Arc<Self>,
         query: ViewsQuery,
-        force: bool,
+        should_skip_cache: bool,
         purpose: RequestPurpose,
     ) -> ViewsRequestResult {
-        let (loading, is_own) = Arc::clone(self).join_load(query, force, purpose);
+        let (loading, is_new_load) = Arc::clone(self).join_load(query, should_skip_cache, purpose);
         let response = loading.await;
         // Another call may have merged its response into a report that was deleted in the meantime, so this caller
         // merges the response again.
         ViewsRequestResult {
-            used_request: is_own && response.used_request,
-            is_merged: is_own && response.is_merged,
+            has_used_request: is_new_load && response.has_used_request,
+            is_merged: is_new_load && response.is_merged,
             ..response
         }
     }
@@ -82,7 +86,7 @@ impl EngineState {
         match self.store.cached_views(&self.scope, query).await {
             Ok(cached) => cached,
             Err(error) => {
-                self.emit_trouble(error.failure()).await;
+                self.emit_problem(error.failure()).await;
                 None
             }
         }
@@ -98,7 +102,7 @@ impl EngineState {
         match self.store.complete_views(&self.scope, range).await {
             Ok(cached) => cached.filter(|cached| self.is_fresh(range, cached.as_of)),
             Err(error) => {
-                self.emit_trouble(error.failure()).await;
+                self.emit_problem(error.failure()).await;
                 None
             }
         }
@@ -110,16 +114,21 @@ impl EngineState {
     }
 
     /// Joins the running load of this query or starts a new load. Returns the load, and whether it is new.
-    fn join_load(self: Arc<Self>, query: ViewsQuery, force: bool, purpose: RequestPurpose) -> (PendingLoad, bool) {
+    fn join_load(
+        self: Arc<Self>,
+        query: ViewsQuery,
+        should_skip_cache: bool,
+        purpose: RequestPurpose,
+    ) -> (PendingLoad, bool) {
         let mut loading = lock(&self.pending_loads);
-        if let Some(under_way) = loading.get(&query) {
-            return (under_way.clone(), false);
+        if let Some(running_load) = loading.get(&query) {
+            return (running_load.clone(), false);
         }
         // The load is a separate task, so that a response that cost a request is cached even if the caller stops
         // waiting.
         let inner = Arc::clone(&self);
         let task = tokio::spawn(async move {
-            let response = inner.request_views(query, force, purpose).await;
+            let response = inner.request_views(query, should_skip_cache, purpose).await;
             lock(&inner.pending_loads).remove(&query);
             response
         });
@@ -130,44 +139,49 @@ impl EngineState {
         (shared, true)
     }
 
-    async fn request_views(&self, query: ViewsQuery, force: bool, purpose: RequestPurpose) -> ViewsRequestResult {
+    async fn request_views(
+        &self,
+        query: ViewsQuery,
+        should_skip_cache: bool,
+        purpose: RequestPurpose,
+    ) -> ViewsRequestResult {
         // Another load of the query may have ended between the caller's cache lookup and this task.
-        if !force && let Some(cached) = self.fresh_cached_views(query).await {
+        if !should_skip_cache && let Some(cached) = self.fresh_cached_views(query).await {
             return ViewsRequestResult::not_merged(Ok(cached), false);
         }
         let subject = CleanText::line(&format!("{}, page {}", query.range.format_dates(true), query.page));
         let page = match self.request_analytics(Operation::Views, subject, self.client.views(&query)).await {
             Ok(page) => page,
-            Err(RequestFailure { failure, used_request, .. }) => {
-                return ViewsRequestResult::not_merged(Err(failure), used_request);
+            Err(RequestFailure { failure, has_used_request, .. }) => {
+                return ViewsRequestResult::not_merged(Err(failure), has_used_request);
             }
         };
         let now = self.clock.now();
         let response = Timed { value: page, as_of: now };
         let is_saved = matches!(purpose, RequestPurpose::Report { .. });
-        if let Err(error) = self.save(query, &response, purpose).await {
+        if let Err(error) = self.save_response(query, &response, purpose).await {
             // The response is shown even if it can't be saved. To see it again costs another request, and the next
             // load of all pages requests it again.
-            self.emit_trouble(error.failure()).await;
+            self.emit_problem(error.failure()).await;
         }
         let totals = Timed { value: response.value.totals.clone(), as_of: now };
         self.emit(EngineEvent::Totals { range: query.range, totals }).await;
-        ViewsRequestResult { loaded: Ok(response), used_request: true, is_merged: is_saved }
+        ViewsRequestResult { loaded: Ok(response), has_used_request: true, is_merged: is_saved }
     }
 
     /// Caches a response and, for a load of all pages, merges it into the report. Does both in one
     /// transaction, because each transaction waits for the disk.
-    async fn save(
+    async fn save_response(
         &self,
         query: ViewsQuery,
         response: &Timed<ViewsResponse>,
         purpose: RequestPurpose,
     ) -> Result<(), StoreError> {
         match purpose {
-            RequestPurpose::Report { since, so_far }
+            RequestPurpose::Report { restarted_at, so_far }
                 if no_progress_failure(query, &response.value, so_far.as_deref()).is_none() =>
             {
-                let next = report_response(query, response.clone(), since);
+                let next = report_response(query, response.clone(), restarted_at);
                 self.store.cache_and_add_report_response(&self.scope, next, so_far).await.map(drop)
             }
             _ => self.store.save_views(&self.scope, query, &response.value, response.as_of).await,
@@ -179,10 +193,10 @@ impl EngineState {
 pub(super) fn report_response(
     query: ViewsQuery,
     response: Timed<ViewsResponse>,
-    since: Option<Time>,
+    restarted_at: Option<Time>,
 ) -> ReportResponse {
     let (complete, Timed { value, as_of }) = (!query.has_next(&response.value), response);
-    ReportResponse { range: query.range, number: query.page, response: value, complete, as_of, restarted_at: since }
+    ReportResponse { range: query.range, number: query.page, response: value, complete, as_of, restarted_at }
 }
 
 /// Returns a failure if the response announces more pages but contains no row that is new to the report,

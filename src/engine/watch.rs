@@ -51,7 +51,7 @@ struct ChangeWatcher {
 pub(super) async fn run_watcher(inner: Arc<EngineState>, version: i64) {
     let seen = Arc::new(Mutex::new(VersionCheck { version, error: None }));
     if let Err(error) = start_checks(&inner, &seen) {
-        inner.emit_trouble(error.failure()).await;
+        inner.emit_problem(error.failure()).await;
     }
     inner.read_shared_connection().await;
     let mut watcher = ChangeWatcher {
@@ -89,7 +89,7 @@ fn start_checks(inner: &Arc<EngineState>, seen: &Arc<Mutex<VersionCheck>>) -> Re
                 true
             }
         };
-        if has_changed || (checks.is_multiple_of(CHECKS_PER_LEASE_ATTEMPT) && inner.leases.lacks_any()) {
+        if has_changed || (checks.is_multiple_of(CHECKS_PER_LEASE_ATTEMPT) && inner.leases.is_missing_lease()) {
             inner.watch_wake.notify_one();
         }
         ControlFlow::Continue(())
@@ -103,17 +103,17 @@ impl ChangeWatcher {
             (seen.version, seen.error.take())
         };
         if let Some(error) = failed {
-            self.inner.emit_trouble(error.failure()).await;
+            self.inner.emit_problem(error.failure()).await;
         }
-        let others_wrote = version != self.read_version;
-        self.recover_after_instance_death(others_wrote).await;
+        let have_others_written = version != self.read_version;
+        self.recover_after_instance_death(have_others_written).await;
         self.retry_at = None;
-        if !others_wrote {
+        if !have_others_written {
             return;
         }
         self.inner.dispatch_wake.notify_one();
         self.inner.team.wake();
-        match self.inner.catch_up().await {
+        match self.inner.emit_changed_jobs().await {
             Ok(()) => {
                 self.read_version = version;
                 // Requests of other instances count toward the same hourly limits.
@@ -123,7 +123,7 @@ impl ChangeWatcher {
             }
             Err(error) => {
                 self.retry_at = Instant::now().checked_add(CHECK_INTERVAL);
-                self.inner.emit_trouble(error.failure()).await;
+                self.inner.emit_problem(error.failure()).await;
             }
         }
     }
@@ -131,19 +131,19 @@ impl ChangeWatcher {
     /// Marks as `Unconfirmed` the prompts that another instance was sending when it died. Every instance does this once
     /// at its start. After that, only the instance with the dispatch lease does it: when it gets the lease, after each
     /// write by another instance (every send begins with a write), and regularly while another instance is sending.
-    async fn recover_after_instance_death(&mut self, others_wrote: bool) {
+    async fn recover_after_instance_death(&mut self, have_others_written: bool) {
         let has_lease = self.inner.leases.holds(LeaseRole::Dispatch);
         let is_due = self.next_abandoned_check.is_some_and(|at| at <= Instant::now());
-        if has_lease && (!self.had_lease || others_wrote || is_due) {
-            let others_send = match self.inner.recover_abandoned_sends().await {
-                Ok(others_send) => others_send,
+        if has_lease && (!self.had_lease || have_others_written || is_due) {
+            let are_others_sending = match self.inner.recover_abandoned_sends().await {
+                Ok(are_others_sending) => are_others_sending,
                 Err(error) => {
-                    self.inner.emit_trouble(error.failure()).await;
+                    self.inner.emit_problem(error.failure()).await;
                     true
                 }
             };
             self.next_abandoned_check =
-                if others_send { Instant::now().checked_add(ABANDONED_CHECK_INTERVAL) } else { None };
+                if are_others_sending { Instant::now().checked_add(ABANDONED_CHECK_INTERVAL) } else { None };
         }
         if !has_lease {
             self.next_abandoned_check = None;

@@ -378,7 +378,7 @@ impl Dashboard {
             Some(engine) => {
                 // While docdeck is stopped, another member polls.
                 self.effects.spawn(async move {
-                    engine.leave_team_connection().await;
+                    engine.close_team_connection().await;
                     Msg::TeamLeft
                 });
                 None

@@ -71,7 +71,7 @@ impl EffectRunner {
             }
             JobsEffect::ActOnPullRequest { target: SeenHeadCommit { job, head }, action } => {
                 let outcome = match self.engine().await {
-                    Ok(engine) => engine.act_on_pull_request(job, head, action.clone()).await,
+                    Ok(engine) => engine.perform_pull_request_action(job, head, action.clone()).await,
                     Err(failure) => ActionOutcome::not_done(&failure),
                 };
                 JobsMsg::PullRequestActionEnded { job, action, outcome }

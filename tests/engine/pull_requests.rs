@@ -289,7 +289,7 @@ async fn a_merge_looks_up_the_changed_pages_of_the_job() {
     let row = fixture.wait_for_job(row.key, "its state", |row| row.pull_request.is_some()).await;
     assert!(row.local.pages.is_empty());
     let head = row.pull_request.expect("a state").head;
-    let merged = fixture.engine.act_on_pull_request(row.key, head, PullRequestAction::Merge(None)).await;
+    let merged = fixture.engine.perform_pull_request_action(row.key, head, PullRequestAction::Merge(None)).await;
     assert_eq!(merged, ActionOutcome::Done);
     fixture.wait_for_job(row.key, "the pages", |row| !row.local.pages.is_empty()).await;
     fixture.engine.stop().await;

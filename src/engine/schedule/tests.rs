@@ -258,11 +258,11 @@ fn simulate(jobs: i64, shown: i64, per_minute: u32, in_flight: usize) -> Vec<Sta
 
 #[derive(Debug, Clone)]
 enum Step {
-    Pass(i64),
-    Row(i64, i64),
+    Advance(i64),
+    UpdateJob(i64, i64),
     Finish(i64),
     Response(RequestEnd),
-    Screen(Vec<i64>),
+    SetOnScreen(Vec<i64>),
     Refresh,
     Resume,
     Probe,
@@ -271,11 +271,11 @@ enum Step {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let ends = vec![RequestEnd::Responded, RequestEnd::Postponed, RequestEnd::Failed];
     let step = prop_oneof![
-        4 => (0_i64..20_000).prop_map(Step::Pass),
-        4 => (0_i64..40, 0_i64..90_000).prop_map(|(key, age)| Step::Row(key, age)),
+        4 => (0_i64..20_000).prop_map(Step::Advance),
+        4 => (0_i64..40, 0_i64..90_000).prop_map(|(key, age)| Step::UpdateJob(key, age)),
         1 => (0_i64..40).prop_map(Step::Finish),
         4 => prop::sample::select(ends).prop_map(Step::Response),
-        1 => prop::collection::vec(0_i64..40, 0..6).prop_map(Step::Screen),
+        1 => prop::collection::vec(0_i64..40, 0..6).prop_map(Step::SetOnScreen),
         1 => Just(Step::Refresh),
         1 => Just(Step::Resume),
         1 => Just(Step::Probe),
@@ -341,8 +341,8 @@ proptest! {
         let mut ends: Vec<Time> = Vec::new();
         for step in steps {
             match step {
-                Step::Pass(millis) => now += TimeDelta::milliseconds(millis),
-                Step::Row(key, age) => scheduler.update(&active_job(key, now - TimeDelta::milliseconds(age)), now, now),
+                Step::Advance(millis) => now += TimeDelta::milliseconds(millis),
+                Step::UpdateJob(key, age) => scheduler.update(&active_job(key, now - TimeDelta::milliseconds(age)), now, now),
                 Step::Finish(key) => {
                     scheduler.remove(JobKey(key), now);
                     ends.extend(in_flight.extract_if(.., |other| other.0 == key).map(|_| now));
@@ -353,7 +353,7 @@ proptest! {
                         ends.push(now);
                     }
                 }
-                Step::Screen(jobs) => scheduler.set_on_screen(jobs.into_iter().map(JobKey)),
+                Step::SetOnScreen(jobs) => scheduler.set_on_screen(jobs.into_iter().map(JobKey)),
                 Step::Refresh => {
                     scheduler.count_unscheduled(now);
                     ends.push(now);

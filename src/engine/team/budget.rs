@@ -1,5 +1,5 @@
-//! Books requests of the hourly limits in the team's ledger before they go out. If the database doesn't answer, this
-//! computer's ledger decides alone, and the request is reported later.
+//! Books requests in the team's ledger of the hourly limits before they are sent. If the database doesn't answer, only
+//! this computer's ledger decides, and the request is added to the team's ledger later.
 
 use super::state::TeamAccess;
 use crate::engine::clock::local_now;
@@ -16,30 +16,30 @@ use tokio::time::Instant;
 
 /// How long the database may take to book a request.
 const BOOKING_TIMEOUT: Duration = Duration::from_secs(1);
-/// How long to send without asking after the database did not answer.
-const RETRY_AFTER: Duration = Duration::from_secs(10);
-/// How long a used-up limit is believed without asking again, in case a notification was lost.
-const ASK_AGAIN_AFTER: Duration = Duration::from_secs(30);
+/// How long requests are sent without a booking after the database did not answer.
+const RETRY_BOOKING_AFTER: Duration = Duration::from_secs(10);
+/// After this time, a used-up limit is checked again even without a notification, since notifications may be lost.
+const RECHECK_LIMIT_AFTER: Duration = Duration::from_secs(30);
 /// The connection is closed when it has not been used for this long.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The permission for one request. It must go out before the booking ends.
+/// The permission for one request, which must be sent before the booking expires.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct Booking {
     pub(in crate::engine) permission: TeamPermission,
     quota: Quota,
-    /// When it was asked for, on both clocks: the monotonic one stands still while the computer sleeps.
-    asked_at: (Instant, Time),
+    /// When the booking was requested, on both clocks: the monotonic clock stops while the computer sleeps.
+    requested_at: (Instant, Time),
 }
 
 impl Booking {
     fn new(quota: Quota, permission: TeamPermission) -> Self {
-        Self { permission, quota, asked_at: (Instant::now(), local_now()) }
+        Self { permission, quota, requested_at: (Instant::now(), local_now()) }
     }
 
-    /// Whether the request must not go out any more, because the team's ledger might not count it long enough.
+    /// Whether it is too late to send the request, because the team's ledger might not count it long enough.
     pub(in crate::engine) fn is_expired(&self) -> bool {
-        let (instant, time) = self.asked_at;
+        let (instant, time) = self.requested_at;
         let lifetime = BOOKING_LIFETIME.to_std().unwrap_or_default();
         let is_valid = instant.elapsed() < lifetime && (Utc::now() - time).abs() < BOOKING_LIFETIME;
         matches!(self.permission, TeamPermission::Booked { .. }) && !is_valid
@@ -47,23 +47,23 @@ impl Booking {
 }
 
 impl EngineState {
-    /// Books one request if the project is shared.
+    /// Books one request in the team's ledger, if the project is shared.
     pub(in crate::engine) async fn book_request(&self, quota: Quota) -> Booking {
         let Some(access) = self.team.access() else { return Booking::new(quota, TeamPermission::NotShared) };
-        // If the store can't be read, nothing can be sent either.
+        // If the store can't be read, no request can be sent anyway.
         let Ok(Some(team)) = self.store.team(&self.scope).await else {
             return Booking::new(quota, TeamPermission::NotShared);
         };
-        if let Some((until, asked_at)) = lock(&self.team.full).get(&quota).copied()
+        if let Some((until, requested_at)) = lock(&self.team.used_up_limits).get(&quota).copied()
             && until > self.clock.now()
-            && asked_at.elapsed() < ASK_AGAIN_AFTER
+            && requested_at.elapsed() < RECHECK_LIMIT_AFTER
         {
             return Booking::new(quota, TeamPermission::LimitReached { until });
         }
         let booking = format!("{:032x}", fastrand::u128(..));
-        let mut pending = Booking::new(quota, TeamPermission::Unreachable { booking: booking.clone() });
+        let mut booking_result = Booking::new(quota, TeamPermission::Unreachable { booking: booking.clone() });
         if lock(&self.team.next_booking_attempt).is_some_and(|at| at > Instant::now()) {
-            return pending;
+            return booking_result;
         }
         let limit = TeamLimit { organization: &team.organization, scope: &self.scope, quota };
         let booked = tokio::time::timeout(BOOKING_TIMEOUT, self.book_over_connection(access, limit, &booking)).await;
@@ -72,23 +72,23 @@ impl EngineState {
                 *lock(&self.team.next_booking_attempt) = None;
                 self.set_team_counts(&counts).await;
                 let until = lock(&self.team.counts).get(&quota).and_then(|count| count.resets_at);
-                pending.permission = match until {
+                booking_result.permission = match until {
                     _ if is_booked => TeamPermission::Booked { booking },
-                    // Another member is taking the last one, or has just returned one.
+                    // Another member is booking the last request, or has just canceled a booking.
                     None => TeamPermission::LimitReached { until: self.clock.now() + TimeDelta::seconds(1) },
                     Some(until) => TeamPermission::LimitReached { until },
                 };
-                if let TeamPermission::LimitReached { until } = pending.permission {
-                    lock(&self.team.full).insert(quota, (until, Instant::now()));
+                if let TeamPermission::LimitReached { until } = booking_result.permission {
+                    lock(&self.team.used_up_limits).insert(quota, (until, Instant::now()));
                 }
             }
             Ok(Err(_)) | Err(_) => {
-                // The connection is not usable after an unfinished statement.
+                // After an unfinished statement, the connection can't be used any more.
                 *self.team.booking_connection.lock().await = None;
-                *lock(&self.team.next_booking_attempt) = Instant::now().checked_add(RETRY_AFTER);
+                *lock(&self.team.next_booking_attempt) = Instant::now().checked_add(RETRY_BOOKING_AFTER);
             }
         }
-        pending
+        booking_result
     }
 
     async fn book_over_connection(
@@ -113,8 +113,9 @@ impl EngineState {
         Ok((is_booked, counts.into_iter().map(|count| count.to_local(clock)).collect()))
     }
 
-    /// Gives back a booked request that was not sent. If the database doesn't answer, the request counts for an hour.
-    pub(in crate::engine) async fn return_booking(&self, booking: &Booking) {
+    /// Cancels the booking of a request that was not sent. If the database doesn't answer, the request counts for an
+    /// hour.
+    pub(in crate::engine) async fn cancel_booking(&self, booking: &Booking) {
         let TeamPermission::Booked { booking: id } = &booking.permission else { return };
         let Ok(Some(team)) = self.store.team(&self.scope).await else { return };
         let limit = TeamLimit { organization: &team.organization, scope: &self.scope, quota: booking.quota };
@@ -126,25 +127,25 @@ impl EngineState {
         }
     }
 
-    /// Stores what the team has used, with times of the local clock, and emits the budgets. Wakes the dispatcher if a
-    /// limit is no longer used up.
+    /// Stores how many requests the team has used (times are on the local clock), and emits the budgets. Wakes the
+    /// dispatcher if a limit is no longer used up.
     pub(super) async fn set_team_counts(&self, counts: &[LedgerCount]) {
         let as_of = local_now();
-        let mut has_freed = false;
+        let mut is_limit_free_again = false;
         for LedgerCount { quota, used, resets_at } in counts {
             let resets_at = resets_at.map(|at| self.clock.local_to_service(at));
             lock(&self.team.counts).insert(*quota, TeamUsage { used: *used, resets_at, as_of });
             if *used < quota.limit() {
-                has_freed |= lock(&self.team.full).remove(quota).is_some();
+                is_limit_free_again |= lock(&self.team.used_up_limits).remove(quota).is_some();
             }
         }
         self.emit_budgets().await;
-        if has_freed {
+        if is_limit_free_again {
             self.dispatch_wake.notify_one();
         }
     }
 
-    /// Returns the budget of the team if it is known, otherwise that of this computer.
+    /// Returns the team's budget if it is known, otherwise the budget of this computer.
     pub(in crate::engine) async fn with_team_count(&self, quota: Quota, local: Budget) -> Budget {
         let Some((count, is_current)) = self.team.count(quota) else { return local };
         let since = self.clock.now() - quota.window();
@@ -154,7 +155,7 @@ impl EngineState {
     }
 }
 
-/// Closes the connection for booking when it is not used any more.
+/// Closes the booking connection after it has not been used for [`IDLE_TIMEOUT`].
 async fn close_when_idle(connection: Weak<tokio::sync::Mutex<Option<(TeamConnection, Instant)>>>) {
     let mut check_at = Instant::now() + IDLE_TIMEOUT;
     loop {

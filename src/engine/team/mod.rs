@@ -1,5 +1,5 @@
-//! Sharing the project with a team. [`session`] exchanges changes, [`budget`] books requests of the hourly limits, and
-//! [`state`] is what the engine's tasks share about it. If no team is configured, none of this does anything.
+//! Shares the project with a team: [`session`] exchanges changes, [`budget`] books requests of the hourly limits, and
+//! [`state`] contains the state that the engine's tasks share. Does nothing if no team is configured.
 
 mod budget;
 mod session;

@@ -1,6 +1,7 @@
-//! The task that exchanges changes with the team's database. Of all instances on the computer, the one that has the poll
-//! lease does this. It keeps one connection, on which the database notifies it of changes by others, and sends what
-//! changes here as soon as it is stored. It polls nothing, except once a minute in case a notification was lost.
+//! The task that exchanges changes with the team's database. Only the instance with the computer's poll lease runs
+//! sessions. A session keeps one connection, on which the database notifies it of changes by other members, and sends
+//! changes of this computer as soon as they are stored. The session queries the database only after a notification, and
+//! once a minute in case a notification was lost.
 
 use super::state::{PollPermission, TeamAccess};
 use crate::engine::clock::{local_now, sleep_until};
@@ -21,26 +22,27 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// How long to wait for further changes before sending, since an action often needs several transactions.
+/// How long to collect changes before sending them, since an action often writes several transactions.
 const SEND_DELAY: Duration = Duration::from_millis(50);
-/// How many statements sending needs, and how many per second it may cause on average. The first changes are sent at
-/// once; if changes never stop, they are collected for a few seconds.
+/// How many statements one send needs, how many statements per second are allowed on average, and how many at once. So
+/// the first changes are sent immediately; if changes never stop, they are collected for a few seconds.
 const STATEMENTS_PER_SEND: f64 = 7.0;
 const STATEMENTS_PER_SECOND: f64 = 2.0;
 const MAX_STATEMENTS_AT_ONCE: f64 = 70.0;
-/// How often to look for changes without being notified.
-const REGULAR_INTERVAL: Duration = Duration::from_secs(60);
+/// How often the session queries the database for changes without a notification.
+const REGULAR_QUERY_INTERVAL: Duration = Duration::from_secs(60);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// If the first connection takes longer, polling starts without the team.
 const POLL_WITHOUT_TEAM_AFTER: Duration = Duration::from_secs(2);
 /// How often the lease is renewed while there are jobs to poll.
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(4);
-/// The lease ends this much earlier here than in the database.
+/// This instance stops polling this long before its lease expires in the database.
 const LEASE_MARGIN: Duration = Duration::from_secs(2);
-/// Another member's lease is tried again about this long after it has expired: at random, 50 to 150% of it.
+/// After the lease of another member has expired, this instance waits 50 to 150% of this time, at random, before it
+/// tries to take the lease.
 const TAKEOVER_DELAY: Duration = Duration::from_millis(200);
 const MAX_BACKOFF: Duration = Duration::from_secs(60);
-/// The wait after an error that only an administrator or the user can end.
+/// How long to wait after an error that only an administrator or the user can resolve.
 const LONG_BACKOFF: Duration = Duration::from_secs(600);
 /// Releasing the lease must not delay the end of docdeck.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -50,7 +52,7 @@ enum SessionEnd {
     /// The project is not shared.
     NotShared,
     /// This instance no longer has the poll lease of this computer.
-    NotResponsible,
+    LostPollLease,
 }
 
 /// Runs one session after the other until it is aborted.
@@ -64,14 +66,14 @@ pub(in crate::engine) async fn run_sessions(inner: Arc<EngineState>, access: Tea
             inner.team.wake.notified().await;
             continue;
         }
-        let ended = run_session(&inner, &access, &holder, &mut commits).await;
+        let result = run_session(&inner, &access, &holder, &mut commits).await;
         inner.team.is_connected.send_replace(false);
-        let error = match ended {
+        let error = match result {
             Ok(end) => {
                 (failures, last_notice) = (0, None);
                 inner.set_team_status(TeamStatus::Inactive).await;
                 if let SessionEnd::NotShared = end {
-                    inner.set_poll_permission(PollPermission::Free);
+                    inner.set_poll_permission(PollPermission::Unrestricted);
                     inner.forget_team_counts().await;
                     tokio::select! {
                         _ = commits.changed() => {}
@@ -82,25 +84,25 @@ pub(in crate::engine) async fn run_sessions(inner: Arc<EngineState>, access: Tea
             }
             Err(error) => error,
         };
-        // If this instance was online, the failure is the first one.
+        // If this instance was online, this is the first failure in a row.
         failures = if inner.team.is_online() { 1 } else { failures.saturating_add(1) };
-        inner.set_poll_permission(PollPermission::Free);
+        inner.set_poll_permission(PollPermission::Unrestricted);
         if !matches!(inner.team_status(), TeamStatus::Offline { .. }) {
             inner.set_team_status(TeamStatus::Offline { since: local_now() }).await;
         }
         if let TeamError::Store(error) = &error {
-            inner.emit_trouble(StoreError::failure(error)).await;
+            inner.emit_problem(StoreError::failure(error)).await;
         } else if !error.is_temporary() && last_notice.as_deref() != Some(&error.to_string()) {
             last_notice = Some(error.to_string());
             inner.emit(EngineEvent::Notice(CleanText::line(&error.to_string()))).await;
         }
-        tokio::time::sleep(pause_after(failures, error.is_temporary())).await;
+        tokio::time::sleep(retry_delay(failures, error.is_temporary())).await;
     }
 }
 
-/// Returns how long to wait after this many failures: 0.5, 1, 2 … 60 s, each shortened by up to a half at random, so that
-/// the members don't all come back at once.
-fn pause_after(failures: u32, is_temporary: bool) -> Duration {
+/// Returns how long to wait after this many failures in a row: 0.5, 1, 2 … 60 s, each shortened by up to a half at
+/// random, so that not all members reconnect at the same time.
+fn retry_delay(failures: u32, is_temporary: bool) -> Duration {
     if !is_temporary {
         return LONG_BACKOFF;
     }
@@ -125,32 +127,32 @@ async fn run_session(
     exchange.listen().await?;
     let mut session = Session { inner, exchange, holder, lease_due: None, reports: ReportExchange::default() };
     let end = session.run(&connection, commits).await?;
-    // If this fails, the lease expires.
+    // If releasing fails, the lease expires later.
     let _ = tokio::time::timeout(RELEASE_TIMEOUT, session.exchange.release_lease()).await;
-    inner.set_poll_permission(PollPermission::None);
+    inner.set_poll_permission(PollPermission::Denied);
     Ok(end)
 }
 
-/// Connects. If this takes long, polling starts meanwhile.
+/// Connects to the database. If this takes longer than [`POLL_WITHOUT_TEAM_AFTER`], allows polling without the team.
 async fn connect(inner: &EngineState, access: &TeamAccess) -> Result<TeamConnection, TeamError> {
     let connect = TeamConnection::open_checked(&access.address, CONNECT_TIMEOUT);
     tokio::pin!(connect);
     tokio::select! {
         connection = &mut connect => return connection,
-        () = tokio::time::sleep(POLL_WITHOUT_TEAM_AFTER) => inner.set_poll_permission(PollPermission::Free),
+        () = tokio::time::sleep(POLL_WITHOUT_TEAM_AFTER) => inner.set_poll_permission(PollPermission::Unrestricted),
     }
     connect.await
 }
 
 /// Limits how often changes are sent.
-struct SendPace {
-    /// The statements that may be used at `at`.
+struct SendRateLimiter {
+    /// How many statements may be sent at the time `at`.
     credit: f64,
     at: Instant,
 }
 
-impl SendPace {
-    /// Returns how long to wait before the next send, which this call counts.
+impl SendRateLimiter {
+    /// Counts one send, and returns how long to wait before it.
     fn next_delay(&mut self, now: Instant) -> Duration {
         let earned = now.saturating_duration_since(self.at).as_secs_f64() * STATEMENTS_PER_SECOND;
         self.credit = (self.credit + earned).min(MAX_STATEMENTS_AT_ONCE) - STATEMENTS_PER_SEND;
@@ -159,7 +161,7 @@ impl SendPace {
     }
 }
 
-/// What is to be exchanged of the reports of analytics.
+/// Which exchanges of analytics reports are still to be done.
 #[derive(Default)]
 struct ReportExchange {
     must_receive: bool,
@@ -190,22 +192,22 @@ impl Session<'_> {
         connection: &TeamConnection,
         commits: &mut watch::Receiver<()>,
     ) -> Result<SessionEnd, TeamError> {
-        let mut next_look = Instant::now() + REGULAR_INTERVAL;
-        let mut pace = SendPace { credit: MAX_STATEMENTS_AT_ONCE, at: Instant::now() };
+        let mut next_regular_query = Instant::now() + REGULAR_QUERY_INTERVAL;
+        let mut rate_limiter = SendRateLimiter { credit: MAX_STATEMENTS_AT_ONCE, at: Instant::now() };
         let mut send_due: Option<Instant> = None;
-        self.receive().await?;
-        self.send().await?;
+        self.receive_changes().await?;
+        self.send_changes().await?;
         self.read_counts().await?;
         self.inner.store.record_team_exchange(&self.inner.scope, local_now()).await?;
         self.reports.must_receive = true;
         loop {
-            self.manage_lease().await?;
+            self.take_or_release_lease().await?;
             self.inner.set_team_status(TeamStatus::Online).await;
             tokio::select! {
                 signals = connection.next_signals() => {
                     let signals = signals?;
                     if signals.has_changes {
-                        self.receive().await?;
+                        self.receive_changes().await?;
                     }
                     if signals.has_ledger_changes {
                         self.read_counts().await?;
@@ -217,24 +219,24 @@ impl Session<'_> {
                 }
                 _ = commits.changed(), if send_due.is_none() => {
                     let now = Instant::now();
-                    if self.has_changes().await? {
-                        send_due = Some(now + pace.next_delay(now));
+                    if self.has_unsent_changes().await? {
+                        send_due = Some(now + rate_limiter.next_delay(now));
                     }
                 }
                 () = sleep_until(send_due), if send_due.is_some() => {
                     send_due = None;
                     commits.mark_unchanged();
-                    self.send().await?;
+                    self.send_changes().await?;
                 }
                 () = self.inner.team.wake.notified() => {
                     if !self.inner.leases.holds(LeaseRole::Poll) {
-                        return Ok(SessionEnd::NotResponsible);
+                        return Ok(SessionEnd::LostPollLease);
                     }
                     let team = self.inner.store.team(&self.inner.scope).await?;
                     if team.is_none_or(|team| team.organization != self.exchange.organization()) {
                         return Ok(SessionEnd::NotShared);
                     }
-                    self.send().await?;
+                    self.send_changes().await?;
                     if self.inner.team.needs_counts.swap(false, Ordering::Relaxed) {
                         self.read_counts().await?;
                     }
@@ -242,11 +244,11 @@ impl Session<'_> {
                 () = sleep_until(self.lease_due), if self.lease_due.is_some() => {}
                 // One step at a time, so that changes of jobs don't wait for large reports.
                 () = std::future::ready(()), if self.reports.is_pending() => self.exchange_next_reports().await?,
-                () = tokio::time::sleep_until(next_look) => {
-                    next_look = Instant::now() + REGULAR_INTERVAL;
+                () = tokio::time::sleep_until(next_regular_query) => {
+                    next_regular_query = Instant::now() + REGULAR_QUERY_INTERVAL;
                     self.exchange.register().await?;
-                    self.receive().await?;
-                    self.send().await?;
+                    self.receive_changes().await?;
+                    self.send_changes().await?;
                     self.reports.must_receive = true;
                 }
             }
@@ -254,74 +256,73 @@ impl Session<'_> {
     }
 
     /// Receives all changes, and updates the screen after each page.
-    async fn receive(&mut self) -> Result<(), TeamError> {
+    async fn receive_changes(&mut self) -> Result<(), TeamError> {
         loop {
-            let before = self.exchange.report.received;
-            let end = self.exchange.receive_page(local_now()).await?;
-            if self.exchange.report.received > before {
-                self.inner.catch_up().await?;
+            let received_before = self.exchange.report.received;
+            let step = self.exchange.receive_page(local_now()).await?;
+            if self.exchange.report.received > received_before {
+                self.inner.emit_changed_jobs().await?;
                 self.inner.emit(EngineEvent::ExternalChange).await;
             }
-            if end == ExchangeStep::Last {
+            if step == ExchangeStep::Last {
                 return Ok(());
             }
             self.inner.set_team_status(TeamStatus::Receiving(self.exchange.report.received)).await;
         }
     }
 
-    /// Whether there is anything for [`Self::send`].
-    async fn has_changes(&self) -> Result<bool, TeamError> {
+    /// Whether there is anything for [`Self::send_changes`].
+    async fn has_unsent_changes(&self) -> Result<bool, TeamError> {
         let (store, scope) = (&self.inner.store, &self.inner.scope);
         Ok(store.has_team_changes(scope).await? || store.unsent_team_reports(scope, local_now()).await? > 0)
     }
 
-    /// Sends what changed here, and reports requests that were not booked.
-    async fn send(&mut self) -> Result<(), TeamError> {
-        let before = self.exchange.report.sent;
+    /// Sends the changes of this computer, and adds requests to the team's ledger that were not booked.
+    async fn send_changes(&mut self) -> Result<(), TeamError> {
+        let sent_before = self.exchange.report.sent;
         while self.exchange.send_next_batch().await? {}
-        if self.exchange.report.sent > before {
-            // The team's state now contains what was sent.
-            self.receive().await?;
+        if self.exchange.report.sent > sent_before {
+            // Receives the changes that were just sent, to move the cursor past them.
+            self.receive_changes().await?;
             self.inner.store.record_team_exchange(&self.inner.scope, local_now()).await?;
         }
         self.reports.must_send = true;
         self.report_uses().await
     }
 
-    /// Receives or sends some reports of analytics, and updates the screen.
+    /// Receives or sends some analytics reports, and updates the screen.
     async fn exchange_next_reports(&mut self) -> Result<(), TeamError> {
         if self.reports.must_receive {
-            self.reports.must_receive =
-                self.exchange.receive_next_reports(local_now()).await? == ExchangeStep::HasMore;
+            self.reports.must_receive = self.exchange.receive_next_reports(local_now()).await? == ExchangeStep::HasMore;
             let received = self.exchange.take_received_reports();
             self.inner.emit_received_reports(&received).await?;
             self.reports.must_send |= !self.reports.must_receive;
             return Ok(());
         }
-        let before = self.exchange.report.sent_reports;
+        let sent_before = self.exchange.report.sent_reports;
         self.reports.must_send = self.exchange.send_next_reports(local_now()).await? == ExchangeStep::HasMore;
-        self.reports.has_sent |= self.exchange.report.sent_reports > before;
+        self.reports.has_sent |= self.exchange.report.sent_reports > sent_before;
         if !self.reports.must_send && std::mem::take(&mut self.reports.has_sent) {
-            // What was sent is then known as received.
+            // Moves the cursor past the reports that were just sent.
             self.reports.must_receive = true;
         }
         Ok(())
     }
 
-    /// Polling needs the team's lease, as long as there are jobs to poll.
-    async fn manage_lease(&mut self) -> Result<(), TeamError> {
+    /// Takes or renews the team's polling lease while there are jobs to poll, otherwise releases it.
+    async fn take_or_release_lease(&mut self) -> Result<(), TeamError> {
         if !self.inner.team.has_jobs.load(Ordering::Relaxed) {
             self.lease_due = None;
             if self.exchange.has_lease() {
                 self.exchange.release_lease().await?;
             }
-            self.inner.set_poll_permission(PollPermission::None);
+            self.inner.set_poll_permission(PollPermission::Denied);
             return Ok(());
         }
         let now = Instant::now();
         if self.lease_due.is_some_and(|due| due > now) {
             if !self.exchange.has_lease() {
-                self.inner.set_poll_permission(PollPermission::None);
+                self.inner.set_poll_permission(PollPermission::Denied);
             }
             return Ok(());
         }
@@ -329,18 +330,18 @@ impl Session<'_> {
         match self.exchange.take_lease(self.holder).await? {
             None => {
                 self.lease_due = Some(now + RENEWAL_INTERVAL);
-                let time = LEASE_DURATION.saturating_sub(LEASE_MARGIN);
-                self.inner.set_poll_permission(PollPermission::Until(now + time, wall + time));
+                let usable_time = LEASE_DURATION.saturating_sub(LEASE_MARGIN);
+                self.inner.set_poll_permission(PollPermission::Until(now + usable_time, wall + usable_time));
             }
             Some(time) => {
                 self.lease_due = Some(Instant::now() + time + TAKEOVER_DELAY.mul_f64(0.5 + fastrand::f64()));
-                self.inner.set_poll_permission(PollPermission::None);
+                self.inner.set_poll_permission(PollPermission::Denied);
             }
         }
         Ok(())
     }
 
-    /// Reports requests that could not be booked when they were sent.
+    /// Adds requests to the team's ledger that could not be booked when they were sent.
     async fn report_uses(&mut self) -> Result<(), TeamError> {
         let clock = &self.inner.clock;
         let since = clock.now() - RATE_LIMIT_WINDOW;
@@ -364,7 +365,7 @@ impl Session<'_> {
 }
 
 impl EngineState {
-    /// Emits which reports other members have loaded, with the totals of their ranges.
+    /// Emits which reports were received from other members, with the totals of their ranges.
     async fn emit_received_reports(&self, received: &[ReportKey]) -> Result<(), TeamError> {
         let is_of_views = |key: &&ReportKey| matches!(key.kind, ReportKind::PageViews | ReportKind::DayTotals);
         let ranges: Vec<DateRange> = received.iter().filter(is_of_views).map(|key| key.range).collect();
@@ -389,25 +390,25 @@ impl EngineState {
         if before != status {
             self.emit(EngineEvent::Team(status)).await;
             if matches!((before, status), (TeamStatus::Offline { .. }, _) | (_, TeamStatus::Offline { .. })) {
-                // The team's numbers get or lose their age.
+                // The budgets now show, or no longer show, how old the team's counts are.
                 self.emit_budgets().await;
             }
         }
     }
 
-    /// Counts only the requests of this computer again.
+    /// Deletes the team's counts, so that budgets count only the requests of this computer.
     async fn forget_team_counts(&self) {
         let counts = std::mem::take(&mut *lock(&self.team.counts));
-        lock(&self.team.full).clear();
+        lock(&self.team.used_up_limits).clear();
         if !counts.is_empty() {
             self.emit_budgets().await;
         }
     }
 
     fn set_poll_permission(&self, permission: PollPermission) {
-        let could_poll = self.team.may_poll();
+        let was_polling_allowed = self.team.may_poll();
         *lock(&self.team.polling) = permission;
-        if self.team.may_poll() != could_poll {
+        if self.team.may_poll() != was_polling_allowed {
             self.send_to_poller(PollerMessage::LeaseChanged);
         }
     }
@@ -420,15 +421,15 @@ mod tests {
     #[test]
     fn a_few_changes_are_sent_at_once_and_endless_ones_with_two_statements_per_second() {
         let start = Instant::now();
-        let mut pace = SendPace { credit: MAX_STATEMENTS_AT_ONCE, at: start };
-        assert!((0..10).all(|_| pace.next_delay(start) == SEND_DELAY));
+        let mut rate_limiter = SendRateLimiter { credit: MAX_STATEMENTS_AT_ONCE, at: start };
+        assert!((0..10).all(|_| rate_limiter.next_delay(start) == SEND_DELAY));
         let (mut now, mut sends) = (start, 0.0);
         while now < start + Duration::from_secs(600) {
-            now += pace.next_delay(now);
+            now += rate_limiter.next_delay(now);
             sends += 1.0;
         }
         assert!(sends * STATEMENTS_PER_SEND <= 600.0 * STATEMENTS_PER_SECOND + MAX_STATEMENTS_AT_ONCE, "{sends}");
-        assert_eq!(pace.next_delay(now + Duration::from_secs(60)), SEND_DELAY);
+        assert_eq!(rate_limiter.next_delay(now + Duration::from_secs(60)), SEND_DELAY);
     }
 
     #[test]
@@ -440,11 +441,11 @@ mod tests {
     #[test]
     fn the_pause_grows_to_a_minute_and_is_random() {
         for failures in 1..40 {
-            let pause = pause_after(failures, true);
+            let pause = retry_delay(failures, true);
             assert!(pause >= Duration::from_millis(250) && pause <= MAX_BACKOFF, "{failures}: {pause:?}");
         }
-        assert!(pause_after(1, true) <= Duration::from_millis(500), "a short loss of the network is not noticed");
-        assert!(pause_after(12, true) >= MAX_BACKOFF / 2);
-        assert_ne!(pause_after(9, true), pause_after(9, true));
+        assert!(retry_delay(1, true) <= Duration::from_millis(500), "a short loss of the network is not noticed");
+        assert!(retry_delay(12, true) >= MAX_BACKOFF / 2);
+        assert_ne!(retry_delay(9, true), retry_delay(9, true));
     }
 }

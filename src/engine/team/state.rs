@@ -1,4 +1,4 @@
-//! What the engine's tasks share about the team.
+//! The state of sharing a project with a team, which the engine's tasks share.
 
 use crate::engine::lock::lock;
 use crate::model::Time;
@@ -22,23 +22,24 @@ pub struct TeamAccess {
     pub name: CleanText,
 }
 
-/// What the tasks share about the team.
+/// The state of sharing the project with a team, which the engine's tasks share.
 #[derive(Debug)]
 pub(in crate::engine) struct TeamState {
-    /// `None` if no team is configured.
+    /// How to reach the team's database; `None` if no team is configured.
     access: Option<TeamAccess>,
     /// Wakes the task that exchanges changes.
     pub(super) wake: Notify,
-    /// Whether that task has a connection.
+    /// Whether the task that exchanges changes has a connection.
     pub(super) is_connected: watch::Sender<bool>,
     pub(super) status: Mutex<TeamStatus>,
     pub(super) polling: Mutex<PollPermission>,
     /// Whether there are jobs to poll, so that the lease is needed.
     pub(super) has_jobs: AtomicBool,
-    /// What the team has used of the hourly limits, as last read.
+    /// How many requests of the hourly limits the team has used, as last read.
     pub(super) counts: Mutex<HashMap<Quota, TeamUsage>>,
-    /// The limits that the team had used up, each with the end of the wait and when the database was asked.
-    pub(super) full: Mutex<HashMap<Quota, (Time, Instant)>>,
+    /// The limits that the team has used up, each with the end of the wait and the time at which the database was
+    /// queried.
+    pub(super) used_up_limits: Mutex<HashMap<Quota, (Time, Instant)>>,
     /// Whether the counts must be read again.
     pub(super) needs_counts: AtomicBool,
     /// The connection for booking requests, and when it was last used.
@@ -51,10 +52,10 @@ pub(in crate::engine) struct TeamState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PollPermission {
     /// The project is not shared, or the team's database can't be reached.
-    Free,
+    Unrestricted,
     /// The first attempt to reach the database has not ended yet, another member polls, or there is nothing to poll.
-    None,
-    /// This instance has the team's lease until then, on both clocks: the monotonic one stands still while the computer
+    Denied,
+    /// This instance has the team's lease until this time, on both clocks: the monotonic clock stops while the computer
     /// sleeps.
     Until(Instant, Time),
 }
@@ -68,10 +69,10 @@ impl TeamState {
             wake: Notify::new(),
             is_connected: watch::Sender::new(false),
             status: Mutex::default(),
-            polling: Mutex::new(if is_used { PollPermission::None } else { PollPermission::Free }),
+            polling: Mutex::new(if is_used { PollPermission::Denied } else { PollPermission::Unrestricted }),
             has_jobs: AtomicBool::new(false),
             counts: Mutex::default(),
-            full: Mutex::default(),
+            used_up_limits: Mutex::default(),
             needs_counts: AtomicBool::new(false),
             booking_connection: Arc::default(),
             next_booking_attempt: Mutex::default(),
@@ -90,8 +91,8 @@ impl TeamState {
     /// Whether no other member polls the jobs.
     pub(in crate::engine) fn may_poll(&self) -> bool {
         match *lock(&self.polling) {
-            PollPermission::Free => true,
-            PollPermission::None => false,
+            PollPermission::Unrestricted => true,
+            PollPermission::Denied => false,
             PollPermission::Until(instant, time) => Instant::now() < instant && Utc::now() < time,
         }
     }
@@ -113,10 +114,10 @@ impl TeamState {
         *self.is_connected.borrow()
     }
 
-    /// Waits until the connection is closed, at most for this time. The caller has released the leases.
+    /// Waits until the connection is closed, for at most `timeout`. The caller must have released the leases.
     pub(in crate::engine) async fn wait_until_closed(&self, timeout: Duration) {
         let mut connected = self.is_connected.subscribe();
-        // An error means that it is still open, which the server will notice.
+        // An error means that the connection is still open. The server closes it when this process ends.
         let _ = tokio::time::timeout(timeout, connected.wait_for(|is_connected| !is_connected)).await;
     }
 
@@ -124,8 +125,8 @@ impl TeamState {
         matches!(*lock(&self.status), TeamStatus::Online | TeamStatus::Receiving(_))
     }
 
-    /// Returns what the team has used of a limit, and whether this process learns of further requests of others; `None` if
-    /// it is unknown.
+    /// Returns how many requests of a limit the team has used, and whether the database notifies this process of
+    /// further requests. Returns `None` if the count is unknown.
     pub(in crate::engine) fn count(&self, quota: Quota) -> Option<(TeamUsage, bool)> {
         let count = lock(&self.counts).get(&quota).copied()?;
         Some((count, self.is_online()))
