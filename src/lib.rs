@@ -35,7 +35,7 @@
 //! [`tui::keymap`], the table of all shortcuts except custom commands, from which footer, help and command palette are
 //! also made. Which shortcuts apply depends on the contexts of the topmost dialog or screen. The action is passed to
 //! the topmost dialog, then to the screen if no dialog covers it, then to the app (`tui::dispatch`);
-//! [`Flow::Pass`](tui::component::Flow) passes it to the next of these. Drawing and clicking use the same layout
+//! [`Flow::Unhandled`](tui::component::Flow) passes it to the next of these. Drawing and clicking use the same layout
 //! functions.
 //!
 //! Drawing changes no state. Lists draw only visible rows; they are sorted and measured when their data changes.

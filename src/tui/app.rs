@@ -78,7 +78,7 @@ pub struct App {
     pub detail: super::jobs::detail::Detail,
     /// The jobs of all profiles, while their list is open.
     pub all_jobs: Option<super::all_jobs::list::AllJobs>,
-    pub views: super::views::ViewsScreen,
+    pub views: super::views::ViewsState,
     /// The tabs of the analytics screen other than the page views.
     pub analytics: super::analytics::AnalyticsState,
     pub log: super::log_entries::LogEntries,
@@ -149,7 +149,7 @@ impl App {
             jobs: super::jobs::JobList::default(),
             detail: super::jobs::detail::Detail::default(),
             all_jobs: None,
-            views: super::views::ViewsScreen::new(now),
+            views: super::views::ViewsState::new(now),
             analytics: super::analytics::AnalyticsState::default(),
             log: super::log_entries::LogEntries::default(),
             connection: if config.is_verified { Connection::Ready } else { Connection::Unknown },

@@ -1,9 +1,9 @@
 //! What every screen and dialog offers: its shortcuts, what they do, where it can be clicked, and how it is drawn. A
-//! dialog is one file (or folder) that implements [`Component`]. Only the code that opens a dialog depends on it, and
-//! features that treat some dialogs differently, such as tips.
+//! dialog is one file (or folder) that implements [`Component`]. Only the code that opens a dialog depends on it, apart
+//! from features that treat some dialogs differently, such as tips.
 //!
-//! A key press goes to the topmost dialog. If no dialog covers the screen, it goes to the screen. If these pass it on,
-//! the app handles it.
+//! A key press goes to the topmost dialog. If no dialog covers the screen, it goes to the screen. If neither handles
+//! it, the app does.
 
 use super::keymap::{Action, Context, Edit, Keymap};
 use super::{App, Effect, Msg, Severity};
@@ -20,18 +20,18 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::fmt::Debug;
 
-/// What happens after a dialog has handled an input.
+/// What a dialog has done with an input, and whether the dialog stays open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
     /// The dialog stays open.
     Handled,
-    /// The input is not for this dialog.
-    Pass,
+    /// The dialog stays open, and the input goes to the component below it.
+    Unhandled,
     /// The dialog is closed.
     Close,
 }
 
-/// What most dialogs import.
+/// The imports that most dialogs need.
 pub mod prelude {
     pub use super::{Component, Cx, Flow, FooterLabel};
     pub use crate::model::Time;
@@ -84,8 +84,7 @@ impl From<&'static str> for FooterLabel {
     }
 }
 
-/// What a component can use while it handles an input. A dialog is taken off the app's stack while it handles
-/// an input.
+/// What a component can use while it handles an input. A dialog is not on the app's stack of dialogs during that time.
 #[derive(Debug)]
 pub struct Cx<'a> {
     pub app: &'a mut App,
@@ -140,26 +139,26 @@ pub trait Component: Any + Debug + Send {
     }
 
     /// Whether the component shows the key of an action itself, so that the footer leaves it out.
-    fn names_key(&self, _action: Action) -> bool {
+    fn shows_key(&self, _action: Action) -> bool {
         false
     }
 
-    fn act(&mut self, _action: Action, _cx: &mut Cx<'_>) -> Flow {
-        Flow::Pass
+    fn handle_action(&mut self, _action: Action, _cx: &mut Cx<'_>) -> Flow {
+        Flow::Unhandled
     }
 
     /// Handles a key that is not bound to an action.
-    fn unbound_key(&mut self) -> Flow {
-        Flow::Pass
+    fn handle_unbound_key(&mut self) -> Flow {
+        Flow::Unhandled
     }
 
-    /// Goes one step back: Esc, or switching to another screen.
+    /// Goes one step back. Called for Esc, and when the user switches to another screen.
     fn close(&mut self, _cx: &mut Cx<'_>) -> Flow {
         Flow::Close
     }
 
-    /// Returns the list of the dialog and the area of its rows. Then scrolling and clicking work without further code:
-    /// a click on the selected row confirms.
+    /// Returns the list of the dialog and the area of its rows. A dialog that returns its list needs no further code
+    /// for scrolling and clicking: a click selects a row, and a click on the selected row confirms.
     fn list(&mut self, _app: &App) -> Option<(&mut ListState, Rect)> {
         None
     }
@@ -178,7 +177,7 @@ pub trait Component: Any + Debug + Send {
     /// Handles typed or pasted text, or a command that edits text.
     fn enter_text(&mut self, entry: TextEntry<'_>, cx: &mut Cx<'_>) -> Flow {
         let Some(input) = self.input() else {
-            return if self.takes_text() { Flow::Handled } else { Flow::Pass };
+            return if self.takes_text() { Flow::Handled } else { Flow::Unhandled };
         };
         if entry.apply(input) {
             self.input_changed(cx);
@@ -206,7 +205,7 @@ pub trait Component: Any + Debug + Send {
     /// Handles a click outside of the footer, at any position of the screen.
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
         match self.list(cx.app).and_then(|(list, rows)| list.click(rows, at)) {
-            Some(ClickedRow::Again) => self.act(Action::Confirm, cx),
+            Some(ClickedRow::Again) => self.handle_action(Action::Confirm, cx),
             _ => Flow::Handled,
         }
     }
@@ -222,7 +221,7 @@ pub trait Component: Any + Debug + Send {
     }
 
     /// Handles the mouse wheel at a position in [`Self::area`].
-    fn wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
+    fn scroll_with_wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
         self.scroll(Scroll::By(by), cx);
     }
 
@@ -247,7 +246,7 @@ pub trait Component: Any + Debug + Send {
         }
     }
 
-    /// Returns the time at which the dialog looks different, if no message arrives before.
+    /// Returns the time at which the component has to be drawn again, even if no message arrives before.
     fn next_timer(&self, _app: &App, _now: Time) -> Option<Time> {
         None
     }

@@ -149,26 +149,26 @@ impl Component for ConfirmDialog {
     }
 
     /// The buttons name both keys.
-    fn names_key(&self, _action: Action) -> bool {
+    fn shows_key(&self, _action: Action) -> bool {
         true
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         if action != Action::Yes {
-            return Flow::Pass;
+            return Flow::Unhandled;
         }
         cx.app.run_confirmed(self.on_yes.clone(), cx.now, cx.effects);
         Flow::Close
     }
 
-    fn unbound_key(&mut self) -> Flow {
+    fn handle_unbound_key(&mut self) -> Flow {
         Flow::Close
     }
 
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
         let layout = self.layout(cx.app);
         match () {
-            () if layout.yes.contains(at) => self.act(Action::Yes, cx),
+            () if layout.yes.contains(at) => self.handle_action(Action::Yes, cx),
             () if layout.no.contains(at) => Flow::Close,
             () => Flow::Handled,
         }

@@ -1,5 +1,5 @@
-//! Passes inputs and messages to the open dialogs and the current screen. Handles what they don't handle if it works
-//! everywhere.
+//! Passes inputs and messages to the open dialogs and the current screen. Handles the actions that work everywhere,
+//! unless a dialog or the screen has handled them.
 
 use super::analytics::AnalyticsTab;
 use super::analytics::needs_work_screen::NeedsWorkScreen;
@@ -11,8 +11,8 @@ use super::compose::editor::Editor;
 use super::help::Help;
 use super::jobs::screen::JobsScreen;
 use super::keymap::{Action, Context};
-use super::log::LogComponent;
-use super::views::screen::ViewsComponent;
+use super::log::LogScreen;
+use super::views::screen::ViewsScreen;
 use super::{App, Effect, Msg, Pane, Screen, Severity};
 use crate::model::Time;
 use crate::model::analytics::{Feedback, PageFeedback, Question, Search};
@@ -40,9 +40,9 @@ impl App {
         self.dialogs.iter_mut().rev().find_map(|dialog| dialog.downcast_mut())
     }
 
-    /// Closes the open dialogs of this type for which `is_closed` is true.
-    pub(super) fn close_all<T: Component>(&mut self, is_closed: impl Fn(&T) -> bool) {
-        self.dialogs.retain(|dialog| !dialog.downcast_ref().is_some_and(&is_closed));
+    /// Closes the open dialogs of this type for which `should_close` returns true.
+    pub(super) fn close_all<T: Component>(&mut self, should_close: impl Fn(&T) -> bool) {
+        self.dialogs.retain(|dialog| !dialog.downcast_ref().is_some_and(&should_close));
     }
 
     /// Returns the topmost dialog or, if none is open, the current screen. The setup screen consists of a dialog only.
@@ -58,7 +58,7 @@ impl App {
             (Screen::Jobs, Pane::List) => Some(&JobsScreen(Pane::List)),
             (Screen::Jobs, Pane::Detail) => Some(&JobsScreen(Pane::Detail)),
             (Screen::Views, _) => Some(self.analytics_component()),
-            (Screen::Log, _) => Some(&LogComponent),
+            (Screen::Log, _) => Some(&LogScreen),
             (Screen::Welcome, _) => None,
         }
     }
@@ -67,7 +67,7 @@ impl App {
     fn analytics_component(&self) -> &'static dyn Component {
         match (self.analytics.tab, self.analytics.is_by_page) {
             (AnalyticsTab::Questions, _) if self.analytics.is_grouped() => &QuestionGroupsScreen,
-            (AnalyticsTab::Pages, _) => &ViewsComponent,
+            (AnalyticsTab::Pages, _) => &ViewsScreen,
             (AnalyticsTab::Searches, _) => &ReportScreen::<Search>::NEW,
             (AnalyticsTab::Feedback, false) => &ReportScreen::<Feedback>::NEW,
             (AnalyticsTab::Feedback, true) => &ReportScreen::<PageFeedback>::NEW,
@@ -81,8 +81,8 @@ impl App {
         self.dialogs.iter().rposition(|dialog| dialog.covers_screen())
     }
 
-    /// Lets the topmost dialog handle an input. As long as a dialog passes it on and doesn't cover what is below it,
-    /// the next one handles it, and finally the current screen.
+    /// Lets the topmost dialog handle an input. If the dialog doesn't handle it and doesn't cover what is below, the
+    /// next dialog gets the input, and finally the current screen.
     pub(super) fn dispatch(
         &mut self,
         now: Time,
@@ -92,11 +92,11 @@ impl App {
         let base = self.covering_dialog();
         for at in (base.unwrap_or(0)..self.dialogs.len()).rev() {
             let flow = self.dispatch_to(at, now, effects, &mut handle);
-            if flow != Flow::Pass {
+            if flow != Flow::Unhandled {
                 return flow;
             }
         }
-        if base.is_some() { Flow::Pass } else { self.dispatch_to_screen(now, effects, handle) }
+        if base.is_some() { Flow::Unhandled } else { self.dispatch_to_screen(now, effects, handle) }
     }
 
     /// Lets the dialog that covers the screen handle an input or, if there is none, the current screen.
@@ -126,19 +126,19 @@ impl App {
                 (AnalyticsTab::Questions, _) if cx.app.analytics.is_grouped() => {
                     handle(&mut QuestionGroupsScreen, &mut cx)
                 }
-                (AnalyticsTab::Pages, _) => handle(&mut ViewsComponent, &mut cx),
+                (AnalyticsTab::Pages, _) => handle(&mut ViewsScreen, &mut cx),
                 (AnalyticsTab::Searches, _) => handle(&mut ReportScreen::<Search>::new(), &mut cx),
                 (AnalyticsTab::Feedback, false) => handle(&mut ReportScreen::<Feedback>::new(), &mut cx),
                 (AnalyticsTab::Feedback, true) => handle(&mut ReportScreen::<PageFeedback>::new(), &mut cx),
                 (AnalyticsTab::Questions, _) => handle(&mut ReportScreen::<Question>::new(), &mut cx),
                 (AnalyticsTab::NeedsWork, _) => handle(&mut NeedsWorkScreen, &mut cx),
             },
-            Screen::Log => handle(&mut LogComponent, &mut cx),
-            Screen::Welcome => Flow::Pass,
+            Screen::Log => handle(&mut LogScreen, &mut cx),
+            Screen::Welcome => Flow::Unhandled,
         }
     }
 
-    /// Lets the dialog at an index of the stack handle something. It is taken off the stack for that time, so
+    /// Lets the dialog at an index of the stack handle an input. During that time, the dialog is not on the stack, so
     /// that it can change the app and open other dialogs.
     fn dispatch_to(
         &mut self,
@@ -148,14 +148,14 @@ impl App {
         handle: impl FnOnce(&mut dyn Component, &mut Cx<'_>) -> Flow,
     ) -> Flow {
         if at >= self.dialogs.len() {
-            return Flow::Pass;
+            return Flow::Unhandled;
         }
         let mut dialog = self.dialogs.remove(at);
         let flow = handle(dialog.as_mut(), &mut Cx { app: self, now, effects });
         if flow != Flow::Close {
             self.dialogs.insert(at.min(self.dialogs.len()), dialog);
         }
-        self.dirty |= flow != Flow::Pass;
+        self.dirty |= flow != Flow::Unhandled;
         flow
     }
 
@@ -168,7 +168,7 @@ impl App {
                 Ok(flow) => flow,
                 Err(msg) => {
                     unhandled = Some(msg);
-                    Flow::Pass
+                    Flow::Unhandled
                 }
             });
         }
@@ -185,7 +185,7 @@ impl App {
     /// Runs the action of a shortcut.
     pub(super) fn run_action(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         self.end_notices_about(action);
-        if self.dispatch(now, effects, |component, cx| component.act(action, cx)) != Flow::Pass {
+        if self.dispatch(now, effects, |component, cx| component.handle_action(action, cx)) != Flow::Unhandled {
             return;
         }
         if let Some(by) = Scroll::of_action(action) {
@@ -218,7 +218,7 @@ impl App {
     }
 
     /// Whether an action of [`Context::Everywhere`] would do something now.
-    pub(super) fn offers_everywhere(&self, action: Action) -> bool {
+    pub(super) fn offers_global_action(&self, action: Action) -> bool {
         let context = self.top_component().map(Component::context);
         self.is_offered(action)
             && match action {
@@ -268,7 +268,7 @@ impl App {
         // A problem that is on screen is read before anything else is closed.
         let is_read = self.notice.as_ref().is_some_and(|notice| notice.severity.stays() && notice.is_seen);
         let is_first = self.dialogs.is_empty() && is_read && self.unrecorded.is_empty();
-        if is_first || self.dispatch(now, effects, |component, cx| component.close(cx)) == Flow::Pass {
+        if is_first || self.dispatch(now, effects, |component, cx| component.close(cx)) == Flow::Unhandled {
             self.end_notice();
         }
     }
@@ -292,7 +292,7 @@ impl App {
 
     /// Lets the topmost dialog handle typed text. Returns false if that dialog has no text input.
     pub(super) fn enter_text(&mut self, entry: TextEntry<'_>, now: Time, effects: &mut Vec<Effect>) -> bool {
-        self.dispatch(now, effects, |component, cx| component.enter_text(entry, cx)) != Flow::Pass
+        self.dispatch(now, effects, |component, cx| component.enter_text(entry, cx)) != Flow::Unhandled
     }
 
     /// Switches to a screen and closes the dialogs over the old one.

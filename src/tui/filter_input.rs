@@ -24,12 +24,12 @@ impl Component for FilterInput {
         FooterLabel::default_if(action != Action::SaveFilter || app.can_save_filter())
     }
 
-    fn act(&mut self, action: Action, _cx: &mut Cx<'_>) -> Flow {
-        if action == Action::Confirm { Flow::Close } else { Flow::Pass }
+    fn handle_action(&mut self, action: Action, _cx: &mut Cx<'_>) -> Flow {
+        if action == Action::Confirm { Flow::Close } else { Flow::Unhandled }
     }
 
     fn click(&mut self, _at: Position, _cx: &mut Cx<'_>) -> Flow {
-        Flow::Pass
+        Flow::Unhandled
     }
 
     /// Clears the filter.

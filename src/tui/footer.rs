@@ -65,10 +65,10 @@ impl App {
     /// about the bindings of its own context, and may also decline general ones.
     pub(super) fn label(&self, row: &Binding) -> Option<FooterLabel> {
         let Some(top) = self.top_component() else {
-            return FooterLabel::default_if(self.offers_everywhere(row.action));
+            return FooterLabel::default_if(self.offers_global_action(row.action));
         };
         let label = top.footer_label(row.action, self)?;
-        (row.context == top.context() || self.offers_everywhere(row.action)).then_some(label)
+        (row.context == top.context() || self.offers_global_action(row.action)).then_some(label)
     }
 
     /// Returns the hints that fit a footer of this width, always including help. The general keys of a screen come
@@ -77,7 +77,7 @@ impl App {
     pub fn footer(&self, width: usize) -> Vec<Hint> {
         let is_marked = self.marks_label().is_some();
         let top = self.top_component();
-        let is_named = |action| top.is_some_and(|top| top.names_key(action));
+        let is_named = |action| top.is_some_and(|top| top.shows_key(action));
         let is_shown = |action| !is_named(action) && (!is_marked || works_on_marks(action));
         let rows = self.hints().filter(|(_, row, _)| is_shown(row.action));
         let hint = |(chord, row, label): (_, &Binding, _)| Hint { action: Some(row.action), ..Hint::new(chord, label) };

@@ -78,7 +78,7 @@ impl Component for Help {
         }
     }
 
-    fn act(&mut self, action: Action, _cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, _cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Help | Action::Quit => return Flow::Close,
             Action::Filter => {
@@ -91,7 +91,7 @@ impl Component for Help {
                 self.is_typing = false;
                 self.query.take_if(|query| query.is_blank());
             }
-            _ => return Flow::Pass,
+            _ => return Flow::Unhandled,
         }
         Flow::Handled
     }

@@ -192,8 +192,8 @@ impl Component for InputDialog {
         Some(if action == Action::Confirm { self.texts().2.into() } else { FooterLabel::Default })
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
-        if action == Action::Confirm { self.confirm(cx) } else { Flow::Pass }
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        if action == Action::Confirm { self.confirm(cx) } else { Flow::Unhandled }
     }
 
     fn input(&mut self) -> Option<&mut TextInput> {

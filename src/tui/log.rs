@@ -28,7 +28,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// The log screen. Its entries are in [`App::log`], because they arrive while other screens are shown.
 #[derive(Debug)]
-pub struct LogComponent;
+pub struct LogScreen;
 
 impl App {
     /// Returns the number of visible rows of the log. Rows that a message covers don't count, so the newest lines are
@@ -38,7 +38,7 @@ impl App {
     }
 }
 
-impl Component for LogComponent {
+impl Component for LogScreen {
     fn contexts(&self) -> &'static [Context] {
         &[Context::Lists, Context::Everywhere]
     }
@@ -48,7 +48,7 @@ impl Component for LogComponent {
     }
 
     fn close(&mut self, _cx: &mut Cx<'_>) -> Flow {
-        Flow::Pass
+        Flow::Unhandled
     }
 
     fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {

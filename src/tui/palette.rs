@@ -185,11 +185,11 @@ impl Component for CommandPalette {
         })
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Confirm => self.run_selected(false, cx),
             Action::SaveTheme if self.can_save_theme(cx.app) => self.run_selected(true, cx),
-            _ => Flow::Pass,
+            _ => Flow::Unhandled,
         }
     }
 

@@ -45,8 +45,8 @@ impl App {
             }
             MouseEventKind::Drag(MouseButton::Left) => self.drag(at),
             MouseEventKind::Up(MouseButton::Left) => self.pointer.is_dragging = false,
-            MouseEventKind::ScrollDown => self.wheel(at, LINES_PER_NOTCH, now, effects),
-            MouseEventKind::ScrollUp => self.wheel(at, -LINES_PER_NOTCH, now, effects),
+            MouseEventKind::ScrollDown => self.scroll_with_wheel(at, LINES_PER_NOTCH, now, effects),
+            MouseEventKind::ScrollUp => self.scroll_with_wheel(at, -LINES_PER_NOTCH, now, effects),
             _ => {}
         }
     }
@@ -130,11 +130,11 @@ impl App {
         }
     }
 
-    fn wheel(&mut self, at: Position, by: isize, now: Time, effects: &mut Vec<Effect>) {
+    fn scroll_with_wheel(&mut self, at: Position, by: isize, now: Time, effects: &mut Vec<Effect>) {
         let covering = self.covering_dialog().and_then(|dialog| self.dialogs.get(dialog));
         let is_on_top = covering.map_or(self.geometry().body, |dialog| dialog.area(self)).contains(at);
         let scroll = |component: &mut dyn Component, cx: &mut Cx<'_>| {
-            component.wheel(at, by, cx);
+            component.scroll_with_wheel(at, by, cx);
             Flow::Handled
         };
         self.dirty |= is_on_top || self.is_above_editor(at);

@@ -203,12 +203,12 @@ impl Component for ProfilesDialog {
         FooterLabel::default_if(action != Action::NewProfile || app.config.config_path.is_some())
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Confirm => self.switch_to_selected(cx),
             // No profile can be added while docdeck is switching to another one.
             Action::NewProfile if self.step != SwitchStep::Choosing => Flow::Handled,
-            _ => Flow::Pass,
+            _ => Flow::Unhandled,
         }
     }
 

@@ -38,9 +38,9 @@ impl Component for Tour {
         JobsScreen(Pane::List).footer_label(action, app)
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
-            Action::Redraw | Action::Suspend => return Flow::Pass,
+            Action::Redraw | Action::Suspend => return Flow::Unhandled,
             Action::Open | Action::FollowUp | Action::ShowAnalytics | Action::NewJob | Action::Help => {
                 cx.app.run_action(action, cx.now, cx.effects);
             }
@@ -49,7 +49,7 @@ impl Component for Tour {
         Flow::Close
     }
 
-    fn unbound_key(&mut self) -> Flow {
+    fn handle_unbound_key(&mut self) -> Flow {
         Flow::Close
     }
 

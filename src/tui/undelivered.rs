@@ -84,11 +84,11 @@ impl Component for UndeliveredDialog {
         FooterLabel::default_if(self.can_resolve_with(action))
     }
 
-    fn names_key(&self, action: Action) -> bool {
+    fn shows_key(&self, action: Action) -> bool {
         self.shows_choices && CHOICES.contains(&action)
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         if !self.can_resolve_with(action) {
             return Flow::Handled;
         }
@@ -123,7 +123,7 @@ impl Component for UndeliveredDialog {
                     CleanText::line(discarded.discarded_text().unwrap_or_default()),
                 )));
             }
-            _ => return Flow::Pass,
+            _ => return Flow::Unhandled,
         }
         Flow::Close
     }

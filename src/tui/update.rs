@@ -177,7 +177,7 @@ impl App {
             None if takes_text => {
                 self.enter_text(TextEntry::Key(key), now, effects);
             }
-            None if self.dispatch(now, effects, |dialog, _| dialog.unbound_key()) != Flow::Pass => {}
+            None if self.dispatch(now, effects, |dialog, _| dialog.handle_unbound_key()) != Flow::Unhandled => {}
             None => {
                 self.run_custom_command(chord, now, effects);
                 self.notice = self.notice.take().or_else(|| notice.clone());

@@ -9,7 +9,7 @@ use self::list::AllJobs;
 use super::component::prelude::*;
 use super::geometry::{Geometry, below, row_capacity, title_area};
 use super::jobs::JobList;
-use super::jobs::actions::{act_on_jobs, footer_label, job_label};
+use super::jobs::actions::{footer_label, handle_jobs_action, job_label};
 use super::jobs::screen::click_list_line;
 use super::profiles::ProfilesDialog;
 use super::{AllProfilesJobs, Screen};
@@ -39,13 +39,13 @@ impl Component for AllJobsDialog {
         }
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Open => return go_to_selected_job(cx),
-            Action::FollowUp | Action::Resolve => return act_with_profile_of_job(action, cx),
+            Action::FollowUp | Action::Resolve => return handle_action_in_profile_of_job(action, cx),
             Action::Refresh => cx.app.refresh_all_jobs(cx.effects),
             Action::Quit => return close_list(cx),
-            _ => return act_on_jobs(action, cx),
+            _ => return handle_jobs_action(action, cx),
         }
         Flow::Handled
     }
@@ -125,7 +125,7 @@ fn go_to_selected_job(cx: &mut Cx<'_>) -> Flow {
 
 /// Opens the follow-up editor or the dialog for an undelivered prompt. If the job belongs to another profile, a notice
 /// explains how to switch to that profile first, because its API key and limits apply.
-fn act_with_profile_of_job(action: Action, cx: &mut Cx<'_>) -> Flow {
+fn handle_action_in_profile_of_job(action: Action, cx: &mut Cx<'_>) -> Flow {
     let (app, now) = (&mut *cx.app, cx.now);
     let Some((profile, _)) = app.selected_in_all_jobs() else { return Flow::Handled };
     if app.acts_on_marks() {

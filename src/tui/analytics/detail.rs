@@ -134,7 +134,7 @@ impl Component for RowDetail {
         }
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match (action, &self.content.conversation_id) {
             (Action::LoadAll, Some(id)) => cx.app.load_conversation(id, cx.now, cx.effects),
             (Action::Open, _) => {
@@ -150,7 +150,7 @@ impl Component for RowDetail {
                 let text: Vec<String> = lines.map(|(name, text)| format!("{name}: {text}")).collect();
                 cx.run(Effect::copy("the row", text.join("\n")));
             }
-            _ => return Flow::Pass,
+            _ => return Flow::Unhandled,
         }
         Flow::Handled
     }

@@ -15,7 +15,9 @@ use super::evidence::{READER_TEXT_HEADING, quote};
 use super::needs_work::NeedsWorkTab;
 use super::report_row::DetailPart;
 use super::row_list::ListTab;
-use super::screen::{act_on_list, act_on_range, click_range_rule, close_label, close_list, sort_by_heading};
+use super::screen::{
+    click_range_rule, close_label, close_list, handle_list_action, handle_range_action, sort_by_heading,
+};
 use super::tab::AnalyticsTab;
 use crate::model::analytics::borrowed_page_path;
 use crate::model::analytics::needs_work::{NeedsWork, PageSignals, ReportSet, Signal};
@@ -160,11 +162,11 @@ impl Component for NeedsWorkScreen {
         }
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
-        if act_on_range(action, cx) {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        if handle_range_action(action, cx) {
             return Flow::Handled;
         }
-        if act_on_list(action, &COLUMNS, self, |app| &mut app.analytics.needs_work, cx) {
+        if handle_list_action(action, &COLUMNS, self, |app| &mut app.analytics.needs_work, cx) {
             return Flow::Handled;
         }
         match action {
@@ -187,7 +189,7 @@ impl Component for NeedsWorkScreen {
                 let page = cx.app.analytics.needs_work.selected().and_then(|page| page.path.clone());
                 cx.effects.extend(page.map(|path| Effect::copy(&format!("the path {path}"), path.to_string())));
             }
-            _ => return Flow::Pass,
+            _ => return Flow::Unhandled,
         }
         Flow::Handled
     }
@@ -210,7 +212,7 @@ impl Component for NeedsWorkScreen {
         if areas.headings.contains(at) {
             sort_by_heading(&table(usize::from(areas.lines.width), &tab.found), at, tab);
         } else if tab.list.state.click(areas.lines, at) == Some(ClickedRow::Again) {
-            return self.act(Action::Open, cx);
+            return self.handle_action(Action::Open, cx);
         }
         Flow::Handled
     }

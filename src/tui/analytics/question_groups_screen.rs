@@ -10,7 +10,7 @@ use super::draw;
 use super::question_groups::{Grouping, QuestionGroup};
 use super::row_list::ListTab;
 use super::screen::{
-    ReportScreen, act_on_list, act_on_range, click_range_rule, close_label, close_list, sort_by_heading,
+    ReportScreen, click_range_rule, close_label, close_list, handle_list_action, handle_range_action, sort_by_heading,
 };
 use super::tab::AnalyticsTab;
 use crate::model::analytics::Question;
@@ -52,8 +52,9 @@ impl Component for QuestionGroupsScreen {
         }
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
-        if act_on_range(action, cx) || act_on_list(action, &COLUMNS, self, |app| &mut app.analytics.question_groups, cx)
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        if handle_range_action(action, cx)
+            || handle_list_action(action, &COLUMNS, self, |app| &mut app.analytics.question_groups, cx)
         {
             return Flow::Handled;
         }
@@ -64,8 +65,8 @@ impl Component for QuestionGroupsScreen {
                 let name = cx.app.analytics.question_groups.selected().map(|group| group.name.to_string());
                 cx.effects.extend(name.map(|name| Effect::copy(&name, name.clone())));
             }
-            Action::Export => return Flow::Pass,
-            _ => return ReportScreen::<Question>::new().act(action, cx),
+            Action::Export => return Flow::Unhandled,
+            _ => return ReportScreen::<Question>::new().handle_action(action, cx),
         }
         Flow::Handled
     }
@@ -95,7 +96,7 @@ impl Component for QuestionGroupsScreen {
         if areas.headings.contains(at) {
             sort_by_heading(&table(groups.grouping(), usize::from(areas.lines.width), is_compared), at, groups);
         } else if groups.list_mut().state.click(areas.lines, at) == Some(ClickedRow::Again) {
-            return self.act(Action::Open, cx);
+            return self.handle_action(Action::Open, cx);
         }
         Flow::Handled
     }

@@ -67,11 +67,11 @@ impl<R: ReportRow> Component for ReportScreen<R> {
         }
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
-        if act_on_range(action, cx) {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        if handle_range_action(action, cx) {
             return Flow::Handled;
         }
-        if act_on_list(action, R::COLUMNS, self, |app| R::of_mut(&mut app.analytics), cx) {
+        if handle_list_action(action, R::COLUMNS, self, |app| R::of_mut(&mut app.analytics), cx) {
             return Flow::Handled;
         }
         let app = &mut *cx.app;
@@ -109,7 +109,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
                 });
                 cx.effects.extend(copy);
             }
-            _ => return Flow::Pass,
+            _ => return Flow::Unhandled,
         }
         Flow::Handled
     }
@@ -141,7 +141,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
             let table = draw::table(R::columns(), usize::from(areas.lines.width), tab.compared_ranges().is_some());
             sort_by_heading(&table, at, tab);
         } else if tab.list_mut().state.click(areas.lines, at) == Some(ClickedRow::Again) {
-            return self.act(Action::Open, cx);
+            return self.handle_action(Action::Open, cx);
         }
         Flow::Handled
     }
@@ -209,7 +209,7 @@ pub(super) fn field_of_heading(heading: &str) -> &str {
 
 /// Handles the actions on the rows of a tab that don't depend on their kind. `columns` are the names of the fields that
 /// are columns. Returns whether it was one of them.
-pub(super) fn act_on_list<T: ListTab>(
+pub(super) fn handle_list_action<T: ListTab>(
     action: Action,
     columns: &[&str],
     screen: &mut dyn Component,
@@ -252,14 +252,14 @@ pub(super) fn close_list(tab: &mut impl ListTab) -> Flow {
         tab.list_mut().limit_to_group(None);
         tab.arrange();
     } else {
-        return Flow::Pass;
+        return Flow::Unhandled;
     }
     Flow::Handled
 }
 
 /// Handles the actions that all tabs except the page views have in common: the tab and the range. Returns whether it
 /// was one of them.
-pub(super) fn act_on_range(action: Action, cx: &mut Cx<'_>) -> bool {
+pub(super) fn handle_range_action(action: Action, cx: &mut Cx<'_>) -> bool {
     let views = &mut cx.app.views;
     match action {
         Action::NextPane => cx.app.show_analytics_tab(cx.app.analytics.tab.step(1)),

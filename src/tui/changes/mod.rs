@@ -272,7 +272,7 @@ impl Component for Changes {
         }
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::NextFile => self.go_to_file(true),
             Action::PreviousFile => self.go_to_file(false),
@@ -300,7 +300,7 @@ impl Component for Changes {
             }
             Action::NextMatch => self.find_again(true, cx),
             Action::PreviousMatch => self.find_again(false, cx),
-            _ => return Flow::Pass,
+            _ => return Flow::Unhandled,
         }
         Flow::Handled
     }

@@ -261,11 +261,11 @@ impl Component for Batch {
         }
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Confirm => return self.confirm(cx),
             Action::ReadFile => cx.app.open_input(InputField::PromptsFile, ""),
-            _ => return Flow::Pass,
+            _ => return Flow::Unhandled,
         }
         Flow::Handled
     }
@@ -321,7 +321,7 @@ impl Component for Batch {
         Flow::Handled
     }
 
-    fn wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
+    fn scroll_with_wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
         match self.input() {
             Some(input) => input.move_lines(by),
             None => self.scroll(Scroll::By(by), cx),

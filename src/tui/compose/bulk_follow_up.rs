@@ -47,7 +47,7 @@ impl App {
     pub(in crate::tui) fn submit_bulk_follow_up(&mut self, keys: Vec<JobKey>, now: Time, effects: &mut Vec<Effect>) {
         let mut taken = None;
         self.dispatch(now, effects, |dialog, cx| {
-            let Some(editor) = dialog.downcast_mut::<Editor>() else { return Flow::Pass };
+            let Some(editor) = dialog.downcast_mut::<Editor>() else { return Flow::Unhandled };
             taken = Some(editor.take_text(cx));
             Flow::Close
         });

@@ -394,7 +394,7 @@ impl Component for Editor {
         })
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Copy => cx.run(Effect::copy("the text", self.input.text())),
             Action::Send | Action::History | Action::Templates | Action::ExternalEditor
@@ -405,7 +405,7 @@ impl Component for Editor {
             Action::Templates => cx.app.open_picker(PickerKind::Templates, cx.effects),
             Action::ExternalEditor => self.open_external_editor(cx),
             Action::NextBlank => self.change(cx.now, |input| !input.select_next_blank() && input.edit(Edit::Tab)),
-            _ => return Flow::Pass,
+            _ => return Flow::Unhandled,
         }
         Flow::Handled
     }
@@ -493,7 +493,7 @@ impl Component for Editor {
         }
     }
 
-    fn wheel(&mut self, _at: Position, by: isize, _cx: &mut Cx<'_>) {
+    fn scroll_with_wheel(&mut self, _at: Position, by: isize, _cx: &mut Cx<'_>) {
         self.input.move_lines(by);
     }
 

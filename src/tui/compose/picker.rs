@@ -281,11 +281,11 @@ impl Component for Picker {
         })
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Confirm => return self.use_selected(cx),
             Action::DeleteDraft => self.ask_to_delete_draft(cx),
-            _ => return Flow::Pass,
+            _ => return Flow::Unhandled,
         }
         Flow::Handled
     }

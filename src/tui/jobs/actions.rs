@@ -29,7 +29,7 @@ pub(in crate::tui) fn footer_label(action: Action, app: &App) -> Option<FooterLa
             let blocks = |kind: DeliveryKind| kind.needs_user() || kind == DeliveryKind::Sending;
             list.marked_count() > 0 || selected.is_some_and(|job| !job.local.undelivered.is_some_and(blocks))
         }
-        _ => app.offers_everywhere(action),
+        _ => app.offers_global_action(action),
     };
     is_possible.then(|| job_label(action, app))
 }
@@ -49,7 +49,7 @@ pub(in crate::tui) fn job_label(action: Action, app: &App) -> FooterLabel {
 }
 
 /// Runs an action on the jobs list that has the focus.
-pub(in crate::tui) fn act_on_jobs(action: Action, cx: &mut Cx<'_>) -> Flow {
+pub(in crate::tui) fn handle_jobs_action(action: Action, cx: &mut Cx<'_>) -> Flow {
     let (app, now) = (&mut *cx.app, cx.now);
     match action {
         Action::OpenPr => app.open_prs(now, cx.effects),
@@ -75,7 +75,7 @@ pub(in crate::tui) fn act_on_jobs(action: Action, cx: &mut Cx<'_>) -> Flow {
         Action::Tags => app.ask_tags(),
         Action::Note => app.ask_note(),
         Action::Export => app.export_or_confirm(now, cx.effects),
-        _ => return Flow::Pass,
+        _ => return Flow::Unhandled,
     }
     Flow::Handled
 }

@@ -1,7 +1,7 @@
 //! The jobs screen: the list of jobs and the details of the selected one. Its data is in [`App::jobs`] and
 //! [`App::detail`], because dialogs and messages use it while other screens are shown.
 
-use super::actions::{act_on_jobs, job_label};
+use super::actions::{handle_jobs_action, job_label};
 use super::detail::{DetailLines, facts};
 use super::list_draw::list_table;
 use super::next_step::next_step;
@@ -64,7 +64,7 @@ impl Component for JobsScreen {
         }
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         let (app, now) = (&mut *cx.app, cx.now);
         match action {
             Action::NewJob => app.open_new_job(now),
@@ -109,7 +109,7 @@ impl Component for JobsScreen {
             }
             Action::NextNeedsYou => app.select_next_that_needs_you(now, cx.effects),
             Action::Refresh => app.check_selected_job(now, cx.effects),
-            _ => return act_on_jobs(action, cx),
+            _ => return handle_jobs_action(action, cx),
         }
         Flow::Handled
     }
@@ -123,7 +123,7 @@ impl Component for JobsScreen {
         } else if marks > 0 {
             cx.app.jobs.clear_marks();
         } else if !cx.app.clear_filter() {
-            return Flow::Pass;
+            return Flow::Unhandled;
         }
         Flow::Handled
     }
@@ -161,7 +161,7 @@ impl Component for JobsScreen {
         Flow::Handled
     }
 
-    fn wheel(&mut self, at: Position, by: isize, cx: &mut Cx<'_>) {
+    fn scroll_with_wheel(&mut self, at: Position, by: isize, cx: &mut Cx<'_>) {
         let g = cx.app.geometry();
         match Self(cx.app.visible_pane(self.0)).pane_at(g, at) {
             Pane::List => cx.app.jobs.scroll_by(by, g.list_rows()),

@@ -78,11 +78,11 @@ impl Component for PullRequestActions {
         }
     }
 
-    fn names_key(&self, action: Action) -> bool {
+    fn shows_key(&self, action: Action) -> bool {
         ACTIONS.contains(&action)
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Open => match ACTIONS.get(self.list.selected()) {
                 Some(action) => self.start(*action, cx),
@@ -90,7 +90,7 @@ impl Component for PullRequestActions {
             },
             action if ACTIONS.contains(&action) => self.start(action, cx),
             action if IGNORED.contains(&action) => Flow::Handled,
-            _ => Flow::Pass,
+            _ => Flow::Unhandled,
         }
     }
 

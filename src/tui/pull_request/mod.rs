@@ -158,7 +158,7 @@ impl Component for PullRequestDialog {
         }
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Open => self.open_target(cx),
             Action::NextPane | Action::Changes => return show_tab(JobTab::Changes, cx),
@@ -186,7 +186,7 @@ impl Component for PullRequestDialog {
                     actions::start(cx.app, self.job, action, method, base.as_ref());
                 }
             }
-            _ => return Flow::Pass,
+            _ => return Flow::Unhandled,
         }
         Flow::Handled
     }

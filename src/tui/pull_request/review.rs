@@ -141,8 +141,8 @@ impl Component for ReviewDialog {
         }
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
-        if action == Action::Confirm { self.confirm(cx) } else { Flow::Pass }
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+        if action == Action::Confirm { self.confirm(cx) } else { Flow::Unhandled }
     }
 
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
@@ -170,7 +170,7 @@ impl Component for ReviewDialog {
         Flow::Handled
     }
 
-    fn wheel(&mut self, _at: Position, by: isize, _cx: &mut Cx<'_>) {
+    fn scroll_with_wheel(&mut self, _at: Position, by: isize, _cx: &mut Cx<'_>) {
         self.input.move_lines(by);
     }
 

@@ -104,11 +104,11 @@ impl Component for CachedRanges {
         })
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Confirm => self.show(cx),
             Action::CompareWith => self.compare(cx),
-            _ => Flow::Pass,
+            _ => Flow::Unhandled,
         }
     }
 

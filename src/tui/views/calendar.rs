@@ -280,7 +280,7 @@ impl Component for Calendar {
         true
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::NextDay => self.move_days(1),
             Action::PreviousDay => self.move_days(-1),
@@ -289,7 +289,7 @@ impl Component for Calendar {
             Action::CalendarInput => self.focus = CalendarFocus::Days,
             Action::CompareBefore(before) => return self.choose_quick_range(before, cx),
             Action::Confirm => return self.confirm(cx),
-            _ => return Flow::Pass,
+            _ => return Flow::Unhandled,
         }
         Flow::Handled
     }
@@ -329,7 +329,7 @@ impl Component for Calendar {
         CalendarLayout::for_area(self, app.geometry().body).area
     }
 
-    fn wheel(&mut self, _at: Position, by: isize, _cx: &mut Cx<'_>) {
+    fn scroll_with_wheel(&mut self, _at: Position, by: isize, _cx: &mut Cx<'_>) {
         self.move_by(Scroll::By(by.signum()));
     }
 

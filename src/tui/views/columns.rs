@@ -2,7 +2,7 @@
 //! they agree.
 
 use super::super::format::{format_views, grouped_number};
-use super::ViewsScreen;
+use super::ViewsState;
 use super::table::{Metric, PageColumn, PageTable};
 use crate::tui::widgets::table::{Column, Table};
 
@@ -79,7 +79,7 @@ impl PageCell {
 }
 
 /// Returns the columns of a table of `width` terminal cells.
-pub fn page_table(views: &ViewsScreen, width: usize) -> Table<PageCell> {
+pub fn page_table(views: &ViewsState, width: usize) -> Table<PageCell> {
     type C = Column<PageCell>;
     let table = &views.table;
     let rows = u64::try_from(table.rows().len()).unwrap_or(0);
@@ -139,14 +139,14 @@ pub fn page_table(views: &ViewsScreen, width: usize) -> Table<PageCell> {
 }
 
 /// Returns the width of the sparklines, one cell per day; 0 if there are none or the table is too narrow.
-fn daily_width(views: &ViewsScreen, width: usize) -> usize {
+fn daily_width(views: &ViewsState, width: usize) -> usize {
     let listed = views.daily.as_ref().filter(|daily| daily.range == views.query().range && views.is_current());
     let days = listed.map_or(usize::MAX, |daily| usize::try_from(daily.range.days()).unwrap_or(usize::MAX));
     if width >= WIDE_TABLE && days <= width / MIN_WIDTH_PER_DAY { days.max("daily".len()) } else { 0 }
 }
 
 /// Returns the number of rows that come before the listed page of rows; 0 if a report is listed.
-pub fn rows_before(views: &ViewsScreen) -> u64 {
+pub fn rows_before(views: &ViewsState) -> u64 {
     match views.load().shown() {
         Some(shown) if !views.table.is_report() => shown.value.query.offset(),
         _ => 0,

@@ -38,7 +38,7 @@ impl AllPages {
     }
 }
 
-impl super::ViewsScreen {
+impl super::ViewsState {
     /// Returns the previous period: as many days, or the week, month or quarter before. `None` if it would begin before
     /// the first day of the calendar.
     pub(super) fn previous_period(&self) -> Option<DateRange> {

@@ -21,7 +21,7 @@ use crate::tui::draw::boxes::{draw_box, draw_line};
 use crate::tui::draw::text::{TextRow, align_left, fit};
 use crate::tui::format::plural;
 use crate::tui::geometry::centered;
-use crate::tui::views::ViewsScreen;
+use crate::tui::views::ViewsState;
 use crate::tui::widgets::scroll::neighbour;
 use crate::tui::{NewFile, Overwrite, Screen, format};
 use ratatui::text::Span;
@@ -173,7 +173,7 @@ impl ExportDialog {
     }
 
     /// Switches the selected line to its next or previous choice.
-    fn change(&mut self, forward: bool, views: &ViewsScreen) {
+    fn change(&mut self, forward: bool, views: &ViewsState) {
         self.next_choice(forward);
         if let Some(content) = export_content(views, self.rows) {
             self.update_summary(&content);
@@ -216,12 +216,12 @@ impl Component for ExportDialog {
         &[Context::Export, Context::Lists, Context::Everywhere]
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Confirm => return self.export(cx),
             Action::NextChoice => self.change(true, &cx.app.views),
             Action::PreviousChoice => self.change(false, &cx.app.views),
-            _ => return Flow::Pass,
+            _ => return Flow::Unhandled,
         }
         Flow::Handled
     }
@@ -253,7 +253,7 @@ impl Component for ExportDialog {
         dialog_area(app.geometry().body)
     }
 
-    fn wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
+    fn scroll_with_wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
         self.scroll(Scroll::By(by.signum()), cx);
     }
 
@@ -326,7 +326,7 @@ fn choice_line<'a>(view: View<'_>, open: &ExportDialog, part: ExportLine, width:
 }
 
 /// Returns the pages to export, with their range and comparison; `None` if nothing is loaded.
-fn export_content(views: &ViewsScreen, what: ExportRows) -> Option<ExportContent<'_>> {
+fn export_content(views: &ViewsState, what: ExportRows) -> Option<ExportContent<'_>> {
     let table = &views.table;
     if let Some(report) = table.report() {
         let comparison = table.comparison();

@@ -50,7 +50,7 @@ pub struct AnsweredQuery {
 }
 
 #[derive(Debug)]
-pub struct ViewsScreen {
+pub struct ViewsState {
     /// The preset that determines the range; `None` if the range is not a preset.
     preset: Option<Preset>,
     /// The period that is shown: a number of days, a week, a month or a quarter. The range of `query` has its
@@ -83,7 +83,7 @@ pub struct ViewsScreen {
 /// service's times have whole seconds, and the estimate of the service's clock is corrected with each response.
 const CLOCK_TOLERANCE: TimeDelta = TimeDelta::seconds(2);
 
-impl ViewsScreen {
+impl ViewsState {
     /// Starts with the last seven days, without requesting anything.
     pub fn new(now: Time) -> Self {
         let preset = Preset::SevenDays;
@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     fn paging_stops_at_the_first_and_the_last_page() {
-        let mut views = ViewsScreen::new(now());
+        let mut views = ViewsState::new(now());
         cached_range(views.load_if_idle());
         assert!(views.turn_page(true).is_none(), "no next page is known yet");
         assert!(views.turn_page(false).is_none());
@@ -362,7 +362,7 @@ mod tests {
 
     #[test]
     fn a_response_to_an_older_query_is_dropped() {
-        let mut views = ViewsScreen::new(now());
+        let mut views = ViewsState::new(now());
         cached_range(views.load_if_idle());
         let first = views.query();
         cached_range(views.next_preset(now()));
@@ -372,7 +372,7 @@ mod tests {
 
     #[test]
     fn loaded_rows_stay_if_a_refresh_fails() {
-        let mut views = ViewsScreen::new(now());
+        let mut views = ViewsState::new(now());
         views.load_if_idle();
         let first = views.query();
         views.apply_response(first, Ok(page(5, false)), None, now());
@@ -384,7 +384,7 @@ mod tests {
 
     #[test]
     fn an_expired_rate_limit_is_no_longer_a_failure() {
-        let mut views = ViewsScreen::new(now());
+        let mut views = ViewsState::new(now());
         views.load_if_idle();
         let until = now() + TimeDelta::minutes(5);
         let failure = Failure::new(
@@ -398,7 +398,7 @@ mod tests {
 
     #[test]
     fn a_partial_report_is_listed_if_the_request_fails() {
-        let mut views = ViewsScreen::new(now());
+        let mut views = ViewsState::new(now());
         views.load_if_idle();
         let query = views.query();
         let partial = Report::from_first_response(query.range, page(250, true).value, false, now());
@@ -416,7 +416,7 @@ mod tests {
 
     #[test]
     fn changing_the_page_size_keeps_the_first_row_on_the_page() {
-        let mut views = ViewsScreen::new(now());
+        let mut views = ViewsState::new(now());
         query(views.go_to_page(5));
         let resized = query(views.set_page_size(25));
         assert_eq!((resized.limit, resized.page), (25, 9));

@@ -1,12 +1,12 @@
 //! Choosing the range on screen: presets, the previous and the next period, custom ranges.
 
 use super::super::{App, Effect, Severity};
-use super::ViewsScreen;
+use super::ViewsState;
 use crate::model::Time;
 use crate::model::period::{DateRange, Period, Preset};
 use chrono::NaiveDate;
 
-impl ViewsScreen {
+impl ViewsState {
     /// Returns the chosen preset. After midnight, the screen may still show the days that the preset meant the day
     /// before.
     pub fn preset(&self) -> Option<Preset> {
@@ -84,7 +84,7 @@ mod tests {
         "2026-11-20T12:00:00Z".parse().expect("a time")
     }
 
-    fn shown(views: &ViewsScreen) -> (String, Option<String>) {
+    fn shown(views: &ViewsState) -> (String, Option<String>) {
         (views.query().range.to_string(), views.range_name(now().date_naive()))
     }
 
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_presets_wrap_around() {
-        let mut views = ViewsScreen::new(now());
+        let mut views = ViewsState::new(now());
         let names: Vec<_> = Preset::ALL
             .iter()
             .filter_map(|_| {
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_range_of_days_steps_by_its_length_and_not_past_today() {
-        let mut views = ViewsScreen::new(now());
+        let mut views = ViewsState::new(now());
         views.step_range(-1, now());
         assert_eq!(shown(&views), ("2026-11-07 … 2026-11-13".to_owned(), None));
         views.step_range(1, now());
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_week_steps_by_complete_weeks_and_is_cut_at_today() {
-        let mut views = ViewsScreen::new(now());
+        let mut views = ViewsState::new(now());
         views.set_period(Preset::ThisWeek.period(now().date_naive()), Some(Preset::ThisWeek), now());
         assert_eq!(shown(&views), range_with_name("2026-11-16 … 2026-11-20", "week"));
         views.step_range(-1, now());
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_preset_has_no_name_if_other_days_are_on_screen() {
-        let views = ViewsScreen::new(now());
+        let views = ViewsState::new(now());
         let tomorrow = now().date_naive().succ_opt().expect("a day");
         assert_eq!((views.preset(), views.preset_if_current(tomorrow)), (Some(Preset::SevenDays), None));
         assert_eq!(views.range_name(tomorrow), None, "seven days up to yesterday");
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_month_steps_by_calendar_months_and_is_cut_at_today() {
-        let mut views = ViewsScreen::new(now());
+        let mut views = ViewsState::new(now());
         views.set_period(Preset::ThisMonth.period(now().date_naive()), Some(Preset::ThisMonth), now());
         assert_eq!(shown(&views), range_with_name("2026-11-01 … 2026-11-20", "month"));
         views.step_range(-1, now());
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_range_that_steps_past_today_is_cut_and_a_step_back_restores_it() {
-        let mut views = ViewsScreen::new(now());
+        let mut views = ViewsState::new(now());
         let day = |text: &str| text.parse().expect("a date");
         let ten = DateRange::new(day("2026-11-05"), day("2026-11-14")).expect("a range");
         views.set_custom_range(ten);
@@ -168,15 +168,15 @@ mod tests {
     #[test]
     fn after_midnight_presets_follow_today_and_custom_ranges_stay() {
         let tomorrow: Time = "2026-12-01T00:10:00Z".parse().expect("a time");
-        let mut views = ViewsScreen::new(now());
+        let mut views = ViewsState::new(now());
         assert!(!views.follow_today(now()));
         assert!(views.follow_today(tomorrow));
         assert_eq!(views.query().range.to_string(), "2026-11-25 … 2026-12-01");
-        let mut views = ViewsScreen::new(now());
+        let mut views = ViewsState::new(now());
         views.set_period(Preset::ThisMonth.period(now().date_naive()), None, now());
         views.follow_today(tomorrow);
         assert_eq!(views.query().range.to_string(), "2026-11-01 … 2026-11-30", "the month is over");
-        let mut views = ViewsScreen::new(now());
+        let mut views = ViewsState::new(now());
         let days = views.query().range;
         views.set_custom_range(days);
         views.follow_today(tomorrow);

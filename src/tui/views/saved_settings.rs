@@ -1,7 +1,7 @@
 //! Saves the settings of the page views screen from one start of docdeck to the next: how the range was chosen, and how
 //! its pages were listed.
 
-use super::ViewsScreen;
+use super::ViewsState;
 use super::table::{Metric, PageColumn, PageSorting, TableSettings};
 use crate::model::Time;
 use crate::model::layout::{SavedRange, SortBy, ViewsLayout};
@@ -9,7 +9,7 @@ use crate::model::load::Load;
 use crate::model::period::{DateRange, Period, Preset};
 use crate::model::views::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
 
-impl ViewsScreen {
+impl ViewsState {
     /// Returns the current settings, to save them. Settings with their default value are left out.
     pub(in crate::tui) fn layout(&self) -> ViewsLayout {
         let shape = self.table.settings();
@@ -89,14 +89,14 @@ mod tests {
         at("2026-11-20T12:00:00Z")
     }
 
-    fn layout_after(change: impl FnOnce(&mut ViewsScreen)) -> ViewsLayout {
-        let mut views = ViewsScreen::new(now());
+    fn layout_after(change: impl FnOnce(&mut ViewsState)) -> ViewsLayout {
+        let mut views = ViewsState::new(now());
         change(&mut views);
         views.layout()
     }
 
-    fn restored(layout: &ViewsLayout, now: Time) -> ViewsScreen {
-        let mut views = ViewsScreen::new(now);
+    fn restored(layout: &ViewsLayout, now: Time) -> ViewsState {
+        let mut views = ViewsState::new(now);
         views.restore(layout, now);
         views
     }
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn invalid_values_are_ignored() {
         let day = |text: &str| text.parse().expect("a day");
-        let default = ViewsScreen::new(now()).query();
+        let default = ViewsState::new(now()).query();
         let invalid = |range| ViewsLayout {
             range: Some(range),
             limit: Some(9999),

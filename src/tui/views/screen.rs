@@ -25,9 +25,9 @@ use chrono::TimeDelta;
 
 /// The page views screen.
 #[derive(Debug)]
-pub(in crate::tui) struct ViewsComponent;
+pub(in crate::tui) struct ViewsScreen;
 
-impl Component for ViewsComponent {
+impl Component for ViewsScreen {
     fn contexts(&self) -> &'static [Context] {
         &[Context::Views, Context::Lists, Context::Everywhere]
     }
@@ -36,7 +36,7 @@ impl Component for ViewsComponent {
         is_offered(action, app).then(|| label(action, app).map_or(FooterLabel::Default, FooterLabel::from))
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         let views = &mut cx.app.views;
         match action {
             Action::NextPage if views.table.is_tree() => views.table.enter_folder(),
@@ -110,7 +110,7 @@ impl Component for ViewsComponent {
         } else if table.is_filtered() {
             table.set_filter("");
         } else {
-            return Flow::Pass;
+            return Flow::Unhandled;
         }
         Flow::Handled
     }
@@ -152,7 +152,7 @@ impl Component for ViewsComponent {
         Flow::Handled
     }
 
-    fn wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
+    fn scroll_with_wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
         let rows = cx.app.views_rows();
         cx.app.views.table.scroll_by(by, rows);
     }
@@ -290,7 +290,7 @@ fn apply_table_action(action: Action, cx: &mut Cx<'_>) -> Flow {
             let input = TextInput::line(table.filter_text());
             cx.open(FilterInput { input });
         }
-        _ => return Flow::Pass,
+        _ => return Flow::Unhandled,
     }
     Flow::Handled
 }

@@ -434,7 +434,7 @@ impl Component for Welcome {
         })
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::NextField => self.enter(cx),
             Action::NextChoice | Action::PreviousChoice => self.change_choice(action == Action::NextChoice),
@@ -448,7 +448,7 @@ impl Component for Welcome {
             Action::Interrupt if self.is_screen() && !self.is_busy() => cx.app.quit(cx.effects),
             Action::Quit if self.is_screen() => cx.app.quit(cx.effects),
             Action::Close | Action::Interrupt => return self.close(cx),
-            _ => return Flow::Pass,
+            _ => return Flow::Unhandled,
         }
         Flow::Handled
     }
@@ -472,7 +472,7 @@ impl Component for Welcome {
         }
     }
 
-    fn wheel(&mut self, _at: Position, _by: isize, _cx: &mut Cx<'_>) {}
+    fn scroll_with_wheel(&mut self, _at: Position, _by: isize, _cx: &mut Cx<'_>) {}
 
     fn enter_text(&mut self, entry: TextEntry<'_>, _cx: &mut Cx<'_>) -> Flow {
         let (is_typed, is_change) = match entry {

@@ -23,7 +23,7 @@ use crate::tui::draw::boxes::draw_line;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use crate::tui::views::request_cost::AVAILABLE_WITHOUT_REQUESTS;
-use crate::tui::views::screen::ViewsComponent;
+use crate::tui::views::screen::ViewsScreen;
 use crate::tui::views::trend::draw::draw_above_table;
 
 use ratatui::Frame;
@@ -35,7 +35,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     let areas = view.app.views_areas();
     let width = usize::from(areas.lines.width);
     presets::draw_range_rule(frame, view, areas.range);
-    lower_rule::draw_lower_rule(frame, view, areas.position, ViewsComponent.position_text(view.app));
+    lower_rule::draw_lower_rule(frame, view, areas.position, ViewsScreen.position_text(view.app));
     let Some(totals) = view.app.views.listed_totals() else {
         draw_not_loaded(frame, view, view.app.geometry().content);
         return;

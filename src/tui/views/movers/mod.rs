@@ -349,12 +349,12 @@ impl Component for Movers {
         }
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Open => self.open_selected(cx),
             Action::NextPane => self.is_lost_half_focused = !self.is_lost_half_focused,
             Action::Metric => self.rank_by(self.metric.next()),
-            _ => return Flow::Pass,
+            _ => return Flow::Unhandled,
         }
         Flow::Handled
     }
@@ -378,7 +378,7 @@ impl Component for Movers {
     }
 
     /// Scrolls the half at the position, which need not have the focus.
-    fn wheel(&mut self, at: Position, by: isize, cx: &mut Cx<'_>) {
+    fn scroll_with_wheel(&mut self, at: Position, by: isize, cx: &mut Cx<'_>) {
         let layout = MoversLayout::of(cx.app.geometry());
         for (half, area) in [&mut self.gained, &mut self.lost].into_iter().zip(layout.halves) {
             if area.contains(at) {

@@ -370,7 +370,7 @@ impl Component for PageDetail {
         })
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Open => return self.show_job(cx),
             Action::NewJob => cx.app.open_job_about(vec![self.path.clone()], cx.now, cx.effects),
@@ -379,7 +379,7 @@ impl Component for PageDetail {
             Action::Trend => self.load_missing_days(cx),
             Action::Fold => self.lists_all_periods = !self.lists_all_periods,
             Action::Copy => cx.run(Effect::copy(&format!("the path {}", self.path), self.path.to_string())),
-            _ => return Flow::Pass,
+            _ => return Flow::Unhandled,
         }
         Flow::Handled
     }
@@ -406,7 +406,7 @@ impl Component for PageDetail {
     }
 
     /// Scrolls through the lines without changing the selection.
-    fn wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
+    fn scroll_with_wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
         let g = cx.app.geometry();
         let last = self.lines(g.dialog_columns(), g.dialog_rows()).len().saturating_sub(g.dialog_rows());
         self.scroll = scroll::move_within(self.scroll, by, last + 1);

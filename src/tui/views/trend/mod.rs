@@ -207,11 +207,11 @@ impl Component for TrendDialog {
         }
     }
 
-    fn act(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
+    fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::LoadAll => self.load_missing(cx),
             Action::Metric => self.toggle_visitors(cx),
-            _ => return Flow::Pass,
+            _ => return Flow::Unhandled,
         }
         Flow::Handled
     }
@@ -220,7 +220,7 @@ impl Component for TrendDialog {
         self.selected = by.apply(self.selected, BARS_PER_PAGE, self.bars.len());
     }
 
-    fn wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
+    fn scroll_with_wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
         self.scroll(Scroll::By(by.signum()), cx);
     }
 
