@@ -99,12 +99,12 @@ pub fn color_support(choice: ColorChoice, environment: &Environment) -> ColorSup
         ColorDepth::None => "none",
         ColorDepth::Sixteen => "16",
         ColorDepth::Indexed256 => "256",
-        ColorDepth::True => "16 million",
+        ColorDepth::TrueColor => "16 million",
     };
     let why = match (choice, color_depth(choice, environment)) {
         (ColorChoice::Never, _) if environment.no_color => "NO_COLOR, or --color never",
         (ColorChoice::Never, _) => "--color never, or color under [ui]",
-        (_, ColorDepth::True) => "COLORTERM",
+        (_, ColorDepth::TrueColor) => "COLORTERM",
         (ColorChoice::Always, _) => "--color always, or color under [ui]",
         (ColorChoice::Auto, ColorDepth::Indexed256) => "TERM or COLORTERM",
         (ColorChoice::Auto, _) => "TERM and COLORTERM",
@@ -116,7 +116,7 @@ pub fn color_support(choice: ColorChoice, environment: &Environment) -> ColorSup
 fn color_depth(choice: ColorChoice, environment: &Environment) -> ColorDepth {
     match choice {
         ColorChoice::Never => ColorDepth::None,
-        _ if environment.has_true_color => ColorDepth::True,
+        _ if environment.has_true_color => ColorDepth::TrueColor,
         ColorChoice::Always => ColorDepth::Indexed256,
         ColorChoice::Auto if environment.has_256_colors => ColorDepth::Indexed256,
         ColorChoice::Auto => ColorDepth::Sixteen,
@@ -186,7 +186,7 @@ mod tests {
         );
         assert!(!theme_state.should_request_background());
         theme_state.set_reported_background(Rgb(0, 0, 0));
-        assert_eq!(theme(&theme_state), Theme::of(&themes::default_theme().light, ColorDepth::True));
+        assert_eq!(theme(&theme_state), Theme::of(&themes::default_theme().light, ColorDepth::TrueColor));
     }
 
     #[test]

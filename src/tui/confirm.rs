@@ -2,7 +2,7 @@
 
 use super::bulk_action::{BulkAction, PullRequestTargets, Targets};
 use super::component::prelude::*;
-use super::format::{display_width, fit, fit_title, format_count};
+use super::format::{display_width, format_count, truncate, truncate_title};
 use super::wrap::wrap;
 use super::{NewFile, Overwrite, SavedFilter};
 use crate::model::analytics::AnalyticsKind;
@@ -294,14 +294,15 @@ impl ConfirmDialog {
             let reason = format!(" ({reason})");
             format!(
                 "Skipped: {}{reason}",
-                fit_title(title.as_str(), columns.saturating_sub(9 + display_width(&reason)))
+                truncate_title(title.as_str(), columns.saturating_sub(9 + display_width(&reason)))
             )
         });
         let mut lines: Vec<ConfirmLine> = limited_lines(titles, max_lines - skipped_lines.min(max_lines), "more")
-            .map(|line| ConfirmLine::Target(fit(&line, columns)))
+            .map(|line| ConfirmLine::Target(truncate(&line, columns)))
             .collect();
         lines.extend(
-            limited_lines(left_out, skipped_lines, "skipped").map(|line| ConfirmLine::Skipped(fit(&line, columns))),
+            limited_lines(left_out, skipped_lines, "skipped")
+                .map(|line| ConfirmLine::Skipped(truncate(&line, columns))),
         );
         lines
     }

@@ -88,9 +88,9 @@ pub fn format_duration(delta: TimeDelta) -> String {
     }
 }
 
-/// Whether a character is known to be one cell wide and not to change the character before it: ASCII, other characters
-/// of docdeck's own texts, and lines, blocks and shapes.
-pub fn stands_alone(c: char) -> bool {
+/// Whether a character is known to be one cell wide and not to combine with the character before it: ASCII, the other
+/// characters of docdeck's own texts, and lines, blocks and shapes.
+pub fn is_single_cell_char(c: char) -> bool {
     matches!(c, ' '..='~' | '…' | '·' | '–' | '−' | '\u{2500}'..='\u{25fc}')
 }
 
@@ -98,7 +98,7 @@ pub fn stands_alone(c: char) -> bool {
 pub fn display_width(text: &str) -> usize {
     if text.is_ascii() {
         text.len()
-    } else if text.chars().all(stands_alone) {
+    } else if text.chars().all(is_single_cell_char) {
         text.chars().count()
     } else {
         text.width()
@@ -118,7 +118,7 @@ pub fn more_below_text(hidden: usize) -> String {
 }
 
 /// Truncates a text that is wider than `width` cells, with `…` as the last cell.
-pub fn fit(text: &str, width: usize) -> String {
+pub fn truncate(text: &str, width: usize) -> String {
     if display_width(text) <= width {
         return text.to_owned();
     }
@@ -141,8 +141,8 @@ pub fn fit(text: &str, width: usize) -> String {
     out
 }
 
-/// Truncates the path of a page that is wider than `width` cells: `/guides/…without-losing-previews`. Its first segment
-/// stays if that is short, and so does its end, which tells pages apart.
+/// Truncates the path of a page that is wider than `width` cells: `/guides/…without-losing-previews`. A short first
+/// segment stays, and so does the end of the path, in which the paths of pages differ most.
 pub fn truncate_path(path: &str, width: usize) -> String {
     let first =
         path.char_indices().skip(1).find(|(_, c)| *c == '/').and_then(|(end, _)| path.split_at_checked(end + 1));
@@ -157,19 +157,20 @@ pub fn truncate_path(path: &str, width: usize) -> String {
 /// The minimum width in cells at which a path at the end of a title is kept.
 const MIN_TITLE_WIDTH: usize = 12;
 
-/// Truncates the title of a job that is wider than `width` cells: `Add a section… /guides/single-sign-on`. A path at its
-/// end stays if it leaves a third of the cells, because it often tells jobs apart.
-pub fn fit_title(title: &str, width: usize) -> String {
+/// Truncates the title of a job that is wider than `width` cells: `Add a section… /guides/single-sign-on`. A path at
+/// the end of the title stays if it leaves a third of the cells for the rest, because titles often differ only in the
+/// path.
+pub fn truncate_title(title: &str, width: usize) -> String {
     if !(MIN_TITLE_WIDTH..display_width(title)).contains(&width) {
-        return fit(title, width);
+        return truncate(title, width);
     }
     match title.rsplit_once(' ') {
         Some((rest, path)) if path.starts_with('/') => {
             let left = width.saturating_sub(display_width(rest) + 1);
             let path = truncate_path(path, left.max(display_width(path).min(width * 2 / 3)));
-            format!("{} {path}", fit(rest, width.saturating_sub(display_width(&path) + 1)))
+            format!("{} {path}", truncate(rest, width.saturating_sub(display_width(&path) + 1)))
         }
-        _ => fit(title, width),
+        _ => truncate(title, width),
     }
 }
 
@@ -224,7 +225,7 @@ mod tests {
 
     #[test]
     fn characters_that_stand_alone_are_one_cell_wide() {
-        let all = ('\0'..=char::MAX).filter(|c| stands_alone(*c));
+        let all = ('\0'..=char::MAX).filter(|c| is_single_cell_char(*c));
         assert_eq!(all.filter(|c| c.width() != Some(1)).collect::<String>(), "");
     }
 
@@ -273,10 +274,10 @@ mod tests {
 
     #[test]
     fn truncated_text_ends_with_an_ellipsis() {
-        assert_eq!(fit("abcdef", 4), "abc…");
-        assert_eq!(fit("abcd", 4), "abcd");
-        assert_eq!(fit("日本語", 4), "日…");
-        assert_eq!(fit("abc", 0), "");
+        assert_eq!(truncate("abcdef", 4), "abc…");
+        assert_eq!(truncate("abcd", 4), "abcd");
+        assert_eq!(truncate("日本語", 4), "日…");
+        assert_eq!(truncate("abc", 0), "");
         assert_eq!(truncate_start("/guides/deploy/aws", 8), "…loy/aws");
     }
 
@@ -292,26 +293,26 @@ mod tests {
     #[test]
     fn a_truncated_title_keeps_the_path_at_its_end() {
         let title = "Add a troubleshooting section to /guides/single-sign-on";
-        assert_eq!(fit_title(title, 55), title);
-        assert_eq!(fit_title(title, 46), "Add a troubleshooting … /guides/single-sign-on");
-        assert_eq!(fit_title(title, 40), "Add a troublesho… /guides/single-sign-on");
-        assert_eq!(fit_title("See /a for the other words", 12), "See /a for …");
+        assert_eq!(truncate_title(title, 55), title);
+        assert_eq!(truncate_title(title, 46), "Add a troubleshooting … /guides/single-sign-on");
+        assert_eq!(truncate_title(title, 40), "Add a troublesho… /guides/single-sign-on");
+        assert_eq!(truncate_title("See /a for the other words", 12), "See /a for …");
     }
 
     proptest! {
         #[test]
         fn truncated_text_is_never_wider_than_the_limit(text in "\\PC{0,40}", width in 0_usize..30) {
-            prop_assert!(fit(&text, width).width() <= width);
+            prop_assert!(truncate(&text, width).width() <= width);
             prop_assert!(truncate_start(&text, width).width() <= width);
             prop_assert!(truncate_path(&text, width).width() <= width);
             let title = format!("{text} /{text}");
-            prop_assert!(fit_title(&title, width).width() <= width);
+            prop_assert!(truncate_title(&title, width).width() <= width);
         }
 
         #[test]
         fn ascii_is_measured_and_truncated_like_other_text(text in "[ -~]{0,40}", width in 0_usize..30) {
             prop_assert_eq!(display_width(&text), text.width());
-            let shown = fit(&text, width);
+            let shown = truncate(&text, width);
             prop_assert_eq!(shown.width(), text.width().min(width));
             prop_assert_eq!(shown.ends_with('…'), text.len() > width && width > 0);
         }

@@ -25,9 +25,11 @@ pub const MIN_ROWS_STACKED: u16 = 36;
 pub const MIN_PANE_COLUMNS: u16 = 38;
 /// The minimum number of rows of the list, and of the details, when one is above the other.
 pub const MIN_PANE_ROWS: u16 = 6;
-/// The number of columns of the list that its longest title may take from the details, down to [`MIN_PANE_COLUMNS`].
+/// The list may grow to this number of columns for its longest title, even if the details then have fewer columns than
+/// [`DETAIL_COLUMNS_BESIDE_TITLES`], but at least [`MIN_PANE_COLUMNS`].
 const TITLE_COLUMNS: u16 = 82;
-/// The number of columns that the details keep even if a title needs more: enough for the links of pull requests.
+/// If a longest title needs more columns than [`TITLE_COLUMNS`], the details keep this number of columns, which is
+/// enough for the links of pull requests.
 const DETAIL_COLUMNS_BESIDE_TITLES: u16 = 57;
 
 /// How the jobs list and the details share the screen.
@@ -96,9 +98,9 @@ pub fn compute_layout(size: (u16, u16), panes: Panes) -> Geometry {
     let (list, detail) = match arrangement {
         JobsArrangement::OneAtATime => (space, space),
         JobsArrangement::Right => {
-            let kept = (width - TITLE_COLUMNS).clamp(MIN_PANE_COLUMNS, DETAIL_COLUMNS_BESIDE_TITLES);
-            let most = width - 1 - kept;
-            let default = default_size(width).max(panes.needed_columns.min(most));
+            let min_detail_columns = (width - TITLE_COLUMNS).clamp(MIN_PANE_COLUMNS, DETAIL_COLUMNS_BESIDE_TITLES);
+            let max_list_columns = width - 1 - min_detail_columns;
+            let default = default_size(width).max(panes.needed_columns.min(max_list_columns));
             let columns = list_size(width - 1, panes.columns.unwrap_or(default), MIN_PANE_COLUMNS);
             let detail = Rect { x: columns + 1, width: width - columns - 1, ..space };
             (Rect { width: columns, ..space }, detail)

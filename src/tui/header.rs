@@ -2,7 +2,7 @@
 //! that they agree.
 
 use super::app::TABS;
-use super::format::{fit, format_count, wait_text};
+use super::format::{format_count, truncate, wait_text};
 use super::keymap::{Action, Context};
 use super::{App, Screen};
 use crate::model::Time;
@@ -97,7 +97,7 @@ impl App {
         };
         let forms = limits.iter().map(|limit| Form { limit: Some(limit), ..full }).chain(shorter);
         let (form, space) = forms.filter_map(|form| Some((form, space_for_name(form)?))).next().unwrap_or((last, 0));
-        let profile = form.name_width.map(|_| fit(name, space));
+        let profile = form.name_width.map(|_| truncate(name, space));
         let lead = if form.program.is_empty() { 1 } else { GAP };
         let mut at = form.program.width() + profile.as_ref().map_or(0, |name| lead + name.width());
         let tab = |(text, screen): (String, Screen)| {

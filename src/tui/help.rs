@@ -11,7 +11,7 @@
 use super::analytics::AnalyticsTab;
 use super::component::prelude::*;
 use super::draw::cursor;
-use super::draw::text::{TextRow, align_left, fit};
+use super::draw::text::{TextRow, align_left, truncate};
 use super::format::capitalized;
 use super::geometry::MIN_COLUMNS_SIDE_BY_SIDE;
 use super::jobs::list_draw::symbol_style;
@@ -129,8 +129,8 @@ impl Component for Help {
         let is_narrow = view.app.size.0 < MIN_COLUMNS_WITH_NOTES;
         let note = |text: String| if is_narrow { Line::default() } else { Line::styled(text, theme.muted) };
         let frame_texts = DialogFrame {
-            note: note("keys that work now".to_owned()),
-            scope: note(format!("guide: docdeck help {}", topic(self.contexts))),
+            upper_right: note("keys that work now".to_owned()),
+            lower_left: note(format!("guide: docdeck help {}", topic(self.contexts))),
             ..DialogFrame::new(view, format!("Help: {}", title(self.contexts)))
         };
         let inner = frame_texts.draw(frame, view, self);
@@ -142,7 +142,7 @@ impl Component for Help {
                 frame.render_widget(query.area(), field);
                 cursor::place_in_input(frame, view, field);
             } else {
-                frame.render_widget(Line::styled(fit(&query.text(), usize::from(field.width)), theme.text), field);
+                frame.render_widget(Line::styled(truncate(&query.text(), usize::from(field.width)), theme.text), field);
             }
         }
         let (width, rows) = (usize::from(body.width), usize::from(body.height));
@@ -156,7 +156,7 @@ impl Component for Help {
         }
         let total = longest(&columns);
         if total == 0 {
-            draw_line(frame, body, 1, Line::styled(fit("  No matches.", width), theme.muted));
+            draw_line(frame, body, 1, Line::styled(truncate("  No matches.", width), theme.muted));
         }
     }
 }
@@ -165,7 +165,7 @@ fn help_line<'a>(view: View<'_>, line: &HelpLine, key_width: usize, width: usize
     let theme = view.theme;
     let (keys, style, text) = match line {
         HelpLine::Gap => return Line::default(),
-        HelpLine::Heading(text) => return Line::styled(fit(&format!(" {text}"), width), theme.title),
+        HelpLine::Heading(text) => return Line::styled(truncate(&format!(" {text}"), width), theme.title),
         HelpLine::Key(keys, text) => (keys, theme.key, text),
         HelpLine::Symbol(symbol, style, text) => (symbol, style.style(view), text),
     };

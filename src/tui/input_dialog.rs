@@ -2,7 +2,7 @@
 
 use super::component::prelude::*;
 use super::draw::cursor;
-use super::format::{fit, format_count};
+use super::format::{format_count, truncate};
 use super::tracking::parse_ids;
 use super::wrap::wrap;
 use crate::model::job::{JobKey, RemainingJobs};
@@ -246,7 +246,7 @@ impl Component for InputDialog {
             let lines = wrap(why.as_str(), width, usize::from(MIN_ROWS)).0.len();
             area = g.small_dialog(u16::try_from(lines + 4).unwrap_or(MIN_ROWS).max(MIN_ROWS));
         }
-        let title = fit(&self.title(), usize::from(area.width.saturating_sub(4)));
+        let title = truncate(&self.title(), usize::from(area.width.saturating_sub(4)));
         let inner = draw_box(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus);
         let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
         let field = Rect { height: inner.height.min(1), ..inner };

@@ -3,7 +3,7 @@
 //! are.
 
 use super::analytics::AnalyticsTab;
-use super::format::{fit, format_count, truncate_start};
+use super::format::{format_count, truncate, truncate_start};
 use super::jobs::JobList;
 use super::order::{JobSorting, Sort};
 use super::{App, Screen};
@@ -165,7 +165,8 @@ impl App {
     /// Returns the active tab alone, cut to `space` cells, for a title without enough space for all tabs.
     fn active_tab_piece(&self, space: usize) -> Option<TitlePart> {
         let (place, (name, _)) = self.tabs().enumerate().find(|(_, (_, is_active))| *is_active)?;
-        (space > 4).then(|| vec![(tab_text(&fit(name, space.saturating_sub(2)), true), TitlePiece::Tab(place, true))])
+        (space > 4)
+            .then(|| vec![(tab_text(&truncate(name, space.saturating_sub(2)), true), TitlePiece::Tab(place, true))])
     }
 }
 
@@ -180,7 +181,7 @@ fn filter_text_pieces(text: &str, input: Option<&TextInput>, space: usize) -> Op
     let sign = ("/".to_owned(), TitlePiece::FilterSlash);
     let Some(input) = input else {
         let text = text.trim();
-        return (!text.is_empty()).then(|| vec![sign, (fit(text, space.saturating_sub(1)), TitlePiece::Filter)]);
+        return (!text.is_empty()).then(|| vec![sign, (truncate(text, space.saturating_sub(1)), TitlePiece::Filter)]);
     };
     let text = input.text();
     let at = input.column();
@@ -188,7 +189,7 @@ fn filter_text_pieces(text: &str, input: Option<&TextInput>, space: usize) -> Op
     let under: String = text.chars().nth(at).map_or_else(|| " ".to_owned(), String::from);
     let after: String = text.chars().skip(at + 1).collect();
     let before = truncate_start(&before, space.saturating_sub(1 + under.width()));
-    let after = fit(&after, space.saturating_sub(1 + before.width() + under.width()));
+    let after = truncate(&after, space.saturating_sub(1 + before.width() + under.width()));
     let text_piece = if input.has_selection() { TitlePiece::SelectedFilter } else { TitlePiece::Filter };
     Some(vec![sign, (before, text_piece), (under, TitlePiece::Cursor), (after, TitlePiece::Filter)])
 }

@@ -7,7 +7,7 @@
 //!  14:02:13  • change   Fix broken links in /api · working → completed
 //! ```
 
-use super::format::{fit_title, format_count, grouped_number, position_text};
+use super::format::{format_count, grouped_number, position_text, truncate_title};
 use super::geometry::{below, row_capacity};
 use super::log_entries::{LogLine, MAX_LOG_ENTRIES};
 use super::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
@@ -170,18 +170,19 @@ fn log_table(width: usize) -> Table<ListCell<LogEntry>> {
     type C = Column<ListCell<LogEntry>>;
     let is_narrow = width < MIN_WIDTH_WITH_DURATION;
     let duration = (!is_narrow).then(|| {
-        C::right("ms", 7, |row, _| match &row.item.kind {
+        C::right_aligned("ms", 7, |row, _| match &row.item.kind {
             LogKind::Request { millis, .. } | LogKind::HostRequest { millis, .. } => row.muted(grouped_number(*millis)),
             _ => row.muted(""),
         })
         .after_gap(2)
     });
     let columns = [
-        C::left(" time", if is_narrow { 6 } else { 9 }, |row, width| {
+        C::left_aligned(" time", if is_narrow { 6 } else { 9 }, |row, width| {
             let format = if width < 9 { " %H:%M" } else { " %H:%M:%S" };
             row.muted(row.item.at.with_timezone(&row.view.app.config.offset).format(format).to_string())
         }),
-        if is_narrow { C::left("", 1, level_cell) } else { C::left("  kind", KIND_CELLS, level_cell) }.after_gap(2),
+        if is_narrow { C::left_aligned("", 1, level_cell) } else { C::left_aligned("  kind", KIND_CELLS, level_cell) }
+            .after_gap(2),
         C::flexible("message", 8, message_cell).after_gap(2).at_most(MAX_MESSAGE_CELLS),
     ];
     // One cell at the right stays blank.
@@ -220,7 +221,7 @@ fn message_cell<'a>(row: &LogRow<'a>, width: usize) -> TableCell<'a> {
         LogKind::Transition(text) | LogKind::Note(text) => {
             let text = short_change(text.as_str());
             // A long title is cut rather than what has changed.
-            let subject = fit_title(subject, width.saturating_sub(3 + text.width().min(width / 2)));
+            let subject = truncate_title(subject, width.saturating_sub(3 + text.width().min(width / 2)));
             let style = if level == LogLevel::Change { theme.text } else { theme.muted };
             let dot = if subject.is_empty() || text.is_empty() { "" } else { " · " };
             TableCell::Spans(vec![

@@ -1,7 +1,7 @@
 //! Shortens a message to the space on screen. The quotation in the message is shortened first, because the words around
 //! the quotation explain what happened and what to do.
 
-use super::format::fit;
+use super::format::truncate;
 use super::wrap::wrap;
 
 /// Breaks `text` into at most `max` lines of `width` cells. If the text doesn't fit, a `…` marks where it was cut.
@@ -14,7 +14,7 @@ pub fn fit_message(text: &str, width: usize, max: usize) -> Vec<String> {
         return wrap(&shorter, width, max).0;
     }
     if let Some(last) = lines.last_mut() {
-        *last = fit(&format!("{last}…"), width);
+        *last = truncate(&format!("{last}…"), width);
     }
     lines
 }

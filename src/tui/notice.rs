@@ -4,7 +4,7 @@ use super::keymap::Action;
 use super::message_fit::fit_message;
 use crate::model::Time;
 use crate::model::text::CleanText;
-use crate::tui::format::{display_width, fit};
+use crate::tui::format::{display_width, truncate};
 
 /// The number of rows that a message leaves free: the header, the lower rule and the footer.
 pub(super) const ROWS_BESIDE_MESSAGE: usize = 3;
@@ -85,7 +85,7 @@ fn shorten(text: &str, width: usize) -> String {
     if let Some((what, next)) = text.trim_end_matches('.').rsplit_once(". ")
         && display_width(next) + 2 <= width * 2 / 3
     {
-        return format!("{} {next}", fit(what, width - display_width(next) - 1));
+        return format!("{} {next}", truncate(what, width - display_width(next) - 1));
     }
     fit_message(text, width, 1).into_iter().next().unwrap_or_default()
 }

@@ -12,7 +12,7 @@ use super::component::prelude::*;
 use super::compose::batch::Batch;
 use super::compose::editor::Editor;
 use super::draw::cursor;
-use super::draw::text::{TextRow, fit};
+use super::draw::text::{TextRow, truncate};
 use super::format::{format_count, plural};
 use super::geometry::{Geometry, centered, inner_area_below};
 use super::state::PaletteChoice;
@@ -235,7 +235,8 @@ impl Component for CommandPalette {
             let keys_at = width.saturating_sub(keys.width());
             let end = keys_at.saturating_sub(2);
             if has_descriptions {
-                row.left(fit(entry.name.as_str(), NAME_CELLS), NAME_CELLS, theme.text).push("  ", theme.text);
+                row.push_left_aligned(truncate(entry.name.as_str(), NAME_CELLS), NAME_CELLS, theme.text)
+                    .push("  ", theme.text);
                 row.push_up_to(end, entry.description.as_str(), theme.muted);
             } else {
                 row.push_up_to(end, entry.name.as_str(), theme.text);

@@ -10,7 +10,7 @@
 //! ```
 
 use super::component::prelude::*;
-use super::draw::text::fit;
+use super::draw::text::truncate;
 use super::geometry::{centered, inside};
 use super::profile_messages::ProfileEntry;
 use super::welcome::Welcome;
@@ -389,18 +389,18 @@ fn profile_table<'p>(profiles: &[ProfileEntry], width: usize) -> Table<ListCell<
     let rest = space.saturating_sub(name + if hosts > 0 { 4 } else { 2 });
     let host = hosts.min(rest.saturating_sub(projects).max(rest / 2));
     let mut columns = vec![
-        C::left("", 1, |row, _| row.cursor()),
-        C::left("", 2, |row, _| TableCell::new(if is_current(row) { "●" } else { "" }, row.view.theme.good)),
-        C::left("", name, |row, _| profile_cell(row, row.item.profile.name.to_string())),
+        C::left_aligned("", 1, |row, _| row.cursor()),
+        C::left_aligned("", 2, |row, _| TableCell::new(if is_current(row) { "●" } else { "" }, row.view.theme.good)),
+        C::left_aligned("", name, |row, _| profile_cell(row, row.item.profile.name.to_string())),
         C::flexible("", 0, |row, _| profile_cell(row, row.item.profile.project().to_string())).after_gap(2),
     ];
     if host > 0 {
         columns.push(
-            C::left("", host, |row, width| row.muted(service_text(row.item.profile.host().as_str(), width)))
+            C::left_aligned("", host, |row, width| row.muted(service_text(row.item.profile.host().as_str(), width)))
                 .after_gap(2),
         );
     }
-    columns.push(C::left("", STATE_CELLS, state_cell).after_gap(2));
+    columns.push(C::left_aligned("", STATE_CELLS, state_cell).after_gap(2));
     Table::new(columns, width)
 }
 
@@ -431,7 +431,7 @@ fn service_text(host: &str, cells: usize) -> String {
     let port = host.rfind(':').filter(|at| host.get(at + 1..).is_some_and(|port| port.parse::<u16>().is_ok()));
     match port.and_then(|at| host.split_at_checked(at)) {
         Some((name, port)) if host.width() > cells && port.width() < cells => {
-            format!("{}{port}", fit(name, cells - port.width()))
+            format!("{}{port}", truncate(name, cells - port.width()))
         }
         _ => host.to_owned(),
     }

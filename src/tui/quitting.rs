@@ -2,7 +2,7 @@
 //! the user before it quits.
 
 use super::confirm::{ConfirmAction, ConfirmDialog};
-use super::format::{fit_title, format_count};
+use super::format::{format_count, truncate_title};
 use super::{App, Effect};
 use crate::model::job::Job;
 use crate::model::prompt::DeliveryKind;
@@ -44,7 +44,7 @@ impl App {
 
 fn question_text(queued: &[&Job]) -> String {
     let named = queued.iter().take(MAX_NAMED_JOBS);
-    let mut titles: Vec<String> = named.map(|row| fit_title(row.local.title.as_str(), MAX_TITLE_CELLS)).collect();
+    let mut titles: Vec<String> = named.map(|row| truncate_title(row.local.title.as_str(), MAX_TITLE_CELLS)).collect();
     if queued.len() > MAX_NAMED_JOBS {
         titles.push(format!("and {} more", format_count(queued.len() - MAX_NAMED_JOBS)));
     }

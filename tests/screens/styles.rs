@@ -55,13 +55,13 @@ const SCREENS: [(&str, Build); 10] = [
 
 /// Theme, background and colour depth.
 const THEMES: [(&str, Background, ColorDepth); 11] = [
-    ("dark", Background::Dark, ColorDepth::True),
-    ("light", Background::Light, ColorDepth::True),
-    ("high-contrast", Background::Dark, ColorDepth::True),
-    ("colour-blind-safe", Background::Dark, ColorDepth::True),
-    ("catppuccin", Background::Dark, ColorDepth::True),
-    ("gruvbox", Background::Light, ColorDepth::True),
-    ("solarized", Background::Dark, ColorDepth::True),
+    ("dark", Background::Dark, ColorDepth::TrueColor),
+    ("light", Background::Light, ColorDepth::TrueColor),
+    ("high-contrast", Background::Dark, ColorDepth::TrueColor),
+    ("colour-blind-safe", Background::Dark, ColorDepth::TrueColor),
+    ("catppuccin", Background::Dark, ColorDepth::TrueColor),
+    ("gruvbox", Background::Light, ColorDepth::TrueColor),
+    ("solarized", Background::Dark, ColorDepth::TrueColor),
     ("nord", Background::Light, ColorDepth::Indexed256),
     ("terminal-16", Background::Unknown, ColorDepth::Sixteen),
     ("dark", Background::Dark, ColorDepth::Indexed256),

@@ -32,9 +32,9 @@ const MAX_PROFILE_CELLS: usize = 16;
 const MAX_PROFILE_CELLS_MEDIUM: usize = 12;
 /// Maximum width of the profile column in a narrow list.
 const MAX_PROFILE_CELLS_NARROW: usize = 8;
-/// From this width of the list on, the maximum width of the profile column is [`MAX_PROFILE_CELLS`].
+/// Minimum width of the list at which the maximum width of the profile column is [`MAX_PROFILE_CELLS`].
 const MIN_WIDTH_WIDE: usize = 100;
-/// Below this width of the list, the maximum width of the profile column is [`MAX_PROFILE_CELLS_NARROW`].
+/// Minimum width of the list at which the maximum width of the profile column is [`MAX_PROFILE_CELLS_MEDIUM`].
 const MIN_WIDTH_MEDIUM: usize = 60;
 
 pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, dialog: &dyn Component) {
@@ -44,9 +44,9 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs
     let title_width = if note.is_empty() { width } else { width.saturating_sub(note.width() + 3) };
     let frame_texts = DialogFrame {
         title: list_title::all_jobs_title_line(view, title_width),
-        note: Line::styled(note, view.theme.warning),
-        scope: Line::styled(scope_text(view, open, width), view.theme.muted),
-        is_marked: false,
+        upper_right: Line::styled(note, view.theme.warning),
+        lower_left: Line::styled(last_check_text(view, open, width), view.theme.muted),
+        is_heavy: false,
     };
     let inner = frame_texts.draw(frame, view, dialog);
     if let Some((text, style)) = no_jobs_text(view, open) {
@@ -55,7 +55,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs
         return;
     }
     let (lines, rows, width) = (g.all_jobs_lines(), g.all_jobs_rows(), usize::from(inner.width));
-    let columns = job_table(width, Some(name_width(view, open, rows, width)), None);
+    let columns = job_table(width, Some(profile_column_width(view, open, rows, width)), None);
     draw_headings(frame, view, &columns, inner, lines);
     for (n, line) in open.list.visible(rows).enumerate() {
         let line = match line {
@@ -106,7 +106,7 @@ fn no_jobs_text(view: View<'_>, open: &AllJobs) -> Option<(String, ratatui::styl
 }
 
 /// Returns the width of the profile column: the width of the longest profile name, up to a limit.
-fn name_width(view: View<'_>, open: &AllJobs, rows: usize, width: usize) -> usize {
+fn profile_column_width(view: View<'_>, open: &AllJobs, rows: usize, width: usize) -> usize {
     let app = view.app;
     let all = app.config.profiles.iter().map(|profile| profile.name.as_str().width());
     let shown = open.list.visible(rows).filter_map(|line| match line {
@@ -121,9 +121,9 @@ fn name_width(view: View<'_>, open: &AllJobs, rows: usize, width: usize) -> usiz
     all.chain(shown).max().unwrap_or(0).min(most)
 }
 
-/// Returns when the selected job was last checked, and whether it is watched. Only jobs of the current profile are
-/// watched.
-fn scope_text(view: View<'_>, open: &AllJobs, width: usize) -> String {
+/// Returns the text that states when the selected job was last checked and, if it belongs to another profile, that it
+/// is not watched.
+fn last_check_text(view: View<'_>, open: &AllJobs, width: usize) -> String {
     let View { app, now, .. } = view;
     let Some(job) = open.list.selected() else { return String::new() };
     let is_narrow = width < MIN_WIDTH_MEDIUM;

@@ -41,26 +41,26 @@ pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
     type C = Column<ListCell<Search>>;
     vec![
         C::flexible("search", 16, |row, _| row.cell(row.item.query.as_str().to_owned())).at_most(MAX_TEXT_CELLS),
-        C::right("hits", 8, |row, _| row.cell(count_text(&row.item.hits))),
-        C::right("change", CHANGE_WIDTH, change).optional(1),
-        C::right("clicked", 9, |row, _| {
+        C::right_aligned("hits", 8, |row, _| row.cell(count_text(&row.item.hits))),
+        C::right_aligned("change", CHANGE_WIDTH, change).optional(1),
+        C::right_aligned("clicked", 9, |row, _| {
             let style = if row.item.is_unclicked() { row.view.theme.warning } else { row.view.theme.text };
             TableCell::new(percent(&row.item.click_rate).unwrap_or_else(|| "–".to_owned()), style)
         }),
-        C::left(plain_scale_line("100%", BAR_CELLS), BAR_CELLS, |row, _| {
+        C::left_aligned(plain_scale_line("100%", BAR_CELLS), BAR_CELLS, |row, _| {
             let (share, theme) = (row.item.click_rate.value().map_or(0.0, ViewCount::as_f64), row.view.theme);
             TableCell::Spans(fraction_bar(share, BAR_CELLS, theme.human, theme))
         })
         .after_gap(2)
         .optional(3),
-        C::left("page", PATH_CELLS, |row, width| {
+        C::left_aligned("page", PATH_CELLS, |row, width| {
             path(row, row.item.top_page.as_ref().map(|page| page.as_str()), width)
         })
         .at_most(MAX_PATH_CELLS)
         .after_gap(2)
         .optional(2),
-        C::right("last searched", 15, |row, _| age(row, row.item.last_searched_at)).optional(4),
-        C::left("", 1, |row, _| row.cell("")),
+        C::right_aligned("last searched", 15, |row, _| age(row, row.item.last_searched_at)).optional(4),
+        C::left_aligned("", 1, |row, _| row.cell("")),
     ]
 }
 
@@ -83,16 +83,16 @@ fn status_style(row: &ListRow<'_, Feedback>) -> Style {
 pub(super) fn feedback() -> Vec<Column<ListCell<Feedback>>> {
     type C = Column<ListCell<Feedback>>;
     vec![
-        C::right("age", 4, |row, _| age(row, row.item.created_at)).optional(3),
-        C::left("vote", 6, |row, _| match row.item.helpful {
+        C::right_aligned("age", 4, |row, _| age(row, row.item.created_at)).optional(3),
+        C::left_aligned("vote", 6, |row, _| match row.item.helpful {
             Some(true) => TableCell::new("up", row.view.theme.good),
             Some(false) => TableCell::new("down", row.view.theme.bad),
             None => row.muted("code"),
         })
         .after_gap(2),
-        C::left("status", 13, |row, _| TableCell::new(row.item.status.label().to_owned(), status_style(row)))
+        C::left_aligned("status", 13, |row, _| TableCell::new(row.item.status.label().to_owned(), status_style(row)))
             .optional(2),
-        C::left("page", PATH_CELLS, |row, width| path(row, Some(row.item.path.as_str()), width))
+        C::left_aligned("page", PATH_CELLS, |row, width| path(row, Some(row.item.path.as_str()), width))
             .at_most(MAX_PATH_CELLS)
             .optional(1),
         C::flexible("comment", 16, |row, _| match &row.item.comment {
@@ -100,7 +100,7 @@ pub(super) fn feedback() -> Vec<Column<ListCell<Feedback>>> {
             None => row.muted("–"),
         })
         .after_gap(1),
-        C::left("", 1, |row, _| row.cell("")),
+        C::left_aligned("", 1, |row, _| row.cell("")),
     ]
 }
 
@@ -113,12 +113,12 @@ pub(super) fn page_feedback() -> Vec<Column<ListCell<PageFeedback>>> {
     type C = Column<ListCell<PageFeedback>>;
     vec![
         C::flexible("page", 16, |row, width| path(row, Some(row.item.path.as_str()), width)).at_most(MAX_TEXT_CELLS),
-        C::right("down", 7, |row, _| row.cell(count_text(&row.item.thumbs_down))),
-        C::right("change", CHANGE_WIDTH, change).optional(1),
-        C::right("up", 7, |row, _| row.cell(count_text(&row.item.thumbs_up))),
-        C::right("about code", 12, |row, _| row.cell(count_text(&row.item.code))).optional(3),
-        C::left(VOTES_HEADING, 2 * HALF_BAR_CELLS + 1, votes).after_gap(2).optional(2),
-        C::left("", 1, |row, _| row.cell("")),
+        C::right_aligned("down", 7, |row, _| row.cell(count_text(&row.item.thumbs_down))),
+        C::right_aligned("change", CHANGE_WIDTH, change).optional(1),
+        C::right_aligned("up", 7, |row, _| row.cell(count_text(&row.item.thumbs_up))),
+        C::right_aligned("about code", 12, |row, _| row.cell(count_text(&row.item.code))).optional(3),
+        C::left_aligned(VOTES_HEADING, 2 * HALF_BAR_CELLS + 1, votes).after_gap(2).optional(2),
+        C::left_aligned("", 1, |row, _| row.cell("")),
     ]
 }
 
@@ -139,28 +139,28 @@ fn votes<'a>(row: &ListRow<'a, PageFeedback>, _width: usize) -> TableCell<'a> {
 pub(super) fn questions() -> Vec<Column<ListCell<Question>>> {
     type C = Column<ListCell<Question>>;
     vec![
-        C::right("age", 4, |row, _| age(row, row.item.asked_at)).optional(3),
-        C::left("status", 12, |row, _| match row.item.is_answered {
+        C::right_aligned("age", 4, |row, _| age(row, row.item.asked_at)).optional(3),
+        C::left_aligned("status", 12, |row, _| match row.item.is_answered {
             Some(false) => TableCell::new("unanswered", row.view.theme.warning),
             Some(true) => row.muted("answered"),
             None => row.muted("–"),
         })
         .after_gap(2),
         C::flexible("question", 28, |row, _| row.cell(row.item.query.as_str().to_owned())),
-        C::left("page", PATH_CELLS, |row, width| {
+        C::left_aligned("page", PATH_CELLS, |row, width| {
             let about = row.item.subject_page();
             path(row, about.as_deref(), width)
         })
         .at_most(MAX_PATH_CELLS)
         .after_gap(2)
         .optional(1),
-        C::left("category", 14, |row, _| match &row.item.category {
+        C::left_aligned("category", 14, |row, _| match &row.item.category {
             Some(category) => row.muted(category.as_str().to_owned()),
             None => row.muted("–"),
         })
         .after_gap(1)
         .optional(2),
-        C::left("", 1, |row, _| row.cell("")),
+        C::left_aligned("", 1, |row, _| row.cell("")),
     ]
 }
 

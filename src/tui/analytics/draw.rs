@@ -176,7 +176,7 @@ pub(super) fn draw_note(
     let end = width.saturating_sub(display_width(&as_of) + 1);
     let mut row = TextRow::new(width);
     row.push(" ", style);
-    row.left(&text, end.saturating_sub(2), style);
+    row.push_left_aligned(&text, end.saturating_sub(2), style);
     if !text.is_empty() || end > row.used() {
         row.pad_to(end).push(as_of, view.theme.muted);
     }

@@ -324,7 +324,11 @@ fn table(width: usize, found: &NeedsWork) -> Table<ListCell<PageSignals>> {
     // The share is in the column of its number, so that both have one heading.
     let signal = |names: [&'static str; 2], width, key| {
         let [name, with_share] = names;
-        if has_shares { C::right(with_share, width + SHARE_CELLS, key) } else { C::right(name, width, key) }
+        if has_shares {
+            C::right_aligned(with_share, width + SHARE_CELLS, key)
+        } else {
+            C::right_aligned(name, width, key)
+        }
     };
     let down: ListCell<PageSignals> = |row, width| signal_cell(row, Signal::ThumbsDown, width);
     let comments: ListCell<PageSignals> = |row, width| signal_cell(row, Signal::OpenComments, width);
@@ -338,21 +342,23 @@ fn table(width: usize, found: &NeedsWork) -> Table<ListCell<PageSignals>> {
         })
         .at_most(MAX_TEXT_CELLS),
         if width >= MIN_WIDTH_WITH_VIEWS {
-            C::right("views", 9, |row, _| views_cell(row, format_views))
+            C::right_aligned("views", 9, |row, _| views_cell(row, format_views))
         } else {
-            C::right("views", 7, |row, _| views_cell(row, short_number_with_decimal)).optional(3)
+            C::right_aligned("views", 7, |row, _| views_cell(row, short_number_with_decimal)).optional(3)
         },
-        C::right("change", CHANGE_WIDTH - 1, views_change_cell).optional(4),
+        C::right_aligned("change", CHANGE_WIDTH - 1, views_change_cell).optional(4),
         signal(["down", "down  of all"], 8, down),
         signal(["comments", "comments  of all"], 10, comments).optional(5),
         signal(["unanswered", "unanswered  of all"], 12, unanswered).optional(1),
         signal(["searches", "searches  of all"], 11, searches).optional(2),
-        C::right("score", 8, |row, _| match row.item.path {
+        C::right_aligned("score", 8, |row, _| match row.item.path {
             Some(_) => row.cell(share_text(row.item.score)),
             None => row.cell(""),
         }),
-        C::left(plain_scale_line(&share_text(longest), BAR_CELLS), BAR_CELLS, score_bar).after_gap(2).optional(6),
-        C::left("", 1, |row, _| row.cell("")),
+        C::left_aligned(plain_scale_line(&share_text(longest), BAR_CELLS), BAR_CELLS, score_bar)
+            .after_gap(2)
+            .optional(6),
+        C::left_aligned("", 1, |row, _| row.cell("")),
     ];
     draw::table(columns, width, true)
 }

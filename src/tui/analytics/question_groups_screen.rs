@@ -129,29 +129,29 @@ fn table(grouping: Option<Grouping>, width: usize, is_compared: bool) -> Table<L
             name => row.cell(truncate_path(name, width.saturating_sub(1))),
         })
         .at_most(MAX_TEXT_CELLS),
-        C::right("questions", 11, |row, _| row.cell(format_views(row.item.questions.into()))),
-        C::right("change", CHANGE_WIDTH, |row, _| match row.item.change {
+        C::right_aligned("questions", 11, |row, _| row.cell(format_views(row.item.questions.into()))),
+        C::right_aligned("change", CHANGE_WIDTH, |row, _| match row.item.change {
             Some(change) => row.cell(change_cell(change)),
             None => row.muted("–"),
         }),
-        C::right("unanswered", 12, |row, _| row.cell(format_views(row.item.unanswered.into()))),
-        C::right("share", 7, |row, _| match row.item.unanswered_share() {
+        C::right_aligned("unanswered", 12, |row, _| row.cell(format_views(row.item.unanswered.into()))),
+        C::right_aligned("share", 7, |row, _| match row.item.unanswered_share() {
             Some(share) => row.cell(format!("{:.0}%", share * 100.0)),
             None => row.muted("–"),
         }),
-        C::left(plain_scale_line("100%", BAR_CELLS), BAR_CELLS, |row, width| {
+        C::left_aligned(plain_scale_line("100%", BAR_CELLS), BAR_CELLS, |row, width| {
             let theme = row.view.theme;
             let share = row.item.unanswered_share().unwrap_or_default();
             TableCell::Spans(fraction_bar(share, width, theme.warning, theme))
         })
         .after_gap(2)
         .optional(2),
-        C::right("last", 6, |row, _| match row.item.last_asked_at {
+        C::right_aligned("last", 6, |row, _| match row.item.last_asked_at {
             Some(at) => row.muted(short_age(row.view.now - at)),
             None => row.muted("–"),
         })
         .optional(1),
-        C::left("", 1, |row, _| row.cell("")),
+        C::left_aligned("", 1, |row, _| row.cell("")),
     ];
     draw::table(columns, width, is_compared)
 }

@@ -10,7 +10,7 @@ use crate::model::text::CleanText;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::cursor;
 use crate::tui::draw::rules::DialogFrame;
-use crate::tui::draw::text::{TextRow, align_right, fit, truncate_path};
+use crate::tui::draw::text::{TextRow, align_right, truncate, truncate_path};
 use crate::tui::format::{format_count, plural};
 use crate::tui::job_tabs::JobTab;
 use crate::tui::keymap::{Action, Context};
@@ -30,8 +30,8 @@ const MIN_COLUMNS_WITH_TOTALS: u16 = 60;
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Changes) {
     let (app, theme) = (view.app, view.theme);
     let texts = DialogFrame {
-        note: Line::styled(totals(view, open), theme.muted),
-        scope: Line::styled(state_note(view, open), theme.muted),
+        upper_right: Line::styled(totals(view, open), theme.muted),
+        lower_left: Line::styled(state_note(view, open), theme.muted),
         ..DialogFrame::with_tabs(view, JobTab::Changes, title(app, open.job))
     };
     let inner = texts.draw(frame, view, open);
@@ -133,7 +133,7 @@ fn row_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, row: usize, width:
                 // The numbers of the lines follow.
                 format!("⋯ {}", CleanText::line(diff.section(hunk)))
             });
-            vec![Line::styled(fit(&text.unwrap_or_default(), width), theme.muted)]
+            vec![Line::styled(truncate(&text.unwrap_or_default(), width), theme.muted)]
         }
         Some(DiffRow::Line { line, is_context }) => diff_lines(view, open, diff, line, is_context),
     }
@@ -158,7 +158,7 @@ fn file_line<'a>(view: View<'_>, file: &DiffFile, site: &SiteFacts, width: usize
         note.push_str(&format!("  → {page} · {}", views_text(view.app, views)));
     }
     if row.used() < space {
-        row.push(fit(&note, space - row.used()), theme.muted);
+        row.push(truncate(&note, space - row.used()), theme.muted);
     }
     let missing = width.saturating_sub(row.used() + numbers);
     row.push(" ".repeat(missing + 1), Style::new());

@@ -14,7 +14,7 @@ use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::{draw_line, draw_text_margin};
 use crate::tui::draw::cursor;
 use crate::tui::draw::rules::DialogFrame;
-use crate::tui::draw::text::{TextRow, align_right, fit};
+use crate::tui::draw::text::{TextRow, align_right, truncate};
 use crate::tui::format::{format_count, plural};
 use crate::tui::geometry::{Geometry, below, row_capacity, with_margin};
 use crate::tui::input_dialog::InputField;
@@ -412,7 +412,7 @@ fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch) {
     cursor::place_in_input(frame, view, text);
     if batch.input.is_blank() && batch.input.size().1 == 0 {
         let rect = Rect { x: text.x + 1, width: text.width.saturating_sub(1), height: text.height.min(1), ..text };
-        let hint = fit("Prompts, separated by blank lines.", usize::from(rect.width));
+        let hint = truncate("Prompts, separated by blank lines.", usize::from(rect.width));
         frame.render_widget(Line::styled(hint, theme.muted), rect);
     }
     let rule = usize::from(text.height);
@@ -438,7 +438,7 @@ fn draw_preview(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, preview: &
     let inner = DialogFrame::new(view, title).draw(frame, view, batch);
     let width = usize::from(inner.width);
     let cost = app.batch_schedule(preview.prompts.len(), now);
-    draw_line(frame, inner, 0, Line::styled(fit(&format!(" {cost}"), width), theme.title));
+    draw_line(frame, inner, 0, Line::styled(truncate(&format!(" {cost}"), width), theme.title));
     let lines = prompt_lines(app.geometry());
     let rows = usize::from(lines.height).max(1);
     let digits = format_count(preview.titles.len()).len();
@@ -451,7 +451,7 @@ fn draw_preview(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, preview: &
     }
     if let Some(message) = &batch.message {
         let last = usize::from(inner.height.saturating_sub(1));
-        draw_line(frame, inner, last, Line::styled(fit(&format!(" {message}"), width), theme.warning));
+        draw_line(frame, inner, last, Line::styled(truncate(&format!(" {message}"), width), theme.warning));
     }
 }
 

@@ -13,7 +13,7 @@ use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::{draw_line, draw_text_margin};
 use crate::tui::draw::cursor;
 use crate::tui::draw::rules::{DialogFrame, draw_separator};
-use crate::tui::draw::text::fit;
+use crate::tui::draw::text::truncate;
 use crate::tui::geometry::{JobsArrangement, between_rules, with_margin};
 use crate::tui::keymap::{Edit, Keymap};
 use crate::tui::message_fit::fit_message;
@@ -533,11 +533,11 @@ impl Component for Editor {
         };
         let is_below_panes = layout != EditorLayout::FullScreen && !view.app.has_dialog_below_editor();
         // The panes are visible too, and don't have the focus.
-        let mut texts = DialogFrame { is_marked: is_below_panes, ..DialogFrame::new(view, title) };
+        let mut texts = DialogFrame { is_heavy: is_below_panes, ..DialogFrame::new(view, title) };
         if layout == EditorLayout::Inline {
             let space = usize::from(self.area(view.app).width.saturating_sub(14));
             let (cost, style) = self.status(view).cost(view, space);
-            texts.note = Line::styled(cost, style);
+            texts.upper_right = Line::styled(cost, style);
         }
         let inner = texts.draw(frame, view, self);
         let g = view.app.geometry();
@@ -558,7 +558,7 @@ impl Component for Editor {
             let question = hint.split_inclusive('?').next().unwrap_or(hint);
             let width = usize::from(rect.width);
             let hint = if hint.width() <= width { hint } else { question };
-            frame.render_widget(Line::styled(fit(hint, width), theme.muted), rect);
+            frame.render_widget(Line::styled(truncate(hint, width), theme.muted), rect);
         }
         let rule = usize::from(text.height);
         if gap > 0 && view.app.size.1 >= MIN_ROWS_WITH_RULE {

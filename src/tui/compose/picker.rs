@@ -22,7 +22,7 @@ use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::draw::boxes::{draw_line, underline_field};
 use crate::tui::draw::cursor;
 use crate::tui::draw::rules::{DialogFrame, draw_rule};
-use crate::tui::draw::text::fit;
+use crate::tui::draw::text::truncate;
 use crate::tui::format::more_below_text;
 use crate::tui::format::{format_count, plural};
 use crate::tui::geometry::{Geometry, below, with_margin};
@@ -231,21 +231,21 @@ pub(in crate::tui) fn entry_lines(g: Geometry, entries: usize) -> Rect {
 fn entry_table(kind: PickerKind, width: usize) -> Table<ListCell<PickerEntry>> {
     type C = Column<ListCell<PickerEntry>>;
     let is_wide = width >= usize::from(MIN_SIZE_WITH_HEADINGS.0);
-    let title: ListCell<PickerEntry> = |row, width| row.cell(fit(row.item.title.as_str(), width));
-    let note: ListCell<PickerEntry> = |row, width| row.muted(fit(row.item.note.as_str(), width));
-    let cursor = C::left("", 1, |row, _| row.cursor());
+    let title: ListCell<PickerEntry> = |row, width| row.cell(truncate(row.item.title.as_str(), width));
+    let note: ListCell<PickerEntry> = |row, width| row.muted(truncate(row.item.note.as_str(), width));
+    let cursor = C::left_aligned("", 1, |row, _| row.cursor());
     let columns = match kind {
         PickerKind::History => {
-            vec![cursor, C::flexible("prompt", 8, title), C::right("length", 10, note).after_gap(2)]
+            vec![cursor, C::flexible("prompt", 8, title), C::right_aligned("length", 10, note).after_gap(2)]
         }
         // In a narrow terminal, a template's file name matters less than its title.
         PickerKind::Templates if !is_wide => vec![cursor, C::flexible("text", 8, title)],
         PickerKind::Templates => {
-            vec![cursor, C::left("template", 20, note).at_most(28), C::flexible("text", 8, title).after_gap(2)]
+            vec![cursor, C::left_aligned("template", 20, note).at_most(28), C::flexible("text", 8, title).after_gap(2)]
         }
         PickerKind::Drafts => {
             let width = if is_wide { 28 } else { 18 };
-            vec![cursor, C::left("draft", width, note).at_most(40), C::flexible("text", 8, title).after_gap(2)]
+            vec![cursor, C::left_aligned("draft", width, note).at_most(40), C::flexible("text", 8, title).after_gap(2)]
         }
     };
     // One cell at the right stays blank.
@@ -320,7 +320,7 @@ impl Component for Picker {
         let theme = view.theme;
         let g = view.app.geometry();
         let note = Line::styled(self.count_text(), theme.muted);
-        let inner = DialogFrame { note, ..DialogFrame::new(view, self.name()) }.draw(frame, view, self);
+        let inner = DialogFrame { upper_right: note, ..DialogFrame::new(view, self.name()) }.draw(frame, view, self);
         let text = with_margin(inner);
         let width = usize::from(inner.width);
         draw_search(frame, view, self, text);
@@ -344,7 +344,7 @@ impl Component for Picker {
         let position = Line::styled(more_below_text(self.list.hidden_below(rows)), theme.muted);
         // The note of a sent prompt is only its number of lines.
         let entry = self.selected().filter(|_| self.kind != PickerKind::History);
-        let name = entry.map(|entry| fit(entry.note.as_str(), width / 2)).unwrap_or_default();
+        let name = entry.map(|entry| truncate(entry.note.as_str(), width / 2)).unwrap_or_default();
         let rule = Rect { y: lines.bottom(), height: 1, ..inner };
         draw_rule(frame, view, rule, Line::styled(name, theme.text), position);
         let below = (rule.bottom() - inner.y).min(inner.height);
@@ -365,7 +365,7 @@ fn draw_search(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area: Rec
     let theme = view.theme;
     let width = usize::from(area.width);
     let put_text = |frame: &mut Frame<'_>, row: usize, text: &str, style| {
-        draw_line(frame, area, row, Line::styled(fit(text, width), style));
+        draw_line(frame, area, row, Line::styled(truncate(text, width), style));
     };
     let hint = picker.kind.hint(view.app.config.is_demo);
     if picker.takes_text() && !picker.filter.is_blank() {

@@ -1,5 +1,5 @@
-//! Translates the finished frame to ASCII: every symbol of docdeck has a replacement. Other characters, which are texts
-//! of users and of the service, are kept if the terminal can show them; otherwise they become `?`.
+//! Translates the finished frame to ASCII: every symbol of docdeck has a replacement. Other characters come from
+//! texts of users or of the service. They are kept if the terminal can show them; otherwise they become `?`.
 
 use crate::model::ascii::ascii_symbol;
 use crate::model::text::is_hidden;

@@ -63,23 +63,24 @@ pub(in crate::tui) fn bar_spans(
     let has_views = metric.bar_length(figures.counts).is_some_and(|views| !views.is_zero());
     let (sign, style) = symbol_and_style(metric, theme);
     let parts_per_cell = match sign {
-        // A block with a gap around it has no eighths.
+        // Unicode has no eighths of `■`, so a bar of the total ends in a whole cell.
         TOTAL => 1,
         _ => theme.parts_per_cell(),
     };
     let parts = cells_of_fraction(part, width * parts_per_cell).max(usize::from(has_views && width > 0));
     let end = if sign == AI { theme.ai_part() } else { style };
-    solid(sign, parts, parts_per_cell, [style, end]).into()
+    solid_spans(sign, parts, parts_per_cell, [style, end]).into()
 }
 
 /// Returns a bar for a fraction (0 to 1), in at most `width` cells. A fraction above 0 is never invisible.
 pub(in crate::tui) fn fraction_bar(part: f64, width: usize, style: Style, theme: &Theme) -> Vec<Span<'static>> {
     let per_cell = theme.parts_per_cell();
-    solid(HUMAN, cells_of_fraction(part, width * per_cell), per_cell, [style; 2]).into()
+    solid_spans(HUMAN, cells_of_fraction(part, width * per_cell), per_cell, [style; 2]).into()
 }
 
-/// Returns whole cells, and a last cell that is filled in part, with their styles.
-fn solid(sign: &str, parts: usize, parts_per_cell: usize, [whole, end]: [Style; 2]) -> [Span<'static>; 2] {
+/// Returns the spans of a bar of one symbol: the whole cells, and the last cell, which is filled in part. `whole` and
+/// `end` are their styles.
+fn solid_spans(sign: &str, parts: usize, parts_per_cell: usize, [whole, end]: [Style; 2]) -> [Span<'static>; 2] {
     let cells = Span::styled(sign.repeat(parts / parts_per_cell), whole);
     [cells, Span::styled(eighths_at_left(parts % parts_per_cell), end)]
 }
@@ -97,7 +98,7 @@ pub(in crate::tui) fn stacked_bar(counts: &Counts, full: f64, width: usize, them
     let parts = bar_cells(human + ai, full, width * per_cell);
     let human_parts = human_part_count((human, ai), parts, per_cell, theme);
     if human_parts == parts || parts < per_cell && human >= ai {
-        return solid(HUMAN, parts, per_cell, [theme.human; 2]).into();
+        return solid_spans(HUMAN, parts, per_cell, [theme.human; 2]).into();
     }
     let human_cells = human_parts / per_cell;
     let mut bar = vec![Span::styled(HUMAN.repeat(human_cells), theme.human)];
@@ -108,12 +109,13 @@ pub(in crate::tui) fn stacked_bar(counts: &Counts, full: f64, width: usize, them
         bar.push(Span::styled(eighths_at_left(shared), style));
         ai_parts -= per_cell;
     }
-    bar.extend(solid(AI, ai_parts, per_cell, [theme.ai_fill(), theme.ai_part()]));
+    bar.extend(solid_spans(AI, ai_parts, per_cell, [theme.ai_fill(), theme.ai_part()]));
     bar
 }
 
-/// Returns how many of the parts of a stacked bar show human views. The length of the bar is rounded before, so that
-/// bars of different totals differ wherever human views end. If no cell can show both, human views end at a whole cell.
+/// Returns how many of the `parts` of a stacked bar show human views. `parts` is the rounded length of the whole bar,
+/// so that the lengths of two bars depend only on their totals. If no cell can show both human and AI views, human
+/// views end at a whole cell.
 pub(in crate::tui) fn human_part_count(
     (human, ai): (ViewCount, ViewCount),
     parts: usize,
@@ -126,8 +128,8 @@ pub(in crate::tui) fn human_part_count(
     human_cell_count(human, ai, parts / per_cell) * per_cell
 }
 
-/// Returns how many cells (or parts of cells) of a stacked bar show human views. In a bar of two or more, neither part
-/// disappears.
+/// Returns how many cells, or parts of cells, of a stacked bar show human views. In a bar of at least two cells, both
+/// kinds of views get at least one.
 fn human_cell_count(human: ViewCount, ai: ViewCount, cell_count: usize) -> usize {
     match (human.is_zero(), ai.is_zero()) {
         (true, _) => 0,
@@ -211,7 +213,7 @@ mod tests {
 
     fn bar(human: i64, ai: i64, full: f64, width: usize) -> String {
         let counts = Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai));
-        stacked_bar(&counts, full, width, &Theme::new(ColorDepth::True))
+        stacked_bar(&counts, full, width, &Theme::new(ColorDepth::TrueColor))
             .iter()
             .map(|span| span.content.as_ref())
             .collect()
@@ -236,7 +238,7 @@ mod tests {
     #[test]
     fn the_cell_between_human_and_ai_views_has_both_colours() {
         let counts = Counts::new(Count::Known(33), Count::Known(18), Count::Known(51));
-        let theme = Theme::new(ColorDepth::True);
+        let theme = Theme::new(ColorDepth::TrueColor);
         let spans = stacked_bar(&counts, 80.0, 10, &theme);
         let shared = spans.iter().find(|span| span.content == "▏").expect("a shared cell");
         assert_eq!((shared.style.fg, shared.style.bg), (theme.human.fg, theme.ai_part().fg));
@@ -320,7 +322,7 @@ mod tests {
     fn plain(human: i64, ai: i64, metric: Metric, scale: BarScale) -> String {
         let counts = Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai));
         let figures = PageMetrics::of(&counts, ComparisonBaseline::Uncompared);
-        bar_spans(&figures, metric, scale, 10, &Theme::new(ColorDepth::True))
+        bar_spans(&figures, metric, scale, 10, &Theme::new(ColorDepth::TrueColor))
             .iter()
             .map(|span| span.content.as_ref())
             .collect()

@@ -11,7 +11,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// The symbol before a selected row.
 const SELECTED: char = '▌';
 
-/// Places the cursor in the corner of a box. A selected row or an input that is drawn later moves it from there.
+/// Places the cursor in the corner of a box. If a selected row or an input is drawn later, the cursor moves there.
 pub(in crate::tui) fn place_in_corner(frame: &mut Frame<'_>, inner: Rect) {
     if !inner.is_empty() {
         frame.set_cursor_position(inner.as_position());

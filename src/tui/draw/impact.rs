@@ -43,17 +43,17 @@ fn push_days(row: &mut TextRow<'_>, view: View<'_>, range: Option<DateRange>) {
     }
 }
 
-/// Adds the views before a job, with the days if `dated` is set.
+/// Adds the views before a job, with the days if `has_days` is set.
 pub(in crate::tui) fn push_views_before(
     row: &mut TextRow<'_>,
     view: View<'_>,
     views: &PageViewsState,
     range: DateRange,
-    dated: bool,
+    has_days: bool,
 ) {
     let theme = view.theme;
     row.push("before  ", theme.muted);
-    push_days(row, view, dated.then_some(range));
+    push_days(row, view, has_days.then_some(range));
     match views {
         PageViewsState::Known(known) => {
             let Counts { human, ai, .. } = &known.value;
@@ -65,15 +65,15 @@ pub(in crate::tui) fn push_views_before(
     }
 }
 
-/// Adds the views after a job, compared with the views before it if both ranges are complete. Adds the days if `dated`
-/// is set.
+/// Adds the views after a job, compared with the views before it if both ranges are complete. Adds the days if
+/// `has_days` is set.
 pub(in crate::tui) fn push_views_after(
     row: &mut TextRow<'_>,
     view: View<'_>,
     views: &PageViewsState,
     before: Option<(&PageViewsState, DateRange)>,
     after: AfterWindowState,
-    dated: bool,
+    has_days: bool,
 ) {
     let theme = view.theme;
     row.push("after   ", theme.muted);
@@ -84,7 +84,7 @@ pub(in crate::tui) fn push_views_after(
             return;
         }
     };
-    push_days(row, view, dated.then_some(range));
+    push_days(row, view, has_days.then_some(range));
     let PageViewsState::Known(known) = views else {
         push_unknown(row, view, views);
         return;
@@ -98,7 +98,7 @@ pub(in crate::tui) fn push_views_after(
         row.push(if n == 0 { "" } else { " · " }, theme.muted);
         row.push(count_text(count), style);
         // In a narrow terminal, only the numbers before the job have labels.
-        if before.is_none() || dated {
+        if before.is_none() || has_days {
             row.push(label, theme.muted);
         }
         if let Some(change) = before.and_then(|before| Some(change_with_sign(count.value()?, before.value()?))) {
@@ -108,7 +108,7 @@ pub(in crate::tui) fn push_views_after(
     push_warnings(row, view, views, range);
 }
 
-/// Returns why there are no views after a job yet. If the days after the job are over, returns these days.
+/// Returns the reason why there are no views after a job yet or, if the days after the job are over, these days.
 pub(in crate::tui) fn after_text(after: AfterWindowState) -> String {
     match after {
         AfterWindowState::NotSent => "not sent yet".to_owned(),
@@ -127,7 +127,7 @@ fn push_unknown(row: &mut TextRow<'_>, view: View<'_>, views: &PageViewsState) {
     row.push(text, view.theme.muted);
 }
 
-/// Adds signs for counts that don't add up, and for views that were loaded before the range was over.
+/// Adds a sign if the counts don't add up, and a sign if the views were loaded before the range was over.
 fn push_warnings(row: &mut TextRow<'_>, view: View<'_>, views: &PageViewsState, range: DateRange) {
     if let Some(counts) = views.counts() {
         row.push(mismatch_sign(counts), view.theme.warning);

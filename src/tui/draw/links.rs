@@ -4,7 +4,7 @@
 //! width of the whole link. Therefore no other cell is drawn between the two sequences, and the link is sent only when
 //! it changes. The other cells of the link contain their plain glyphs.
 
-use super::text::fit;
+use super::text::truncate;
 use crate::model::link::WebLink;
 use ratatui::buffer::{Buffer, CellDiffOption};
 use ratatui::layout::Rect;
@@ -13,7 +13,7 @@ use unicode_width::UnicodeWidthStr;
 
 /// Maximum length of a target, in bytes, that terminals accept.
 const MAX_TARGET_BYTES: usize = 2000;
-/// Marks the cells behind the first cell of a link. The mark makes them differ from cells without a link, so that they
+/// Marks the cells after the first cell of a link. The mark makes them differ from cells without a link, so that they
 /// are sent again when the link is removed. Otherwise the terminal would keep the link.
 const LINK_TAIL: CellDiffOption = CellDiffOption::ForcedWidth(NonZeroU16::MIN);
 
@@ -28,9 +28,9 @@ pub(in crate::tui) struct ScreenLink {
 impl ScreenLink {
     /// Creates a link for `text` at the left of an area of one line. Returns `None` if the target is not a web page.
     pub(in crate::tui) fn new(area: Rect, text: &str, target: &str) -> Option<Self> {
-        let text = fit(text, usize::from(area.width));
+        let text = truncate(text, usize::from(area.width));
         let width = u16::try_from(text.width()).ok()?;
-        Some(Self { area: Rect { width, ..area }, text, target: clean_target(target)? })
+        Some(Self { area: Rect { width, ..area }, text, target: sanitized_target(target)? })
     }
 
     /// Whether the text of the link is completely visible, so not covered by a dialog.
@@ -73,7 +73,7 @@ fn glyphs_in(buffer: &Buffer, area: Rect) -> Option<String> {
 
 /// Returns the target in a form that is safe for a terminal: an http or https address in printable ASCII. Returns
 /// `None` if the target is another kind of address or too long.
-fn clean_target(target: &str) -> Option<String> {
+fn sanitized_target(target: &str) -> Option<String> {
     let link = WebLink::parse(target)?;
     (link.as_str().len() <= MAX_TARGET_BYTES).then(|| link.as_str().to_owned())
 }
@@ -155,9 +155,9 @@ mod tests {
             "https://a/b\nc",
             &format!("https://a/{}", "b".repeat(MAX_TARGET_BYTES)),
         ] {
-            assert_eq!(clean_target(bad), None, "{bad:?}");
+            assert_eq!(sanitized_target(bad), None, "{bad:?}");
         }
-        assert_eq!(clean_target(URL).as_deref(), Some(URL));
-        assert_eq!(clean_target("HTTP://a/b c;d").as_deref(), Some("http://a/b%20c;d"));
+        assert_eq!(sanitized_target(URL).as_deref(), Some(URL));
+        assert_eq!(sanitized_target("HTTP://a/b c;d").as_deref(), Some("http://a/b%20c;d"));
     }
 }

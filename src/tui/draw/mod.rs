@@ -5,7 +5,7 @@ pub(in crate::tui) mod ascii;
 pub(in crate::tui) mod bars;
 pub(in crate::tui) mod boxes;
 pub(in crate::tui) mod cursor;
-pub(in crate::tui) mod frame_lines;
+pub(in crate::tui) mod header_and_footer;
 pub(in crate::tui) mod impact;
 pub(in crate::tui) mod links;
 pub(in crate::tui) mod list_title;
@@ -26,8 +26,8 @@ use ratatui::buffer::Buffer;
 use ratatui::style::Color;
 use ratatui::widgets::{Paragraph, Wrap};
 
-/// Draws the whole screen. Text that the user typed or pasted may contain control and format characters, which the
-/// terminal's screen removes from every frame.
+/// Draws the whole screen. Text that the user typed or pasted may contain control and format characters; they are
+/// removed from every frame when it is written to the terminal.
 pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
     let view = View { app, theme, now };
     let area = frame.buffer_mut().area;
@@ -78,7 +78,7 @@ fn paint_background(buffer: &mut Buffer, background: Color, text: Option<Color>)
 fn draw_screen(frame: &mut Frame<'_>, view: View<'_>) {
     let app = view.app;
     let g = app.geometry();
-    frame_lines::draw_header(frame, view, g.header);
+    header_and_footer::draw_header(frame, view, g.header);
     let lowest_visible = app.dialogs.iter().rposition(|dialog| dialog.fills_screen());
     if let Some(screen) = app.screen_component().filter(|_| lowest_visible.is_none()) {
         screen.draw(frame, view);
@@ -86,7 +86,7 @@ fn draw_screen(frame: &mut Frame<'_>, view: View<'_>) {
     for dialog in app.dialogs.iter().skip(lowest_visible.unwrap_or(0)) {
         dialog.draw(frame, view);
     }
-    frame_lines::draw_footer(frame, view, g.footer);
+    header_and_footer::draw_footer(frame, view, g.footer);
 }
 
 fn draw_too_small(frame: &mut Frame<'_>, view: View<'_>) {

@@ -24,18 +24,18 @@ pub(in crate::tui) fn draw_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect
     draw_pane_rule(frame, view, row, false, left, right);
 }
 
-/// Draws the rule above a pane. If it is one of several panes and has the focus, the rule is heavy, so that the focus is
-/// also visible without colours.
+/// Draws the rule above a pane. A heavy rule marks the pane that has the focus, if there are several panes, so that the
+/// focus is also visible without colours.
 pub(in crate::tui) fn draw_pane_rule(
     frame: &mut Frame<'_>,
     view: View<'_>,
     row: Rect,
-    is_marked: bool,
+    is_heavy: bool,
     left: Line<'_>,
     right: Line<'_>,
 ) {
     let buffer = frame.buffer_mut();
-    let (sign, style) = match (is_marked, view.theme.ascii) {
+    let (sign, style) = match (is_heavy, view.theme.ascii) {
         (false, _) => ("─", view.theme.border),
         (true, false) => ("━", view.theme.focus),
         // `translate` would replace the heavy line by the same character as the light one.
@@ -56,16 +56,15 @@ pub(in crate::tui) fn draw_pane_rule(
     }
 }
 
-/// The frame of a dialog that is as wide as the screen: two rules with texts in them.
+/// The frame of a dialog that is as wide as the screen: an upper and a lower rule with texts in them. The text at the
+/// right of the lower rule is the position in the dialog.
 #[derive(Debug, Default)]
 pub(in crate::tui) struct DialogFrame<'a> {
     pub title: Line<'a>,
-    /// The text at the right of the upper rule.
-    pub note: Line<'a>,
-    /// The text at the left of the lower rule.
-    pub scope: Line<'a>,
-    /// Whether the upper rule is marked, because the dialog is below panes that are visible.
-    pub is_marked: bool,
+    pub upper_right: Line<'a>,
+    pub lower_left: Line<'a>,
+    /// Whether the upper rule is heavy. This shows that the dialog, and not one of the panes above it, has the focus.
+    pub is_heavy: bool,
 }
 
 impl<'a> DialogFrame<'a> {
@@ -84,10 +83,10 @@ impl<'a> DialogFrame<'a> {
     pub(in crate::tui) fn draw(self, frame: &mut Frame<'_>, view: View<'_>, dialog: &dyn Component) -> Rect {
         let area = dialog.area(view.app);
         frame.render_widget(Clear, area);
-        draw_pane_rule(frame, view, Rect { height: 1, ..area }, self.is_marked, self.title, self.note);
+        draw_pane_rule(frame, view, Rect { height: 1, ..area }, self.is_heavy, self.title, self.upper_right);
         let lower = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
         let position = Line::styled(dialog.position_text(view.app), view.theme.muted);
-        draw_rule(frame, view, lower, self.scope, position);
+        draw_rule(frame, view, lower, self.lower_left, position);
         let content = between_rules(area);
         cursor::place_in_corner(frame, with_margin(content));
         content
@@ -118,8 +117,8 @@ fn draw_line(buffer: &mut Buffer, row: Rect, sign: &'static str, style: Style) {
     }
 }
 
-/// Draws a text with a blank on each side, cut to the area. Texts without a colour get that of the terminal, not that of
-/// the rule.
+/// Draws a text with a blank on each side, cut to the area. A text without a colour gets the text colour of the
+/// terminal, not the colour of the rule.
 fn draw_text(buffer: &mut Buffer, area: Rect, text: Line<'_>) {
     if let Some(cells) = row_cells(buffer, area.intersection(buffer.area)) {
         cells.fill(Cell::EMPTY);

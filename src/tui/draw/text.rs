@@ -1,8 +1,8 @@
 //! Fits text into cells: padding, rows of columns, and drawing into a buffer.
 
 use super::theme::Theme;
-use crate::tui::format::stands_alone;
-pub(in crate::tui) use crate::tui::format::{display_width, fit, truncate_path};
+use crate::tui::format::is_single_cell_char;
+pub(in crate::tui) use crate::tui::format::{display_width, truncate, truncate_path};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
@@ -25,7 +25,7 @@ pub(in crate::tui) fn blanks(width: usize) -> Cow<'static, str> {
 
 /// Pads or cuts a text to exactly `width` cells. Aligns it to the left.
 pub(in crate::tui) fn align_left(text: &str, width: usize) -> String {
-    let mut out = fit(text, width);
+    let mut out = truncate(text, width);
     let missing = width.saturating_sub(display_width(&out));
     out.push_str(&blanks(missing));
     out
@@ -33,7 +33,7 @@ pub(in crate::tui) fn align_left(text: &str, width: usize) -> String {
 
 /// Pads or cuts a text to exactly `width` cells. Aligns it to the right.
 pub(in crate::tui) fn align_right(text: &str, width: usize) -> String {
-    let text = fit(text, width);
+    let text = truncate(text, width);
     let missing = width.saturating_sub(display_width(&text));
     [&blanks(missing), text.as_str()].concat()
 }
@@ -41,25 +41,25 @@ pub(in crate::tui) fn align_right(text: &str, width: usize) -> String {
 /// Draws a line from the left of a row and cuts what doesn't fit. ASCII text, the most common case, is written directly
 /// into the cells, without being split into graphemes.
 pub(in crate::tui) fn paint(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
-    paint_over(buffer, row, line, RowContent::Anything);
+    paint_over(buffer, row, line, PreviousContent::Anything);
 }
 
 /// Like [`paint`], for a row on which nothing was drawn yet. The blanks of the line, which make up half of a frame,
-/// are already there and are not drawn.
+/// are already on the screen and are not drawn again.
 pub(in crate::tui) fn paint_on_blank(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
     let is_blank = |cell: &Cell| cell.symbol() == " " && INVISIBLE_ON_BLANK.contains(cell.modifier);
     debug_assert!(row.intersection(buffer.area).positions().all(|at| buffer.cell(at).is_some_and(is_blank)));
-    paint_over(buffer, row, line, RowContent::Blanks);
+    paint_over(buffer, row, line, PreviousContent::Blanks);
 }
 
-/// What the row contains before a line is drawn.
+/// What a row contains before a line is drawn on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RowContent {
+enum PreviousContent {
     Blanks,
     Anything,
 }
 
-fn paint_over(buffer: &mut Buffer, row: Rect, line: &Line<'_>, content: RowContent) {
+fn paint_over(buffer: &mut Buffer, row: Rect, line: &Line<'_>, content: PreviousContent) {
     if line.alignment.is_some() {
         return line.render(row, buffer);
     }
@@ -128,15 +128,15 @@ pub(super) fn row_cells(buffer: &mut Buffer, row: Rect) -> Option<&mut [Cell]> {
 
 /// Draws ASCII text and returns the number of cells. Returns `None` if the text contains anything other than printable
 /// ASCII characters; then the caller must draw the complete text in another way.
-fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, content: RowContent) -> Option<u16> {
-    let is_unseen = style.bg.is_none() && INVISIBLE_ON_BLANK.contains(style.add_modifier | style.sub_modifier);
-    if is_unseen && content == RowContent::Blanks && BLANKS.get(..text.len()) == Some(text) {
+fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, content: PreviousContent) -> Option<u16> {
+    let is_invisible = style.bg.is_none() && INVISIBLE_ON_BLANK.contains(style.add_modifier | style.sub_modifier);
+    if is_invisible && content == PreviousContent::Blanks && BLANKS.get(..text.len()) == Some(text) {
         return u16::try_from(text.len()).ok();
     }
     // Check first that the text that fits is ASCII. Also check one more byte, because a combining character could
     // follow the last letter that fits.
-    let reach = text.len().min(usize::from(row.width) + 1);
-    if !text.as_bytes().get(..reach)?.is_ascii() {
+    let checked_len = text.len().min(usize::from(row.width) + 1);
+    if !text.as_bytes().get(..checked_len)?.is_ascii() {
         return None;
     }
     let cells = row_cells(buffer, row)?;
@@ -149,12 +149,12 @@ fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, content
     u16::try_from(shown.len()).ok()
 }
 
-/// Draws a single one-cell character, or several of which each stands alone. Returns the number of cells, or `None` for
-/// any other text.
+/// Draws a single character of one cell, or several characters that [`is_single_cell_char`] accepts. Returns the number
+/// of cells, or `None` for any other text.
 fn paint_signs(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Option<u16> {
     let mut chars = text.chars();
     let is_single = chars.next().is_some_and(|sign| sign.width() == Some(1)) && chars.next().is_none();
-    if !is_single && !text.chars().all(stands_alone) {
+    if !is_single && !text.chars().all(is_single_cell_char) {
         return None;
     }
     let mut cells = row_cells(buffer, row)?;
@@ -242,7 +242,7 @@ impl<'a> TextRow<'a> {
         let mut taken = display_width(&text);
         let space = end.min(self.width).saturating_sub(self.used);
         if taken > space {
-            text = fit(&text, space).into();
+            text = truncate(&text, space).into();
             taken = display_width(&text);
         }
         self.used += taken;
@@ -253,7 +253,12 @@ impl<'a> TextRow<'a> {
     }
 
     /// Adds a column of `width` cells, with the text aligned to the left.
-    pub(in crate::tui) fn left(&mut self, text: impl Into<Cow<'a, str>>, width: usize, style: Style) -> &mut Self {
+    pub(in crate::tui) fn push_left_aligned(
+        &mut self,
+        text: impl Into<Cow<'a, str>>,
+        width: usize,
+        style: Style,
+    ) -> &mut Self {
         let text = text.into();
         let missing = width.checked_sub(display_width(&text));
         match missing.filter(|_| width <= self.remaining()) {
@@ -263,7 +268,12 @@ impl<'a> TextRow<'a> {
     }
 
     /// Adds a column of `width` cells, with the text aligned to the right.
-    pub(in crate::tui) fn right(&mut self, text: impl Into<Cow<'a, str>>, width: usize, style: Style) -> &mut Self {
+    pub(in crate::tui) fn push_right_aligned(
+        &mut self,
+        text: impl Into<Cow<'a, str>>,
+        width: usize,
+        style: Style,
+    ) -> &mut Self {
         let text = text.into();
         let missing = width.checked_sub(display_width(&text));
         match missing.filter(|_| width <= self.remaining()) {
@@ -386,8 +396,8 @@ mod tests {
                 shown(row)
             };
             let (mut at_left, mut at_right) = (TextRow::new(space), TextRow::new(space));
-            at_left.left(text.as_str(), width, Style::new());
-            at_right.right(text.as_str(), width, Style::new());
+            at_left.push_left_aligned(text.as_str(), width, Style::new());
+            at_right.push_right_aligned(text.as_str(), width, Style::new());
             prop_assert!(width > space || (at_left.used, at_right.used) == (width, width));
             prop_assert_eq!(shown(at_left), fitted(align_left(&text, width)));
             prop_assert_eq!(shown(at_right), fitted(align_right(&text, width)));

@@ -16,7 +16,7 @@ pub enum ColorDepth {
     /// The 256 colours that nearly every terminal has.
     Indexed256,
     /// 24-bit colours.
-    True,
+    TrueColor,
 }
 
 /// The styles by meaning, and which features of the terminal are used.
@@ -50,7 +50,7 @@ pub struct Theme {
     pub ai: Style,
     /// The style of AI bars with a texture. Computed once, because finding the nearest colours is slow.
     pub ai_texture: Style,
-    /// The style with the mean tone of that texture.
+    /// The style with the mean tone of [`Self::ai_texture`].
     pub ai_mean: Style,
     /// The colours that symbols and bars keep in the selected row, because their contrast with the row is high enough.
     pub symbols_on_selected: Vec<Color>,
@@ -68,7 +68,7 @@ impl Theme {
     pub fn of(colors: &ColorPalette, depth: ColorDepth) -> Self {
         let style = |meaning| paint_style(colors.role_style(meaning), depth);
         // With few colours, different colours of a theme become the same one, so their contrast is unknown.
-        let has_contrast = matches!(depth, ColorDepth::Indexed256 | ColorDepth::True);
+        let has_contrast = matches!(depth, ColorDepth::Indexed256 | ColorDepth::TrueColor);
         let kept = |min: f64| -> Vec<Color> {
             let roles = ColorRole::ALL.iter().copied();
             let kept = roles.filter(|role| has_contrast && colors.contrast_with_selected(*role) >= Some(min));
@@ -187,7 +187,7 @@ fn color(theme_color: ThemeColor, depth: ColorDepth) -> Option<Color> {
             Some(ansi_color(nearest(rgb, SIXTEEN_COLORS.into_iter().zip(0..))))
         }
         (ThemeColor::Rgb(rgb), ColorDepth::Indexed256) => Some(Color::Indexed(nearest(rgb, fixed_colors()))),
-        (ThemeColor::Rgb(Rgb(r, g, b)), ColorDepth::True) => Some(Color::Rgb(r, g, b)),
+        (ThemeColor::Rgb(Rgb(r, g, b)), ColorDepth::TrueColor) => Some(Color::Rgb(r, g, b)),
     }
 }
 
@@ -230,8 +230,8 @@ fn rgb(color: Color) -> Option<Rgb> {
     }
 }
 
-/// Returns the mean of two colours. For two fixed colours, returns the fixed colour nearest to it, in a tie the lighter
-/// one.
+/// Returns the mean of two colours. For two fixed colours, returns the fixed colour nearest to their mean or, if two
+/// are equally near, the lighter one.
 fn mean(one: Color, other: Color) -> Option<Color> {
     let ((first, Rgb(r, g, b)), is_fixed) = ((rgb(one)?, rgb(other)?), matches!(one, Color::Indexed(_)));
     let mean = Rgb(first.0.midpoint(r), first.1.midpoint(g), first.2.midpoint(b));
@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn a_colour_becomes_the_nearest_that_the_terminal_has() {
         let blue = Rgb(0x5f, 0xaf, 0xd7);
-        assert_eq!(shown(blue, ColorDepth::True), Some(Color::Rgb(0x5f, 0xaf, 0xd7)));
+        assert_eq!(shown(blue, ColorDepth::TrueColor), Some(Color::Rgb(0x5f, 0xaf, 0xd7)));
         assert_eq!(shown(blue, ColorDepth::Indexed256), Some(Color::Indexed(74)));
         assert_eq!(shown(Rgb(0x80, 0x80, 0x80), ColorDepth::Indexed256), Some(Color::Indexed(244)));
         assert_eq!(shown(Rgb(0xd7, 0x5f, 0x00), ColorDepth::Sixteen), Some(Color::Yellow));
@@ -310,16 +310,16 @@ mod tests {
             );
             Theme::of(&colors, depth)
         };
-        let fill = theme(ColorDepth::True).ai_fill();
+        let fill = theme(ColorDepth::TrueColor).ai_fill();
         assert_eq!((fill.fg, fill.bg), (Some(Color::Rgb(204, 140, 76)), Some(Color::Rgb(255, 175, 95))));
-        assert_eq!(theme(ColorDepth::True).ai_part().fg, Some(Color::Rgb(229, 157, 85)), "the mean of both");
+        assert_eq!(theme(ColorDepth::TrueColor).ai_part().fg, Some(Color::Rgb(229, 157, 85)), "the mean of both");
         let indexed = theme(ColorDepth::Indexed256);
         assert!(indexed.ai_fill().bg == indexed.ai.fg && indexed.ai_fill().fg != indexed.ai.fg);
         for depth in [ColorDepth::Sixteen, ColorDepth::None] {
             assert_eq!(theme(depth).ai_fill(), theme(depth).ai);
             assert_eq!((theme(depth).can_split_cells(), theme(depth).parts_per_cell()), (false, 8));
         }
-        let ascii = Theme { ascii: true, ..theme(ColorDepth::True) };
+        let ascii = Theme { ascii: true, ..theme(ColorDepth::TrueColor) };
         assert_eq!(ascii.ai_fill(), ascii.ai, "a sign on a background would be hard to see");
     }
 

@@ -11,7 +11,7 @@ use crate::model::load::{Load, Timed};
 use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread};
 use crate::model::remote_job::{Status, pr_number};
 use crate::model::text::CleanText;
-use crate::tui::format::{fit, format_count, format_duration};
+use crate::tui::format::{format_count, format_duration, truncate};
 use crate::tui::impact::{JobPages, PagesLine, pages_lines};
 use crate::tui::thread_prefetch::{JobRevision, ThreadPrefetch};
 use crate::tui::wrap::wrap;
@@ -96,7 +96,7 @@ pub(in crate::tui) fn facts(
     let title_lines = if shows_all { MAX_TITLE_LINES } else { 1 };
     let (mut title, is_cut) = wrap(row.local.title.as_str(), columns.max(8), title_lines);
     if let Some(last) = title.last_mut().filter(|_| is_cut) {
-        *last = fit(&format!("{last} …"), columns);
+        *last = truncate(&format!("{last} …"), columns);
     }
     let next_step = next_step.lines(columns.max(8), MAX_NEXT_STEP_LINES);
     let state = [Fact::State].into_iter().chain(next_step.into_iter().map(Fact::NextStep));
@@ -406,7 +406,7 @@ fn push_prompt_lines(
     let (text, cut) = wrap(CleanText::block(&head).as_str().trim_end(), width, MAX_THREAD_PROMPT_LINES);
     let mut text = text.into_iter();
     out.push(match author {
-        Some(author) => ThreadLine::Entry { at, kind: EntryKind::Author, text: fit(author, width) },
+        Some(author) => ThreadLine::Entry { at, kind: EntryKind::Author, text: truncate(author, width) },
         None => ThreadLine::Entry { at, kind: EntryKind::Prompt, text: text.next().unwrap_or_default() },
     });
     out.extend(text.map(ThreadLine::Continuation));

@@ -17,7 +17,7 @@ use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::draw_pane_rule;
 use crate::tui::draw::text::{align_left, selected_line, unfocused_selected_line};
 use crate::tui::draw::{cursor, list_title};
-use crate::tui::format::{capitalized, fit_title, format_count, short_age};
+use crate::tui::format::{capitalized, format_count, short_age, truncate_title};
 use crate::tui::geometry::{Geometry, MIN_COLUMNS_SIDE_BY_SIDE, title_area};
 use crate::tui::jobs::{AUTHOR_GAP, JobLine as ListLine, JobList};
 use crate::tui::keymap::{Action, Context};
@@ -209,15 +209,20 @@ pub(super) fn list_table(app: &App, width: u16) -> JobTable {
 pub(in crate::tui) fn job_table(width: usize, profile: Option<usize>, author: Option<usize>) -> JobTable {
     use JobColumn as C;
     let is_wide = width >= MIN_WIDTH_WITH_STATE;
-    let state = is_wide.then(|| Column::left("state", STATE_CELLS, C::State).after_gap(1));
-    let profile =
-        profile.map(|cells| Column::left("profile", cells.max(7), C::Profile).after_gap(if is_wide { 2 } else { 1 }));
+    let state = is_wide.then(|| Column::left_aligned("state", STATE_CELLS, C::State).after_gap(1));
+    let profile = profile
+        .map(|cells| Column::left_aligned("profile", cells.max(7), C::Profile).after_gap(if is_wide { 2 } else { 1 }));
     let number_cells = if width >= MIN_WIDTH_WITH_SYMBOL { PULL_REQUEST_CELLS_WITH_SYMBOL } else { PULL_REQUEST_CELLS };
-    let pull_request = is_wide.then(|| Column::left("PR", number_cells, C::PullRequest).after_gap(2));
-    let first = [Column::left("", 1, C::Cursor), Column::left("", 1, C::Mark), Column::left("", 1, C::Symbol)];
+    let pull_request = is_wide.then(|| Column::left_aligned("PR", number_cells, C::PullRequest).after_gap(2));
+    let first = [
+        Column::left_aligned("", 1, C::Cursor),
+        Column::left_aligned("", 1, C::Mark),
+        Column::left_aligned("", 1, C::Symbol),
+    ];
     let title = Column::flexible("title", 8, C::Title).after_gap(if is_wide { 2 } else { 1 });
-    let author = author.filter(|_| is_wide).map(|cells| Column::left("by", cells, C::Author).after_gap(AUTHOR_GAP));
-    let age = Column::right("age", AGE_CELLS, C::Age).after_gap(1);
+    let author =
+        author.filter(|_| is_wide).map(|cells| Column::left_aligned("by", cells, C::Author).after_gap(AUTHOR_GAP));
+    let age = Column::right_aligned("age", AGE_CELLS, C::Age).after_gap(1);
     let first = first.into_iter().chain(state).chain(profile);
     let columns = first.chain([title]).chain(author).chain(pull_request).chain([age]);
     // One cell at the right stays blank.
@@ -255,7 +260,7 @@ pub(in crate::tui) fn job_line<'a>(
         JobColumn::Profile => TableCell::new(profile.unwrap_or_default().to_owned(), theme.muted),
         JobColumn::Title => {
             let tags = fitting_tags(job, width);
-            let title = fit_title(job.local.title.as_str(), width.saturating_sub(tags.width()));
+            let title = truncate_title(job.local.title.as_str(), width.saturating_sub(tags.width()));
             TableCell::Spans(vec![Span::styled(title, quiet(theme.text)), Span::styled(tags, theme.muted)])
         }
         JobColumn::Author => TableCell::new(job.author().map_or("", CleanText::as_str), theme.muted),

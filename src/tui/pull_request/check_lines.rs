@@ -6,7 +6,7 @@ use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact};
 use crate::model::pull_request_details::{PassedAndPendingChecks, PendingCheck};
 use crate::model::text::CleanText;
 use crate::tui::draw::text::align_left;
-use crate::tui::format::{fit, format_count};
+use crate::tui::format::{format_count, truncate};
 use crate::tui::message_fit::fit_message;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -64,7 +64,7 @@ pub(super) fn check_lines(out: &mut Lines, state: &PullRequest, other: Option<&P
 fn check_line(out: &mut Lines, fact: PullRequestFact, name_width: usize, name: &CleanText, url: Option<&CleanText>) {
     let link = url.map_or("", |url| url.as_str());
     let rest = out.width.saturating_sub(name_width + SYMBOL_WIDTH + 2);
-    let link = fit(link.strip_prefix("https://").unwrap_or(link), rest);
+    let link = truncate(link.strip_prefix("https://").unwrap_or(link), rest);
     let name = align_left(name.as_str(), name_width);
     let pieces = vec![
         (format!("{} ", fact.symbol()), fact.color_role()),

@@ -12,7 +12,7 @@ use crate::model::job::{JobKey, RemainingJobs};
 use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::{draw_box, draw_line};
 use crate::tui::draw::text::TextRow;
-use crate::tui::format::{display_width, fit, plural};
+use crate::tui::format::{display_width, plural, truncate};
 use crate::tui::geometry::inside;
 use crate::tui::keymap::Keymap;
 use crate::tui::widgets::list_state::ListState;
@@ -120,7 +120,7 @@ impl Component for PullRequestActions {
             row.push(if is_selected { "▌" } else { " " }, theme.mark);
             row.push(format!("{:<3}", app.key_label(Context::PullRequest, *action)), theme.key);
             let space = width.saturating_sub(row.used() + count.len() + 2);
-            let text = fit(&action.title(), space);
+            let text = truncate(&action.title(), space);
             let gap = " ".repeat(space.saturating_sub(display_width(&text)) + 1);
             row.push(text, theme.text).push(gap, theme.text).push(count, theme.muted);
             draw_line(frame, inner, n, row.list_line(is_selected, theme));

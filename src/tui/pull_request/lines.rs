@@ -12,7 +12,7 @@ use crate::model::pull_request_details::{FileDiffStat, PullRequestDetails, Revie
 use crate::model::text::CleanText;
 use crate::tui::App;
 use crate::tui::draw::text::{align_left, align_right};
-use crate::tui::format::{capitalized, fit, format_count, plural, truncate_path};
+use crate::tui::format::{capitalized, format_count, plural, truncate, truncate_path};
 use crate::tui::jobs::job_facts;
 use crate::tui::message_fit::fit_message;
 use crate::tui::state::PreviewBuild;
@@ -238,11 +238,11 @@ fn preview_lines(out: &mut Lines, build: Option<&PreviewBuild>, preview: Option<
         }
         let ended = last.filter(|last| last.state.is_final());
         for (change, path) in ended.iter().flat_map(|last| &last.files) {
-            out.indented(fit(&format!("{} {path}", change.word()), width), ColorRole::Muted);
+            out.indented(truncate(&format!("{} {path}", change.word()), width), ColorRole::Muted);
         }
     }
     if let Some(link) = preview {
-        let shown = fit(link.as_str(), width);
+        let shown = truncate(link.as_str(), width);
         let label = label_text(if build.is_none() { "preview" } else { "" });
         out.push(vec![(label, ColorRole::Muted), (shown, ColorRole::Text)], LineTarget::Link(link.clone()));
     }
@@ -264,7 +264,7 @@ fn entry_lines(out: &mut Lines, app: &App, entries: &[ReviewEntry]) {
         };
         let head = vec![
             (time_column(app, entry.at), ColorRole::Muted),
-            (format!("{} ", fit(entry.author.as_str(), out.width / 2)), ColorRole::Title),
+            (format!("{} ", truncate(entry.author.as_str(), out.width / 2)), ColorRole::Title),
             (entry.kind.verb().to_owned(), role),
         ];
         out.push(head, LineTarget::Entry(n));
@@ -279,7 +279,7 @@ fn entry_lines(out: &mut Lines, app: &App, entries: &[ReviewEntry]) {
 fn commit_lines(out: &mut Lines, app: &App, details: &PullRequestDetails) {
     out.heading("Commits", usize::try_from(details.commit_count).unwrap_or(usize::MAX));
     for commit in &details.commits {
-        let title = fit(commit.title.as_str(), out.width.saturating_sub(TIME_WIDTH + 9));
+        let title = truncate(commit.title.as_str(), out.width.saturating_sub(TIME_WIDTH + 9));
         let pieces = vec![
             (time_column(app, commit.at), ColorRole::Muted),
             (format!("{}  ", short_commit(&commit.id)), ColorRole::Muted),

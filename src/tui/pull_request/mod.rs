@@ -263,7 +263,7 @@ impl Component for PullRequestDialog {
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let theme = view.theme;
         let texts = DialogFrame {
-            note: Line::styled(self.age(view), theme.muted),
+            upper_right: Line::styled(self.age(view), theme.muted),
             ..DialogFrame::with_tabs(view, JobTab::PullRequest, title(view.app, self.job))
         };
         let inner = texts.draw(frame, view, self);

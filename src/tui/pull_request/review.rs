@@ -11,7 +11,7 @@ use crate::tui::compose::draft_state::DraftState;
 use crate::tui::compose::status_line::saved_state_text;
 use crate::tui::draw::boxes::{draw_box, draw_line};
 use crate::tui::draw::cursor;
-use crate::tui::draw::text::fit;
+use crate::tui::draw::text::truncate;
 use crate::tui::geometry::{inside, with_margin};
 use crate::tui::jobs::messages::JobsMsg;
 use crate::tui::keymap::Keymap;
@@ -202,7 +202,7 @@ impl Component for ReviewDialog {
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let theme = view.theme;
         let area = Self::outer_area(view.app);
-        let title = fit(&self.title, usize::from(area.width.saturating_sub(4)));
+        let title = truncate(&self.title, usize::from(area.width.saturating_sub(4)));
         let inner = draw_box(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus);
         let (text, message) = self.text_and_message(view.app);
         frame.render_widget(self.input.area(), text);

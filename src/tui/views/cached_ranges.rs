@@ -139,7 +139,8 @@ impl Component for CachedRanges {
         let theme = view.theme;
         let shown = self.cached.shown().map(|cached| &cached.value);
         let note = Line::styled(size_text(view, shown), theme.muted);
-        let inner = DialogFrame { note, ..DialogFrame::new(view, "Cached ranges") }.draw(frame, view, self);
+        let inner =
+            DialogFrame { upper_right: note, ..DialogFrame::new(view, "Cached ranges") }.draw(frame, view, self);
         let width = usize::from(inner.width);
         let text = match (&self.cached, shown) {
             (Load::Failed { failure, .. }, None) => Some((failure.message.to_string(), theme.bad)),
@@ -185,18 +186,18 @@ fn no_ranges_text(view: View<'_>) -> String {
 fn range_table(width: usize) -> Table<ListCell<CachedRange>> {
     type C = Column<ListCell<CachedRange>>;
     let columns = [
-        C::left("", 1, |row, _| row.cursor()),
-        C::left("range, UTC", 23, |row, _| row.cell(short_range(row.item.range, row.view.now))),
-        C::right("days", 6, |row, _| row.cell(grouped_number(row.item.range.days()))).optional(1),
-        C::right("pages", 9, |row, _| pages_cell(row, |pages| grouped_number(pages.rows))).optional(2),
-        C::left(" state", 9, completeness),
-        C::right("age", 5, |row, _| row.muted(short_age(row.view.now - row.item.as_of))),
-        C::right("human", 12, |row, _| pages_cell(row, |pages| count_text(&pages.totals.human))).optional(4),
-        C::right("AI", 12, |row, _| pages_cell(row, |pages| count_text(&pages.totals.ai))).optional(5),
-        C::right("total", 12, |row, _| pages_cell(row, |pages| count_text(&pages.totals.total))).optional(6),
+        C::left_aligned("", 1, |row, _| row.cursor()),
+        C::left_aligned("range, UTC", 23, |row, _| row.cell(short_range(row.item.range, row.view.now))),
+        C::right_aligned("days", 6, |row, _| row.cell(grouped_number(row.item.range.days()))).optional(1),
+        C::right_aligned("pages", 9, |row, _| pages_cell(row, |pages| grouped_number(pages.rows))).optional(2),
+        C::left_aligned(" state", 9, completeness),
+        C::right_aligned("age", 5, |row, _| row.muted(short_age(row.view.now - row.item.as_of))),
+        C::right_aligned("human", 12, |row, _| pages_cell(row, |pages| count_text(&pages.totals.human))).optional(4),
+        C::right_aligned("AI", 12, |row, _| pages_cell(row, |pages| count_text(&pages.totals.ai))).optional(5),
+        C::right_aligned("total", 12, |row, _| pages_cell(row, |pages| count_text(&pages.totals.total))).optional(6),
         C::flexible("other reports", 22, |row, _| row.muted(report_names(row.item))).after_gap(2).optional(3),
         // One cell at the right stays blank.
-        C::left("", 1, |row, _| row.cell("")),
+        C::left_aligned("", 1, |row, _| row.cell("")),
     ];
     Table::new(columns, width)
 }

@@ -19,7 +19,7 @@ use crate::model::period::{DateRange, Period, RangeError, TypedPeriod, parse_per
 use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::{draw_box, draw_line};
 use crate::tui::draw::cursor;
-use crate::tui::draw::text::{TextRow, align_left, align_right, fit};
+use crate::tui::draw::text::{TextRow, align_left, align_right, truncate};
 use crate::tui::format;
 use crate::tui::keymap::PreviousPeriod;
 use crate::tui::widgets::text_input::TextInput;
@@ -396,7 +396,7 @@ fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
     } else if months.is_tall {
         frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), below);
     } else {
-        draw_line(frame, below, 0, Line::styled(fit(&text, width), style));
+        draw_line(frame, below, 0, Line::styled(truncate(&text, width), style));
     }
     if months.has_quick_rows {
         for (n, before) in PreviousPeriod::ALL.into_iter().enumerate() {

@@ -121,20 +121,20 @@ pub fn page_table(views: &ViewsState, width: usize) -> Table<PageCell> {
         NumberColumn::Now(metric) => metric.name(),
         NumberColumn::Change(metric) => change_heading(table, metric),
     };
-    let mut columns = vec![C::left("", 1, PageCell::Cursor)];
-    columns.extend(has_marks.then(|| C::left("", 1, PageCell::Mark)));
-    columns.extend((rank > 0).then(|| C::right("#", rank, PageCell::Rank)));
-    columns.push(C::left("page", path, PageCell::Path).after_gap(if rank > 0 { 2 } else { 0 }));
+    let mut columns = vec![C::left_aligned("", 1, PageCell::Cursor)];
+    columns.extend(has_marks.then(|| C::left_aligned("", 1, PageCell::Mark)));
+    columns.extend((rank > 0).then(|| C::right_aligned("#", rank, PageCell::Rank)));
+    columns.push(C::left_aligned("page", path, PageCell::Path).after_gap(if rank > 0 { 2 } else { 0 }));
     for (n, (column, width)) in shown.into_iter().zip(widths).enumerate() {
-        columns.push(C::right(heading(column), width, PageCell::Number(column)));
-        columns.extend((last_count == Some(n)).then(|| C::left("", 1, PageCell::Sign)));
+        columns.push(C::right_aligned(heading(column), width, PageCell::Number(column)));
+        columns.extend((last_count == Some(n)).then(|| C::left_aligned("", 1, PageCell::Sign)));
     }
     if last_count.is_none() {
-        columns.push(C::left("", 1, PageCell::Sign));
+        columns.push(C::left_aligned("", 1, PageCell::Sign));
     }
     let gap = if last_count.is_some() { BAR_GAP } else { BAR_GAP - 1 };
-    columns.extend((daily > 0).then(|| C::left("daily", daily, PageCell::Daily).after_gap(gap)));
-    columns.extend((bar > 0).then(|| C::left("", bar, PageCell::Bar).after_gap(gap)));
+    columns.extend((daily > 0).then(|| C::left_aligned("daily", daily, PageCell::Daily).after_gap(gap)));
+    columns.extend((bar > 0).then(|| C::left_aligned("", bar, PageCell::Bar).after_gap(gap)));
     Table::new(columns, width)
 }
 

@@ -18,7 +18,7 @@ use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::draw::boxes::{draw_box, draw_line};
-use crate::tui::draw::text::{TextRow, align_left, fit};
+use crate::tui::draw::text::{TextRow, align_left, truncate};
 use crate::tui::format::plural;
 use crate::tui::geometry::centered;
 use crate::tui::views::ViewsState;
@@ -320,7 +320,7 @@ fn choice_line<'a>(view: View<'_>, open: &ExportDialog, part: ExportLine, width:
     for (name, chosen) in open.choices(part) {
         let (text, style) = if chosen { (format!("[{name}]"), theme.mark) } else { (format!(" {name} "), theme.muted) };
         let space = row.remaining();
-        row.push(fit(&text, space), style);
+        row.push(truncate(&text, space), style);
     }
     row.line()
 }

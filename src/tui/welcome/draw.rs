@@ -20,7 +20,7 @@ use crate::model::setup::{KeySourceChoice, SetupField};
 use crate::tui::draw::boxes::{draw_line, underline_field};
 use crate::tui::draw::cursor;
 use crate::tui::draw::rules::{DialogFrame, draw_rule};
-use crate::tui::draw::text::{TextRow, fit};
+use crate::tui::draw::text::{TextRow, truncate};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use crate::tui::wrap::wrap;
@@ -103,7 +103,7 @@ fn draw_form(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, area: Rec
     if message.len() > space || is_cut {
         message.truncate(space);
         if let Some(last) = message.last_mut() {
-            *last = fit(&format!("{last} …"), usize::from(text.width));
+            *last = truncate(&format!("{last} …"), usize::from(text.width));
         }
     }
     for (n, line) in message.into_iter().enumerate() {
@@ -143,7 +143,7 @@ fn draw_field(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, line: Fo
         }
         FormLine::More => {
             row.push(if welcome.is_more_open { "▾ " } else { "▸ " }, theme.mark);
-            row.push(fit(&more_fields_text(welcome), space.saturating_sub(2)), theme.muted);
+            row.push(truncate(&more_fields_text(welcome), space.saturating_sub(2)), theme.muted);
         }
         FormLine::Field(SetupField::Source) => push_key_sources(view, welcome, &mut row),
         FormLine::Field(SetupField::Key)
@@ -153,8 +153,8 @@ fn draw_field(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, line: Fo
             row.push("•".repeat(form.secret.len().min(space.saturating_sub(1))), theme.text);
         }
         FormLine::Field(field) if !is_focused || field == SetupField::Key => match form.text(field) {
-            "" => _ = row.push(fit(form.placeholder(field), space), theme.muted),
-            text => _ = row.push(fit(text, space), theme.text),
+            "" => _ = row.push(truncate(form.placeholder(field), space), theme.muted),
+            text => _ = row.push(truncate(text, space), theme.text),
         },
         FormLine::Field(_) => {}
     }

@@ -36,7 +36,7 @@ pub struct Column<K> {
 }
 
 impl<K> Column<K> {
-    pub fn left(heading: impl Into<Cow<'static, str>>, width: usize, key: K) -> Self {
+    pub fn left_aligned(heading: impl Into<Cow<'static, str>>, width: usize, key: K) -> Self {
         Self {
             key,
             heading: heading.into(),
@@ -50,14 +50,14 @@ impl<K> Column<K> {
         }
     }
 
-    pub fn right(heading: impl Into<Cow<'static, str>>, width: usize, key: K) -> Self {
-        Self { is_right_aligned: true, ..Self::left(heading, width, key) }
+    pub fn right_aligned(heading: impl Into<Cow<'static, str>>, width: usize, key: K) -> Self {
+        Self { is_right_aligned: true, ..Self::left_aligned(heading, width, key) }
     }
 
     /// Creates a left-aligned column that takes the space that the other columns leave. Optional columns are left out
     /// before it becomes narrower than `min_width`.
     pub fn flexible(heading: impl Into<Cow<'static, str>>, min_width: usize, key: K) -> Self {
-        Self { is_flexible: true, max_width: usize::MAX, ..Self::left(heading, min_width, key) }
+        Self { is_flexible: true, max_width: usize::MAX, ..Self::left_aligned(heading, min_width, key) }
     }
 
     /// Sets the maximum width. A flexible column is limited, so that numbers stay close to the texts; the rest of the
@@ -191,8 +191,8 @@ impl<K> Table<K> {
             // Less than the width of the column if the previous cell covers a part of it.
             let space = end.saturating_sub(row.used());
             match cell(column) {
-                TableCell::Text(text, style) if column.is_right_aligned => row.right(text, space, style),
-                TableCell::Text(text, style) => row.left(text, space, style),
+                TableCell::Text(text, style) if column.is_right_aligned => row.push_right_aligned(text, space, style),
+                TableCell::Text(text, style) => row.push_left_aligned(text, space, style),
                 TableCell::Overflowing(text, style) => row.push_cow(text, style).pad_to(end),
                 TableCell::Spans(spans) => {
                     if column.is_right_aligned {
@@ -266,10 +266,10 @@ mod tests {
 
     fn table(width: usize) -> Table<char> {
         let columns = [
-            Column::left("", 1, 'c'),
+            Column::left_aligned("", 1, 'c'),
             Column::flexible("name", 6, 'n'),
-            Column::right("views", 8, 'v').optional(2),
-            Column::left("state", 6, 's').after_gap(2).optional(1),
+            Column::right_aligned("views", 8, 'v').optional(2),
+            Column::left_aligned("state", 6, 's').after_gap(2).optional(1),
         ];
         Table::new(columns, width)
     }
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn a_column_is_widened_once_the_flexible_column_is_comfortable() {
         let widths = |width| {
-            let columns = [Column::flexible("text", 10, 0), Column::left("page", 12, 1).at_most(20)];
+            let columns = [Column::flexible("text", 10, 0), Column::left_aligned("page", 12, 1).at_most(20)];
             Table::new(columns, width).columns.iter().map(|column| column.width).collect::<Vec<_>>()
         };
         assert_eq!(widths(30), [18, 12]);
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn the_first_column_has_no_gap_whichever_column_that_is() {
-        let columns = [Column::right("age", 4, 'a').optional(1), Column::flexible("text", 4, 't').after_gap(2)];
+        let columns = [Column::right_aligned("age", 4, 'a').optional(1), Column::flexible("text", 4, 't').after_gap(2)];
         let line = |width| text(&Table::new(columns.clone(), width).headings(Style::new()));
         assert_eq!((line(12), line(6)), (" age  text  ".to_owned(), "text  ".to_owned()));
     }
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn a_cell_of_several_texts_is_aligned_and_cut() {
         let spans = || TableCell::Spans(["ab", "cd"].map(Span::raw).into());
-        let columns = [Column::right("", 6, ()), Column::left("", 3, ()).after_gap(1)];
+        let columns = [Column::right_aligned("", 6, ()), Column::left_aligned("", 3, ()).after_gap(1)];
         assert_eq!(text(&Table::new(columns, 20).line(|(), _| spans())), "  abcd ab…");
     }
 

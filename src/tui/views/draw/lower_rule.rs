@@ -7,7 +7,7 @@ use crate::model::report::{EstimateBasis, SimilarRange};
 use crate::tui::draw::bars;
 use crate::tui::draw::list_title::{TitleSpans, spans_width};
 use crate::tui::draw::rules::draw_rule;
-use crate::tui::draw::text::{TextRow, fit};
+use crate::tui::draw::text::{TextRow, truncate};
 use crate::tui::format::{format_count, format_views, grouped_number, plural};
 use crate::tui::geometry::title_area;
 use crate::tui::view::View;
@@ -171,7 +171,7 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
     let space = width.saturating_sub(MAX_POSITION_CELLS);
     let mut parts = Vec::new();
     // The problem is cut rather than left out, because the invalid term has no effect and the user must know why.
-    parts.extend(problem.map(|problem| warning(fit(problem, space))));
+    parts.extend(problem.map(|problem| warning(truncate(problem, space))));
     parts.extend(partial_warning(table, width).map(warning));
     parts.extend(sum_warning(table, width).map(warning));
     if table.comparison().is_some_and(|comparison| !comparison.before.complete) {

@@ -11,7 +11,7 @@ use crate::model::job_state::{MARKED, SELECTED};
 use crate::model::views::ViewCount;
 use crate::tui::draw::bars;
 use crate::tui::draw::boxes::draw_line;
-use crate::tui::draw::text::{blanks, display_width, fit, selected_line, truncate_path};
+use crate::tui::draw::text::{blanks, display_width, selected_line, truncate, truncate_path};
 use crate::tui::format::count_text;
 use crate::tui::format::{format_count, format_views, grouped_number, plural};
 use crate::tui::keymap::{Action, Context};
@@ -39,7 +39,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     }
     if table.is_empty() {
         for (n, text) in no_pages_lines(view).into_iter().take(rows.saturating_sub(1)).enumerate() {
-            let text = fit(&text, usize::from(lines.width));
+            let text = truncate(&text, usize::from(lines.width));
             draw_line(frame, lines, n + 1, Line::styled(text, view.theme.muted));
         }
     }
@@ -104,7 +104,7 @@ fn page_line<'a>(columns: &Table<PageCell>, view: View<'_>, shown: &VisibleRow<'
         PageCell::Number(column) => {
             let (value, style) = cell_text(column, &shown.metrics, view, text, shows_new_and_gone(columns.width()));
             // Even a number that had to be cut has a blank before it.
-            TableCell::new(if display_width(&value) < width { value } else { fit(&value, width - 1) }, style)
+            TableCell::new(if display_width(&value) < width { value } else { truncate(&value, width - 1) }, style)
         }
         PageCell::Daily => {
             let row = match shown.kind {

@@ -39,8 +39,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers) {
         0 => String::new(),
         pages => format!("{} left out: no counts", plural(pages, "page")),
     };
-    let scope = Line::styled(left_out, view.theme.warning);
-    DialogFrame { title, scope, ..DialogFrame::default() }.draw(frame, view, open);
+    let lower_left = Line::styled(left_out, view.theme.warning);
+    DialogFrame { title, lower_left, ..DialogFrame::default() }.draw(frame, view, open);
     if upper.y == lower.y {
         draw_separator(frame, view, Rect { x: upper.right(), width: 1, ..upper });
     }
@@ -172,14 +172,14 @@ fn mover_table(half: &MoversHalf, ranges: ComparedRanges, view: View<'_>, width:
     let (before, now) = (heading(ranges.before, "before"), heading(ranges.now, "now"));
     let number_width = |heading: &str| number.max(heading.width() + 2);
     let columns = [
-        C::left("", 1, MoverColumn::Cursor),
+        C::left_aligned("", 1, MoverColumn::Cursor),
         C::flexible("page", 20, MoverColumn::Page).at_most(MAX_TEXT_CELLS),
-        C::right(before.clone(), number_width(&before), MoverColumn::Before).optional(1),
-        C::right(now.clone(), number_width(&now), MoverColumn::Now).optional(1),
-        C::right("difference", number.max(12), MoverColumn::Difference),
-        C::right("change", CHANGE_WIDTH, MoverColumn::Change),
-        C::left("", BAR_CELLS, MoverColumn::Bar).after_gap(2).optional(2),
-        C::left("", 1, MoverColumn::End),
+        C::right_aligned(before.clone(), number_width(&before), MoverColumn::Before).optional(1),
+        C::right_aligned(now.clone(), number_width(&now), MoverColumn::Now).optional(1),
+        C::right_aligned("difference", number.max(12), MoverColumn::Difference),
+        C::right_aligned("change", CHANGE_WIDTH, MoverColumn::Change),
+        C::left_aligned("", BAR_CELLS, MoverColumn::Bar).after_gap(2).optional(2),
+        C::left_aligned("", 1, MoverColumn::End),
     ];
     Table::new(columns, width)
 }

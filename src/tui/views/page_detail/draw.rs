@@ -451,16 +451,16 @@ fn job_views<'a>(
     let Some(job) = view.app.jobs.get(*key) else { return row.line() };
     let Some(windows) = job_windows(job) else { return row.line() };
     // In a narrow terminal the dates are left out, because the numbers matter more.
-    let dated = width >= MIN_WIDE_WIDTH;
+    let has_days = width >= MIN_WIDE_WIDTH;
     if !matches!(line, PageDetailLine::JobAfter(_)) {
-        impact::push_views_before(&mut row, view, before, windows.before, dated);
+        impact::push_views_before(&mut row, view, before, windows.before, has_days);
     }
     if matches!(line, PageDetailLine::JobViews(_)) {
         row.push("   ", view.theme.text);
     }
     if !matches!(line, PageDetailLine::JobBefore(_)) {
         let against = Some((before, windows.before));
-        impact::push_views_after(&mut row, view, later, against, after_window(job, view.now.date_naive()), dated);
+        impact::push_views_after(&mut row, view, later, against, after_window(job, view.now.date_naive()), has_days);
     }
     row.line()
 }
@@ -520,17 +520,18 @@ fn period_table(scale: PeriodScale, width: usize) -> Table<PeriodColumn> {
     let is_wide = is_wide(width);
     let number = if is_wide { PERIOD_NUMBER_CELLS } else { 8 };
     let mut columns = vec![
-        C::left("range", if is_wide { 22 } else { 16 }, PeriodColumn::Range),
-        C::right("days", 5, PeriodColumn::Days),
-        C::right("human", number, PeriodColumn::Human),
-        C::right("AI", number, PeriodColumn::Ai),
-        C::left("", 1, PeriodColumn::Mismatch),
+        C::left_aligned("range", if is_wide { 22 } else { 16 }, PeriodColumn::Range),
+        C::right_aligned("days", 5, PeriodColumn::Days),
+        C::right_aligned("human", number, PeriodColumn::Human),
+        C::right_aligned("AI", number, PeriodColumn::Ai),
+        C::left_aligned("", 1, PeriodColumn::Mismatch),
     ];
-    columns.extend(is_wide.then(|| C::left("state", 13, PeriodColumn::State).after_gap(2)));
+    columns.extend(is_wide.then(|| C::left_aligned("state", 13, PeriodColumn::State).after_gap(2)));
     let used = 22 + 5 + 2 * PERIOD_NUMBER_CELLS + 1 + 15 + 2;
     let bar = width.saturating_sub(used).min(MAX_BAR_CELLS);
     let heading = bars::plain_scale_line(&mean_text(scale.full), bar);
-    columns.extend((width >= MIN_WIDTH_WITH_BARS).then(|| C::left(heading, bar, PeriodColumn::Bar).after_gap(2)));
+    columns
+        .extend((width >= MIN_WIDTH_WITH_BARS).then(|| C::left_aligned(heading, bar, PeriodColumn::Bar).after_gap(2)));
     Table::new(columns, width)
 }
 

@@ -533,13 +533,13 @@ mod tests {
 
     fn shown(chart: &Chart, width: usize) -> Vec<String> {
         let text = |line: Line<'_>| line.spans.iter().map(|span| span.content.as_ref()).collect::<String>();
-        let lines = chart.lines(width, &Theme::new(ColorDepth::True)).into_iter().map(text);
+        let lines = chart.lines(width, &Theme::new(ColorDepth::TrueColor)).into_iter().map(text);
         lines.map(|line| line.trim_end().to_owned()).collect()
     }
 
     #[test]
     fn columns_end_in_eighths_and_the_grid_has_round_numbers() {
-        let theme = Theme::new(ColorDepth::True);
+        let theme = Theme::new(ColorDepth::TrueColor);
         let chart = Chart::new(bars(&[(900, 350), (400, 0), (-1, 0)], None), (24, 4), &theme);
         assert_eq!(
             shown(&chart, 24),
@@ -556,7 +556,7 @@ mod tests {
 
     #[test]
     fn the_mean_crosses_bars_and_leaves_out_unknown_days() {
-        let theme = Theme::new(ColorDepth::True);
+        let theme = Theme::new(ColorDepth::TrueColor);
         let chart = Chart::new(bars(&[(800, 0), (-1, 0), (200, 0)], None), (18, 2), &theme);
         let chart = chart.with_mean(Some(500.into()));
         let line = chart.row_line(1, 18, &theme);
