@@ -205,7 +205,7 @@ pub trait Component: Any + Debug + Send {
     /// Handles a click outside of the footer, at any position of the screen.
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
         match self.list(cx.app).and_then(|(list, rows)| list.click(rows, at)) {
-            Some(ClickedRow::Again) => self.handle_action(Action::Confirm, cx),
+            Some(ClickedRow::AlreadySelected) => self.handle_action(Action::Confirm, cx),
             _ => Flow::Handled,
         }
     }

@@ -84,7 +84,7 @@ impl Component for Help {
             Action::Filter => {
                 self.is_typing = true;
                 let old = self.query.take().map(|query| query.text()).unwrap_or_default();
-                self.query = Some(TextInput::selected_line(&old));
+                self.query = Some(TextInput::single_line_selected(&old));
             }
             // Moves the focus from the search input to the lines.
             Action::Confirm => {

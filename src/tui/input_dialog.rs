@@ -70,7 +70,7 @@ pub enum InputValue {
 impl InputDialog {
     /// Creates the dialog with an initial text.
     pub fn new(field: InputField, text: &str) -> Self {
-        Self { field, input: TextInput::line(text), check: InputCheck::NotStarted, job: None }
+        Self { field, input: TextInput::single_line(text), check: InputCheck::NotStarted, job: None }
     }
 
     /// Adds the title of the job that the value is for to the title of the dialog.

@@ -70,7 +70,7 @@ impl App {
     pub(super) fn open_filter(&mut self) {
         if self.store == StoreState::Read {
             let typed = self.all_jobs.as_ref().map_or(self.search.typed.as_str(), AllJobs::filter);
-            self.open(FilterInput { input: TextInput::selected_line(typed) });
+            self.open(FilterInput { input: TextInput::single_line_selected(typed) });
         }
     }
 

@@ -171,19 +171,21 @@ fn log_table(width: usize) -> Table<ListCell<LogEntry>> {
     let is_narrow = width < MIN_WIDTH_WITH_DURATION;
     let duration = (!is_narrow).then(|| {
         C::right_aligned("ms", 7, |row, _| match &row.item.kind {
-            LogKind::Request { millis, .. } | LogKind::HostRequest { millis, .. } => row.muted(grouped_number(*millis)),
-            _ => row.muted(""),
+            LogKind::Request { millis, .. } | LogKind::HostRequest { millis, .. } => {
+                row.muted_cell(grouped_number(*millis))
+            }
+            _ => row.muted_cell(""),
         })
-        .after_gap(2)
+        .with_gap_before(2)
     });
     let columns = [
         C::left_aligned(" time", if is_narrow { 6 } else { 9 }, |row, width| {
             let format = if width < 9 { " %H:%M" } else { " %H:%M:%S" };
-            row.muted(row.item.at.with_timezone(&row.view.app.config.offset).format(format).to_string())
+            row.muted_cell(row.item.at.with_timezone(&row.view.app.config.offset).format(format).to_string())
         }),
         if is_narrow { C::left_aligned("", 1, level_cell) } else { C::left_aligned("  kind", KIND_CELLS, level_cell) }
-            .after_gap(2),
-        C::flexible("message", 8, message_cell).after_gap(2).at_most(MAX_MESSAGE_CELLS),
+            .with_gap_before(2),
+        C::flexible("message", 8, message_cell).with_gap_before(2).with_max_width(MAX_MESSAGE_CELLS),
     ];
     // One cell at the right stays blank.
     Table::new(columns.into_iter().chain(duration), width.saturating_sub(1))

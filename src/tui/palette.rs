@@ -102,7 +102,13 @@ impl CommandPalette {
     fn new(entries: Vec<PaletteEntry>) -> Self {
         let shown = (0..entries.len()).collect();
         let list = ListState::new(entries.len(), 0);
-        Self { input: TextInput::line(""), entries, matches: shown, list, matcher: Matcher::new(Config::DEFAULT) }
+        Self {
+            input: TextInput::single_line(""),
+            entries,
+            matches: shown,
+            list,
+            matcher: Matcher::new(Config::DEFAULT),
+        }
     }
 
     /// Shows only the entries that match the typed text, best match first. If nothing is typed, shows all entries in

@@ -227,8 +227,8 @@ impl Component for ProfilesDialog {
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
         if self.step == SwitchStep::Choosing {
             match self.list.click(self.list_area(cx.app), at) {
-                Some(ClickedRow::Again) => return self.switch_to_selected(cx),
-                Some(ClickedRow::New) => self.forget_failed_switch(),
+                Some(ClickedRow::AlreadySelected) => return self.switch_to_selected(cx),
+                Some(ClickedRow::NewlySelected) => self.forget_failed_switch(),
                 None => {}
             }
         }
@@ -389,18 +389,20 @@ fn profile_table<'p>(profiles: &[ProfileEntry], width: usize) -> Table<ListCell<
     let rest = space.saturating_sub(name + if hosts > 0 { 4 } else { 2 });
     let host = hosts.min(rest.saturating_sub(projects).max(rest / 2));
     let mut columns = vec![
-        C::left_aligned("", 1, |row, _| row.cursor()),
+        C::left_aligned("", 1, |row, _| row.selection_mark()),
         C::left_aligned("", 2, |row, _| TableCell::new(if is_current(row) { "●" } else { "" }, row.view.theme.good)),
         C::left_aligned("", name, |row, _| profile_cell(row, row.item.profile.name.to_string())),
-        C::flexible("", 0, |row, _| profile_cell(row, row.item.profile.project().to_string())).after_gap(2),
+        C::flexible("", 0, |row, _| profile_cell(row, row.item.profile.project().to_string())).with_gap_before(2),
     ];
     if host > 0 {
         columns.push(
-            C::left_aligned("", host, |row, width| row.muted(service_text(row.item.profile.host().as_str(), width)))
-                .after_gap(2),
+            C::left_aligned("", host, |row, width| {
+                row.muted_cell(service_text(row.item.profile.host().as_str(), width))
+            })
+            .with_gap_before(2),
         );
     }
-    columns.push(C::left_aligned("", STATE_CELLS, state_cell).after_gap(2));
+    columns.push(C::left_aligned("", STATE_CELLS, state_cell).with_gap_before(2));
     Table::new(columns, width)
 }
 
@@ -409,7 +411,7 @@ fn is_current(row: &ListRow<'_, ProfileRow<'_>>) -> bool {
 }
 
 fn profile_cell<'a>(row: &ListRow<'a, ProfileRow<'_>>, text: String) -> TableCell<'a> {
-    if row.item.profile.problem.is_some() && !row.is_selected { row.muted(text) } else { row.cell(text) }
+    if row.item.profile.problem.is_some() && !row.is_selected { row.muted_cell(text) } else { row.cell(text) }
 }
 
 fn state_cell<'a>(row: &ListRow<'a, ProfileRow<'_>>, _width: usize) -> TableCell<'a> {

@@ -27,20 +27,20 @@ pub(super) fn percent(share: &Count) -> Option<String> {
 }
 
 fn age<'a, R>(row: &ListRow<'a, R>, time: Option<crate::model::Time>) -> TableCell<'a> {
-    row.muted(time.map_or_else(|| "–".to_owned(), |time| short_age(row.view.now - time)))
+    row.muted_cell(time.map_or_else(|| "–".to_owned(), |time| short_age(row.view.now - time)))
 }
 
 fn path<'a, R>(row: &ListRow<'a, R>, path: Option<&str>, width: usize) -> TableCell<'a> {
     match path {
         Some(path) => row.cell(truncate_path(path, width.saturating_sub(1))),
-        None => row.muted("–"),
+        None => row.muted_cell("–"),
     }
 }
 
 pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
     type C = Column<ListCell<Search>>;
     vec![
-        C::flexible("search", 16, |row, _| row.cell(row.item.query.as_str().to_owned())).at_most(MAX_TEXT_CELLS),
+        C::flexible("search", 16, |row, _| row.cell(row.item.query.as_str().to_owned())).with_max_width(MAX_TEXT_CELLS),
         C::right_aligned("hits", 8, |row, _| row.cell(count_text(&row.item.hits))),
         C::right_aligned("change", CHANGE_WIDTH, change).optional(1),
         C::right_aligned("clicked", 9, |row, _| {
@@ -51,13 +51,13 @@ pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
             let (share, theme) = (row.item.click_rate.value().map_or(0.0, ViewCount::as_f64), row.view.theme);
             TableCell::Spans(fraction_bar(share, BAR_CELLS, theme.human, theme))
         })
-        .after_gap(2)
+        .with_gap_before(2)
         .optional(3),
         C::left_aligned("page", PATH_CELLS, |row, width| {
             path(row, row.item.top_page.as_ref().map(|page| page.as_str()), width)
         })
-        .at_most(MAX_PATH_CELLS)
-        .after_gap(2)
+        .with_max_width(MAX_PATH_CELLS)
+        .with_gap_before(2)
         .optional(2),
         C::right_aligned("last searched", 15, |row, _| age(row, row.item.last_searched_at)).optional(4),
         C::left_aligned("", 1, |row, _| row.cell("")),
@@ -87,19 +87,19 @@ pub(super) fn feedback() -> Vec<Column<ListCell<Feedback>>> {
         C::left_aligned("vote", 6, |row, _| match row.item.helpful {
             Some(true) => TableCell::new("up", row.view.theme.good),
             Some(false) => TableCell::new("down", row.view.theme.bad),
-            None => row.muted("code"),
+            None => row.muted_cell("code"),
         })
-        .after_gap(2),
+        .with_gap_before(2),
         C::left_aligned("status", 13, |row, _| TableCell::new(row.item.status.label().to_owned(), status_style(row)))
             .optional(2),
         C::left_aligned("page", PATH_CELLS, |row, width| path(row, Some(row.item.path.as_str()), width))
-            .at_most(MAX_PATH_CELLS)
+            .with_max_width(MAX_PATH_CELLS)
             .optional(1),
         C::flexible("comment", 16, |row, _| match &row.item.comment {
             Some(comment) => row.cell(comment.as_str().lines().collect::<Vec<_>>().join(" ")),
-            None => row.muted("–"),
+            None => row.muted_cell("–"),
         })
-        .after_gap(1),
+        .with_gap_before(1),
         C::left_aligned("", 1, |row, _| row.cell("")),
     ]
 }
@@ -112,12 +112,13 @@ const VOTES_HEADING: &str = "       down │ up";
 pub(super) fn page_feedback() -> Vec<Column<ListCell<PageFeedback>>> {
     type C = Column<ListCell<PageFeedback>>;
     vec![
-        C::flexible("page", 16, |row, width| path(row, Some(row.item.path.as_str()), width)).at_most(MAX_TEXT_CELLS),
+        C::flexible("page", 16, |row, width| path(row, Some(row.item.path.as_str()), width))
+            .with_max_width(MAX_TEXT_CELLS),
         C::right_aligned("down", 7, |row, _| row.cell(count_text(&row.item.thumbs_down))),
         C::right_aligned("change", CHANGE_WIDTH, change).optional(1),
         C::right_aligned("up", 7, |row, _| row.cell(count_text(&row.item.thumbs_up))),
         C::right_aligned("about code", 12, |row, _| row.cell(count_text(&row.item.code))).optional(3),
-        C::left_aligned(VOTES_HEADING, 2 * HALF_BAR_CELLS + 1, votes).after_gap(2).optional(2),
+        C::left_aligned(VOTES_HEADING, 2 * HALF_BAR_CELLS + 1, votes).with_gap_before(2).optional(2),
         C::left_aligned("", 1, |row, _| row.cell("")),
     ]
 }
@@ -142,23 +143,23 @@ pub(super) fn questions() -> Vec<Column<ListCell<Question>>> {
         C::right_aligned("age", 4, |row, _| age(row, row.item.asked_at)).optional(3),
         C::left_aligned("status", 12, |row, _| match row.item.is_answered {
             Some(false) => TableCell::new("unanswered", row.view.theme.warning),
-            Some(true) => row.muted("answered"),
-            None => row.muted("–"),
+            Some(true) => row.muted_cell("answered"),
+            None => row.muted_cell("–"),
         })
-        .after_gap(2),
+        .with_gap_before(2),
         C::flexible("question", 28, |row, _| row.cell(row.item.query.as_str().to_owned())),
         C::left_aligned("page", PATH_CELLS, |row, width| {
             let about = row.item.subject_page();
             path(row, about.as_deref(), width)
         })
-        .at_most(MAX_PATH_CELLS)
-        .after_gap(2)
+        .with_max_width(MAX_PATH_CELLS)
+        .with_gap_before(2)
         .optional(1),
         C::left_aligned("category", 14, |row, _| match &row.item.category {
-            Some(category) => row.muted(category.as_str().to_owned()),
-            None => row.muted("–"),
+            Some(category) => row.muted_cell(category.as_str().to_owned()),
+            None => row.muted_cell("–"),
         })
-        .after_gap(1)
+        .with_gap_before(1)
         .optional(2),
         C::left_aligned("", 1, |row, _| row.cell("")),
     ]

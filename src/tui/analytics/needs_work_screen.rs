@@ -211,7 +211,7 @@ impl Component for NeedsWorkScreen {
         let tab = &mut cx.app.analytics.needs_work;
         if areas.headings.contains(at) {
             sort_by_heading(&table(usize::from(areas.lines.width), &tab.found), at, tab);
-        } else if tab.list.state.click(areas.lines, at) == Some(ClickedRow::Again) {
+        } else if tab.list.state.click(areas.lines, at) == Some(ClickedRow::AlreadySelected) {
             return self.handle_action(Action::Open, cx);
         }
         Flow::Handled
@@ -338,9 +338,9 @@ fn table(width: usize, found: &NeedsWork) -> Table<ListCell<PageSignals>> {
     let columns = vec![
         C::flexible("page", 20, |row, width| match &row.item.path {
             Some(path) => row.cell(truncate_path(path.as_str(), width.saturating_sub(1))),
-            None => row.muted("(no page)"),
+            None => row.muted_cell("(no page)"),
         })
-        .at_most(MAX_TEXT_CELLS),
+        .with_max_width(MAX_TEXT_CELLS),
         if width >= MIN_WIDTH_WITH_VIEWS {
             C::right_aligned("views", 9, |row, _| views_cell(row, format_views))
         } else {
@@ -356,7 +356,7 @@ fn table(width: usize, found: &NeedsWork) -> Table<ListCell<PageSignals>> {
             None => row.cell(""),
         }),
         C::left_aligned(plain_scale_line(&share_text(longest), BAR_CELLS), BAR_CELLS, score_bar)
-            .after_gap(2)
+            .with_gap_before(2)
             .optional(6),
         C::left_aligned("", 1, |row, _| row.cell("")),
     ];
@@ -448,7 +448,7 @@ fn export(app: &App) -> Option<Effect> {
 }
 
 fn views_cell<'a>(row: &ListRow<'a, PageSignals>, format: fn(ViewCount) -> String) -> TableCell<'a> {
-    row.item.value(Signal::Views).map_or_else(|| row.muted("–"), |value| row.cell(format(value)))
+    row.item.value(Signal::Views).map_or_else(|| row.muted_cell("–"), |value| row.cell(format(value)))
 }
 
 /// Returns the number of a signal. In a wide column, adds the share of the site's total; blank if the page has none.

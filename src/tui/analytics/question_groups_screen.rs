@@ -95,7 +95,7 @@ impl Component for QuestionGroupsScreen {
         let groups = &mut cx.app.analytics.question_groups;
         if areas.headings.contains(at) {
             sort_by_heading(&table(groups.grouping(), usize::from(areas.lines.width), is_compared), at, groups);
-        } else if groups.list_mut().state.click(areas.lines, at) == Some(ClickedRow::Again) {
+        } else if groups.list_mut().state.click(areas.lines, at) == Some(ClickedRow::AlreadySelected) {
             return self.handle_action(Action::Open, cx);
         }
         Flow::Handled
@@ -125,30 +125,30 @@ fn table(grouping: Option<Grouping>, width: usize, is_compared: bool) -> Table<L
     type C = Column<ListCell<QuestionGroup>>;
     let columns = vec![
         C::flexible(grouping.unwrap_or(Grouping::Page).word(), 20, |row, width| match row.item.name.as_str() {
-            "" => row.muted("(none)"),
+            "" => row.muted_cell("(none)"),
             name => row.cell(truncate_path(name, width.saturating_sub(1))),
         })
-        .at_most(MAX_TEXT_CELLS),
+        .with_max_width(MAX_TEXT_CELLS),
         C::right_aligned("questions", 11, |row, _| row.cell(format_views(row.item.questions.into()))),
         C::right_aligned("change", CHANGE_WIDTH, |row, _| match row.item.change {
             Some(change) => row.cell(change_cell(change)),
-            None => row.muted("–"),
+            None => row.muted_cell("–"),
         }),
         C::right_aligned("unanswered", 12, |row, _| row.cell(format_views(row.item.unanswered.into()))),
         C::right_aligned("share", 7, |row, _| match row.item.unanswered_share() {
             Some(share) => row.cell(format!("{:.0}%", share * 100.0)),
-            None => row.muted("–"),
+            None => row.muted_cell("–"),
         }),
         C::left_aligned(plain_scale_line("100%", BAR_CELLS), BAR_CELLS, |row, width| {
             let theme = row.view.theme;
             let share = row.item.unanswered_share().unwrap_or_default();
             TableCell::Spans(fraction_bar(share, width, theme.warning, theme))
         })
-        .after_gap(2)
+        .with_gap_before(2)
         .optional(2),
         C::right_aligned("last", 6, |row, _| match row.item.last_asked_at {
-            Some(at) => row.muted(short_age(row.view.now - at)),
-            None => row.muted("–"),
+            Some(at) => row.muted_cell(short_age(row.view.now - at)),
+            None => row.muted_cell("–"),
         })
         .optional(1),
         C::left_aligned("", 1, |row, _| row.cell("")),

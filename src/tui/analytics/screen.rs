@@ -140,7 +140,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
         if areas.headings.contains(at) {
             let table = draw::table(R::columns(), usize::from(areas.lines.width), tab.compared_ranges().is_some());
             sort_by_heading(&table, at, tab);
-        } else if tab.list_mut().state.click(areas.lines, at) == Some(ClickedRow::Again) {
+        } else if tab.list_mut().state.click(areas.lines, at) == Some(ClickedRow::AlreadySelected) {
             return self.handle_action(Action::Open, cx);
         }
         Flow::Handled
@@ -219,7 +219,7 @@ pub(super) fn handle_list_action<T: ListTab>(
     let tab = tab(cx.app);
     match action {
         Action::Filter => {
-            let input = TextInput::line(tab.list().filter_text());
+            let input = TextInput::single_line(tab.list().filter_text());
             cx.open(FilterInput { input });
         }
         Action::NextSort => tab.sort_by_next(|name| columns.contains(&name)),

@@ -292,7 +292,7 @@ impl Component for Changes {
             Action::Refresh => self.request(true, cx),
             Action::Filter => {
                 let old = self.search.take().map(|search| search.text()).unwrap_or_default();
-                (self.search, self.is_typing) = (Some(TextInput::selected_line(&old)), true);
+                (self.search, self.is_typing) = (Some(TextInput::single_line_selected(&old)), true);
             }
             Action::Confirm if self.is_typing => {
                 self.is_typing = false;

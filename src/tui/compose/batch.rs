@@ -181,7 +181,7 @@ impl App {
         if !text.trim().is_empty() {
             self.notify(Severity::Info, "Draft restored.", now);
         }
-        let input = TextInput::block(&text);
+        let input = TextInput::multi_line(&text);
         let prompt_count = count_prompts(&input);
         let draft_state = DraftState::Unchanged;
         self.open(Batch { input, draft_state, step: BatchStep::Writing, prompt_count, message: None });

@@ -99,7 +99,7 @@ impl Editor {
             targets: Vec::new(),
             pages: Vec::new(),
             title,
-            input: TextInput::block(text),
+            input: TextInput::multi_line(text),
             initial: String::new(),
             template: String::new(),
             template_name: None,
@@ -115,7 +115,7 @@ impl Editor {
 
     /// Sets the initial text and moves the cursor to the end of its first line.
     pub fn set_initial_text(&mut self, text: String) {
-        self.input = TextInput::block(&text);
+        self.input = TextInput::multi_line(&text);
         self.input.edit(Edit::TextStart);
         self.input.edit(Edit::LineEnd);
         self.initial = text;
@@ -299,7 +299,7 @@ impl Editor {
             cx.app.close_all::<Picker>(|_| true);
             message
         } else {
-            self.input = TextInput::block(&text);
+            self.input = TextInput::multi_line(&text);
             "Loaded a draft from another docdeck on this computer.".to_owned()
         };
         cx.app.drafts.insert(self.slot, text);

@@ -106,7 +106,7 @@ impl Picker {
     pub fn new(kind: PickerKind) -> Self {
         Self {
             kind,
-            filter: TextInput::line(""),
+            filter: TextInput::single_line(""),
             load: PickerLoad::Waiting,
             entries: Vec::new(),
             matches: Vec::new(),
@@ -232,20 +232,32 @@ fn entry_table(kind: PickerKind, width: usize) -> Table<ListCell<PickerEntry>> {
     type C = Column<ListCell<PickerEntry>>;
     let is_wide = width >= usize::from(MIN_SIZE_WITH_HEADINGS.0);
     let title: ListCell<PickerEntry> = |row, width| row.cell(truncate(row.item.title.as_str(), width));
-    let note: ListCell<PickerEntry> = |row, width| row.muted(truncate(row.item.note.as_str(), width));
-    let cursor = C::left_aligned("", 1, |row, _| row.cursor());
+    let note: ListCell<PickerEntry> = |row, width| row.muted_cell(truncate(row.item.note.as_str(), width));
+    let selection_mark = C::left_aligned("", 1, |row, _| row.selection_mark());
     let columns = match kind {
         PickerKind::History => {
-            vec![cursor, C::flexible("prompt", 8, title), C::right_aligned("length", 10, note).after_gap(2)]
+            vec![
+                selection_mark,
+                C::flexible("prompt", 8, title),
+                C::right_aligned("length", 10, note).with_gap_before(2),
+            ]
         }
         // In a narrow terminal, a template's file name matters less than its title.
-        PickerKind::Templates if !is_wide => vec![cursor, C::flexible("text", 8, title)],
+        PickerKind::Templates if !is_wide => vec![selection_mark, C::flexible("text", 8, title)],
         PickerKind::Templates => {
-            vec![cursor, C::left_aligned("template", 20, note).at_most(28), C::flexible("text", 8, title).after_gap(2)]
+            vec![
+                selection_mark,
+                C::left_aligned("template", 20, note).with_max_width(28),
+                C::flexible("text", 8, title).with_gap_before(2),
+            ]
         }
         PickerKind::Drafts => {
             let width = if is_wide { 28 } else { 18 };
-            vec![cursor, C::left_aligned("draft", width, note).at_most(40), C::flexible("text", 8, title).after_gap(2)]
+            vec![
+                selection_mark,
+                C::left_aligned("draft", width, note).with_max_width(40),
+                C::flexible("text", 8, title).with_gap_before(2),
+            ]
         }
     };
     // One cell at the right stays blank.
@@ -404,7 +416,7 @@ mod tests {
     }
 
     fn titles_after_typing(picker: &mut Picker, text: &str) -> Vec<String> {
-        picker.filter = TextInput::line(text);
+        picker.filter = TextInput::single_line(text);
         picker.narrow();
         picker.visible(99).map(|(entry, _)| entry.title.to_string()).collect()
     }

@@ -170,7 +170,8 @@ pub(in crate::tui) fn group_heading<'a>(view: View<'_>, group: JobGroup, n: usiz
 /// A column of a list of jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::tui) enum JobColumn {
-    Cursor,
+    /// The mark of the selected row.
+    SelectionMark,
     Mark,
     Symbol,
     State,
@@ -190,7 +191,7 @@ impl JobColumn {
             Self::State => Some(Sort::Status),
             Self::Title => Some(Sort::Group),
             Self::Age => Some(Sort::Age),
-            Self::Cursor | Self::Mark | Self::Symbol | Self::Profile | Self::Author | Self::PullRequest => None,
+            Self::SelectionMark | Self::Mark | Self::Symbol | Self::Profile | Self::Author | Self::PullRequest => None,
         }
     }
 }
@@ -209,20 +210,22 @@ pub(super) fn list_table(app: &App, width: u16) -> JobTable {
 pub(in crate::tui) fn job_table(width: usize, profile: Option<usize>, author: Option<usize>) -> JobTable {
     use JobColumn as C;
     let is_wide = width >= MIN_WIDTH_WITH_STATE;
-    let state = is_wide.then(|| Column::left_aligned("state", STATE_CELLS, C::State).after_gap(1));
-    let profile = profile
-        .map(|cells| Column::left_aligned("profile", cells.max(7), C::Profile).after_gap(if is_wide { 2 } else { 1 }));
+    let state = is_wide.then(|| Column::left_aligned("state", STATE_CELLS, C::State).with_gap_before(1));
+    let profile = profile.map(|cells| {
+        Column::left_aligned("profile", cells.max(7), C::Profile).with_gap_before(if is_wide { 2 } else { 1 })
+    });
     let number_cells = if width >= MIN_WIDTH_WITH_SYMBOL { PULL_REQUEST_CELLS_WITH_SYMBOL } else { PULL_REQUEST_CELLS };
-    let pull_request = is_wide.then(|| Column::left_aligned("PR", number_cells, C::PullRequest).after_gap(2));
+    let pull_request = is_wide.then(|| Column::left_aligned("PR", number_cells, C::PullRequest).with_gap_before(2));
     let first = [
-        Column::left_aligned("", 1, C::Cursor),
+        Column::left_aligned("", 1, C::SelectionMark),
         Column::left_aligned("", 1, C::Mark),
         Column::left_aligned("", 1, C::Symbol),
     ];
-    let title = Column::flexible("title", 8, C::Title).after_gap(if is_wide { 2 } else { 1 });
-    let author =
-        author.filter(|_| is_wide).map(|cells| Column::left_aligned("by", cells, C::Author).after_gap(AUTHOR_GAP));
-    let age = Column::right_aligned("age", AGE_CELLS, C::Age).after_gap(1);
+    let title = Column::flexible("title", 8, C::Title).with_gap_before(if is_wide { 2 } else { 1 });
+    let author = author
+        .filter(|_| is_wide)
+        .map(|cells| Column::left_aligned("by", cells, C::Author).with_gap_before(AUTHOR_GAP));
+    let age = Column::right_aligned("age", AGE_CELLS, C::Age).with_gap_before(1);
     let first = first.into_iter().chain(state).chain(profile);
     let columns = first.chain([title]).chain(author).chain(pull_request).chain([age]);
     // One cell at the right stays blank.
@@ -242,7 +245,7 @@ pub(in crate::tui) fn job_line<'a>(
     let is_quiet = matches!(list.shown_group(job), JobGroup::Done | JobGroup::Dismissed);
     let quiet = |style| if is_quiet { theme.muted } else { style };
     let line = columns.line(|column, width| match column {
-        JobColumn::Cursor => TableCell::new(if is_selected { SELECTED } else { "" }, theme.mark),
+        JobColumn::SelectionMark => TableCell::new(if is_selected { SELECTED } else { "" }, theme.mark),
         JobColumn::Mark => mark_cell(view, list, job, profile.is_none()),
         JobColumn::Symbol => {
             let (symbol, style) = state_glyph(view, job);

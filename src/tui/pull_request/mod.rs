@@ -207,7 +207,7 @@ impl Component for PullRequestDialog {
             return if tab == JobTab::PullRequest { Flow::Handled } else { show_tab(tab, cx) };
         }
         let area = cx.app.geometry().content;
-        if self.list.click(area, at) == Some(crate::tui::widgets::list_state::ClickedRow::Again) {
+        if self.list.click(area, at) == Some(crate::tui::widgets::list_state::ClickedRow::AlreadySelected) {
             self.open_target(cx);
         }
         Flow::Handled

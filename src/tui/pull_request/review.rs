@@ -51,7 +51,7 @@ impl ReviewDialog {
             Some(job) => format!("{name}: {}", job.local.title),
             None => name.to_owned(),
         };
-        let (input, is_restored) = (TextInput::block(text), !text.is_empty());
+        let (input, is_restored) = (TextInput::multi_line(text), !text.is_empty());
         let draft_state = DraftState::Unchanged;
         Self { targets, links, kind, title, input, draft_state, is_restored }
     }

@@ -186,16 +186,18 @@ fn no_ranges_text(view: View<'_>) -> String {
 fn range_table(width: usize) -> Table<ListCell<CachedRange>> {
     type C = Column<ListCell<CachedRange>>;
     let columns = [
-        C::left_aligned("", 1, |row, _| row.cursor()),
+        C::left_aligned("", 1, |row, _| row.selection_mark()),
         C::left_aligned("range, UTC", 23, |row, _| row.cell(short_range(row.item.range, row.view.now))),
         C::right_aligned("days", 6, |row, _| row.cell(grouped_number(row.item.range.days()))).optional(1),
         C::right_aligned("pages", 9, |row, _| pages_cell(row, |pages| grouped_number(pages.rows))).optional(2),
         C::left_aligned(" state", 9, completeness),
-        C::right_aligned("age", 5, |row, _| row.muted(short_age(row.view.now - row.item.as_of))),
+        C::right_aligned("age", 5, |row, _| row.muted_cell(short_age(row.view.now - row.item.as_of))),
         C::right_aligned("human", 12, |row, _| pages_cell(row, |pages| count_text(&pages.totals.human))).optional(4),
         C::right_aligned("AI", 12, |row, _| pages_cell(row, |pages| count_text(&pages.totals.ai))).optional(5),
         C::right_aligned("total", 12, |row, _| pages_cell(row, |pages| count_text(&pages.totals.total))).optional(6),
-        C::flexible("other reports", 22, |row, _| row.muted(report_names(row.item))).after_gap(2).optional(3),
+        C::flexible("other reports", 22, |row, _| row.muted_cell(report_names(row.item)))
+            .with_gap_before(2)
+            .optional(3),
         // One cell at the right stays blank.
         C::left_aligned("", 1, |row, _| row.cell("")),
     ];
@@ -204,7 +206,7 @@ fn range_table(width: usize) -> Table<ListCell<CachedRange>> {
 
 /// Returns the cell about the page views of a range; `–` if they are not cached.
 fn pages_cell<'a>(row: &ListRow<'a, CachedRange>, text: impl FnOnce(&CachedPages) -> String) -> TableCell<'a> {
-    row.item.views.as_ref().map_or_else(|| row.muted("–"), |pages| row.cell(text(pages)))
+    row.item.views.as_ref().map_or_else(|| row.muted_cell("–"), |pages| row.cell(text(pages)))
 }
 
 fn report_names(known: &CachedRange) -> String {

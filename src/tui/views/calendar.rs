@@ -98,7 +98,7 @@ impl Calendar {
             previous_period: previous,
             cursor: day.min(today),
             anchor: None,
-            input: TextInput::line(""),
+            input: TextInput::single_line(""),
         }
     }
 
@@ -183,7 +183,7 @@ impl Calendar {
     /// Moves the cursor to a day, or to today if that day is in the future, and clears the typed text. If `to` is
     /// `None`, the cursor stays.
     fn move_cursor(&mut self, to: Option<NaiveDate>) {
-        self.input = TextInput::line("");
+        self.input = TextInput::single_line("");
         self.cursor = to.filter(|day| day.year() > 0).unwrap_or(self.cursor).min(self.today);
     }
 
@@ -217,7 +217,7 @@ impl Calendar {
     /// there is no text, forgets the picked day. Returns `false` if there is nothing to undo.
     pub fn step_back(&mut self) -> bool {
         if !self.input.is_blank() || self.focus == CalendarFocus::TypedRange {
-            self.input = TextInput::line("");
+            self.input = TextInput::single_line("");
             self.focus = CalendarFocus::Days;
             return true;
         }

@@ -54,7 +54,8 @@ impl NumberColumn {
 /// What a column shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageCell {
-    Cursor,
+    /// The mark of the selected row.
+    SelectionMark,
     Mark,
     Rank,
     Path,
@@ -73,7 +74,7 @@ impl PageCell {
             Self::Path => Some(PageColumn::Path),
             Self::Number(column) => Some(column.sort_column()),
             Self::Rank | Self::Bar => Some(PageColumn::Now(metric)),
-            Self::Cursor | Self::Mark | Self::Sign | Self::Daily => None,
+            Self::SelectionMark | Self::Mark | Self::Sign | Self::Daily => None,
         }
     }
 }
@@ -121,10 +122,10 @@ pub fn page_table(views: &ViewsState, width: usize) -> Table<PageCell> {
         NumberColumn::Now(metric) => metric.name(),
         NumberColumn::Change(metric) => change_heading(table, metric),
     };
-    let mut columns = vec![C::left_aligned("", 1, PageCell::Cursor)];
+    let mut columns = vec![C::left_aligned("", 1, PageCell::SelectionMark)];
     columns.extend(has_marks.then(|| C::left_aligned("", 1, PageCell::Mark)));
     columns.extend((rank > 0).then(|| C::right_aligned("#", rank, PageCell::Rank)));
-    columns.push(C::left_aligned("page", path, PageCell::Path).after_gap(if rank > 0 { 2 } else { 0 }));
+    columns.push(C::left_aligned("page", path, PageCell::Path).with_gap_before(if rank > 0 { 2 } else { 0 }));
     for (n, (column, width)) in shown.into_iter().zip(widths).enumerate() {
         columns.push(C::right_aligned(heading(column), width, PageCell::Number(column)));
         columns.extend((last_count == Some(n)).then(|| C::left_aligned("", 1, PageCell::Sign)));
@@ -133,8 +134,8 @@ pub fn page_table(views: &ViewsState, width: usize) -> Table<PageCell> {
         columns.push(C::left_aligned("", 1, PageCell::Sign));
     }
     let gap = if last_count.is_some() { BAR_GAP } else { BAR_GAP - 1 };
-    columns.extend((daily > 0).then(|| C::left_aligned("daily", daily, PageCell::Daily).after_gap(gap)));
-    columns.extend((bar > 0).then(|| C::left_aligned("", bar, PageCell::Bar).after_gap(gap)));
+    columns.extend((daily > 0).then(|| C::left_aligned("daily", daily, PageCell::Daily).with_gap_before(gap)));
+    columns.extend((bar > 0).then(|| C::left_aligned("", bar, PageCell::Bar).with_gap_before(gap)));
     Table::new(columns, width)
 }
 

@@ -287,7 +287,7 @@ fn apply_table_action(action: Action, cx: &mut Cx<'_>) -> Flow {
         Action::Mark => table.toggle_mark(),
         Action::MarkRange => table.mark_range(),
         Action::Filter => {
-            let input = TextInput::line(table.filter_text());
+            let input = TextInput::single_line(table.filter_text());
             cx.open(FilterInput { input });
         }
         _ => return Flow::Unhandled,

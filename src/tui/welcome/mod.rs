@@ -157,7 +157,7 @@ impl Welcome {
         self.line = line;
         self.input = match line {
             FormLine::Field(SetupField::Source | SetupField::Key) | FormLine::Save | FormLine::More => None,
-            FormLine::Field(field) => Some(TextInput::line(self.form.text(field))),
+            FormLine::Field(field) => Some(TextInput::single_line(self.form.text(field))),
         };
     }
 

@@ -4,13 +4,12 @@ use super::scroll::{FirstLine, Scroll};
 use crate::tui::format::position_text;
 use ratatui::layout::{Position, Rect};
 
-/// The row that was clicked.
+/// How a click has changed the selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClickedRow {
-    /// It is selected now.
-    New,
-    /// It was already selected.
-    Again,
+    /// The clicked row was not selected before.
+    NewlySelected,
+    AlreadySelected,
 }
 
 /// Returns the index of the line at a cell of a list. `None` if the cell is outside the list.
@@ -73,7 +72,7 @@ impl ListState {
             return None;
         }
         let row = self.row_at(usize::from(at.y - area.y))?;
-        let clicked = if row == self.selected { ClickedRow::Again } else { ClickedRow::New };
+        let clicked = if row == self.selected { ClickedRow::AlreadySelected } else { ClickedRow::NewlySelected };
         self.move_to(|_, _| row, area.height.into());
         Some(clicked)
     }
@@ -83,8 +82,8 @@ impl ListState {
         self.top.show(self.selected, rows, self.len);
     }
 
-    /// Returns those `items` that are visible in `rows` lines, each with whether it is selected. The items are the rows
-    /// of the whole list.
+    /// Returns the visible ones of `items`, the rows of the whole list, each with whether it is selected. `rows` is the
+    /// number of lines on screen.
     pub fn visible<T>(self, items: impl Iterator<Item = T>, rows: usize) -> impl Iterator<Item = (T, bool)> {
         items.enumerate().skip(self.top.get()).take(rows).map(move |(at, item)| (item, at == self.selected))
     }

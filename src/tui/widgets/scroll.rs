@@ -10,8 +10,8 @@ pub(in crate::tui) fn scroll_to_show(top: usize, at: usize, visible: usize, tota
     top.min(total.saturating_sub(visible))
 }
 
-/// The first visible line of a list. A list that has fewer lines on screen for a while, such as under a message or in a
-/// smaller terminal, returns to this line afterwards unless the user moved in it.
+/// The first visible line of a list. A message or a smaller terminal may leave the list fewer lines for a while.
+/// Afterwards, the list shows the same lines as before, unless the user has scrolled or moved the selection meanwhile.
 #[derive(Debug, Default, Clone, Copy)]
 pub(in crate::tui) struct FirstLine {
     top: usize,
@@ -24,8 +24,7 @@ pub(in crate::tui) struct FirstLine {
 struct ScrollBeforeShrink {
     top: usize,
     rows: usize,
-    /// The line that was selected.
-    at: usize,
+    selected_line: usize,
 }
 
 impl FirstLine {
@@ -41,8 +40,9 @@ impl FirstLine {
     /// Scrolls as little as possible to show line `at` of `total` lines in a view of `rows` lines.
     pub(in crate::tui) fn show(&mut self, at: usize, rows: usize, total: usize) {
         let previous = std::mem::replace(&mut self.rows, rows);
-        let larger = self.before_shrinking.take().filter(|larger| larger.at == at);
-        let shrinks = || (rows < previous).then_some(ScrollBeforeShrink { top: self.top, rows: previous, at });
+        let larger = self.before_shrinking.take().filter(|larger| larger.selected_line == at);
+        let shrinks =
+            || (rows < previous).then_some(ScrollBeforeShrink { top: self.top, rows: previous, selected_line: at });
         match larger.or_else(shrinks) {
             Some(larger) if larger.rows <= rows => self.top = larger.top,
             larger => self.before_shrinking = larger,
@@ -99,10 +99,11 @@ pub(in crate::tui) fn page_step(rows: usize) -> isize {
     isize::try_from(rows.saturating_sub(1).max(1)).unwrap_or(1)
 }
 
-/// Returns the element after or before `current`. After the last element comes the first one.
-pub(in crate::tui) fn neighbour<T: Copy + PartialEq>(all: &[T], current: T, forward: bool) -> T {
+/// Returns the element after `current` or, if `is_next` is false, the element before it. After the last element comes
+/// the first one.
+pub(in crate::tui) fn neighbour<T: Copy + PartialEq>(all: &[T], current: T, is_next: bool) -> T {
     let at = all.iter().position(|one| *one == current).unwrap_or(0);
-    let to = (at + if forward { 1 } else { all.len().saturating_sub(1) }) % all.len().max(1);
+    let to = (at + if is_next { 1 } else { all.len().saturating_sub(1) }) % all.len().max(1);
     all.get(to).copied().unwrap_or(current)
 }
 

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 /// The width that the flexible column gets before other columns are widened.
 const COMFORTABLE_CELLS: usize = 32;
 
-/// A column. `key` is what the column shows: a value of an enum, or a function that makes its cells.
+/// A column. `key` is what the column shows: a value of an enum, or a function that creates its cells.
 #[derive(Debug, Clone)]
 pub struct Column<K> {
     pub key: K,
@@ -60,20 +60,20 @@ impl<K> Column<K> {
         Self { is_flexible: true, max_width: usize::MAX, ..Self::left_aligned(heading, min_width, key) }
     }
 
-    /// Sets the maximum width. A flexible column is limited, so that numbers stay close to the texts; the rest of the
-    /// table stays blank. Any other column is widened once the flexible column has [`COMFORTABLE_CELLS`].
-    pub fn at_most(self, max_width: usize) -> Self {
+    /// Sets the maximum width. If a flexible column reaches it, the rest of the table stays blank, so that numbers stay
+    /// close to the texts. Any other column is widened up to it once the flexible column has [`COMFORTABLE_CELLS`].
+    pub fn with_max_width(self, max_width: usize) -> Self {
         Self { max_width, ..self }
     }
 
     /// Adds blank cells before the column.
-    pub fn after_gap(self, gap: usize) -> Self {
+    pub fn with_gap_before(self, gap: usize) -> Self {
         Self { gap, ..self }
     }
 
-    /// Leaves the column out of a narrow table. All columns with the highest `order` are left out first.
-    pub fn optional(self, order: u8) -> Self {
-        Self { drop_order: order, ..self }
+    /// Lets the column be left out of a narrow table. All columns with the highest `drop_order` are left out first.
+    pub fn optional(self, drop_order: u8) -> Self {
+        Self { drop_order, ..self }
     }
 
     pub fn with_heading_style(self, style: Style) -> Self {
@@ -155,7 +155,8 @@ impl<K> Table<K> {
         self.columns.iter().any(|column| column.key == key)
     }
 
-    /// Gives the flexible column the heading that `heading` returns for the number of cells up to the next heading.
+    /// Sets the heading of the flexible column. `heading` returns it for the given number of cells up to the next
+    /// heading.
     pub fn set_flexible_heading(&mut self, heading: impl FnOnce(usize) -> String) {
         let Some(at) = self.columns.iter().position(|column| column.is_flexible) else { return };
         let blank = self.columns.get(at + 1).map_or(0, |next| {
@@ -167,17 +168,17 @@ impl<K> Table<K> {
         }
     }
 
-    /// Returns the line of headings. `style` is the style of those that have no other.
+    /// Returns the line of headings. `style` is the style of the headings that have no style of their own.
     pub fn headings<'a>(&self, style: Style) -> Line<'a> {
         self.headings_with(|column, _| column.heading_cell(style))
     }
 
-    /// Returns the line of headings, from the cell that `heading` returns for each column and its width.
+    /// Returns the line of headings. `heading` returns the cell for a column and its width.
     pub fn headings_with<'a>(&self, mut heading: impl FnMut(&Column<K>, usize) -> TableCell<'a>) -> Line<'a> {
         self.lay_out(|column| heading(column, column.width))
     }
 
-    /// Returns the line of a row. `cell` gets the key and the width of each column.
+    /// Returns the line of a row. `cell` returns the cell for the key and the width of a column.
     pub fn line<'a>(&self, mut cell: impl FnMut(&K, usize) -> TableCell<'a>) -> Line<'a> {
         self.lay_out(|column| cell(&column.key, column.width))
     }
@@ -224,7 +225,7 @@ impl<K> Table<K> {
     }
 }
 
-/// A row of a list, for the functions that make its cells.
+/// A row of a list, as passed to the functions that create its cells.
 #[derive(Debug)]
 pub struct ListRow<'a, T> {
     pub view: View<'a>,
@@ -234,7 +235,7 @@ pub struct ListRow<'a, T> {
 
 impl<'a, T> ListRow<'a, T> {
     /// Returns the mark of the selected row.
-    pub fn cursor(&self) -> TableCell<'a> {
+    pub fn selection_mark(&self) -> TableCell<'a> {
         TableCell::new(if self.is_selected { SELECTED } else { "" }, self.view.theme.mark)
     }
 
@@ -243,12 +244,12 @@ impl<'a, T> ListRow<'a, T> {
         TableCell::new(text, self.view.theme.text)
     }
 
-    pub fn muted(&self, text: impl Into<Cow<'a, str>>) -> TableCell<'a> {
+    pub fn muted_cell(&self, text: impl Into<Cow<'a, str>>) -> TableCell<'a> {
         TableCell::new(text, self.view.theme.muted)
     }
 }
 
-/// Makes a cell of a row; the number is the width of the column.
+/// A function that creates a cell of a row, given the width of the column.
 pub type ListCell<T> = for<'a> fn(&ListRow<'a, T>, usize) -> TableCell<'a>;
 
 impl<T> Table<ListCell<T>> {
@@ -269,7 +270,7 @@ mod tests {
             Column::left_aligned("", 1, 'c'),
             Column::flexible("name", 6, 'n'),
             Column::right_aligned("views", 8, 'v').optional(2),
-            Column::left_aligned("state", 6, 's').after_gap(2).optional(1),
+            Column::left_aligned("state", 6, 's').with_gap_before(2).optional(1),
         ];
         Table::new(columns, width)
     }
@@ -302,7 +303,7 @@ mod tests {
     #[test]
     fn a_column_is_widened_once_the_flexible_column_is_comfortable() {
         let widths = |width| {
-            let columns = [Column::flexible("text", 10, 0), Column::left_aligned("page", 12, 1).at_most(20)];
+            let columns = [Column::flexible("text", 10, 0), Column::left_aligned("page", 12, 1).with_max_width(20)];
             Table::new(columns, width).columns.iter().map(|column| column.width).collect::<Vec<_>>()
         };
         assert_eq!(widths(30), [18, 12]);
@@ -313,7 +314,8 @@ mod tests {
 
     #[test]
     fn the_first_column_has_no_gap_whichever_column_that_is() {
-        let columns = [Column::right_aligned("age", 4, 'a').optional(1), Column::flexible("text", 4, 't').after_gap(2)];
+        let columns =
+            [Column::right_aligned("age", 4, 'a').optional(1), Column::flexible("text", 4, 't').with_gap_before(2)];
         let line = |width| text(&Table::new(columns.clone(), width).headings(Style::new()));
         assert_eq!((line(12), line(6)), (" age  text  ".to_owned(), "text  ".to_owned()));
     }
@@ -328,7 +330,7 @@ mod tests {
     #[test]
     fn a_cell_of_several_texts_is_aligned_and_cut() {
         let spans = || TableCell::Spans(["ab", "cd"].map(Span::raw).into());
-        let columns = [Column::right_aligned("", 6, ()), Column::left_aligned("", 3, ()).after_gap(1)];
+        let columns = [Column::right_aligned("", 6, ()), Column::left_aligned("", 3, ()).with_gap_before(1)];
         assert_eq!(text(&Table::new(columns, 20).line(|(), _| spans())), "  abcd ab…");
     }
 

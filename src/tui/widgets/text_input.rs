@@ -37,35 +37,35 @@ const MAX_UNDO_STEPS: usize = 10_000;
 
 impl TextInput {
     /// Creates a multi-line input, wrapped at words.
-    pub fn block(text: &str) -> Self {
+    pub fn multi_line(text: &str) -> Self {
         let mut area = TextArea::new(split_lines(text));
         area.set_wrap_mode(WrapMode::WordOrGlyph);
         Self::with(area, false)
     }
 
     /// Creates a single-line input, which scrolls horizontally.
-    pub fn line(text: &str) -> Self {
+    pub fn single_line(text: &str) -> Self {
         let area = TextArea::new(vec![split_lines(text).join(" ")]);
         Self::with(area, true)
     }
 
     /// Creates a single-line input whose text is selected. A typed character replaces the text; moving the cursor keeps
     /// it.
-    pub fn selected_line(text: &str) -> Self {
-        let mut input = Self::line(text);
+    pub fn single_line_selected(text: &str) -> Self {
+        let mut input = Self::single_line(text);
         if !input.area.is_empty() {
             input.area.select_all();
         }
         input
     }
 
-    fn with(mut area: TextArea<'static>, one_line: bool) -> Self {
+    fn with(mut area: TextArea<'static>, is_single_line: bool) -> Self {
         area.set_cursor_line_style(Style::new());
         area.set_selection_style(Style::new().add_modifier(Modifier::REVERSED));
         area.set_max_histories(MAX_UNDO_STEPS);
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
-        Self { area, is_single_line: one_line, undo_counts: Vec::new(), redo_counts: Vec::new(), last_change: None }
+        Self { area, is_single_line, undo_counts: Vec::new(), redo_counts: Vec::new(), last_change: None }
     }
 
     pub fn area(&self) -> &TextArea<'static> {
@@ -321,8 +321,8 @@ impl TextInput {
         false
     }
 
-    /// Resets the scroll position. The next drawing scrolls only as far as needed to show the cursor. Used after a
-    /// resize, when more of the text may fit.
+    /// Resets the scroll position. The next time that the text is drawn, it is scrolled only as far as needed to show
+    /// the cursor. Used after a resize, when more of the text may fit.
     pub(in crate::tui) fn reset_scroll(&mut self) {
         let DataCursor(row, column) = self.area.cursor();
         let (Ok(row), Ok(column)) = (u16::try_from(row), u16::try_from(column)) else { return };
@@ -356,14 +356,14 @@ mod tests {
 
     #[test]
     fn every_line_break_of_a_paste_becomes_one_line_feed() {
-        let mut input = TextInput::block("");
+        let mut input = TextInput::multi_line("");
         input.paste("a\r\nb\rc\nd\x1b[2J");
         assert_eq!(input.text(), "a\nb\nc\nd[2J");
     }
 
     #[test]
     fn text_pasted_into_a_single_line_input_becomes_one_line() {
-        let mut input = TextInput::line("x");
+        let mut input = TextInput::single_line("x");
         input.paste(" 1\n2 ");
         assert_eq!(input.text(), "x1 2");
         assert!(!input.edit(Edit::Newline));
@@ -372,7 +372,7 @@ mod tests {
     #[test]
     fn a_paste_of_a_mebibyte_is_complete() {
         let text = "All work and no play. ".repeat(48_000);
-        let mut input = TextInput::block("");
+        let mut input = TextInput::multi_line("");
         input.paste(&text);
         assert_eq!(input.text().len(), text.len());
         assert_eq!(input.size(), (1, text.len()));
@@ -380,7 +380,7 @@ mod tests {
 
     #[test]
     fn undo_reverts_a_change_and_redo_repeats_it() {
-        let mut input = TextInput::block("a");
+        let mut input = TextInput::multi_line("a");
         input.edit(Edit::DeleteWordBack);
         assert!(input.is_blank());
         input.edit(Edit::Undo);
@@ -404,7 +404,7 @@ mod tests {
 
     #[test]
     fn undo_and_redo_go_word_by_word() {
-        let mut input = TextInput::line("");
+        let mut input = TextInput::single_line("");
         type_in(&mut input, "fix all_links, 2 now");
         assert_eq!(undo_all(&mut input), ["fix all_links, 2 ", "fix all_links, ", "fix ", ""]);
         input.edit(Edit::Redo);
@@ -419,7 +419,7 @@ mod tests {
 
     #[test]
     fn a_paste_a_cursor_move_and_a_line_break_each_start_an_undo_step() {
-        let mut input = TextInput::block("");
+        let mut input = TextInput::multi_line("");
         type_in(&mut input, "ab");
         input.paste("cd ef");
         type_in(&mut input, "gh");
@@ -433,7 +433,7 @@ mod tests {
 
     #[test]
     fn the_usual_keys_delete_and_move_within_the_line() {
-        let mut input = TextInput::block("first\nsecond line");
+        let mut input = TextInput::multi_line("first\nsecond line");
         input.edit(Edit::DeleteWordBack);
         assert_eq!(input.text(), "first\nsecond ");
         input.edit(Edit::DeleteToLineStart);
@@ -448,32 +448,32 @@ mod tests {
 
     #[test]
     fn typing_replaces_the_selected_text_and_moving_the_cursor_keeps_the_text() {
-        let mut input = TextInput::selected_line("old words");
+        let mut input = TextInput::single_line_selected("old words");
         assert!(input.has_selection());
         type_in(&mut input, "ne");
         assert_eq!((input.text().as_str(), input.has_selection()), ("ne", false));
         assert_eq!(undo_all(&mut input), ["old words"], "one step");
         for keeps in [Edit::LineStart, Edit::LineEnd, Edit::WordBack] {
-            let mut input = TextInput::selected_line("old words");
+            let mut input = TextInput::single_line_selected("old words");
             input.edit(keeps);
             assert_eq!((input.text().as_str(), input.has_selection()), ("old words", false));
         }
-        let mut input = TextInput::selected_line("old words");
+        let mut input = TextInput::single_line_selected("old words");
         press(&mut input, KeyCode::Left);
         type_in(&mut input, "x");
         assert_eq!(input.text(), "old wordxs");
-        let mut input = TextInput::selected_line("old words");
+        let mut input = TextInput::single_line_selected("old words");
         input.edit(Edit::DeleteWordBack);
         assert_eq!(input.text(), "old ");
-        let mut input = TextInput::selected_line("old words");
+        let mut input = TextInput::single_line_selected("old words");
         press(&mut input, KeyCode::Backspace);
         assert_eq!(input.text(), "", "the selection is deleted");
-        assert!(!TextInput::selected_line("").has_selection());
+        assert!(!TextInput::single_line_selected("").has_selection());
     }
 
     #[test]
     fn a_single_undo_restores_a_replaced_text() {
-        let mut input = TextInput::block("old\ntext");
+        let mut input = TextInput::multi_line("old\ntext");
         assert!(input.replace("new"));
         assert!(!input.replace("new"), "nothing to change");
         input.edit(Edit::Undo);
@@ -487,7 +487,7 @@ mod tests {
 
     #[test]
     fn blanks_are_visited_in_order_and_replaced_by_typing() {
-        let mut input = TextInput::block("日本 {{a}} and {{b}}\n{{c}}");
+        let mut input = TextInput::multi_line("日本 {{a}} and {{b}}\n{{c}}");
         for letter in ['x', 'y', 'z'] {
             assert!(input.select_next_blank());
             input.type_key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE));
@@ -498,7 +498,7 @@ mod tests {
 
     #[test]
     fn a_selected_blank_stays_until_it_is_typed_over_and_undo_brings_it_back() {
-        let mut input = TextInput::block("{{a}} and {{b}}, {{c}}");
+        let mut input = TextInput::multi_line("{{a}} and {{b}}, {{c}}");
         assert_eq!(input.blank_count(), 3);
         (0..2).for_each(|_| assert!(input.select_next_blank()));
         assert_eq!(input.text(), "{{a}} and {{b}}, {{c}}", "no blank is deleted");
@@ -511,7 +511,7 @@ mod tests {
     #[test]
     fn lines_are_inserted_below_the_text_around_the_cursor() {
         let insert = |text: &str, up: usize| {
-            let mut input = TextInput::block(text);
+            let mut input = TextInput::multi_line(text);
             (0..up).for_each(|_| press(&mut input, KeyCode::Up));
             assert!(input.insert_lines("Fix {{path}}\nnow\n"));
             let inserted = input.text();
@@ -523,7 +523,7 @@ mod tests {
         assert_eq!(insert("one", 0), "one\n\nFix {{path}}\nnow");
         assert_eq!(insert("one\n", 0), "one\nFix {{path}}\nnow");
         assert_eq!(insert("one\ntwo", 1), "one\n\nFix {{path}}\nnow\n\ntwo");
-        let mut input = TextInput::block("{{a}}");
+        let mut input = TextInput::multi_line("{{a}}");
         input.insert_lines("no blank");
         type_in(&mut input, "!");
         assert_eq!(input.text(), "{{a}}\n\nno blank!", "a blank above is not selected");
@@ -531,7 +531,7 @@ mod tests {
 
     #[test]
     fn shortcuts_of_the_text_widget_do_nothing() {
-        let mut input = TextInput::block("abc");
+        let mut input = TextInput::multi_line("abc");
         let changed = input.type_key(KeyEvent::new(KeyCode::Char('h'), KeyModifiers::CONTROL));
         assert!(!changed);
         assert_eq!(input.text(), "abc");
@@ -545,7 +545,7 @@ mod tests {
             input.area().render(area, &mut Buffer::empty(area));
             input.area().scroll_offset().0
         };
-        let mut input = TextInput::block(&(1..=9).map(|n| n.to_string()).collect::<Vec<_>>().join("\n"));
+        let mut input = TextInput::multi_line(&(1..=9).map(|n| n.to_string()).collect::<Vec<_>>().join("\n"));
         let cursor = input.area().cursor();
         assert_eq!(draw(&input, 3), 6);
         assert_eq!(draw(&input, 12), 6, "the widget itself leaves it scrolled");

@@ -97,7 +97,7 @@ fn page_line<'a>(columns: &Table<PageCell>, view: View<'_>, shown: &VisibleRow<'
     let is_selected = table.selected() == shown.index;
     let text = if !shown.metrics.is_listed || is_stale(view) { theme.muted } else { theme.text };
     let line = columns.line(|cell, width| match *cell {
-        PageCell::Cursor => TableCell::new(if is_selected { SELECTED } else { "" }, theme.mark),
+        PageCell::SelectionMark => TableCell::new(if is_selected { SELECTED } else { "" }, theme.mark),
         PageCell::Mark => TableCell::new(if shown.is_marked { MARKED } else { "" }, theme.mark),
         PageCell::Rank => rank_cell(view, shown),
         PageCell::Path => TableCell::Spans(name_spans(view, shown, text, width)),

@@ -151,7 +151,8 @@ fn half_title<'a>(
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MoverColumn {
-    Cursor,
+    /// The mark of the selected row.
+    SelectionMark,
     Page,
     Before,
     Now,
@@ -172,13 +173,13 @@ fn mover_table(half: &MoversHalf, ranges: ComparedRanges, view: View<'_>, width:
     let (before, now) = (heading(ranges.before, "before"), heading(ranges.now, "now"));
     let number_width = |heading: &str| number.max(heading.width() + 2);
     let columns = [
-        C::left_aligned("", 1, MoverColumn::Cursor),
-        C::flexible("page", 20, MoverColumn::Page).at_most(MAX_TEXT_CELLS),
+        C::left_aligned("", 1, MoverColumn::SelectionMark),
+        C::flexible("page", 20, MoverColumn::Page).with_max_width(MAX_TEXT_CELLS),
         C::right_aligned(before.clone(), number_width(&before), MoverColumn::Before).optional(1),
         C::right_aligned(now.clone(), number_width(&now), MoverColumn::Now).optional(1),
         C::right_aligned("difference", number.max(12), MoverColumn::Difference),
         C::right_aligned("change", CHANGE_WIDTH, MoverColumn::Change),
-        C::left_aligned("", BAR_CELLS, MoverColumn::Bar).after_gap(2).optional(2),
+        C::left_aligned("", BAR_CELLS, MoverColumn::Bar).with_gap_before(2).optional(2),
         C::left_aligned("", 1, MoverColumn::End),
     ];
     Table::new(columns, width)
@@ -195,7 +196,7 @@ fn mover_cell<'a>(
     let change = mover.change();
     let weight = ChangeWeight::of(change, compared_site_views(view));
     match column {
-        MoverColumn::Cursor => TableCell::new(if is_selected { SELECTED } else { "" }, theme.mark),
+        MoverColumn::SelectionMark => TableCell::new(if is_selected { SELECTED } else { "" }, theme.mark),
         MoverColumn::Page => TableCell::new(truncate_path(mover.path.as_str(), width.saturating_sub(1)), theme.text),
         MoverColumn::Before => TableCell::new(views_text(mover.before), theme.muted),
         MoverColumn::Now => TableCell::new(views_text(mover.now), theme.text),

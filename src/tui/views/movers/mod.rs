@@ -370,7 +370,7 @@ impl Component for Movers {
             let had_focus = self.is_lost_half_focused == is_lost;
             self.is_lost_half_focused = is_lost;
             let half = if is_lost { &mut self.lost } else { &mut self.gained };
-            if half.list.click(below(area, HEAD_ROWS), at) == Some(ClickedRow::Again) && had_focus {
+            if half.list.click(below(area, HEAD_ROWS), at) == Some(ClickedRow::AlreadySelected) && had_focus {
                 self.open_selected(cx);
             }
         }

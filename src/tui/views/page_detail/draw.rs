@@ -526,12 +526,13 @@ fn period_table(scale: PeriodScale, width: usize) -> Table<PeriodColumn> {
         C::right_aligned("AI", number, PeriodColumn::Ai),
         C::left_aligned("", 1, PeriodColumn::Mismatch),
     ];
-    columns.extend(is_wide.then(|| C::left_aligned("state", 13, PeriodColumn::State).after_gap(2)));
+    columns.extend(is_wide.then(|| C::left_aligned("state", 13, PeriodColumn::State).with_gap_before(2)));
     let used = 22 + 5 + 2 * PERIOD_NUMBER_CELLS + 1 + 15 + 2;
     let bar = width.saturating_sub(used).min(MAX_BAR_CELLS);
     let heading = bars::plain_scale_line(&mean_text(scale.full), bar);
-    columns
-        .extend((width >= MIN_WIDTH_WITH_BARS).then(|| C::left_aligned(heading, bar, PeriodColumn::Bar).after_gap(2)));
+    columns.extend(
+        (width >= MIN_WIDTH_WITH_BARS).then(|| C::left_aligned(heading, bar, PeriodColumn::Bar).with_gap_before(2)),
+    );
     Table::new(columns, width)
 }
 
