@@ -145,7 +145,7 @@ fn build_app_config(settings: &Settings) -> AppConfig {
         weights: settings.weights,
         pull_requests: match &settings.hosts {
             None => PullRequestAccess::Off,
-            Some(hosts) if hosts.allows_actions => PullRequestAccess::Act,
+            Some(hosts) if hosts.allows_actions => PullRequestAccess::Write,
             Some(_) => PullRequestAccess::Read,
         },
         can_copy_long_texts: !settings.customization.clipboard.is_empty(),

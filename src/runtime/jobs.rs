@@ -69,7 +69,7 @@ impl EffectRunner {
             JobsEffect::LoadDiff { job, again } => {
                 JobsMsg::DiffLoaded { job, result: self.read_diff(job, again).await.map(Box::new) }
             }
-            JobsEffect::ActOnPullRequest { target: SeenHeadCommit { job, head }, action } => {
+            JobsEffect::RunPullRequestAction { target: SeenHeadCommit { job, head }, action } => {
                 let outcome = match self.engine().await {
                     Ok(engine) => engine.perform_pull_request_action(job, head, action.clone()).await,
                     Err(failure) => ActionOutcome::not_done(&failure),

@@ -69,38 +69,38 @@ impl EffectRunner {
                 let result = tokio::task::spawn_blocking(move || templates::read_prompt_file(&name)).await.ok()?;
                 PromptsMsg::PromptsRead { file, result }
             }
-            PromptsEffect::SaveDraft(slot, text) => {
+            PromptsEffect::SaveDraft(draft_target, text) => {
                 let at = Utc::now();
-                draft_saved_msg(slot, at, self.store.save_draft(&self.scope, slot, &text, at).await)
+                draft_saved_msg(draft_target, at, self.store.save_draft(&self.scope, draft_target, &text, at).await)
             }
             PromptsEffect::SaveDraftAbout(text, pages) => {
                 let at = Utc::now();
                 let result = self.store.save_draft_about(&self.scope, &text, &pages, at).await;
                 draft_saved_msg(DraftTarget::AboutPages, at, result)
             }
-            PromptsEffect::ReadDraft(slot) => {
+            PromptsEffect::ReadDraft(draft_target) => {
                 // An error is ignored here, because other reads report it; the editor keeps its text.
                 let drafts = self.store.drafts(&self.scope).await.unwrap_or_default();
-                let found = drafts.into_iter().find(|draft| draft.slot == slot);
+                let found = drafts.into_iter().find(|draft| draft.slot == draft_target);
                 let (text, pages) = found.map(|draft| (draft.text, draft.pages)).unzip();
-                PromptsMsg::DraftRead { slot, text, pages: pages.unwrap_or_default() }
+                PromptsMsg::DraftRead { draft_target, text, pages: pages.unwrap_or_default() }
             }
-            PromptsEffect::DeleteDraft(slot) => {
-                draft_saved_msg(slot, Utc::now(), self.store.delete_draft(&self.scope, slot).await)
+            PromptsEffect::DeleteDraft(draft_target) => {
+                draft_saved_msg(draft_target, Utc::now(), self.store.delete_draft(&self.scope, draft_target).await)
             }
         })
     }
 }
 
 fn submitted_msg(
-    slot: DraftTarget,
+    draft_target: DraftTarget,
     text: String,
     pages: Vec<CleanText>,
     result: Result<(PromptId, Job), Failure>,
 ) -> PromptsMsg {
-    PromptsMsg::Submitted { slot, result: result.map_err(|failure| SubmitError { failure, text, pages }) }
+    PromptsMsg::Submitted { draft_target, result: result.map_err(|failure| SubmitError { failure, text, pages }) }
 }
 
-fn draft_saved_msg(slot: DraftTarget, at: Time, result: Result<(), StoreError>) -> PromptsMsg {
-    PromptsMsg::DraftSaved { slot, result: result.map(|()| at).map_err(store_failure) }
+fn draft_saved_msg(draft_target: DraftTarget, at: Time, result: Result<(), StoreError>) -> PromptsMsg {
+    PromptsMsg::DraftSaved { draft_target, result: result.map(|()| at).map_err(store_failure) }
 }

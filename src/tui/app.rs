@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Screen {
-    /// The setup form, which is the lowest dialog until docdeck is configured.
+    /// Only the setup form, which is a dialog. Shown until docdeck is configured.
     Welcome,
     Jobs,
     Views,
@@ -97,16 +97,16 @@ pub struct App {
     /// The pages that the draft in [`DraftTarget::AboutPages`] is about.
     pub(super) draft_pages: Vec<CleanText>,
     pub(super) undo_stack: Vec<super::state::LabelUndo>,
-    pub(super) search: super::state::FilterBarState,
+    pub(super) filter_bar: super::state::FilterBarState,
     pub(super) tracking: Option<super::state::Tracking>,
     /// The failed job that the user retries, while a copy of its prompt is being saved.
-    pub(super) retried: Option<JobKey>,
+    pub(super) retried_job: Option<JobKey>,
     /// The follow-up to several jobs that is being saved, if any.
     pub(super) bulk_follow_up: Option<super::state::BulkFollowUp>,
     /// The actions on pull requests and the preview builds that the user has started.
     pub(super) pull_request_work: super::state::PullRequestWork,
-    /// The visible jobs that the agent is working on, as last reported to the engine.
-    pub(super) on_screen: Vec<JobKey>,
+    /// The visible jobs that the agent was working on when they were last reported to the engine.
+    pub(super) reported_working_jobs: Vec<JobKey>,
     /// The commands and themes that were chosen in the command palette, the most recent first.
     pub(super) recent_choices: Vec<super::state::PaletteChoice>,
     pub(super) finish_alerts: super::finish_alerts::FinishAlerts,
@@ -162,12 +162,12 @@ impl App {
             drafts: HashMap::new(),
             draft_pages: Vec::new(),
             undo_stack: Vec::new(),
-            search: super::state::FilterBarState::default(),
+            filter_bar: super::state::FilterBarState::default(),
             tracking: None,
-            retried: None,
+            retried_job: None,
             bulk_follow_up: None,
             pull_request_work: super::state::PullRequestWork::default(),
-            on_screen: Vec::new(),
+            reported_working_jobs: Vec::new(),
             recent_choices: Vec::new(),
             finish_alerts: super::finish_alerts::FinishAlerts::default(),
             team_notices: super::team_notices::TeamNotices::default(),
@@ -247,9 +247,9 @@ impl App {
         self.budgets.contains_key(&quota)
     }
 
-    /// Returns the saved draft of a slot.
-    pub fn draft(&self, slot: DraftTarget) -> Option<&str> {
-        self.drafts.get(&slot).map(String::as_str)
+    /// Returns the saved draft of a target.
+    pub fn draft(&self, draft_target: DraftTarget) -> Option<&str> {
+        self.drafts.get(&draft_target).map(String::as_str)
     }
 
     /// Returns the pages that the draft in [`DraftTarget::AboutPages`] is about.

@@ -38,7 +38,7 @@ pub struct ConfirmDialog {
 pub enum ConfirmAction {
     Resolve(PromptId, Resolution),
     /// Copies the prompt of another member into a follow-up to the selected job.
-    TakeOver(String),
+    CopyToFollowUp(String),
     DeleteDraft(DraftTarget),
     OpenDraft(DraftTarget),
     /// Starts a draft about these pages. An existing draft about other pages becomes the draft of a new job.
@@ -64,13 +64,13 @@ pub enum ConfirmAction {
     },
     /// Loads the reports about pages that need work: those that are missing, or all of them.
     LoadSignals {
-        everything: bool,
+        reloads_all: bool,
     },
     /// Loads the first rows of these reports of a range.
     LoadReports(DateRange, Vec<AnalyticsKind>),
     /// Saves the profile of the setup form. The permission limits what may be written to the configuration file.
     SaveProfile(WritePermission),
-    ActOnPullRequests {
+    RunPullRequestAction {
         targets: PullRequestTargets,
         action: PullRequestAction,
     },
@@ -87,7 +87,7 @@ impl ConfirmAction {
     fn targets(&self) -> Option<&Targets> {
         match self {
             Self::Bulk(_, targets) => Some(targets),
-            Self::ActOnPullRequests { targets, .. } => Some(&targets.list),
+            Self::RunPullRequestAction { targets, .. } => Some(&targets.list),
             _ => None,
         }
     }
@@ -96,7 +96,7 @@ impl ConfirmAction {
     fn is_irreversible(&self) -> bool {
         let is_final =
             |action: &PullRequestAction| matches!(action, PullRequestAction::Merge(_) | PullRequestAction::Close);
-        matches!(self, Self::ActOnPullRequests { action, .. } if is_final(action))
+        matches!(self, Self::RunPullRequestAction { action, .. } if is_final(action))
     }
 
     /// Returns the title of the dialog and the label of the button that confirms.
@@ -105,7 +105,7 @@ impl ConfirmAction {
             Self::Resolve(_, Resolution::SendAgain) => ("Send again", "send again"),
             Self::Resolve(_, Resolution::SendEdited(_)) => ("Send edited prompt", "send"),
             Self::Resolve(_, Resolution::Link(_)) => ("Link job", "link"),
-            Self::TakeOver(_) => ("Take over prompt", "copy"),
+            Self::CopyToFollowUp(_) => ("Take over prompt", "copy"),
             Self::DeleteDraft(_) => ("Delete draft", "delete"),
             Self::OpenDraft(_) => ("Open draft", "open draft"),
             Self::NewDraftAbout(_) => ("Start new draft", "start new draft"),
@@ -132,7 +132,7 @@ impl ConfirmAction {
             Self::SaveProfile(WritePermission::Change) => ("Save profile", "change"),
             Self::Overwrite(_) => ("Overwrite file", "overwrite"),
             Self::ReplaceFilter(_) => ("Replace filter", "replace"),
-            Self::ActOnPullRequests { action, .. } => action.labels(),
+            Self::RunPullRequestAction { action, .. } => action.labels(),
             Self::Quit => ("Quit", "quit"),
         }
     }
@@ -359,9 +359,9 @@ impl App {
                 self.close_undelivered(prompt);
                 effects.push(Effect::Prompts(PromptsEffect::Resolve(prompt, resolution)));
             }
-            ConfirmAction::TakeOver(text) => self.follow_up_with(&text, now),
-            ConfirmAction::DeleteDraft(slot) => self.delete_draft(slot, effects),
-            ConfirmAction::OpenDraft(slot) => self.open_draft(slot, now),
+            ConfirmAction::CopyToFollowUp(text) => self.follow_up_with(&text, now),
+            ConfirmAction::DeleteDraft(draft_target) => self.delete_draft(draft_target, effects),
+            ConfirmAction::OpenDraft(draft_target) => self.open_draft(draft_target, now),
             ConfirmAction::NewDraftAbout(pages) => self.start_over_about(pages, now, effects),
             ConfirmAction::Bulk(bulk, targets) => self.run_bulk(bulk, targets.keys, now, effects),
             ConfirmAction::LoadAll(orders) => self.load_sequentially(orders, effects),
@@ -371,11 +371,11 @@ impl App {
             ConfirmAction::LoadRows { kind, max_requests, from_start } => {
                 self.load_rows(kind, max_requests, from_start, effects);
             }
-            ConfirmAction::LoadSignals { everything } => self.load_signals(everything, effects),
+            ConfirmAction::LoadSignals { reloads_all } => self.load_signals(reloads_all, effects),
             ConfirmAction::LoadReports(range, kinds) => self.load_reports(range, kinds, effects),
             ConfirmAction::SaveProfile(allowed) => effects.extend(self.save_profile(allowed)),
-            ConfirmAction::ActOnPullRequests { targets, action } => {
-                self.act_on_pull_requests(targets, action, now, effects);
+            ConfirmAction::RunPullRequestAction { targets, action } => {
+                self.start_pull_request_action(targets, action, now, effects);
             }
             ConfirmAction::Quit => self.save_and_quit(effects),
             ConfirmAction::Overwrite(file) => effects.push(Effect::WriteFile(file, Overwrite::Yes)),

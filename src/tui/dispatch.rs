@@ -266,7 +266,7 @@ impl App {
     /// close, clears the notice.
     pub(super) fn close(&mut self, now: Time, effects: &mut Vec<Effect>) {
         // A problem that is on screen is read before anything else is closed.
-        let is_read = self.notice.as_ref().is_some_and(|notice| notice.severity.stays() && notice.is_seen);
+        let is_read = self.notice.as_ref().is_some_and(|notice| notice.severity.stays_until_read() && notice.is_seen);
         let is_first = self.dialogs.is_empty() && is_read && self.unrecorded.is_empty();
         if is_first || self.dispatch(now, effects, |component, cx| component.close(cx)) == Flow::Unhandled {
             self.end_notice();
@@ -320,6 +320,6 @@ impl App {
     /// before.
     pub(super) fn read_draft_of_new_editor(&mut self, count_before: usize, effects: &mut Vec<Effect>) {
         let opened = self.dialogs.get(count_before).and_then(|dialog| dialog.downcast_ref::<Editor>());
-        effects.extend(opened.map(|editor| Effect::Prompts(PromptsEffect::ReadDraft(editor.slot))));
+        effects.extend(opened.map(|editor| Effect::Prompts(PromptsEffect::ReadDraft(editor.draft_target))));
     }
 }

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hint {
     /// The index of the first cell of the hint in the footer.
-    pub at: usize,
+    pub start: usize,
     pub chord: Chord,
     pub key: String,
     pub label: Cow<'static, str>,
@@ -23,7 +23,7 @@ pub struct Hint {
 
 impl Hint {
     fn new(chord: Chord, label: Cow<'static, str>) -> Self {
-        Self { at: 0, chord, key: chord.to_string(), label, action: None }
+        Self { start: 0, chord, key: chord.to_string(), label, action: None }
     }
 
     /// Returns the width in cells, including the spaces.
@@ -99,7 +99,7 @@ impl App {
             }
             let fits = is_help(hint) || used + reserved + hint.width() <= width;
             if fits {
-                hint.at = used;
+                hint.start = used;
                 used += hint.width();
             }
             fits
@@ -107,9 +107,9 @@ impl App {
         let mut right = width;
         for hint in hints.iter_mut().filter(|hint| matches!(group(hint), FooterGroup::Right(_))) {
             right = right.saturating_sub(hint.width());
-            hint.at = right;
+            hint.start = right;
         }
-        hints.sort_by_key(|hint| hint.at);
+        hints.sort_by_key(|hint| hint.start);
         hints
     }
 
@@ -234,9 +234,9 @@ mod tests {
         let labels = |app: &App, width| app.footer(width).into_iter().map(|hint| hint.label).collect::<Vec<_>>();
         for width in 40..=160 {
             let hints = app.footer(width);
-            assert!(hints.windows(2).all(|two| two[0].at + two[0].width() <= two[1].at), "{hints:?}");
+            assert!(hints.windows(2).all(|two| two[0].start + two[0].width() <= two[1].start), "{hints:?}");
             assert!(hints.iter().any(|hint| hint.label == "help"), "{width}");
-            assert!(hints.last().is_some_and(|hint| hint.at + hint.width() <= width), "{width}: {hints:?}");
+            assert!(hints.last().is_some_and(|hint| hint.start + hint.width() <= width), "{width}: {hints:?}");
         }
         let general = ["open", "new", "follow up", "filter", "commands", "help"];
         press(&mut app, 'g');

@@ -15,7 +15,7 @@ use unicode_width::UnicodeWidthStr;
 /// The name of a screen in the header, and the index of its first cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tab {
-    pub at: usize,
+    pub start: usize,
     pub text: String,
     pub screen: Screen,
 }
@@ -101,8 +101,8 @@ impl App {
         let lead = if form.program.is_empty() { 1 } else { GAP };
         let mut at = form.program.width() + profile.as_ref().map_or(0, |name| lead + name.width());
         let tab = |(text, screen): (String, Screen)| {
-            let tab = Tab { at: at + gap, text, screen };
-            at = tab.at + tab.text.width();
+            let tab = Tab { start: at + gap, text, screen };
+            at = tab.start + tab.text.width();
             tab
         };
         let [names_alone, names_with_keys] = tab_names;
@@ -276,7 +276,7 @@ mod tests {
         let shown = |width: usize| {
             let header = app.header(width, at(0));
             let mut text = format!("{}|{}|", header.program.trim(), header.profile.unwrap_or_default());
-            let end = header.tabs.last().map_or(0, |tab| tab.at + tab.text.width());
+            let end = header.tabs.last().map_or(0, |tab| tab.start + tab.text.width());
             header.tabs.iter().for_each(|tab| text += &format!("{} ", tab.text));
             let right = header.connection.width() + header.limit.as_ref().map_or(0, |limit| limit.width() + GAP);
             assert!(end + GAP + right < width, "{width}: {text}");

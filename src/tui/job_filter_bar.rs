@@ -26,7 +26,7 @@ impl App {
         match (self.screen, self.analytics.tab) {
             (Screen::Views, AnalyticsTab::Pages) => self.views.table.filter_text(),
             (Screen::Views, _) => self.analytics.filter_text(),
-            _ => &self.search.typed,
+            _ => &self.filter_bar.typed,
         }
     }
 
@@ -36,7 +36,7 @@ impl App {
     }
 
     pub(super) fn jobs_filter_text(&self) -> &str {
-        &self.search.typed
+        &self.filter_bar.typed
     }
 
     /// Returns an error if the filter of the list on screen has an unknown status, or an unknown state of pull requests.
@@ -64,12 +64,12 @@ impl App {
     pub fn tabs(&self) -> impl Iterator<Item = (&str, bool)> {
         let all = (!self.config.filters.is_empty()).then_some("All");
         let names = all.into_iter().chain(self.config.filters.iter().map(|filter| filter.name.as_str()));
-        names.enumerate().map(|(n, name)| (name, n == self.search.active_tab_index))
+        names.enumerate().map(|(n, name)| (name, n == self.filter_bar.active_tab_index))
     }
 
     pub(super) fn open_filter(&mut self) {
         if self.store == StoreState::Read {
-            let typed = self.all_jobs.as_ref().map_or(self.search.typed.as_str(), AllJobs::filter);
+            let typed = self.all_jobs.as_ref().map_or(self.filter_bar.typed.as_str(), AllJobs::filter);
             self.open(FilterInput { input: TextInput::single_line_selected(typed) });
         }
     }
@@ -81,7 +81,7 @@ impl App {
         } else if self.screen == Screen::Views {
             self.filter_analytics(&text);
         } else {
-            self.search.typed = text;
+            self.filter_bar.typed = text;
             self.apply_filter();
         }
     }
@@ -105,13 +105,13 @@ impl App {
             self.filter_analytics("");
             return had;
         }
-        self.search.typed.clear();
+        self.filter_bar.typed.clear();
         self.apply_filter();
         had
     }
 
     /// Switches to the next or previous tab, wrapping around. The first tab shows all jobs.
-    pub(super) fn switch_tab(&mut self, forward: bool, now: Time) {
+    pub(super) fn switch_tab(&mut self, is_forward: bool, now: Time) {
         let tabs = self.config.filters.len() + 1;
         if tabs == 1 {
             self.notify(
@@ -125,36 +125,36 @@ impl App {
             );
             return;
         }
-        let step = if forward { 1 } else { tabs - 1 };
-        self.search.active_tab_index = (self.search.active_tab_index + step) % tabs;
+        let step = if is_forward { 1 } else { tabs - 1 };
+        self.filter_bar.active_tab_index = (self.filter_bar.active_tab_index + step) % tabs;
         self.apply_filter();
     }
 
     /// Switches to the tab at a cell of the title, if there is one.
     pub(super) fn select_tab_at(&mut self, cell: usize, width: usize) {
         let Some(index) = self.tab_at(cell, width) else { return };
-        self.search.active_tab_index = index.min(self.config.filters.len());
+        self.filter_bar.active_tab_index = index.min(self.config.filters.len());
         self.apply_filter();
     }
 
     /// Returns the name of the active saved filter. Returns `None` if all jobs are shown.
     pub(super) fn active_tab(&self) -> Option<&str> {
-        let filter = self.search.active_tab_index.checked_sub(1).and_then(|n| self.config.filters.get(n));
+        let filter = self.filter_bar.active_tab_index.checked_sub(1).and_then(|n| self.config.filters.get(n));
         filter.map(|filter| filter.name.as_str())
     }
 
     /// Restores the typed filter and the active tab of the last session. If the saved filter of that tab no longer
     /// exists, all jobs are shown.
     pub(super) fn restore_filter(&mut self, typed: &str, tab: Option<&str>) {
-        typed.clone_into(&mut self.search.typed);
+        typed.clone_into(&mut self.filter_bar.typed);
         let index = self.config.filters.iter().position(|filter| tab == Some(filter.name.as_str()));
-        self.search.active_tab_index = index.map_or(0, |index| index + 1);
+        self.filter_bar.active_tab_index = index.map_or(0, |index| index + 1);
         self.apply_filter();
     }
 
     fn apply_filter(&mut self) {
         let saved = self.saved_filter();
-        self.jobs.set_filter(JobFilter::parse(&format!("{saved} {}", self.search.typed)));
+        self.jobs.set_filter(JobFilter::parse(&format!("{saved} {}", self.filter_bar.typed)));
         if let Some(typed) = self.all_jobs.as_ref().map(|open| open.filter().to_owned()) {
             self.filter_all_jobs(&typed);
         }
@@ -169,7 +169,7 @@ impl App {
     }
 
     fn saved_filter(&self) -> String {
-        let saved = self.search.active_tab_index.checked_sub(1).and_then(|n| self.config.filters.get(n));
+        let saved = self.filter_bar.active_tab_index.checked_sub(1).and_then(|n| self.config.filters.get(n));
         saved.map(|filter| filter.text.clone()).unwrap_or_default()
     }
 
@@ -179,7 +179,7 @@ impl App {
             && self.dialogs.last().is_none_or(|dialog| dialog.is::<FilterInput>())
             && self.config.config_path.is_some()
             && self.all_jobs.is_none()
-            && !self.search.typed.trim().is_empty()
+            && !self.filter_bar.typed.trim().is_empty()
     }
 
     /// Asks under which name to save the typed filter, or shows why it can't be saved. The filter stays active.
@@ -211,7 +211,7 @@ impl App {
 
     /// Returns the saved filter of the active tab, combined with the typed filter.
     fn full_filter(&self) -> String {
-        format!("{} {}", self.saved_filter(), self.search.typed).trim().to_owned()
+        format!("{} {}", self.saved_filter(), self.filter_bar.typed).trim().to_owned()
     }
 
     /// Adds a tab for a filter that was just saved. Switches to this tab unless the user has changed the filter or the
@@ -228,8 +228,8 @@ impl App {
             None => self.config.filters.push(filter),
         }
         if is_active {
-            self.search.active_tab_index = index.map_or(self.config.filters.len(), |index| index + 1);
-            self.search.typed.clear();
+            self.filter_bar.active_tab_index = index.map_or(self.config.filters.len(), |index| index + 1);
+            self.filter_bar.typed.clear();
         }
         self.apply_filter();
         let (next, previous) =
@@ -239,35 +239,35 @@ impl App {
 
     pub(super) fn next_sort(&mut self) {
         let by = self.active_list().sorting().by.next();
-        self.active_list_mut().sort(JobSorting { by, reversed: false });
+        self.active_list_mut().sort(JobSorting { by, is_reversed: false });
     }
 
     /// Sorts the jobs by the clicked column or, if they are already sorted by it, reverses the order.
     pub(super) fn sort_jobs_by(&mut self, by: Sort) {
         let current = self.active_list().sorting();
-        let reversed = current.by == by && by != Sort::Group && !current.reversed;
-        self.active_list_mut().sort(JobSorting { by, reversed });
+        let is_reversed = current.by == by && by != Sort::Group && !current.is_reversed;
+        self.active_list_mut().sort(JobSorting { by, is_reversed });
     }
 
     pub(super) fn reverse_sort(&mut self) {
         let sorting = self.active_list().sorting();
-        self.active_list_mut().sort(JobSorting { reversed: !sorting.reversed, ..sorting });
+        self.active_list_mut().sort(JobSorting { is_reversed: !sorting.is_reversed, ..sorting });
     }
 
     /// Starts searching the prompts for the next word of the filter, unless a search is running.
     pub(super) fn search_next_word(&mut self) -> Option<Effect> {
-        if self.search.word_being_searched.is_some() {
+        if self.filter_bar.word_being_searched.is_some() {
             return None;
         }
         let word = self.active_list().next_search_word()?;
-        self.search.word_being_searched = Some(word.clone());
+        self.filter_bar.word_being_searched = Some(word.clone());
         Some(self.find_in_prompts(word))
     }
 
     /// Applies the result of searching the prompts for a word.
     pub(super) fn apply_prompt_search(&mut self, word: String, jobs: Result<Vec<JobKey>, Failure>, now: Time) {
-        if self.search.word_being_searched.as_ref() == Some(&word) {
-            self.search.word_being_searched = None;
+        if self.filter_bar.word_being_searched.as_ref() == Some(&word) {
+            self.filter_bar.word_being_searched = None;
         }
         match jobs {
             Ok(jobs) => self.dirty |= self.active_list_mut().apply_found(word, jobs),

@@ -44,7 +44,7 @@ impl App {
             jobs: JobsLayout {
                 filter: self.jobs_filter_text().to_owned(),
                 tab: self.active_tab().map(str::to_owned),
-                sort: (!is_default).then(|| SortBy { by: sorting.by.name().to_owned(), reversed: sorting.reversed }),
+                sort: (!is_default).then(|| SortBy { by: sorting.by.name().to_owned(), reversed: sorting.is_reversed }),
                 dismissed: self.jobs.shows_dismissed(),
             },
             views: self.views.layout(),
@@ -71,7 +71,7 @@ impl App {
         self.restore_filter(&saved.jobs.filter, saved.jobs.tab.as_deref());
         let sort = saved.jobs.sort.as_ref();
         if let Some((by, reversed)) = sort.and_then(|sort| Some((Sort::from_name(&sort.by)?, sort.reversed))) {
-            self.jobs.sort(JobSorting { by, reversed });
+            self.jobs.sort(JobSorting { by, is_reversed: reversed });
         }
         if saved.jobs.dismissed != self.jobs.shows_dismissed() {
             self.jobs.toggle_dismissed();
@@ -90,7 +90,7 @@ impl App {
 
     /// Applies the loaded layout of a profile after a switch, unless the user has opened a dialog, filtered or sorted
     /// meanwhile.
-    pub(super) fn layout_loaded(&mut self, key: &str, saved: Option<&Layout>, now: Time) {
+    pub(super) fn apply_loaded_layout(&mut self, key: &str, saved: Option<&Layout>, now: Time) {
         if !matches!(self.saved_layout, SavedLayout::NotSaving) || key != self.config.layout_key() {
             return;
         }
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(app.screen, Screen::Views);
         assert_eq!(app.views.preset(), Some(Preset::ThirtyDays));
         assert_eq!(app.views.table.metric().name(), "AI %");
-        assert_eq!((app.jobs.sorting().by.name(), app.jobs.sorting().reversed), ("age", true));
+        assert_eq!((app.jobs.sorting().by.name(), app.jobs.sorting().is_reversed), ("age", true));
         assert_eq!(app.tabs().find(|(_, holds)| *holds).map(|(name, _)| name), Some("Mine"));
         assert!(app.jobs.shows_dismissed() && !app.jobs.filter().is_empty());
         assert_eq!(app.geometry().arrangement, JobsArrangement::OneAtATime);

@@ -206,7 +206,7 @@ fn report_submitted(app: &mut App, job: i64, is_saved: bool) -> Vec<Effect> {
     let failure = Failure::new(FailureKind::Store, "The disk is full.");
     let error = SubmitError { failure, text: "Again".to_owned(), pages: Vec::new() };
     let result = if is_saved { Ok((PromptId(job), row(job, Status::Completed))) } else { Err(error) };
-    app.update(Msg::Prompts(PromptsMsg::Submitted { slot: DraftTarget::FollowUp(JobKey(job)), result }), at(1))
+    app.update(Msg::Prompts(PromptsMsg::Submitted { draft_target: DraftTarget::FollowUp(JobKey(job)), result }), at(1))
 }
 
 #[test]
@@ -216,11 +216,11 @@ fn a_follow_up_to_several_jobs_is_confirmed_and_sends_one_prompt_to_each() {
     app.update(Msg::Input(Event::Paste("Again".to_owned())), at(0));
     assert_eq!(press_key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL), []);
     let effects = press(&mut app, "y");
-    let slot = DraftTarget::FollowUp(JobKey(5));
+    let draft_target = DraftTarget::FollowUp(JobKey(5));
     let [draft, prompts @ ..] = effects.as_slice() else { panic!("nothing is asked for") };
     assert_eq!(
         *draft,
-        Effect::Prompts(PromptsEffect::SaveDraft(slot, "Again".to_owned())),
+        Effect::Prompts(PromptsEffect::SaveDraft(draft_target, "Again".to_owned())),
         "a crash before the first prompt is saved"
     );
     assert_eq!(
@@ -230,7 +230,7 @@ fn a_follow_up_to_several_jobs_is_confirmed_and_sends_one_prompt_to_each() {
     assert!(app.dialogs.is_empty() && app.jobs.marked_count() == 0);
     report_submitted(&mut app, 5, true);
     report_submitted(&mut app, 4, true);
-    assert_eq!(app.draft(slot), None);
+    assert_eq!(app.draft(draft_target), None);
     let notice = app.notice.as_ref().map_or("", |notice| notice.text.as_str());
     assert_eq!(notice, "2 follow-ups saved; watch the list for progress.");
 }
@@ -245,7 +245,10 @@ fn the_editor_reopens_for_the_jobs_whose_follow_up_could_not_be_saved() {
     report_submitted(&mut app, 5, true);
     report_submitted(&mut app, 4, false);
     let Some(editor) = app.top::<Editor>() else { panic!("the editor is open") };
-    assert_eq!((editor.targets.as_slice(), editor.slot), (jobs(&[4]).as_slice(), DraftTarget::FollowUp(JobKey(4))));
+    assert_eq!(
+        (editor.targets.as_slice(), editor.draft_target),
+        (jobs(&[4]).as_slice(), DraftTarget::FollowUp(JobKey(4)))
+    );
     assert!(!editor.is_in_external_editor && editor.draft_state.is_unsaved());
     press_key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
     let again = press(&mut app, "y");
@@ -262,13 +265,13 @@ fn a_follow_up_to_several_jobs_keeps_an_existing_draft_for_one_job() {
     app.update(Msg::Input(Event::Paste("To all".to_owned())), at(0));
     press_key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
     press(&mut app, "y");
-    let slot = DraftTarget::FollowUp(JobKey(4));
+    let draft_target = DraftTarget::FollowUp(JobKey(4));
     assert!(
         report_submitted(&mut app, 4, true)
-            .contains(&Effect::Prompts(PromptsEffect::SaveDraft(slot, "My own".to_owned())))
+            .contains(&Effect::Prompts(PromptsEffect::SaveDraft(draft_target, "My own".to_owned())))
     );
     report_submitted(&mut app, 5, true);
-    assert_eq!(app.draft(slot), Some("My own"));
+    assert_eq!(app.draft(draft_target), Some("My own"));
 }
 
 #[test]
@@ -701,7 +704,7 @@ fn the_footer_shows_that_keys_act_on_marked_jobs() {
     press(&mut app, "gvv");
     assert_eq!(app.marks_label().as_deref(), Some(" 2 marked:"));
     let first = app.footer(80).into_iter().next().expect("a key");
-    assert!(first.at >= " 2 marked:".len() && first.label == "follow up", "{first:?}");
+    assert!(first.start >= " 2 marked:".len() && first.label == "follow up", "{first:?}");
     enter(&mut app);
     assert_eq!((app.marks_label(), app.acts_on_marks()), (None, false), "the detail shows a single job");
     assert_eq!(press(&mut app, "o").last(), Some(&Effect::OpenUrl(CleanText::line("https://example.com/a/pull/3"))));

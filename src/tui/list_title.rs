@@ -206,7 +206,7 @@ fn placeholder(input: Option<&TextInput>, example: &str, space: usize) -> Option
 /// Returns the description of a sorting. `None` for the default sorting.
 fn sorting_text(sorting: JobSorting) -> Option<String> {
     (sorting != JobSorting::default()).then(|| {
-        let arrow = if sorting.reversed { " ↑" } else { "" };
+        let arrow = if sorting.is_reversed { " ↑" } else { "" };
         match sorting.by {
             Sort::Group => "oldest first".to_owned(),
             by => format!("by {}{arrow}", by.name()),

@@ -47,7 +47,7 @@ impl LogEntries {
     }
 
     /// Replaces the ids of jobs with their titles, which say more.
-    pub(super) fn name_jobs(&mut self, title: impl Fn(&str) -> Option<CleanText>) {
+    pub(super) fn replace_ids_with_titles(&mut self, title: impl Fn(&str) -> Option<CleanText>) {
         for entry in &mut self.entries {
             if let Some(title) = title(entry.subject.as_str()) {
                 entry.subject = title;
@@ -134,7 +134,7 @@ mod tests {
         let mut log = LogEntries::default();
         (0..2).for_each(|n| log.push(entry(n)));
         log.push(LogEntry { subject: CleanText::line("j1"), ..entry(2) });
-        log.name_jobs(|subject| (subject == "j1").then(|| CleanText::line("Fix the links")));
+        log.replace_ids_with_titles(|subject| (subject == "j1").then(|| CleanText::line("Fix the links")));
         let subjects: Vec<&str> = log.entries.iter().map(|entry| entry.subject.as_str()).collect();
         assert_eq!(subjects, ["job", "job", "Fix the links"]);
     }

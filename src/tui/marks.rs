@@ -177,7 +177,7 @@ mod tests {
         (dismissed.local.dismissed, dismissed.revision) = (true, 10);
         list.upsert(dismissed);
         assert_eq!((keys(&list), list.marked_count()), (vec![5, 4, 2, 1], 4));
-        list.sort(JobSorting { by: Sort::Age, reversed: true });
+        list.sort(JobSorting { by: Sort::Age, is_reversed: true });
         assert_eq!((keys(&list), list.marked_count()), (vec![1, 2, 4, 5], 4));
         list.toggle_dismissed();
         assert_eq!(list.marked_count(), 5);

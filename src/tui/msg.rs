@@ -217,7 +217,7 @@ pub enum PullRequestAccess {
     /// Pull requests and their changes are shown.
     Read,
     /// Pull requests can also be reviewed, merged and closed.
-    Act,
+    Write,
 }
 
 impl AppConfig {
@@ -245,7 +245,7 @@ impl AppConfig {
             keymap: Keymap::default(),
             filters: Vec::new(),
             commands: Vec::new(),
-            pull_requests: PullRequestAccess::Act,
+            pull_requests: PullRequestAccess::Write,
             weights: Weights::default(),
             opens_all_jobs: false,
             can_copy_long_texts: false,

@@ -21,7 +21,7 @@ pub enum Severity {
 
 impl Severity {
     /// Whether the notice stays until the user has read it.
-    pub fn stays(self) -> bool {
+    pub fn stays_until_read(self) -> bool {
         matches!(self, Self::Warning | Self::Error)
     }
 
@@ -62,7 +62,7 @@ impl Message {
     pub(super) fn lines(&self, rule_width: usize, width: usize, rows: usize) -> Vec<String> {
         let sign = self.severity.sign();
         let space = rule_width.saturating_sub(sign.len().min(2));
-        if display_width(&self.text) <= space || (self.is_seen && self.severity.stays()) {
+        if display_width(&self.text) <= space || (self.is_seen && self.severity.stays_until_read()) {
             return vec![format!("{sign}{}", shorten(&self.text, space))];
         }
         // Each line starts with a blank.

@@ -19,8 +19,9 @@ impl App {
             Severity::Warning | Severity::Error => None,
         };
         let until = seconds.map(|seconds| now + TimeDelta::seconds(seconds));
-        let covered = self.notice.take().filter(|notice| notice.severity.stays()).or(self.covered_notice.take());
-        self.covered_notice = covered.filter(|_| !severity.stays());
+        let covered =
+            self.notice.take().filter(|notice| notice.severity.stays_until_read()).or(self.covered_notice.take());
+        self.covered_notice = covered.filter(|_| !severity.stays_until_read());
         let text = CleanText::line(text);
         self.notice = Some(Notice { severity, text, until, next_step: None, is_seen: false });
         self.dirty = true;
@@ -74,7 +75,7 @@ impl App {
             notice.is_seen = true;
         }
         self.is_alert_seen = true;
-        let ended = self.notice.take_if(|notice| !notice.severity.stays());
+        let ended = self.notice.take_if(|notice| !notice.severity.stays_until_read());
         if ended.is_some() {
             self.end_notice();
         }
@@ -89,7 +90,7 @@ impl App {
             is_seen: notice.is_seen,
         };
         let (stays, passes) = match &self.notice {
-            Some(notice) if notice.severity.stays() => (Some(notice), None),
+            Some(notice) if notice.severity.stays_until_read() => (Some(notice), None),
             other => (None, other.as_ref()),
         };
         let filter = || Some(Message { severity: Severity::Warning, text: self.filter_problem()?, is_seen: false });

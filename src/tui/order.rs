@@ -51,7 +51,7 @@ impl Sort {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct JobSorting {
     pub by: Sort,
-    pub reversed: bool,
+    pub is_reversed: bool,
 }
 
 /// The sort key of a job: section, rank within the section, time or queue position, and row key. The row key makes the
@@ -85,11 +85,11 @@ impl JobSorting {
         if self.by == Sort::Group && group == JobGroup::Queued {
             // Queued jobs are in queue order: the prompt that will be sent next is at the top.
             let position = row.local.queue_position.unwrap_or(i64::MAX);
-            return (section, 0, if self.reversed { position.saturating_neg() } else { position }, row.key.0);
+            return (section, 0, if self.is_reversed { position.saturating_neg() } else { position }, row.key.0);
         }
         // A later time gives a smaller key, so that the newest job comes first.
         let (time, key) = (time.timestamp_millis(), row.key.0);
-        if self.reversed {
+        if self.is_reversed {
             (section, u8::MAX - rank, time, key)
         } else {
             (section, rank, time.saturating_neg(), key.saturating_neg())
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(Sort::from_name("need"), Some(Sort::Group));
         assert_eq!(names, ["group", "age", "last change", "status", "group"]);
         let (older, newer) = (row(1, Status::Active), row(2, Status::Active));
-        let key = |reversed: bool, row: &Job| JobSorting { by: Sort::Age, reversed }.key(row, row.group());
+        let key = |is_reversed: bool, row: &Job| JobSorting { by: Sort::Age, is_reversed }.key(row, row.group());
         assert!(key(false, &newer) < key(false, &older));
         assert!(key(true, &older) < key(true, &newer));
     }
@@ -344,9 +344,9 @@ mod tests {
         (dismissed.local.dismissed, dismissed.local.viewed_at) = (true, Some(at(100)));
         let other = row(1, Status::Completed);
         for by in Sort::ALL {
-            for reversed in [false, true] {
-                let key = |row: &Job| JobSorting { by, reversed }.key(row, row.group());
-                assert!(key(&other) < key(&dismissed), "{by:?} {reversed}");
+            for is_reversed in [false, true] {
+                let key = |row: &Job| JobSorting { by, is_reversed }.key(row, row.group());
+                assert!(key(&other) < key(&dismissed), "{by:?} {is_reversed}");
             }
         }
     }

@@ -113,7 +113,7 @@ impl CommandPalette {
 
     /// Shows only the entries that match the typed text, best match first. If nothing is typed, shows all entries in
     /// their original order.
-    fn narrow(&mut self) {
+    fn filter_entries(&mut self) {
         let typed = self.input.text().trim().to_lowercase();
         let ranks = self.entries.iter().enumerate().map(|(index, entry)| (entry.rank(&typed), index));
         let mut ranked: Vec<(Rank, usize)> = ranks.filter_map(|(rank, index)| Some((rank?, index))).collect();
@@ -209,7 +209,7 @@ impl Component for CommandPalette {
     }
 
     fn input_changed(&mut self, _cx: &mut Cx<'_>) {
-        self.narrow();
+        self.filter_entries();
     }
 
     fn area(&self, app: &App) -> Rect {

@@ -89,7 +89,7 @@ impl App {
     /// Presses the key whose hint in the footer was clicked.
     fn click_footer(&mut self, cell: usize, now: Time, effects: &mut Vec<Effect>) {
         let hints = self.footer(usize::from(self.size.0));
-        let hit = hints.iter().find(|hint| (hint.at..hint.at + hint.width()).contains(&cell));
+        let hit = hints.iter().find(|hint| (hint.start..hint.start + hint.width()).contains(&cell));
         if let Some(chord) = hit.map(|hint| hint.chord) {
             self.handle_key(KeyEvent::new(chord.code, chord.mods), now, effects);
         }
@@ -97,7 +97,7 @@ impl App {
 
     fn click_header(&mut self, cell: usize, now: Time, effects: &mut Vec<Effect>) {
         let header = self.header(usize::from(self.size.0), now);
-        let hit = header.tabs.iter().find(|tab| (tab.at..tab.at + tab.text.width()).contains(&cell));
+        let hit = header.tabs.iter().find(|tab| (tab.start..tab.start + tab.text.width()).contains(&cell));
         let Some(screen) = hit.map(|tab| tab.screen) else { return };
         if screen == Screen::Jobs && self.screen == screen && self.jobs.count_of(JobGroup::NeedsYou) > 0 {
             // The tab shows the number of jobs that need the user, so a click on it goes through them.

@@ -75,7 +75,7 @@ fn selected(app: &App) -> i64 {
 fn hint_column(app: &App, word: &str) -> u16 {
     let hints = app.footer(usize::from(app.size.0));
     let hint = hints.iter().find(|hint| hint.label == word).unwrap_or_else(|| panic!("no {word:?} in {hints:?}"));
-    u16::try_from(hint.at + 1).expect("a cell")
+    u16::try_from(hint.start + 1).expect("a cell")
 }
 
 /// Creates a dashboard that shows the views screen with this number of pages, all of them loaded.
@@ -145,7 +145,7 @@ fn a_click_on_a_column_heading_of_the_jobs_sorts_them_and_a_second_click_reverse
     let age = app.geometry().list.right() - 3;
     let mut sorting = |column| {
         click(&mut app, column, row);
-        (app.jobs.sorting().by, app.jobs.sorting().reversed)
+        (app.jobs.sorting().by, app.jobs.sorting().is_reversed)
     };
     assert_eq!(sorting(5), (Sort::Status, false));
     assert_eq!(sorting(age), (Sort::Age, false));
@@ -160,7 +160,7 @@ fn clicks_on_the_tab_of_the_current_jobs_go_through_those_that_need_the_user() {
     for key in [1, 3] {
         app.update(Msg::Engine(EngineEvent::Job(Box::new(row(key, Status::Failed)))), at(1));
     }
-    let tab = u16::try_from(app.header(80, at(1)).tabs[0].at).expect("a cell");
+    let tab = u16::try_from(app.header(80, at(1)).tabs[0].start).expect("a cell");
     let mut seen = Vec::new();
     for _ in 0..3 {
         click(&mut app, tab, 0);
@@ -215,7 +215,7 @@ fn a_click_on_a_tab_of_the_header_switches_screens() {
         for screen in [Screen::Log, Screen::Views, Screen::Jobs] {
             let tabs = app.header(usize::from(size.0), at(1)).tabs;
             let tab = tabs.iter().find(|tab| tab.screen == screen).expect("a tab");
-            click(&mut app, u16::try_from(tab.at).expect("a cell"), 0);
+            click(&mut app, u16::try_from(tab.start).expect("a cell"), 0);
             assert_eq!(app.screen, screen, "{size:?}");
         }
         click(&mut app, 0, 0);
@@ -234,7 +234,7 @@ fn a_click_on_a_key_of_the_footer_presses_it() {
         "as when its key is pressed"
     );
     let close = app.footer(160).into_iter().find(|hint| hint.chord.code == KeyCode::Esc).expect("Esc");
-    click(&mut app, u16::try_from(close.at).expect("a cell"), 39);
+    click(&mut app, u16::try_from(close.start).expect("a cell"), 39);
     assert!(app.dialogs.is_empty());
 }
 
@@ -488,7 +488,7 @@ fn a_custom_key_in_the_footer_can_be_clicked() {
     app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData::default())))), at(0));
     let new = app.footer(160).into_iter().find(|hint| hint.label == "new").expect("a key");
     assert_eq!(new.key, "F5");
-    click(&mut app, u16::try_from(new.at).expect("a cell"), 39);
+    click(&mut app, u16::try_from(new.start).expect("a cell"), 39);
     assert!(app.top::<Editor>().is_some());
 }
 

@@ -279,7 +279,7 @@ impl Component for ProfilesDialog {
 impl App {
     pub(super) fn handle_profiles_msg(&mut self, msg: ProfilesMsg, now: Time, effects: &mut Vec<Effect>) {
         match msg {
-            ProfilesMsg::ProfileAdded { profile, key } => self.profile_added(profile, key, now, effects),
+            ProfilesMsg::ProfileAdded { profile, key } => self.apply_added_profile(profile, key, now, effects),
             // The dialog that asked for this was closed, or the attempt to set up a profile was cancelled.
             ProfilesMsg::ProfileKey(..)
             | ProfilesMsg::ProfileKeyTested(..)
@@ -313,7 +313,7 @@ impl App {
 
     /// Adds a new profile to the list after it was written to the configuration. Switches to the profile if its API key
     /// could be read.
-    pub(super) fn profile_added(
+    pub(super) fn apply_added_profile(
         &mut self,
         profile: ProfileEntry,
         key: Option<ApiKey>,

@@ -24,7 +24,8 @@ impl App {
             self.pane = Pane::List;
         }
         self.undo_stack.retain_mut(|undo| undo.retain_jobs(remaining));
-        self.drafts.retain(|slot, _| !matches!(slot, DraftTarget::FollowUp(key) if !remaining.contains(*key)));
+        self.drafts
+            .retain(|draft_target, _| !matches!(draft_target, DraftTarget::FollowUp(key) if !remaining.contains(*key)));
         self.dialogs.retain_mut(|dialog| dialog.retain_jobs(remaining, &self.config.keymap));
         self.dirty = true;
         let (jobs, verb) = (format::plural(removed, "finished job"), if removed == 1 { "was" } else { "were" });

@@ -7,11 +7,11 @@ use crate::model::team::{ReportKey, ReportKind};
 
 impl App {
     /// Reads a report that has arrived, if it is on screen or was read before. Otherwise it is read when it is needed.
-    pub(super) fn report_received(&mut self, key: ReportKey, effects: &mut Vec<Effect>) {
+    pub(super) fn apply_received_report(&mut self, key: ReportKey, effects: &mut Vec<Effect>) {
         match key.kind {
             // They arrive in an event of their own.
             ReportKind::DayTotals => {}
-            ReportKind::PageViews => self.page_views_received(key.range, effects),
+            ReportKind::PageViews => self.apply_received_page_views(key.range, effects),
             ReportKind::Rows(kind) => {
                 let is_used = match kind {
                     AnalyticsKind::Visitors => self.views.visitors.accepts_newer(key.range),
@@ -27,7 +27,7 @@ impl App {
         }
     }
 
-    fn page_views_received(&mut self, range: DateRange, effects: &mut Vec<Effect>) {
+    fn apply_received_page_views(&mut self, range: DateRange, effects: &mut Vec<Effect>) {
         effects.extend(self.views.read_received(range).map(Effect::Views));
         if self.analytics.needs_work.uses_views_of(range) {
             effects.push(Effect::Analytics(AnalyticsEffect::LoadCachedViews(range)));

@@ -54,7 +54,7 @@ const MAX_PROMPT_LINES: usize = 300;
 type UndeliveredLine = Vec<(String, ColorRole)>;
 
 /// The maximum number of characters of a prompt in the question whether to take it over.
-const MAX_TAKEN_TITLE_CHARS: usize = 60;
+const MAX_QUOTED_PROMPT_CHARS: usize = 60;
 /// The actions that the dialog lists with their keys.
 const CHOICES: [Action; 5] =
     [Action::EditPrompt, Action::LinkJob, Action::CheckJob, Action::SendAgain, Action::Discard];
@@ -239,7 +239,8 @@ impl UndeliveredDialog {
         if let Some(reason) = prompt.delivery.reason() {
             page.add_labelled("reason", LABEL_CELLS, reason.as_str(), ColorRole::Text);
         }
-        let saved = Some(prompt.written_at).filter(|at| self.sent_at.is_none_or(|sent| sent - *at > SAVED_APART));
+        let saved = Some(prompt.written_at)
+            .filter(|at| self.sent_at.is_none_or(|sent| sent - *at > MIN_TIME_FROM_SAVED_TO_SENT));
         for (label, at) in [("saved", saved), ("sent", self.sent_at)] {
             if let Some(at) = at {
                 page.add_labelled(label, LABEL_CELLS, &moment_text(app, at), ColorRole::Text);
@@ -296,7 +297,7 @@ impl UndeliveredDialog {
 }
 
 /// A prompt that was sent this soon after it was saved has only the time at which it was sent.
-const SAVED_APART: TimeDelta = TimeDelta::seconds(60);
+const MIN_TIME_FROM_SAVED_TO_SENT: TimeDelta = TimeDelta::seconds(60);
 
 /// Returns the time of day, with the date unless it is today.
 fn moment_text(app: &App, at: Time) -> String {
@@ -374,9 +375,9 @@ impl UndeliveredPage {
 
 /// Returns the question whether to copy an undelivered prompt of another member into a follow-up, with what may happen
 /// then. `None` if the user wrote the prompt.
-fn take_over_question(prompt: &Prompt) -> Option<ConfirmDialog> {
+fn copy_prompt_question(prompt: &Prompt) -> Option<ConfirmDialog> {
     let author = prompt.author.as_ref()?;
-    let title = CleanText::title(&prompt.text, MAX_TAKEN_TITLE_CHARS);
+    let title = CleanText::title(&prompt.text, MAX_QUOTED_PROMPT_CHARS);
     let risk = match prompt.delivery.kind() {
         DeliveryKind::Unconfirmed => "The service may have received it already, and",
         DeliveryKind::Sending => "It may be on its way to the service, and",
@@ -386,7 +387,7 @@ fn take_over_question(prompt: &Prompt) -> Option<ConfirmDialog> {
         "{author} wrote this prompt: “{title}”. {risk} {author} can still send it. If you send a copy, the work may be \
          done twice. Copy it into a follow-up of yours?"
     );
-    Some(ConfirmDialog { text, on_yes: ConfirmAction::TakeOver(prompt.text.clone()) })
+    Some(ConfirmDialog { text, on_yes: ConfirmAction::CopyToFollowUp(prompt.text.clone()) })
 }
 
 impl App {
@@ -398,7 +399,7 @@ impl App {
     pub(super) fn open_undelivered(&mut self, now: Time) {
         let Some(row) = self.jobs.selected() else { return };
         if !row.local.undelivered.is_some_and(DeliveryKind::needs_user) {
-            if let Some(question) = self.detail.undelivered_of_others().and_then(take_over_question) {
+            if let Some(question) = self.detail.undelivered_of_others().and_then(copy_prompt_question) {
                 self.open(question);
                 return;
             }

@@ -56,7 +56,7 @@ impl App {
                 Ok(()) => self.notify(Severity::Info, what.as_str(), now),
                 Err(failure) => self.notify_failure(&failure, now),
             },
-            Msg::Layout(key, saved) => self.layout_loaded(&key, saved.as_ref(), now),
+            Msg::Layout(key, saved) => self.apply_loaded_layout(&key, saved.as_ref(), now),
             Msg::Timer => self.handle_timer(now, effects),
             Msg::TeamLeft => effects.push(Effect::StopProcess),
             Msg::Resumed => {
@@ -95,8 +95,8 @@ impl App {
             Screen::Jobs => self.visible_working_jobs(g.list_rows()),
             _ => Vec::new(),
         };
-        if seen != self.on_screen {
-            self.on_screen.clone_from(&seen);
+        if seen != self.reported_working_jobs {
+            self.reported_working_jobs.clone_from(&seen);
             effects.push(Effect::Jobs(JobsEffect::ReportVisibleJobs(seen)));
         }
     }
@@ -241,8 +241,8 @@ impl App {
             EngineEvent::QueueOwnership(sends) => self.sends_queue = sends,
             EngineEvent::Loading(progress) => self.show_load_progress(progress, now),
             EngineEvent::LoadingRows(progress) => self.show_rows_progress(progress),
-            EngineEvent::ReportReceived(key) => self.report_received(key, effects),
-            EngineEvent::Totals { range, totals } => self.totals_received(range, totals),
+            EngineEvent::ReportReceived(key) => self.apply_received_report(key, effects),
+            EngineEvent::Totals { range, totals } => self.apply_totals(range, totals),
             EngineEvent::Connection(connection) => {
                 // If the API key was tested, the connection counts as ready while the engine is still connecting.
                 let is_starting = matches!(connection, Connection::Unknown | Connection::Connecting);
@@ -267,7 +267,7 @@ impl App {
                 self.dirty |= self.screen == Screen::Log;
             }
             EngineEvent::InternalFailure(failure) => self.notify_failure(&failure, now),
-            EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_) => self.recording_changed(&event, now),
+            EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_) => self.apply_recording_change(&event, now),
             EngineEvent::MissingToken { host, kind } => self.tips.missing_tokens.push((host, kind)),
             EngineEvent::Notice(text) => self.notify(Severity::Warning, text.as_str(), now),
         }
@@ -275,7 +275,7 @@ impl App {
 
     /// Updates the list of prompts whose outcome could not be recorded. Shows a notice if an outcome was recorded
     /// later.
-    fn recording_changed(&mut self, event: &EngineEvent, now: Time) {
+    fn apply_recording_change(&mut self, event: &EngineEvent, now: Time) {
         (self.dirty, self.is_alert_seen) = (true, false);
         if let (Some(sentence), EngineEvent::Recorded(_)) = (self.unrecorded.apply(event), event) {
             self.notify(Severity::Success, sentence.as_str(), now);
@@ -283,7 +283,7 @@ impl App {
     }
 
     /// Tries again to read the store if the next attempt is due, because another process may have unlocked it since.
-    fn retry_reading(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    fn retry_reading_store(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if let StoreState::Unreadable { retry_at: again, .. } = &mut self.store
             && again.take_if(|at| *at <= now).is_some()
         {
@@ -294,7 +294,7 @@ impl App {
     fn handle_timer(&mut self, now: Time, effects: &mut Vec<Effect>) {
         self.end_due_notice(now);
         self.tips.expire(now);
-        self.retry_reading(now, effects);
+        self.retry_reading_store(now, effects);
         effects.extend(self.save_layout(Some(now)));
         let freed = |quota: Quota| self.budget(quota).resets_at.is_some_and(|at| at <= now);
         if Quota::HOURLY.into_iter().any(freed) {

@@ -219,7 +219,7 @@ fn report(range: DateRange, complete: bool, now: Time) -> Report {
     Report::from_first_response(range, page, complete, now)
 }
 
-/// Returns the prompt that an effect submits and the slot of its draft, or `None` if the effect submits nothing.
+/// Returns the prompt that an effect submits and the target of its draft, or `None` if the effect submits nothing.
 fn submission(effect: &Effect) -> Option<(DraftTarget, String)> {
     Some(match effect {
         Effect::Prompts(PromptsEffect::SubmitNewJob(text)) => (DraftTarget::NewJob, text.clone()),
@@ -279,14 +279,14 @@ impl TestDashboard {
         let effects = self.app.update(msg, self.now);
         let mut submitted = HashSet::new();
         for effect in effects {
-            if let Some((slot, text)) = submission(&effect) {
+            if let Some((draft_target, text)) = submission(&effect) {
                 assert!(!text.trim().is_empty(), "nothing blank is sent");
-                assert!(submitted.insert(slot), "the same prompt is submitted twice");
+                assert!(submitted.insert(draft_target), "the same prompt is submitted twice");
                 // If the draft remained, the user could submit it again.
-                assert_ne!(self.app.draft(slot), Some(text.as_str()), "a submitted prompt is not a draft");
-                let has_prompt = |editor: &Editor| editor.slot == slot && editor.input.text() == text;
+                assert_ne!(self.app.draft(draft_target), Some(text.as_str()), "a submitted prompt is not a draft");
+                let has_prompt = |editor: &Editor| editor.draft_target == draft_target && editor.input.text() == text;
                 assert!(!self.app.find().is_some_and(has_prompt), "a submitted prompt is in no editor");
-                let is_batch = slot == DraftTarget::Batch;
+                let is_batch = draft_target == DraftTarget::Batch;
                 assert!(!is_batch || self.app.find::<Batch>().is_none(), "submitted prompts are in no dialog");
             }
             match &effect {
@@ -369,7 +369,7 @@ impl TestDashboard {
                 let made =
                     (PromptId(self.next_prompt), row(self.next_prompt, 0, Some(DeliveryKind::Queued), revision, now));
                 Msg::Prompts(PromptsMsg::Submitted {
-                    slot: DraftTarget::NewJob,
+                    draft_target: DraftTarget::NewJob,
                     result: if is_ok { Ok(made) } else { Err(refused(text, Vec::new())) },
                 })
             }
@@ -379,7 +379,7 @@ impl TestDashboard {
                 job.local.pages = pages.clone().into();
                 let made = (PromptId(self.next_prompt), job);
                 Msg::Prompts(PromptsMsg::Submitted {
-                    slot: DraftTarget::AboutPages,
+                    draft_target: DraftTarget::AboutPages,
                     result: if is_ok { Ok(made) } else { Err(refused(text, pages)) },
                 })
             }
@@ -387,11 +387,11 @@ impl TestDashboard {
                 self.next_prompt += 1;
                 let made = (PromptId(self.next_prompt), changed(job.0));
                 let result = if is_ok { Ok(made) } else { Err(refused(text, Vec::new())) };
-                Msg::Prompts(PromptsMsg::Submitted { slot: DraftTarget::FollowUp(job), result })
+                Msg::Prompts(PromptsMsg::Submitted { draft_target: DraftTarget::FollowUp(job), result })
             }
             Effect::Prompts(PromptsEffect::Resolve(prompt, Resolution::SendEdited(text))) => {
                 let result = if is_ok { Ok((prompt, changed(prompt.0))) } else { Err(refused(text, Vec::new())) };
-                Msg::Prompts(PromptsMsg::Submitted { slot: DraftTarget::Prompt(prompt), result })
+                Msg::Prompts(PromptsMsg::Submitted { draft_target: DraftTarget::Prompt(prompt), result })
             }
             Effect::Prompts(PromptsEffect::Resolve(prompt, _)) => Msg::Prompts(PromptsMsg::Resolved {
                 prompt,
@@ -431,16 +431,26 @@ impl TestDashboard {
             Effect::WriteFile(file, _) => {
                 Msg::ActionFinished { what: file.what, result: if is_ok { Ok(()) } else { Err(failure()) } }
             }
-            Effect::Prompts(PromptsEffect::SaveDraft(slot, _)) | Effect::Prompts(PromptsEffect::DeleteDraft(slot)) => {
-                Msg::Prompts(PromptsMsg::DraftSaved { slot, result: if is_ok { Ok(now) } else { Err(failure()) } })
-            }
+            Effect::Prompts(PromptsEffect::SaveDraft(draft_target, _))
+            | Effect::Prompts(PromptsEffect::DeleteDraft(draft_target)) => Msg::Prompts(PromptsMsg::DraftSaved {
+                draft_target,
+                result: if is_ok { Ok(now) } else { Err(failure()) },
+            }),
             Effect::Prompts(PromptsEffect::SaveDraftAbout(..)) => {
-                let slot = DraftTarget::AboutPages;
-                Msg::Prompts(PromptsMsg::DraftSaved { slot, result: if is_ok { Ok(now) } else { Err(failure()) } })
+                let draft_target = DraftTarget::AboutPages;
+                Msg::Prompts(PromptsMsg::DraftSaved {
+                    draft_target,
+                    result: if is_ok { Ok(now) } else { Err(failure()) },
+                })
             }
-            Effect::Prompts(PromptsEffect::ReadDraft(slot)) => {
-                let pages = if slot == DraftTarget::AboutPages { vec![CleanText::line("/b")] } else { Vec::new() };
-                Msg::Prompts(PromptsMsg::DraftRead { slot, text: is_ok.then(|| "from elsewhere".to_owned()), pages })
+            Effect::Prompts(PromptsEffect::ReadDraft(draft_target)) => {
+                let pages =
+                    if draft_target == DraftTarget::AboutPages { vec![CleanText::line("/b")] } else { Vec::new() };
+                Msg::Prompts(PromptsMsg::DraftRead {
+                    draft_target,
+                    text: is_ok.then(|| "from elsewhere".to_owned()),
+                    pages,
+                })
             }
             Effect::Views(ViewsEffect::LoadCachedPage { path, .. }) => {
                 let jobs = [1, 3, 99]

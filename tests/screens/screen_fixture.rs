@@ -552,8 +552,8 @@ impl ScreenFixture {
     pub(crate) fn save_drafts(&mut self) {
         let later = now() + TimeDelta::seconds(1);
         for effect in self.app.update(Msg::Timer, later) {
-            if let Effect::Prompts(PromptsEffect::SaveDraft(slot, _)) = effect {
-                self.handle(Msg::Prompts(PromptsMsg::DraftSaved { slot, result: Ok(later) }));
+            if let Effect::Prompts(PromptsEffect::SaveDraft(draft_target, _)) = effect {
+                self.handle(Msg::Prompts(PromptsMsg::DraftSaved { draft_target, result: Ok(later) }));
             }
         }
     }
@@ -564,7 +564,10 @@ impl ScreenFixture {
         let job = undelivered(row(30, "Rewrite the landing page", None, 0), DeliveryKind::Queued);
         let (prompt, delivery) = (PromptId(30), Delivery::Queued { until: None });
         self.handle(Msg::Engine(EngineEvent::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
-        self.handle(Msg::Prompts(PromptsMsg::Submitted { slot: DraftTarget::NewJob, result: Ok((prompt, job)) }));
+        self.handle(Msg::Prompts(PromptsMsg::Submitted {
+            draft_target: DraftTarget::NewJob,
+            result: Ok((prompt, job)),
+        }));
     }
 
     pub(crate) fn submit_rejected_job(&mut self, reason: &str) {

@@ -118,7 +118,8 @@ fn a_prompt_that_could_not_be_saved() {
             fixture.press_keys("Ctrl-s");
             let failure = Failure::new(FailureKind::Store, "The disk is full.");
             let error = SubmitError { failure, text: "Rewrite the landing page".to_owned(), pages: Vec::new() };
-            fixture.handle(Msg::Prompts(PromptsMsg::Submitted { slot: DraftTarget::NewJob, result: Err(error) }));
+            fixture
+                .handle(Msg::Prompts(PromptsMsg::Submitted { draft_target: DraftTarget::NewJob, result: Err(error) }));
         },
     );
 }

@@ -126,7 +126,7 @@ pub(super) fn page_feedback() -> Vec<Column<ListCell<PageFeedback>>> {
 /// Returns a bar to the left for thumbs down and one to the right for thumbs up. All pages have the same scale.
 fn votes<'a>(row: &ListRow<'a, PageFeedback>, _width: usize) -> TableCell<'a> {
     let theme = row.view.theme;
-    let full = row.view.app.analytics.feedback_by_page.full_bar;
+    let full = row.view.app.analytics.feedback_by_page.bar_maximum;
     let cells = |count: &Count| bar_cells(count.value().unwrap_or_default(), full, HALF_BAR_CELLS);
     let (left, right) = (cells(&row.item.thumbs_down), cells(&row.item.thumbs_up));
     TableCell::Spans(vec![

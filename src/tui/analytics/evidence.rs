@@ -22,27 +22,27 @@ pub(in crate::tui) const READER_TEXT_HEADING: &str =
 
 impl App {
     /// Opens the editor for a job about the pages of the marked rows or the selected one, with what the rows say.
-    pub(super) fn open_job_about_rows<R: ReportRow>(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn open_new_job_about_rows<R: ReportRow>(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let tab = R::of(&self.analytics);
         let (pages, evidence) = quoted_rows(&tab.chosen(), tab.range());
-        self.open_job_with_evidence(pages, &evidence, now, effects);
+        self.open_new_job_with_evidence(pages, &evidence, now, effects);
     }
 
     /// Opens the editor for a job about the page of the selected row.
-    pub(super) fn open_job_about_selected_row<R: ReportRow>(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn open_new_job_about_selected_row<R: ReportRow>(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let tab = R::of(&self.analytics);
         let rows: Vec<&R> = tab.selected().into_iter().collect();
         let (pages, evidence) = quoted_rows(&rows, tab.range());
-        self.open_job_with_evidence(pages, &evidence, now, effects);
+        self.open_new_job_with_evidence(pages, &evidence, now, effects);
     }
 
     /// Opens the editor for a job about the pages of the marked groups of questions or the selected one.
-    pub(super) fn open_job_about_question_groups(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn open_new_job_about_question_groups(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let tab = &self.analytics.questions;
         let Some(report) = tab.report() else { return };
-        let rows = self.analytics.question_groups.questions_of_chosen(&report.rows);
+        let rows = self.analytics.question_groups.questions_of_chosen_groups(&report.rows);
         let (pages, evidence) = quoted_rows(&rows, tab.range());
-        self.open_job_with_evidence(pages, &evidence, now, effects);
+        self.open_new_job_with_evidence(pages, &evidence, now, effects);
     }
 
     /// Lists the questions of the selected group one by one.
@@ -56,7 +56,7 @@ impl App {
     }
 
     /// Opens the editor for a job about these pages, or for any new job if there are none, and adds the evidence.
-    pub(super) fn open_job_with_evidence(
+    pub(super) fn open_new_job_with_evidence(
         &mut self,
         pages: Vec<CleanText>,
         evidence: &str,
@@ -67,7 +67,7 @@ impl App {
         if pages.is_empty() {
             self.open_new_job(now);
         } else {
-            self.open_job_about(pages, now, effects);
+            self.open_new_job_about(pages, now, effects);
         }
         if let Some(editor) = self.find_mut::<Editor>() {
             editor.append_evidence(evidence, now);

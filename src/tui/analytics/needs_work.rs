@@ -102,7 +102,7 @@ impl NeedsWorkTab {
     }
 
     /// Stores the outcome of a load. Ignores that of another range.
-    pub(super) fn views_loaded(&mut self, range: DateRange, outcome: LoadOutcome, now: Time) {
+    pub(super) fn apply_loaded_views(&mut self, range: DateRange, outcome: LoadOutcome, now: Time) {
         if self.range != Some(range) {
             return;
         }
@@ -127,14 +127,14 @@ impl NeedsWorkTab {
     pub(super) fn show(&mut self, found: NeedsWork) {
         let selected = self.selected_identity().filter(|_| self.list.state.selected() > 0);
         self.found = found;
-        self.arrange_around(selected.as_deref());
+        self.arrange_and_select(selected.as_deref());
     }
 
     fn selected_identity(&self) -> Option<String> {
         self.selected().map(|page| page.identity().to_owned())
     }
 
-    fn arrange_around(&mut self, selected: Option<&str>) {
+    fn arrange_and_select(&mut self, selected: Option<&str>) {
         self.list.arrange(&Rows { loaded: &self.found.pages, gone: &[] }, selected, |_| false);
     }
 }
@@ -156,6 +156,6 @@ impl ListTab for NeedsWorkTab {
 
     fn arrange(&mut self) {
         let selected = self.selected_identity();
-        self.arrange_around(selected.as_deref());
+        self.arrange_and_select(selected.as_deref());
     }
 }

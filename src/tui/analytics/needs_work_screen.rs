@@ -53,9 +53,9 @@ impl App {
     }
 
     /// Asks whether to load the reports that are missing, or all of them if none is.
-    fn ask_to_load_signals(&mut self, everything: bool, now: Time) {
+    fn ask_to_load_signals(&mut self, reloads_all: bool, now: Time) {
         let missing = self.analytics.loaded_reports().missing();
-        let is_refresh = everything || missing.is_empty();
+        let is_refresh = reloads_all || missing.is_empty();
         let requests = if is_refresh { ReportSet::all().count() } else { missing.count() };
         let left = self.view_requests_left();
         if left == 0 {
@@ -65,20 +65,20 @@ impl App {
         let range = self.analytics.needs_work.range.map(|range| format!(" of {}", range.format_dates(true)));
         let (range, costs) = (range.unwrap_or_default(), plural(requests, "request"));
         let text = format!("{what}{range}? {costs} ({} left this hour).", format_count(left as usize));
-        self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadSignals { everything: is_refresh } });
+        self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadSignals { reloads_all: is_refresh } });
     }
 
     /// Opens the editor for a job about the marked pages or the selected one, with their numbers and what readers wrote
     /// about them.
-    fn open_job_about_signals(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    fn open_new_job_about_signals(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let (paths, evidence) = self.signal_evidence(&self.analytics.needs_work.chosen());
-        self.open_job_with_evidence(paths, &evidence, now, effects);
+        self.open_new_job_with_evidence(paths, &evidence, now, effects);
     }
 
-    fn open_job_about_selected_page(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    fn open_new_job_about_selected_page(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let selected: Vec<&PageSignals> = self.analytics.needs_work.selected().into_iter().collect();
         let (paths, evidence) = self.signal_evidence(&selected);
-        self.open_job_with_evidence(paths, &evidence, now, effects);
+        self.open_new_job_with_evidence(paths, &evidence, now, effects);
     }
 
     /// Returns the paths of the pages, and their signals for a prompt.
@@ -174,7 +174,7 @@ impl Component for NeedsWorkScreen {
                 let source = RowSource {
                     content: selected_content,
                     select: |app, by| app.analytics.needs_work.select_relative(by),
-                    start_job: App::open_job_about_selected_page,
+                    start_job: App::open_new_job_about_selected_page,
                 };
                 RowDetail::open(source, cx);
             }
@@ -182,7 +182,7 @@ impl Component for NeedsWorkScreen {
                 let export = export(cx.app);
                 cx.effects.extend(export);
             }
-            Action::NewJob => cx.app.open_job_about_signals(cx.now, cx.effects),
+            Action::NewJob => cx.app.open_new_job_about_signals(cx.now, cx.effects),
             Action::LoadAll => cx.app.ask_to_load_signals(false, cx.now),
             Action::Refresh => cx.app.ask_to_load_signals(true, cx.now),
             Action::Copy => {

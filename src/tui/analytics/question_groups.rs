@@ -142,7 +142,7 @@ impl QuestionGroups {
         self.groups = groups.into_values().collect();
         // Groups with equally many unanswered questions are ordered by their number of questions, then by name.
         self.groups.sort_by(|a, b| b.questions.cmp(&a.questions).then_with(|| a.name.cmp(&b.name)));
-        self.arrange_around(selected.as_deref());
+        self.arrange_and_select(selected.as_deref());
     }
 
     /// Returns the selected group with its questions.
@@ -158,7 +158,7 @@ impl QuestionGroups {
     }
 
     /// Returns the questions of the marked groups or the selected one, unanswered ones first.
-    pub(super) fn questions_of_chosen<'a>(&self, questions: &'a [Question]) -> Vec<&'a Question> {
+    pub(super) fn questions_of_chosen_groups<'a>(&self, questions: &'a [Question]) -> Vec<&'a Question> {
         let Some(grouping) = self.grouping else { return Vec::new() };
         let chosen: Vec<&CleanText> = self.chosen().into_iter().map(|group| &group.name).collect();
         let mut found: Vec<&Question> =
@@ -167,7 +167,7 @@ impl QuestionGroups {
         found
     }
 
-    fn arrange_around(&mut self, selected: Option<&str>) {
+    fn arrange_and_select(&mut self, selected: Option<&str>) {
         self.list.arrange(&Rows { loaded: &self.groups, gone: &[] }, selected, |_| false);
     }
 }
@@ -189,6 +189,6 @@ impl ListTab for QuestionGroups {
 
     fn arrange(&mut self) {
         let selected = self.selected().map(|group| group.name.to_string());
-        self.arrange_around(selected.as_deref());
+        self.arrange_and_select(selected.as_deref());
     }
 }

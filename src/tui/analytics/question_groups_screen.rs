@@ -60,7 +60,7 @@ impl Component for QuestionGroupsScreen {
         }
         match action {
             Action::Open => cx.app.list_questions_of_group(),
-            Action::NewJob => cx.app.open_job_about_question_groups(cx.now, cx.effects),
+            Action::NewJob => cx.app.open_new_job_about_question_groups(cx.now, cx.effects),
             Action::Copy => {
                 let name = cx.app.analytics.question_groups.selected().map(|group| group.name.to_string());
                 cx.effects.extend(name.map(|name| Effect::copy(&name, name.clone())));

@@ -38,7 +38,7 @@ pub(in crate::tui) trait ReportRow: FieldedRow {
     fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)>;
 
     /// Returns the number that the longest bar stands for, so that the bars of all rows have the same scale.
-    fn full_bar(_report: &RowsReport<Self>) -> f64 {
+    fn bar_maximum(_report: &RowsReport<Self>) -> f64 {
         1.0
     }
 
@@ -219,7 +219,7 @@ impl ReportRow for PageFeedback {
         ]
     }
 
-    fn full_bar(report: &RowsReport<Self>) -> f64 {
+    fn bar_maximum(report: &RowsReport<Self>) -> f64 {
         let votes = report.rows.iter().flat_map(|row| [&row.thumbs_up, &row.thumbs_down]);
         votes.filter_map(|count| count.value()).max().map_or(0.0, ViewCount::as_f64)
     }

@@ -29,7 +29,7 @@ pub struct RowsTab<R: FieldedRow> {
     /// The numbers above the table.
     pub(in crate::tui) summary: Vec<SummaryNumber>,
     /// The number that the longest bar stands for.
-    pub(in crate::tui) full_bar: f64,
+    pub(in crate::tui) bar_maximum: f64,
 }
 
 /// A number of the report.
@@ -95,7 +95,7 @@ impl<R: FieldedRow> Default for RowsTab<R> {
             list: RowList::default(),
             comparison: None,
             summary: Vec::new(),
-            full_bar: 0.0,
+            bar_maximum: 0.0,
         }
     }
 }
@@ -239,7 +239,7 @@ impl<R: FieldedRow> RowsTab<R> {
     pub(in crate::tui) fn stop_comparing(&mut self) {
         let selected = self.selected_identity();
         self.comparison = None;
-        self.arrange_around(selected.as_deref());
+        self.arrange_and_select(selected.as_deref());
     }
 
     /// Compares with the report of one of the compared ranges, which was loaded.
@@ -249,7 +249,7 @@ impl<R: FieldedRow> RowsTab<R> {
         let place = if comparison.ranges.now == range { &mut comparison.now } else { &mut comparison.before };
         *place = Some(KeyedReport::new(report));
         self.find_gone_rows();
-        self.arrange_around(selected.as_deref());
+        self.arrange_and_select(selected.as_deref());
     }
 
     /// Finds the rows that only the previous period has. While the current period is partial, they may still be loaded.
@@ -353,7 +353,7 @@ impl<R: FieldedRow> RowsTab<R> {
         }
         self.report.finish(Ok(Timed { value: report, as_of }), now);
         self.find_gone_rows();
-        self.arrange_around(selected.as_deref());
+        self.arrange_and_select(selected.as_deref());
     }
 
     fn selected_identity(&self) -> Option<String> {
@@ -361,7 +361,7 @@ impl<R: FieldedRow> RowsTab<R> {
     }
 
     /// Filters and sorts the rows, and selects the row with this identity.
-    fn arrange_around(&mut self, selected: Option<&str>) {
+    fn arrange_and_select(&mut self, selected: Option<&str>) {
         let report = self.report.shown().map(|report| Arc::clone(&report.value));
         let comparison = self.comparison.as_ref();
         let gone = comparison.map_or(&[][..], |comparison| comparison.gone.as_slice());
@@ -410,7 +410,7 @@ impl<R: FieldedRow> ListTab for RowsTab<R> {
 
     fn arrange(&mut self) {
         let selected = self.selected_identity();
-        self.arrange_around(selected.as_deref());
+        self.arrange_and_select(selected.as_deref());
     }
 }
 

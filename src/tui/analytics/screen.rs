@@ -81,11 +81,11 @@ impl<R: ReportRow> Component for ReportScreen<R> {
                 let source = RowSource {
                     content: row_content::<R>,
                     select: |app, by| R::of_mut(&mut app.analytics).select_relative(by),
-                    start_job: App::open_job_about_selected_row::<R>,
+                    start_job: App::open_new_job_about_selected_row::<R>,
                 };
                 RowDetail::open(source, cx);
             }
-            Action::NewJob => cx.app.open_job_about_rows::<R>(cx.now, cx.effects),
+            Action::NewJob => cx.app.open_new_job_about_rows::<R>(cx.now, cx.effects),
             Action::Compare => cx.app.compare_report::<R>(cx.now, cx.effects),
             Action::CompareWith => Calendar::open(CalendarPurpose::Compare, cx),
             Action::Fold if R::TAB == AnalyticsTab::Feedback => {

@@ -46,12 +46,12 @@ impl App {
     pub(in crate::tui) fn handle_analytics_msg(&mut self, msg: AnalyticsMsg, now: Time, effects: &mut Vec<Effect>) {
         self.dirty = true;
         match msg {
-            AnalyticsMsg::Visitors(msg) => self.visitors_received(msg, now, effects),
-            AnalyticsMsg::Searches(msg) => self.rows_received::<Search>(msg, now, effects),
-            AnalyticsMsg::Feedback(msg) => self.rows_received::<Feedback>(msg, now, effects),
-            AnalyticsMsg::FeedbackByPage(msg) => self.rows_received::<PageFeedback>(msg, now, effects),
+            AnalyticsMsg::Visitors(msg) => self.apply_visitors_msg(msg, now, effects),
+            AnalyticsMsg::Searches(msg) => self.apply_rows_msg::<Search>(msg, now, effects),
+            AnalyticsMsg::Feedback(msg) => self.apply_rows_msg::<Feedback>(msg, now, effects),
+            AnalyticsMsg::FeedbackByPage(msg) => self.apply_rows_msg::<PageFeedback>(msg, now, effects),
             AnalyticsMsg::Questions(msg) => {
-                self.rows_received::<Question>(msg, now, effects);
+                self.apply_rows_msg::<Question>(msg, now, effects);
                 self.analytics.count_questions();
             }
             AnalyticsMsg::CachedViews(report) => self.analytics.needs_work.set_cached_views(report, now),
@@ -59,14 +59,16 @@ impl App {
                 let messages = result.map(|messages| Timed { value: messages, as_of: now });
                 self.analytics.conversations.entry(id).or_default().finish(messages, now);
             }
-            AnalyticsMsg::ViewsLoaded { range, outcome } => self.analytics.needs_work.views_loaded(range, outcome, now),
+            AnalyticsMsg::ViewsLoaded { range, outcome } => {
+                self.analytics.needs_work.apply_loaded_views(range, outcome, now)
+            }
         }
         if self.analytics.tab == AnalyticsTab::NeedsWork {
             self.update_needs_work();
         }
     }
 
-    fn rows_received<R: ReportRow>(&mut self, msg: RowsMsg<R>, now: Time, effects: &mut Vec<Effect>) {
+    fn apply_rows_msg<R: ReportRow>(&mut self, msg: RowsMsg<R>, now: Time, effects: &mut Vec<Effect>) {
         if let RowsMsg::Ended { range, outcome } = &msg {
             // The report may be about the days after the selected job.
             self.reread_pages(effects);
@@ -82,7 +84,7 @@ impl App {
         let is_for_comparison = matches!(&msg, RowsMsg::Cached { range, .. } if tab.is_reading_compared(*range));
         let follows = tab.receive(msg, now);
         if let Some(report) = tab.report().cloned() {
-            tab.full_bar = R::full_bar(&report);
+            tab.bar_maximum = R::bar_maximum(&report);
             tab.update_summary(R::summary);
         }
         // Only the tab on screen requests its report on its own. The others wait for a confirmation of the cost.
@@ -355,13 +357,13 @@ impl App {
     }
 
     /// Loads the missing reports for the pages that need work, or all of them, with one request each.
-    pub(in crate::tui) fn load_signals(&mut self, everything: bool, effects: &mut Vec<Effect>) {
+    pub(in crate::tui) fn load_signals(&mut self, reloads_all: bool, effects: &mut Vec<Effect>) {
         let analytics = &mut self.analytics;
-        let reports = if everything { ReportSet::all() } else { analytics.loaded_reports().missing() };
+        let reports = if reloads_all { ReportSet::all() } else { analytics.loaded_reports().missing() };
         if reports.views {
-            effects.extend(analytics.needs_work.load_views(everything));
+            effects.extend(analytics.needs_work.load_views(reloads_all));
         }
-        effects.extend(reports.rows.into_iter().filter_map(|kind| analytics.load(kind, 1, everything)));
+        effects.extend(reports.rows.into_iter().filter_map(|kind| analytics.load(kind, 1, reloads_all)));
         self.dirty = true;
     }
 }

@@ -106,7 +106,7 @@ pub(in crate::tui) fn prompt_lines(g: Geometry) -> Rect {
 impl Batch {
     /// Saves the text as the draft, or deletes the draft if the text is blank. Returns whether there is a draft
     /// afterwards.
-    fn keep_draft(&mut self, cx: &mut Cx<'_>) -> bool {
+    fn save_or_delete_draft(&mut self, cx: &mut Cx<'_>) -> bool {
         if self.input.is_blank() {
             let was_unsaved = self.draft_state.is_unsaved();
             self.draft_state = DraftState::Unchanged;
@@ -129,7 +129,7 @@ impl Batch {
                     self.step = BatchStep::Preview(Preview::new(None, prompts));
                     // Save the text now: when the prompts are queued, the store deletes the draft only if it contains
                     // exactly these prompts.
-                    self.keep_draft(cx);
+                    self.save_or_delete_draft(cx);
                 }
                 Err(error) => self.message = Some(CleanText::line(&error.to_string())),
             },
@@ -144,7 +144,7 @@ impl Batch {
 
     /// Queues the prompts. If the prompts come from a file, the typed text is kept as a draft.
     fn queue(&mut self, cx: &mut Cx<'_>) -> Flow {
-        self.keep_draft(cx);
+        self.save_or_delete_draft(cx);
         let BatchStep::Preview(preview) = &mut self.step else { return Flow::Handled };
         let typed_text = match preview.file {
             Some(_) => None,
@@ -276,7 +276,7 @@ impl Component for Batch {
             self.step = BatchStep::Writing;
             return Flow::Handled;
         }
-        if self.keep_draft(cx) {
+        if self.save_or_delete_draft(cx) {
             let again = cx.app.key_label(Context::Jobs, Action::Batch);
             cx.notify(Severity::Info, &format!("Draft saved. Press {again} to continue."));
         }
@@ -336,7 +336,7 @@ impl Component for Batch {
                     self.apply_file(file, result);
                 }
             }
-            Msg::Prompts(PromptsMsg::DraftSaved { slot: DraftTarget::Batch, result }) => {
+            Msg::Prompts(PromptsMsg::DraftSaved { draft_target: DraftTarget::Batch, result }) => {
                 self.draft_state.apply_saved(result)
             }
             msg => {

@@ -53,8 +53,8 @@ impl App {
         });
         let Some(text) = taken else { return };
         self.jobs.clear_marks();
-        self.drafts.retain(|slot, draft| {
-            !(matches!(slot, DraftTarget::FollowUp(job) if keys.contains(job)) && *draft == text)
+        self.drafts.retain(|draft_target, draft| {
+            !(matches!(draft_target, DraftTarget::FollowUp(job) if keys.contains(job)) && *draft == text)
         });
         effects.extend(keys.iter().map(|key| Effect::Prompts(PromptsEffect::SubmitFollowUp(*key, text.clone()))));
         self.bulk_follow_up = Some(BulkFollowUp {
@@ -69,12 +69,12 @@ impl App {
     /// Applies the result of saving one prompt of the bulk follow-up. Returns false if the prompt doesn't belong to it.
     pub(in crate::tui) fn apply_bulk_follow_up_result(
         &mut self,
-        slot: DraftTarget,
+        draft_target: DraftTarget,
         result: &Result<(PromptId, Job), SubmitError>,
         now: Time,
         effects: &mut Vec<Effect>,
     ) -> bool {
-        let (Some(bulk), DraftTarget::FollowUp(job)) = (&mut self.bulk_follow_up, slot) else { return false };
+        let (Some(bulk), DraftTarget::FollowUp(job)) = (&mut self.bulk_follow_up, draft_target) else { return false };
         let Some(at) = bulk.pending_jobs.iter().position(|key| *key == job) else { return false };
         bulk.pending_jobs.remove(at);
         let row = match result {
@@ -82,9 +82,9 @@ impl App {
                 bulk.saved_count += 1;
                 // Saving the prompt deletes the draft of the job from the store. If the draft has a different text, it
                 // is saved again.
-                match self.drafts.get(&slot) {
+                match self.drafts.get(&draft_target) {
                     Some(draft) if *draft != bulk.text => {
-                        effects.push(Effect::Prompts(PromptsEffect::SaveDraft(slot, draft.clone())))
+                        effects.push(Effect::Prompts(PromptsEffect::SaveDraft(draft_target, draft.clone())))
                     }
                     _ => {}
                 }
@@ -114,9 +114,9 @@ impl App {
         };
         let reason = done.failure_message.unwrap_or_default();
         let why = format!("{written} saved, {} not: {reason} Send again to retry these.", done.failed_jobs.len());
-        let slot = DraftTarget::FollowUp(first);
-        self.restore_draft(slot, done.text, Vec::new(), &why, now, effects);
-        if let Some(editor) = self.find_mut::<Editor>().filter(|editor| editor.slot == slot) {
+        let draft_target = DraftTarget::FollowUp(first);
+        self.restore_draft(draft_target, done.text, Vec::new(), &why, now, effects);
+        if let Some(editor) = self.find_mut::<Editor>().filter(|editor| editor.draft_target == draft_target) {
             editor.targets = done.failed_jobs;
         }
     }

@@ -34,7 +34,7 @@ impl App {
     /// Returns the entries for the drafts in this order: new job, new job about pages, batch, follow-ups, undelivered
     /// prompts.
     fn draft_entries(&self) -> Vec<PickerEntry> {
-        let order = |slot: &DraftTarget| match slot {
+        let order = |draft_target: &DraftTarget| match draft_target {
             DraftTarget::NewJob => (0, 0),
             DraftTarget::AboutPages => (1, 0),
             DraftTarget::Batch => (2, 0),
@@ -42,15 +42,15 @@ impl App {
             DraftTarget::Prompt(prompt) => (4, prompt.0),
         };
         let mut drafts: Vec<_> = self.drafts.iter().filter(|(_, text)| !text.trim().is_empty()).collect();
-        drafts.sort_by_key(|(slot, _)| order(slot));
-        let entry = |(slot, text): (&DraftTarget, &String)| {
-            PickerEntry::new(text.clone(), self.draft_title(*slot), Some(*slot))
+        drafts.sort_by_key(|(draft_target, _)| order(draft_target));
+        let entry = |(draft_target, text): (&DraftTarget, &String)| {
+            PickerEntry::new(text.clone(), self.draft_title(*draft_target), Some(*draft_target))
         };
         drafts.into_iter().map(entry).collect()
     }
 
-    fn draft_title(&self, slot: DraftTarget) -> CleanText {
-        match slot {
+    fn draft_title(&self, draft_target: DraftTarget) -> CleanText {
+        match draft_target {
             DraftTarget::NewJob => CleanText::line("New job"),
             DraftTarget::AboutPages => CleanText::line(&format!("New job about {}", short_list(&self.draft_pages))),
             DraftTarget::Batch => CleanText::line("New jobs from a list"),
@@ -72,31 +72,31 @@ impl App {
         }
     }
 
-    pub(in crate::tui) fn open_draft(&mut self, slot: DraftTarget, now: Time) {
-        let title = self.draft_title(slot);
-        match slot {
-            DraftTarget::NewJob => self.open_editor(slot, title, now),
+    pub(in crate::tui) fn open_draft(&mut self, draft_target: DraftTarget, now: Time) {
+        let title = self.draft_title(draft_target);
+        match draft_target {
+            DraftTarget::NewJob => self.open_editor(draft_target, title, now),
             DraftTarget::AboutPages => {
                 let title = title_of_job_about(&self.draft_pages);
-                self.open_editor(slot, title, now);
+                self.open_editor(draft_target, title, now);
             }
             DraftTarget::Batch => self.open_batch(now),
             DraftTarget::FollowUp(job) => {
                 self.jobs.select(job);
-                self.open_editor(slot, title, now);
+                self.open_editor(draft_target, title, now);
             }
             DraftTarget::Prompt(prompt) => {
                 let kind = self.detail.prompt(prompt).map_or(PromptKind::Create, |prompt| prompt.kind);
                 let reason = self.detail.prompt(prompt).and_then(|prompt| prompt.delivery.reason().cloned());
-                let text = self.drafts.get(&slot).cloned().unwrap_or_default();
+                let text = self.drafts.get(&draft_target).cloned().unwrap_or_default();
                 self.edit_as_same_prompt(prompt, kind, reason.unwrap_or_default(), &text);
             }
         }
     }
 
-    pub(in crate::tui) fn delete_draft(&mut self, slot: DraftTarget, effects: &mut Vec<Effect>) {
-        self.drafts.remove(&slot);
-        effects.push(Effect::Prompts(PromptsEffect::DeleteDraft(slot)));
+    pub(in crate::tui) fn delete_draft(&mut self, draft_target: DraftTarget, effects: &mut Vec<Effect>) {
+        self.drafts.remove(&draft_target);
+        effects.push(Effect::Prompts(PromptsEffect::DeleteDraft(draft_target)));
         self.refresh_drafts();
     }
 
@@ -104,7 +104,7 @@ impl App {
     /// draft's editor unless another dialog was opened meanwhile.
     pub(in crate::tui) fn restore_draft(
         &mut self,
-        slot: DraftTarget,
+        draft_target: DraftTarget,
         text: String,
         pages: Vec<CleanText>,
         why: &str,
@@ -113,16 +113,18 @@ impl App {
     ) {
         let is_free = self.dialogs.is_empty() || self.top::<PageDetail>().is_some();
         let mut pages = pages;
-        let open = self.find_mut::<Editor>().filter(|editor| editor.slot == slot && !editor.is_in_external_editor);
+        let open = self
+            .find_mut::<Editor>()
+            .filter(|editor| editor.draft_target == draft_target && !editor.is_in_external_editor);
         if open.is_none() {
-            let newer = self.drafts.remove(&slot).unwrap_or_default();
-            if slot == DraftTarget::AboutPages && !newer.is_empty() {
+            let newer = self.drafts.remove(&draft_target).unwrap_or_default();
+            if draft_target == DraftTarget::AboutPages && !newer.is_empty() {
                 pages.extend(self.draft_pages.iter().filter(|page| !pages.contains(page)).cloned().collect::<Vec<_>>());
             }
             let text = join_drafts(text, &newer);
-            effects.push(Effect::Prompts(PromptsEffect::save_draft(slot, text.clone(), &pages)));
-            self.drafts.insert(slot, text);
-            if slot == DraftTarget::AboutPages {
+            effects.push(Effect::Prompts(PromptsEffect::save_draft(draft_target, text.clone(), &pages)));
+            self.drafts.insert(draft_target, text);
+            if draft_target == DraftTarget::AboutPages {
                 self.draft_pages = pages;
             }
             if !is_free {
@@ -131,18 +133,18 @@ impl App {
                 self.notify_until_done(Action::Drafts, Severity::Error, &why, now);
                 return;
             }
-            self.open_draft(slot, now);
+            self.open_draft(draft_target, now);
             // Removes the notice about the restored draft, because the reason that the dialog shows is more important.
             self.dismiss_notice();
         } else if let Some(editor) = open {
             editor.restore_text(text, pages);
         }
         let copy = self.key_label(Context::Editor, Action::Copy);
-        if slot == DraftTarget::Batch {
+        if draft_target == DraftTarget::Batch {
             if let Some(batch) = self.find_mut::<Batch>() {
                 batch.show_failure(why, now);
             }
-        } else if let Some(editor) = self.find_mut::<Editor>().filter(|editor| editor.slot == slot) {
+        } else if let Some(editor) = self.find_mut::<Editor>().filter(|editor| editor.draft_target == draft_target) {
             editor.mark_changed(now);
             editor.message = Some(CleanText::line(&format!("{why} The text stays here; {copy} copies it.")));
         }

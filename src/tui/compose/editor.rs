@@ -33,7 +33,7 @@ pub(super) const MIN_ROWS_WITH_RULE: u16 = 20;
 
 #[derive(Debug)]
 pub struct Editor {
-    pub slot: DraftTarget,
+    pub draft_target: DraftTarget,
     /// The kind of prompt that is sent. An undelivered prompt that the user edits keeps its kind.
     pub kind: PromptKind,
     /// The jobs that a bulk follow-up is sent to; empty for any other prompt. The draft belongs to the first of these
@@ -91,10 +91,10 @@ impl Editor {
         }
     }
 
-    pub fn new(slot: DraftTarget, title: CleanText, text: &str) -> Self {
-        let is_follow_up = matches!(slot, DraftTarget::FollowUp(_));
+    pub fn new(draft_target: DraftTarget, title: CleanText, text: &str) -> Self {
+        let is_follow_up = matches!(draft_target, DraftTarget::FollowUp(_));
         Self {
-            slot,
+            draft_target,
             kind: if is_follow_up { PromptKind::FollowUp } else { PromptKind::Create },
             targets: Vec::new(),
             pages: Vec::new(),
@@ -213,7 +213,7 @@ impl Editor {
         }
         let text = self.take_text(cx);
         let pages = std::mem::take(&mut self.pages);
-        let effect = match self.slot {
+        let effect = match self.draft_target {
             DraftTarget::FollowUp(job) => Effect::Prompts(PromptsEffect::SubmitFollowUp(job, text)),
             // The prompts of a batch are submitted by another dialog, never by this editor.
             DraftTarget::NewJob | DraftTarget::Batch => Effect::Prompts(PromptsEffect::SubmitNewJob(text)),
@@ -254,7 +254,7 @@ impl Editor {
     /// prompt is saved.
     pub(super) fn take_text(&mut self, cx: &mut Cx<'_>) -> String {
         cx.effects.extend(self.save_draft());
-        cx.app.drafts.remove(&self.slot);
+        cx.app.drafts.remove(&self.draft_target);
         self.input.text()
     }
 
@@ -286,13 +286,13 @@ impl Editor {
     /// save would overwrite that draft. If this draft has a different text, the two texts are joined, so that neither
     /// is lost.
     fn merge_draft(&mut self, other: String, pages: &[CleanText], cx: &mut Cx<'_>) {
-        let draft = cx.app.draft(self.slot).unwrap_or_default();
+        let draft = cx.app.draft(self.draft_target).unwrap_or_default();
         let is_draft_blank = draft.trim().is_empty();
         if self.draft_state != DraftState::Unchanged || other.trim().is_empty() || draft.contains(other.as_str()) {
             return;
         }
         let text = if other.contains(draft) { other } else { join_drafts(other, draft) };
-        let message = if self.slot == DraftTarget::AboutPages {
+        let message = if self.draft_target == DraftTarget::AboutPages {
             let message = self.load_other_draft(&text, pages, !is_draft_blank);
             cx.app.draft_pages.clone_from(&self.pages);
             // An open picker is closed, because its templates are filled in for the editor's previous pages.
@@ -302,14 +302,14 @@ impl Editor {
             self.input = TextInput::multi_line(&text);
             "Loaded a draft from another docdeck on this computer.".to_owned()
         };
-        cx.app.drafts.insert(self.slot, text);
+        cx.app.drafts.insert(self.draft_target, text);
         cx.notify(Severity::Info, &message);
     }
 
     /// Describes the key that opens the draft again.
     fn reopen_hint(&self, app: &App) -> String {
         let has_several_targets = self.targets.len() > 1;
-        match self.slot {
+        match self.draft_target {
             DraftTarget::NewJob => app.key_label(Context::Jobs, Action::NewJob),
             DraftTarget::AboutPages => app.key_label(Context::Views, Action::NewJob) + " on a page",
             DraftTarget::FollowUp(_) if has_several_targets => {
@@ -351,8 +351,8 @@ fn text_area(inner: Rect, layout: EditorLayout) -> Rect {
 }
 
 impl App {
-    pub(in crate::tui) fn open_editor(&mut self, slot: DraftTarget, title: CleanText, now: Time) {
-        let editor = self.new_editor(slot, title, now);
+    pub(in crate::tui) fn open_editor(&mut self, draft_target: DraftTarget, title: CleanText, now: Time) {
+        let editor = self.new_editor(draft_target, title, now);
         self.open(editor);
     }
 
@@ -421,14 +421,14 @@ impl Component for Editor {
             // A draft may have been saved before the text was deleted again.
             let was_saved =
                 self.draft_state.is_unsaved() || (self.draft_state != DraftState::Unchanged && !text.trim().is_empty());
-            if cx.app.drafts.remove(&self.slot).is_some() || was_saved {
-                cx.run(Effect::Prompts(PromptsEffect::DeleteDraft(self.slot)));
+            if cx.app.drafts.remove(&self.draft_target).is_some() || was_saved {
+                cx.run(Effect::Prompts(PromptsEffect::DeleteDraft(self.draft_target)));
             }
             return Flow::Close;
         }
         cx.effects.extend(self.save_draft());
-        cx.app.drafts.insert(self.slot, text);
-        if self.slot == DraftTarget::AboutPages {
+        cx.app.drafts.insert(self.draft_target, text);
+        if self.draft_target == DraftTarget::AboutPages {
             cx.app.draft_pages = std::mem::take(&mut self.pages);
         }
         let again = self.reopen_hint(cx.app);
@@ -458,17 +458,17 @@ impl Component for Editor {
 
     fn save_draft(&mut self) -> Option<Effect> {
         let saves = !self.is_in_external_editor && self.draft_state.start_saving();
-        saves.then(|| Effect::Prompts(PromptsEffect::save_draft(self.slot, self.input.text(), &self.pages)))
+        saves.then(|| Effect::Prompts(PromptsEffect::save_draft(self.draft_target, self.input.text(), &self.pages)))
     }
 
     fn retain_jobs(&mut self, remaining: &RemainingJobs, keymap: &Keymap) -> bool {
         self.targets.retain(|key| remaining.contains(*key));
-        let DraftTarget::FollowUp(key) = self.slot else { return true };
+        let DraftTarget::FollowUp(key) = self.draft_target else { return true };
         if remaining.contains(key) {
             return true;
         }
         if let Some(first) = self.targets.first() {
-            self.slot = DraftTarget::FollowUp(*first);
+            self.draft_target = DraftTarget::FollowUp(*first);
             return true;
         }
         let copy = keymap.key_label(Context::Editor, Action::Copy);
@@ -499,10 +499,10 @@ impl Component for Editor {
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         match msg {
-            Msg::Prompts(PromptsMsg::DraftSaved { slot, result }) if slot == self.slot => {
+            Msg::Prompts(PromptsMsg::DraftSaved { draft_target, result }) if draft_target == self.draft_target => {
                 self.draft_state.apply_saved(result)
             }
-            Msg::Prompts(PromptsMsg::DraftRead { slot, text, pages }) if slot == self.slot => {
+            Msg::Prompts(PromptsMsg::DraftRead { draft_target, text, pages }) if draft_target == self.draft_target => {
                 self.merge_draft(text.unwrap_or_default(), &pages, cx);
             }
             Msg::Prompts(PromptsMsg::EditedExternally(result)) if self.is_in_external_editor => {
@@ -584,7 +584,7 @@ impl Editor {
 
     fn layout(&self, app: &App) -> EditorLayout {
         let selected = app.jobs.selected().map(|job| job.key);
-        match self.slot {
+        match self.draft_target {
             // The thread above the editor is that of the selected job.
             DraftTarget::FollowUp(job)
                 if app.screen == Screen::Jobs && selected == Some(job) && self.targets.is_empty() =>
@@ -664,7 +664,7 @@ impl Editor {
         };
         EditorStatus {
             content,
-            draft: draft_state_text(app, self.slot, &self.draft_state),
+            draft: draft_state_text(app, self.draft_target, &self.draft_state),
             quota: self.kind.quota(),
             requests: self.targets.len().max(1),
         }

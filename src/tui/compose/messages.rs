@@ -12,7 +12,7 @@ use crate::model::text::CleanText;
 #[derive(Debug)]
 pub enum PromptsMsg {
     /// The prompt from an editor was saved, or could not be saved.
-    Submitted { slot: DraftTarget, result: Result<(PromptId, Job), SubmitError> },
+    Submitted { draft_target: DraftTarget, result: Result<(PromptId, Job), SubmitError> },
     /// The last prompt of this failed job was saved once more, in the job of the result, or could not be saved.
     Retried { job: JobKey, result: Result<Job, Failure> },
     /// The user's decision about an undelivered prompt was carried out, or could not be.
@@ -35,10 +35,10 @@ pub enum PromptsMsg {
     /// The jobs of a batch were saved and queued, or could not be saved.
     BatchAdded(Result<Vec<Job>, SubmitError>),
     /// A draft was saved at the time in `result`, or could not be saved.
-    DraftSaved { slot: DraftTarget, result: Result<Time, Failure> },
+    DraftSaved { draft_target: DraftTarget, result: Result<Time, Failure> },
     /// The saved draft for an editor that was just opened. `text` is `None` if no draft is saved or it can't be read.
     DraftRead {
-        slot: DraftTarget,
+        draft_target: DraftTarget,
         text: Option<String>,
         /// The pages that the draft is about.
         pages: Vec<CleanText>,
@@ -83,10 +83,10 @@ pub enum PromptsEffect {
 
 impl PromptsEffect {
     /// Returns the effect that saves a draft. `pages` is used only for the draft of a new job about pages.
-    pub(in crate::tui) fn save_draft(slot: DraftTarget, text: String, pages: &[CleanText]) -> Self {
-        match slot {
+    pub(in crate::tui) fn save_draft(draft_target: DraftTarget, text: String, pages: &[CleanText]) -> Self {
+        match draft_target {
             DraftTarget::AboutPages => Self::SaveDraftAbout(text, pages.to_vec()),
-            slot => Self::SaveDraft(slot, text),
+            draft_target => Self::SaveDraft(draft_target, text),
         }
     }
 }

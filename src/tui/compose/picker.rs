@@ -61,19 +61,19 @@ pub struct PickerEntry {
     /// A short description of the text, such as the name of a template or the number of lines. May be empty.
     note: CleanText,
     text: String,
-    /// The slot of the draft. `None` if the text is not a draft.
-    slot: Option<DraftTarget>,
+    /// What the draft is for. `None` if the text is not a draft.
+    draft_target: Option<DraftTarget>,
     /// The note and the start of the text in lower case, for the search.
     search_text: String,
 }
 
 impl PickerEntry {
     /// Creates an entry whose title is taken from the start of the text.
-    pub fn new(text: String, note: CleanText, slot: Option<DraftTarget>) -> Self {
+    pub fn new(text: String, note: CleanText, draft_target: Option<DraftTarget>) -> Self {
         let title = CleanText::title(&text, MAX_TITLE_CHARS);
         let head: String = text.chars().take(MAX_SEARCHED_CHARS).collect();
         let searched = format!("{note} {head}").to_lowercase();
-        Self { title, note, text, slot, search_text: searched }
+        Self { title, note, text, draft_target, search_text: searched }
     }
 }
 
@@ -123,11 +123,11 @@ impl Picker {
             }
             Err(failure) => self.load = PickerLoad::Failed(failure.message),
         }
-        self.narrow();
+        self.filter_entries();
     }
 
     /// Shows only the entries that contain every typed word, ignoring case.
-    fn narrow(&mut self) {
+    fn filter_entries(&mut self) {
         let typed = self.filter.text().to_lowercase();
         let words: Vec<&str> = typed.split_whitespace().collect();
         let fits = |entry: &PickerEntry| words.iter().all(|word| entry.search_text.contains(word));
@@ -163,8 +163,8 @@ impl Picker {
     /// Opens the selected entry if it is a draft, otherwise inserts its text into the editor.
     fn use_selected(&self, cx: &mut Cx<'_>) -> Flow {
         let Some(entry) = self.selected() else { return Flow::Handled };
-        if let Some(slot) = entry.slot {
-            cx.app.open_draft(slot, cx.now);
+        if let Some(draft_target) = entry.draft_target {
+            cx.app.open_draft(draft_target, cx.now);
         } else if let Some(editor) = cx.app.find_mut::<Editor>() {
             match self.kind {
                 PickerKind::Templates => editor.insert_template(&entry.note, &entry.text, cx.now),
@@ -181,10 +181,12 @@ impl Picker {
     }
 
     fn ask_to_delete_draft(&self, cx: &mut Cx<'_>) {
-        let Some((entry, slot)) = self.selected().and_then(|entry| Some((entry, entry.slot?))) else { return };
+        let Some((entry, draft_target)) = self.selected().and_then(|entry| Some((entry, entry.draft_target?))) else {
+            return;
+        };
         let characters = plural(entry.text.chars().count(), "character");
         let text = format!("Delete this draft ({}, {characters})? This can't be undone.", entry.note);
-        cx.open(ConfirmDialog { text, on_yes: ConfirmAction::DeleteDraft(slot) });
+        cx.open(ConfirmDialog { text, on_yes: ConfirmAction::DeleteDraft(draft_target) });
     }
 
     fn name(&self) -> &'static str {
@@ -312,7 +314,7 @@ impl Component for Picker {
     }
 
     fn input_changed(&mut self, _cx: &mut Cx<'_>) {
-        self.narrow();
+        self.filter_entries();
     }
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
@@ -417,7 +419,7 @@ mod tests {
 
     fn titles_after_typing(picker: &mut Picker, text: &str) -> Vec<String> {
         picker.filter = TextInput::single_line(text);
-        picker.narrow();
+        picker.filter_entries();
         picker.visible(99).map(|(entry, _)| entry.title.to_string()).collect()
     }
 

@@ -110,13 +110,13 @@ fn cost_forms(app: &App, theme: &Theme, quota: Quota, requests: usize, now: Time
     }
 }
 
-/// Describes the state of the draft of this slot. Empty if there is no draft, or if saving it failed, which a message
-/// states.
-pub(super) fn draft_state_text(app: &App, slot: DraftTarget, state: &DraftState) -> String {
-    saved_state_text(app, app.draft(slot).is_some_and(|text| !text.trim().is_empty()), state)
+/// Describes the state of a draft. Empty if there is no draft, or if saving it failed, because a message then states
+/// that.
+pub(super) fn draft_state_text(app: &App, draft_target: DraftTarget, state: &DraftState) -> String {
+    saved_state_text(app, app.draft(draft_target).is_some_and(|text| !text.trim().is_empty()), state)
 }
 
-/// Describes whether a text is saved. `is_restored` is true if it was saved before its dialog was opened.
+/// Describes whether a text is saved. `is_restored` is true if the text was already saved when its dialog was opened.
 pub(in crate::tui) fn saved_state_text(app: &App, is_restored: bool, state: &DraftState) -> String {
     match state {
         DraftState::Failed(_) => String::new(),

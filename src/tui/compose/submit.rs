@@ -15,12 +15,12 @@ use crate::tui::{App, Effect, Pane, PromptsEffect, Screen, Severity, StoreState,
 impl App {
     pub(in crate::tui) fn handle_prompts_msg(&mut self, msg: PromptsMsg, now: Time, effects: &mut Vec<Effect>) {
         match msg {
-            PromptsMsg::Submitted { slot, result } => {
+            PromptsMsg::Submitted { draft_target, result } => {
                 if result.is_ok() {
                     self.jobs.mark_search_stale();
                 }
-                if !self.apply_bulk_follow_up_result(slot, &result, now, effects) {
-                    self.apply_submit_result(slot, result, now, effects);
+                if !self.apply_bulk_follow_up_result(draft_target, &result, now, effects) {
+                    self.apply_submit_result(draft_target, result, now, effects);
                 }
             }
             PromptsMsg::Retried { job, result } => self.apply_retry_result(job, result, now, effects),
@@ -85,17 +85,17 @@ impl App {
             let new = self.key_label(Context::Jobs, Action::NewJob);
             let text = format!("docdeck doesn't have the prompt of this job. Start a new one with {new}.");
             self.notify(Severity::Info, &text, now);
-        } else if self.retried != Some(job.key) {
+        } else if self.retried_job != Some(job.key) {
             // Until the answer selects the new job, the key has no effect on the same job, so that pressing it twice
             // doesn't send the prompt twice.
-            self.retried = Some(job.key);
+            self.retried_job = Some(job.key);
             effects.push(Effect::Prompts(PromptsEffect::Retry(job.key)));
         }
     }
 
     /// Shows the job of a retried prompt, and marks the failed job as done.
     fn apply_retry_result(&mut self, job: JobKey, result: Result<Job, Failure>, now: Time, effects: &mut Vec<Effect>) {
-        (self.dirty, self.retried) = (true, None);
+        (self.dirty, self.retried_job) = (true, None);
         match result {
             Ok(row) => {
                 let key = row.key;
@@ -120,7 +120,7 @@ impl App {
     /// Shows the job of a saved prompt, or restores the draft of a prompt that could not be saved.
     pub(in crate::tui) fn apply_submit_result(
         &mut self,
-        slot: DraftTarget,
+        draft_target: DraftTarget,
         result: Result<(PromptId, Job), SubmitError>,
         now: Time,
         effects: &mut Vec<Effect>,
@@ -130,13 +130,13 @@ impl App {
             Ok((_, row)) => {
                 let key = row.key;
                 self.put_job(row);
-                if matches!(slot, DraftTarget::NewJob | DraftTarget::AboutPages) {
+                if matches!(draft_target, DraftTarget::NewJob | DraftTarget::AboutPages) {
                     self.jobs.select(key);
                 }
             }
             Err(error) => {
                 let why = format!("Not sent: {}", error.failure.message);
-                self.restore_draft(slot, error.text, error.pages, &why, now, effects);
+                self.restore_draft(draft_target, error.text, error.pages, &why, now, effects);
             }
         }
     }

@@ -80,7 +80,7 @@ impl App {
             Some(id) => format!("\"{}\" ({})", row.local.title, id.to_clean_text()),
             None => format!("\"{}\"", row.local.title),
         };
-        let job = match editor.map(|editor| editor.slot) {
+        let job = match editor.map(|editor| editor.draft_target) {
             Some(DraftTarget::FollowUp(job)) => self.jobs.get(job),
             _ if self.screen == Screen::Jobs => self.jobs.selected(),
             _ => None,

@@ -191,8 +191,8 @@ fn a_draft_can_be_opened_from_the_list_or_deleted_after_a_confirmation() {
 
 #[test]
 fn sending_the_draft_of_an_undelivered_prompt_does_not_create_another_prompt() {
-    let slot = DraftTarget::Prompt(crate::model::prompt::PromptId(7));
-    let mut fixture = Fixture::new(vec![(slot, "changed".to_owned())]);
+    let draft_target = DraftTarget::Prompt(crate::model::prompt::PromptId(7));
+    let mut fixture = Fixture::new(vec![(draft_target, "changed".to_owned())]);
     fixture.type_text("D");
     fixture.key(KeyCode::Enter);
     fixture.press_ctrl('s');
@@ -309,7 +309,7 @@ fn the_text_of_a_batch_is_saved_one_second_after_typing_on_closing_and_on_quitti
     let due = fixture.app.next_timer(at(0)).expect("a draft to write");
     assert_eq!(due, at(0) + super::draft_state::DRAFT_SAVE_DELAY);
     assert_eq!(fixture.app.update(Msg::Timer, due), [saved("one")]);
-    fixture.send(Msg::Prompts(PromptsMsg::DraftSaved { slot: DraftTarget::Batch, result: Ok(at(1)) }));
+    fixture.send(Msg::Prompts(PromptsMsg::DraftSaved { draft_target: DraftTarget::Batch, result: Ok(at(1)) }));
     fixture.key(KeyCode::Esc);
     assert!(fixture.effects.is_empty(), "it is on disk already");
     fixture.type_text("b");
@@ -373,25 +373,30 @@ fn queue_keys_act_only_on_jobs_with_a_queued_prompt() {
 
 #[test]
 fn a_draft_of_another_instance_is_not_overwritten() {
-    let slot = DraftTarget::NewJob;
-    let read =
-        |text: &str| Msg::Prompts(PromptsMsg::DraftRead { slot, text: Some(text.to_owned()), pages: Vec::new() });
+    let draft_target = DraftTarget::NewJob;
+    let read = |text: &str| {
+        Msg::Prompts(PromptsMsg::DraftRead { draft_target, text: Some(text.to_owned()), pages: Vec::new() })
+    };
     let mut fixture = Fixture::new(Vec::new());
     fixture.key(KeyCode::Char('n'));
-    assert!(fixture.effects.contains(&Effect::Prompts(PromptsEffect::ReadDraft(slot))), "{:?}", fixture.effects);
+    assert!(
+        fixture.effects.contains(&Effect::Prompts(PromptsEffect::ReadDraft(draft_target))),
+        "{:?}",
+        fixture.effects
+    );
     fixture.send(read("Typed elsewhere"));
     fixture.type_text(", and here");
     fixture.key(KeyCode::Esc);
-    let joined = Effect::Prompts(PromptsEffect::SaveDraft(slot, "Typed elsewhere, and here".to_owned()));
+    let joined = Effect::Prompts(PromptsEffect::SaveDraft(draft_target, "Typed elsewhere, and here".to_owned()));
     assert!(fixture.effects.contains(&joined), "{:?}", fixture.effects);
     // If both instances changed the draft, their texts are joined. A saved draft that arrives after the user has typed
     // is ignored.
     fixture.key(KeyCode::Char('n'));
     fixture.send(read("Something else"));
-    assert_eq!(fixture.app.draft(slot), Some("Something else\n\nTyped elsewhere, and here"));
+    assert_eq!(fixture.app.draft(draft_target), Some("Something else\n\nTyped elsewhere, and here"));
     fixture.type_text("!");
     fixture.send(read("Too late"));
-    assert_eq!(fixture.app.draft(slot), Some("Something else\n\nTyped elsewhere, and here"));
+    assert_eq!(fixture.app.draft(draft_target), Some("Something else\n\nTyped elsewhere, and here"));
 }
 
 #[test]
@@ -460,7 +465,7 @@ fn setting_back_the_clock_does_not_disable_shortcuts() {
 
 #[test]
 fn a_prompt_that_can_not_be_saved_is_inserted_above_newer_text() {
-    let slot = DraftTarget::NewJob;
+    let draft_target = DraftTarget::NewJob;
     let failure = Failure::new(FailureKind::Store, "The disk is full.");
     let error = || SubmitError { failure: failure.clone(), text: "First".to_owned(), pages: Vec::new() };
     let mut fixture = Fixture::new(Vec::new());
@@ -468,7 +473,7 @@ fn a_prompt_that_can_not_be_saved_is_inserted_above_newer_text() {
     fixture.press_ctrl('s');
     fixture.wait_for_shortcuts();
     fixture.type_text("nSecond");
-    fixture.send(Msg::Prompts(PromptsMsg::Submitted { slot, result: Err(error()) }));
+    fixture.send(Msg::Prompts(PromptsMsg::Submitted { draft_target, result: Err(error()) }));
     assert_eq!(fixture.text(), "First\n\nSecond");
     let message = fixture.app.find::<Editor>().and_then(|editor| editor.message.clone());
     assert_eq!(
@@ -481,9 +486,11 @@ fn a_prompt_that_can_not_be_saved_is_inserted_above_newer_text() {
     fixture.type_text("nThird");
     fixture.key(KeyCode::Esc);
     fixture.type_text("?");
-    fixture.send(Msg::Prompts(PromptsMsg::Submitted { slot, result: Err(error()) }));
-    assert_eq!(fixture.app.draft(slot), Some("First\n\nThird"));
-    assert!(fixture.effects.contains(&Effect::Prompts(PromptsEffect::SaveDraft(slot, "First\n\nThird".to_owned()))));
+    fixture.send(Msg::Prompts(PromptsMsg::Submitted { draft_target, result: Err(error()) }));
+    assert_eq!(fixture.app.draft(draft_target), Some("First\n\nThird"));
+    assert!(
+        fixture.effects.contains(&Effect::Prompts(PromptsEffect::SaveDraft(draft_target, "First\n\nThird".to_owned())))
+    );
 }
 
 #[test]
@@ -496,7 +503,7 @@ fn messages_name_custom_keys() {
     fixture.press_ctrl('s');
     let job = row(7, Status::Active);
     fixture.send(Msg::Prompts(PromptsMsg::Submitted {
-        slot: DraftTarget::NewJob,
+        draft_target: DraftTarget::NewJob,
         result: Ok((PromptId(3), job.clone())),
     }));
     let delivery = Delivery::Unconfirmed(CleanText::line("No answer."));
@@ -517,7 +524,7 @@ fn an_outcome_that_arrives_before_the_message_about_saving_is_kept() {
     let (prompt, delivery) = (PromptId(3), Delivery::Rejected(CleanText::line("Too long.")));
     fixture.send(Msg::Engine(EngineEvent::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
     (job.revision, job.local.undelivered) = (8, Some(DeliveryKind::Sending));
-    fixture.send(Msg::Prompts(PromptsMsg::Submitted { slot: DraftTarget::NewJob, result: Ok((prompt, job)) }));
+    fixture.send(Msg::Prompts(PromptsMsg::Submitted { draft_target: DraftTarget::NewJob, result: Ok((prompt, job)) }));
     assert_eq!(fixture.app.jobs.get(JobKey(7)).and_then(|row| row.local.undelivered), Some(DeliveryKind::Rejected));
     let notice = fixture.app.notice.as_ref().map_or("", |notice| notice.text.as_str());
     assert_eq!(notice, "Rejected: “Job 7”. Too long. Press ! to resolve it.");
@@ -551,7 +558,7 @@ fn the_notice_of_a_saved_prompt_states_what_it_waits_for() {
         let (prompt, delivery) = (PromptId(5), Delivery::Queued { until: None });
         fixture.send(Msg::Engine(EngineEvent::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
         fixture.send(Msg::Prompts(PromptsMsg::Submitted {
-            slot: DraftTarget::FollowUp(JobKey(1)),
+            draft_target: DraftTarget::FollowUp(JobKey(1)),
             result: Ok((prompt, job)),
         }));
         let notice = fixture.app.notice.as_ref().map_or("", |notice| notice.text.as_str());

@@ -29,7 +29,7 @@ pub(in crate::tui) fn draw_header(frame: &mut Frame<'_>, view: View<'_>, area: R
     for tab in &header.tabs {
         let current = tab.screen == app.screen;
         let style = if current { theme.mark.add_modifier(Modifier::UNDERLINED) } else { theme.muted };
-        row.pad_to(tab.at).push(&tab.text, style);
+        row.pad_to(tab.start).push(&tab.text, style);
     }
     let budget = app.budget(app.closest_limit());
     let parts = [
@@ -66,7 +66,7 @@ pub(in crate::tui) fn draw_footer(frame: &mut Frame<'_>, view: View<'_>, area: R
         row.push(label, theme.mark);
     }
     for hint in app.footer(width) {
-        row.pad_to(hint.at).push(" ", theme.text);
+        row.pad_to(hint.start).push(" ", theme.text);
         row.push(&hint.key, theme.key);
         row.push(format!(" {} ", hint.label), theme.muted);
     }

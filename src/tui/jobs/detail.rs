@@ -142,7 +142,7 @@ impl DetailLines {
     }
 
     /// Returns the largest possible value of `top`.
-    pub(super) fn last_top(&self) -> usize {
+    pub(super) fn max_top(&self) -> usize {
         self.total.saturating_sub(self.rows)
     }
 }

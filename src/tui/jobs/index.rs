@@ -36,9 +36,9 @@ impl JobList {
         self.set_entries(entries.into_sorted());
     }
 
-    /// Does the same as [`JobList::rebuild`] with less work. Every row that passes the new filter must have passed the
-    /// previous filter or been its candidate.
-    fn narrow(&mut self) {
+    /// Does the same as [`JobList::rebuild`] with less work, for a filter that became narrower: every row that passes
+    /// the new filter must have passed the previous filter or have been a candidate of it.
+    fn rebuild_narrowed(&mut self) {
         let candidates = std::mem::take(&mut self.candidates);
         let mut entries = self.take_passing();
         entries.retain(|(_, index)| {
@@ -138,7 +138,7 @@ impl JobList {
             return;
         }
         if self.filter_state.set(filter) && !self.is_partial {
-            self.narrow();
+            self.rebuild_narrowed();
         } else {
             self.rebuild();
         }
@@ -325,7 +325,7 @@ mod tests {
                     }
                     FilterStep::Move(by) => list.move_by(by),
                     FilterStep::Mark => list.toggle_mark(),
-                    FilterStep::Sort(reversed) => list.sort(JobSorting { by: list.sorting.by.next(), reversed }),
+                    FilterStep::Sort(reversed) => list.sort(JobSorting { by: list.sorting.by.next(), is_reversed: reversed }),
                 }
                 list.set_filter(JobFilter::parse(&typed));
                 // The list drops the search results of a word when the filter no longer has the word.

@@ -98,7 +98,7 @@ pub enum JobsEffect {
     },
     /// Performs an action on a job's pull request, unless it has another head commit by now; answered by
     /// [`JobsMsg::PullRequestActionEnded`].
-    ActOnPullRequest {
+    RunPullRequestAction {
         target: SeenHeadCommit,
         action: PullRequestAction,
     },

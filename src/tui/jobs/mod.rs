@@ -504,7 +504,7 @@ pub(crate) mod tests {
                 list.move_by(step);
                 list.keep_selected_visible(5);
                 match n % 7 {
-                    2 => list.sort(JobSorting { by: list.sorting.by.next(), reversed: dismissed }),
+                    2 => list.sort(JobSorting { by: list.sorting.by.next(), is_reversed: dismissed }),
                     3 => list.toggle_mark(),
                     4 => list.set_filter(JobFilter::parse(["s:failed", "1", "!s:done", ""][usize::from(key > 9) + usize::from(dismissed)])),
                     5 => list.toggle_dismissed(),

@@ -46,7 +46,7 @@ impl Component for JobsScreen {
             Action::Retry => FooterLabel::default_if(!app.acts_on_marks() && selected.is_some_and(Job::can_retry)),
             Action::NextNeedsYou => FooterLabel::default_if(app.jobs.count_of(JobGroup::NeedsYou) > 0),
             Action::PullRequest if app.acts_on_marks() => {
-                (app.config.pull_requests == PullRequestAccess::Act).then(|| "act on PRs".into())
+                (app.config.pull_requests == PullRequestAccess::Write).then(|| "act on PRs".into())
             }
             Action::Changes | Action::PullRequest => {
                 FooterLabel::default_if(!app.acts_on_marks() && app.selected_has_tabs())
@@ -134,8 +134,8 @@ impl Component for JobsScreen {
             Pane::List => cx.app.jobs.scroll(by, g.list_rows()),
             Pane::Detail => {
                 let Some(lines) = cx.app.detail_lines() else { return };
-                let top = by.apply(lines.top, lines.rows, lines.last_top() + 1);
-                cx.app.detail.lines_below = lines.last_top() - top;
+                let top = by.apply(lines.top, lines.rows, lines.max_top() + 1);
+                cx.app.detail.lines_below = lines.max_top() - top;
             }
         }
     }

@@ -73,7 +73,7 @@ impl App {
         }
         // The entry about the request that created the job came before the job.
         if let Some(id) = row.id.as_ref().filter(|_| self.jobs.get(row.key).is_none_or(|old| old.id.is_none())) {
-            self.log.name_jobs(|subject| (subject == id.as_str()).then(|| row.local.title.clone()));
+            self.log.replace_ids_with_titles(|subject| (subject == id.as_str()).then(|| row.local.title.clone()));
         }
         // This redraws other screens too, because the counts in the header may change.
         self.dirty |= self.jobs.upsert(row);
@@ -119,7 +119,7 @@ impl App {
                     job.map(|job| job.local.title.clone())
                 };
                 // The entries until now are those of requests that were sent before the jobs were read.
-                self.log.name_jobs(title);
+                self.log.replace_ids_with_titles(title);
                 self.log.prepend(data.log);
                 self.tips.set_seen(data.tips.as_deref());
                 self.store = StoreState::Read;

@@ -9,7 +9,7 @@ use crate::tui::format::capitalized;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyGroup {
     /// Actions of the screen or dialog.
-    Act,
+    Screen,
     /// Filtering, sorting, marking and comparing.
     Find,
     /// Changes to what docdeck stores about a job.
@@ -26,13 +26,14 @@ pub enum KeyGroup {
 
 impl KeyGroup {
     /// All groups, in the order of the help.
-    pub const ALL: [Self; 7] = [Self::Act, Self::Find, Self::Label, Self::Queue, Self::Edit, Self::Move, Self::Program];
+    pub const ALL: [Self; 7] =
+        [Self::Screen, Self::Find, Self::Label, Self::Queue, Self::Edit, Self::Move, Self::Program];
 
     /// Returns the heading in the help. `None` for a screen's or dialog's own actions, which are listed
     /// under its name.
     pub fn heading(self) -> Option<&'static str> {
         match self {
-            Self::Act => None,
+            Self::Screen => None,
             Self::Find => Some("Find"),
             Self::Label => Some("Label"),
             Self::Queue => Some("Queue"),
@@ -151,7 +152,7 @@ impl Action {
             | A::Suspend
             | A::Interrupt
             | A::Quit => KeyGroup::Program,
-            _ => KeyGroup::Act,
+            _ => KeyGroup::Screen,
         }
     }
 

@@ -136,11 +136,11 @@ impl App {
             }
             several => action.question_for_several(several.len()),
         };
-        self.open(ConfirmDialog { text, on_yes: ConfirmAction::ActOnPullRequests { targets, action } });
+        self.open(ConfirmDialog { text, on_yes: ConfirmAction::RunPullRequestAction { targets, action } });
     }
 
     /// Starts a confirmed action.
-    pub(in crate::tui) fn act_on_pull_requests(
+    pub(in crate::tui) fn start_pull_request_action(
         &mut self,
         targets: PullRequestTargets,
         action: PullRequestAction,
@@ -161,7 +161,7 @@ impl App {
             let (action, current) = (action.clone(), target.job);
             self.pull_request_work.queue = Some(PullRequestQueue { action, current, waiting, done: 0 });
         }
-        effects.push(Effect::Jobs(JobsEffect::ActOnPullRequest { target, action }));
+        effects.push(Effect::Jobs(JobsEffect::RunPullRequestAction { target, action }));
     }
 
     /// Shows the outcome of an action. Continues with the next pull request if there are several and this one is done.
@@ -196,7 +196,8 @@ impl App {
                 Some(target) if is_done => {
                     text = format!("{text} {} left.", queue.waiting.len() + 1);
                     queue.current = target.job;
-                    effects.push(Effect::Jobs(JobsEffect::ActOnPullRequest { target, action: queue.action.clone() }));
+                    effects
+                        .push(Effect::Jobs(JobsEffect::RunPullRequestAction { target, action: queue.action.clone() }));
                     self.pull_request_work.queue = Some(queue);
                 }
                 None if is_done => {

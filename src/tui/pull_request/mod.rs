@@ -302,7 +302,7 @@ fn turned_off(app: &App) -> Option<&'static str> {
     match app.config.pull_requests {
         PullRequestAccess::Off => Some(PULL_REQUESTS_DISABLED),
         PullRequestAccess::Read => Some(ACTIONS_OFF),
-        PullRequestAccess::Act => None,
+        PullRequestAccess::Write => None,
     }
 }
 

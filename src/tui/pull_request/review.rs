@@ -57,7 +57,7 @@ impl ReviewDialog {
     }
 
     /// Saves the text if it has changed, or deletes the saved one if the text is blank.
-    fn keep_text(&mut self, cx: &mut Cx<'_>) {
+    fn save_or_delete_text(&mut self, cx: &mut Cx<'_>) {
         cx.effects.extend(self.save_draft());
         let unsent = &mut cx.app.pull_request_work.unsent_reviews;
         for link in &self.links {
@@ -73,7 +73,7 @@ impl ReviewDialog {
         if self.input.is_blank() {
             return Flow::Handled;
         }
-        self.keep_text(cx);
+        self.save_or_delete_text(cx);
         let action = self.kind.action(self.input.text().trim().to_owned());
         cx.app.confirm_pull_request_action(self.targets.clone(), action);
         Flow::Close
@@ -146,7 +146,7 @@ impl Component for ReviewDialog {
     }
 
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
-        self.keep_text(cx);
+        self.save_or_delete_text(cx);
         Flow::Close
     }
 
@@ -184,7 +184,7 @@ impl Component for ReviewDialog {
             }
             msg => {
                 if matches!(msg, Msg::Timer) && self.draft_state.is_due(cx.now) {
-                    self.keep_text(cx);
+                    self.save_or_delete_text(cx);
                 }
                 Err(msg)
             }

@@ -296,7 +296,7 @@ pub(super) fn acted(outcome: ActionOutcome, action: PullRequestAction) -> Msg {
 
 fn act(action: PullRequestAction) -> Effect {
     let target = SeenHeadCommit { job: JobKey(1), head: CleanText::line("7d40698") };
-    Effect::Jobs(JobsEffect::ActOnPullRequest { target, action })
+    Effect::Jobs(JobsEffect::RunPullRequestAction { target, action })
 }
 
 fn question(app: &App) -> &str {
@@ -513,7 +513,7 @@ fn a_pull_request_of_two_marked_jobs_is_acted_on_once() {
     app.jobs.clear_marks();
     press(&mut app, "g v v v v v O a");
     let dialog = app.top::<ConfirmDialog>().expect("a confirmation");
-    let ConfirmAction::ActOnPullRequests { targets, .. } = &dialog.on_yes else { panic!("{:?}", dialog.on_yes) };
+    let ConfirmAction::RunPullRequestAction { targets, .. } = &dialog.on_yes else { panic!("{:?}", dialog.on_yes) };
     assert_eq!(targets.heads.len(), 3);
     assert!(targets.list.skipped.iter().any(|(_, why)| *why == "same pull request"), "{:?}", targets.list.skipped);
 }
@@ -524,7 +524,7 @@ fn answer_action(app: &mut App, job: i64, outcome: ActionOutcome, action: &PullR
 
 fn sent_job(effects: &[Effect]) -> i64 {
     match effects {
-        [Effect::Jobs(JobsEffect::ActOnPullRequest { target, .. })] => target.job.0,
+        [Effect::Jobs(JobsEffect::RunPullRequestAction { target, .. })] => target.job.0,
         other => panic!("not one action: {other:?}"),
     }
 }

@@ -127,7 +127,7 @@ impl ExportDialog {
         Some((part, index.filter(|_| area.contains(cell))?))
     }
 
-    fn next_choice(&mut self, forward: bool) {
+    fn step_choice(&mut self, is_forward: bool) {
         self.problem = None;
         match self.line {
             ExportLine::Rows => {
@@ -137,7 +137,7 @@ impl ExportDialog {
                 self.target =
                     if self.target == ExportTarget::File { ExportTarget::Clipboard } else { ExportTarget::File };
             }
-            ExportLine::Format => self.format = neighbour(&ExportFormat::ALL, self.format, forward),
+            ExportLine::Format => self.format = neighbour(&ExportFormat::ALL, self.format, is_forward),
         }
     }
 
@@ -173,8 +173,8 @@ impl ExportDialog {
     }
 
     /// Switches the selected line to its next or previous choice.
-    fn change(&mut self, forward: bool, views: &ViewsState) {
-        self.next_choice(forward);
+    fn change(&mut self, is_forward: bool, views: &ViewsState) {
+        self.step_choice(is_forward);
         if let Some(content) = export_content(views, self.rows) {
             self.update_summary(&content);
         }

@@ -29,8 +29,8 @@ impl App {
     }
 
     /// Asks whether to load all pages of the current range, and runs the action once they are loaded.
-    pub(super) fn load_all_before(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
-        self.request_load_before(vec![(self.views.query().range, RequiredData::Complete)], Some(action), now, effects);
+    pub(super) fn load_all_then(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+        self.request_load_then(vec![(self.views.query().range, RequiredData::Complete)], Some(action), now, effects);
     }
 
     /// Whether the key that loads all pages has nothing to do: all pages are loaded and fresh, and no load can be
@@ -67,7 +67,7 @@ impl App {
             return;
         }
         let lists_all = self.views.table.report().is_some();
-        if self.views.follow_today(now) && lists_all {
+        if self.views.update_for_today(now) && lists_all {
             effects.push(self.views.load_cached());
         } else if lists_all {
             let mut ranges = vec![(self.views.query().range, RequiredData::Reload)];
@@ -90,10 +90,10 @@ impl App {
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        self.request_load_before(ranges, None, now, effects);
+        self.request_load_then(ranges, None, now, effects);
     }
 
-    fn request_load_before(
+    fn request_load_then(
         &mut self,
         ranges: Vec<(DateRange, RequiredData)>,
         then: Option<Action>,
@@ -118,7 +118,7 @@ impl App {
     }
 
     /// Stores the data of a range that was read from the cache, and continues whatever waited for this read.
-    pub(in crate::tui) fn cached_report_loaded(
+    pub(in crate::tui) fn apply_cached_report(
         &mut self,
         range: DateRange,
         stored: Result<StoredReport, Failure>,

@@ -22,21 +22,21 @@ const OFFER_TO_STOP_PERCENTS: [u8; 2] = [95, 99];
 impl App {
     pub(in crate::tui) fn handle_views_msg(&mut self, msg: ViewsMsg, now: Time, effects: &mut Vec<Effect>) {
         match msg {
-            ViewsMsg::Loaded { query, result, old } => self.views_loaded(query, result, old, now),
+            ViewsMsg::Loaded { query, result, old } => self.apply_loaded_views(query, result, old, now),
             ViewsMsg::CachedReportLoaded { range, stored } => {
-                self.cached_report_loaded(range, stored, now, effects);
+                self.apply_cached_report(range, stored, now, effects);
             }
             ViewsMsg::DailyReportsLoaded { range, reports } => {
                 self.views.daily = DailyViews::new(range, &reports);
                 self.dirty = true;
             }
             ViewsMsg::LoadEnded { range, end } => {
-                self.load_ended(range, end, now, effects);
+                self.finish_load(range, end, now, effects);
                 self.reread_pages(effects);
             }
-            ViewsMsg::CachedTotalsLoaded(result) => self.cached_totals_loaded(result),
+            ViewsMsg::CachedTotalsLoaded(result) => self.apply_cached_totals(result),
             ViewsMsg::TotalsLoaded(result) => {
-                self.totals_load_ended(result, now);
+                self.finish_totals_load(result, now);
                 self.load_daily_reports(effects);
             }
             // The dialog that asked for this was closed.
@@ -46,7 +46,7 @@ impl App {
 
     /// Handles the result of a query. Shows the full message of a failure as a notice, since the line above the list
     /// may only have space for the kind of failure.
-    pub(in crate::tui) fn views_loaded(
+    pub(in crate::tui) fn apply_loaded_views(
         &mut self,
         query: ViewsQuery,
         result: Result<Timed<ViewsResponse>, Failure>,
@@ -134,7 +134,7 @@ impl App {
         self.notify(Severity::Info, &text, now);
     }
 
-    pub(in crate::tui) fn load_ended(
+    pub(in crate::tui) fn finish_load(
         &mut self,
         range: DateRange,
         end: LoadOutcome,
@@ -148,7 +148,7 @@ impl App {
         all.confirmed_requests_left = all.confirmed_requests_left.saturating_sub(end.requests);
         let progress = load.and_then(|under_way| under_way.progress);
         match end.end_reason {
-            LoadEndReason::Complete => self.load_completed(range, now, effects),
+            LoadEndReason::Complete => self.handle_completed_load(range, now, effects),
             LoadEndReason::RequestLimit => {
                 let mut rest = vec![LoadPlan {
                     range,
@@ -176,7 +176,7 @@ impl App {
                 };
                 self.notify(Severity::Info, &text, now);
             }
-            LoadEndReason::Failed(failure) => self.load_failed(range, failure, now),
+            LoadEndReason::Failed(failure) => self.handle_failed_load(range, failure, now),
         }
         self.list_loaded_rows(range);
         self.show_comparison();
@@ -194,7 +194,7 @@ impl App {
         }
     }
 
-    fn load_completed(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
+    fn handle_completed_load(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
         let rows = self.views.all_pages.complete_report(range).map_or(0, |report| report.rows.len());
         if self.screen != Screen::Views || range != self.views.query().range {
             let text =
@@ -209,7 +209,7 @@ impl App {
         }
     }
 
-    fn load_failed(&mut self, range: DateRange, failure: Failure, now: Time) {
+    fn handle_failed_load(&mut self, range: DateRange, failure: Failure, now: Time) {
         self.views.all_pages.queued_loads.clear();
         self.views.all_pages.waiting_action = None;
         let how_to_continue = match self.views.all_pages.rows_to_continue_after(range) {
@@ -256,7 +256,7 @@ impl App {
         effects.push(Effect::Views(ViewsEffect::LoadTotals(ranges)));
     }
 
-    pub(in crate::tui) fn totals_received(&mut self, range: DateRange, totals: Timed<Counts>) {
+    pub(in crate::tui) fn apply_totals(&mut self, range: DateRange, totals: Timed<Counts>) {
         let known = &mut self.views.totals;
         known.pending.retain(|asked| *asked != range);
         // A response that arrives late doesn't replace newer totals.
@@ -267,7 +267,7 @@ impl App {
         self.dirty |= self.screen == Screen::Views;
     }
 
-    pub(in crate::tui) fn cached_totals_loaded(&mut self, result: Result<Vec<(DateRange, Timed<Counts>)>, Failure>) {
+    pub(in crate::tui) fn apply_cached_totals(&mut self, result: Result<Vec<(DateRange, Timed<Counts>)>, Failure>) {
         for (range, totals) in result.unwrap_or_default() {
             if self.views.totals.get(range).is_none_or(|old| old.as_of <= totals.as_of) {
                 self.views.totals.by_range.insert(range, totals);
@@ -277,7 +277,7 @@ impl App {
         self.dirty = true;
     }
 
-    pub(in crate::tui) fn totals_load_ended(&mut self, result: Result<(), Failure>, now: Time) {
+    pub(in crate::tui) fn finish_totals_load(&mut self, result: Result<(), Failure>, now: Time) {
         let open = self.views.totals.pending_count();
         self.views.totals.pending.clear();
         if let Err(failure) = result {

@@ -239,8 +239,8 @@ impl ViewsState {
     }
 
     /// Goes to the next or the previous page of rows.
-    pub fn turn_page(&mut self, forward: bool) -> Option<Effect> {
-        let page = if forward {
+    pub fn turn_page(&mut self, is_forward: bool) -> Option<Effect> {
+        let page = if is_forward {
             self.has_next().then(|| self.query.page.saturating_add(1))?
         } else {
             (self.query.page > 1).then(|| self.query.page - 1)?

@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 impl App {
     /// Opens the editor for a job about the chosen pages. There is only one draft about pages. If that draft is about
     /// other pages, asks first, so that no job is about the wrong pages.
-    pub(in crate::tui) fn open_job_about_pages(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    pub(in crate::tui) fn open_new_job_about_pages(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let pages = self.views.table.chosen_pages().into_iter().map(|row| row.path.clone()).collect();
         let hidden = self.views.table.hidden_marked_count();
         if hidden > 0 && self.views.table.marked_count() == 0 {
@@ -31,11 +31,11 @@ impl App {
             self.notify(Severity::Info, &format!("{marked} {verb} hidden by the filter: {clears} clears it."), now);
             return;
         }
-        self.open_job_about(pages, now, effects);
+        self.open_new_job_about(pages, now, effects);
     }
 
     /// Opens the editor for a job about these pages.
-    pub(in crate::tui) fn open_job_about(&mut self, pages: Vec<CleanText>, now: Time, effects: &mut Vec<Effect>) {
+    pub(in crate::tui) fn open_new_job_about(&mut self, pages: Vec<CleanText>, now: Time, effects: &mut Vec<Effect>) {
         if self.store != StoreState::Read {
             self.notify(Severity::Info, "Jobs and drafts are still loading. Try again in a moment.", now);
             return;
@@ -44,15 +44,15 @@ impl App {
             self.notify(Severity::Info, "No page is selected. Select one with j and k, or mark several with v.", now);
             return;
         }
-        let slot = DraftTarget::AboutPages;
-        let has_draft = self.draft(slot).is_some_and(|text| !text.trim().is_empty());
+        let draft_target = DraftTarget::AboutPages;
+        let has_draft = self.draft(draft_target).is_some_and(|text| !text.trim().is_empty());
         let is_other = has_draft && !are_same_pages(&self.draft_pages, &pages);
         if is_other {
             self.ask_to_start_over(pages);
             return;
         }
         if has_draft {
-            self.open_editor(slot, title_of_job_about(&self.draft_pages), now);
+            self.open_editor(draft_target, title_of_job_about(&self.draft_pages), now);
         } else {
             self.open_new_editor_about_pages(pages, now, effects);
         }
@@ -83,12 +83,12 @@ impl App {
     /// Opens the editor for a job about `pages`. The existing draft about other pages becomes the draft of a new job.
     /// If its text doesn't name its pages, they are added to the text.
     pub(in crate::tui) fn start_over_about(&mut self, pages: Vec<CleanText>, now: Time, effects: &mut Vec<Effect>) {
-        let slot = DraftTarget::AboutPages;
-        if let Some(text) = self.drafts.remove(&slot) {
+        let draft_target = DraftTarget::AboutPages;
+        if let Some(text) = self.drafts.remove(&draft_target) {
             let is_named = self.draft_pages.iter().all(|page| text.contains(page.as_str()));
             let text = if is_named { text } else { format!("{}: {text}", sentence_list(&self.draft_pages)) };
             effects.push(Effect::Prompts(PromptsEffect::SaveDraft(DraftTarget::NewJob, text.clone())));
-            effects.push(Effect::Prompts(PromptsEffect::DeleteDraft(slot)));
+            effects.push(Effect::Prompts(PromptsEffect::DeleteDraft(draft_target)));
             self.drafts.insert(DraftTarget::NewJob, text);
         }
         self.open_new_editor_about_pages(pages, now, effects);

@@ -110,7 +110,10 @@ fn a_text_that_is_typed_and_deleted_leaves_no_draft() {
     );
     key(&mut app, KeyCode::Backspace);
     app.update(Msg::Timer, at(2));
-    app.update(Msg::Prompts(PromptsMsg::DraftSaved { slot: DraftTarget::AboutPages, result: Ok(at(2)) }), at(2));
+    app.update(
+        Msg::Prompts(PromptsMsg::DraftSaved { draft_target: DraftTarget::AboutPages, result: Ok(at(2)) }),
+        at(2),
+    );
     assert_eq!(key(&mut app, KeyCode::Esc), [Effect::Prompts(PromptsEffect::DeleteDraft(DraftTarget::AboutPages))]);
 }
 
@@ -233,26 +236,26 @@ fn a_prompt_that_cannot_be_stored_keeps_its_text_and_pages() {
     assert_eq!(effects[..2], [draft, sent.clone()], "the draft first");
     assert!(app.dialogs.is_empty());
     assert!(!press_ctrl(&mut app, 's').contains(&sent), "not twice");
-    let slot = DraftTarget::AboutPages;
+    let draft_target = DraftTarget::AboutPages;
     let failure = Failure::new(FailureKind::Store, "The disk is full.");
     let refused = || SubmitError { failure: failure.clone(), text: "/a: mend it".to_owned(), pages: paths(&["/a"]) };
-    app.update(Msg::Prompts(PromptsMsg::Submitted { slot, result: Err(refused()) }), at(1));
+    app.update(Msg::Prompts(PromptsMsg::Submitted { draft_target, result: Err(refused()) }), at(1));
     assert_eq!(editor(&app).title.as_str(), "New job about /a");
     assert!(press_ctrl(&mut app, 's').contains(&sent), "the same pages again");
     // If another dialog is opened meanwhile, the text becomes a draft.
     let pressed = |c, with| Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char(c), with)));
     app.update(pressed('?', KeyModifiers::NONE), at(2));
-    app.update(Msg::Prompts(PromptsMsg::Submitted { slot, result: Err(refused()) }), at(2));
+    app.update(Msg::Prompts(PromptsMsg::Submitted { draft_target, result: Err(refused()) }), at(2));
     assert!(app.top::<Help>().is_some() && app.dialogs.len() == 1);
     assert!(notice(&app).starts_with("Not sent: The disk is full. Saved as a draft"), "{}", notice(&app));
-    assert_eq!((app.draft(slot), app.draft_pages()), (Some("/a: mend it"), paths(&["/a"]).as_slice()));
+    assert_eq!((app.draft(draft_target), app.draft_pages()), (Some("/a: mend it"), paths(&["/a"]).as_slice()));
     key(&mut app, KeyCode::Esc);
     app.update(pressed('n', KeyModifiers::NONE), at(2));
     app.update(pressed('s', KeyModifiers::CONTROL), at(2));
     let mut made = job(9, Status::Active);
     made.local.pages = paths(&["/a"]).into();
-    app.update(Msg::Prompts(PromptsMsg::Submitted { slot, result: Ok((PromptId(9), made)) }), at(3));
-    assert_eq!((app.draft(slot), app.jobs.selected().map(|row| row.key.0)), (None, Some(9)));
+    app.update(Msg::Prompts(PromptsMsg::Submitted { draft_target, result: Ok((PromptId(9), made)) }), at(3));
+    assert_eq!((app.draft(draft_target), app.jobs.selected().map(|row| row.key.0)), (None, Some(9)));
     assert!(app.dialogs.is_empty());
 }
 
@@ -261,7 +264,7 @@ fn a_draft_from_another_docdeck_is_not_overwritten() {
     let mut app = views_screen();
     press(&mut app, 'n');
     let theirs = Msg::Prompts(PromptsMsg::DraftRead {
-        slot: DraftTarget::AboutPages,
+        draft_target: DraftTarget::AboutPages,
         text: Some("theirs".to_owned()),
         pages: paths(&["/x", "/y"]),
     });

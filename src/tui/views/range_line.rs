@@ -68,7 +68,7 @@ fn names_width(names: &[NameChoice]) -> usize {
 
 /// Returns the first list of names that fits at the right of a rule of `width` columns whose first `used` columns are
 /// taken.
-fn names_that_fit(lists: Vec<Vec<NameChoice>>, used: usize, width: usize) -> Vec<RangeName> {
+fn fitting_names(lists: Vec<Vec<NameChoice>>, used: usize, width: usize) -> Vec<RangeName> {
     for names in lists {
         let Some(mut column) = width.checked_sub(names_width(&names)).filter(|start| *start > used) else {
             continue;
@@ -89,7 +89,7 @@ fn is_day_count(preset: Preset) -> bool {
 
 impl App {
     /// Returns the lists of range names for a rule of `width` columns, the longest first.
-    fn name_lists(&self, width: usize, today: NaiveDate) -> Vec<Vec<NameChoice>> {
+    fn range_name_lists(&self, width: usize, today: NaiveDate) -> Vec<Vec<NameChoice>> {
         let current = self.views.preset_if_current(today);
         // A week, month or quarter that is not a preset shows its own name instead of `custom`.
         let range_name = self.views.range_name(today).unwrap_or_else(|| "custom".to_owned());
@@ -114,11 +114,11 @@ impl App {
         let today = now.date_naive();
         // The dates leave space for the names of the common ranges. Beside all tabs on a narrow screen they don't,
         // because that would hide that today is not over.
-        let lists = self.name_lists(width, today);
+        let lists = self.range_name_lists(width, today);
         let own = lists.last().filter(|_| tabs < width / 2);
         let reserved = lists.iter().rev().nth(1).or(own).map_or(0, |names| names_width(names));
         let text = format_range(self.views.query().range, now, width.saturating_sub(tabs + 5 + reserved));
-        let names = names_that_fit(lists, tabs + text.width() + 4, width);
+        let names = fitting_names(lists, tabs + text.width() + 4, width);
         (text, names)
     }
 

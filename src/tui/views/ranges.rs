@@ -53,7 +53,7 @@ impl ViewsState {
 
     /// Updates the range after midnight: a preset moves to today, and a period in progress is extended up to today.
     /// Returns whether the range changed.
-    pub(super) fn follow_today(&mut self, now: Time) -> bool {
+    pub(super) fn update_for_today(&mut self, now: Time) -> bool {
         let (today, before) = (now.date_naive(), self.query.range);
         if let Some(preset) = self.preset {
             self.period = preset.period(today);
@@ -169,17 +169,17 @@ mod tests {
     fn after_midnight_presets_follow_today_and_custom_ranges_stay() {
         let tomorrow: Time = "2026-12-01T00:10:00Z".parse().expect("a time");
         let mut views = ViewsState::new(now());
-        assert!(!views.follow_today(now()));
-        assert!(views.follow_today(tomorrow));
+        assert!(!views.update_for_today(now()));
+        assert!(views.update_for_today(tomorrow));
         assert_eq!(views.query().range.to_string(), "2026-11-25 … 2026-12-01");
         let mut views = ViewsState::new(now());
         views.set_period(Preset::ThisMonth.period(now().date_naive()), None, now());
-        views.follow_today(tomorrow);
+        views.update_for_today(tomorrow);
         assert_eq!(views.query().range.to_string(), "2026-11-01 … 2026-11-30", "the month is over");
         let mut views = ViewsState::new(now());
         let days = views.query().range;
         views.set_custom_range(days);
-        views.follow_today(tomorrow);
+        views.update_for_today(tomorrow);
         assert_eq!(views.query().range, days);
     }
 }

@@ -12,20 +12,20 @@ use crate::model::views::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
 impl ViewsState {
     /// Returns the current settings, to save them. Settings with their default value are left out.
     pub(in crate::tui) fn layout(&self) -> ViewsLayout {
-        let shape = self.table.settings();
-        let sorting = shape.sorting;
+        let settings = self.table.settings();
+        let sorting = settings.sorting;
         let default = PageSorting::default();
         ViewsLayout {
             range: self.chosen_range(),
             limit: Some(self.query.limit).filter(|limit| *limit != DEFAULT_PAGE_SIZE),
-            metric: Some(shape.metric).filter(|metric| *metric != Metric::default()).map(|m| m.name().to_owned()),
-            log_scale: shape.is_log_scale,
-            folded: shape.folded,
+            metric: Some(settings.metric).filter(|metric| *metric != Metric::default()).map(|m| m.name().to_owned()),
+            log_scale: settings.is_log_scale,
+            folded: settings.is_folded,
             sort: (sorting != default).then(|| SortBy {
                 by: sorting.by.name(),
-                reversed: sorting.descending != PageSorting::by(sorting.by).descending,
+                reversed: sorting.is_descending != PageSorting::by(sorting.by).is_descending,
             }),
-            filter: shape.filter,
+            filter: settings.filter,
         }
     }
 
@@ -65,14 +65,14 @@ impl ViewsState {
         let metric = Metric::ALL.into_iter().find(|metric| layout.metric.as_deref() == Some(metric.name()));
         let sorting = layout.sort.as_ref().and_then(|sort| {
             let default = PageSorting::by(PageColumn::from_name(&sort.by)?);
-            Some(PageSorting { descending: default.descending != sort.reversed, ..default })
+            Some(PageSorting { is_descending: default.is_descending != sort.reversed, ..default })
         });
         self.table.apply_settings(TableSettings {
             metric: metric.unwrap_or_default(),
             is_log_scale: layout.log_scale,
             sorting: sorting.unwrap_or_default(),
             filter: layout.filter.clone(),
-            folded: layout.folded,
+            is_folded: layout.folded,
         });
     }
 }
@@ -127,15 +127,15 @@ mod tests {
     #[test]
     fn metric_scale_order_filter_and_folding_are_restored() {
         let layout = layout_after(|views| {
-            let sorting = PageSorting { by: PageColumn::Change(Metric::Ai), descending: false };
-            let shape = TableSettings {
+            let sorting = PageSorting { by: PageColumn::Change(Metric::Ai), is_descending: false };
+            let settings = TableSettings {
                 metric: Metric::Share,
                 is_log_scale: true,
                 sorting,
                 filter: "/guides".to_owned(),
-                folded: true,
+                is_folded: true,
             };
-            views.table.apply_settings(shape);
+            views.table.apply_settings(settings);
             drop(views.set_page_size(25));
         });
         assert_eq!(layout.sort, Some(SortBy { by: "Δ AI".to_owned(), reversed: true }));

@@ -63,7 +63,7 @@ impl Component for ViewsScreen {
             Action::Trend => TrendDialog::open(cx),
             Action::Visitors => cx.app.toggle_visitors(cx.now),
             Action::Movers => Movers::open(cx),
-            Action::NewJob => cx.app.open_job_about_pages(cx.now, cx.effects),
+            Action::NewJob => cx.app.open_new_job_about_pages(cx.now, cx.effects),
             Action::Open => {
                 if !views.table.toggle_folder()
                     && let Some(path) = views.selected_row().map(|row| row.path.clone())
@@ -267,7 +267,7 @@ fn run(action: Action, cx: &mut Cx<'_>) {
 /// Handles an action that changes how the pages are listed. Requests nothing from the service.
 fn apply_table_action(action: Action, cx: &mut Cx<'_>) -> Flow {
     if needs_all_pages(action).is_some() && !cx.app.views.table.is_report() {
-        cx.app.load_all_before(action, cx.now, cx.effects);
+        cx.app.load_all_then(action, cx.now, cx.effects);
         return Flow::Handled;
     }
     let table = &mut cx.app.views.table;
@@ -276,7 +276,7 @@ fn apply_table_action(action: Action, cx: &mut Cx<'_>) -> Flow {
         Action::NextSort => {
             table.sort(PageSorting::by(sorting.by.next(table.comparison().is_some(), table.has_visitors())))
         }
-        Action::ReverseSort => table.sort(PageSorting { descending: !sorting.descending, ..sorting }),
+        Action::ReverseSort => table.sort(PageSorting { is_descending: !sorting.is_descending, ..sorting }),
         Action::Fold => table.toggle_tree(),
         Action::Metric => table.set_metric(table.metric().next(table.has_visitors())),
         Action::LogScale if table.metric() == Metric::Share => {
@@ -324,7 +324,7 @@ fn sort_at(cell: usize, cx: &mut Cx<'_>) {
         return;
     }
     let current = table.sorting();
-    let reversed = PageSorting { descending: !current.descending, ..current };
+    let reversed = PageSorting { is_descending: !current.is_descending, ..current };
     cx.app.views.table.sort(if current.by == by { reversed } else { PageSorting::by(by) });
 }
 

@@ -23,7 +23,7 @@ pub struct Visitors {
     /// The range that was on screen when the visitors were last read.
     read_range: Option<DateRange>,
     /// The range of a load of several requests, which can be stopped.
-    pub(super) stoppable: Option<DateRange>,
+    pub(super) stoppable_range: Option<DateRange>,
     /// The days of the trend that are requested, one after the other. The first one is in flight.
     pub(super) queued: VecDeque<DateRange>,
     /// The visitors of the whole site, by range.
@@ -36,7 +36,7 @@ impl Default for Visitors {
             is_shown: false,
             reports: HashMap::new(),
             read_range: None,
-            stoppable: None,
+            stoppable_range: None,
             queued: VecDeque::new(),
             totals: RangeTotals { days_overlap: true, ..RangeTotals::default() },
         }

@@ -88,19 +88,19 @@ impl App {
     pub(in crate::tui) fn load_visitors(&mut self, max_requests: u32, effects: &mut Vec<Effect>) {
         let range = self.views.query().range;
         let plan = RowsPlan { range, max_requests, from_start: false };
-        self.views.visitors.stoppable = (max_requests > 1).then_some(range);
+        self.views.visitors.stoppable_range = (max_requests > 1).then_some(range);
         effects.push(self.views.visitors.request(plan));
     }
 
     /// Whether visitors are loaded with several requests, so that loading can be stopped.
     pub(super) fn can_stop_loading_visitors(&self) -> bool {
-        self.views.visitors.stoppable.is_some()
+        self.views.visitors.stoppable_range.is_some()
     }
 
     /// Stops loading visitors once the current request has its response.
     pub(super) fn stop_loading_visitors(&mut self, effects: &mut Vec<Effect>) -> bool {
         let stop = |range| Effect::Analytics(AnalyticsEffect::Stop(AnalyticsKind::Visitors, range));
-        let range = self.views.visitors.stoppable.take();
+        let range = self.views.visitors.stoppable_range.take();
         effects.extend(range.map(stop));
         range.is_some()
     }
@@ -118,7 +118,7 @@ impl App {
         effects.extend(ranges.into_iter().filter_map(|range| self.views.visitors.read(range)));
     }
 
-    pub(in crate::tui) fn visitors_received(&mut self, msg: RowsMsg<PageRow>, now: Time, effects: &mut Vec<Effect>) {
+    pub(in crate::tui) fn apply_visitors_msg(&mut self, msg: RowsMsg<PageRow>, now: Time, effects: &mut Vec<Effect>) {
         let (RowsMsg::Cached { range, .. } | RowsMsg::Ended { range, .. }) = msg;
         let compared = self.views.table.comparison().map(|comparison| comparison.ranges());
         let mut compared = compared.into_iter().flat_map(|ranges| [ranges.now, ranges.before]);
@@ -137,7 +137,7 @@ impl App {
                     LoadEndReason::Failed(failure) => Some(failure),
                     _ => None,
                 };
-                self.views.visitors.stoppable.take_if(|loaded| *loaded == range);
+                self.views.visitors.stoppable_range.take_if(|loaded| *loaded == range);
                 self.views.visitors.finish(range, outcome.report, failure.clone(), now);
                 self.continue_visitor_totals(range, failure, now, effects);
             }

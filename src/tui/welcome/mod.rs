@@ -287,7 +287,7 @@ impl Welcome {
 
     /// Handles the result of the validation: shows the problem, or continues with reading the API key for the test.
     /// Without a key, skips the test.
-    fn profile_checked(&mut self, result: Result<(), SetupProblem>) -> Option<Effect> {
+    fn apply_profile_check(&mut self, result: Result<(), SetupProblem>) -> Option<Effect> {
         if let Err(problem) = result {
             self.step = SetupStep::Filling;
             self.show_problem(&problem);
@@ -307,7 +307,7 @@ impl Welcome {
     }
 
     /// Handles the result of reading the API key: continues with the test, or shows why the key could not be read.
-    fn key_read(&mut self, result: Result<ApiKey, Failure>, cx: &mut Cx<'_>) -> Option<Effect> {
+    fn apply_key(&mut self, result: Result<ApiKey, Failure>, cx: &mut Cx<'_>) -> Option<Effect> {
         match result {
             Ok(key) => {
                 let tested = self.attempted_profile.as_mut()?;
@@ -328,7 +328,7 @@ impl Welcome {
 
     /// Handles the result of the test: shows it and, if the attempt is to save the profile, saves it. After a failed
     /// test, the user is asked before saving.
-    fn profile_tested(&mut self, result: Result<CleanText, Failure>, cx: &mut Cx<'_>) -> Option<Effect> {
+    fn apply_test_result(&mut self, result: Result<CleanText, Failure>, cx: &mut Cx<'_>) -> Option<Effect> {
         match result {
             Ok(message) => {
                 self.show_message(true, message.as_str());
@@ -345,7 +345,7 @@ impl Welcome {
 
     /// Handles the result of saving the profile: starts the dashboard, adds the profile to the list, or asks for a
     /// confirmation.
-    fn config_written(&mut self, result: Result<(), ConfigWriteError>, cx: &mut Cx<'_>) -> Option<Effect> {
+    fn apply_config_result(&mut self, result: Result<(), ConfigWriteError>, cx: &mut Cx<'_>) -> Option<Effect> {
         self.step = SetupStep::Filling;
         match result {
             Ok(()) => {
@@ -510,16 +510,16 @@ impl Component for Welcome {
         use ProfilesMsg::{ConfigWritten, KeyRead, ProfileChecked, ProfileTested};
         let effect = match msg {
             Msg::Profiles(ProfileChecked { attempt, result }) if self.waits_for(attempt, SetupStep::Checking) => {
-                self.profile_checked(result)
+                self.apply_profile_check(result)
             }
             Msg::Profiles(KeyRead { attempt, result }) if self.waits_for(attempt, SetupStep::ReadingKey) => {
-                self.key_read(result, cx)
+                self.apply_key(result, cx)
             }
             Msg::Profiles(ProfileTested { attempt, result }) if self.waits_for(attempt, SetupStep::Testing) => {
-                self.profile_tested(result, cx)
+                self.apply_test_result(result, cx)
             }
             Msg::Profiles(ConfigWritten { attempt, result }) if self.waits_for(attempt, SetupStep::Saving) => {
-                self.config_written(result, cx)
+                self.apply_config_result(result, cx)
             }
             msg => return Err(msg),
         };

@@ -236,7 +236,7 @@ fn marks_part<'a>(view: View<'_>) -> Option<PositionPart<'a>> {
 }
 
 fn sort_label(sorting: PageSorting) -> String {
-    match (sorting.by, sorting.descending) {
+    match (sorting.by, sorting.is_descending) {
         (PageColumn::Path, true) => "sorted by path, reversed".to_owned(),
         (PageColumn::Path, false) => "sorted by path".to_owned(),
         (by, true) => format!("sorted by {}", by.name()),

@@ -51,11 +51,11 @@ pub(in crate::tui) fn site_totals_line<'a>(view: View<'_>, totals: &Counts, widt
     let report = views.visitors.report(views.query().range).filter(|_| views.visitors.is_shown());
     let visitors = report.filter(|_| views.is_current()).map(|report| &report.totals.total);
     // These totals may belong to another query than the range on screen.
-    headline(view.theme, totals, change.as_ref(), visitors, !views.is_current(), width)
+    fitting_totals_line(view.theme, totals, change.as_ref(), visitors, !views.is_current(), width)
 }
 
 /// Returns the longest form of these numbers that fits, with the visitors if they fit too.
-pub(in crate::tui) fn headline<'a>(
+pub(in crate::tui) fn fitting_totals_line<'a>(
     theme: &Theme,
     totals: &Counts,
     change: Option<&SiteChange>,

@@ -47,7 +47,7 @@ use crate::tui::jobs::list_draw;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use crate::tui::views::compare::SiteChange;
-use crate::tui::views::draw::totals::{headline, overlap_warning};
+use crate::tui::views::draw::totals::{fitting_totals_line, overlap_warning};
 use crate::tui::views::range_line::{format_range, short_range};
 use crate::tui::widgets::table::{Column, Table, TableCell};
 use ratatui::Frame;
@@ -93,7 +93,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &PageDetail) {
 /// Returns the lines of the trend with its axis.
 fn trend_lines<'a>(view: View<'_>, open: &PageDetail, (width, rows): (usize, usize)) -> Vec<Line<'a>> {
     let rows = rows.saturating_sub(usize::from(AXIS_ROWS));
-    if rows == 0 || !open.has_trend() || !open.knows_trend() {
+    if rows == 0 || !open.has_trend() || !open.has_known_bars() {
         return Vec::new();
     }
     let range = open.numbers.range;
@@ -160,8 +160,14 @@ fn numbers_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'
                 let (now, before) = (compared.now.counts()?.clone(), compared.before.counts()?.clone());
                 Some(SiteChange { ranges: compared.ranges, now, before, compares_pages: true })
             });
-            let mut line =
-                headline(view.theme, &known.value, change.as_ref(), numbers.visitors.as_ref(), false, width + 1);
+            let mut line = fitting_totals_line(
+                view.theme,
+                &known.value,
+                change.as_ref(),
+                numbers.visitors.as_ref(),
+                false,
+                width + 1,
+            );
             // The dialog has a blank column at the left already.
             if let Some(first) = line.spans.first_mut() {
                 first.content = first.content.trim_start().to_owned().into();

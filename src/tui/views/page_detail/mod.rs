@@ -134,7 +134,7 @@ impl PageDetail {
         lines.extend((columns < MIN_ONE_LINE_WIDTH).then_some(L::Compared));
         lines.extend([L::Rank, L::Gap]);
         if self.has_trend() {
-            let chart = if self.knows_trend() { trend::chart_rows(rows) } else { 0 };
+            let chart = if self.has_known_bars() { trend::chart_rows(rows) } else { 0 };
             lines.extend((0..chart).map(L::Trend));
             lines.extend([L::TrendCost, L::Gap]);
         }
@@ -199,7 +199,7 @@ impl PageDetail {
         let jobs = self.job_count();
         let last = (lines.len() + 1).saturating_sub(rows);
         let next = match by {
-            Scroll::By(n) if self.sees_selected(&lines, rows) => scroll::move_within(self.selected, n, jobs),
+            Scroll::By(n) if self.is_selected_visible(&lines, rows) => scroll::move_within(self.selected, n, jobs),
             Scroll::By(_) | Scroll::Page(_) => self.selected,
             Scroll::Top => 0,
             Scroll::Bottom => jobs.saturating_sub(1),
@@ -213,7 +213,7 @@ impl PageDetail {
         }
     }
 
-    fn sees_selected(&self, lines: &[PageDetailLine], rows: usize) -> bool {
+    fn is_selected_visible(&self, lines: &[PageDetailLine], rows: usize) -> bool {
         lines.iter().skip(self.scroll).take(rows).any(|line| *line == PageDetailLine::Job(self.selected))
     }
 
@@ -363,7 +363,7 @@ impl Component for PageDetail {
             Action::LoadAll => {
                 app.view_requests_left() > 0 && app.views.all_pages.complete_report(app.views.query().range).is_none()
             }
-            Action::Trend => self.has_trend() && app.view_requests_left() > 0 && self.lacks_days(app.updated_at),
+            Action::Trend => self.has_trend() && app.view_requests_left() > 0 && self.has_missing_days(app.updated_at),
             Action::Fold if self.lists_all_periods => return Some("fewer ranges".into()),
             Action::Fold => self.listed_periods().len() < self.period_count(),
             _ => true,
@@ -373,7 +373,7 @@ impl Component for PageDetail {
     fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Open => return self.show_job(cx),
-            Action::NewJob => cx.app.open_job_about(vec![self.path.clone()], cx.now, cx.effects),
+            Action::NewJob => cx.app.open_new_job_about(vec![self.path.clone()], cx.now, cx.effects),
             Action::BeforeAfter => self.confirm_impact_load(cx),
             Action::LoadAll => cx.app.load_all(cx.now, cx.effects),
             Action::Trend => self.load_missing_days(cx),

@@ -220,7 +220,7 @@ fn the_missing_days_of_the_trend_are_loaded_after_a_confirmation() {
     let known = days.iter().take(4).map(|range| PagePeriod { range: *range, views: views(5) });
     history(&mut app, &[], known.collect());
     let detail = app.find::<PageDetail>().expect("page details");
-    assert!(detail.knows_trend() && detail.lacks_days(at(0)));
+    assert!(detail.has_known_bars() && detail.has_missing_days(at(0)));
     press(&mut app, 't');
     let question = app.top::<ConfirmDialog>().expect("a question").text.clone();
     assert!(

@@ -49,12 +49,12 @@ impl PageDetail {
     }
 
     /// Whether a day or week of the trend is known.
-    pub(super) fn knows_trend(&self) -> bool {
+    pub(super) fn has_known_bars(&self) -> bool {
         TrendDialog::new(self.numbers.range).bars(&self.totals).any(|bar| bar.totals.is_some())
     }
 
     /// Whether a day or week of the trend is missing or outdated.
-    pub(super) fn lacks_days(&self, now: Time) -> bool {
+    pub(super) fn has_missing_days(&self, now: Time) -> bool {
         !TrendDialog::new(self.numbers.range).missing(&self.totals, now).is_empty()
     }
 

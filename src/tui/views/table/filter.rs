@@ -41,13 +41,13 @@ enum PageTerm {
     /// The path contains this word, which is in lower case.
     Word {
         word: String,
-        not: bool,
+        is_negated: bool,
     },
     New {
-        not: bool,
+        is_negated: bool,
     },
     Gone {
-        not: bool,
+        is_negated: bool,
     },
     /// Compares a number of views, or a change of views.
     Views {
@@ -61,7 +61,7 @@ enum PageTerm {
         operator: Operator,
         value: f64,
         /// Half a unit of the last digit typed: values this close count as equal.
-        near: f64,
+        tolerance: f64,
     },
 }
 
@@ -102,9 +102,9 @@ impl PageFilter {
 
     pub(super) fn passes(&self, path: &str, figures: &PageMetrics<'_>) -> bool {
         self.terms.iter().all(|term| match term {
-            PageTerm::Word { word, not } => contains_word(path, word) != *not,
-            PageTerm::New { not } => matches!(figures.baseline, ComparisonBaseline::New) != *not,
-            PageTerm::Gone { not } => matches!(figures.baseline, ComparisonBaseline::Gone(_)) != *not,
+            PageTerm::Word { word, is_negated } => contains_word(path, word) != *is_negated,
+            PageTerm::New { is_negated } => matches!(figures.baseline, ComparisonBaseline::New) != *is_negated,
+            PageTerm::Gone { is_negated } => matches!(figures.baseline, ComparisonBaseline::Gone(_)) != *is_negated,
             PageTerm::Views { operand, operator, value } => {
                 let known = match operand {
                     FilterOperand::Now(metric) => metric.count(figures.counts).and_then(Count::signed),
@@ -112,13 +112,13 @@ impl PageFilter {
                 };
                 known.is_some_and(|known| operator.holds(&known, value, known == *value))
             }
-            PageTerm::Percent { operand, operator, value, near } => {
+            PageTerm::Percent { operand, operator, value, tolerance } => {
                 let known = match operand {
                     FilterOperand::Now(_) => figures.counts.ai_share().map(|share| share * 100.0),
                     FilterOperand::Change(Metric::Share) => figures.share_change(),
                     FilterOperand::Change(metric) => ViewsChange::percent(figures.change(*metric)),
                 };
-                known.is_some_and(|known| operator.holds(&known, value, (known - value).abs() <= *near))
+                known.is_some_and(|known| operator.holds(&known, value, (known - value).abs() <= *tolerance))
             }
         })
     }
@@ -150,21 +150,21 @@ fn find_operand(name: &str) -> Option<FilterOperand> {
 fn parse_term(token: &str, shown: FilterableData) -> Result<Option<PageTerm>, String> {
     if let Some(word) = token.strip_prefix('"') {
         let word = word.trim_end_matches('"').to_lowercase();
-        return Ok((!word.is_empty()).then_some(PageTerm::Word { word, not: false }));
+        return Ok((!word.is_empty()).then_some(PageTerm::Word { word, is_negated: false }));
     }
     if token.contains(OPERATORS) {
         return parse_comparison(token, shown).map(Some);
     }
-    let (not, word) = token.strip_prefix('!').map_or((false, token), |word| (true, word));
+    let (is_negated, word) = token.strip_prefix('!').map_or((false, token), |word| (true, word));
     let word = word.to_lowercase();
     Ok(match word.as_str() {
         "" => None,
-        "new" if shown.is_compared => Some(PageTerm::New { not }),
-        "gone" if shown.is_compared => Some(PageTerm::Gone { not }),
+        "new" if shown.is_compared => Some(PageTerm::New { is_negated }),
+        "gone" if shown.is_compared => Some(PageTerm::Gone { is_negated }),
         "new" | "gone" => {
             return Err(format!("{word} needs a comparison; to find it in paths, type \"{word}"));
         }
-        _ => Some(PageTerm::Word { word, not }),
+        _ => Some(PageTerm::Word { word, is_negated }),
     })
 }
 
@@ -214,7 +214,7 @@ fn parse_comparison(token: &str, shown: FilterableData) -> Result<PageTerm, Stri
         }
         let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len().min(6));
         let tolerance = (0..decimals).fold(0.5, |tolerance, _| tolerance / 10.0);
-        return Ok(PageTerm::Percent { operand, operator, value, near: tolerance });
+        return Ok(PageTerm::Percent { operand, operator, value, tolerance });
     }
     Ok(PageTerm::Views { operand, operator, value: parse_count(digits).ok_or_else(invalid)? })
 }

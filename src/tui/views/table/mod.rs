@@ -94,12 +94,12 @@ pub struct PageTable {
     visitors: Option<VisitorReports>,
     /// The chosen metric.
     metric: Metric,
-    log_scale: bool,
+    is_log_scale: bool,
     sorting: PageSorting,
     filter_text: String,
     filter: PageFilter,
     /// Whether a report is shown as a tree of folders.
-    folded: bool,
+    is_folded: bool,
     /// Paths of the open folders.
     open_folders: HashSet<Box<str>>,
     marks: marks::MarkedPages,
@@ -323,12 +323,12 @@ impl PageTable {
 
     /// Whether the bars are logarithmic. Bars of a share never are.
     pub fn has_log_scale(&self) -> bool {
-        self.log_scale && self.metric() != Metric::Share
+        self.is_log_scale && self.metric() != Metric::Share
     }
 
     /// Switches between logarithmic and linear bars.
     pub fn toggle_log_scale(&mut self) {
-        self.log_scale = !self.log_scale;
+        self.is_log_scale = !self.is_log_scale;
         self.measure();
     }
 

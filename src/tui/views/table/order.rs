@@ -82,7 +82,7 @@ impl PageColumn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageSorting {
     pub by: PageColumn,
-    pub descending: bool,
+    pub is_descending: bool,
 }
 
 impl Default for PageSorting {
@@ -94,11 +94,11 @@ impl Default for PageSorting {
 impl PageSorting {
     /// Returns the order by this column in its default direction: numbers descending, paths ascending.
     pub fn by(by: PageColumn) -> Self {
-        Self { by, descending: by != PageColumn::Path }
+        Self { by, is_descending: by != PageColumn::Path }
     }
 
     pub fn arrow(self) -> &'static str {
-        if self.descending { "↓" } else { "↑" }
+        if self.is_descending { "↓" } else { "↑" }
     }
 
     /// Returns the key of a page in this order. Pages without a number come last. Pages with equal numbers are sorted
@@ -108,12 +108,12 @@ impl PageSorting {
         // millionths.
         const MIDDLE: i128 = 1 << 94;
         let shifted = |n: i128| (n.clamp(1 - MIDDLE, MIDDLE - 1) + MIDDLE).unsigned_abs();
-        let number = match (number, self.descending) {
+        let number = match (number, self.is_descending) {
             (Some(n), false) => shifted(n),
             (Some(n), true) => shifted(-n.clamp(1 - MIDDLE, MIDDLE - 1)),
             (None, _) => 1 << 95,
         };
-        let place = if self.by == PageColumn::Path && self.descending { !place } else { place };
+        let place = if self.by == PageColumn::Path && self.is_descending { !place } else { place };
         (number << 32) | u128::from(place)
     }
 }
@@ -153,11 +153,11 @@ mod tests {
 
     #[test]
     fn unknown_values_come_last_in_both_directions() {
-        for descending in [true, false] {
-            let sorting = PageSorting { by: PageColumn::Now(Metric::Total), descending };
+        for is_descending in [true, false] {
+            let sorting = PageSorting { by: PageColumn::Now(Metric::Total), is_descending };
             let known = [i128::MIN, -1, 0, 7, i128::MAX].map(|n| sorting.sort_key(Some(n), 9));
             assert!(known.iter().all(|key| *key < sorting.sort_key(None, 0)));
-            assert_eq!(known.is_sorted(), !descending);
+            assert_eq!(known.is_sorted(), !is_descending);
             assert!(sorting.sort_key(Some(7), 1) < sorting.sort_key(Some(7), 2), "equal ones by path");
         }
     }

@@ -8,23 +8,23 @@ pub struct TableSettings {
     pub is_log_scale: bool,
     pub sorting: PageSorting,
     pub filter: String,
-    pub folded: bool,
+    pub is_folded: bool,
 }
 
 impl PageTable {
     /// Returns the settings as the user chose them, including settings that don't apply to the current rows.
     pub(in crate::tui) fn settings(&self) -> TableSettings {
-        let Self { metric, log_scale: log, sorting, folded, .. } = *self;
-        TableSettings { metric, is_log_scale: log, sorting, folded, filter: self.filter_text.clone() }
+        let Self { metric, is_log_scale, sorting, is_folded, .. } = *self;
+        TableSettings { metric, is_log_scale, sorting, is_folded, filter: self.filter_text.clone() }
     }
 
     /// Applies saved settings.
-    pub(in crate::tui) fn apply_settings(&mut self, shape: TableSettings) {
-        (self.log_scale, self.sorting, self.filter_text, self.folded) =
-            (shape.is_log_scale, shape.sorting, shape.filter, shape.folded);
+    pub(in crate::tui) fn apply_settings(&mut self, settings: TableSettings) {
+        (self.is_log_scale, self.sorting, self.filter_text, self.is_folded) =
+            (settings.is_log_scale, settings.sorting, settings.filter, settings.is_folded);
         self.apply_filter();
         self.sort_entries();
         self.rebuild_lines();
-        self.show_metric(shape.metric);
+        self.show_metric(settings.metric);
     }
 }

@@ -115,11 +115,11 @@ fn pages_are_sorted_by_total_until_another_column_is_chosen() {
     );
     table.sort(PageSorting::by(PageColumn::Now(Metric::Share)));
     assert_eq!(lines(&table)[..2], ["/api/create", "/guides/deploy/gcp"]);
-    table.sort(PageSorting { descending: false, ..table.sorting() });
+    table.sort(PageSorting { is_descending: false, ..table.sorting() });
     assert_eq!(lines(&table)[0], "/quickstart");
     table.sort(PageSorting::by(PageColumn::Path));
     assert_eq!(lines(&table)[..3], ["/Changelog", "/api", "/api/create"]);
-    table.sort(PageSorting { by: PageColumn::Path, descending: true });
+    table.sort(PageSorting { by: PageColumn::Path, is_descending: true });
     assert_eq!(lines(&table)[0], "/quickstart");
 }
 
@@ -304,11 +304,11 @@ fn the_change_of_a_folder_counts_only_complete_days() {
 fn a_sort_selects_the_first_line_and_a_new_metric_sorts_again() {
     let mut table = table();
     select(&mut table, "/Changelog");
-    table.sort(PageSorting { descending: false, ..table.sorting() });
+    table.sort(PageSorting { is_descending: false, ..table.sorting() });
     assert_eq!(table.selected(), 0);
     table.move_by(2);
     table.set_metric(Metric::Ai);
-    assert_eq!(table.sorting(), PageSorting { by: PageColumn::Now(Metric::Ai), descending: false });
+    assert_eq!(table.sorting(), PageSorting { by: PageColumn::Now(Metric::Ai), is_descending: false });
     assert_eq!(table.selected(), 0);
     table.sort(PageSorting::by(PageColumn::Path));
     table.move_by(2);
@@ -471,7 +471,7 @@ fn some_rows() -> impl Strategy<Value = Vec<PageRow>> {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let filters = vec!["", "a", "!b", "ai>50%", "human>10 a", "Δ<-20%", "new", "gone", "total>", "zzz", "Δ>0 !a"];
     let step = prop_oneof![
-        (0_usize..9, any::<bool>()).prop_map(|(column, descending)| Step::Sort(column, descending)),
+        (0_usize..9, any::<bool>()).prop_map(|(column, is_descending)| Step::Sort(column, is_descending)),
         prop::sample::select(filters).prop_map(Step::Filter),
         Just(Step::ToggleTree),
         Just(Step::ToggleFolder),
@@ -492,9 +492,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 fn apply(table: &mut PageTable, step: Step) {
     match step {
-        Step::Sort(column, descending) => {
+        Step::Sort(column, is_descending) => {
             let by = (0..column).fold(PageColumn::Path, |by, _| by.next(true, false));
-            table.sort(PageSorting { by, descending });
+            table.sort(PageSorting { by, is_descending });
         }
         Step::Filter(typed) => table.set_filter(typed),
         Step::ToggleTree => table.toggle_tree(),

@@ -5,12 +5,12 @@ use super::PageTable;
 impl PageTable {
     /// Whether the list is a tree: a report whose pages are folded into folders.
     pub fn is_tree(&self) -> bool {
-        self.folded && self.is_report()
+        self.is_folded && self.is_report()
     }
 
     /// Folds pages into folders, or unfolds them.
     pub fn toggle_tree(&mut self) {
-        self.folded = !self.folded;
+        self.is_folded = !self.is_folded;
         self.rebuild_lines();
     }
 

@@ -257,7 +257,8 @@ impl Chart {
                 let (symbol, style) = match self.cell(bar, level, theme) {
                     // A day in progress is not part of the mean, and the line would hide its hatching.
                     Some((symbol, style)) if is_mean && !bar.is_incomplete && bar.views().is_some() => {
-                        crossed(style, theme).map_or((symbol, style), |crossed| ("━", crossed))
+                        mean_style_over_bar(style, theme)
+                            .map_or((symbol, style), |mean_style_over_bar| ("━", mean_style_over_bar))
                     }
                     Some(cell) => cell,
                     None => blank,
@@ -447,7 +448,7 @@ pub(in crate::tui) fn chart_bars(
 
 /// Returns the style of the mean where it crosses a bar: its background is the colour of the bar. Without colours there
 /// is none: the line would be a hole in the bar.
-fn crossed(bar: Style, theme: &Theme) -> Option<Style> {
+fn mean_style_over_bar(bar: Style, theme: &Theme) -> Option<Style> {
     // A textured cell has the mean tone of its texture.
     let bg: Option<Color> = if bar.bg.is_some() { theme.ai_part().fg } else { bar.fg };
     bg.map(|_| Style { bg, ..theme.text })
