@@ -62,7 +62,7 @@ pub enum ConfirmAction {
         kind: AnalyticsKind,
         max_requests: u32,
     },
-    /// Loads the reports about pages that need work: those that are missing, or all of them.
+    /// Loads the reports about pages that need work: the missing ones or, if `reloads_all` is set, all of them.
     LoadSignals {
         reloads_all: bool,
     },

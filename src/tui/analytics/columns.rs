@@ -14,13 +14,14 @@ use ratatui::text::Span;
 
 /// The maximum width of a text or path with numbers beside it.
 pub(in crate::tui) const MAX_TEXT_CELLS: usize = 60;
-/// The width of a path beside a text, which is widened if the text has enough space.
+/// The width of a path beside a text, unless the text leaves space for a wider one.
 const PATH_CELLS: usize = 22;
+/// The maximum width of a path beside a text.
 const MAX_PATH_CELLS: usize = 36;
 /// The width of a bar in cells.
 const BAR_CELLS: usize = 10;
 
-/// Formats a fraction as a percentage; `None` if it is not a number.
+/// Formats a share, 0 to 1, as a percentage; `None` if it is not a number.
 pub(super) fn percent(share: &Count) -> Option<String> {
     let percent = share.signed()?.as_f64() * 100.0;
     Some(if percent > 0.0 && percent < 9.95 { format!("{percent:.1}%") } else { format!("{percent:.0}%") })
@@ -64,11 +65,11 @@ pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
     ]
 }
 
-/// Returns the change from the previous period; blank if nothing is compared. More searches are neither
-/// good nor bad.
+/// Returns the change from the previous period; blank if nothing is compared. It has no colour, because more searches
+/// are neither good nor bad.
 fn change<'a, R: ReportRow>(row: &ListRow<'a, R>, _width: usize) -> TableCell<'a> {
     let theme = row.view.theme;
-    let Some(change) = R::of(&row.view.app.analytics).change(row.item) else { return row.cell("") };
+    let Some(change) = R::tab_in(&row.view.app.analytics).change(row.item) else { return row.cell("") };
     let is_small = ChangeWeight::of(change, ViewCount::ZERO) == ChangeWeight::Small;
     TableCell::new(change_cell(change), if is_small { theme.muted } else { theme.text })
 }
@@ -106,7 +107,7 @@ pub(super) fn feedback() -> Vec<Column<ListCell<Feedback>>> {
 
 /// The width of each half of a diverging bar.
 const HALF_BAR_CELLS: usize = 12;
-/// The names of the halves, beside their axis.
+/// The heading of a diverging bar: the names of its halves, left and right of their axis.
 const VOTES_HEADING: &str = "       down │ up";
 
 pub(super) fn page_feedback() -> Vec<Column<ListCell<PageFeedback>>> {

@@ -1,6 +1,6 @@
 //! The dialog with a complete row of a report, such as a question with its answer.
 
-use super::report_row::{ASSISTANT, DetailPart, READER};
+use super::report_row::{ASSISTANT_PART, DetailPart, READER_PART};
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::draw_line;
@@ -14,12 +14,12 @@ use ratatui::text::Span;
 
 /// The maximum number of lines of a text.
 const MAX_LINES: usize = 2_000;
-/// From this width on, the names are beside the texts.
-const MIN_WIDTH_BESIDE: usize = 60;
-/// The width of the names beside the texts.
+/// The minimum width at which the names are at the left of the texts.
+const MIN_WIDTH_SIDE_BY_SIDE: usize = 60;
+/// The width of the names at the left of the texts.
 const NAME_CELLS: usize = 22;
 
-/// A complete row of a tab.
+/// The content of the dialog: a complete row of a tab.
 #[derive(Debug)]
 pub(super) struct RowContent {
     pub title: String,
@@ -32,12 +32,12 @@ pub(super) struct RowContent {
     pub position: (usize, usize),
 }
 
-/// What the dialog does with the selected row of its tab.
+/// The functions with which the dialog reads, changes and uses the selected row of its tab.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RowSource {
+pub(super) struct RowFunctions {
     /// Returns the selected row; `None` if no row is shown.
     pub content: fn(&App) -> Option<RowContent>,
-    /// Selects the row that is this many rows further down.
+    /// Selects the row that is this many rows below the selected one.
     pub select: fn(&mut App, isize),
     /// Starts a job about the selected row.
     pub start_job: fn(&mut App, Time, &mut Vec<Effect>),
@@ -46,25 +46,26 @@ pub(super) struct RowSource {
 /// The dialog with the complete selected row of a tab.
 #[derive(Debug)]
 pub(super) struct RowDetail {
-    source: RowSource,
+    functions: RowFunctions,
     content: RowContent,
-    /// Wrapped lines: a name, or nothing, and a part of its text.
+    /// The wrapped lines, each with a part of a text. The first line of a text also has its name, the others an empty
+    /// one.
     lines: Vec<(&'static str, String)>,
     list: ListState,
 }
 
 impl RowDetail {
     /// Opens the dialog if a row is selected.
-    pub(super) fn open(source: RowSource, cx: &mut Cx<'_>) {
-        if let Some(content) = (source.content)(cx.app) {
-            cx.open(Self { source, content, lines: Vec::new(), list: ListState::default() });
+    pub(super) fn open(functions: RowFunctions, cx: &mut Cx<'_>) {
+        if let Some(content) = (functions.content)(cx.app) {
+            cx.open(Self { functions, content, lines: Vec::new(), list: ListState::default() });
         }
     }
 
-    /// Shows another row of the tab.
+    /// Shows the row that is this many rows below the shown one.
     fn show(&mut self, by: isize, cx: &mut Cx<'_>) {
-        (self.source.select)(cx.app, by);
-        if let Some(content) = (self.source.content)(cx.app) {
+        (self.functions.select)(cx.app, by);
+        if let Some(content) = (self.functions.content)(cx.app) {
             self.content = content;
             self.list = ListState::default();
             self.refresh(cx.app);
@@ -78,10 +79,10 @@ impl RowDetail {
         let Some(conversation) = found else { return given() };
         let mut parts: Vec<DetailPart> = given();
         if let Some(messages) = conversation.shown().filter(|messages| !messages.value.is_empty()) {
-            let is_message = |(name, _): &DetailPart| [READER, ASSISTANT].contains(name);
+            let is_message = |(name, _): &DetailPart| [READER_PART, ASSISTANT_PART].contains(name);
             let at = parts.iter().position(is_message).unwrap_or(parts.len());
             parts.retain(|part| !is_message(part));
-            let names = |is_by_reader| if is_by_reader { READER } else { ASSISTANT };
+            let names = |is_by_reader| if is_by_reader { READER_PART } else { ASSISTANT_PART };
             let messages = messages.value.iter();
             let messages = messages.map(|message| (names(message.is_by_reader()), message.content.to_string()));
             parts.splice(at..at, messages);
@@ -99,7 +100,7 @@ impl RowDetail {
     fn wrap_parts(parts: &[DetailPart], width: usize) -> Vec<(&'static str, String)> {
         let mut lines = Vec::new();
         for (name, text) in parts {
-            let (is_beside, before) = (width >= MIN_WIDTH_BESIDE, lines.len());
+            let (is_beside, before) = (width >= MIN_WIDTH_SIDE_BY_SIDE, lines.len());
             let space = if is_beside { width.saturating_sub(NAME_CELLS) } else { width };
             if !is_beside {
                 lines.push((*name, String::new()));
@@ -142,7 +143,7 @@ impl Component for RowDetail {
                     PageDetail::open(page, cx);
                 }
             }
-            (Action::NewJob, _) => (self.source.start_job)(cx.app, cx.now, cx.effects),
+            (Action::NewJob, _) => (self.functions.start_job)(cx.app, cx.now, cx.effects),
             (Action::NextRow, _) => self.show(1, cx),
             (Action::PreviousRow, _) => self.show(-1, cx),
             (Action::Copy, _) => {
@@ -179,7 +180,7 @@ impl Component for RowDetail {
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let theme = view.theme;
         let inner = with_margin(DialogFrame::new(view, self.content.title.clone()).draw(frame, view, self));
-        let is_beside = usize::from(inner.width) >= MIN_WIDTH_BESIDE;
+        let is_beside = usize::from(inner.width) >= MIN_WIDTH_SIDE_BY_SIDE;
         let rows = usize::from(inner.height);
         for (n, ((name, text), _)) in self.list.visible(self.lines.iter(), rows).enumerate() {
             let line = match is_beside {

@@ -41,7 +41,7 @@ const MARK_CELLS: usize = 2;
 
 pub(super) fn draw_report<R: ReportRow>(frame: &mut Frame<'_>, view: View<'_>, screen: &dyn Component) {
     let areas = view.app.report_areas();
-    let tab = R::of(&view.app.analytics);
+    let tab = R::tab_in(&view.app.analytics);
     draw_range_rule(frame, view, areas.range, R::TAB);
     draw_lower_rule(frame, view, areas.position, tab.list(), screen.position_text(view.app));
     if draw_summary(frame, view, &areas, tab, tab.list()).is_none_or(|report| report.rows.is_empty()) {
@@ -51,8 +51,8 @@ pub(super) fn draw_report<R: ReportRow>(frame: &mut Frame<'_>, view: View<'_>, s
     draw_rows(frame, view, &areas, &table, tab);
 }
 
-/// Draws the numbers of a report with a note about it, or why there are none. `list` has its listed rows. Returns the
-/// report, if it is loaded.
+/// Draws the summary numbers of a report and a note about the report or, if no report is loaded, the reason. `list` has
+/// the listed rows of the report. Returns the report, if it is loaded.
 pub(super) fn draw_summary<'a, R: ReportRow, L: HasFields>(
     frame: &mut Frame<'_>,
     view: View<'_>,
@@ -162,7 +162,8 @@ pub(super) fn draw_lower_rule<L: HasFields>(
     draw_rule(frame, view, row, left, Line::styled(position, view.theme.muted));
 }
 
-/// Draws the line below the numbers: a note about the report at the left, and its time at the right.
+/// Draws the line below the numbers: a note about the report at the left, and the time at which it was loaded at the
+/// right.
 pub(super) fn draw_note(
     frame: &mut Frame<'_>,
     view: View<'_>,
@@ -191,8 +192,8 @@ pub(super) fn summary_line<'a>(view: View<'_>, numbers: &[SummaryNumber], width:
     numbers_line(view.theme, texts.collect(), width)
 }
 
-/// Returns a line of numbers with their names and changes, as many as fit. A number is shown completely or not at all,
-/// and changes only if all of them fit.
+/// Returns a line of numbers with their names and changes, as many as fit. No number is cut off, and the changes are
+/// shown only if all of them fit.
 pub(super) fn numbers_line<'a>(theme: &Theme, numbers: Vec<(&'static str, String, String)>, width: u16) -> Line<'a> {
     let cells = |(name, number, change): &(&str, String, String)| {
         NUMBER_GAP.len() + name.len() + 1 + display_width(number) + display_width(change)
@@ -214,7 +215,7 @@ pub(super) fn numbers_line<'a>(theme: &Theme, numbers: Vec<(&'static str, String
 /// Returns the note about a report, and whether it is a problem.
 fn note_text<R: ReportRow, L: HasFields>(view: View<'_>, tab: &RowsTab<R>, list: &RowList<L>) -> (String, bool) {
     let key = |action| view.app.key_label(Context::Analytics, action);
-    if list.needs_comparison() && !tab.is_compared() {
+    if list.needs_comparison() && !tab.is_comparison_complete() {
         let text = format!("“new” needs a comparison: press {} to compare", key(Action::Compare));
         return (text, true);
     }
@@ -252,7 +253,7 @@ fn note_text<R: ReportRow, L: HasFields>(view: View<'_>, tab: &RowsTab<R>, list:
     (parts.join(" · "), false)
 }
 
-/// Draws what is shown before the first response.
+/// Draws the text that is shown instead of a report until one is loaded.
 pub(super) fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, failure: Option<String>, is_loading: bool) {
     let theme = view.theme;
     let refresh = view.app.key_label(Context::Analytics, Action::Refresh);

@@ -23,14 +23,14 @@ pub(in crate::tui) const READER_TEXT_HEADING: &str =
 impl App {
     /// Opens the editor for a job about the pages of the marked rows or the selected one, with what the rows say.
     pub(super) fn open_new_job_about_rows<R: ReportRow>(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let tab = R::of(&self.analytics);
+        let tab = R::tab_in(&self.analytics);
         let (pages, evidence) = quoted_rows(&tab.chosen(), tab.range());
         self.open_new_job_with_evidence(pages, &evidence, now, effects);
     }
 
     /// Opens the editor for a job about the page of the selected row.
     pub(super) fn open_new_job_about_selected_row<R: ReportRow>(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let tab = R::of(&self.analytics);
+        let tab = R::tab_in(&self.analytics);
         let rows: Vec<&R> = tab.selected().into_iter().collect();
         let (pages, evidence) = quoted_rows(&rows, tab.range());
         self.open_new_job_with_evidence(pages, &evidence, now, effects);
@@ -55,7 +55,7 @@ impl App {
         self.dirty = true;
     }
 
-    /// Opens the editor for a job about these pages, or for any new job if there are none, and adds the evidence.
+    /// Opens the editor for a new job about these pages or, if there are none, for a new job, and adds the evidence.
     pub(super) fn open_new_job_with_evidence(
         &mut self,
         pages: Vec<CleanText>,

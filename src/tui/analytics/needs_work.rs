@@ -19,13 +19,13 @@ use std::sync::Arc;
 pub struct NeedsWorkTab {
     pub(super) range: Option<DateRange>,
     pub(super) views: Load<Arc<Report>>,
-    /// The days whose page views are compared with those of the previous period.
+    /// The complete days of the range, and the days of the previous period that they are compared with.
     compared_ranges: Option<ComparedRanges>,
-    /// Their complete reports, now and in the previous period.
+    /// The complete reports of the two compared ranges: first of the current one, then of the previous one.
     complete_views: [Option<Arc<Report>>; 2],
-    /// The same reports, once both are known.
+    /// The comparison of these two reports; `None` until both are loaded.
     pub(super) comparison: Option<Comparison>,
-    pub(super) found: NeedsWork,
+    pub(super) ranking: NeedsWork,
     pub(super) list: RowList<PageSignals>,
 }
 
@@ -61,7 +61,7 @@ impl NeedsWorkTab {
         known.into_iter().filter(|report| self.use_views(report, now)).count() > 0
     }
 
-    /// Stores page views that were read from the cache. Ignores those of another range.
+    /// Stores page views that were read from the cache. Ignores page views of another range.
     pub(super) fn set_cached_views(&mut self, report: Option<Arc<Report>>, now: Time) {
         if let Some(report) = report {
             self.use_views(&report, now);
@@ -82,9 +82,9 @@ impl NeedsWorkTab {
             is_used = true;
         }
         let compared = self.compared_ranges.map(|ranges| [ranges.now, ranges.before]);
-        for (slot, range) in self.complete_views.iter_mut().zip(compared.into_iter().flatten()) {
-            if range == report.range && report.complete && is_better(slot.as_deref()) {
-                *slot = Some(Arc::clone(report));
+        for (known, range) in self.complete_views.iter_mut().zip(compared.into_iter().flatten()) {
+            if range == report.range && report.complete && is_better(known.as_deref()) {
+                *known = Some(Arc::clone(report));
                 is_used = true;
             }
         }
@@ -94,14 +94,14 @@ impl NeedsWorkTab {
         is_used
     }
 
-    /// Requests page views. Returns the effect.
+    /// Returns the effect that loads the page views, from their start or continuing a partial load.
     pub(super) fn load_views(&mut self, from_start: bool) -> Option<Effect> {
         let plan = LoadPlan { range: self.range?, from_start, max_requests: 1, stop_at_percent: None };
         self.views.start();
         Some(Effect::Analytics(AnalyticsEffect::LoadViews(plan)))
     }
 
-    /// Stores the outcome of a load. Ignores that of another range.
+    /// Stores the outcome of loading page views. Ignores the outcome for another range.
     pub(super) fn apply_loaded_views(&mut self, range: DateRange, outcome: LoadOutcome, now: Time) {
         if self.range != Some(range) {
             return;
@@ -124,9 +124,9 @@ impl NeedsWorkTab {
     }
 
     /// Shows these pages. The selection stays on its page, or on the first row until the user has moved it.
-    pub(super) fn show(&mut self, found: NeedsWork) {
+    pub(super) fn show(&mut self, ranking: NeedsWork) {
         let selected = self.selected_identity().filter(|_| self.list.state.selected() > 0);
-        self.found = found;
+        self.ranking = ranking;
         self.arrange_and_select(selected.as_deref());
     }
 
@@ -135,7 +135,7 @@ impl NeedsWorkTab {
     }
 
     fn arrange_and_select(&mut self, selected: Option<&str>) {
-        self.list.arrange(&Rows { loaded: &self.found.pages, gone: &[] }, selected, |_| false);
+        self.list.arrange(&Rows { loaded: &self.ranking.pages, gone: &[] }, selected, |_| false);
     }
 }
 
@@ -151,7 +151,7 @@ impl ListTab for NeedsWorkTab {
     }
 
     fn all_rows(&self) -> Rows<'_, PageSignals> {
-        Rows { loaded: &self.found.pages, gone: &[] }
+        Rows { loaded: &self.ranking.pages, gone: &[] }
     }
 
     fn arrange(&mut self) {

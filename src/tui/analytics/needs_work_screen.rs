@@ -9,7 +9,7 @@
 //! ```
 
 use super::columns::MAX_TEXT_CELLS;
-use super::detail::{RowContent, RowDetail, RowSource};
+use super::detail::{RowContent, RowDetail, RowFunctions};
 use super::draw;
 use super::evidence::{READER_TEXT_HEADING, quote};
 use super::needs_work::NeedsWorkTab;
@@ -47,12 +47,12 @@ const MAX_QUOTES: usize = 10;
 impl App {
     /// Computes the signals again. Called when a report has changed.
     pub(super) fn update_needs_work(&mut self) {
-        let found = NeedsWork::compute(self.analytics.loaded_reports(), &self.config.weights);
-        self.analytics.needs_work.show(found);
+        let ranking = NeedsWork::compute(self.analytics.loaded_reports(), &self.config.weights);
+        self.analytics.needs_work.show(ranking);
         self.dirty = true;
     }
 
-    /// Asks whether to load the reports that are missing, or all of them if none is.
+    /// Asks whether to load the missing reports or, if `reloads_all` is set or no report is missing, all reports again.
     fn ask_to_load_signals(&mut self, reloads_all: bool, now: Time) {
         let missing = self.analytics.loaded_reports().missing();
         let is_refresh = reloads_all || missing.is_empty();
@@ -95,8 +95,9 @@ impl App {
         let mut lines = vec![format!("Evidence about {name}, {range} (UTC):")];
         for signal in Signal::ALL {
             if let Some(value) = page.value(signal) {
-                let share = tab.found.share(page, signal).filter(|share| *share > 0.0);
-                let whole = if tab.found.has_partial_total(signal) { "all that are loaded" } else { "all on the site" };
+                let share = tab.ranking.share(page, signal).filter(|share| *share > 0.0);
+                let whole =
+                    if tab.ranking.has_partial_total(signal) { "all that are loaded" } else { "all on the site" };
                 let share = share.map(|share| format!(" ({:.1}% of {whole})", share * 100.0)).unwrap_or_default();
                 lines.push(format!("- {}: {}{share}", signal.label(), format_views(value)));
             }
@@ -143,7 +144,7 @@ impl Component for NeedsWorkScreen {
 
     fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
         let tab = &app.analytics.needs_work;
-        let has_pages = !tab.found.pages.is_empty();
+        let has_pages = !tab.ranking.pages.is_empty();
         match action {
             Action::Open | Action::Mark | Action::NewJob | Action::Copy => {
                 FooterLabel::default_if(tab.selected().is_some())
@@ -171,12 +172,12 @@ impl Component for NeedsWorkScreen {
         }
         match action {
             Action::Open => {
-                let source = RowSource {
+                let functions = RowFunctions {
                     content: selected_content,
                     select: |app, by| app.analytics.needs_work.select_relative(by),
                     start_job: App::open_new_job_about_selected_page,
                 };
-                RowDetail::open(source, cx);
+                RowDetail::open(functions, cx);
             }
             Action::Export => {
                 let export = export(cx.app);
@@ -210,7 +211,7 @@ impl Component for NeedsWorkScreen {
         }
         let tab = &mut cx.app.analytics.needs_work;
         if areas.headings.contains(at) {
-            sort_by_heading(&table(usize::from(areas.lines.width), &tab.found), at, tab);
+            sort_by_heading(&table(usize::from(areas.lines.width), &tab.ranking), at, tab);
         } else if tab.list.state.click(areas.lines, at) == Some(ClickedRow::AlreadySelected) {
             return self.handle_action(Action::Open, cx);
         }
@@ -229,11 +230,11 @@ impl Component for NeedsWorkScreen {
         draw_line(frame, areas.totals, 0, totals_line(view, tab, areas.totals.width));
         let as_of = view.app.analytics.loaded_reports().as_of();
         draw::draw_note(frame, view, areas.status, note_text(view), as_of);
-        if tab.found.pages.is_empty() {
+        if tab.ranking.pages.is_empty() {
             draw_empty(frame, view, areas.lines);
             return;
         }
-        let table = table(usize::from(areas.lines.width), &tab.found);
+        let table = table(usize::from(areas.lines.width), &tab.ranking);
         // The first line of the headings is in the row that would otherwise be blank.
         if areas.headings.y > areas.status.bottom() {
             let above = Rect { y: areas.headings.y - 1, ..areas.headings };
@@ -259,7 +260,7 @@ fn draw_empty(frame: &mut Frame<'_>, view: View<'_>, lines: Rect) {
 /// Returns the line with the totals of the site.
 fn totals_line<'a>(view: View<'_>, tab: &NeedsWorkTab, width: u16) -> Line<'a> {
     let number = |(name, signal)| {
-        let total = tab.found.total(signal).map_or_else(|| "–".to_owned(), format_views);
+        let total = tab.ranking.total(signal).map_or_else(|| "–".to_owned(), format_views);
         (name, total, String::new())
     };
     let totals = [
@@ -295,7 +296,7 @@ fn note_text(view: View<'_>) -> (String, bool) {
         let names: Vec<&str> = partial.rows.iter().map(|kind| kind.label()).collect();
         let in_part = (!names.is_empty()).then(|| format!("partial: {}", names.join(", ")));
         // The end is cut off in a narrow terminal.
-        let searches = searches_of_no_page(&tab.found);
+        let searches = searches_of_no_page(&tab.ranking);
         return (views.chain(in_part).chain(searches).collect::<Vec<_>>().join(" · "), false);
     }
     let key = view.app.key_label(Context::Analytics, Action::LoadAll);
@@ -303,8 +304,8 @@ fn note_text(view: View<'_>) -> (String, bool) {
 }
 
 /// Returns the note about searches that belong to no page, which the last row shows; `None` if there are none.
-fn searches_of_no_page(found: &NeedsWork) -> Option<String> {
-    let none = found.pages.iter().find(|page| page.path.is_none())?;
+fn searches_of_no_page(ranking: &NeedsWork) -> Option<String> {
+    let none = ranking.pages.iter().find(|page| page.path.is_none())?;
     let searches = none.value(Signal::UnclickedSearches).filter(|searches| !searches.is_zero())?;
     let [search, belong] = if searches == ViewCount::ONE { ["search", "belongs"] } else { ["searches", "belong"] };
     Some(format!("{} unclicked {search} {belong} to no page", format_views(searches)))
@@ -314,11 +315,12 @@ fn searches_of_no_page(found: &NeedsWork) -> Option<String> {
 const COLUMNS: [&str; 8] = ["page", "views", "change", "down", "comments", "unanswered", "searches", "score"];
 /// The width of a share in cells: `   12.3%`.
 const SHARE_CELLS: usize = 8;
-/// The minimum widths of a table with the share of each number, and with numbers of views in full.
+/// The minimum width of a table with the share of each number.
 const MIN_WIDTH_WITH_SHARES: usize = 156;
+/// The minimum width of a table with all digits of the numbers of views.
 const MIN_WIDTH_WITH_VIEWS: usize = 100;
 
-fn table(width: usize, found: &NeedsWork) -> Table<ListCell<PageSignals>> {
+fn table(width: usize, ranking: &NeedsWork) -> Table<ListCell<PageSignals>> {
     type C = Column<ListCell<PageSignals>>;
     let has_shares = width >= MIN_WIDTH_WITH_SHARES;
     // The share is in the column of its number, so that both have one heading.
@@ -334,7 +336,7 @@ fn table(width: usize, found: &NeedsWork) -> Table<ListCell<PageSignals>> {
     let comments: ListCell<PageSignals> = |row, width| signal_cell(row, Signal::OpenComments, width);
     let unanswered: ListCell<PageSignals> = |row, width| signal_cell(row, Signal::UnansweredQuestions, width);
     let searches: ListCell<PageSignals> = |row, width| signal_cell(row, Signal::UnclickedSearches, width);
-    let longest = highest_score(found);
+    let longest = highest_score(ranking);
     let columns = vec![
         C::flexible("page", 20, |row, width| match &row.item.path {
             Some(path) => row.cell(truncate_path(path.as_str(), width.saturating_sub(1))),
@@ -363,12 +365,12 @@ fn table(width: usize, found: &NeedsWork) -> Table<ListCell<PageSignals>> {
     draw::table(columns, width, true)
 }
 
-/// Returns the highest score of a page. What belongs to no page doesn't count, because it is not ranked.
-fn highest_score(found: &NeedsWork) -> f64 {
-    found.pages.iter().find(|page| page.path.is_some()).map_or(0.0, |page| page.score)
+/// Returns the highest score of a page. The row for what belongs to no page is left out, because it is not ranked.
+fn highest_score(ranking: &NeedsWork) -> f64 {
+    ranking.pages.iter().find(|page| page.path.is_some()).map_or(0.0, |page| page.score)
 }
 
-/// Returns the first line of a heading of two lines; empty for the others.
+/// Returns the first line of a heading that has two lines; empty for a heading of one line.
 fn heading_above(heading: &str) -> String {
     let (name, share) = heading.strip_suffix("  of all").map_or((heading, ""), |name| (name, "   share"));
     let above = match name {
@@ -398,16 +400,16 @@ fn selected_content(app: &App) -> Option<RowContent> {
 }
 
 /// Returns the details of a page: a table of the signals with their shares of the site's totals and their weights,
-/// without those that don't count, then what readers wrote.
+/// without the signals whose weight is 0, then what readers wrote.
 fn details(app: &App, page: &PageSignals) -> Vec<DetailPart> {
-    let found = &app.analytics.needs_work.found;
+    let ranking = &app.analytics.needs_work.ranking;
     let signal = |signal: Signal| {
         let weight = app.config.weights.get(signal);
         let name = signal_heading(signal);
         let Some(value) = page.value(signal) else { return (name, "not loaded".to_owned()) };
-        let total = found.total(signal).map(format_views).unwrap_or_default();
-        let loaded = if found.has_partial_total(signal) { " loaded" } else { "" };
-        let share = found.share(page, signal).map(share_text).unwrap_or_default();
+        let total = ranking.total(signal).map(format_views).unwrap_or_default();
+        let loaded = if ranking.has_partial_total(signal) { " loaded" } else { "" };
+        let share = ranking.share(page, signal).map(share_text).unwrap_or_default();
         (name, format!("{:>7}  {share:>7}  {weight:>6}  of {total}{loaded}", format_views(value)))
     };
     let mut parts = vec![("", format!("{:>7}  {:>7}  {:>6}", "count", "share", "weight"))];
@@ -441,7 +443,7 @@ fn export(app: &App) -> Option<Effect> {
     let pages: Vec<&PageSignals> = tab.rows().collect();
     let what = CleanText::line(&plural(pages.len(), "page"));
     let export =
-        NeedsWorkExport { range, needs_work: &tab.found, pages: &pages, reports: app.analytics.loaded_reports() };
+        NeedsWorkExport { range, needs_work: &tab.ranking, pages: &pages, reports: app.analytics.loaded_reports() };
     let text = export.write(ExportFormat::Csv).ok()?;
     let name = format!("docdeck-needs-work-{}_{}.csv", range.from(), range.to());
     Some(Effect::WriteFile(NewFile { name, text, what }, Overwrite::Ask))
@@ -462,7 +464,7 @@ fn signal_cell<'a>(row: &ListRow<'a, PageSignals>, signal: Signal, width: usize)
     if width < SHARE_CELLS + 8 {
         return TableCell::Spans(vec![number]);
     }
-    let share = row.view.app.analytics.needs_work.found.share(row.item, signal).filter(|share| *share > 0.0);
+    let share = row.view.app.analytics.needs_work.ranking.share(row.item, signal).filter(|share| *share > 0.0);
     let share = share.map(share_text).unwrap_or_default();
     TableCell::Spans(vec![number, Span::styled(format!("{share:>SHARE_CELLS$}"), theme.muted)])
 }
@@ -474,7 +476,7 @@ fn views_change_cell<'a>(row: &ListRow<'a, PageSignals>, _width: usize) -> Table
 }
 
 fn score_bar<'a>(row: &ListRow<'a, PageSignals>, width: usize) -> TableCell<'a> {
-    let longest = highest_score(&row.view.app.analytics.needs_work.found);
+    let longest = highest_score(&row.view.app.analytics.needs_work.ranking);
     let is_ranked = row.item.path.is_some() && longest > 0.0;
     let share = if is_ranked { row.item.score / longest } else { 0.0 };
     let theme = row.view.theme;

@@ -18,7 +18,7 @@ pub enum Grouping {
 
 impl Grouping {
     /// Returns the group of a question; empty if the service doesn't name any.
-    fn of(self, question: &Question) -> CleanText {
+    fn group_of(self, question: &Question) -> CleanText {
         match self {
             Self::Page => question.subject_page().map(|path| CleanText::line(&path)).unwrap_or_default(),
             Self::Category => question.category.clone().unwrap_or_default(),
@@ -88,7 +88,7 @@ impl QuestionGroups {
         self.grouping
     }
 
-    /// Counts by page, then by category, then lists the questions one by one again.
+    /// Switches from the list of questions to counting by page, then to counting by category, then back to the list.
     pub(super) fn next_grouping(&mut self) {
         self.grouping = match self.grouping {
             None => Some(Grouping::Page),
@@ -103,13 +103,13 @@ impl QuestionGroups {
         self.grouping = None;
     }
 
-    /// Counts the questions again, also those of the compared reports.
+    /// Counts the questions of the report and of the compared reports again.
     pub(super) fn count(&mut self, questions: &[Question], compared: Option<ComparedQuestions<'_>>) {
         let Some(grouping) = self.grouping else { return };
         let selected = self.selected().map(|group| group.name.to_string());
         let mut groups: HashMap<CleanText, QuestionGroup> = HashMap::new();
         for question in questions {
-            let name = grouping.of(question);
+            let name = grouping.group_of(question);
             let group =
                 groups.entry(name.clone()).or_insert_with(|| QuestionGroup { name, ..QuestionGroup::default() });
             group.questions += 1;
@@ -121,7 +121,7 @@ impl QuestionGroups {
             let is_complete = now.is_complete() && before.is_complete();
             let count = |report: &RowsReport<Question>| {
                 let mut counts: HashMap<CleanText, u64> = HashMap::new();
-                report.rows.iter().for_each(|question| *counts.entry(grouping.of(question)).or_default() += 1);
+                report.rows.iter().for_each(|question| *counts.entry(grouping.group_of(question)).or_default() += 1);
                 counts
             };
             let (now, before) = (count(now), count(before));
@@ -148,7 +148,7 @@ impl QuestionGroups {
     /// Returns the selected group with its questions.
     pub(super) fn selected_group(&self, questions: &[Question]) -> Option<ListedGroup> {
         let (grouping, group) = (self.grouping?, self.selected()?);
-        let rows = questions.iter().filter(|question| grouping.of(question) == group.name);
+        let rows = questions.iter().filter(|question| grouping.group_of(question) == group.name);
         let rows = rows.map(|question| question.id.to_string()).collect();
         let name = match group.name.as_str() {
             "" => format!("questions without a {}", grouping.word()),
@@ -162,7 +162,7 @@ impl QuestionGroups {
         let Some(grouping) = self.grouping else { return Vec::new() };
         let chosen: Vec<&CleanText> = self.chosen().into_iter().map(|group| &group.name).collect();
         let mut found: Vec<&Question> =
-            questions.iter().filter(|question| chosen.contains(&&grouping.of(question))).collect();
+            questions.iter().filter(|question| chosen.contains(&&grouping.group_of(question))).collect();
         found.sort_by_key(|question| question.is_answered != Some(false));
         found
     }

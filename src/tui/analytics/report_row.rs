@@ -15,9 +15,9 @@ use crate::tui::widgets::table::{Column, ListCell};
 /// A named text of a row's details.
 pub(in crate::tui) type DetailPart = (&'static str, String);
 
-/// The parts that a loaded conversation replaces, because it contains their texts.
-pub(super) const READER: &str = "Reader";
-pub(super) const ASSISTANT: &str = "Assistant";
+/// The names of the parts with the question and the answer. The messages of a loaded conversation replace these parts.
+pub(super) const READER_PART: &str = "Reader";
+pub(super) const ASSISTANT_PART: &str = "Assistant";
 
 /// A row of a report on the screen.
 pub(in crate::tui) trait ReportRow: FieldedRow {
@@ -27,9 +27,9 @@ pub(in crate::tui) trait ReportRow: FieldedRow {
     /// The names of the fields that are columns.
     const COLUMNS: &'static [&'static str];
 
-    fn of(state: &AnalyticsState) -> &RowsTab<Self>;
+    fn tab_in(state: &AnalyticsState) -> &RowsTab<Self>;
 
-    fn of_mut(state: &mut AnalyticsState) -> &mut RowsTab<Self>;
+    fn tab_in_mut(state: &mut AnalyticsState) -> &mut RowsTab<Self>;
 
     /// Returns the columns of the table.
     fn columns() -> Vec<Column<ListCell<Self>>>;
@@ -37,7 +37,7 @@ pub(in crate::tui) trait ReportRow: FieldedRow {
     /// Returns the numbers above the table, with their names.
     fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)>;
 
-    /// Returns the number that the longest bar stands for, so that the bars of all rows have the same scale.
+    /// Returns the number that a bar of full length stands for. All rows have the same scale.
     fn bar_maximum(_report: &RowsReport<Self>) -> f64 {
         1.0
     }
@@ -45,7 +45,7 @@ pub(in crate::tui) trait ReportRow: FieldedRow {
     /// Returns the path of the page that the row is about.
     fn page(&self) -> Option<CleanText>;
 
-    /// Describes the row in a line of a prompt.
+    /// Returns the line about the row for a prompt.
     fn evidence(&self) -> String;
 
     /// Returns the text of the row that readers wrote; empty if there is none.
@@ -77,11 +77,11 @@ impl ReportRow for Search {
     const ROW_NAME: &'static str = "search";
     const COLUMNS: &'static [&'static str] = &["search", "hits", "ctr", "page", "last"];
 
-    fn of(state: &AnalyticsState) -> &RowsTab<Self> {
+    fn tab_in(state: &AnalyticsState) -> &RowsTab<Self> {
         &state.searches
     }
 
-    fn of_mut(state: &mut AnalyticsState) -> &mut RowsTab<Self> {
+    fn tab_in_mut(state: &mut AnalyticsState) -> &mut RowsTab<Self> {
         &mut state.searches
     }
 
@@ -133,11 +133,11 @@ impl ReportRow for Feedback {
     const ROW_NAME: &'static str = "feedback";
     const COLUMNS: &'static [&'static str] = &["time", "page", "status", "helpful", "comment"];
 
-    fn of(state: &AnalyticsState) -> &RowsTab<Self> {
+    fn tab_in(state: &AnalyticsState) -> &RowsTab<Self> {
         &state.feedback
     }
 
-    fn of_mut(state: &mut AnalyticsState) -> &mut RowsTab<Self> {
+    fn tab_in_mut(state: &mut AnalyticsState) -> &mut RowsTab<Self> {
         &mut state.feedback
     }
 
@@ -198,11 +198,11 @@ impl ReportRow for PageFeedback {
     const ROW_NAME: &'static str = "feedback on a page";
     const COLUMNS: &'static [&'static str] = &["page", "up", "down", "code"];
 
-    fn of(state: &AnalyticsState) -> &RowsTab<Self> {
+    fn tab_in(state: &AnalyticsState) -> &RowsTab<Self> {
         &state.feedback_by_page
     }
 
-    fn of_mut(state: &mut AnalyticsState) -> &mut RowsTab<Self> {
+    fn tab_in_mut(state: &mut AnalyticsState) -> &mut RowsTab<Self> {
         &mut state.feedback_by_page
     }
 
@@ -248,11 +248,11 @@ impl ReportRow for Question {
     const ROW_NAME: &'static str = "question";
     const COLUMNS: &'static [&'static str] = &["time", "status", "page", "category", "question"];
 
-    fn of(state: &AnalyticsState) -> &RowsTab<Self> {
+    fn tab_in(state: &AnalyticsState) -> &RowsTab<Self> {
         &state.questions
     }
 
-    fn of_mut(state: &mut AnalyticsState) -> &mut RowsTab<Self> {
+    fn tab_in_mut(state: &mut AnalyticsState) -> &mut RowsTab<Self> {
         &mut state.questions
     }
 
@@ -300,8 +300,8 @@ impl ReportRow for Question {
             ("Status", status.to_owned()),
             ("Page", self.subject_page().map(|page| page.to_string()).unwrap_or_default()),
             ("Category", self.category.as_ref().map(CleanText::to_string).unwrap_or_default()),
-            (READER, self.query.to_string()),
-            (ASSISTANT, self.response.to_string()),
+            (READER_PART, self.query.to_string()),
+            (ASSISTANT_PART, self.response.to_string()),
             ("Sources", sources.join("\n")),
         ]
     }

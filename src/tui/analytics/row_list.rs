@@ -29,7 +29,7 @@ pub struct RowList<R: HasFields> {
     shown: Vec<usize>,
     pub(in crate::tui) state: ListState,
     /// The index of the field by which the rows are sorted.
-    sort: usize,
+    sort_field_index: usize,
     is_ascending: bool,
     filter_text: String,
     filter: RowFilter<R>,
@@ -52,7 +52,7 @@ impl<R: HasFields> Default for RowList<R> {
         Self {
             shown: Vec::new(),
             state: ListState::default(),
-            sort: R::FIELDS.iter().position(|field| field.name == R::DEFAULT_SORT).unwrap_or(0),
+            sort_field_index: R::FIELDS.iter().position(|field| field.name == R::DEFAULT_SORT).unwrap_or(0),
             is_ascending: false,
             filter_text: String::new(),
             filter: RowFilter::default(),
@@ -63,7 +63,7 @@ impl<R: HasFields> Default for RowList<R> {
 }
 
 impl<R: HasFields> RowList<R> {
-    /// Lists only the rows of a group, or all rows. [`ListTab::arrange`] has to follow.
+    /// Lists only the rows of a group, or all rows. The caller then has to call [`ListTab::arrange`].
     pub(super) fn limit_to_group(&mut self, group: Option<ListedGroup>) {
         self.listed_group = group;
     }
@@ -88,7 +88,7 @@ impl<R: HasFields> RowList<R> {
     }
 
     fn sort_field(&self) -> Option<&'static Field<R>> {
-        R::FIELDS.get(self.sort)
+        R::FIELDS.get(self.sort_field_index)
     }
 
     /// Returns the name of the field by which the rows are sorted, and whether the lowest value comes first.
@@ -131,8 +131,8 @@ impl<R: HasFields> RowList<R> {
         let only = self.listed_group.as_ref().map(|only| format!("only {}", only.name));
         let marked = (self.marked_count() > 0).then(|| format!("{} marked", self.marked_count()));
         let (field, is_ascending) = self.sort();
-        let is_usual = field == R::DEFAULT_SORT && !is_ascending;
-        let order = (!is_usual).then(|| format!("by {field}{}", if is_ascending { ", lowest first" } else { "" }));
+        let is_default = field == R::DEFAULT_SORT && !is_ascending;
+        let order = (!is_default).then(|| format!("by {field}{}", if is_ascending { ", lowest first" } else { "" }));
         only.into_iter().chain(marked).chain(order)
     }
 }
@@ -167,7 +167,7 @@ pub trait ListTab {
         self.all_rows().get(*self.list().shown.get(self.list().state.selected())?)
     }
 
-    /// Selects the row that is this many rows further down.
+    /// Selects the row that is this many rows below the selected one.
     fn select_relative(&mut self, by: isize) {
         let state = &mut self.list_mut().state;
         state.select(state.selected().saturating_add_signed(by));
@@ -203,7 +203,8 @@ pub trait ListTab {
     /// Sorts by the next field for which `is_column` returns true.
     fn sort_by_next(&mut self, is_column: impl Fn(&str) -> bool) {
         let fields = Self::Row::FIELDS;
-        let mut next = (1..fields.len()).filter_map(|step| fields.get((self.list().sort + step) % fields.len()));
+        let mut next =
+            (1..fields.len()).filter_map(|step| fields.get((self.list().sort_field_index + step) % fields.len()));
         if let Some(next) = next.find(|field| is_column(field.name)) {
             self.sort_by(next.name);
         }
@@ -216,8 +217,8 @@ pub trait ListTab {
         let Some((at, field)) = fields.iter().enumerate().find(|(_, field)| field.name == name) else { return };
         let is_text = matches!((field.value)(&Self::Row::default()), FieldValue::Text(_));
         let list = self.list_mut();
-        list.is_ascending = if at == list.sort { !list.is_ascending } else { is_text };
-        list.sort = at;
+        list.is_ascending = if at == list.sort_field_index { !list.is_ascending } else { is_text };
+        list.sort_field_index = at;
         self.arrange();
         self.list_mut().state.select(0);
     }

@@ -28,7 +28,7 @@ pub struct RowsTab<R: FieldedRow> {
     comparison: Option<RowsComparison<R>>,
     /// The numbers above the table.
     pub(in crate::tui) summary: Vec<SummaryNumber>,
-    /// The number that the longest bar stands for.
+    /// The number that a bar of full length stands for.
     pub(in crate::tui) bar_maximum: f64,
 }
 
@@ -274,7 +274,7 @@ impl<R: FieldedRow> RowsTab<R> {
         comparison.map(|comparison| comparison.ranges)
     }
 
-    /// Computes the numbers above the table with a function that returns those of a report.
+    /// Computes the numbers above the table. `numbers` returns the numbers of a report.
     pub(in crate::tui) fn update_summary(&mut self, numbers: fn(&RowsReport<R>) -> Vec<(&'static str, ViewCount)>) {
         let Some(report) = self.report() else { return };
         let compared = self.comparison.as_ref().filter(|comparison| comparison.is_complete());
@@ -294,7 +294,7 @@ impl<R: FieldedRow> RowsTab<R> {
     }
 
     /// Whether all rows of the compared reports are loaded, so that new rows are known.
-    pub(in crate::tui) fn is_compared(&self) -> bool {
+    pub(in crate::tui) fn is_comparison_complete(&self) -> bool {
         self.comparison.as_ref().is_some_and(RowsComparison::is_complete)
     }
 
@@ -309,10 +309,10 @@ impl<R: FieldedRow> RowsTab<R> {
         Some((comparison.ranges, &comparison.now.as_ref()?.report, &comparison.before.as_ref()?.report))
     }
 
-    /// Returns the numbers of rows that only this and only the previous period has. `None` unless both are loaded
-    /// completely.
+    /// Returns the number of rows that only the current period has, and the number of rows that only the previous
+    /// period has. `None` unless the reports of both periods are complete.
     pub(in crate::tui) fn new_and_gone_counts(&self) -> Option<(usize, usize)> {
-        let is_complete = self.is_compared() && self.report().is_some_and(|report| report.is_complete());
+        let is_complete = self.is_comparison_complete() && self.report().is_some_and(|report| report.is_complete());
         self.comparison.as_ref().filter(|_| is_complete).map(|comparison| (comparison.new_count, comparison.gone.len()))
     }
 
@@ -334,7 +334,7 @@ impl<R: FieldedRow> RowsTab<R> {
         })
     }
 
-    /// Stops waiting for a response, because none was requested.
+    /// Leaves the loading state, because no response was requested.
     pub(in crate::tui) fn stop_waiting(&mut self) {
         self.report = self.report.shown().cloned().map_or(Load::Idle, Load::Ready);
     }

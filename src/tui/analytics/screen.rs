@@ -1,6 +1,6 @@
 //! The component of the tabs that show a report.
 
-use super::detail::{RowContent, RowDetail, RowSource};
+use super::detail::{RowContent, RowDetail, RowFunctions};
 use super::draw;
 use super::report_row::ReportRow;
 use super::row_list::{ListTab, RowList};
@@ -40,7 +40,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
     }
 
     fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
-        let tab = R::of(&app.analytics);
+        let tab = R::tab_in(&app.analytics);
         let has_rows = tab.report().is_some_and(|report| !report.rows.is_empty());
         let is_shown = tab.selected().is_some();
         match action {
@@ -71,19 +71,19 @@ impl<R: ReportRow> Component for ReportScreen<R> {
         if handle_range_action(action, cx) {
             return Flow::Handled;
         }
-        if handle_list_action(action, R::COLUMNS, self, |app| R::of_mut(&mut app.analytics), cx) {
+        if handle_list_action(action, R::COLUMNS, self, |app| R::tab_in_mut(&mut app.analytics), cx) {
             return Flow::Handled;
         }
         let app = &mut *cx.app;
-        let tab = R::of_mut(&mut app.analytics);
+        let tab = R::tab_in_mut(&mut app.analytics);
         match action {
             Action::Open => {
-                let source = RowSource {
+                let functions = RowFunctions {
                     content: row_content::<R>,
-                    select: |app, by| R::of_mut(&mut app.analytics).select_relative(by),
+                    select: |app, by| R::tab_in_mut(&mut app.analytics).select_relative(by),
                     start_job: App::open_new_job_about_selected_row::<R>,
                 };
-                RowDetail::open(source, cx);
+                RowDetail::open(functions, cx);
             }
             Action::NewJob => cx.app.open_new_job_about_rows::<R>(cx.now, cx.effects),
             Action::Compare => cx.app.compare_report::<R>(cx.now, cx.effects),
@@ -116,7 +116,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
 
     /// Stops loading, or clears the marks or the filter, whichever applies first.
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
-        let tab = R::of_mut(&mut cx.app.analytics);
+        let tab = R::tab_in_mut(&mut cx.app.analytics);
         match tab.stop() {
             Some(stop) => {
                 cx.effects.push(stop);
@@ -128,7 +128,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
 
     fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
         let rows = usize::from(cx.app.report_areas().lines.height).max(1);
-        R::of_mut(&mut cx.app.analytics).list_mut().state.scroll(by, rows);
+        R::tab_in_mut(&mut cx.app.analytics).list_mut().state.scroll(by, rows);
     }
 
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
@@ -136,7 +136,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
         if click_range_rule(R::TAB, at, areas.range, cx) {
             return Flow::Handled;
         }
-        let tab = R::of_mut(&mut cx.app.analytics);
+        let tab = R::tab_in_mut(&mut cx.app.analytics);
         if areas.headings.contains(at) {
             let table = draw::table(R::columns(), usize::from(areas.lines.width), tab.compared_ranges().is_some());
             sort_by_heading(&table, at, tab);
@@ -147,7 +147,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
     }
 
     fn position_text(&self, app: &App) -> String {
-        R::of(&app.analytics).list().state.position_text(usize::from(app.report_areas().lines.height))
+        R::tab_in(&app.analytics).list().state.position_text(usize::from(app.report_areas().lines.height))
     }
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
@@ -157,7 +157,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
 
 /// Returns the complete selected row.
 fn row_content<R: ReportRow>(app: &App) -> Option<RowContent> {
-    let tab = R::of(&app.analytics);
+    let tab = R::tab_in(&app.analytics);
     let row = tab.selected()?;
     Some(RowContent {
         title: capitalized(R::ROW_NAME),
@@ -207,8 +207,8 @@ pub(super) fn field_of_heading(heading: &str) -> &str {
     }
 }
 
-/// Handles the actions on the rows of a tab that don't depend on their kind. `columns` are the names of the fields that
-/// are columns. Returns whether it was one of them.
+/// Handles an action that works on the rows of every tab, whatever their kind. `columns` are the names of the fields
+/// that are columns. Returns whether the action is one of these.
 pub(super) fn handle_list_action<T: ListTab>(
     action: Action,
     columns: &[&str],
@@ -257,8 +257,8 @@ pub(super) fn close_list(tab: &mut impl ListTab) -> Flow {
     Flow::Handled
 }
 
-/// Handles the actions that all tabs except the page views have in common: the tab and the range. Returns whether it
-/// was one of them.
+/// Handles an action that changes the tab or the range, which works in all tabs except the page views. Returns whether
+/// the action is one of these.
 pub(super) fn handle_range_action(action: Action, cx: &mut Cx<'_>) -> bool {
     let views = &mut cx.app.views;
     match action {

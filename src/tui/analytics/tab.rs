@@ -15,7 +15,7 @@ const MIN_RULE_WIDTH: u16 = 80;
 /// The narrowest rule with the names of all tabs beside a filter.
 const MIN_RULE_WIDTH_WITH_FILTER: u16 = 100;
 /// The number of blank columns after the name of each tab.
-pub(in crate::tui) const GAP: usize = 2;
+pub(in crate::tui) const TAB_GAP: usize = 2;
 
 /// A tab of the analytics screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -72,7 +72,7 @@ impl AnalyticsTab {
     }
 
     /// Returns the tabs whose names are shown in a rule of this width.
-    pub(in crate::tui) fn shown(self, width: u16, is_filtered: bool) -> impl Iterator<Item = Self> {
+    pub(in crate::tui) fn visible_tabs(self, width: u16, is_filtered: bool) -> impl Iterator<Item = Self> {
         let has_all = width >= if is_filtered { MIN_RULE_WIDTH_WITH_FILTER } else { MIN_RULE_WIDTH };
         // The page views are recognizable without a name, and a filter needs the space.
         let has_own = self != Self::Pages && (!is_filtered || width >= MIN_RULE_WIDTH);
@@ -81,15 +81,15 @@ impl AnalyticsTab {
 
     /// Returns the number of cells of the names in a rule without a filter, with the gap after them.
     pub(in crate::tui) fn names_width(self, width: u16) -> usize {
-        self.shown(width, false).map(|tab| tab.name().width() + GAP).sum()
+        self.visible_tabs(width, false).map(|tab| tab.name().width() + TAB_GAP).sum()
     }
 
     /// Returns the tab whose name was clicked in the upper rule.
     pub(in crate::tui) fn tab_at(self, at: Position, rule: Rect, is_filtered: bool) -> Option<Self> {
         let mut x = usize::from(title_area(rule).x);
-        self.shown(rule.width, is_filtered).filter(|_| rule.contains(at)).find(|tab| {
+        self.visible_tabs(rule.width, is_filtered).filter(|_| rule.contains(at)).find(|tab| {
             let start = x;
-            x += tab.name().width() + GAP;
+            x += tab.name().width() + TAB_GAP;
             (start..start + tab.name().width()).contains(&usize::from(at.x))
         })
     }

@@ -1,6 +1,6 @@
 //! Draws the names of the tabs.
 
-use super::tab::{AnalyticsTab, GAP};
+use super::tab::{AnalyticsTab, TAB_GAP};
 use crate::tui::view::View;
 use ratatui::style::Modifier;
 use ratatui::text::Span;
@@ -10,7 +10,7 @@ pub(in crate::tui) fn tab_names<'a>(tab: AnalyticsTab, view: View<'_>, width: u1
     let theme = view.theme;
     let name = |shown: AnalyticsTab| {
         let style = if shown == tab { theme.mark.add_modifier(Modifier::UNDERLINED) } else { theme.muted };
-        [Span::styled(shown.name(), style), Span::raw(" ".repeat(GAP))]
+        [Span::styled(shown.name(), style), Span::raw(" ".repeat(TAB_GAP))]
     };
-    tab.shown(width, view.app.is_filtering()).flat_map(name).collect()
+    tab.visible_tabs(width, view.app.is_filtering()).flat_map(name).collect()
 }

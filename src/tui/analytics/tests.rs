@@ -263,7 +263,7 @@ fn pages_that_need_work_use_the_page_views_that_the_tab_pages_has_loaded() {
     };
     let down = PageFeedback { path: CleanText::line("/sso"), thumbs_down: Count::Known(2), ..PageFeedback::default() };
     app.update(Msg::Analytics(AnalyticsMsg::FeedbackByPage(loaded(range, vec![down]))), at(0));
-    let shown_views = |app: &App| app.analytics.needs_work.found.pages[0].value(Signal::Views);
+    let shown_views = |app: &App| app.analytics.needs_work.ranking.pages[0].value(Signal::Views);
     app.update(Msg::Analytics(AnalyticsMsg::CachedViews(Some(views(false, 7, 5)))), at(5));
     assert_eq!(shown_views(&app), Some(7.into()));
     let stored = |report| StoredReport { report: Some(report), ..StoredReport::default() };

@@ -16,7 +16,7 @@ use crate::tui::format::{format_count, plural};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::{App, Effect, Screen, Severity, ViewsEffect};
 
-/// The maximum number of requests after which loading asks again.
+/// The number of requests that a load may use before docdeck asks whether to continue.
 const REQUESTS_PER_CONFIRMATION: u32 = 20;
 
 impl App {
@@ -74,15 +74,15 @@ impl App {
             self.reread_pages(effects);
             // The tab itself shows a failure of its range.
             if let LoadEndReason::Failed(failure) = &outcome.end_reason
-                && R::of(&self.analytics).range() != Some(*range)
+                && R::tab_in(&self.analytics).range() != Some(*range)
             {
                 self.notify_failure(failure, now);
             }
         }
-        let tab = R::of_mut(&mut self.analytics);
-        // The user is asked once, when the cache has been read, and not again after later responses.
+        let tab = R::tab_in_mut(&mut self.analytics);
+        // The user is asked only once, after the cache was read, and not again after each response.
         let is_for_comparison = matches!(&msg, RowsMsg::Cached { range, .. } if tab.is_reading_compared(*range));
-        let follows = tab.receive(msg, now);
+        let next_effect = tab.receive(msg, now);
         if let Some(report) = tab.report().cloned() {
             tab.bar_maximum = R::bar_maximum(&report);
             tab.update_summary(R::summary);
@@ -90,18 +90,18 @@ impl App {
         // Only the tab on screen requests its report on its own. The others wait for a confirmation of the cost.
         let is_shown = self.screen == Screen::Views && self.is_report_shown::<R>();
         if is_shown {
-            effects.extend(follows);
+            effects.extend(next_effect);
             if is_for_comparison {
                 self.ask_to_load_compared::<R>(now);
             }
-        } else if follows.is_some() {
-            R::of_mut(&mut self.analytics).stop_waiting();
+        } else if next_effect.is_some() {
+            R::tab_in_mut(&mut self.analytics).stop_waiting();
         }
     }
 
     /// Compares the rows of a report with the previous period, or stops comparing.
     pub(super) fn compare_report<R: ReportRow>(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let tab = R::of_mut(&mut self.analytics);
+        let tab = R::tab_in_mut(&mut self.analytics);
         if tab.compared_ranges().is_some() {
             tab.stop_comparing();
             tab.update_summary(R::summary);
@@ -128,7 +128,7 @@ impl App {
 
     /// Asks whether to request the reports of a comparison that are not cached.
     fn ask_to_load_compared<R: ReportRow>(&mut self, now: Time) {
-        let ranges = R::of(&self.analytics).uncached_compared_ranges();
+        let ranges = R::tab_in(&self.analytics).uncached_compared_ranges();
         if ranges.is_empty() || !self.dialogs.is_empty() {
             return;
         }
@@ -162,7 +162,7 @@ impl App {
     ) {
         match days {
             Ok(days) => {
-                let tab = R::of_mut(&mut self.analytics);
+                let tab = R::tab_in_mut(&mut self.analytics);
                 effects.extend(tab.compare(days));
                 tab.update_summary(R::summary);
                 self.analytics.count_questions();
@@ -240,7 +240,7 @@ impl App {
         if left == 0 {
             return self.notify_no_requests_left(now);
         }
-        let tab = R::of(&self.analytics);
+        let tab = R::tab_in(&self.analytics);
         let (Some(range), Some(report)) = (tab.range(), tab.report()) else { return };
         let compared = tab.partial_compared_ranges();
         if report.is_complete() && !compared.is_empty() {
@@ -279,7 +279,7 @@ impl App {
     /// Requests a report again. If all rows of several responses are loaded, asks first, because the rows stay complete
     /// only if all of them are requested.
     pub(super) fn refresh_rows<R: ReportRow>(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let tab = R::of_mut(&mut self.analytics);
+        let tab = R::tab_in_mut(&mut self.analytics);
         let report = tab.report().filter(|report| report.is_complete() && report.responses > 1);
         let Some((range, responses)) = report.map(|report| (report.range, report.responses)) else {
             effects.extend(tab.load(1, true));
