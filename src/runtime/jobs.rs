@@ -66,8 +66,8 @@ impl EffectRunner {
                 self.engine().await.ok()?.set_on_screen(jobs);
                 return None;
             }
-            JobsEffect::LoadDiff { job, again } => {
-                JobsMsg::DiffLoaded { job, result: self.read_diff(job, again).await.map(Box::new) }
+            JobsEffect::LoadDiff { job, is_reload } => {
+                JobsMsg::DiffLoaded { job, result: self.read_diff(job, is_reload).await.map(Box::new) }
             }
             JobsEffect::RunPullRequestAction { target: SeenHeadCommit { job, head }, action } => {
                 let outcome = match self.engine().await {

@@ -8,12 +8,12 @@ use crate::tui::{ViewsEffect, ViewsMsg};
 impl EffectRunner {
     pub(super) async fn run_views_effect(&self, effect: ViewsEffect) -> Option<ViewsMsg> {
         Some(match effect {
-            ViewsEffect::Load { query, force } => {
+            ViewsEffect::Load { query, ignores_cache } => {
                 let engine = match self.engine().await {
                     Ok(engine) => engine,
                     Err(failure) => return Some(ViewsMsg::Loaded { query, result: Err(failure), old: None }),
                 };
-                let result = engine.load_views(query, force).await;
+                let result = engine.load_views(query, ignores_cache).await;
                 let old = if result.is_err() { engine.cached_views(query).await } else { None };
                 ViewsMsg::Loaded { query, result, old }
             }

@@ -88,9 +88,9 @@ impl Changes {
         cx.open(open);
     }
 
-    fn request(&mut self, again: bool, cx: &mut Cx<'_>) {
+    fn request(&mut self, is_reload: bool, cx: &mut Cx<'_>) {
         self.load.start();
-        cx.run(Effect::Jobs(JobsEffect::LoadDiff { job: self.job, again }));
+        cx.run(Effect::Jobs(JobsEffect::LoadDiff { job: self.job, is_reload }));
     }
 
     fn diff(&self) -> Option<&Diff> {

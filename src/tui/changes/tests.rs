@@ -52,7 +52,7 @@ fn load(app: &mut App, text: &str) {
 fn opened(text: &str) -> App {
     let mut app = app();
     let effects = press(&mut app, KeyCode::Char('c'));
-    assert!(effects.contains(&Effect::Jobs(JobsEffect::LoadDiff { job: JobKey(1), again: false })));
+    assert!(effects.contains(&Effect::Jobs(JobsEffect::LoadDiff { job: JobKey(1), is_reload: false })));
     load(&mut app, text);
     app
 }
@@ -149,7 +149,7 @@ fn lines_of_several_files_are_quoted_with_their_numbers() {
 fn a_failed_load_keeps_the_older_changes_and_r_tries_again() {
     let mut app = opened(DIFF);
     let effects = press(&mut app, KeyCode::Char('r'));
-    assert!(effects.contains(&Effect::Jobs(JobsEffect::LoadDiff { job: JobKey(1), again: true })));
+    assert!(effects.contains(&Effect::Jobs(JobsEffect::LoadDiff { job: JobKey(1), is_reload: true })));
     let failure = Failure::local("No network.");
     app.update(Msg::Jobs(JobsMsg::DiffLoaded { job: JobKey(1), result: Err(failure) }), at(2));
     assert_eq!(open(&app).diff().map(|diff| diff.files.len()), Some(3));

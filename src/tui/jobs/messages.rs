@@ -90,11 +90,11 @@ pub enum JobsEffect {
     ReportVisibleJobs(Vec<JobKey>),
     /// Informs the engine whether the terminal has the focus.
     ReportFocus(bool),
-    /// Reads the changes of a job's pull request: from its code host if they are not stored, or if `again` is set;
+    /// Reads the changes of a job's pull request: from its code host if they are not stored, or if `is_reload` is set;
     /// answered by [`JobsMsg::DiffLoaded`].
     LoadDiff {
         job: JobKey,
-        again: bool,
+        is_reload: bool,
     },
     /// Performs an action on a job's pull request, unless it has another head commit by now; answered by
     /// [`JobsMsg::PullRequestActionEnded`].

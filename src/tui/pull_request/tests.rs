@@ -218,7 +218,9 @@ fn enter_opens_links_and_the_changes_of_a_file() {
     assert_eq!(press(&mut app, "Enter"), [Effect::OpenUrl(CleanText::line("https://github.com/acme/docs/runs/1"))]);
     assert_eq!(press(&mut app, "p"), [Effect::OpenUrl(CleanText::line("https://acme-1.mintlify.site/"))]);
     select(&mut app, "a.mdx");
-    assert!(press(&mut app, "Enter").contains(&Effect::Jobs(JobsEffect::LoadDiff { job: JobKey(1), again: false })));
+    assert!(
+        press(&mut app, "Enter").contains(&Effect::Jobs(JobsEffect::LoadDiff { job: JobKey(1), is_reload: false }))
+    );
     assert!(app.top::<Changes>().is_some());
 }
 

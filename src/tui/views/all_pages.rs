@@ -65,8 +65,8 @@ pub(super) struct LoadRequest {
     pub(super) ranges: Vec<(DateRange, RequiredData)>,
     /// Ranges that are still being read from the cache.
     pub(super) unread: Vec<DateRange>,
-    /// What the user wants to do with the pages.
-    pub(super) then: Option<Action>,
+    /// The action that the user wants to run once the pages are loaded.
+    pub(super) next_action: Option<Action>,
 }
 
 /// The pages of a range that an action needs. If the cache contains them, nothing is requested.

@@ -4,11 +4,11 @@ use super::super::App;
 use super::trend::chart::AXIS_ROWS;
 use ratatui::layout::Rect;
 
-/// From this height of the area below the header on, blank rows separate its parts.
+/// The minimum height of the area below the header at which blank rows separate its parts.
 const MIN_ROWS_WITH_BLANKS: u16 = 20;
 
-/// The heights of the area below the header from which the trend is above the table, and the number of rows of its
-/// columns.
+/// The minimum heights of the area below the header at which the trend is above the table, each with the height of the
+/// columns of the trend, in rows.
 const TREND_ROWS: [(u16, u16); 2] = [(46, 12), (34, 8)];
 
 /// The areas of the page views screen, from the top to the bottom.

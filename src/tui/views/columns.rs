@@ -18,12 +18,12 @@ const MIN_PATH_WIDTH: usize = 16;
 const MIN_RANK_WIDTH: usize = 4;
 /// Minimum width of a bar.
 const MIN_BAR_WIDTH: usize = 6;
-/// Maximum share of the space for the path and the bar, in percent, that the path takes, below and from
-/// [`WIDE_TABLE`] cells.
+/// The maximum percentage of the space for path and bar that the path gets: in a table narrower than [`WIDE_TABLE`],
+/// and in a wider one.
 const MAX_PATH_PERCENT: (usize, usize) = (60, 55);
 /// Minimum width of a table that shows the AI share besides the counts.
 const WIDE_TABLE: usize = 100;
-/// Minimum width of a table per day of its range for sparklines to be shown.
+/// Sparklines are shown if the table has at least this many cells per day of its range.
 const MIN_WIDTH_PER_DAY: usize = 6;
 /// Blank columns before the bar.
 const BAR_GAP: usize = 2;

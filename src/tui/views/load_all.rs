@@ -96,7 +96,7 @@ impl App {
     fn request_load_then(
         &mut self,
         ranges: Vec<(DateRange, RequiredData)>,
-        then: Option<Action>,
+        next_action: Option<Action>,
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
@@ -113,7 +113,7 @@ impl App {
         let unread = ranges.iter().map(|(range, _)| *range).filter(|range| all.cached_info(*range).is_none());
         let unread: Vec<DateRange> = unread.collect();
         effects.extend(unread.iter().copied().map(ViewsEffect::LoadCachedReport).map(Effect::Views));
-        all.request = Some(LoadRequest { ranges, unread, then });
+        all.request = Some(LoadRequest { ranges, unread, next_action });
         self.confirm_or_load(now, effects);
     }
 
@@ -189,9 +189,9 @@ impl App {
             })
             .collect();
         self.show_comparison();
-        self.views.all_pages.waiting_action = request.then.map(|action| (self.views.query().range, action));
+        self.views.all_pages.waiting_action = request.next_action.map(|action| (self.views.query().range, action));
         match plans.as_slice() {
-            [] if request.then.is_some() => self.run_waiting_action(self.views.query().range, now, effects),
+            [] if request.next_action.is_some() => self.run_waiting_action(self.views.query().range, now, effects),
             [] if self.views.is_comparing() => {}
             [] => self.notify(Severity::Info, "Everything is loaded already.", now),
             [plan] if self.needs_one_request(plan) && self.view_requests_left() > 0 => {
@@ -199,7 +199,8 @@ impl App {
                 self.load_sequentially(vec![LoadPlan { max_requests: 1, ..*plan }], effects);
             }
             _ => {
-                let why = request.then.and_then(needs_all_pages).map(|why| format!("{why} ")).unwrap_or_default();
+                let why =
+                    request.next_action.and_then(needs_all_pages).map(|why| format!("{why} ")).unwrap_or_default();
                 let text = format!("{why}{}", self.load_question(&plans, now));
                 self.ask_before_loading(text, plans, now);
             }

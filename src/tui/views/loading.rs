@@ -15,8 +15,8 @@ use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, LoadProgress};
 use crate::model::views::{Counts, ViewsQuery, ViewsResponse};
 use crate::tui::ViewsEffect;
 
-/// Percentages of all views at which a notice offers to stop: the pages that are left have few views, but need most of
-/// the requests.
+/// Percentages of all views at which a notice offers to stop. From then on, the remaining pages have few views but need
+/// most of the requests.
 const OFFER_TO_STOP_PERCENTS: [u8; 2] = [95, 99];
 
 impl App {

@@ -32,10 +32,9 @@ pub enum ViewsMsg {
 /// A side effect about page views.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ViewsEffect {
-    Load {
-        query: ViewsQuery,
-        force: bool,
-    },
+    /// Loads the page views for a query: from the cache if they are fresh, unless `ignores_cache` is set, otherwise
+    /// with a request. Answered by [`ViewsMsg::Loaded`].
+    Load { query: ViewsQuery, ignores_cache: bool },
     /// Loads the cached report of a range, without a request; answered by [`ViewsMsg::CachedReportLoaded`].
     LoadCachedReport(DateRange),
     /// Loads the report of a range that another member of the team has loaded, without a request; answered by

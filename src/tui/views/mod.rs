@@ -62,7 +62,7 @@ pub struct ViewsState {
     /// The share of the site's views, 0 to 1, that the rows of a partial report cover. Computed when that report is
     /// listed.
     loaded_share: Option<f64>,
-    /// The range that is being read from the cache. The service is asked for this range only after the read has ended.
+    /// The range that is being read from the cache. It is requested from the service only after this read has ended.
     reading_range: Option<DateRange>,
     /// The listed rows.
     pub table: table::PageTable,
@@ -169,8 +169,8 @@ impl ViewsState {
         self.trend_range = Some(self.query.range);
     }
 
-    /// Whether rows above the table are for the trend. They are reserved before anything is known, so that the table
-    /// doesn't move. A single day has no trend.
+    /// Whether rows above the table are reserved for the trend. They are reserved even before any total is known, so
+    /// that the table doesn't move later. A single day has no trend.
     fn has_trend(&self) -> bool {
         self.trend_range.unwrap_or(self.query.range).days() > 1
     }
@@ -181,7 +181,7 @@ impl ViewsState {
         is_first.then(|| self.load_cached())
     }
 
-    /// Forgets that the current range is being read, because a tab with another report is shown.
+    /// Ignores the running read of the current range, because a tab with another report is shown.
     pub(in crate::tui) fn postpone_loading(&mut self) {
         self.reading_range = None;
         if self.load.is_loading() {
@@ -195,8 +195,9 @@ impl ViewsState {
         is_waiting.then(|| self.load_cached())
     }
 
-    /// Returns the effect that reads a complete report that was not loaded here, if its range is listed or was read
-    /// before. While the range is being loaded, the end of that load is awaited.
+    /// Returns the effect that reads a complete report that another member of the team has loaded, if its range is
+    /// listed or was read before. Returns `None` while this instance loads the same range, because that load ends with
+    /// the newer report.
     pub(in crate::tui) fn read_received(&mut self, range: DateRange) -> Option<ViewsEffect> {
         if self.all_pages.active_load().is_some_and(|load| load.range == range) {
             return None;
@@ -209,12 +210,13 @@ impl ViewsState {
         (is_listed || self.all_pages.cached_info(range).is_some()).then_some(ViewsEffect::LoadReceived(range))
     }
 
-    fn request_page(&mut self, force: bool) -> Effect {
+    fn request_page(&mut self, ignores_cache: bool) -> Effect {
         self.load.start();
-        Effect::Views(ViewsEffect::Load { query: self.query, force })
+        Effect::Views(ViewsEffect::Load { query: self.query, ignores_cache })
     }
 
-    /// Returns the effect that reads the range from the cache. What to request is decided when the read has ended.
+    /// Returns the effect that reads the current range from the cache. Whether anything is requested depends on the
+    /// result.
     fn load_cached(&mut self) -> Effect {
         self.load.start();
         self.reading_range = Some(self.query.range);

@@ -1,4 +1,4 @@
-//! Starts a job about pages: opens the editor with the paths of the pages, and fills in the placeholders of a template.
+//! Starts a job about pages: opens the editor with the paths of the pages, and fills in the blanks of a template.
 
 use super::super::compose::about_pages::{are_same_pages, initial_text, sentence_list, short_list, title_of_job_about};
 use super::super::compose::picker::PickerKind;
@@ -109,7 +109,7 @@ impl App {
         self.views.table.report().map(|report| report.range).or_else(shown_range)
     }
 
-    /// Returns the values of a template's placeholders for a job about these pages, such as their views in the range on
+    /// Returns the values of a template's blanks for a job about these pages, such as their views in the range on
     /// screen.
     pub(in crate::tui) fn page_template_values(&self, pages: &[CleanText], now: Time) -> TemplateValues {
         let mut values = TemplateValues { path: Some(sentence_list(pages)), ..TemplateValues::default() };

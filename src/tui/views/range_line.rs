@@ -32,7 +32,7 @@ pub struct RangeName {
 /// The minimum number of columns at which all names are shown rather than only that of the current range.
 const MIN_COLUMNS_WITH_ALL_NAMES: usize = 100;
 
-/// The number of cells between two names. One would not tell names of two words apart.
+/// The number of cells between two names. With a single one, two names would look like one name of two words.
 pub(in crate::tui) const NAME_GAP: usize = 2;
 
 /// Formats a range in at most `width` cells if possible: `20–26 Nov 2026 UTC, 7 days, so far`. The shorter forms leave
@@ -112,8 +112,8 @@ impl App {
     pub fn range_line(&self, width: usize, now: Time) -> (String, Vec<RangeName>) {
         let tabs = self.analytics.tab.names_width(u16::try_from(width).unwrap_or(u16::MAX));
         let today = now.date_naive();
-        // The dates leave space for the names of the common ranges. Beside all tabs on a narrow screen they don't,
-        // because that would hide that today is not over.
+        // The dates leave space for the names of the common ranges, except on a narrow screen with the names of all
+        // tabs: dates that short would not show that today is not over.
         let lists = self.range_name_lists(width, today);
         let own = lists.last().filter(|_| tabs < width / 2);
         let reserved = lists.iter().rev().nth(1).or(own).map_or(0, |names| names_width(names));

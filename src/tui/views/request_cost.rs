@@ -196,9 +196,7 @@ impl App {
         format!("{so_far}Continue {range}? At most {most} more, {left} left this hour.")
     }
 
-    /// Returns the message that no requests are left. It contains the time of the next free request and what works
-    /// without requests.
-    /// Shows a warning until the next request is free.
+    /// Shows a warning that no requests are left. The warning ends when the next request is free.
     pub(in crate::tui) fn notify_no_requests_left(&mut self, now: Time) {
         let wait = self.budget(Quota::Views).wait().filter(|wait| wait.until > now);
         let until = wait.map_or(now + chrono::TimeDelta::seconds(15), |wait| wait.until);
@@ -206,6 +204,8 @@ impl App {
         self.notify_until_time(until, crate::tui::Severity::Warning, &text, now);
     }
 
+    /// Returns the message that no requests are left, with the time of the next free request and what works without
+    /// requests.
     pub(in crate::tui) fn no_requests_left_text(&self, now: Time) -> String {
         let when = match self.budget(Quota::Views).wait().filter(|wait| wait.until > now) {
             Some(wait) => format!("the next one is free in {}", wait.time_left(now)),

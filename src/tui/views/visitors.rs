@@ -21,11 +21,11 @@ pub struct Visitors {
     /// The reports that were read or requested, by their range.
     reports: HashMap<DateRange, Load<Arc<RowsReport<PageRow>>>>,
     /// The range that was on screen when the visitors were last read.
-    read_range: Option<DateRange>,
-    /// The range of a load of several requests, which can be stopped.
+    last_read_range: Option<DateRange>,
+    /// The range of a running load of several requests, which the user can stop.
     pub(super) stoppable_range: Option<DateRange>,
     /// The days of the trend that are requested, one after the other. The first one is in flight.
-    pub(super) queued: VecDeque<DateRange>,
+    pub(super) queued_days: VecDeque<DateRange>,
     /// The visitors of the whole site, by range.
     pub(super) totals: RangeTotals,
 }
@@ -35,9 +35,9 @@ impl Default for Visitors {
         Self {
             is_shown: false,
             reports: HashMap::new(),
-            read_range: None,
+            last_read_range: None,
             stoppable_range: None,
-            queued: VecDeque::new(),
+            queued_days: VecDeque::new(),
             totals: RangeTotals { days_overlap: true, ..RangeTotals::default() },
         }
     }
@@ -80,10 +80,10 @@ impl Visitors {
         self.is_shown.then(|| known.collect())
     }
 
-    /// Forgets which visitors are outdated or could not be loaded, so that they are read again. Called when they are
-    /// shown, and when another range is.
-    pub(super) fn forget_outdated(&mut self, range: DateRange, now: Time) {
-        self.read_range = Some(range);
+    /// Drops the reports that are outdated or could not be loaded, so that they are read again. Called when the user
+    /// shows the visitors, and when the range on screen changes.
+    pub(super) fn drop_outdated_reports(&mut self, range: DateRange, now: Time) {
+        self.last_read_range = Some(range);
         self.reports.retain(|range, load| match load {
             Load::Idle | Load::Failed { .. } => false,
             Load::Loading { .. } => true,
@@ -91,9 +91,9 @@ impl Visitors {
         });
     }
 
-    /// Whether another range is shown than when the visitors were last read.
+    /// Whether the range on screen has changed since the visitors were last read.
     pub(super) fn is_other_range(&self, range: DateRange) -> bool {
-        self.read_range != Some(range)
+        self.last_read_range != Some(range)
     }
 
     /// Returns the effect that reads the visitors of a range from the cache, unless that was done before.

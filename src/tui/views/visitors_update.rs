@@ -22,7 +22,7 @@ impl App {
     pub(super) fn toggle_visitors(&mut self, now: Time) {
         let range = self.views.query().range;
         self.views.visitors.is_shown = !self.views.visitors.is_shown;
-        self.views.visitors.forget_outdated(range, now);
+        self.views.visitors.drop_outdated_reports(range, now);
         self.update_visitors();
     }
 
@@ -41,7 +41,7 @@ impl App {
         }
         let range = self.views.query().range;
         if self.views.visitors.is_other_range(range) {
-            self.views.visitors.forget_outdated(range, now);
+            self.views.visitors.drop_outdated_reports(range, now);
         }
         let compared = self.views.table.comparison().map(|comparison| comparison.ranges());
         let compared = compared.into_iter().flat_map(|ranges| [ranges.now, ranges.before]);
@@ -109,8 +109,8 @@ impl App {
     pub(in crate::tui) fn load_visitor_totals(&mut self, ranges: Vec<DateRange>, effects: &mut Vec<Effect>) {
         let visitors = &mut self.views.visitors;
         visitors.totals.pending.clone_from(&ranges);
-        visitors.queued = ranges.into();
-        effects.extend(visitors.queued.front().copied().map(|range| visitors.request(one_request(range))));
+        visitors.queued_days = ranges.into();
+        effects.extend(visitors.queued_days.front().copied().map(|range| visitors.request(one_request(range))));
     }
 
     /// Returns the effects that read the site's visitors in these ranges from the cache.
@@ -157,16 +157,16 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         let visitors = &mut self.views.visitors;
-        if visitors.queued.front() != Some(&range) {
+        if visitors.queued_days.front() != Some(&range) {
             return;
         }
-        visitors.queued.pop_front();
+        visitors.queued_days.pop_front();
         visitors.totals.pending.retain(|pending| *pending != range);
         if let Some(failure) = failure {
-            visitors.queued.clear();
+            visitors.queued_days.clear();
             visitors.totals.pending.clear();
             self.notify(Severity::Error, failure.message.as_str(), now);
-        } else if let Some(next) = visitors.queued.front().copied() {
+        } else if let Some(next) = visitors.queued_days.front().copied() {
             effects.push(visitors.request(one_request(next)));
         }
     }

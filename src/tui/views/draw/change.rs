@@ -7,7 +7,7 @@ use crate::tui::draw::Theme;
 use crate::tui::view::View;
 use ratatui::style::{Modifier, Style};
 
-/// A change of fewer percent is muted, because views vary as much from week to week.
+/// A change of less than this percentage is muted, because views vary that much from week to week.
 const SMALL_PERCENT: f64 = 5.0;
 /// A change between counts below this number is muted, because a few visitors cause it.
 const SMALL_COUNT: u64 = 30;
@@ -27,8 +27,8 @@ pub(in crate::tui) enum ChangeWeight {
 }
 
 impl ChangeWeight {
-    /// Judges a change. `site` is the number of views of the site in the longer of the compared ranges, 0 if it is
-    /// unknown.
+    /// Returns how much a change matters. `site` is the number of views of the site in the longer of the compared
+    /// ranges, 0 if it is unknown.
     pub(in crate::tui) fn of(change: ViewsChange, site: ViewCount) -> Self {
         let (largest, percent) = match change {
             ViewsChange::Unknown => return Self::Normal,

@@ -20,18 +20,18 @@ use unicode_width::UnicodeWidthStr;
 /// The number of cells of a rule that a position, such as `12 of 1,099, 1,085 more ↓`, and the line beside it may take.
 const MAX_POSITION_CELLS: usize = 34;
 
-/// A part of the line. Only parts that are `needed` may use the space of the legend.
+/// A part of the line. Only parts that are needed may use the space of the legend.
 struct PositionPart<'a> {
     spans: TitleSpans<'a>,
-    needed: bool,
+    is_needed: bool,
 }
 
 fn needed_part(part: TitleSpans<'_>) -> PositionPart<'_> {
-    PositionPart { spans: part, needed: true }
+    PositionPart { spans: part, is_needed: true }
 }
 
 fn optional_part<'a>(view: View<'_>, text: String) -> PositionPart<'a> {
-    PositionPart { spans: vec![Span::styled(text, view.theme.muted)], needed: false }
+    PositionPart { spans: vec![Span::styled(text, view.theme.muted)], is_needed: false }
 }
 
 /// Draws the rule below the table.
@@ -44,10 +44,10 @@ pub(in crate::tui) fn draw_lower_rule(frame: &mut Frame<'_>, view: View<'_>, row
     let legend = legend(view);
     let legend_cells = spans_width([&legend].into_iter()) + 4;
     let mut left = TextRow::new(space);
-    for (n, PositionPart { spans: part, needed }) in parts.into_iter().enumerate() {
+    for (n, PositionPart { spans: part, is_needed }) in parts.into_iter().enumerate() {
         let gap = if left.remaining() == space { "" } else { " · " };
-        let free = left.remaining().saturating_sub(if needed { 0 } else { legend_cells });
-        if (n == 0 && needed) || spans_width([&part].into_iter()) + gap.width() <= free {
+        let free = left.remaining().saturating_sub(if is_needed { 0 } else { legend_cells });
+        if (n == 0 && is_needed) || spans_width([&part].into_iter()) + gap.width() <= free {
             left.push(gap, view.theme.muted);
             part.into_iter().for_each(|Span { content, style, .. }| {
                 left.push(content, style);
@@ -137,7 +137,7 @@ fn page_count_estimate(view: View<'_>, range: DateRange) -> Option<u64> {
 /// Visitors that are this much older than the views are shown with their time.
 const MAX_AGE_DIFFERENCE: chrono::TimeDelta = chrono::TimeDelta::minutes(5);
 
-/// Returns what is missing of the visitors, if they are shown.
+/// Returns a note if visitors are shown but could not be loaded, are partial, or are older than the views.
 fn visitors_part<'a>(view: View<'_>) -> Option<PositionPart<'a>> {
     let (visitors, range) = (&view.app.views.visitors, view.app.views.query().range);
     if !visitors.is_shown() {
@@ -182,7 +182,7 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
     let mut scope = if table.is_filtered() { TitleSpans::new() } else { page_count(view) };
     let gap = if scope.is_empty() { "" } else { ", " };
     scope.push(Span::styled(format!("{gap}{}", sort_label(table.sorting())), theme.muted));
-    parts.push(PositionPart { spans: scope, needed: false });
+    parts.push(PositionPart { spans: scope, is_needed: false });
     if table.metric() != Metric::Total {
         parts.push(optional_part(view, format!("bars: {}", table.metric().name())));
     }

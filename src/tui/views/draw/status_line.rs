@@ -20,8 +20,8 @@ use unicode_width::UnicodeWidthStr;
 /// Maximum and minimum width of the progress bar, in cells.
 const PROGRESS_BAR_CELLS: (usize, usize) = (24, 6);
 
-/// Returns the line: what the rows and the changes are on the left, and how old the rows are on the right. A problem is
-/// on the left, before everything else.
+/// Returns the line: at the left what the rows and the changes are based on, at the right how old the rows are. A
+/// problem comes first, at the left.
 pub(in crate::tui) fn table_status_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let views = &view.app.views;
     if let Some(under_way) = views.all_pages.active_load() {
@@ -32,7 +32,7 @@ pub(in crate::tui) fn table_status_line<'a>(view: View<'_>, width: usize) -> Lin
         None => response_parts(view, width),
     };
     if !views.is_current() {
-        return fit_parts(&parts, width);
+        return fitting_line(&parts, width);
     }
     let forms = basis_forms(view);
     let style = if views.is_comparing() { view.theme.text } else { view.theme.muted };
@@ -40,11 +40,11 @@ pub(in crate::tui) fn table_status_line<'a>(view: View<'_>, width: usize) -> Lin
     if views.load_failure(view.now).is_some() || is_partial {
         let after: String = forms.iter().map(|form| format!("   {form}\n")).collect();
         parts.push((after, style));
-        return fit_parts(&parts, width);
+        return fitting_line(&parts, width);
     }
     let right: usize = parts.iter().map(|(forms, _)| forms.lines().next().unwrap_or_default().width()).sum();
     let Some(form) = forms.into_iter().find(|form| form.width() + right + 5 <= width) else {
-        return fit_parts(&parts, width);
+        return fitting_line(&parts, width);
     };
     let mut row = TextRow::new(width);
     row.push(" ", style).push(form, style).pad_to(width - right - 1);
@@ -91,9 +91,9 @@ fn basis_forms(view: View<'_>) -> Vec<String> {
 /// longest to the shortest. The shortest form is empty if the part may be left out.
 type StatePart = (String, Style);
 
-/// Returns the line. Every part gets at least its shortest form. The remaining space goes to longer forms, beginning
-/// with the first part.
-fn fit_parts<'a>(parts: &[StatePart], width: usize) -> Line<'a> {
+/// Joins the parts to a line of `width` cells. Every part gets at least its shortest form. The remaining space goes to
+/// longer forms, beginning with the first part.
+fn fitting_line<'a>(parts: &[StatePart], width: usize) -> Line<'a> {
     let mut row = TextRow::new(width);
     row.push_cow(" ", Style::new());
     let least: usize = parts.iter().map(|(forms, _)| shortest_form(forms).width()).sum();
@@ -111,8 +111,8 @@ fn shortest_form(forms: &str) -> &str {
     forms.rsplit('\n').next().unwrap_or_default()
 }
 
-/// Returns a range without the blanks around its dash, for the narrowest terminals.
-fn tight(dates: &str) -> String {
+/// Returns the dates of a range without the blanks around their dash, for the narrowest terminals.
+fn without_dash_spaces(dates: &str) -> String {
     dates.replace(" – ", "–")
 }
 
@@ -141,9 +141,12 @@ fn loading_line<'a>(view: View<'_>, under_way: ActiveLoad, width: usize) -> Line
             "loading all pages…".to_owned()
         } else {
             let dates = short_range(under_way.range, view.now);
-            format!("loading all pages{of_range}…\nloading all pages of {dates}…\nloading {dates}…\n{}…", tight(&dates))
+            format!(
+                "loading all pages{of_range}…\nloading all pages of {dates}…\nloading {dates}…\n{}…",
+                without_dash_spaces(&dates)
+            )
         };
-        return fit_parts(&[(loading, theme.working), (end, theme.muted)], width);
+        return fitting_line(&[(loading, theme.working), (end, theme.muted)], width);
     };
     let rows = format!(" · {} rows", format_count(progress.rows));
     let requests = format!(" · {}", plural(progress.requests as usize, "request"));
@@ -155,8 +158,8 @@ fn loading_line<'a>(view: View<'_>, under_way: ActiveLoad, width: usize) -> Line
         // If not everything fits, first the requests and the words around the share are left out, then the rows.
         let share = progress.share.map_or_else(|| "?".to_owned(), floor_percent);
         let dates = if is_wanted { String::new() } else { format!("{}: ", short_range(under_way.range, view.now)) };
-        let loading = format!("loading {dates}{share}\n{dates}{share}\n{}{share}", tight(&dates));
-        return fit_parts(&[(loading, theme.working), (rows + "\n", theme.working), (end, theme.muted)], width);
+        let loading = format!("loading {dates}{share}\n{dates}{share}\n{}{share}", without_dash_spaces(&dates));
+        return fitting_line(&[(loading, theme.working), (rows + "\n", theme.working), (end, theme.muted)], width);
     }
     row.push(lead, theme.working);
     let bar = row.remaining().saturating_sub(details.width() + 2).min(PROGRESS_BAR_CELLS.0);
@@ -183,7 +186,12 @@ fn report_parts(view: View<'_>, report: &Report, width: usize) -> Vec<StatePart>
         } else {
             format!("{} rows, partial", format_count(report.rows.len()))
         };
-        return outdated_parts(view, &format!("{dates}, {pages}\n{dates}\n{}", tight(&dates)), report.as_of, width);
+        return outdated_parts(
+            view,
+            &format!("{dates}, {pages}\n{dates}\n{}", without_dash_spaces(&dates)),
+            report.as_of,
+            width,
+        );
     }
     let failure = views.load_failure(now);
     let limit = failure.and_then(|failure| limit_texts(view, failure));
@@ -237,7 +245,7 @@ fn response_parts(view: View<'_>, width: usize) -> Vec<StatePart> {
                 format!("{page}{size}\n{} per request", query.limit)
             }
             _ if query.range == wanted.range => format!("{page}{size}\n{page}"),
-            1 => format!("{dates}\n{}", tight(&dates)),
+            1 => format!("{dates}\n{}", without_dash_spaces(&dates)),
             _ => format!("{dates}, {page}{size}\n{dates}, {page}\n{dates}"),
         };
         return outdated_parts(view, &forms, shown.as_of, width);
@@ -309,8 +317,8 @@ fn limit_texts(view: View<'_>, failure: &Failure) -> Option<LimitTexts> {
     (at > view.now).then(|| LimitTexts { from: format!("in {seconds}"), short: until.clone(), until })
 }
 
-/// Returns why there are no newer rows, in forms from the complete sentence to the shortest. A short form is enough,
-/// because the footer has shown the sentence.
+/// Returns the reason why there are no newer rows, from the complete sentence to the shortest form. A short form is
+/// enough, because a notice has already shown the sentence.
 fn failure_forms(view: View<'_>, failure: &Failure, gap: &str) -> String {
     let r = refresh_key(view);
     if let Some(LimitTexts { until, short, .. }) = limit_texts(view, failure) {

@@ -26,7 +26,7 @@ use ratatui::text::{Line, Span};
 use std::cmp::Ordering;
 use unicode_width::UnicodeWidthStr;
 
-/// Draws the column heads and one line per page or folder, or a text if there are no pages.
+/// Draws the column headings and one line per page or folder, or a text if there are no pages.
 pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     let table = &view.app.views.table;
     let areas = view.app.views_areas();

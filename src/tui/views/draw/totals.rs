@@ -34,7 +34,7 @@ impl TotalsForm {
     }
 }
 
-/// From the most to the least that is shown.
+/// The forms of the line, from the longest to the shortest.
 const FORMS: [TotalsForm; 6] = [
     TotalsForm::new(true, true, ShareForm::WithChange),
     TotalsForm::new(true, true, ShareForm::Named),
@@ -54,7 +54,7 @@ pub(in crate::tui) fn site_totals_line<'a>(view: View<'_>, totals: &Counts, widt
     fitting_totals_line(view.theme, totals, change.as_ref(), visitors, !views.is_current(), width)
 }
 
-/// Returns the longest form of these numbers that fits, with the visitors if they fit too.
+/// Returns the longest form of the totals that fits, followed by the visitors if they fit too.
 pub(in crate::tui) fn fitting_totals_line<'a>(
     theme: &Theme,
     totals: &Counts,

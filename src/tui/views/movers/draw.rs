@@ -53,7 +53,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers) {
     }
 }
 
-/// The texts of a half.
+/// The direction of the changes in a half, and the texts of the half.
 #[derive(Debug, Clone, Copy)]
 struct MoverDirection {
     title: &'static str,
@@ -103,37 +103,37 @@ fn draw_half(
     frame: &mut Frame<'_>,
     view: View<'_>,
     (ranges, largest): (ComparedRanges, ViewCount),
-    (direction, half, has_keys): (MoverDirection, &MoversHalf, bool),
+    (direction, half, has_focus): (MoverDirection, &MoversHalf, bool),
     area: Rect,
 ) {
     let theme = view.theme;
     let lines = below(area, HEAD_ROWS);
     let rows = usize::from(lines.height);
-    draw_line(frame, area, 0, half_title(view, (direction, half, has_keys), rows, usize::from(area.width)));
+    draw_line(frame, area, 0, half_title(view, (direction, half, has_focus), rows, usize::from(area.width)));
     let table = mover_table(half, ranges, view, usize::from(area.width));
     draw_line(frame, area, 1, table.headings(theme.muted));
     if half.is_empty() {
         draw_line(frame, lines, 0, Line::styled(format!(" {}", direction.none), theme.muted));
     }
     for (n, (mover, is_selected)) in half.visible(rows).enumerate() {
-        let is_selected = is_selected && has_keys;
+        let is_selected = is_selected && has_focus;
         let line =
             table.line(|column, width| mover_cell(view, *column, (mover, is_selected), (direction, largest), width));
         draw_line(frame, lines, n, if is_selected { selected_line(line, theme) } else { line });
     }
 }
 
-/// Returns the title of a half: how many pages it has, and how many of them are listed and follow below. Leaves out what
-/// does not fit.
+/// Returns the title of a half: the number of its pages, how many of them are listed, and how many follow below the
+/// visible ones. Leaves out the parts that don't fit.
 fn half_title<'a>(
     view: View<'_>,
-    (direction, half, has_keys): (MoverDirection, &MoversHalf, bool),
+    (direction, half, has_focus): (MoverDirection, &MoversHalf, bool),
     rows: usize,
     width: usize,
 ) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
-    row.push(" ", theme.text).push(direction.title, if has_keys { theme.mark } else { theme.title });
+    row.push(" ", theme.text).push(direction.title, if has_focus { theme.mark } else { theme.title });
     let all = plural(half.page_count(), "page");
     let is_cut = half.len() < half.page_count();
     let of = format!("{} of {all}", half.len());
@@ -142,8 +142,8 @@ fn half_title<'a>(
         row.push(listed, theme.muted);
     }
     let more = more_below_text(half.list.hidden_below(rows));
-    // The rule below shows it for the half with the keys.
-    if !has_keys && more.width() + 2 < row.remaining() {
+    // For the half with the focus, the lower rule shows this number.
+    if !has_focus && more.width() + 2 < row.remaining() {
         row.pad_to(width - more.width() - 1).push(more, theme.muted);
     }
     row.line()

@@ -125,7 +125,7 @@ impl MoversHalf {
         self.list.visible(self.movers.iter(), rows)
     }
 
-    /// Returns the largest change, with which the pages begin.
+    /// Returns the largest change, which is the change of the first page.
     pub fn largest_change(&self) -> ViewCount {
         self.movers.first().map(|mover| mover.delta().abs()).unwrap_or_default()
     }

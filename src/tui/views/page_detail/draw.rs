@@ -54,11 +54,11 @@ use ratatui::Frame;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-/// Width of a number of another cached range.
+/// Width of the columns of numbers in the table of cached ranges.
 const PERIOD_NUMBER_CELLS: usize = 11;
 /// Width of the status of a job.
 const STATUS_CELLS: usize = 13;
-/// Width of the range before what it is compared with.
+/// Maximum width of the range, which is followed by the range that it is compared with.
 const MAX_RANGE_CELLS: usize = 32;
 /// Width of the name of a report.
 const REPORT_CELLS: usize = 12;
@@ -285,7 +285,7 @@ fn trend_cost_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Lin
     let n = missing.len();
     let key = app.key_label(Context::PageDetail, Action::Trend);
     let left = app.view_requests_left();
-    let few = detail.needs_few_rows(app, &missing, view.now);
+    let few = detail.is_one_request_enough(app, &missing, view.now);
     let (what, requests) = match few {
         true if n == 1 => ("it", plural(n, "request")),
         true => ("them", plural(n, "request")),
@@ -313,7 +313,7 @@ fn reports_head<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'
     let mut row = TextRow::new(width);
     row.push("Reports", view.theme.title);
     row.push(format!("  {}", short_range(detail.numbers.range, view.now)), view.theme.muted);
-    // The oldest of them.
+    // The reports are at least as new as the oldest of them.
     let as_of = times.into_iter().flatten().min().map(|at| view.as_of_clock(at)).unwrap_or_default();
     if row.used() + as_of.width() < width {
         row.pad_to(width - as_of.width()).push(as_of, view.theme.muted);
@@ -323,7 +323,7 @@ fn reports_head<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'
 
 /// Returns the page's numbers in a report. A number from a partial report is a lower bound.
 fn report_line<'a>(view: View<'_>, detail: &PageDetail, report: PageReport, width: usize) -> Line<'a> {
-    fn least<N>(known: &ReportNumbers<N>) -> &'static str {
+    fn lower_bound_prefix<N>(known: &ReportNumbers<N>) -> &'static str {
         if known.is_partial { "at least " } else { "" }
     }
     let theme = view.theme;
@@ -332,26 +332,26 @@ fn report_line<'a>(view: View<'_>, detail: &PageDetail, report: PageReport, widt
         PageReport::Feedback => {
             let votes = reports.votes.as_ref().map(|known| {
                 let (down, up) = (format_views(known.numbers.down), format_views(known.numbers.up));
-                [format!("{}{down} thumbs down", least(known)), format!("{up} thumbs up")]
+                [format!("{}{down} thumbs down", lower_bound_prefix(known)), format!("{up} thumbs up")]
             });
             let comments = reports.comments.as_ref().map(|known| {
                 let (all, open) = (plural(known.numbers.all, "comment"), format_count(known.numbers.open));
                 let open = if known.numbers.open > 0 { format!(", {open} open") } else { String::new() };
-                format!("{}{all}{open}", least(known))
+                format!("{}{all}{open}", lower_bound_prefix(known))
             });
             ("Feedback", votes.into_iter().flatten().chain(comments).collect::<Vec<_>>())
         }
         PageReport::Questions => {
             let known = reports.questions.as_ref().map(|known| {
                 let (all, unanswered) = (plural(known.numbers.all, "question"), format_count(known.numbers.unanswered));
-                vec![format!("{}{all}, {unanswered} unanswered", least(known))]
+                vec![format!("{}{all}, {unanswered} unanswered", lower_bound_prefix(known))]
             });
             ("Questions", known.unwrap_or_default())
         }
         PageReport::Searches => {
             let known = reports.searches.as_ref().map(|known| {
                 let queries: Vec<&str> = known.numbers.queries.iter().map(|query| query.as_str()).collect();
-                let (least, hits) = (least(known), searches_text(known.numbers.hits));
+                let (least, hits) = (lower_bound_prefix(known), searches_text(known.numbers.hits));
                 let hits = match known.numbers.clicked.filter(|_| !queries.is_empty()) {
                     Some(clicked) => format!("{least}{} of {hits} led to a click", format_views(clicked)),
                     None => format!("{least}{hits}"),

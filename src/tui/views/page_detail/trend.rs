@@ -14,7 +14,8 @@ use crate::tui::component::prelude::*;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::format::plural;
 
-/// The heights of the dialog from which the trend is shown, and the number of rows of its columns.
+/// The minimum heights of the dialog at which it shows the trend, each with the height of the columns of the trend, in
+/// rows.
 const TREND_ROWS: [(usize, usize); 3] = [(44, 12), (34, 8), (18, 6)];
 
 /// Returns the number of rows of the trend with its axis in a dialog of `rows`; 0 if it would not fit.
@@ -48,7 +49,7 @@ impl PageDetail {
         self.numbers.range.days() > 1
     }
 
-    /// Whether a day or week of the trend is known.
+    /// Whether the views of at least one day or week of the trend are known.
     pub(super) fn has_known_bars(&self) -> bool {
         TrendDialog::new(self.numbers.range).bars(&self.totals).any(|bar| bar.totals.is_some())
     }
@@ -58,9 +59,10 @@ impl PageDetail {
         !TrendDialog::new(self.numbers.range).missing(&self.totals, now).is_empty()
     }
 
-    /// Whether one request for each of these days is enough: it returns the most viewed pages, so the page has to be one
-    /// of them, and a day whose totals are loaded was requested before.
-    pub(super) fn needs_few_rows(&self, app: &App, missing: &[DateRange], now: Time) -> bool {
+    /// Whether one request is enough for each of these days. Such a request returns only the most viewed pages, so the
+    /// page has to be one of them. If the totals of a day are loaded and fresh, the day was already requested in this
+    /// way, and the response did not contain the page.
+    pub(super) fn is_one_request_enough(&self, app: &App, missing: &[DateRange], now: Time) -> bool {
         let is_top = app.views.rows().iter().take(DEFAULT_PAGE_SIZE as usize).any(|row| row.path == self.path);
         let is_new = |day: &DateRange| {
             day.days() == 1 && app.views.totals.get(*day).is_none_or(|known| !day.is_fresh(known.as_of, now))
@@ -82,7 +84,7 @@ impl PageDetail {
         if cx.app.views.totals.pending_count() > 0 {
             return cx.notify(Severity::Info, "Already loading.");
         }
-        if !self.needs_few_rows(cx.app, &missing, cx.now) {
+        if !self.is_one_request_enough(cx.app, &missing, cx.now) {
             return cx.app.ask_to_load(missing, cx.now, cx.effects);
         }
         if left == 0 {

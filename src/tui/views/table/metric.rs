@@ -43,9 +43,9 @@ impl Metric {
 
     /// Returns the next metric, wrapping around. Leaves out visitors unless they are shown.
     #[must_use]
-    pub fn next(self, with_visitors: bool) -> Self {
+    pub fn next(self, has_visitors: bool) -> Self {
         let after = Self::ALL.into_iter().skip_while(|metric| *metric != self).skip(1);
-        let mut next = after.chain(Self::ALL).filter(|metric| with_visitors || !metric.counts_visitors());
+        let mut next = after.chain(Self::ALL).filter(|metric| has_visitors || !metric.counts_visitors());
         next.next().unwrap_or_default()
     }
 
@@ -167,8 +167,8 @@ mod tests {
 
     #[test]
     fn the_metrics_wrap_around() {
-        for (with_visitors, steps) in [(true, 7), (false, 4)] {
-            let metric = (0..steps).fold(Metric::default(), |metric, _| metric.next(with_visitors));
+        for (has_visitors, steps) in [(true, 7), (false, 4)] {
+            let metric = (0..steps).fold(Metric::default(), |metric, _| metric.next(has_visitors));
             assert_eq!(metric, Metric::default());
         }
         assert_eq!(Metric::Visitors.next(false), Metric::Human, "after visitors were hidden");

@@ -53,7 +53,7 @@ enum SelectionAnchor {
     Folder(Box<str>),
 }
 
-/// Width of the number of pages behind the name of a folder: ` 9,999 pages`.
+/// Width of the number of pages after the name of a folder: ` 9,999 pages`.
 const FOLDER_COUNT_CELLS: usize = 12;
 
 #[derive(Debug, Clone, Copy)]
@@ -241,9 +241,9 @@ impl PageTable {
         self.select(scroll::move_within(self.selected, by, self.len()));
     }
 
-    /// Selects the last line if `last` is set, otherwise the first line.
-    pub fn move_to_end(&mut self, last: bool) {
-        self.select(if last { self.len().saturating_sub(1) } else { 0 });
+    /// Selects the last line if `is_last` is set, otherwise the first line.
+    pub fn move_to_end(&mut self, is_last: bool) {
+        self.select(if is_last { self.len().saturating_sub(1) } else { 0 });
     }
 
     /// Whether a report is listed rather than one response of the service. Only a report can be sorted, filtered and

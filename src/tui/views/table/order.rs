@@ -55,15 +55,15 @@ impl PageColumn {
     }
 
     /// Whether the table has the column. Changes need a comparison, and visitors have to be shown.
-    pub(super) fn is_available(self, compared: bool, with_visitors: bool) -> bool {
-        let has_metric = self.metric().is_none_or(|metric| with_visitors || !metric.counts_visitors());
-        has_metric && (compared || !matches!(self, Self::Change(_)))
+    pub(super) fn is_available(self, is_compared: bool, has_visitors: bool) -> bool {
+        let has_metric = self.metric().is_none_or(|metric| has_visitors || !metric.counts_visitors());
+        has_metric && (is_compared || !matches!(self, Self::Change(_)))
     }
 
     /// Returns the next column that the table has, wrapping around.
     #[must_use]
-    pub fn next(self, compared: bool, with_visitors: bool) -> Self {
-        let is_available = |column: &Self| column.is_available(compared, with_visitors);
+    pub fn next(self, is_compared: bool, has_visitors: bool) -> Self {
+        let is_available = |column: &Self| column.is_available(is_compared, has_visitors);
         let after = Self::ALL.into_iter().skip_while(|column| *column != self).skip(1);
         after.chain(Self::ALL).find(is_available).unwrap_or(Self::Path)
     }
@@ -164,10 +164,10 @@ mod tests {
 
     #[test]
     fn the_columns_wrap_around_and_skip_changes_without_a_comparison() {
-        let round = |compared: bool, with_visitors: bool| {
+        let round = |is_compared: bool, has_visitors: bool| {
             let mut seen = vec![PageColumn::Path];
             loop {
-                let next = seen[seen.len() - 1].next(compared, with_visitors);
+                let next = seen[seen.len() - 1].next(is_compared, has_visitors);
                 if next == PageColumn::Path {
                     return seen.len();
                 }

@@ -21,18 +21,18 @@ use crate::tui::format::display_width;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
 
-/// Maximum width of a bar and the gap to its right.
-const MAX_SLOT: usize = 24;
-/// Minimum width of a bar with its gap that leaves space for the previous period in the gap.
-const MIN_SLOT_WITH_PREVIOUS: usize = 6;
+/// Maximum width of a slot: a bar and the gap to its right.
+const MAX_SLOT_WIDTH: usize = 24;
+/// Minimum width of a slot whose gap has space for the bar of the previous period.
+const MIN_SLOT_WIDTH_WITH_PREVIOUS: usize = 6;
 /// Minimum width of the labels of the grid.
 const MIN_LABEL_WIDTH: usize = 4;
 /// Minimum distance between the beginnings of two labels under the axis.
-const DATE_CELLS: usize = 7;
-/// Follows the label of a bar that is incomplete, if it fits.
-const SO_FAR: &str = " so far";
+const MIN_LABEL_DISTANCE: usize = 7;
+/// The end of the label of an incomplete bar, if it fits.
+const SO_FAR_SUFFIX: &str = " so far";
 /// What the bars of a long range show.
-const WEEKLY: &str = "views per day, by week";
+const WEEKLY_NOTE: &str = "views per day, by week";
 /// The number of rows below the chart: the axis and its labels.
 pub(in crate::tui) const AXIS_ROWS: u16 = 2;
 
@@ -75,9 +75,9 @@ impl ChartBar {
     }
 }
 
-/// Returns how much of a height above the axis is in the rows of the chart. The axis and the lines of the grid are in
-/// the middle of their rows, and a bar begins at the lower edge of the first row. A bar must not reach above the line
-/// of the same number.
+/// Converts a height that is measured from the axis to the height of a bar, in parts of a row. The axis and the lines
+/// of the grid are in the middle of their rows, but a bar begins at the lower edge of the first row above the axis.
+/// Without the conversion, the top of a bar would be above the line of the grid with the same number.
 fn above_axis(parts: usize, per_row: usize) -> usize {
     if parts == 0 { 0 } else { parts.saturating_sub(per_row / 2).max(1) }
 }
@@ -101,20 +101,20 @@ pub(in crate::tui) struct Chart {
     pub(in crate::tui) bars: Vec<ChartBar>,
     /// The visible bars.
     shown: std::ops::Range<usize>,
-    /// The width of each bar, with its gap.
-    slot: usize,
-    /// Whether a line of braille shows two bars per cell, because there are more bars than cells.
+    /// The width of each bar with the gap to its right.
+    slot_width: usize,
+    /// Whether the chart is a line of braille with two bars per cell, because there are more bars than cells.
     is_line: bool,
     grid: Vec<GridLine>,
-    /// The number of views at the top.
+    /// The number of views at the top of the scale.
     top: ViewCount,
     label_width: usize,
     rows: usize,
-    /// The rows that the grid divides evenly. The others, at the top, stay blank.
+    /// The number of rows that the lines of the grid divide evenly. The other rows, at the top, stay blank.
     scaled_rows: usize,
     mean: Option<ViewCount>,
     selected: Option<usize>,
-    /// How to load the bars that are not loaded, shown if these are most of them.
+    /// A note on how to load the missing bars. Shown if most of the bars are not loaded.
     unloaded_note: String,
 }
 
@@ -130,14 +130,14 @@ impl Chart {
         let grid: Vec<GridLine> = values.into_iter().map(line).collect();
         let label_width = grid.iter().map(|line| display_width(&line.label)).fold(MIN_LABEL_WIDTH, usize::max);
         let space = width.saturating_sub(label_width + 2).max(1);
-        let slot = (space / bars.len().max(1)).clamp(1, MAX_SLOT);
+        let slot_width = (space / bars.len().max(1)).clamp(1, MAX_SLOT_WIDTH);
         let is_line = bars.len() > space && theme.parts_per_cell() > 1;
-        let visible = if is_line { space * 2 } else { space / slot }.min(bars.len());
+        let visible = if is_line { space * 2 } else { space / slot_width }.min(bars.len());
         let shown = 0..visible;
         Self {
             shown,
             bars,
-            slot,
+            slot_width,
             is_line,
             grid,
             top,
@@ -168,21 +168,21 @@ impl Chart {
         self
     }
 
-    /// Adds how to load the bars that are not loaded.
+    /// Adds the note on how to load the missing bars.
     #[must_use]
     pub(in crate::tui) fn with_unloaded_note(mut self, note: String) -> Self {
         self.unloaded_note = note;
         self
     }
 
-    /// Returns the longest row of bars that are not loaded, if these are most of the visible bars and the note fits
-    /// there: one text is easier to read than many question marks.
+    /// Returns the longest run of bars that are not loaded, if most of the visible bars are not loaded and the note
+    /// fits there. One text is easier to read than many question marks.
     fn unloaded_bars(&self) -> Option<std::ops::Range<usize>> {
         let visible: Vec<(usize, bool)> =
             self.visible().map(|(place, bar)| (place, bar.bar.totals.is_none())).collect();
         let runs = visible.chunk_by(|(_, one), (_, next)| one == next).filter(|run| run.iter().all(|(_, none)| *none));
         let longest = runs.max_by_key(|run| run.len())?;
-        let fits = longest.len() * self.slot > display_width(&self.unloaded_note) + 4;
+        let fits = longest.len() * self.slot_width > display_width(&self.unloaded_note) + 4;
         let (first, _) = longest.first()?;
         let is_most = fits && !self.unloaded_note.is_empty() && longest.len() * 2 > visible.len();
         is_most.then(|| *first..first + longest.len())
@@ -190,7 +190,9 @@ impl Chart {
 
     /// Whether the previous period is drawn beside the bars.
     pub(in crate::tui) fn shows_previous(&self) -> bool {
-        !self.is_line && self.slot >= MIN_SLOT_WITH_PREVIOUS && self.bars.iter().any(|bar| bar.previous.is_some())
+        !self.is_line
+            && self.slot_width >= MIN_SLOT_WIDTH_WITH_PREVIOUS
+            && self.bars.iter().any(|bar| bar.previous.is_some())
     }
 
     /// Whether weekends are marked on the axis.
@@ -219,10 +221,10 @@ impl Chart {
 
     /// Returns the width of a bar without its gap.
     fn bar_width(&self) -> usize {
-        match self.slot {
+        match self.slot_width {
             1 => 1,
-            slot if slot >= MIN_SLOT_WITH_PREVIOUS => slot * 2 / 3,
-            slot => slot - 1,
+            slot_width if slot_width >= MIN_SLOT_WIDTH_WITH_PREVIOUS => slot_width * 2 / 3,
+            slot_width => slot_width - 1,
         }
     }
 
@@ -238,7 +240,7 @@ impl Chart {
             Some(_) => ("┈", theme.border),
             None => (" ", theme.text),
         };
-        let (bar_width, gap) = (self.bar_width(), self.slot - self.bar_width());
+        let (bar_width, gap) = (self.bar_width(), self.slot_width - self.bar_width());
         if self.is_line {
             self.push_braille(&mut row, level, blank, theme);
         } else {
@@ -246,7 +248,7 @@ impl Chart {
             for (place, bar) in self.visible() {
                 if unloaded.contains(&place) {
                     if place == unloaded.start {
-                        let width = unloaded.len() * self.slot - gap;
+                        let width = unloaded.len() * self.slot_width - gap;
                         let note = format!(" {} ", self.unloaded_note);
                         row.push(format!("{note:·^width$}"), theme.muted).repeat(" ", gap, theme.text);
                     }
@@ -264,7 +266,7 @@ impl Chart {
                     None => blank,
                 };
                 row.repeat(symbol, bar_width, style);
-                let previous = bar.previous.filter(|_| self.slot >= MIN_SLOT_WITH_PREVIOUS);
+                let previous = bar.previous.filter(|_| self.slot_width >= MIN_SLOT_WIDTH_WITH_PREVIOUS);
                 let is_previous = previous.is_some_and(|previous| level <= self.parts(previous, 1));
                 let beside = usize::from(is_previous);
                 row.repeat("░", beside, theme.muted).repeat(blank.0, gap - beside, blank.1);
@@ -338,7 +340,7 @@ impl Chart {
                 let before =
                     (place * 2 + half).checked_sub(1).and_then(|before| heights.get(before).copied().flatten());
                 let before = before.unwrap_or(height);
-                // Half of the way to the bar before is drawn at that bar.
+                // The other half of the connection is drawn at the previous bar.
                 let line = height.min(before.saturating_add(1))..=height.max(before.saturating_sub(1));
                 for (dot, bit) in bits.get(half).into_iter().flatten().enumerate() {
                     cell |= if line.contains(&(below + dot)) { *bit } else { 0 };
@@ -378,7 +380,7 @@ impl Chart {
                 } else {
                     row.repeat(sign, width, style);
                 }
-                row.repeat("─", self.slot - width, theme.border);
+                row.repeat("─", self.slot_width - width, theme.border);
             }
         }
         let rest = row.remaining();
@@ -402,17 +404,18 @@ impl Chart {
         row.push(align_right(if self.shown.start > 0 { "…" } else { "" }, gutter), theme.muted);
         let per_cell = if self.is_line { 2 } else { 1 };
         let is_weekly = self.is_weekly();
-        let each = (DATE_CELLS * per_cell + if is_weekly { per_cell } else { 2 * per_cell }).div_ceil(self.slot);
+        let each =
+            (MIN_LABEL_DISTANCE * per_cell + if is_weekly { per_cell } else { 2 * per_cell }).div_ceil(self.slot_width);
         let end = if self.shown.end < self.bars.len() { width.saturating_sub(2) } else { width };
         for (at, (_, bar)) in self.visible().enumerate().step_by(each.max(1)) {
             let from = bar.bar.range.from();
             let mut label = from.format(if is_weekly { "%-d %b" } else { "%a %-d" }).to_string();
-            let start = gutter + at * self.slot / per_cell;
-            let with_so_far = display_width(&label) + SO_FAR.len();
+            let start = gutter + at * self.slot_width / per_cell;
+            let with_so_far = display_width(&label) + SO_FAR_SUFFIX.len();
             // Behind the last bar, nothing else needs the space.
-            let fits = self.slot > with_so_far || at + 1 == self.shown.len() && start + with_so_far <= end;
+            let fits = self.slot_width > with_so_far || at + 1 == self.shown.len() && start + with_so_far <= end;
             if bar.is_incomplete && bar.bar.totals.is_some() && fits {
-                label.push_str(SO_FAR);
+                label.push_str(SO_FAR_SUFFIX);
             }
             if start + display_width(&label) <= end {
                 row.pad_to(start).push(label, theme.muted);
@@ -420,8 +423,8 @@ impl Chart {
         }
         if self.shown.end < self.bars.len() {
             row.pad_to(width.saturating_sub(1)).push("…", theme.muted);
-        } else if is_weekly && WEEKLY.len() + 2 <= row.remaining() {
-            row.pad_to(width - WEEKLY.len()).push(WEEKLY, theme.muted);
+        } else if is_weekly && WEEKLY_NOTE.len() + 2 <= row.remaining() {
+            row.pad_to(width - WEEKLY_NOTE.len()).push(WEEKLY_NOTE, theme.muted);
         }
         row.line()
     }
@@ -446,8 +449,8 @@ pub(in crate::tui) fn chart_bars(
     bars.into_iter().map(|bar| ChartBar::new(bar.clone(), of_previous(bar.range), is_weekly, now)).collect()
 }
 
-/// Returns the style of the mean where it crosses a bar: its background is the colour of the bar. Without colours there
-/// is none: the line would be a hole in the bar.
+/// Returns the style of the line of the mean where it crosses a bar: the colour of the bar is its background. Returns
+/// `None` without colours, because the line would look like a hole in the bar.
 fn mean_style_over_bar(bar: Style, theme: &Theme) -> Option<Style> {
     // A textured cell has the mean tone of its texture.
     let bg: Option<Color> = if bar.bg.is_some() { theme.ai_part().fg } else { bar.fg };
@@ -467,14 +470,14 @@ fn eighths_at_bottom(n: usize) -> &'static str {
     ["", "▁", "▂", "▃", "▄", "▅", "▆", "▇"].get(n).copied().unwrap_or("█")
 }
 
-/// Returns how many of the rows this number of lines divides evenly.
+/// Returns the largest number of rows, at most `rows`, that this number of lines divides evenly.
 fn rows_divided_by(lines: usize, rows: usize) -> usize {
     (rows - rows % lines.max(1)).max(1)
 }
 
-/// Returns the number of views at the top, and those at the lines of the grid. Of the grids with round numbers and enough
-/// lines to read a height, this is the one with the highest bars, because the rows that a grid doesn't divide evenly stay
-/// blank.
+/// Returns the number of views at the top of the scale, and the numbers of views at the lines of the grid. Of all grids
+/// with round numbers and enough lines to read a height, chooses the grid with the highest bars. Bars are lower if a
+/// grid doesn't divide the rows evenly, because the remaining rows stay blank.
 fn best_grid(most: ViewCount, rows: usize) -> (ViewCount, Vec<ViewCount>) {
     let enough_lines = (rows / 4).clamp(1, 3);
     let grid = |lines| {
@@ -486,7 +489,7 @@ fn best_grid(most: ViewCount, rows: usize) -> (ViewCount, Vec<ViewCount>) {
         (height, top, values)
     };
     let grids = (1..=(rows / 2).clamp(1, 5)).map(grid);
-    // Of several with the same height, the last one has the most lines.
+    // Of several grids with the same height, `max_by` returns the last one, which has the most lines.
     let lines = |values: &Vec<ViewCount>| values.len().min(enough_lines);
     let best = grids.max_by(|(one, _, of_one), (other, _, of_other)| {
         lines(of_one).cmp(&lines(of_other)).then_with(|| one.total_cmp(other))
