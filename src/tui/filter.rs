@@ -118,7 +118,7 @@ impl JobFilter {
         })
     }
 
-    /// Returns the first value of a `pr:` term with which no word for the state of a pull request starts.
+    /// Returns the first value of a `pr:` term that is not the start of any word for the state of a pull request.
     pub fn unknown_pull_request_state(&self) -> Option<&str> {
         let is_known = |start: &str| PullRequestFact::filter_words().any(|word| starts_with_normalized(&word, start));
         self.terms.iter().find_map(|term| match &term.criterion {

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 /// A keyboard key with its label. It is drawn as a space, the key, a space, the label and a space.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hint {
-    /// The index of the first cell of the hint in the footer.
+    /// The index of the first cell of the hint.
     pub start: usize,
     pub chord: Chord,
     pub key: String,
@@ -158,7 +158,7 @@ impl App {
 }
 
 impl App {
-    /// Returns the number of rows at the top of this area that no message covers; at least one. The selection stays in
+    /// Returns the number of rows at the top of this area that no message covers, at least one. The selection stays in
     /// these rows, so that it is visible and the terminal cursor can be on it.
     pub(super) fn uncovered_rows(&self, lines: Rect) -> usize {
         let message = self.message_lines(usize::from(self.size.0));

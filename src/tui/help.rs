@@ -46,7 +46,7 @@ pub struct Help {
     contexts: &'static [Context],
     /// Whether characters were typed into a text input.
     is_over_text_input: bool,
-    /// The bindings that were possible when the help was opened.
+    /// The bindings that had an effect when the help was opened.
     rows: Vec<&'static Binding>,
     /// The keys and names of the custom commands that were possible.
     commands: Vec<(String, String)>,
@@ -279,7 +279,7 @@ struct HelpRow {
     /// The colour of a symbol; `None` for keys.
     style: Option<SymbolStyle>,
     text: String,
-    /// What a search looks through in addition to the keys, the text and the heading.
+    /// The text in which a search also looks, besides the keys, the text and the heading.
     searched: String,
 }
 
@@ -440,7 +440,7 @@ fn usable_keys<'a>(
     keys.filter(move |chord| !is_over_text_input || is_own || !chord.types_text())
 }
 
-/// Returns the text of a binding that a search is compared with, in addition to its help text.
+/// Returns the text by which a search finds a binding, in addition to its help text.
 fn searched_text(app: &App, row: &Binding) -> String {
     let keys: Vec<String> = app.config.keymap.keys(row).iter().map(ToString::to_string).collect();
     format!("{} {} {}", keys.join(" "), row.help, row.action.config_name())

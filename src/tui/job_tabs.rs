@@ -1,5 +1,5 @@
-//! The three views of a job with a pull request: its thread, its pull request and its changes. They are named in the
-//! upper rule, and `Tab` goes from one to the next.
+//! The three views of a job with a pull request: its thread, its pull request and its changes. The
+//! upper rule shows their names, and the Tab key switches between them.
 //!
 //! ```text
 //! ─ Thread  Pull request  Changes  #1423 Fix broken links ──────── as of 14:02 ─
@@ -12,12 +12,13 @@ use ratatui::style::Modifier;
 use ratatui::text::Span;
 use unicode_width::UnicodeWidthStr as _;
 
-/// The narrowest rule that names the tabs. In a narrower one, the title needs the space.
+/// The minimum width of a rule with the names of the tabs. In a narrower rule, the title needs the space.
 const MIN_RULE_WIDTH: u16 = 80;
-/// The narrowest rule that names the tabs above the thread, whose title is not in the rule.
+/// The minimum width of the rule above the thread with the names of the tabs. The title of the thread is not in the
+/// rule.
 const MIN_RULE_WIDTH_OF_THREAD: u16 = 36;
-/// The cells between two tabs, and after the last one.
-const GAP: usize = 2;
+/// The number of blank cells after the name of each tab.
+const TAB_GAP: usize = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JobTab {
@@ -37,28 +38,28 @@ impl JobTab {
         }
     }
 
-    /// Returns the tab that was clicked while this one is shown. `rule` is its upper rule.
-    pub(super) fn clicked(self, at: Position, rule: Rect) -> Option<Self> {
+    /// Returns the tab whose name is at a position, while the tab `self` is shown. `rule` is the upper rule.
+    pub(super) fn tab_at(self, at: Position, rule: Rect) -> Option<Self> {
         let mut x = usize::from(title_area(rule).x);
-        let is_named = self.names_tabs(rule) && at.y == rule.y;
+        let is_named = self.has_space_for_names(rule) && at.y == rule.y;
         Self::ALL.into_iter().filter(|_| is_named).find(|tab| {
             let start = x;
-            x += tab.name().width() + GAP;
+            x += tab.name().width() + TAB_GAP;
             (start..start + tab.name().width()).contains(&usize::from(at.x))
         })
     }
 
-    /// Returns the names of the tabs, for the start of the upper rule, with a gap before the title if there is one. If the rule is too narrow, returns the name of
-    /// the thread, or nothing for a tab with a title.
+    /// Returns the names of the tabs for the start of the upper rule, with a gap before the title if there is one. If
+    /// the rule is too narrow for all names, returns only the name of the thread, or nothing for a tab with a title.
     pub(super) fn names<'a>(self, view: View<'_>, rule: Rect, is_focused: bool) -> Vec<Span<'a>> {
         let theme = view.theme;
         let current = if is_focused { theme.mark.add_modifier(Modifier::UNDERLINED) } else { theme.text };
-        if !self.names_tabs(rule) {
+        if !self.has_space_for_names(rule) {
             return if self == Self::Thread { vec![Span::styled(self.name(), current)] } else { Vec::new() };
         }
         let name = |tab: Self| {
             let style = if tab == self { current } else { theme.muted };
-            [Span::styled(tab.name(), style), Span::raw(" ".repeat(GAP))]
+            [Span::styled(tab.name(), style), Span::raw(" ".repeat(TAB_GAP))]
         };
         let mut names: Vec<_> = Self::ALL.into_iter().flat_map(name).collect();
         if self == Self::Thread {
@@ -68,7 +69,7 @@ impl JobTab {
     }
 
     /// Whether the rule of this tab has space for the names of the tabs.
-    fn names_tabs(self, rule: Rect) -> bool {
+    fn has_space_for_names(self, rule: Rect) -> bool {
         rule.width >= if self == Self::Thread { MIN_RULE_WIDTH_OF_THREAD } else { MIN_RULE_WIDTH }
     }
 }

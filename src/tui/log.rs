@@ -155,7 +155,7 @@ impl LogLevel {
 const MIN_WIDTH_WITH_DURATION: usize = 60;
 /// Maximum width of the messages, so that the durations are close to them.
 const MAX_MESSAGE_CELLS: usize = 72;
-/// The start of the text that a job has a pull request, before the link.
+/// The text before the link, in the text of a change that added a pull request.
 const PULL_REQUEST: &str = "pull request ";
 /// Width of the column with the kind in words.
 const KIND_CELLS: usize = 9;
@@ -222,7 +222,7 @@ fn message_cell<'a>(row: &LogRow<'a>, width: usize) -> TableCell<'a> {
         LogKind::HostRequest { status, reason, .. } => request("host", status, reason),
         LogKind::Transition(text) | LogKind::Note(text) => {
             let text = short_change(text.as_str());
-            // A long title is cut rather than what has changed.
+            // If space is short, the title is cut and not the text about the change.
             let subject = truncate_title(subject, width.saturating_sub(3 + text.width().min(width / 2)));
             let style = if level == LogLevel::Change { theme.text } else { theme.muted };
             let dot = if subject.is_empty() || text.is_empty() { "" } else { " · " };
@@ -235,7 +235,8 @@ fn message_cell<'a>(row: &LogRow<'a>, width: usize) -> TableCell<'a> {
     }
 }
 
-/// Returns the text of a change with the number of a pull request instead of its link, of which the end may not fit.
+/// Returns the text of a change. Replaces the link of a pull request by its number, because a long link would be cut
+/// off.
 fn short_change(text: &str) -> Cow<'_, str> {
     let Some(link) = text.strip_prefix(PULL_REQUEST) else { return text.into() };
     match PullRequestLink::parse(link) {

@@ -1,4 +1,4 @@
-//! A message in the lower rule of the screen and the lines that it takes.
+//! A message in the lower rule of the screen, and the lines into which it is wrapped.
 
 use super::keymap::Action;
 use super::message_fit::fit_message;

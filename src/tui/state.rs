@@ -1,4 +1,4 @@
-//! Parts of the state that the app owns. What changes them is beside the feature.
+//! Parts of the app's state. The functions that change a part are in the module of its feature.
 
 use super::keymap::{Binding, Chord};
 use crate::model::Time;
@@ -78,8 +78,8 @@ pub(super) struct PullRequestWork {
     pub queue: Option<PullRequestQueue>,
     /// The last build of a preview for each job.
     pub builds: HashMap<JobKey, PreviewBuild>,
-    /// When the response to an action on the pull request of a job was lost. No action is offered until the state has
-    /// been read again.
+    /// The jobs for which the response to an action on their pull request was lost, and when. No action on such a pull
+    /// request is offered until its state has been read again.
     pub unconfirmed_at: HashMap<JobKey, Time>,
     /// The texts of reviews and comments that were written, but not sent, by the links of their pull requests.
     pub unsent_reviews: HashMap<(CleanText, UnsentReviewKind), String>,
@@ -89,7 +89,7 @@ pub(super) struct PullRequestWork {
 #[derive(Debug)]
 pub(super) struct PullRequestQueue {
     pub action: PullRequestAction,
-    /// The job whose outcome is awaited.
+    /// The job whose pull request the action was last sent to. Its outcome has not arrived yet.
     pub current: JobKey,
     /// The pull requests to which the action has not been sent yet.
     pub waiting: VecDeque<SeenHeadCommit>,
@@ -99,20 +99,20 @@ pub(super) struct PullRequestQueue {
 /// The build of a preview that the user has asked for.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct PreviewBuild {
-    /// `None` until the service has accepted it.
+    /// The accepted build; `None` until the service has accepted it.
     pub started: Option<StartedBuild>,
-    /// What the service last reported.
+    /// The state of the build as last reported by the service.
     pub last: Option<Build>,
-    /// Why it was not started, or why its state is unknown. Then its state is not requested again.
+    /// Why the build was not started, or why its state is unknown. The state is then not requested again.
     pub problem: Option<CleanText>,
-    /// How many times its state was requested.
+    /// How many times the state of the build was requested.
     pub checks: u16,
-    /// How many of the last requests for its state failed.
+    /// How many of the latest requests for the state failed in a row.
     pub failures: u8,
 }
 
 impl PreviewBuild {
-    /// Whether the result is still awaited.
+    /// Whether the result of the build is still to come.
     pub(super) fn is_running(&self) -> bool {
         self.problem.is_none() && !self.last.as_ref().is_some_and(|last| last.state.is_final())
     }

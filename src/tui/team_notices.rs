@@ -6,9 +6,9 @@ use crate::model::team::handled_by_member;
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 
-/// How long there are no notices after the first change of another member, if the project was not shared when docdeck
-/// started: joining a team brings what its members did before.
-const JOINING: TimeDelta = TimeDelta::minutes(1);
+/// How long no notices are shown after the first change of another member, if the project was not shared when docdeck
+/// started. These changes are older: after joining a team, everything that its members did before arrives.
+const JOIN_QUIET_TIME: TimeDelta = TimeDelta::minutes(1);
 
 /// The jobs that other members handled during this update.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ pub(super) struct TeamNotices {
     handled: Option<(CleanText, usize)>,
     /// Whether a change of another member arrived during this update.
     has_activity: bool,
-    /// From when on notices are shown; `None` if nothing of a team has arrived yet.
+    /// The time from which notices are shown; `None` if no change of another member has arrived yet.
     starts_at: Option<Time>,
 }
 
@@ -40,7 +40,7 @@ impl TeamNotices {
     pub(super) fn take(&mut self, now: Time) -> Option<CleanText> {
         let handled = self.handled.take();
         if std::mem::take(&mut self.has_activity) && self.starts_at.is_none() {
-            self.starts_at = Some(now + JOINING);
+            self.starts_at = Some(now + JOIN_QUIET_TIME);
         }
         let (first, count) = handled.filter(|_| self.starts_at.is_some_and(|start| start <= now))?;
         Some(if count == 1 { first } else { CleanText::line(&format!("{count} jobs were handled by your team")) })

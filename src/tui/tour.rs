@@ -13,7 +13,7 @@ use ratatui::widgets::{Paragraph, Wrap};
 
 /// The width of the box with its borders.
 const WIDTH: u16 = 50;
-/// On a screen with fewer columns than this, the box is as wide as the screen.
+/// The minimum number of columns of the screen at which the box is narrower than the screen.
 const MIN_COLUMNS_FOR_MARGINS: u16 = 60;
 /// The rows below the box.
 const ROWS_BELOW: u16 = 2;

@@ -53,7 +53,7 @@ const MAX_PROMPT_LINES: usize = 300;
 /// The pieces of a line with their colours.
 type UndeliveredLine = Vec<(String, ColorRole)>;
 
-/// The maximum number of characters of a prompt in the question whether to take it over.
+/// The maximum number of characters of a prompt in the question whether to copy it.
 const MAX_QUOTED_PROMPT_CHARS: usize = 60;
 /// The actions that the dialog lists with their keys.
 const CHOICES: [Action; 5] =
@@ -296,7 +296,7 @@ impl UndeliveredDialog {
     }
 }
 
-/// A prompt that was sent this soon after it was saved has only the time at which it was sent.
+/// If a prompt was sent within this time after it was saved, the dialog shows only when it was sent.
 const MIN_TIME_FROM_SAVED_TO_SENT: TimeDelta = TimeDelta::seconds(60);
 
 /// Returns the time of day, with the date unless it is today.
@@ -320,13 +320,13 @@ impl UndeliveredPage {
         self.lines.extend(wrap(text, self.width, 12).0.into_iter().map(|line| vec![(line, role)]));
     }
 
-    /// Adds a text, wrapped in the column after its label.
+    /// Adds a label, followed by a text that is wrapped in the remaining width.
     fn add_labelled(&mut self, label: &str, label_width: usize, text: &str, role: ColorRole) {
         let label_role = if role == ColorRole::Text { ColorRole::Muted } else { role };
         self.add_columns(&[(label, label_width, label_role)], text, role);
     }
 
-    /// Adds a text, wrapped in the column after others, each with its width.
+    /// Adds columns of fixed widths, followed by a text that is wrapped in the remaining width.
     fn add_columns(&mut self, columns: &[(&str, usize, ColorRole)], text: &str, role: ColorRole) {
         let indent: usize = columns.iter().map(|(_, width, _)| width).sum();
         let lines = wrap(text, self.width.saturating_sub(indent).max(8), 12).0;

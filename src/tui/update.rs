@@ -136,8 +136,8 @@ impl App {
         }
     }
 
-    /// Records whether the terminal has the focus, and informs the engine of a change: it sends code hosts no requests
-    /// while nobody sees the screen.
+    /// Records whether the terminal has the focus, and informs the engine if this has changed. While the terminal
+    /// doesn't have the focus, the engine sends no requests to code hosts.
     fn set_focused(&mut self, is_focused: bool, effects: &mut Vec<Effect>) {
         if self.finish_alerts.set_focused(is_focused) {
             effects.push(Effect::Jobs(JobsEffect::ReportFocus(is_focused)));

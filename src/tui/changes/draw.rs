@@ -76,7 +76,7 @@ fn state_note(view: View<'_>, open: &Changes) -> String {
     }
 }
 
-/// Returns a note about what is missing from changes that are too large.
+/// Returns a note about what is missing if the changes were too large to load completely.
 fn cut_note(loaded: &LoadedDiff, total: Option<u64>) -> String {
     let shown = loaded.diff.files.len();
     match total.and_then(|total| usize::try_from(total).ok()).filter(|total| *total > shown) {
@@ -185,7 +185,7 @@ fn diff_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, index: usize, is_
     let words = open.highlights.get(&index).map_or(&[][..], Vec::as_slice).iter().filter(|_| !is_context);
     let emphasis = Modifier::BOLD | Modifier::UNDERLINED;
     let mut ranges: Vec<(Range<usize>, Modifier)> = words.map(|word| (word.clone(), emphasis)).collect();
-    ranges.extend(open.found_in(&text).map(|found| (found, Modifier::REVERSED)));
+    ranges.extend(open.find_matches(&text).map(|found| (found, Modifier::REVERSED)));
     let width = rows::text_columns(view.app.geometry());
     let mut end = 0;
     let parts = open.wrapped.get(&(index, width)).cloned().unwrap_or_else(|| wrapped(&text, width));
@@ -198,7 +198,7 @@ fn diff_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, index: usize, is_
         } else {
             row.push(" ".repeat(GUTTER), Style::new());
         }
-        for (piece, modifiers) in pieces(start..end, &ranges) {
+        for (piece, modifiers) in split_at_modifiers(start..end, &ranges) {
             row.push(text.get(piece).unwrap_or_default(), style.add_modifier(modifiers));
         }
         row.line()
@@ -210,8 +210,8 @@ fn diff_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, index: usize, is_
     lines
 }
 
-/// Splits a range at the ends of the ranges with modifiers. Returns each piece with its modifiers.
-fn pieces(whole: Range<usize>, ranges: &[(Range<usize>, Modifier)]) -> Vec<(Range<usize>, Modifier)> {
+/// Splits a range wherever one of the ranges with modifiers starts or ends. Returns each piece with its modifiers.
+fn split_at_modifiers(whole: Range<usize>, ranges: &[(Range<usize>, Modifier)]) -> Vec<(Range<usize>, Modifier)> {
     let mut ends: Vec<usize> = ranges.iter().flat_map(|(range, _)| [range.start, range.end]).collect();
     ends.retain(|end| whole.start < *end && *end < whole.end);
     ends.extend([whole.start, whole.end]);
@@ -236,8 +236,8 @@ fn draw_search(frame: &mut Frame<'_>, view: View<'_>, open: &Changes, inner: Rec
 }
 
 impl Changes {
-    /// Returns where the searched text occurs in a text, ignoring the case of ASCII letters.
-    fn found_in(&self, text: &str) -> impl Iterator<Item = Range<usize>> {
+    /// Returns the ranges of a text in which the searched text occurs, ignoring the case of ASCII letters.
+    fn find_matches(&self, text: &str) -> impl Iterator<Item = Range<usize>> {
         let wanted = self.search.as_ref().map(|search| search.text().to_ascii_lowercase()).unwrap_or_default();
         let lower = text.to_ascii_lowercase();
         let mut at = 0;

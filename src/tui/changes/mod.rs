@@ -134,8 +134,8 @@ impl Changes {
         }
     }
 
-    /// Selects the next row with the searched text, starting at row `from`, and beginning again at the other end.
-    /// Returns whether there is one.
+    /// Selects the next row that contains the searched text: the first one at or after `from` or, if `is_forward` is
+    /// false, the last one before `from`. Wraps around at the ends. Returns whether there is such a row.
     fn find_from(&mut self, from: usize, is_forward: bool) -> bool {
         let wanted = self.search.as_ref().map(|search| search.text().to_lowercase()).unwrap_or_default();
         if wanted.is_empty() {
@@ -340,7 +340,7 @@ impl Component for Changes {
 
     /// Shows the clicked tab, or selects the clicked row.
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
-        if let Some(tab) = JobTab::Changes.clicked(at, self.area(cx.app)) {
+        if let Some(tab) = JobTab::Changes.tab_at(at, self.area(cx.app)) {
             return if tab == JobTab::Changes { Flow::Handled } else { show_tab(tab, cx) };
         }
         let g = cx.app.geometry();

@@ -49,7 +49,8 @@ pub(super) fn quote(diff: &Diff, rows: &DiffRows, marked: RangeInclusive<usize>)
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// Returns the line numbers in the new version: `:42` or `:42-45`. If all lines are removed, those in the old version.
+/// Returns the line numbers in the new version: `:42` or `:42-45`. If all lines are removed lines, returns their
+/// numbers in the old version.
 fn numbers(diff: &Diff, lines: &[usize]) -> String {
     let lines: Vec<_> = lines.iter().filter_map(|line| diff.lines().get(*line)).collect();
     let kept: Vec<u32> =

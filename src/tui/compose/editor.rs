@@ -68,18 +68,23 @@ pub struct Editor {
 }
 
 impl Editor {
-    /// Replaces the content with a draft about the pages `theirs`, which another docdeck process on this computer
-    /// saved. If `has_own_text` is set, `text` is both drafts combined. Returns the notice to show.
-    pub(in crate::tui) fn load_other_draft(&mut self, text: &str, theirs: &[CleanText], has_own_text: bool) -> String {
-        let mut pages = theirs.to_vec();
+    /// Replaces the content with a draft about `other_pages` that another docdeck process on this computer has saved.
+    /// If `has_own_text` is set, `text` combines that draft with the text of this editor. Returns the notice to show.
+    pub(in crate::tui) fn load_other_draft(
+        &mut self,
+        text: &str,
+        other_pages: &[CleanText],
+        has_own_text: bool,
+    ) -> String {
+        let mut pages = other_pages.to_vec();
         if has_own_text {
-            pages.extend(self.pages.iter().filter(|page| !theirs.contains(page)).cloned());
+            pages.extend(self.pages.iter().filter(|page| !other_pages.contains(page)).cloned());
         }
         let is_other = !has_own_text && !are_same_pages(&pages, &self.pages);
         let mut with = Self::new(DraftTarget::AboutPages, title_of_job_about(&pages), text);
         with.pages = pages;
         *self = with;
-        let notice = format!("Loaded a draft about {} from another docdeck on this computer", short_list(theirs));
+        let notice = format!("Loaded a draft about {} from another docdeck on this computer", short_list(other_pages));
         if is_other { format!("{notice}: send or clear it, then press n on this page.") } else { format!("{notice}.") }
     }
 
@@ -250,8 +255,8 @@ impl Editor {
         None
     }
 
-    /// Returns the text, which becomes a prompt. Saves it as a draft first, so that it survives a crash before the
-    /// prompt is saved.
+    /// Returns the text to send, and removes its draft from memory. First saves it as a draft on disk, so that it
+    /// survives a crash before the prompt is saved.
     pub(super) fn take_text(&mut self, cx: &mut Cx<'_>) -> String {
         cx.effects.extend(self.save_draft());
         cx.app.drafts.remove(&self.draft_target);
@@ -265,7 +270,7 @@ impl Editor {
         cx.run(Effect::OpenExternalEditor(self.input.text()));
     }
 
-    /// Takes over the text of the external editor, which has exited.
+    /// Applies the text that was saved in the external editor.
     fn apply_external_text(&mut self, result: Result<String, Failure>, now: Time) {
         self.is_in_external_editor = false;
         match result {
@@ -410,8 +415,8 @@ impl Component for Editor {
         Flow::Handled
     }
 
-    /// Saves the text as a draft. The editor stays open while an external editor is open, because that one returns the
-    /// text to it on exit.
+    /// Saves the text as a draft and closes the editor. While an external editor is open, this editor stays open to
+    /// receive the text.
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
         if self.is_in_external_editor {
             return Flow::Handled;
@@ -658,7 +663,7 @@ impl Editor {
                 Some(("", ["shown in ASCII, sent as typed".to_owned(), "sent as typed".to_owned()]))
             }
             Some(name) => Some((TEMPLATE_LABEL, [name.to_string(), name.to_string()])),
-            // A follow-up rarely begins with a template.
+            // Templates are rarely used for follow-ups.
             None if self.kind == PromptKind::FollowUp => None,
             None => Some((TEMPLATE_LABEL, ["none".to_owned(), "no template".to_owned()])),
         };

@@ -29,7 +29,7 @@ impl App {
             PromptsMsg::RemovedFromQueue(result) => self.notify_removed_from_queue(result, now),
             PromptsMsg::PromptsRestored(result) => self.notify_restored(result, now),
             PromptsMsg::BatchAdded(result) => self.apply_queued_batch(result, now, effects),
-            // The dialog that asked for this was closed.
+            // The dialog that requested this was closed.
             PromptsMsg::HistoryLoaded(_)
             | PromptsMsg::TemplatesLoaded(_)
             | PromptsMsg::EditedExternally(_)

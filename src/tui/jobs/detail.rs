@@ -127,7 +127,7 @@ pub(in crate::tui) struct DetailLines {
     pub head: Vec<Fact>,
     /// The facts above the timeline that scroll with it, because the head would leave it too few rows.
     pub scrolled: Vec<Fact>,
-    /// The number of rows below the head and a blank row.
+    /// The number of rows for the lines that scroll. They are below the head and a blank row.
     pub rows: usize,
     /// The number of lines that scroll.
     pub total: usize,
@@ -242,7 +242,7 @@ impl Detail {
         self.lines = self.thread.shown().map_or_else(Vec::new, |thread| wrap_thread(&thread.value, self.width));
     }
 
-    /// Divides the facts of a job, and the timeline, among a pane of this many rows.
+    /// Lays out the facts of a job and the timeline in a pane of this many rows.
     pub(in crate::tui) fn layout(&self, mut facts: Vec<Fact>, rows: usize) -> DetailLines {
         let can_scroll = |fact: &Fact| match fact {
             Fact::Labelled(name, _) => !name.is_important(),
@@ -281,7 +281,7 @@ impl Detail {
         thread.prompts.iter().find(|prompt| prompt.is_from_this_computer() && prompt.delivery.kind().needs_user())
     }
 
-    /// Returns the first prompt of the thread that another member has not delivered yet.
+    /// Returns the first prompt of the thread that another member wrote and that is not delivered yet.
     pub fn undelivered_of_others(&self) -> Option<&Prompt> {
         let is_open = |prompt: &&Prompt| {
             let kind = prompt.delivery.kind();
@@ -349,8 +349,8 @@ fn wrap_thread(thread: &Thread, width: usize) -> Vec<ThreadLine> {
 /// What the events of a job have shown so far.
 struct JobProgress {
     state: JobState,
-    /// When the agent started to work on the last prompt, if it is still working. Until docdeck has seen it: when the
-    /// prompt was sent.
+    /// When the agent started to work on the last prompt; `None` if the agent is not working. As long as docdeck has
+    /// not seen the agent working, this is when the prompt was sent.
     running_since: Option<Time>,
 }
 

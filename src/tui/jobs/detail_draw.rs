@@ -233,7 +233,7 @@ fn days_text(view: View<'_>, job: &Job, space: usize) -> String {
     if display_width(&full) <= space { full } else { format!("views before: {before} · after: {after}") }
 }
 
-/// How much is said about the views of a page before and after a job.
+/// How much detail is shown about the views of a page before and after a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ViewsForm {
     Full,
@@ -293,7 +293,8 @@ fn page_views(view: View<'_>, job: &Job, place: usize, form: ViewsForm) -> Vec<(
     pieces
 }
 
-/// Returns what the job is doing or how it ended, and the style of that text. The timeline shows when that was.
+/// Returns the text that states what the job is doing or how it ended, and its style. The text of a finished job has no
+/// time, because the timeline shows it.
 fn job_state_text(view: View<'_>, job: &Job, space: usize) -> (String, Style) {
     let View { app, theme, now } = view;
     if let Some(state) = job.pull_request.as_deref().filter(|_| fact_shown_as_state(job).is_some()) {

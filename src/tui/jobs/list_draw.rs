@@ -151,14 +151,14 @@ fn draw_empty_list(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), area);
 }
 
-pub(in crate::tui) fn group_heading<'a>(view: View<'_>, group: JobGroup, n: usize, hidden: bool) -> Line<'a> {
+pub(in crate::tui) fn group_heading<'a>(view: View<'_>, group: JobGroup, count: usize, is_hidden: bool) -> Line<'a> {
     let theme = view.theme;
     let style = if group == JobGroup::NeedsYou { theme.warning.add_modifier(Modifier::BOLD) } else { theme.title };
     let mut spans = vec![
         Span::styled(format!(" {}", capitalized(group.name())), style),
-        Span::styled(format!(" {}", format_count(n)), theme.muted),
+        Span::styled(format!(" {}", format_count(count)), theme.muted),
     ];
-    if hidden {
+    if is_hidden {
         spans.push(Span::styled(
             format!("  {} to show", view.app.key_label(Context::Jobs, Action::FoldDismissed)),
             theme.muted,
@@ -285,8 +285,9 @@ pub(in crate::tui) fn job_line<'a>(
     }
 }
 
-/// Returns the cell that shows whether the job is marked. Otherwise, a full dot means that the job needs the user, if
-/// no heading says so, and a small dot that the job has finished and was not opened since.
+/// Returns the cell before the symbol of a job. It has the mark of a marked job. For any other job, a full dot means
+/// that the job needs the user and no heading shows this, and a small dot means that the job has finished and the user
+/// has not opened it since.
 fn mark_cell<'a>(view: View<'_>, list: &JobList, job: &Job, is_of_this_profile: bool) -> TableCell<'a> {
     let theme = view.theme;
     let ended_unseen = job.remote.is_finished() && job.is_unseen() && !job.local.dismissed;

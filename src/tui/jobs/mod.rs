@@ -94,7 +94,7 @@ impl JobList {
 
     pub fn replace(&mut self, rows: Vec<Job>) {
         self.is_partial = false;
-        rows.iter().for_each(|row| note_status(&mut self.other_statuses, row));
+        rows.iter().for_each(|row| add_unknown_status(&mut self.other_statuses, row));
         self.widest_title = rows.iter().map(title_width).max().unwrap_or(0);
         self.widest_author = rows.iter().map(author_width).max().unwrap_or(0);
         self.index = rows.iter().enumerate().map(|(index, row)| (row.key, index)).collect();
@@ -104,7 +104,7 @@ impl JobList {
 
     /// Inserts or replaces a row, unless the current one is newer. Returns whether anything changed.
     pub fn upsert(&mut self, row: Job) -> bool {
-        note_status(&mut self.other_statuses, &row);
+        add_unknown_status(&mut self.other_statuses, &row);
         self.widest_title = self.widest_title.max(title_width(&row));
         self.widest_author = self.widest_author.max(author_width(&row));
         let Some(&index) = self.index.get(&row.key) else {
@@ -197,7 +197,7 @@ impl JobList {
     }
 
     /// Returns the row at a position.
-    pub(super) fn at(&self, position: usize) -> Option<&Job> {
+    pub(super) fn row_at(&self, position: usize) -> Option<&Job> {
         self.order.row_index_at(position).and_then(|index| self.rows.get(index))
     }
 
@@ -368,7 +368,7 @@ impl JobList {
     }
 }
 
-fn note_status(statuses: &mut BTreeSet<CleanText>, row: &Job) {
+fn add_unknown_status(statuses: &mut BTreeSet<CleanText>, row: &Job) {
     if let Some(Status::Unknown(word)) = &row.remote.status
         && !statuses.contains(word)
     {

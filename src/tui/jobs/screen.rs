@@ -14,7 +14,7 @@ use crate::tui::format::{more_below_text, short_age_changes_at};
 use crate::tui::geometry::{Geometry, JobsArrangement, title_area};
 use crate::tui::input_dialog::InputField;
 use crate::tui::job_tabs::JobTab;
-use crate::tui::pull_request::{PullRequestActions, PullRequestDialog, show_tab};
+use crate::tui::pull_request::{PullRequestActionMenu, PullRequestDialog, show_tab};
 use crate::tui::widgets::list_state::line_at;
 use crate::tui::{JobsEffect, Pane, PullRequestAccess, StoreState};
 
@@ -75,7 +75,7 @@ impl Component for JobsScreen {
                 app.mark_selected_seen(cx.effects);
                 Changes::open(cx);
             }
-            Action::PullRequest if app.acts_on_marks() => PullRequestActions::open(cx),
+            Action::PullRequest if app.acts_on_marks() => PullRequestActionMenu::open(cx),
             Action::PullRequest => {
                 app.mark_selected_seen(cx.effects);
                 PullRequestDialog::open(cx);
@@ -143,7 +143,7 @@ impl Component for JobsScreen {
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
         let (g, app) = (cx.app.geometry(), &mut *cx.app);
         let tab =
-            JobTab::Thread.clicked(at, g.detail_rule()).filter(|tab| *tab != JobTab::Thread && app.selected_has_tabs());
+            JobTab::Thread.tab_at(at, g.detail_rule()).filter(|tab| *tab != JobTab::Thread && app.selected_has_tabs());
         if let Some(tab) = tab {
             return show_tab(tab, cx);
         }

@@ -30,13 +30,13 @@ impl JobList {
 
     /// Selects the job at a position, or the last job if the list is shorter. Selects nothing if no job is listed.
     pub(super) fn select_near(&mut self, position: usize) {
-        let key = self.at(position.min(self.listed_count().saturating_sub(1))).map(|row| row.key);
+        let key = self.row_at(position.min(self.listed_count().saturating_sub(1))).map(|row| row.key);
         self.select_key(key.filter(|_| self.listed_count() > 0));
     }
 
     pub(super) fn select_position(&mut self, position: usize) {
         if position < self.listed_count() {
-            let key = self.at(position).map(|row| row.key);
+            let key = self.row_at(position).map(|row| row.key);
             self.select_key(key);
         }
     }
@@ -100,7 +100,7 @@ impl JobList {
     pub fn move_selection_off(&mut self, keys: &[JobKey]) {
         let leaving: HashSet<JobKey> = keys.iter().copied().collect();
         let Some(at) = self.selected_position() else { return };
-        let stays = |at: &usize| self.at(*at).is_some_and(|row| !leaving.contains(&row.key));
+        let stays = |at: &usize| self.row_at(*at).is_some_and(|row| !leaving.contains(&row.key));
         let next = (at..self.listed_count()).find(stays).or_else(|| (0..at).rev().find(stays));
         if let Some(next) = next {
             self.select_position(next);

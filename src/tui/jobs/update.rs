@@ -118,7 +118,8 @@ impl App {
                     let job = jobs.rows().find(|job| job.id.as_ref().is_some_and(|other| other.as_str() == id));
                     job.map(|job| job.local.title.clone())
                 };
-                // The entries until now are those of requests that were sent before the jobs were read.
+                // These entries are about requests that were sent before the jobs were read, so they have ids instead
+                // of titles.
                 self.log.replace_ids_with_titles(title);
                 self.log.prepend(data.log);
                 self.tips.set_seen(data.tips.as_deref());
@@ -221,7 +222,7 @@ impl App {
         }
         let read = prefetch.next_request(&|offset| {
             let position = at.checked_add_signed(if down { offset } else { -offset })?;
-            jobs.at(position).filter(|_| position < jobs.listed_count()).map(|row| (row.key, row.revision))
+            jobs.row_at(position).filter(|_| position < jobs.listed_count()).map(|row| (row.key, row.revision))
         });
         read.map(JobsEffect::PrefetchThreads).map(Effect::Jobs)
     }

@@ -1,5 +1,5 @@
 //! Actions on pull requests: when they are possible, their confirmation, and their outcome. An action on several
-//! pull requests is sent to one after the other, until one is not done.
+//! pull requests is sent to one after the other, and stops at the first that fails.
 
 use super::review::ReviewDialog;
 use crate::model::Time;
@@ -123,7 +123,8 @@ fn ask(app: &mut App, targets: PullRequestTargets, action: Action, method: Optio
 }
 
 impl App {
-    /// Asks the user to confirm an action, with the repositories, the numbers, the head commits and the effect.
+    /// Asks the user to confirm an action. The question has the repositories, the numbers, the head commits and what
+    /// the action does.
     pub(in crate::tui) fn confirm_pull_request_action(
         &mut self,
         targets: PullRequestTargets,

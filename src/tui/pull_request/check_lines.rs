@@ -1,6 +1,6 @@
 //! The lines about the checks of a pull request: those that failed, those without a result, and those that passed.
 
-use super::lines::{LineTarget, Lines};
+use super::lines::{LineBuilder, LineTarget};
 use crate::model::colors::ColorRole;
 use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact};
 use crate::model::pull_request_details::{PassedAndPendingChecks, PendingCheck};
@@ -17,19 +17,19 @@ const SYMBOL_WIDTH: usize = 2;
 
 /// The checks of the head commit that have not failed.
 #[derive(Default)]
-struct OtherCheckLines<'a> {
+struct PassedAndPendingChecks<'a> {
     pending: Vec<&'a PendingCheck>,
     passed: Vec<&'a CleanText>,
 }
 
-impl<'a> OtherCheckLines<'a> {
-    /// Selects the checks that have not failed by now. The state of the pull request may be newer than `other`.
+impl<'a> PassedAndPendingChecks<'a> {
+    /// Leaves out the checks that have failed by now, because `state` may be newer than `other`.
     fn new(state: &PullRequest, other: &'a PassedAndPendingChecks) -> Self {
         let has_failed = |name: &CleanText| state.checks.failed.iter().any(|failed| failed.name == *name);
         let pending = other.pending.iter().filter(|check| !has_failed(&check.name));
         let passed = other.passed.iter().filter(|name| !has_failed(name));
         match state.checks.state {
-            // They have passed since they were listed.
+            // All checks have passed by now, including those that were pending when they were listed.
             ChecksState::Passing => {
                 Self { pending: Vec::new(), passed: passed.chain(pending.map(|check| &check.name)).collect() }
             }
@@ -39,29 +39,35 @@ impl<'a> OtherCheckLines<'a> {
 }
 
 /// Adds the checks, the failed ones first.
-pub(super) fn check_lines(out: &mut Lines, state: &PullRequest, other: Option<&PassedAndPendingChecks>) {
+pub(super) fn push_check_lines(out: &mut LineBuilder, state: &PullRequest, other: Option<&PassedAndPendingChecks>) {
     let failed = &state.checks.failed;
-    let other = other.filter(|other| other.head == state.head).map(|other| OtherCheckLines::new(state, other));
+    let other = other.filter(|other| other.head == state.head).map(|other| PassedAndPendingChecks::new(state, other));
     let is_complete = other.is_some();
-    let OtherCheckLines { pending, passed } = other.unwrap_or_default();
+    let PassedAndPendingChecks { pending, passed } = other.unwrap_or_default();
     let listed = failed.len() + pending.len() + passed.len();
     if listed == 0 {
         return;
     }
-    out.heading(if is_complete { "Checks" } else { "Failed checks" }, listed);
+    out.push_heading(if is_complete { "Checks" } else { "Failed checks" }, listed);
     let names = failed.iter().map(|check| &check.name).chain(pending.iter().map(|check| &check.name));
     let name_width = names.map(|name| name.as_str().width()).max().unwrap_or(0).min(out.width / 2);
     for check in failed {
-        check_line(out, PullRequestFact::Failing, name_width, &check.name, check.url.as_ref());
+        push_check_line(out, PullRequestFact::Failing, name_width, &check.name, check.url.as_ref());
     }
     for check in pending {
-        check_line(out, PullRequestFact::Pending, name_width, &check.name, check.url.as_ref());
+        push_check_line(out, PullRequestFact::Pending, name_width, &check.name, check.url.as_ref());
     }
-    passed_lines(out, &passed);
+    push_passed_lines(out, &passed);
 }
 
 /// Adds a check with its link. Its symbol and colour are those of a pull request with such a check.
-fn check_line(out: &mut Lines, fact: PullRequestFact, name_width: usize, name: &CleanText, url: Option<&CleanText>) {
+fn push_check_line(
+    out: &mut LineBuilder,
+    fact: PullRequestFact,
+    name_width: usize,
+    name: &CleanText,
+    url: Option<&CleanText>,
+) {
     let link = url.map_or("", |url| url.as_str());
     let rest = out.width.saturating_sub(name_width + SYMBOL_WIDTH + 2);
     let link = truncate(link.strip_prefix("https://").unwrap_or(link), rest);
@@ -75,7 +81,7 @@ fn check_line(out: &mut Lines, fact: PullRequestFact, name_width: usize, name: &
 }
 
 /// Adds the number and the names of the checks that passed, as many as fit.
-fn passed_lines(out: &mut Lines, passed: &[&CleanText]) {
+fn push_passed_lines(out: &mut LineBuilder, passed: &[&CleanText]) {
     if passed.is_empty() {
         return;
     }

@@ -1,6 +1,6 @@
 //! The lines about a pull request.
 
-use super::check_lines::check_lines;
+use super::check_lines::push_check_lines;
 use super::facts::{counts_text, days_text, views_text};
 use crate::model::Time;
 use crate::model::colors::ColorRole;
@@ -53,43 +53,43 @@ pub(super) struct PullRequestLine {
     pub(super) target: LineTarget,
 }
 
-/// The lines so far, and the width into which they have to fit.
-pub(super) struct Lines {
+/// Collects the lines about a pull request. `width` is the number of cells of a line.
+pub(super) struct LineBuilder {
     lines: Vec<PullRequestLine>,
     pub(super) width: usize,
 }
 
-impl Lines {
+impl LineBuilder {
     pub(super) fn push(&mut self, pieces: Vec<Piece>, target: LineTarget) {
         self.lines.push(PullRequestLine { pieces, target });
     }
 
-    fn text(&mut self, role: ColorRole, text: impl Into<String>) {
+    fn push_text(&mut self, role: ColorRole, text: impl Into<String>) {
         self.push(vec![(text.into(), role)], LineTarget::Nothing);
     }
 
     /// Adds a fact with its label, wrapped.
-    fn fact(&mut self, label: &str, value: &str, role: ColorRole) {
+    fn push_fact(&mut self, label: &str, value: &str, role: ColorRole) {
         let lines = wrap(value, self.width.saturating_sub(LABEL_WIDTH).max(8), MAX_FACT_LINES).0;
         for (n, line) in lines.into_iter().enumerate() {
             match n {
                 0 => self.push(vec![(label_text(label), ColorRole::Muted), (line, role)], LineTarget::Nothing),
-                _ => self.indented(line, role),
+                _ => self.push_indented(line, role),
             }
         }
     }
 
     /// Adds a line below the value of a fact.
-    fn indented(&mut self, text: String, role: ColorRole) {
+    fn push_indented(&mut self, text: String, role: ColorRole) {
         self.push(vec![(label_text(""), ColorRole::Text), (text, role)], LineTarget::Nothing);
     }
 
-    pub(super) fn heading(&mut self, text: &str, count: usize) {
-        self.heading_with(text, count, "");
+    pub(super) fn push_heading(&mut self, text: &str, count: usize) {
+        self.push_heading_with_note(text, count, "");
     }
 
     /// Adds a heading with a note after the number.
-    fn heading_with(&mut self, text: &str, count: usize, note: &str) {
+    fn push_heading_with_note(&mut self, text: &str, count: usize, note: &str) {
         self.push(Vec::new(), LineTarget::Nothing);
         let count = (format!(" {}{note}", format_count(count)), ColorRole::Muted);
         self.push(vec![(text.to_owned(), ColorRole::Title), count], LineTarget::Nothing);
@@ -108,34 +108,36 @@ pub(super) fn lines(
     site: &SiteFacts,
     width: usize,
 ) -> Vec<PullRequestLine> {
-    let mut out = Lines { lines: Vec::new(), width };
+    let mut out = LineBuilder { lines: Vec::new(), width };
     let state = app.jobs.get(job).and_then(|job| job.pull_request.as_deref());
     let shown = details.shown().map(|details| &details.value);
     match state {
         Some(state) => {
             out.push(state_line(state), LineTarget::Nothing);
-            fact_lines(&mut out, app, state, shown);
+            push_fact_lines(&mut out, app, state, shown);
         }
-        None => out.text(ColorRole::Muted, "The state of the pull request is not known yet."),
+        None => out.push_text(ColorRole::Muted, "The state of the pull request is not known yet."),
     }
     let build = app.pull_request_work.builds.get(&job);
-    preview_lines(&mut out, build, build.and_then(PreviewBuild::url).or(site.preview.as_ref()));
+    push_preview_lines(&mut out, build, build.and_then(PreviewBuild::url).or(site.preview.as_ref()));
     if let Load::Failed { failure, .. } = details {
-        out.text(ColorRole::Text, "");
-        fit_message(failure.message.as_str(), width, 6).into_iter().for_each(|line| out.text(ColorRole::Bad, line));
+        out.push_text(ColorRole::Text, "");
+        fit_message(failure.message.as_str(), width, 6)
+            .into_iter()
+            .for_each(|line| out.push_text(ColorRole::Bad, line));
     }
     if let Some(state) = state {
-        check_lines(&mut out, state, shown.and_then(|details| details.checks.as_ref()));
+        push_check_lines(&mut out, state, shown.and_then(|details| details.checks.as_ref()));
     }
     if let Some(details) = shown {
-        entry_lines(&mut out, app, &details.entries);
-        commit_lines(&mut out, app, details);
-        file_lines(&mut out, app, details, site);
+        push_entry_lines(&mut out, app, &details.entries);
+        push_commit_lines(&mut out, app, details);
+        push_file_lines(&mut out, app, details, site);
     }
     out.lines
 }
 
-/// Returns the most important fact with its symbol, and the others that no line below shows.
+/// Returns the line with the most important fact and its symbol, followed by the facts that no line below shows.
 fn state_line(state: &PullRequest) -> Vec<Piece> {
     let fact = state.fact();
     let is_unlisted = |fact: &PullRequestFact| matches!(fact, PullRequestFact::Draft | PullRequestFact::Queued);
@@ -146,18 +148,18 @@ fn state_line(state: &PullRequest) -> Vec<Piece> {
 }
 
 /// Adds the facts with their labels: the checks, the review, the size, the branches, the head commit and the author.
-fn fact_lines(out: &mut Lines, app: &App, state: &PullRequest, details: Option<&PullRequestDetails>) {
+fn push_fact_lines(out: &mut LineBuilder, app: &App, state: &PullRequest, details: Option<&PullRequestDetails>) {
     let is_open = !state.state.is_final();
-    // The list below has the checks too, if it is complete.
+    // If the list of checks below is complete, it has this fact too.
     let listed = details.and_then(|details| details.checks.as_ref()).is_some_and(|checks| checks.head == state.head);
     if let Some((text, role)) = checks_text(app, state).filter(|_| !listed || !state.has_current_checks()) {
-        out.fact("checks", &text, role);
+        out.push_fact("checks", &text, role);
     }
     if let Some((text, role)) = job_facts::review(state) {
-        out.fact("review", &text, role);
+        out.push_fact("review", &text, role);
     }
     if state.conflict.is_none() && is_open {
-        out.fact("conflict", "not known yet", ColorRole::Muted);
+        out.push_fact("conflict", "not known yet", ColorRole::Muted);
     }
     let size = details.and_then(|details| size_of_files(state, details)).unwrap_or_else(|| job_facts::size(state));
     if !size.is_empty() {
@@ -166,20 +168,20 @@ fn fact_lines(out: &mut Lines, app: &App, state: &PullRequest, details: Option<&
         out.push([label].into_iter().chain(pieces).collect(), LineTarget::Nothing);
     }
     match details {
-        Some(details) => out.fact("branch", &format!("{} → {}", state.branch, details.base), ColorRole::Text),
-        None => out.fact("branch", state.branch.as_str(), ColorRole::Text),
+        Some(details) => out.push_fact("branch", &format!("{} → {}", state.branch, details.base), ColorRole::Text),
+        None => out.push_fact("branch", state.branch.as_str(), ColorRole::Text),
     }
     if state.behind && is_open {
-        out.fact("", "the base branch has newer commits", ColorRole::Warning);
+        out.push_fact("", "the base branch has newer commits", ColorRole::Warning);
     }
-    out.fact("head", &short_commit(&state.head), ColorRole::Text);
+    out.push_fact("head", &short_commit(&state.head), ColorRole::Text);
     if let Some(details) = details {
-        out.fact("author", details.author.as_str(), ColorRole::Text);
+        out.push_fact("author", details.author.as_str(), ColorRole::Text);
     }
 }
 
-/// Returns the number of checks that passed, if the host reports it, otherwise their result. Those that failed are
-/// listed below.
+/// Returns the number of checks that passed, if the host reports it, otherwise the result of all checks. A list below
+/// has the failed checks.
 fn checks_text(app: &App, state: &PullRequest) -> Option<Piece> {
     let checks = &state.checks;
     let (text, role) = job_facts::checks(state)?;
@@ -207,9 +209,9 @@ fn size_of_files(state: &PullRequest, details: &PullRequestDetails) -> Option<Ve
     Some(job_facts::size_of(sum(|file| file.additions), sum(|file| file.deletions), Some(count)))
 }
 
-/// Adds the address of the preview, and the state of its build if the user has asked for one. The log is shown if the
-/// build has failed.
-fn preview_lines(out: &mut Lines, build: Option<&PreviewBuild>, preview: Option<&CleanText>) {
+/// Adds the address of the preview and, if the user has started a build, the state of the build. If the build has
+/// failed, also adds its log.
+fn push_preview_lines(out: &mut LineBuilder, build: Option<&PreviewBuild>, preview: Option<&CleanText>) {
     let width = out.width.saturating_sub(LABEL_WIDTH);
     if let Some(build) = build {
         let last = build.last.as_ref();
@@ -228,17 +230,22 @@ fn preview_lines(out: &mut Lines, build: Option<&PreviewBuild>, preview: Option<
         let files = last.filter(|last| !last.files.is_empty() && last.state.is_final());
         let files = files.map(|last| format!(" ({})", plural(last.files.len(), "changed file"))).unwrap_or_default();
         let text = format!("{text}{files}{summary}");
-        out.fact("preview", &text, role);
+        out.push_fact("preview", &text, role);
         if let Some(problem) = &build.problem {
-            fit_message(problem.as_str(), width, 6).into_iter().for_each(|line| out.indented(line, ColorRole::Bad));
+            fit_message(problem.as_str(), width, 6)
+                .into_iter()
+                .for_each(|line| out.push_indented(line, ColorRole::Bad));
         }
         let failed = last.filter(|last| last.state == BuildState::Failure);
         for line in failed.iter().flat_map(|last| &last.log) {
-            wrap(line.as_str(), width.max(8), 3).0.into_iter().for_each(|line| out.indented(line, ColorRole::Muted));
+            wrap(line.as_str(), width.max(8), 3)
+                .0
+                .into_iter()
+                .for_each(|line| out.push_indented(line, ColorRole::Muted));
         }
         let ended = last.filter(|last| last.state.is_final());
         for (change, path) in ended.iter().flat_map(|last| &last.files) {
-            out.indented(truncate(&format!("{} {path}", change.word()), width), ColorRole::Muted);
+            out.push_indented(truncate(&format!("{} {path}", change.word()), width), ColorRole::Muted);
         }
     }
     if let Some(link) = preview {
@@ -249,13 +256,13 @@ fn preview_lines(out: &mut Lines, build: Option<&PreviewBuild>, preview: Option<
 }
 
 /// Adds the reviews and comments, the newest last.
-fn entry_lines(out: &mut Lines, app: &App, entries: &[ReviewEntry]) {
+fn push_entry_lines(out: &mut LineBuilder, app: &App, entries: &[ReviewEntry]) {
     // The comment with the preview is a table of the service's bot, and the preview is shown above.
     let shown: Vec<_> = entries.iter().enumerate().filter(|(_, entry)| entry.preview_link().is_none()).collect();
     if shown.is_empty() {
         return;
     }
-    out.heading("Reviews and comments", shown.len());
+    out.push_heading("Reviews and comments", shown.len());
     for (n, entry) in shown {
         let role = match entry.kind {
             ReviewKind::Approval => ColorRole::Good,
@@ -276,8 +283,8 @@ fn entry_lines(out: &mut Lines, app: &App, entries: &[ReviewEntry]) {
     }
 }
 
-fn commit_lines(out: &mut Lines, app: &App, details: &PullRequestDetails) {
-    out.heading("Commits", usize::try_from(details.commit_count).unwrap_or(usize::MAX));
+fn push_commit_lines(out: &mut LineBuilder, app: &App, details: &PullRequestDetails) {
+    out.push_heading("Commits", usize::try_from(details.commit_count).unwrap_or(usize::MAX));
     for commit in &details.commits {
         let title = truncate(commit.title.as_str(), out.width.saturating_sub(TIME_WIDTH + 9));
         let pieces = vec![
@@ -289,8 +296,8 @@ fn commit_lines(out: &mut Lines, app: &App, details: &PullRequestDetails) {
     }
 }
 
-/// Adds the changed files in columns: the path, the added and the removed lines. Those that are pages have their views.
-fn file_lines(out: &mut Lines, app: &App, details: &PullRequestDetails, site: &SiteFacts) {
+/// Adds the changed files in columns: the path, the added and the removed lines and, if the file is a page, its views.
+fn push_file_lines(out: &mut LineBuilder, app: &App, details: &PullRequestDetails, site: &SiteFacts) {
     if details.files.is_empty() {
         return;
     }
@@ -316,7 +323,7 @@ fn file_lines(out: &mut Lines, app: &App, details: &PullRequestDetails, site: &S
     let views_width = if space >= MIN_PATH_WIDTH + 2 + views_width { views_width } else { 0 };
     let space = space.saturating_sub(if views_width > 0 { 2 + views_width } else { 0 });
     let days = range.filter(|_| views_width > 0).map(|range| format!(" · views {}", days_text(app, range)));
-    out.heading_with("Files", details.files.len(), &days.unwrap_or_default());
+    out.push_heading_with_note("Files", details.files.len(), &days.unwrap_or_default());
     let path_width = details.files.iter().map(|file| file.path.as_str().width()).max().unwrap_or(0).min(space);
     for (file, views) in details.files.iter().zip(views) {
         let path = truncate_path(file.path.as_str(), path_width);

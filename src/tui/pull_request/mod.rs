@@ -13,9 +13,9 @@
 //! ───────────────────────────────────────────────────────────── 5 of 12 ─
 //! ```
 
+mod action_menu;
 mod actions;
 mod check_lines;
-mod choice;
 pub(in crate::tui) mod facts;
 mod lines;
 pub(in crate::tui) mod preview;
@@ -38,7 +38,7 @@ use crate::tui::keymap::Keymap;
 use crate::tui::state::PreviewBuild;
 use crate::tui::widgets::list_state::ListState;
 use crate::tui::{JobsEffect, JobsMsg, Pane, PullRequestAccess, Screen};
-pub use choice::PullRequestActions;
+pub use action_menu::PullRequestActionMenu;
 use chrono::TimeDelta;
 use facts::title;
 use lines::{LineTarget, PullRequestLine};
@@ -82,9 +82,10 @@ impl PullRequestDialog {
         cx.run(Effect::Jobs(JobsEffect::LoadPullRequestDetails { job: self.job, is_cached }));
     }
 
-    /// Returns why an action is not possible. After a request to the code host has failed, none is, until one succeeds.
+    /// Returns why an action is not possible. After a failed request to the code host, no action is possible until a
+    /// request succeeds.
     fn refusal(&self, app: &App, action: Action) -> Option<String> {
-        if let Some(reason) = turned_off(app) {
+        if let Some(reason) = reason_actions_are_off(app) {
             return Some(reason.to_owned());
         }
         let job = app.jobs.get(self.job)?;
@@ -99,7 +100,8 @@ impl PullRequestDialog {
         self.lines.get(self.list.selected()).map_or(&LineTarget::Nothing, |line| &line.target)
     }
 
-    /// Returns the address of the preview: of the last build, otherwise as the code host or an earlier build reported it.
+    /// Returns the address of the preview: the address from the last build, otherwise the address that the code host or
+    /// an earlier build reported.
     fn preview<'a>(&'a self, app: &'a App) -> Option<&'a CleanText> {
         let built = app.pull_request_work.builds.get(&self.job).and_then(PreviewBuild::url);
         built.or(self.site.preview.as_ref())
@@ -120,7 +122,7 @@ impl PullRequestDialog {
         }
     }
 
-    /// Opens a follow-up. It quotes the selected comment.
+    /// Opens a follow-up, and quotes the selected comment in it.
     fn follow_up(&self, cx: &mut Cx<'_>) {
         cx.app.open_follow_up(cx.now);
         let Some(editor) = cx.app.dialogs.last_mut().and_then(|top| top.downcast_mut::<Editor>()) else { return };
@@ -203,7 +205,7 @@ impl Component for PullRequestDialog {
 
     /// Shows the clicked tab, or selects the clicked line, or opens its link if it was already selected.
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
-        if let Some(tab) = JobTab::PullRequest.clicked(at, self.area(cx.app)) {
+        if let Some(tab) = JobTab::PullRequest.tab_at(at, self.area(cx.app)) {
             return if tab == JobTab::PullRequest { Flow::Handled } else { show_tab(tab, cx) };
         }
         let area = cx.app.geometry().content;
@@ -263,7 +265,7 @@ impl Component for PullRequestDialog {
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let theme = view.theme;
         let texts = DialogFrame {
-            upper_right: Line::styled(self.age(view), theme.muted),
+            upper_right: Line::styled(self.age_text(view), theme.muted),
             ..DialogFrame::with_tabs(view, JobTab::PullRequest, title(view.app, self.job))
         };
         let inner = texts.draw(frame, view, self);
@@ -280,7 +282,7 @@ impl Component for PullRequestDialog {
 }
 
 impl PullRequestDialog {
-    fn age(&self, view: View<'_>) -> String {
+    fn age_text(&self, view: View<'_>) -> String {
         let state = view.app.jobs.get(self.job).and_then(|job| job.pull_request.as_ref());
         let head = state.map(|state| &state.head);
         let is_outdated = |details: &PullRequestDetails| !details.head.is_empty() && Some(&details.head) != head;
@@ -298,7 +300,7 @@ impl PullRequestDialog {
 }
 
 /// Returns why the configuration allows no action on pull requests.
-fn turned_off(app: &App) -> Option<&'static str> {
+fn reason_actions_are_off(app: &App) -> Option<&'static str> {
     match app.config.pull_requests {
         PullRequestAccess::Off => Some(PULL_REQUESTS_DISABLED),
         PullRequestAccess::Read => Some(ACTIONS_OFF),
@@ -312,8 +314,8 @@ impl App {
         self.config.pull_requests != PullRequestAccess::Off && job.has_supported_pr_link()
     }
 
-    /// Returns the selected job if its pull request can be shown, otherwise the reason. `missing` is the reason if it
-    /// has none on a code host that docdeck supports.
+    /// Returns the selected job if its pull request can be shown, otherwise the reason. `missing` is the reason if
+    /// the job has no pull request on a code host that docdeck supports.
     pub(in crate::tui) fn selected_pull_request(&self, missing: &'static str) -> Result<JobKey, &'static str> {
         match self.jobs.selected().filter(|job| job.has_supported_pr_link()) {
             Some(job) if self.can_show_pull_request(job) => Ok(job.key),

@@ -1,5 +1,5 @@
-//! Building a preview of the site with the changes of a pull request. The service is asked only after a key press, and
-//! then for the state of the build until it ends, even if the dialog was closed in the meantime.
+//! Building a preview of the site with the changes of a pull request. A build is requested only after a key
+//! press. Its state is then requested until the build ends, even if the dialog was closed in the meantime.
 
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
@@ -11,7 +11,7 @@ use crate::tui::keymap::{Action, Context};
 use crate::tui::state::PreviewBuild;
 use crate::tui::{App, Effect, JobsEffect, Severity};
 
-/// The number of consecutive failed requests after which the state is no longer requested.
+/// After this number of consecutive failed requests, the state is no longer requested.
 const MAX_FAILURES: u8 = 5;
 /// The maximum number of requests for the state. At one request every three seconds, they take half an hour.
 const MAX_CHECKS: u16 = 600;

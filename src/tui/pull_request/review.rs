@@ -56,7 +56,7 @@ impl ReviewDialog {
         Self { targets, links, kind, title, input, draft_state, is_restored }
     }
 
-    /// Saves the text if it has changed, or deletes the saved one if the text is blank.
+    /// Saves the text if it has changed, or deletes the saved text if the text is blank.
     fn save_or_delete_text(&mut self, cx: &mut Cx<'_>) {
         cx.effects.extend(self.save_draft());
         let unsent = &mut cx.app.pull_request_work.unsent_reviews;

@@ -570,13 +570,13 @@ fn an_action_that_applies_to_none_of_the_marked_jobs_is_explained() {
     let draft = app.jobs.get(JobKey(3)).cloned().expect("the job");
     app.put_job(Job { pull_request: Some(Box::new(open_pull_request(at(0)))), ..draft });
     press(&mut app, "O d");
-    assert!(app.top::<PullRequestActions>().is_some());
+    assert!(app.top::<PullRequestActionMenu>().is_some());
     let notice = app.notice.as_ref().expect("a notice").text.to_string();
     assert_eq!(notice, "No marked pull request qualifies: not a draft.");
     press(&mut app, "Esc");
     app.config.pull_requests = PullRequestAccess::Read;
     press(&mut app, "O");
-    assert!(app.top::<PullRequestActions>().is_none());
+    assert!(app.top::<PullRequestActionMenu>().is_none());
 }
 
 fn build(state: BuildState) -> Build {

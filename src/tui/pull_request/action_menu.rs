@@ -1,5 +1,5 @@
-//! The actions on the pull requests of the marked jobs, one per line, with the number of pull requests to which each
-//! applies.
+//! The menu of actions on the pull requests of the marked jobs: one action per line, with the number of pull requests
+//! that it applies to.
 //!
 //! ```text
 //! ┌ Pull requests of 3 marked jobs ───┐
@@ -29,23 +29,23 @@ const IGNORED: [Action; 7] = [
 ];
 
 #[derive(Debug)]
-pub struct PullRequestActions {
+pub struct PullRequestActionMenu {
     jobs: Vec<JobKey>,
     list: ListState,
 }
 
-impl PullRequestActions {
-    /// Opens the actions on the pull requests of the marked jobs.
+impl PullRequestActionMenu {
+    /// Opens the menu for the pull requests of the marked jobs.
     pub fn open(cx: &mut Cx<'_>) {
         let jobs = cx.app.targets();
-        if let Some(reason) = super::turned_off(cx.app) {
+        if let Some(reason) = super::reason_actions_are_off(cx.app) {
             return cx.notify(Severity::Info, reason);
         }
         let list = ListState::new(ACTIONS.len(), 0);
         cx.open(Self { jobs, list });
     }
 
-    /// Returns to how many of the pull requests an action applies.
+    /// Returns the number of pull requests that an action applies to.
     fn count(&self, action: Action, app: &App) -> usize {
         let jobs = self.jobs.iter().filter_map(|job| app.jobs.get(*job));
         jobs.filter(|job| refusal(app, job, action).is_none()).count()
@@ -64,7 +64,7 @@ impl PullRequestActions {
     }
 }
 
-impl Component for PullRequestActions {
+impl Component for PullRequestActionMenu {
     fn contexts(&self) -> &'static [Context] {
         &[Context::PullRequest, Context::Lists, Context::Everywhere]
     }
