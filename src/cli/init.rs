@@ -125,7 +125,7 @@ impl InitCommand<'_> {
             customization: file.customization(),
             profile_effects: self.profile_effects.clone(),
         };
-        let form = Welcome::with(form, CleanText::line(&path.display().to_string()), 0);
+        let form = Welcome::from_form(form, CleanText::line(&path.display().to_string()), 0);
         let (_, form) = page.show(self.global_options, Box::new(form), environment).await?;
         match form.as_ref().and_then(|form| form.saved_profile()) {
             Some(profile) => self.print_success(profile, out),

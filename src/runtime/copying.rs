@@ -23,10 +23,12 @@ impl Dashboard {
         let by_terminal = self.copy_through_terminal(&text);
         let is_copied = by_terminal.is_ok() && self.environment.is_ssh;
         if self.clipboard.is_empty() || is_copied {
-            return Some(Msg::ActionFinished { what, result: by_terminal });
+            return Some(Msg::ActionFinished { sentence: what, result: by_terminal });
         }
         let words = self.clipboard.clone();
-        self.effects.spawn(async move { Msg::ActionFinished { what, result: copy_with_program(&words, text).await } });
+        self.effects.spawn(async move {
+            Msg::ActionFinished { sentence: what, result: copy_with_program(&words, text).await }
+        });
         None
     }
 

@@ -181,7 +181,7 @@ impl Dashboard {
         } else {
             "until you quit.".to_owned()
         };
-        Some(Msg::ActionFinished { what: CleanText::line(&format!("Theme {name}, {until}")), result })
+        Some(Msg::ActionFinished { sentence: CleanText::line(&format!("Theme {name}, {until}")), result })
     }
 
     /// Applies the current theme, and requests a frame if the theme has changed.
@@ -269,7 +269,7 @@ impl Dashboard {
                 self.redraw_all();
                 None
             }
-            Effect::Copy { what, text } => self.copy(what, text),
+            Effect::Copy { sentence: what, text } => self.copy(what, text),
             Effect::OpenUrl(url) => self.open_link(url),
             Effect::RunCommand(words) => self.run_custom_command(words),
             Effect::Notify(text) => {
@@ -320,13 +320,13 @@ impl Dashboard {
                     .copy_through_terminal(url.as_str())
                     .map_err(|_| Failure::local(&format!("No browser available, and copying failed. The link: {url}")));
                 let what = CleanText::line(&format!("No browser available; link copied: {url}"));
-                return Some(Msg::ActionFinished { what, result });
+                return Some(Msg::ActionFinished { sentence: what, result });
             }
-            Err(failure) => return Some(Msg::ActionFinished { what: url, result: Err(failure) }),
+            Err(failure) => return Some(Msg::ActionFinished { sentence: url, result: Err(failure) }),
         };
         self.effects.spawn(async move {
             let result = opener::run_opener(&words, url.as_str()).await;
-            Msg::ActionFinished { what: CleanText::line(&format!("Opened {url}")), result }
+            Msg::ActionFinished { sentence: CleanText::line(&format!("Opened {url}")), result }
         });
         None
     }
@@ -402,7 +402,7 @@ impl Dashboard {
                 self.continue_running();
                 let sentence = "Can't suspend: not started from a shell with job control.";
                 let result = Err(Failure::local(sentence));
-                Some(Msg::ActionFinished { what: CleanText::line("suspend"), result })
+                Some(Msg::ActionFinished { sentence: CleanText::line("suspend"), result })
             }
             Err(_) => {
                 self.exit.get_or_insert(ExitReason::Terminated);

@@ -25,7 +25,7 @@ enum WriteResult {
 /// Writes the file to `folder`, or to the current folder if that is `None`, and returns a message with its path. If the
 /// file exists, `overwrite` decides whether to write under a numbered name, to ask the user, or to replace the file.
 pub(super) async fn save_new_file(folder: Option<PathBuf>, file: NewFile, overwrite: Overwrite) -> Msg {
-    let NewFile { name, text, what } = file;
+    let NewFile { name, text, description: what } = file;
     let wanted = CleanText::line(&name);
     let path = folder.unwrap_or_default().join(&name);
     let task = tokio::task::spawn_blocking(move || (write_text(&path, &text, overwrite), text));
@@ -38,11 +38,13 @@ pub(super) async fn save_new_file(folder: Option<PathBuf>, file: NewFile, overwr
             // The message contains the absolute path, because the screen doesn't show the current folder.
             let path = std::path::absolute(&path).unwrap_or(path);
             let what = CleanText::line(&format!("{what} written to {}.", path.display()));
-            Msg::ActionFinished { what, result: Ok(()) }
+            Msg::ActionFinished { sentence: what, result: Ok(()) }
         }
-        Ok((Ok(WriteResult::Exists), text)) => Msg::FileExists(NewFile { name, text, what }),
-        Ok((Err(error), _)) => Msg::ActionFinished { result: failure(system_message(&error).as_str()), what: wanted },
-        Err(_) => Msg::ActionFinished { result: failure("docdeck is shutting down"), what: wanted },
+        Ok((Ok(WriteResult::Exists), text)) => Msg::FileExists(NewFile { name, text, description: what }),
+        Ok((Err(error), _)) => {
+            Msg::ActionFinished { result: failure(system_message(&error).as_str()), sentence: wanted }
+        }
+        Err(_) => Msg::ActionFinished { result: failure("docdeck is shutting down"), sentence: wanted },
     }
 }
 
@@ -146,10 +148,10 @@ mod tests {
     async fn the_message_contains_the_path_or_the_reason_of_the_failure() {
         let folder = tempfile::tempdir().expect("a folder");
         let name = |part: &str| folder.path().join(part).display().to_string();
-        let file = |name: String| NewFile { name, text: "x".into(), what: CleanText::line("3 jobs") };
+        let file = |name: String| NewFile { name, text: "x".into(), description: CleanText::line("3 jobs") };
         let save = |name: String| save_new_file(None, file(name), Overwrite::Never);
         match save(name("jobs.json")).await {
-            Msg::ActionFinished { what, result: Ok(()) } => {
+            Msg::ActionFinished { sentence: what, result: Ok(()) } => {
                 assert_eq!(what.as_str(), format!("3 jobs written to {}.", name("jobs.json")));
             }
             other => panic!("{other:?}"),
@@ -164,7 +166,7 @@ mod tests {
     }
 
     fn views() -> NewFile {
-        NewFile { name: "views.csv".into(), text: "new".into(), what: CleanText::line("2 pages as CSV") }
+        NewFile { name: "views.csv".into(), text: "new".into(), description: CleanText::line("2 pages as CSV") }
     }
 
     #[tokio::test]
@@ -179,7 +181,9 @@ mod tests {
         }
         assert_eq!(std::fs::read_to_string(&path).expect("there"), "old");
         match write(Overwrite::Yes).await {
-            Msg::ActionFinished { what, result: Ok(()) } => assert!(what.as_str().ends_with("views.csv."), "{what}"),
+            Msg::ActionFinished { sentence: what, result: Ok(()) } => {
+                assert!(what.as_str().ends_with("views.csv."), "{what}")
+            }
             other => panic!("{other:?}"),
         }
         assert_eq!(std::fs::read_to_string(&path).expect("there"), "new");

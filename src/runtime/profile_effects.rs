@@ -65,7 +65,10 @@ impl ProfileEffects {
     /// Saves the theme in the configuration, so that docdeck starts with it.
     pub(super) async fn save_theme(self, name: String) -> Msg {
         let what = CleanText::line(&format!("Theme {name} saved in {}.", self.config.display()));
-        Msg::ActionFinished { what, result: save_setting(move || write::save_theme(&self.config, &name)).await }
+        Msg::ActionFinished {
+            sentence: what,
+            result: save_setting(move || write::save_theme(&self.config, &name)).await,
+        }
     }
 
     /// Converts a new profile to a [`ConfiguredProfile`], so that the dashboard can switch to it.

@@ -65,7 +65,7 @@ impl ThemeState {
             has_eighths: self.has_eighths,
             has_clickable_links: self.has_clickable_links,
             shows_terminal_cursor: true,
-            ..Theme::of(self.palettes.for_background(self.background), self.depth)
+            ..Theme::from_palette(self.palettes.for_background(self.background), self.depth)
         }
     }
 
@@ -171,11 +171,11 @@ mod tests {
         let usual = themes::default_theme();
         assert_eq!(
             theme(&theme_state),
-            Theme::of(&usual.light, ColorDepth::Indexed256),
+            Theme::from_palette(&usual.light, ColorDepth::Indexed256),
             "a hint, until the terminal replies"
         );
         theme_state.set_reported_background(Rgb(0x1e, 0x1e, 0x2e));
-        assert_eq!(theme(&theme_state), Theme::of(&usual.dark, ColorDepth::Indexed256));
+        assert_eq!(theme(&theme_state), Theme::from_palette(&usual.dark, ColorDepth::Indexed256));
     }
 
     #[test]
@@ -186,14 +186,14 @@ mod tests {
         );
         assert!(!theme_state.should_request_background());
         theme_state.set_reported_background(Rgb(0, 0, 0));
-        assert_eq!(theme(&theme_state), Theme::of(&themes::default_theme().light, ColorDepth::TrueColor));
+        assert_eq!(theme(&theme_state), Theme::from_palette(&themes::default_theme().light, ColorDepth::TrueColor));
     }
 
     #[test]
     fn sixteen_colours_have_a_separate_theme() {
         let theme_state = theme_state(display(), &[("TERM", "xterm")]);
         let sixteen = themes::load_theme("terminal-16", None).expect("shipped");
-        assert_eq!(theme(&theme_state), Theme::of(&sixteen.unknown, ColorDepth::Sixteen));
+        assert_eq!(theme(&theme_state), Theme::from_palette(&sixteen.unknown, ColorDepth::Sixteen));
     }
 
     #[test]

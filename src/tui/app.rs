@@ -132,7 +132,7 @@ pub struct App {
     /// The time of the last update, for labels in the footer that depend on the age of data.
     pub(super) updated_at: Time,
     /// Whether the screen has to be drawn again.
-    pub(super) dirty: bool,
+    pub(super) is_dirty: bool,
 }
 
 impl App {
@@ -182,7 +182,7 @@ impl App {
             input_closed_at: None,
             setup_attempts: 0,
             updated_at: now,
-            dirty: true,
+            is_dirty: true,
             config,
         };
         if let Some(text) = app.config.notice.clone() {
@@ -219,7 +219,7 @@ impl App {
 
     /// Returns whether the screen has changed since the last call.
     pub fn take_dirty(&mut self) -> bool {
-        std::mem::take(&mut self.dirty)
+        std::mem::take(&mut self.is_dirty)
     }
 
     /// Whether data for the current screen is still being read from the store, which takes only a moment.

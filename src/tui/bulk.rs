@@ -282,7 +282,7 @@ impl App {
         let at = now.with_timezone(&self.config.offset).format("%Y%m%d-%H%M%S");
         let text = format!("{:#}\n", serde_json::Value::Array(jobs));
         let what = CleanText::line(&format::plural(keys.len(), "job"));
-        let file = NewFile { name: format!("docdeck-jobs-{at}.json"), text, what };
+        let file = NewFile { name: format!("docdeck-jobs-{at}.json"), text, description: what };
         effects.push(Effect::WriteFile(file, Overwrite::Never));
     }
 

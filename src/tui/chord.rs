@@ -8,19 +8,19 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Chord {
     pub code: KeyCode,
-    pub mods: KeyModifiers,
+    pub modifiers: KeyModifiers,
 }
 
 impl Chord {
     /// Normalizes a key event. Drops Shift from characters, which Shift has already changed, and from `BackTab`, which
     /// means Shift-Tab.
     pub fn from_event(event: KeyEvent) -> Self {
-        let mut mods = event.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
+        let mut modifiers = event.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
         let mut code = event.code;
         if let KeyCode::Char(c) = code {
-            mods -= KeyModifiers::SHIFT;
+            modifiers -= KeyModifiers::SHIFT;
             // With Control, some terminals report the letter in upper case, others in lower case. Use lower case.
-            if mods.contains(KeyModifiers::CONTROL) {
+            if modifiers.contains(KeyModifiers::CONTROL) {
                 code = KeyCode::Char(match c {
                     // Most terminals send the same byte for Ctrl-/, Ctrl-7 and Ctrl-_.
                     '/' | '7' => '_',
@@ -30,9 +30,9 @@ impl Chord {
             }
         }
         if code == KeyCode::BackTab {
-            mods -= KeyModifiers::SHIFT;
+            modifiers -= KeyModifiers::SHIFT;
         }
-        Self { code, mods }
+        Self { code, modifiers }
     }
 }
 
@@ -94,13 +94,14 @@ impl Chord {
     pub fn parse(text: &str) -> Option<Self> {
         const MODIFIERS: [(&str, KeyModifiers); 3] =
             [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)];
-        let mut mods = KeyModifiers::NONE;
+        let mut modifiers = KeyModifiers::NONE;
         let mut rest = text.trim();
         while let Some((after, new)) = MODIFIERS.iter().find_map(|(word, new)| {
             let (begin, after) = rest.split_at_checked(word.len())?;
-            (begin.eq_ignore_ascii_case(word) && !after.is_empty() && !mods.contains(*new)).then_some((after, *new))
+            (begin.eq_ignore_ascii_case(word) && !after.is_empty() && !modifiers.contains(*new))
+                .then_some((after, *new))
         }) {
-            mods |= new;
+            modifiers |= new;
             rest = after;
         }
         let mut chars = rest.chars();
@@ -109,40 +110,40 @@ impl Chord {
             (None, Some(c), None) if !c.is_control() && !c.is_whitespace() => KeyCode::Char(c),
             _ => return None,
         };
-        if let (KeyCode::Char(c), true) = (code, mods.contains(KeyModifiers::SHIFT)) {
+        if let (KeyCode::Char(c), true) = (code, modifiers.contains(KeyModifiers::SHIFT)) {
             code = KeyCode::Char(c.to_uppercase().next().unwrap_or(c));
         }
-        if let (KeyCode::Char(c), true) = (code, mods == KeyModifiers::ALT) {
+        if let (KeyCode::Char(c), true) = (code, modifiers == KeyModifiers::ALT) {
             // `Alt-X` means the key x with Alt, without Shift.
             code = KeyCode::Char(c.to_ascii_lowercase());
         }
-        if code == KeyCode::Tab && mods.contains(KeyModifiers::SHIFT) {
+        if code == KeyCode::Tab && modifiers.contains(KeyModifiers::SHIFT) {
             code = KeyCode::BackTab;
         }
-        Some(Self::from_event(KeyEvent::new(code, mods)))
+        Some(Self::from_event(KeyEvent::new(code, modifiers)))
     }
 
     /// Whether the key inserts text into a text input, so that it can't be a shortcut there.
     pub fn types_text(&self) -> bool {
-        let has_modifier = self.mods.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        let has_modifier = self.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         !has_modifier && matches!(self.code, KeyCode::Char(_) | KeyCode::Tab | KeyCode::BackTab)
     }
 }
 
 impl fmt::Display for Chord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.mods.contains(KeyModifiers::CONTROL) {
+        if self.modifiers.contains(KeyModifiers::CONTROL) {
             f.write_str("Ctrl-")?;
         }
-        if self.mods.contains(KeyModifiers::ALT) {
+        if self.modifiers.contains(KeyModifiers::ALT) {
             f.write_str("Alt-")?;
         }
-        if self.mods.contains(KeyModifiers::SHIFT) {
+        if self.modifiers.contains(KeyModifiers::SHIFT) {
             f.write_str("Shift-")?;
         }
         match self.code {
             KeyCode::Char(' ') => f.write_str("Space"),
-            KeyCode::Char(c) if self.mods.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {
+            KeyCode::Char(c) if self.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {
                 write!(f, "{}", c.to_ascii_uppercase())
             }
             KeyCode::Char(c) => write!(f, "{c}"),
@@ -188,22 +189,22 @@ fn named_key(name: &str) -> Option<KeyCode> {
 }
 
 pub(super) const fn plain_key(code: KeyCode) -> Chord {
-    Chord { code, mods: KeyModifiers::NONE }
+    Chord { code, modifiers: KeyModifiers::NONE }
 }
 pub(super) const fn ch(c: char) -> Chord {
     plain_key(KeyCode::Char(c))
 }
 pub(super) const fn ctrl(c: char) -> Chord {
-    Chord { code: KeyCode::Char(c), mods: KeyModifiers::CONTROL }
+    Chord { code: KeyCode::Char(c), modifiers: KeyModifiers::CONTROL }
 }
 pub(super) const fn alt(c: char) -> Chord {
-    Chord { code: KeyCode::Char(c), mods: KeyModifiers::ALT }
+    Chord { code: KeyCode::Char(c), modifiers: KeyModifiers::ALT }
 }
 pub(super) const fn with_ctrl(code: KeyCode) -> Chord {
-    Chord { code, mods: KeyModifiers::CONTROL }
+    Chord { code, modifiers: KeyModifiers::CONTROL }
 }
 pub(super) const fn with_alt(code: KeyCode) -> Chord {
-    Chord { code, mods: KeyModifiers::ALT }
+    Chord { code, modifiers: KeyModifiers::ALT }
 }
 
 #[cfg(test)]
@@ -212,7 +213,7 @@ mod tests {
 
     #[test]
     fn keys_are_parsed_in_all_notations() {
-        let shift = |code| Chord { code, mods: KeyModifiers::SHIFT };
+        let shift = |code| Chord { code, modifiers: KeyModifiers::SHIFT };
         for (text, chord) in [
             ("x", ch('x')),
             ("X", ch('X')),
@@ -240,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_control_chord_on_a_cyrillic_layout_equals_the_latin_chord_of_the_same_key() {
-        let pressed = |c, mods| Chord::from_event(KeyEvent::new(KeyCode::Char(c), mods));
+        let pressed = |c, modifiers| Chord::from_event(KeyEvent::new(KeyCode::Char(c), modifiers));
         // Each of these letters is on the key of a default binding, such as Ctrl-S.
         for (letter, latin) in [('ы', 's'), ('с', 'c'), ('з', 'p'), ('е', 't'), ('п', 'g'), ('Ы', 's'), ('і', 's')]
         {
@@ -257,10 +258,11 @@ mod tests {
 
     #[test]
     fn keys_that_send_the_same_byte_are_the_same_chord() {
-        let pressed = |c, mods| Chord::from_event(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL | mods));
+        let pressed =
+            |c, modifiers| Chord::from_event(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL | modifiers));
         let plain = KeyModifiers::NONE;
-        for (c, mods) in [('_', plain), ('/', plain), ('7', plain), ('-', KeyModifiers::SHIFT)] {
-            assert_eq!(pressed(c, mods), ctrl('_'), "{c}");
+        for (c, modifiers) in [('_', plain), ('/', plain), ('7', plain), ('-', KeyModifiers::SHIFT)] {
+            assert_eq!(pressed(c, modifiers), ctrl('_'), "{c}");
         }
         assert_eq!(pressed('-', plain), ctrl('-'));
         assert_eq!(Chord::parse("Ctrl-/"), Some(ctrl('_')));

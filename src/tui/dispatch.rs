@@ -155,7 +155,7 @@ impl App {
         if flow != Flow::Close {
             self.dialogs.insert(at.min(self.dialogs.len()), dialog);
         }
-        self.dirty |= flow != Flow::Unhandled;
+        self.is_dirty |= flow != Flow::Unhandled;
         flow
     }
 
@@ -282,7 +282,7 @@ impl App {
     }
 
     pub(super) fn paste(&mut self, text: &str, now: Time, effects: &mut Vec<Effect>) {
-        self.dirty = true;
+        self.is_dirty = true;
         if !self.enter_text(TextEntry::Paste(text), now, effects) && self.screen != Screen::Welcome {
             let new = self.key_label(Context::Jobs, Action::NewJob);
             let text = format!("Nothing to paste into here. {new} opens the editor for a new job.");

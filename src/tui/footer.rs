@@ -331,7 +331,8 @@ mod tests {
             let lines = app.log.lines(app.log_rows(), app.config.offset, at(39).date_naive());
             assert!(matches!(lines.last(), Some(LogLine::Entry(39, _))), "{size:?}");
             assert!(
-                crate::tui::geometry::below(app.geometry().content, 1).y + u16::try_from(app.log_rows()).expect("few")
+                crate::tui::geometry::without_top_rows(app.geometry().content, 1).y
+                    + u16::try_from(app.log_rows()).expect("few")
                     <= area.y,
                 "{size:?}"
             );

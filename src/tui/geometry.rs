@@ -127,13 +127,13 @@ fn list_size(total: u16, chosen: u16, min: u16) -> u16 {
 }
 
 /// Returns the area inside the borders of a box.
-pub(in crate::tui) fn inside(area: Rect) -> Rect {
+pub(in crate::tui) fn inside_borders(area: Rect) -> Rect {
     Rect::new(area.x + 1, area.y + 1, area.width.saturating_sub(2), area.height.saturating_sub(2))
 }
 
 /// Returns the area inside the borders of a box, without its first `head` rows.
-pub(in crate::tui) fn inner_area_below(area: Rect, head: u16) -> Rect {
-    below(inside(area), head)
+pub(in crate::tui) fn inside_borders_below(area: Rect, head: u16) -> Rect {
+    without_top_rows(inside_borders(area), head)
 }
 
 /// Returns the area between the upper and the lower rule of an area.
@@ -142,7 +142,7 @@ pub(in crate::tui) fn between_rules(area: Rect) -> Rect {
 }
 
 /// Returns an area without its first `head` rows.
-pub(in crate::tui) fn below(area: Rect, head: u16) -> Rect {
+pub(in crate::tui) fn without_top_rows(area: Rect, head: u16) -> Rect {
     let head = head.min(area.height);
     Rect { y: area.y + head, height: area.height - head, ..area }
 }
@@ -184,7 +184,7 @@ impl Geometry {
 
     /// Returns the area of the lines of the jobs list, below the column headings.
     pub fn list_lines(&self) -> Rect {
-        below(self.list, self.list_heading_rows())
+        without_top_rows(self.list, self.list_heading_rows())
     }
 
     /// Returns how many rows a list of jobs has for column headings.

@@ -46,7 +46,7 @@ const MIN_NAME_WIDTH: usize = 8;
 
 /// Which of the optional texts the header has.
 #[derive(Clone, Copy)]
-struct Form<'a> {
+struct HeaderForm<'a> {
     program: &'static str,
     has_keys: bool,
     /// The minimum width of the profile name; `None` if it is left out.
@@ -73,12 +73,12 @@ impl App {
         let gap = if width < MIN_COLUMNS_WIDE_GAP { GAP } else { GAP + 1 };
         let limits = self.limit_texts(now);
         let shortest = limits.last().map(String::as_str);
-        let full = Form { program, has_keys: true, name_width: Some(name.width()), limit: shortest };
-        let without_program = Form { program: "", ..full };
-        let without_keys = Form { has_keys: false, ..without_program };
-        let truncated = Form { name_width: Some(name.width().min(MIN_NAME_WIDTH)), ..without_keys };
-        let without_name = Form { name_width: None, ..without_keys };
-        let last = Form { limit: None, ..without_name };
+        let full = HeaderForm { program, has_keys: true, name_width: Some(name.width()), limit: shortest };
+        let without_program = HeaderForm { program: "", ..full };
+        let without_keys = HeaderForm { has_keys: false, ..without_program };
+        let truncated = HeaderForm { name_width: Some(name.width().min(MIN_NAME_WIDTH)), ..without_keys };
+        let without_name = HeaderForm { name_width: None, ..without_keys };
+        let last = HeaderForm { limit: None, ..without_name };
         let shorter = [full, without_program, without_keys, truncated, without_name];
         let tab_names = [false, true].map(|has_keys| self.tab_names(has_keys));
         let [tabs_alone, tabs_with_keys] =
@@ -86,7 +86,7 @@ impl App {
         let narrowest = tabs_alone + connection.width() + GAP + 1;
         let team = self.team_text(width).filter(|team| narrowest + team.width() + GAP <= width);
         // Returns the cells that a form leaves for the profile name, without the gap before it.
-        let space_for_name = |form: Form<'_>| {
+        let space_for_name = |form: HeaderForm<'_>| {
             let tabs = if form.has_keys { tabs_with_keys } else { tabs_alone };
             let right = [connection.as_str(), team.as_deref().unwrap_or_default(), form.limit.unwrap_or_default()];
             let right: usize = right.into_iter().filter(|text| !text.is_empty()).map(|text| text.width() + GAP).sum();
@@ -95,7 +95,7 @@ impl App {
             let space = width.checked_sub(form.program.width() + tabs + right + 1)?;
             (name <= space).then(|| space.saturating_sub(lead))
         };
-        let forms = limits.iter().map(|limit| Form { limit: Some(limit), ..full }).chain(shorter);
+        let forms = limits.iter().map(|limit| HeaderForm { limit: Some(limit), ..full }).chain(shorter);
         let (form, space) = forms.filter_map(|form| Some((form, space_for_name(form)?))).next().unwrap_or((last, 0));
         let profile = form.name_width.map(|_| truncate(name, space));
         let lead = if form.program.is_empty() { 1 } else { GAP };

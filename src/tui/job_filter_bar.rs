@@ -270,7 +270,7 @@ impl App {
             self.filter_bar.word_being_searched = None;
         }
         match jobs {
-            Ok(jobs) => self.dirty |= self.active_list_mut().apply_found(word, jobs),
+            Ok(jobs) => self.is_dirty |= self.active_list_mut().apply_found(word, jobs),
             // A failed search counts as a search without results, so that it is not repeated at once.
             Err(failure) => {
                 if self.active_list_mut().apply_found(word, Vec::new()) {

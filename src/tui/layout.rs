@@ -96,7 +96,7 @@ impl App {
         }
         if let Some(saved) = saved.filter(|_| self.dialogs.is_empty() && self.is_unfiltered_in_default_order()) {
             self.apply_layout(saved, now);
-            self.dirty = true;
+            self.is_dirty = true;
         }
         self.saved_layout = SavedLayout::Saved(self.current_layout());
     }

@@ -176,7 +176,9 @@ fn copied_text_has_no_control_characters_whatever_the_id_contains() {
 fn an_export_has_the_field_names_of_the_service_and_the_local_data() {
     let mut app = app();
     let effects = press(&mut app, "gvvey");
-    let [Effect::WriteFile(NewFile { name, text, what }, _)] = effects.as_slice() else { panic!("{effects:?}") };
+    let [Effect::WriteFile(NewFile { name, text, description: what }, _)] = effects.as_slice() else {
+        panic!("{effects:?}")
+    };
     assert_eq!(what.as_str(), "2 jobs");
     assert!(name.starts_with("docdeck-jobs-20270115-") && name.ends_with(".json"), "{name}");
     let jobs: serde_json::Value = serde_json::from_str(text).expect("JSON");

@@ -8,7 +8,7 @@
 //! ```
 
 use super::format::{format_count, grouped_number, position_text, truncate_title};
-use super::geometry::{below, row_capacity};
+use super::geometry::{row_capacity, without_top_rows};
 use super::log_entries::{LogLine, MAX_LOG_ENTRIES};
 use super::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
 use crate::model::log::{LogEntry, LogKind};
@@ -34,7 +34,7 @@ impl App {
     /// Returns the number of visible rows of the log. Rows that a message covers don't count, so the newest lines are
     /// shown above the message.
     pub fn log_rows(&self) -> usize {
-        self.uncovered_rows(below(self.geometry().content, 1))
+        self.uncovered_rows(without_top_rows(self.geometry().content, 1))
     }
 }
 
@@ -65,7 +65,7 @@ impl Component for LogScreen {
     /// Returns the position of the last visible entry.
     fn position_text(&self, app: &App) -> String {
         // A message may cover some of the rows.
-        let lines = log_lines(app, row_capacity(below(app.geometry().content, 1)));
+        let lines = log_lines(app, row_capacity(without_top_rows(app.geometry().content, 1)));
         let last = lines.iter().rev().find_map(|line| match line {
             LogLine::Entry(n, _) => Some(*n),
             LogLine::Day(_) => None,

@@ -36,9 +36,10 @@ pub enum Msg {
         filter: SavedFilter,
         result: Result<(), Failure>,
     },
-    /// An effect that only shows a notice finished, such as opening a URL or copying. `what` is the notice for success.
+    /// An effect of which only a notice is shown has finished, such as opening a URL or copying. `sentence` is the
+    /// notice for success.
     ActionFinished {
-        what: CleanText,
+        sentence: CleanText,
         result: Result<(), Failure>,
     },
     /// The layout that the store has under this key. `None` if it has none.
@@ -59,7 +60,7 @@ pub struct NewFile {
     pub name: String,
     pub text: String,
     /// What the file contains, for notices, such as `3 jobs`.
-    pub what: CleanText,
+    pub description: CleanText,
 }
 
 /// What to do if the file already exists.
@@ -135,7 +136,7 @@ pub enum Effect {
     /// Copies a text to the clipboard; answered by [`Msg::ActionFinished`].
     Copy {
         /// The notice for success, as a sentence.
-        what: CleanText,
+        sentence: CleanText,
         text: String,
     },
     /// Asks the engine to report the current budgets, because a limit was reset.
@@ -154,7 +155,7 @@ impl Effect {
     /// tabs and line breaks are removed, because the text may be pasted into a shell.
     pub fn copy(what: &str, mut text: String) -> Self {
         text.retain(|c| !c.is_control() || matches!(c, '\n' | '\r' | '\t'));
-        Self::Copy { what: CleanText::line(&format!("Copied {what}.")), text }
+        Self::Copy { sentence: CleanText::line(&format!("Copied {what}.")), text }
     }
 }
 

@@ -24,7 +24,7 @@ impl App {
         self.covered_notice = covered.filter(|_| !severity.stays_until_read());
         let text = CleanText::line(text);
         self.notice = Some(Notice { severity, text, until, next_step: None, is_seen: false });
-        self.dirty = true;
+        self.is_dirty = true;
     }
 
     /// Shows a notice about a problem that `next_step` solves.

@@ -14,7 +14,7 @@ use super::compose::editor::Editor;
 use super::draw::cursor;
 use super::draw::text::{TextRow, truncate};
 use super::format::{format_count, plural};
-use super::geometry::{Geometry, centered, inner_area_below};
+use super::geometry::{Geometry, centered, inside_borders_below};
 use super::state::PaletteChoice;
 use crate::model::text::CleanText;
 use crate::tui::draw::boxes::{draw_box, draw_line};
@@ -47,7 +47,7 @@ pub struct PaletteEntry {
 
 /// Where an entry contains the typed text, the best place first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
+enum MatchRank {
     /// The typed text is the configuration name of the action.
     ConfigName,
     NamePrefix,
@@ -62,28 +62,28 @@ enum Rank {
 impl PaletteEntry {
     /// Returns where the entry contains the typed words: the worst place if they are in several places. `None` if it
     /// lacks a word. Expects lower case.
-    fn rank(&self, typed: &str) -> Option<Rank> {
+    fn rank(&self, typed: &str) -> Option<MatchRank> {
         let words: Vec<&str> = typed.split_whitespace().collect();
         if self.search_words.split_whitespace().next() == Some(words.join("-").as_str()) {
-            return Some(Rank::ConfigName);
+            return Some(MatchRank::ConfigName);
         }
         let name = self.name.as_str().to_lowercase();
         if name.starts_with(typed) {
-            return Some(Rank::NamePrefix);
+            return Some(MatchRank::NamePrefix);
         }
         let description = self.description.to_lowercase();
         let rank = |word: &&str| {
             if name.split_whitespace().any(|other| other.starts_with(word)) {
-                Some(Rank::NameWords)
+                Some(MatchRank::NameWords)
             } else if name.contains(word) {
-                Some(Rank::InName)
+                Some(MatchRank::InName)
             } else if self.search_words.split_whitespace().any(|other| other == *word) {
-                Some(Rank::Synonym)
+                Some(MatchRank::Synonym)
             } else {
-                (description.contains(word) || self.search_words.contains(word)).then_some(Rank::InDescription)
+                (description.contains(word) || self.search_words.contains(word)).then_some(MatchRank::InDescription)
             }
         };
-        words.iter().map(rank).try_fold(Rank::NamePrefix, |worst, rank| Some(worst.max(rank?)))
+        words.iter().map(rank).try_fold(MatchRank::NamePrefix, |worst, rank| Some(worst.max(rank?)))
     }
 }
 
@@ -116,7 +116,7 @@ impl CommandPalette {
     fn filter_entries(&mut self) {
         let typed = self.input.text().trim().to_lowercase();
         let ranks = self.entries.iter().enumerate().map(|(index, entry)| (entry.rank(&typed), index));
-        let mut ranked: Vec<(Rank, usize)> = ranks.filter_map(|(rank, index)| Some((rank?, index))).collect();
+        let mut ranked: Vec<(MatchRank, usize)> = ranks.filter_map(|(rank, index)| Some((rank?, index))).collect();
         ranked.sort();
         self.matches = ranked.into_iter().map(|(_, index)| index).collect();
         if self.matches.is_empty() {
@@ -200,7 +200,7 @@ impl Component for CommandPalette {
     }
 
     fn list(&mut self, app: &App) -> Option<(&mut ListState, Rect)> {
-        let rows = inner_area_below(self.area(app), 1);
+        let rows = inside_borders_below(self.area(app), 1);
         Some((&mut self.list, rows))
     }
 
@@ -230,7 +230,7 @@ impl Component for CommandPalette {
         }
         let has_descriptions = area.width >= MIN_COLUMNS_WITH_DESCRIPTIONS;
         let width = usize::from(text.width);
-        let lines = Rect { x: text.x, width: text.width, ..inner_area_below(area, 1) };
+        let lines = Rect { x: text.x, width: text.width, ..inside_borders_below(area, 1) };
         let rows = usize::from(lines.height);
         for (n, (entry, chosen)) in self.visible(rows).enumerate() {
             let mut row = TextRow::new(width);

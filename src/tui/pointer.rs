@@ -40,7 +40,7 @@ impl App {
         let at = Position::new(event.column, event.row);
         match event.kind {
             MouseEventKind::Down(MouseButton::Left) => {
-                (self.dirty, self.pointer.is_dragging) = (true, false);
+                (self.is_dirty, self.pointer.is_dragging) = (true, false);
                 self.click(at, now, effects);
             }
             MouseEventKind::Drag(MouseButton::Left) => self.drag(at),
@@ -91,7 +91,7 @@ impl App {
         let hints = self.footer(usize::from(self.size.0));
         let hit = hints.iter().find(|hint| (hint.start..hint.start + hint.width()).contains(&cell));
         if let Some(chord) = hit.map(|hint| hint.chord) {
-            self.handle_key(KeyEvent::new(chord.code, chord.mods), now, effects);
+            self.handle_key(KeyEvent::new(chord.code, chord.modifiers), now, effects);
         }
     }
 
@@ -126,7 +126,7 @@ impl App {
         }
         if panes != self.panes {
             self.panes = panes;
-            self.dirty = true;
+            self.is_dirty = true;
         }
     }
 
@@ -137,7 +137,7 @@ impl App {
             component.scroll_with_wheel(at, by, cx);
             Flow::Handled
         };
-        self.dirty |= is_on_top || self.is_above_editor(at);
+        self.is_dirty |= is_on_top || self.is_above_editor(at);
         if is_on_top {
             self.dispatch_to_base(now, effects, scroll);
         } else if self.is_above_editor(at) {

@@ -11,7 +11,7 @@
 
 use super::component::prelude::*;
 use super::draw::text::truncate;
-use super::geometry::{centered, inside};
+use super::geometry::{centered, inside_borders};
 use super::profile_messages::ProfileEntry;
 use super::welcome::Welcome;
 use super::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
@@ -174,7 +174,7 @@ impl ProfilesDialog {
 
     /// Returns the area of the list.
     fn list_area(&self, app: &App) -> Rect {
-        let lines = inside(dialog_area(app));
+        let lines = inside_borders(dialog_area(app));
         let height = u16::try_from(self.rows(app)).unwrap_or(u16::MAX);
         Rect { height: height.min(lines.height), ..lines }
     }
@@ -260,7 +260,7 @@ impl Component for ProfilesDialog {
         let (lines, rows) = (self.list_area(app), self.rows(app));
         let table = profile_table(profiles, usize::from(inner.width));
         for (n, ((at, profile), is_selected)) in self.list.visible(profiles.iter().enumerate(), rows).enumerate() {
-            let row = ProfileRow { at, profile, step: &self.step };
+            let row = ProfileRow { index: at, profile, step: &self.step };
             draw_line(frame, lines, n, table.row(view, &row, is_selected));
         }
         let used = u16::try_from(rows + 1).unwrap_or(inner.height);
@@ -324,7 +324,7 @@ impl App {
         let is_verified = self.find::<Welcome>().is_some_and(Welcome::is_verified);
         self.config.profiles.push(profile);
         self.dialogs.retain(|dialog| !dialog.is::<Welcome>() && !dialog.is::<ProfilesDialog>());
-        self.dirty = true;
+        self.is_dirty = true;
         let Some(key) = key else {
             return self.notify(Severity::Info, &format!("Profile {name} added. Its key could not be read yet."), now);
         };
@@ -371,7 +371,7 @@ impl App {
 
 /// A profile in the list.
 struct ProfileRow<'a> {
-    at: usize,
+    index: usize,
     profile: &'a ProfileEntry,
     step: &'a SwitchStep,
 }
@@ -407,7 +407,7 @@ fn profile_table<'p>(profiles: &[ProfileEntry], width: usize) -> Table<ListCell<
 }
 
 fn is_current(row: &ListRow<'_, ProfileRow<'_>>) -> bool {
-    row.view.app.config.current_profile == row.item.at
+    row.view.app.config.current_profile == row.item.index
 }
 
 fn profile_cell<'a>(row: &ListRow<'a, ProfileRow<'_>>, text: String) -> TableCell<'a> {
@@ -417,8 +417,8 @@ fn profile_cell<'a>(row: &ListRow<'a, ProfileRow<'_>>, text: String) -> TableCel
 fn state_cell<'a>(row: &ListRow<'a, ProfileRow<'_>>, _width: usize) -> TableCell<'a> {
     let theme = row.view.theme;
     let (state, style): (&str, Style) = match (row.item.step, row.item.profile) {
-        (SwitchStep::ReadingKey(of), _) if *of == row.item.at => ("reading key", theme.working),
-        (SwitchStep::TestingKey(of), _) if *of == row.item.at => ("checking", theme.working),
+        (SwitchStep::ReadingKey(of), _) if *of == row.item.index => ("reading key", theme.working),
+        (SwitchStep::TestingKey(of), _) if *of == row.item.index => ("checking", theme.working),
         _ if is_current(row) => ("current", theme.good),
         (_, ProfileEntry { scope: None, .. }) => ("no project", theme.warning),
         (_, ProfileEntry { problem: Some(_), .. }) => ("no key", theme.warning),

@@ -27,7 +27,7 @@ impl App {
         self.drafts
             .retain(|draft_target, _| !matches!(draft_target, DraftTarget::FollowUp(key) if !remaining.contains(*key)));
         self.dialogs.retain_mut(|dialog| dialog.retain_jobs(remaining, &self.config.keymap));
-        self.dirty = true;
+        self.is_dirty = true;
         let (jobs, verb) = (format::plural(removed, "finished job"), if removed == 1 { "was" } else { "were" });
         self.notify(Severity::Info, &format!("{jobs} {verb} deleted by `docdeck prune`."), now);
     }

@@ -51,7 +51,8 @@ impl App {
         })
     }
 
-    /// Returns the time at which a displayed number of seconds changes next: every second or, with reduced motion, every ten seconds.
+    /// Returns the time at which a displayed number of seconds changes next: every second or, with reduced motion,
+    /// every ten seconds.
     pub(super) fn seconds_change_at(&self, now: Time) -> Time {
         let step: i64 = if self.config.reduced_motion { 10_000 } else { 1000 };
         now + TimeDelta::milliseconds(step - now.timestamp_millis().rem_euclid(step))

@@ -40,7 +40,7 @@ impl App {
         let words: Vec<&str> = seen.iter().map(|place| place.into()).collect();
         effects.push(Effect::SaveSeenTips(words.join(" ")));
         self.tips.current = Some((text, now + TimeDelta::seconds(SHOWN_SECONDS)));
-        self.dirty = true;
+        self.is_dirty = true;
     }
 
     /// Whether the tip about a missing token is shown in the jobs list now, or is next.

@@ -448,7 +448,7 @@ impl App {
 
     /// Applies the result of resolving an undelivered prompt.
     pub(super) fn apply_resolve_result(&mut self, result: Result<Job, Failure>, now: Time) {
-        self.dirty = true;
+        self.is_dirty = true;
         match result {
             Ok(row) => self.put_job(row),
             Err(failure) => self.notify_failure(&failure, now),

@@ -52,15 +52,15 @@ impl App {
             Msg::StoreReadOnly => self.notify_read_only(now),
             Msg::FileExists(file) => self.ask_to_overwrite(file, now),
             Msg::FilterSaved { filter, result } => self.apply_saved_filter(filter, result, now),
-            Msg::ActionFinished { what, result } => match result {
-                Ok(()) => self.notify(Severity::Info, what.as_str(), now),
+            Msg::ActionFinished { sentence, result } => match result {
+                Ok(()) => self.notify(Severity::Info, sentence.as_str(), now),
                 Err(failure) => self.notify_failure(&failure, now),
             },
             Msg::Layout(key, saved) => self.apply_loaded_layout(&key, saved.as_ref(), now),
             Msg::Timer => self.handle_timer(now, effects),
             Msg::TeamLeft => effects.push(Effect::StopProcess),
             Msg::Resumed => {
-                self.dirty = true;
+                self.is_dirty = true;
                 self.detail.prefetched.clear();
                 effects.push(Effect::Redraw);
             }
@@ -130,7 +130,7 @@ impl App {
             Event::Resize(columns, rows) => {
                 self.size = (columns, rows);
                 self.dialogs.iter_mut().for_each(|dialog| dialog.resized());
-                self.dirty = true;
+                self.is_dirty = true;
             }
             _ => {}
         }
@@ -156,7 +156,7 @@ impl App {
             }
             return;
         }
-        self.dirty = true;
+        self.is_dirty = true;
         self.tips.dismiss();
         let takes_text = self.takes_text();
         // A character that is typed as text must not run a shortcut of another context.
@@ -235,7 +235,7 @@ impl App {
             EngineEvent::JobsRemoved(left) => self.remove_pruned_jobs(&left, now),
             EngineEvent::ExternalChange => self.refresh_all_jobs(effects),
             EngineEvent::Team(status) => {
-                self.dirty |= self.team != status;
+                self.is_dirty |= self.team != status;
                 self.team = status;
             }
             EngineEvent::QueueOwnership(sends) => self.sends_queue = sends,
@@ -247,12 +247,12 @@ impl App {
                 // If the API key was tested, the connection counts as ready while the engine is still connecting.
                 let is_starting = matches!(connection, Connection::Unknown | Connection::Connecting);
                 if !(is_starting && self.connection == Connection::Ready) {
-                    self.dirty |= self.connection != connection;
+                    self.is_dirty |= self.connection != connection;
                     self.connection = connection;
                 }
             }
             EngineEvent::Budget(quota, budget) => {
-                self.dirty |= self.budgets.insert(quota, budget) != Some(budget);
+                self.is_dirty |= self.budgets.insert(quota, budget) != Some(budget);
             }
             EngineEvent::Logged(mut entry) => {
                 // The title is more useful than the id.
@@ -264,7 +264,7 @@ impl App {
                     entry.subject = job.local.title.clone();
                 }
                 self.log.push(entry);
-                self.dirty |= self.screen == Screen::Log;
+                self.is_dirty |= self.screen == Screen::Log;
             }
             EngineEvent::InternalFailure(failure) => self.notify_failure(&failure, now),
             EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_) => self.apply_recording_change(&event, now),
@@ -276,7 +276,7 @@ impl App {
     /// Updates the list of prompts whose outcome could not be recorded. Shows a notice if an outcome was recorded
     /// later.
     fn apply_recording_change(&mut self, event: &EngineEvent, now: Time) {
-        (self.dirty, self.is_alert_seen) = (true, false);
+        (self.is_dirty, self.is_alert_seen) = (true, false);
         if let (Some(sentence), EngineEvent::Recorded(_)) = (self.unrecorded.apply(event), event) {
             self.notify(Severity::Success, sentence.as_str(), now);
         }
@@ -304,7 +304,7 @@ impl App {
             }
             effects.push(Effect::ReportBudgets);
         }
-        self.dirty = true;
+        self.is_dirty = true;
     }
 
     /// Saves typed text that is not saved as a draft yet.

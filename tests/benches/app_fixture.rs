@@ -93,7 +93,7 @@ impl AppFixture {
 /// Parses the name of a key and returns its key press.
 pub(crate) fn key_press(key: &str) -> Msg {
     let chord = Chord::parse(key).expect("a key");
-    Msg::Input(Event::Key(KeyEvent::new(chord.code, chord.mods)))
+    Msg::Input(Event::Key(KeyEvent::new(chord.code, chord.modifiers)))
 }
 
 /// Adds the state of the pull request to four in five of these jobs. Half of these pull requests are merged; the checks

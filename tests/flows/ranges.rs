@@ -190,7 +190,7 @@ async fn json_is_copied_to_the_clipboard_in_the_documented_format() {
     dashboard.press_chars("jl");
     dashboard.assert_shows("50 pages to your terminal's clipboard.");
     dashboard.press_key(KeyCode::Enter);
-    let Some(Effect::Copy { what, text }) = dashboard.requested_effects.last() else {
+    let Some(Effect::Copy { sentence: what, text }) = dashboard.requested_effects.last() else {
         panic!("{:?}", dashboard.requested_effects.last())
     };
     assert_eq!(what.as_str(), "Copied 50 pages as JSON.");

@@ -429,7 +429,7 @@ impl TestDashboard {
             }
             Effect::WriteFile(file, Overwrite::Ask) if !is_ok => Msg::FileExists(file),
             Effect::WriteFile(file, _) => {
-                Msg::ActionFinished { what: file.what, result: if is_ok { Ok(()) } else { Err(failure()) } }
+                Msg::ActionFinished { sentence: file.description, result: if is_ok { Ok(()) } else { Err(failure()) } }
             }
             Effect::Prompts(PromptsEffect::SaveDraft(draft_target, _))
             | Effect::Prompts(PromptsEffect::DeleteDraft(draft_target)) => Msg::Prompts(PromptsMsg::DraftSaved {
@@ -520,8 +520,8 @@ impl TestDashboard {
                 }
                 Msg::Views(ViewsMsg::TotalsLoaded(if is_ok { Ok(()) } else { Err(failure()) }))
             }
-            Effect::OpenUrl(what) | Effect::Copy { what, .. } => {
-                Msg::ActionFinished { what, result: if is_ok { Ok(()) } else { Err(failure()) } }
+            Effect::OpenUrl(what) | Effect::Copy { sentence: what, .. } => {
+                Msg::ActionFinished { sentence: what, result: if is_ok { Ok(()) } else { Err(failure()) } }
             }
             Effect::Prompts(PromptsEffect::LoadHistory) => {
                 let prompts = vec!["one\n{{path}}".to_owned(), "two 日".to_owned()];

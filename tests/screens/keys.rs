@@ -11,7 +11,7 @@ use std::collections::HashSet;
 /// Binds each action of the key table to a different, unusual key.
 fn rebind_all_keys(fixture: &mut ScreenFixture) {
     for (row, key) in BINDINGS.iter().zip('\u{1200}'..) {
-        let chord = Chord { code: KeyCode::Char(key), mods: KeyModifiers::ALT };
+        let chord = Chord { code: KeyCode::Char(key), modifiers: KeyModifiers::ALT };
         assert!(fixture.app.config.keymap.set_keys(row.context, row.action.config_name(), vec![chord]), "{row:?}");
     }
 }
@@ -28,7 +28,7 @@ pub(crate) fn rebound_key(app: &App, key: KeyEvent) -> KeyEvent {
     let row = contexts.iter().find_map(|context| defaults.binding(*context, chord));
     let custom = row.filter(|row| !app.config.keymap.keys(row).contains(&chord));
     let custom = custom.and_then(|row| app.config.keymap.keys(row).first());
-    custom.map_or(key, |custom| KeyEvent::new(custom.code, custom.mods))
+    custom.map_or(key, |custom| KeyEvent::new(custom.code, custom.modifiers))
 }
 
 /// Returns the default keys as texts name them: keys with longer names (`Esc`, `Ctrl-S`), and single characters.

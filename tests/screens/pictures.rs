@@ -37,7 +37,7 @@ const DARK: TerminalColors = ("#d8dee9", "#14161b");
 const LIGHT: TerminalColors = ("#24292f", "#ffffff");
 
 fn picture(fixture: &ScreenFixture, ground: Background) -> String {
-    let theme = Theme::of(themes::default_theme().for_background(ground), ColorDepth::TrueColor);
+    let theme = Theme::from_palette(themes::default_theme().for_background(ground), ColorDepth::TrueColor);
     let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).expect("a test terminal");
     terminal.draw(|frame| draw(frame, &fixture.app, &theme, now())).expect("a frame");
     svg(terminal.backend().buffer(), if ground == Background::Light { LIGHT } else { DARK })
@@ -157,7 +157,7 @@ fn theme_strip(ground: Background) -> String {
     for name in names {
         let palettes = themes::load_theme(&name, None).expect("a built-in theme");
         let depth = if name == "terminal-16" { ColorDepth::Sixteen } else { ColorDepth::TrueColor };
-        let theme = Theme::of(palettes.for_background(ground), depth);
+        let theme = Theme::from_palette(palettes.for_background(ground), depth);
         let screen = render_with_theme(&fixture.app, &theme);
         let top = strip.area.height;
         strip.resize(Rect { height: top + ROWS + 1, ..strip.area });

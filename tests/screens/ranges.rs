@@ -122,7 +122,7 @@ fn the_question_before_overwriting_a_file() {
         fixture.press_keys("e Enter");
         let name = "docdeck-views-2026-11-14_2026-11-20-partial.csv".to_owned();
         let what = CleanText::line("12 pages as CSV");
-        fixture.handle(Msg::FileExists(NewFile { name, text: "path".to_owned(), what }));
+        fixture.handle(Msg::FileExists(NewFile { name, text: "path".to_owned(), description: what }));
     });
 }
 

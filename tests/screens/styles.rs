@@ -160,7 +160,7 @@ fn encode_runs(styles: &str) -> String {
 }
 
 fn load_theme((name, ground, depth): (&str, Background, ColorDepth)) -> Theme {
-    Theme::of(themes::load_theme(name, None).expect("a shipped theme").for_background(ground), depth)
+    Theme::from_palette(themes::load_theme(name, None).expect("a shipped theme").for_background(ground), depth)
 }
 
 fn draw_state(build: Build, size: Size, theme: &Theme) -> Buffer {

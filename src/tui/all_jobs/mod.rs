@@ -7,7 +7,7 @@ pub mod list;
 
 use self::list::AllJobs;
 use super::component::prelude::*;
-use super::geometry::{Geometry, below, row_capacity, title_area};
+use super::geometry::{Geometry, row_capacity, title_area, without_top_rows};
 use super::jobs::JobList;
 use super::jobs::actions::{footer_label, handle_jobs_action, job_label};
 use super::jobs::screen::click_list_line;
@@ -95,7 +95,7 @@ impl Component for AllJobsDialog {
 impl Geometry {
     /// Returns the area of the list of the jobs of all profiles, below its column headings.
     pub fn all_jobs_lines(&self) -> Rect {
-        below(self.content, self.list_heading_rows())
+        without_top_rows(self.content, self.list_heading_rows())
     }
 
     /// Returns the number of rows of the list of the jobs of all profiles, at least one.
@@ -281,7 +281,7 @@ impl App {
         });
         open.read_state.finish(read, now);
         open.list.keep_selected_visible(rows);
-        self.dirty = true;
+        self.is_dirty = true;
     }
 
     /// Updates a job in the open list, or adds the job to it. A job that is not in the list yet is assumed to belong to
@@ -291,7 +291,7 @@ impl App {
         if let Some(open) = self.all_jobs.as_mut().filter(|open| open.is_read()) {
             open.profiles.entry(row.key).or_insert(current);
             let changed = open.list.upsert(row.clone());
-            self.dirty |= changed;
+            self.is_dirty |= changed;
         }
     }
 

@@ -67,7 +67,7 @@ pub(super) fn draw_summary<'a, R: ReportRow, L: HasFields>(
     draw_line(frame, areas.totals, 0, summary_line(view, &tab.summary, areas.totals.width));
     draw_note(frame, view, areas.status, note_text(view, tab, list), Some(report.as_of));
     if report.rows.is_empty() {
-        draw_hint(frame, areas.lines, &format!("No {} in this range.", R::KIND.label()), view.theme.muted);
+        draw_placeholder(frame, areas.lines, &format!("No {} in this range.", R::KIND.label()), view.theme.muted);
     }
     Some(report)
 }
@@ -103,7 +103,7 @@ pub(super) fn draw_rows<T: ListTab>(
     }
     if tab.list().is_empty() {
         let clears = view.app.key_label(Context::Analytics, Action::Close);
-        draw_hint(frame, areas.lines, &format!("No matches. {clears} clears the filter."), view.theme.muted);
+        draw_placeholder(frame, areas.lines, &format!("No matches. {clears} clears the filter."), view.theme.muted);
     }
 }
 
@@ -264,11 +264,11 @@ pub(super) fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, failure: Op
     };
     let content = view.app.geometry().content;
     let below = Rect { y: content.y + 1, height: content.height.saturating_sub(1), ..content };
-    draw_hint(frame, below, &text, style);
+    draw_placeholder(frame, below, &text, style);
 }
 
 /// Draws a sentence instead of rows.
-pub(super) fn draw_hint(frame: &mut Frame<'_>, area: Rect, text: &str, style: Style) {
+pub(super) fn draw_placeholder(frame: &mut Frame<'_>, area: Rect, text: &str, style: Style) {
     let inner = Rect { x: area.x + 2, width: area.width.saturating_sub(4), ..area };
     frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), inner);
 }

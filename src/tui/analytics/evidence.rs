@@ -52,7 +52,7 @@ impl App {
         self.analytics.question_groups.list_questions();
         self.analytics.questions.list_mut().limit_to_group(Some(group));
         self.analytics.questions.arrange();
-        self.dirty = true;
+        self.is_dirty = true;
     }
 
     /// Opens the editor for a new job about these pages or, if there are none, for a new job, and adds the evidence.

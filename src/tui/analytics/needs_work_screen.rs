@@ -49,7 +49,7 @@ impl App {
     pub(super) fn update_needs_work(&mut self) {
         let ranking = NeedsWork::compute(self.analytics.loaded_reports(), &self.config.weights);
         self.analytics.needs_work.show(ranking);
-        self.dirty = true;
+        self.is_dirty = true;
     }
 
     /// Asks whether to load the missing reports or, if `reloads_all` is set or no report is missing, all reports again.
@@ -254,7 +254,7 @@ fn draw_empty(frame: &mut Frame<'_>, view: View<'_>, lines: Rect) {
         (false, true) => "No page needs work, according to the loaded reports.".to_owned(),
         (false, false) => format!("Nothing is loaded for this range. Press {key} to load it (shows the cost first)."),
     };
-    draw::draw_hint(frame, lines, &text, view.theme.muted);
+    draw::draw_placeholder(frame, lines, &text, view.theme.muted);
 }
 
 /// Returns the line with the totals of the site.
@@ -446,7 +446,7 @@ fn export(app: &App) -> Option<Effect> {
         NeedsWorkExport { range, needs_work: &tab.ranking, pages: &pages, reports: app.analytics.loaded_reports() };
     let text = export.write(ExportFormat::Csv).ok()?;
     let name = format!("docdeck-needs-work-{}_{}.csv", range.from(), range.to());
-    Some(Effect::WriteFile(NewFile { name, text, what }, Overwrite::Ask))
+    Some(Effect::WriteFile(NewFile { name, text, description: what }, Overwrite::Ask))
 }
 
 fn views_cell<'a>(row: &ListRow<'a, PageSignals>, format: fn(ViewCount) -> String) -> TableCell<'a> {

@@ -176,7 +176,7 @@ fn export<R: ReportRow>(tab: &RowsTab<R>) -> Option<Effect> {
     let text = RowsExport::new(report, rows, false).write(ExportFormat::Csv).ok()?;
     let days = format!("{}_{}", report.range.from(), report.range.to());
     let name = format!("docdeck-{}-{days}.csv", R::KIND.name());
-    Some(Effect::WriteFile(NewFile { name, text, what }, Overwrite::Ask))
+    Some(Effect::WriteFile(NewFile { name, text, description: what }, Overwrite::Ask))
 }
 
 /// Sorts the rows of a tab by the column whose heading was clicked.

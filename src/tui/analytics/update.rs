@@ -27,7 +27,7 @@ impl App {
         if tab == AnalyticsTab::NeedsWork {
             self.update_needs_work();
         }
-        self.dirty = true;
+        self.is_dirty = true;
     }
 
     /// Shows a tab of which something is cached for a range: the current one if possible.
@@ -44,7 +44,7 @@ impl App {
     }
 
     pub(in crate::tui) fn handle_analytics_msg(&mut self, msg: AnalyticsMsg, now: Time, effects: &mut Vec<Effect>) {
-        self.dirty = true;
+        self.is_dirty = true;
         match msg {
             AnalyticsMsg::Visitors(msg) => self.apply_visitors_msg(msg, now, effects),
             AnalyticsMsg::Searches(msg) => self.apply_rows_msg::<Search>(msg, now, effects),
@@ -151,7 +151,7 @@ impl App {
             AnalyticsKind::FeedbackByPage => analytics.feedback_by_page.load_compared(max_requests),
             AnalyticsKind::Questions => analytics.questions.load_compared(max_requests),
         });
-        self.dirty = true;
+        self.is_dirty = true;
     }
 
     fn compare_report_days<R: ReportRow>(
@@ -185,7 +185,7 @@ impl App {
             AnalyticsKind::FeedbackByPage => self.analytics.feedback_by_page.show_progress(progress),
             AnalyticsKind::Questions => self.analytics.questions.show_progress(progress),
         }
-        self.dirty |= self.screen == Screen::Views;
+        self.is_dirty |= self.screen == Screen::Views;
     }
 
     /// Reads or requests what the tab on screen needs for the current range. Page views are requested only while their
@@ -364,6 +364,6 @@ impl App {
             effects.extend(analytics.needs_work.load_views(reloads_all));
         }
         effects.extend(reports.rows.into_iter().filter_map(|kind| analytics.load(kind, 1, reloads_all)));
-        self.dirty = true;
+        self.is_dirty = true;
     }
 }

@@ -16,7 +16,7 @@ use crate::tui::draw::cursor;
 use crate::tui::draw::rules::DialogFrame;
 use crate::tui::draw::text::{TextRow, align_right, truncate};
 use crate::tui::format::{format_count, plural};
-use crate::tui::geometry::{Geometry, below, row_capacity, with_margin};
+use crate::tui::geometry::{Geometry, row_capacity, with_margin, without_top_rows};
 use crate::tui::input_dialog::InputField;
 use crate::tui::message_fit::fit_message;
 use crate::tui::widgets::list_state::ListState;
@@ -99,7 +99,7 @@ pub fn schedule_text(jobs: usize, ahead: usize, budget: Budget, now: Time, offse
 
 /// Returns the area of the list in the review: below the cost and a gap, above a line for errors.
 pub(in crate::tui) fn prompt_lines(g: Geometry) -> Rect {
-    let lines = below(g.content, 2);
+    let lines = without_top_rows(g.content, 2);
     Rect { height: lines.height.saturating_sub(1), ..lines }
 }
 
@@ -216,7 +216,7 @@ impl App {
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        self.dirty = true;
+        self.is_dirty = true;
         match result {
             Ok(rows) => {
                 let first = rows.first().map(|row| row.key);

@@ -97,7 +97,7 @@ impl App {
             }
         };
         row.into_iter().for_each(|row| self.put_job(row));
-        self.dirty = true;
+        self.is_dirty = true;
         if self.bulk_follow_up.as_ref().is_some_and(|bulk| bulk.pending_jobs.is_empty())
             && let Some(done) = self.bulk_follow_up.take()
         {

@@ -25,7 +25,7 @@ use crate::tui::draw::rules::{DialogFrame, draw_rule};
 use crate::tui::draw::text::truncate;
 use crate::tui::format::more_below_text;
 use crate::tui::format::{format_count, plural};
-use crate::tui::geometry::{Geometry, below, with_margin};
+use crate::tui::geometry::{Geometry, with_margin, without_top_rows};
 use crate::tui::widgets::list_state::ListState;
 use crate::tui::widgets::table::{Column, ListCell, Table};
 use crate::tui::widgets::text_input::TextInput;
@@ -225,7 +225,7 @@ fn has_headings(g: Geometry) -> bool {
 /// Returns the area of a list of this many entries, between the search field and the preview. It is at most half of the
 /// dialog, and has the same height while a search narrows the list.
 pub(in crate::tui) fn entry_lines(g: Geometry, entries: usize) -> Rect {
-    let lines = below(g.content, 1 + u16::from(has_headings(g)));
+    let lines = without_top_rows(g.content, 1 + u16::from(has_headings(g)));
     let half = (lines.height.saturating_sub(1) / 2).max(1).min(lines.height);
     Rect { height: half.min(u16::try_from(entries).unwrap_or(u16::MAX).max(MIN_LIST_ROWS)), ..lines }
 }

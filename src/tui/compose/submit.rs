@@ -95,7 +95,7 @@ impl App {
 
     /// Shows the job of a retried prompt, and marks the failed job as done.
     fn apply_retry_result(&mut self, job: JobKey, result: Result<Job, Failure>, now: Time, effects: &mut Vec<Effect>) {
-        (self.dirty, self.retried_job) = (true, None);
+        (self.is_dirty, self.retried_job) = (true, None);
         match result {
             Ok(row) => {
                 let key = row.key;
@@ -125,7 +125,7 @@ impl App {
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        self.dirty = true;
+        self.is_dirty = true;
         match result {
             Ok((_, row)) => {
                 let key = row.key;
@@ -165,7 +165,7 @@ impl App {
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        self.dirty = true;
+        self.is_dirty = true;
         let title = job.local.title.as_str();
         match delivery {
             Delivery::Accepted => {

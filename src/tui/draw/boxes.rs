@@ -2,7 +2,7 @@
 
 use super::{cursor, text};
 use crate::tui::format::more_below_text;
-use crate::tui::geometry::inside;
+use crate::tui::geometry::inside_borders;
 use crate::tui::view::View;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -17,7 +17,7 @@ pub(in crate::tui) fn draw_box(frame: &mut Frame<'_>, area: Rect, title: Line<'_
     let width = u16::try_from(title.width()).unwrap_or(u16::MAX).min(area.width.saturating_sub(4));
     let rect = Rect { x: area.x.saturating_add(2), width, height: 1, ..area };
     text::paint(frame.buffer_mut(), rect, &title);
-    let inner = inside(area);
+    let inner = inside_borders(area);
     cursor::place_in_corner(frame, inner);
     inner
 }

@@ -61,11 +61,11 @@ pub struct Theme {
 impl Theme {
     /// Creates the theme with middle tones, for an unknown background.
     pub fn new(depth: ColorDepth) -> Self {
-        Self::of(&ColorPalette::medium_tones(), depth)
+        Self::from_palette(&ColorPalette::medium_tones(), depth)
     }
 
     /// Creates the theme from these colours, reduced to the colours of `depth`.
-    pub fn of(colors: &ColorPalette, depth: ColorDepth) -> Self {
+    pub fn from_palette(colors: &ColorPalette, depth: ColorDepth) -> Self {
         let style = |meaning| paint_style(colors.role_style(meaning), depth);
         // With few colours, different colours of a theme become the same one, so their contrast is unknown.
         let has_contrast = matches!(depth, ColorDepth::Indexed256 | ColorDepth::TrueColor);
@@ -308,7 +308,7 @@ mod tests {
                 ColorRole::Ai,
                 RoleStyle { fg: ThemeColor::Rgb(Rgb(255, 175, 95)), ..RoleStyle::default() },
             );
-            Theme::of(&colors, depth)
+            Theme::from_palette(&colors, depth)
         };
         let fill = theme(ColorDepth::TrueColor).ai_fill();
         assert_eq!((fill.fg, fill.bg), (Some(Color::Rgb(204, 140, 76)), Some(Color::Rgb(255, 175, 95))));
@@ -328,7 +328,10 @@ mod tests {
         let mut colors = ColorPalette::default();
         let white = ThemeColor::Ansi(15);
         colors.set_role_style(ColorRole::Selected, RoleStyle { bg: white, ..RoleStyle::default() });
-        assert_eq!(Theme::of(&colors, ColorDepth::None).selected, Style::new().add_modifier(Modifier::REVERSED));
-        assert_eq!(Theme::of(&colors, ColorDepth::Sixteen).selected, Style::new().bg(Color::White));
+        assert_eq!(
+            Theme::from_palette(&colors, ColorDepth::None).selected,
+            Style::new().add_modifier(Modifier::REVERSED)
+        );
+        assert_eq!(Theme::from_palette(&colors, ColorDepth::Sixteen).selected, Style::new().bg(Color::White));
     }
 }

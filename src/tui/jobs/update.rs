@@ -27,7 +27,7 @@ impl App {
             JobsMsg::ThreadLoaded { job, result } => {
                 let next = self.detail.apply_thread(job, result, now);
                 effects.extend(next.map(JobsEffect::LoadThread).map(Effect::Jobs));
-                self.dirty |= self.detail_is_visible();
+                self.is_dirty |= self.detail_is_visible();
             }
             JobsMsg::ThreadsPrefetched(result) => self.detail.prefetched.apply_result(result, now),
             JobsMsg::Checked(result) => self.apply_changed_job(result, now),
@@ -53,7 +53,7 @@ impl App {
     pub(in crate::tui) fn merge_jobs(&mut self, gone: JobKey, into: JobKey) {
         self.detail.prefetched.invalidate(gone);
         self.detail.prefetched.invalidate(into);
-        self.dirty |= self.jobs.remove_merged(gone, into);
+        self.is_dirty |= self.jobs.remove_merged(gone, into);
         if let Some(open) = &mut self.all_jobs {
             open.list.remove_merged(gone, into);
         }
@@ -76,7 +76,7 @@ impl App {
             self.log.replace_ids_with_titles(|subject| (subject == id.as_str()).then(|| row.local.title.clone()));
         }
         // This redraws other screens too, because the counts in the header may change.
-        self.dirty |= self.jobs.upsert(row);
+        self.is_dirty |= self.jobs.upsert(row);
     }
 
     /// Shows the first rows, which are enough for the first frame, and loads all other data.
@@ -85,7 +85,7 @@ impl App {
         if let (Ok(mut first), StoreState::Reading) = (result, &self.store) {
             let thread = first.rows.first().map(|row| row.key).zip(first.thread.take());
             self.jobs.show_first_rows(first);
-            self.dirty = true;
+            self.is_dirty = true;
             self.after_update(effects);
             if let Some((job, thread)) = thread
                 && let Some(at) = effects.iter().position(|effect| *effect == Effect::Jobs(JobsEffect::LoadThread(job)))
@@ -100,7 +100,7 @@ impl App {
     }
 
     fn apply_initial_data(&mut self, result: Result<Box<InitialData>, Failure>, now: Time) {
-        self.dirty = true;
+        self.is_dirty = true;
         match result {
             Ok(data) => {
                 self.jobs.replace(data.jobs);
@@ -155,7 +155,7 @@ impl App {
         effects.extend(
             self.detail.job_pages.finish_read(job, result, now).map(JobsEffect::LoadJobImpact).map(Effect::Jobs),
         );
-        self.dirty |= self.detail_is_visible();
+        self.is_dirty |= self.detail_is_visible();
     }
 
     /// Reads the views of the pages on screen again, because more views may be available.

@@ -13,7 +13,7 @@ use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::{draw_box, draw_line};
 use crate::tui::draw::text::TextRow;
 use crate::tui::format::{display_width, plural, truncate};
-use crate::tui::geometry::inside;
+use crate::tui::geometry::inside_borders;
 use crate::tui::keymap::Keymap;
 use crate::tui::widgets::list_state::ListState;
 
@@ -95,7 +95,7 @@ impl Component for PullRequestActionMenu {
     }
 
     fn list(&mut self, app: &App) -> Option<(&mut ListState, Rect)> {
-        let area = inside(self.area(app));
+        let area = inside_borders(self.area(app));
         Some((&mut self.list, area))
     }
 

@@ -12,7 +12,7 @@ use crate::tui::compose::status_line::saved_state_text;
 use crate::tui::draw::boxes::{draw_box, draw_line};
 use crate::tui::draw::cursor;
 use crate::tui::draw::text::truncate;
-use crate::tui::geometry::{inside, with_margin};
+use crate::tui::geometry::{inside_borders, with_margin};
 use crate::tui::jobs::messages::JobsMsg;
 use crate::tui::keymap::Keymap;
 use crate::tui::message_fit::fit_message;
@@ -92,7 +92,7 @@ impl ReviewDialog {
 
     /// Returns the area of the text, and the lines below it.
     fn text_and_message(&self, app: &App) -> (Rect, Vec<String>) {
-        let inner = with_margin(inside(Self::outer_area(app)));
+        let inner = with_margin(inside_borders(Self::outer_area(app)));
         let failure = self.draft_state.failure_text();
         let message = failure.as_deref().unwrap_or_else(|| self.hint());
         let mut lines = fit_message(message, usize::from(inner.width).max(1), MAX_MESSAGE_LINES);

@@ -18,7 +18,7 @@ use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
 use crate::tui::format::{count_text, grouped_number, short_age, short_age_changes_at};
-use crate::tui::geometry::{Geometry, below, with_margin};
+use crate::tui::geometry::{Geometry, with_margin, without_top_rows};
 use crate::tui::views::range_line::short_range;
 use crate::tui::widgets::list_state::ListState;
 use crate::tui::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
@@ -55,7 +55,7 @@ impl CachedRanges {
 
 /// Returns the area of the list, below its column headings.
 fn range_lines(g: Geometry) -> Rect {
-    below(g.content, 1)
+    without_top_rows(g.content, 1)
 }
 
 /// Returns the number of rows of the list, at least one.

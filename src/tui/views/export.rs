@@ -203,7 +203,7 @@ impl ExportDialog {
         let what = format!("{} as {}", plural(pages, "page"), self.format.name());
         cx.run(match self.target {
             ExportTarget::File => {
-                Effect::WriteFile(NewFile { name, text, what: CleanText::line(&what) }, Overwrite::Ask)
+                Effect::WriteFile(NewFile { name, text, description: CleanText::line(&what) }, Overwrite::Ask)
             }
             ExportTarget::Clipboard => Effect::copy(&what, text),
         });
@@ -349,7 +349,7 @@ impl App {
     /// Asks whether to overwrite a file that already exists. The file has not been changed yet. If another screen or
     /// dialog has the focus, shows a notice instead, so that keys meant for it don't answer the question.
     pub(in crate::tui) fn ask_to_overwrite(&mut self, file: NewFile, now: Time) {
-        self.dirty = true;
+        self.is_dirty = true;
         if self.dialogs.is_empty() && self.screen == Screen::Views {
             let shown = CleanText::line(&file.name);
             let question = format!("{shown} already exists in the current folder. Overwrite it?");

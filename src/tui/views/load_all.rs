@@ -57,7 +57,7 @@ impl App {
             under_way.is_stopping = true;
             effects.push(Effect::Views(ViewsEffect::StopLoading(under_way.range)));
         }
-        self.dirty = true;
+        self.is_dirty = true;
         true
     }
 
@@ -125,7 +125,7 @@ impl App {
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        self.dirty = true;
+        self.is_dirty = true;
         // A report that can't be read counts as not cached.
         self.views.all_pages.set_cached(range, stored.unwrap_or_default());
         if let Some(request) = &mut self.views.all_pages.request {

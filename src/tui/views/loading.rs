@@ -28,7 +28,7 @@ impl App {
             }
             ViewsMsg::DailyReportsLoaded { range, reports } => {
                 self.views.daily = DailyViews::new(range, &reports);
-                self.dirty = true;
+                self.is_dirty = true;
             }
             ViewsMsg::LoadEnded { range, end } => {
                 self.finish_load(range, end, now, effects);
@@ -57,7 +57,7 @@ impl App {
         if !self.views.apply_response(query, result, old, now) || self.screen != Screen::Views {
             return;
         }
-        self.dirty = true;
+        self.is_dirty = true;
         let lists_something = self.views.as_of().is_some();
         if let Some(sentence) = failure.filter(|_| lists_something) {
             self.notify_until_done(Action::Refresh, Severity::Error, &sentence, now);
@@ -77,7 +77,7 @@ impl App {
         }
         plans.iter_mut().for_each(|plan| plan.max_requests = REQUESTS_PER_CONFIRMATION.min(left));
         self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadAll(plans) });
-        self.dirty = true;
+        self.is_dirty = true;
     }
 
     /// Runs these loads one after the other. Together they use at most [`LoadPlan::max_requests`] of the first load.
@@ -99,13 +99,13 @@ impl App {
         all.active = Some(ActiveLoad { range, from_start, progress: None, is_stopping: false, last_offer_percent: 0 });
         effects
             .push(Effect::Views(ViewsEffect::LoadAll(LoadPlan { max_requests: all.confirmed_requests_left, ..plan })));
-        self.dirty = true;
+        self.is_dirty = true;
     }
 
     pub(in crate::tui) fn show_load_progress(&mut self, progress: LoadProgress, now: Time) {
         if let Some(under_way) = self.views.all_pages.active.as_mut().filter(|load| load.range == progress.range) {
             under_way.progress = Some(progress);
-            self.dirty |= self.screen == Screen::Views;
+            self.is_dirty |= self.screen == Screen::Views;
             self.offer_to_stop(progress, now);
         }
     }
@@ -141,7 +141,7 @@ impl App {
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        self.dirty = true;
+        self.is_dirty = true;
         let all = &mut self.views.all_pages;
         let load = all.active.take_if(|under_way| under_way.range == range);
         all.record_outcome(range, &end, load);
@@ -264,7 +264,7 @@ impl App {
             known.by_range.insert(range, totals);
         }
         self.views.update_trend();
-        self.dirty |= self.screen == Screen::Views;
+        self.is_dirty |= self.screen == Screen::Views;
     }
 
     pub(in crate::tui) fn apply_cached_totals(&mut self, result: Result<Vec<(DateRange, Timed<Counts>)>, Failure>) {
@@ -274,7 +274,7 @@ impl App {
             }
         }
         self.views.update_trend();
-        self.dirty = true;
+        self.is_dirty = true;
     }
 
     pub(in crate::tui) fn finish_totals_load(&mut self, result: Result<(), Failure>, now: Time) {
@@ -285,6 +285,6 @@ impl App {
             let rest = if open > 0 { format!(" Press {load_key} to load the rest.") } else { String::new() };
             self.notify_until_done(Action::LoadAll, Severity::Error, &format!("{}{rest}", failure.message), now);
         }
-        self.dirty = true;
+        self.is_dirty = true;
     }
 }

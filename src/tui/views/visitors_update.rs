@@ -30,7 +30,7 @@ impl App {
     fn update_visitors(&mut self) {
         let visitors = self.views.visitors.for_table();
         self.views.table.set_visitors(visitors);
-        self.dirty = true;
+        self.is_dirty = true;
     }
 
     /// Reads the visitors that the table needs, if it shows any. Those that are not cached take one request per range.
@@ -145,7 +145,7 @@ impl App {
         if is_for_table {
             self.update_visitors();
         }
-        self.dirty = true;
+        self.is_dirty = true;
     }
 
     /// Requests the next day of the trend. Stops after a failure.

@@ -1,6 +1,7 @@
 //! The setup form: asks for a project and for where its API key comes from. It validates them, tests them with one
-//! request, saves them and starts the dashboard. New users see it as the first screen, where it can't be closed; later it is a dialog that adds a profile. Validating, reading the key, testing and saving are effects.
-//! Answers to effects of an earlier attempt are ignored.
+//! request, saves them and starts the dashboard. New users see the form as the first screen, which can't be closed.
+//! Later, it is a dialog that adds a profile. Validating, reading the key, testing and saving are effects. Answers to
+//! effects of an earlier attempt are ignored.
 //!
 //! ```text
 //! Ctrl-S ─ CheckProfile ─ ReadKey ─ TestProfile ─ WriteConfig ─ Relaunch, or AddProfile
@@ -108,7 +109,7 @@ impl App {
             return self.notify(Severity::Info, NOT_IN_DEMO, now);
         };
         let form = SetupForm::new(SetupPurpose::AnotherProfile, &ExistingSettings::default());
-        self.open(Welcome::with(form, config, self.setup_attempts));
+        self.open(Welcome::from_form(form, config, self.setup_attempts));
     }
 
     /// Saves the profile of the last attempt after the user has confirmed it.
@@ -121,12 +122,12 @@ impl Welcome {
     /// Creates the form for the first profile. The existing settings, `known`, prefill its fields. `config` is the path
     /// of the configuration file.
     pub fn new(known: &ExistingSettings, config: CleanText) -> Self {
-        Self::with(SetupForm::new(SetupPurpose::FirstProfile, known), config, 0)
+        Self::from_form(SetupForm::new(SetupPurpose::FirstProfile, known), config, 0)
     }
 
     /// Creates the form with these values. Focuses the first required field that is empty, or the button if none is
     /// empty. `attempt` is the number of the last attempt in an earlier form.
-    pub fn with(form: SetupForm, config: CleanText, attempt: u64) -> Self {
+    pub fn from_form(form: SetupForm, config: CleanText, attempt: u64) -> Self {
         let first = form.first_missing().map_or(FormLine::Save, FormLine::Field);
         let mut welcome = Self {
             form,
@@ -175,7 +176,8 @@ impl Welcome {
         self.show_message(false, problem.sentence.as_str());
     }
 
-    /// Handles Enter: goes to the next line, or to the button after the last line. On the button, saves.
+    /// Handles Enter: moves the focus to the next line or, after the last line, to the button. On the button, tests and
+    /// saves the profile.
     fn enter(&mut self, cx: &mut Cx<'_>) {
         match self.line {
             FormLine::Save => self.test_and_maybe_save(true, cx),
@@ -264,8 +266,9 @@ impl Welcome {
         }
     }
 
-    /// Starts an attempt: validates the fields, tests them with one request and, if `saves` is true, saves them.
-    fn test_and_maybe_save(&mut self, saves: bool, cx: &mut Cx<'_>) {
+    /// Starts an attempt: validates the fields, tests them with one request and, if `saves_profile` is true, saves
+    /// them.
+    fn test_and_maybe_save(&mut self, saves_profile: bool, cx: &mut Cx<'_>) {
         if self.is_busy() || !self.discard_result() {
             return;
         }
@@ -278,7 +281,7 @@ impl Welcome {
             let text = format!("The profile {name} already exists. Choose another name.");
             return self.show_problem(&SetupProblem::new(Some(SetupField::Name), &text));
         }
-        self.saves_profile = saves;
+        self.saves_profile = saves_profile;
         self.attempted_profile =
             Some(AttemptedProfile { profile: profile.clone(), key: None, is_verified: false, is_saved: false });
         self.step = SetupStep::Checking;

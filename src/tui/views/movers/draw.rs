@@ -11,7 +11,7 @@ use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::{DialogFrame, draw_separator};
 use crate::tui::draw::text::{TextRow, selected_line, truncate_path};
 use crate::tui::format::{format_views, more_below_text, plural};
-use crate::tui::geometry::{below, title_area};
+use crate::tui::geometry::{title_area, without_top_rows};
 use crate::tui::view::View;
 use crate::tui::views::columns::CHANGE_WIDTH;
 use crate::tui::views::draw::change::{ChangeWeight, compared_site_views};
@@ -107,7 +107,7 @@ fn draw_half(
     area: Rect,
 ) {
     let theme = view.theme;
-    let lines = below(area, HEAD_ROWS);
+    let lines = without_top_rows(area, HEAD_ROWS);
     let rows = usize::from(lines.height);
     draw_line(frame, area, 0, half_title(view, (direction, half, has_focus), rows, usize::from(area.width)));
     let table = mover_table(half, ranges, view, usize::from(area.width));

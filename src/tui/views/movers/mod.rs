@@ -12,7 +12,7 @@ use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewCount};
 use crate::tui::component::prelude::*;
 use crate::tui::format::position_text;
-use crate::tui::geometry::{Geometry, below};
+use crate::tui::geometry::{Geometry, without_top_rows};
 use crate::tui::widgets::list_state::{ClickedRow, ListState};
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
@@ -322,14 +322,14 @@ impl MoversLayout {
         } else {
             let gap = u16::from(inner.height >= MIN_ROWS_WITH_BLANK);
             let upper = (inner.height.saturating_sub(gap) / 2).max(1).min(inner.height);
-            [Rect { height: upper, ..inner }, below(inner, upper + gap)]
+            [Rect { height: upper, ..inner }, without_top_rows(inner, upper + gap)]
         };
         Self { halves }
     }
 
     /// Returns the number of pages of a half that fit below its headings.
     fn row_count(&self, half: usize) -> usize {
-        self.halves.get(half).map_or(0, |area| usize::from(below(*area, HEAD_ROWS).height))
+        self.halves.get(half).map_or(0, |area| usize::from(without_top_rows(*area, HEAD_ROWS).height))
     }
 }
 
@@ -370,7 +370,8 @@ impl Component for Movers {
             let had_focus = self.is_lost_half_focused == is_lost;
             self.is_lost_half_focused = is_lost;
             let half = if is_lost { &mut self.lost } else { &mut self.gained };
-            if half.list.click(below(area, HEAD_ROWS), at) == Some(ClickedRow::AlreadySelected) && had_focus {
+            if half.list.click(without_top_rows(area, HEAD_ROWS), at) == Some(ClickedRow::AlreadySelected) && had_focus
+            {
                 self.open_selected(cx);
             }
         }
@@ -382,7 +383,7 @@ impl Component for Movers {
         let layout = MoversLayout::of(cx.app.geometry());
         for (half, area) in [&mut self.gained, &mut self.lost].into_iter().zip(layout.halves) {
             if area.contains(at) {
-                half.list.scroll(Scroll::By(by), usize::from(below(area, HEAD_ROWS).height));
+                half.list.scroll(Scroll::By(by), usize::from(without_top_rows(area, HEAD_ROWS).height));
             }
         }
     }
