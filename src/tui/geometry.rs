@@ -28,7 +28,7 @@ pub const MIN_PANE_ROWS: u16 = 6;
 /// The list may grow to this number of columns for its longest title, even if the details then have fewer columns than
 /// [`DETAIL_COLUMNS_BESIDE_TITLES`], but at least [`MIN_PANE_COLUMNS`].
 const TITLE_COLUMNS: u16 = 82;
-/// If a longest title needs more columns than [`TITLE_COLUMNS`], the details keep this number of columns, which is
+/// If the longest title needs more columns than [`TITLE_COLUMNS`], the details keep this number of columns, which is
 /// enough for the links of pull requests.
 const DETAIL_COLUMNS_BESIDE_TITLES: u16 = 57;
 

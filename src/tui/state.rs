@@ -90,10 +90,11 @@ pub(super) struct PullRequestWork {
 pub(super) struct PullRequestQueue {
     pub action: PullRequestAction,
     /// The job whose pull request the action was last sent to. Its outcome has not arrived yet.
-    pub current: JobKey,
+    pub current_job: JobKey,
     /// The pull requests to which the action has not been sent yet.
     pub waiting: VecDeque<SeenHeadCommit>,
-    pub done: usize,
+    /// The number of pull requests on which the action has succeeded.
+    pub done_count: usize,
 }
 
 /// The build of a preview that the user has asked for.
@@ -101,25 +102,25 @@ pub(super) struct PullRequestQueue {
 pub(super) struct PreviewBuild {
     /// The accepted build; `None` until the service has accepted it.
     pub started: Option<StartedBuild>,
-    /// The state of the build as last reported by the service.
-    pub last: Option<Build>,
+    /// The build as last reported by the service.
+    pub last_report: Option<Build>,
     /// Why the build was not started, or why its state is unknown. The state is then not requested again.
     pub problem: Option<CleanText>,
     /// How many times the state of the build was requested.
-    pub checks: u16,
+    pub request_count: u16,
     /// How many of the latest requests for the state failed in a row.
-    pub failures: u8,
+    pub consecutive_failures: u8,
 }
 
 impl PreviewBuild {
     /// Whether the result of the build is still to come.
     pub(super) fn is_running(&self) -> bool {
-        self.problem.is_none() && !self.last.as_ref().is_some_and(|last| last.state.is_final())
+        self.problem.is_none() && !self.last_report.as_ref().is_some_and(|last| last.state.is_final())
     }
 
     /// Returns the address of the preview if the build has succeeded.
     pub(super) fn url(&self) -> Option<&CleanText> {
-        let is_built = self.last.as_ref().is_some_and(|last| last.state == BuildState::Success);
+        let is_built = self.last_report.as_ref().is_some_and(|last| last.state == BuildState::Success);
         self.started.as_ref().and_then(|started| started.url.as_ref()).filter(|_| is_built)
     }
 }

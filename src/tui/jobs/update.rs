@@ -39,7 +39,7 @@ impl App {
             JobsMsg::PullRequestActionEnded { job, action, outcome } => {
                 self.finish_pull_request_action(job, &action, &outcome, now, effects);
             }
-            // The dialog is closed, so that it can't show this.
+            // The dialog is closed, so it can't show the failure.
             JobsMsg::UnsentReviewSaved { result: Err(failure), .. } => self.notify_failure(&failure, now),
             JobsMsg::UnsentReviewSaved { result: Ok(_), .. } => {}
             JobsMsg::PreviewStarted { job, result } => self.apply_started_build(job, result, effects),

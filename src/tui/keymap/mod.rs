@@ -83,8 +83,8 @@ impl Keymap {
         self.active_bindings_with(contexts, |_| Some(())).map(|(row, ())| row)
     }
 
-    /// Returns the bindings of [`Self::active_bindings`] for which `value` returns something, with that. This is faster
-    /// than filtering afterwards, because the keys of the other bindings are not compared.
+    /// Returns the bindings of [`Self::active_bindings`] for which `value` returns `Some`, each with the returned
+    /// value. This is faster than filtering afterwards, because the keys of the other bindings are not compared.
     pub fn active_bindings_with<'a, T>(
         &'a self,
         contexts: &'a [Context],

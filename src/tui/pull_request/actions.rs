@@ -159,8 +159,8 @@ impl App {
         }
         let Some(target) = waiting.pop_front() else { return };
         if is_for_several {
-            let (action, current) = (action.clone(), target.job);
-            self.pull_request_work.queue = Some(PullRequestQueue { action, current, waiting, done: 0 });
+            let (action, current_job) = (action.clone(), target.job);
+            self.pull_request_work.queue = Some(PullRequestQueue { action, current_job, waiting, done_count: 0 });
         }
         effects.push(Effect::Jobs(JobsEffect::RunPullRequestAction { target, action }));
     }
@@ -189,24 +189,24 @@ impl App {
             self.delete_sent_review(job, kind, text, effects);
         }
         if let Some(mut queue) =
-            self.pull_request_work.queue.take_if(|queue| queue.current == job && queue.action == *action)
+            self.pull_request_work.queue.take_if(|queue| queue.current_job == job && queue.action == *action)
         {
-            queue.done += usize::from(is_done);
-            let done = plural(queue.done, "pull request");
+            queue.done_count += usize::from(is_done);
+            let done = plural(queue.done_count, "pull request");
             match queue.waiting.pop_front() {
                 Some(target) if is_done => {
                     text = format!("{text} {} left.", queue.waiting.len() + 1);
-                    queue.current = target.job;
+                    queue.current_job = target.job;
                     effects
                         .push(Effect::Jobs(JobsEffect::RunPullRequestAction { target, action: queue.action.clone() }));
                     self.pull_request_work.queue = Some(queue);
                 }
                 None if is_done => {
-                    let were = if queue.done == 1 { "was" } else { "were" };
+                    let were = if queue.done_count == 1 { "was" } else { "were" };
                     text = format!("{done} {were} {}.", action.participle());
                 }
                 next => {
-                    let (before, after) = (queue.done, queue.waiting.len() + usize::from(next.is_some()));
+                    let (before, after) = (queue.done_count, queue.waiting.len() + usize::from(next.is_some()));
                     text = format!("{text} {before} succeeded before that, {after} not started.");
                 }
             }

@@ -214,7 +214,7 @@ fn size_of_files(state: &PullRequest, details: &PullRequestDetails) -> Option<Ve
 fn push_preview_lines(out: &mut LineBuilder, build: Option<&PreviewBuild>, preview: Option<&CleanText>) {
     let width = out.width.saturating_sub(LABEL_WIDTH);
     if let Some(build) = build {
-        let last = build.last.as_ref();
+        let last = build.last_report.as_ref();
         let (role, text) = match last.map(|last| &last.state) {
             _ if build.problem.is_some() && build.started.is_none() => (ColorRole::Bad, "not built"),
             _ if build.problem.is_some() => (ColorRole::Bad, "result unknown"),

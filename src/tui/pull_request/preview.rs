@@ -12,9 +12,9 @@ use crate::tui::state::PreviewBuild;
 use crate::tui::{App, Effect, JobsEffect, Severity};
 
 /// After this number of consecutive failed requests, the state is no longer requested.
-const MAX_FAILURES: u8 = 5;
+const MAX_CONSECUTIVE_FAILURES: u8 = 5;
 /// The maximum number of requests for the state. At one request every three seconds, they take half an hour.
-const MAX_CHECKS: u16 = 600;
+const MAX_STATE_REQUESTS: u16 = 600;
 
 /// Returns the address of a page in a preview: `https://acme-1.example/guides/sso` for `guides/sso.mdx`. `None` if the
 /// file is not a page.
@@ -63,26 +63,29 @@ impl App {
     ) {
         let is_current = |build: &&mut PreviewBuild| build.started.as_ref().is_some_and(|started| started.id == *id);
         let Some(build) = self.pull_request_work.builds.get_mut(&job).filter(is_current) else { return };
-        build.checks = build.checks.saturating_add(1);
+        build.request_count = build.request_count.saturating_add(1);
         match result {
-            Ok(last) => (build.last, build.failures) = (Some(last), 0),
+            Ok(last) => (build.last_report, build.consecutive_failures) = (Some(last), 0),
             // A key that isn't allowed to read the state will not be allowed to in three seconds.
-            Err(failure) if failure.kind != FailureKind::KeyRefused && build.failures + 1 < MAX_FAILURES => {
-                build.failures += 1;
+            Err(failure)
+                if failure.kind != FailureKind::KeyRefused
+                    && build.consecutive_failures + 1 < MAX_CONSECUTIVE_FAILURES =>
+            {
+                build.consecutive_failures += 1;
             }
             Err(failure) => {
                 let text = format!("The state of the build can't be read. {}", failure.message);
                 build.problem = Some(CleanText::line(&text));
             }
         }
-        if build.checks >= MAX_CHECKS && build.is_running() {
+        if build.request_count >= MAX_STATE_REQUESTS && build.is_running() {
             build.problem = Some(CleanText::line("The build did not end within half an hour."));
         }
         if build.is_running() {
             effects.extend(build.started.clone().map(|build| Effect::Jobs(JobsEffect::CheckBuild { job, build })));
             return;
         }
-        let state = build.last.as_ref().map(|last| last.state.clone());
+        let state = build.last_report.as_ref().map(|last| last.state.clone());
         let number = self.jobs.get(job).and_then(|job| job.pr_number()).unwrap_or_default();
         match state {
             Some(BuildState::Success) => {

@@ -28,7 +28,7 @@ impl LoadCost {
     fn of_all(costs: &[Self]) -> Self {
         let at_least = costs.iter().fold(0_u32, |sum, cost| sum.saturating_add(cost.at_least));
         let known: Vec<LoadEstimate> = costs.iter().filter_map(|cost| cost.expected).collect();
-        // The sum is based on the last time only if every known cost is. Otherwise it is an estimate.
+        // The sum is based on the last load only if every known cost is based on it. Otherwise the sum is an estimate.
         let basis = known
             .iter()
             .map(|known| known.basis)

@@ -150,8 +150,8 @@ impl Chart {
         }
     }
 
-    /// Marks the selected bar. Scrolls to it by whole screens; the last screen is full too, so it may repeat bars of
-    /// the screen before it.
+    /// Marks the selected bar, and scrolls to it by whole screens. The last screen is full, too: it may begin with bars
+    /// of the previous screen.
     #[must_use]
     pub(in crate::tui) fn with_selected(mut self, selected: usize) -> Self {
         let visible = self.shown.len().max(1);
