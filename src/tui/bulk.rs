@@ -80,7 +80,7 @@ impl App {
         let (jobs, undo) = (format::plural(keys.len(), "job"), self.key_label(Context::Jobs, Action::Undo));
         match bulk {
             BulkAction::OpenPrs => self.open_pr_links(&keys, effects),
-            BulkAction::CopyLinks => self.copy_main_texts(&keys, effects),
+            BulkAction::CopyLinks => self.copy_links_or_ids(&keys, effects),
             BulkAction::Dismiss => {
                 self.active_list_mut().move_selection_off(&keys);
                 self.active_list_mut().clear_marks();
@@ -160,7 +160,7 @@ impl App {
 
     pub(super) fn copy_links(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.targets();
-        let nothing = |row: &Job| main_text(row).is_none().then_some("no link, no id");
+        let nothing = |row: &Job| link_or_id(row).is_none().then_some("no link, no id");
         let targets = self.split_targets(&keys, nothing);
         match targets.keys.len() {
             _ if keys.is_empty() => {}
@@ -172,13 +172,13 @@ impl App {
                     targets,
                 );
             }
-            _ => self.copy_main_texts(&targets.keys, effects),
+            _ => self.copy_links_or_ids(&targets.keys, effects),
         }
     }
 
-    fn copy_main_texts(&mut self, keys: &[JobKey], effects: &mut Vec<Effect>) {
+    fn copy_links_or_ids(&mut self, keys: &[JobKey], effects: &mut Vec<Effect>) {
         self.mark_seen(keys, effects);
-        let texts: Vec<(&str, String)> = self.rows(keys).filter_map(main_text).collect();
+        let texts: Vec<(&str, String)> = self.rows(keys).filter_map(link_or_id).collect();
         let copy = match texts.as_slice() {
             [] => return,
             [(what, text)] => Effect::copy(&format!("the {what} {text}"), text.clone()),
@@ -293,9 +293,9 @@ impl App {
     }
 }
 
-/// Returns the name and the text of what `CopyMain` copies for a job: the pull request link or, if the job has no pull
-/// request, the job id. Returns `None` if the job has neither.
-fn main_text(row: &Job) -> Option<(&'static str, String)> {
+/// Returns the text that can be copied from a job, after the name of that text: the pull request link or, if the job has
+/// no pull request, the job id. Returns `None` if the job has neither.
+fn link_or_id(row: &Job) -> Option<(&'static str, String)> {
     match (&row.remote.pr_link, &row.id) {
         (Some(link), _) => Some(("link", link::display_url(link).to_string())),
         (None, Some(id)) => Some(("job id", id.to_clean_text().to_string())),

@@ -345,8 +345,8 @@ impl App {
         self.store == StoreState::Reading && self.screen == crate::tui::Screen::Jobs
     }
 
-    /// Returns the pane that is visible if there is only space for one: the details while an editor is without_top_rows
-    /// the thread, otherwise the one with the focus.
+    /// Returns the pane that is visible if there is only space for one: the details while an editor is below the
+    /// thread, otherwise the one with the focus.
     fn visible_pane(&self, focused: Pane) -> Pane {
         if self.panes.editor_rows > 0 && !self.geometry().shows_both() { Pane::Detail } else { focused }
     }
