@@ -223,7 +223,7 @@ impl<'a> TextRow<'a> {
     }
 
     /// Adds a one-cell sign `count` times, cut to the unused cells. Adjacent signs of the same style share a text.
-    pub(in crate::tui) fn repeat(&mut self, sign: &str, count: usize, style: Style) -> &mut Self {
+    pub(in crate::tui) fn push_repeated(&mut self, sign: &str, count: usize, style: Style) -> &mut Self {
         let count = count.min(self.remaining());
         self.used += count;
         match self.spans.last_mut() {

@@ -250,7 +250,7 @@ impl Chart {
                     if place == unloaded.start {
                         let width = unloaded.len() * self.slot_width - gap;
                         let note = format!(" {} ", self.unloaded_note);
-                        row.push(format!("{note:·^width$}"), theme.muted).repeat(" ", gap, theme.text);
+                        row.push(format!("{note:·^width$}"), theme.muted).push_repeated(" ", gap, theme.text);
                     }
                     continue;
                 }
@@ -265,15 +265,15 @@ impl Chart {
                     Some(cell) => cell,
                     None => blank,
                 };
-                row.repeat(symbol, bar_width, style);
+                row.push_repeated(symbol, bar_width, style);
                 let previous = bar.previous.filter(|_| self.slot_width >= MIN_SLOT_WIDTH_WITH_PREVIOUS);
                 let is_previous = previous.is_some_and(|previous| level <= self.parts(previous, 1));
                 let beside = usize::from(is_previous);
-                row.repeat("░", beside, theme.muted).repeat(blank.0, gap - beside, blank.1);
+                row.push_repeated("░", beside, theme.muted).push_repeated(blank.0, gap - beside, blank.1);
             }
         }
         let rest = row.remaining();
-        row.repeat(blank.0, rest, blank.1);
+        row.push_repeated(blank.0, rest, blank.1);
         row.line()
     }
 
@@ -376,15 +376,19 @@ impl Chart {
                 let width = self.bar_width();
                 let side = (width - 1) / 2;
                 if arrow(place) {
-                    row.repeat(sign, side, style).push("▲", theme.mark).repeat(sign, width - 1 - side, style);
+                    row.push_repeated(sign, side, style).push("▲", theme.mark).push_repeated(
+                        sign,
+                        width - 1 - side,
+                        style,
+                    );
                 } else {
-                    row.repeat(sign, width, style);
+                    row.push_repeated(sign, width, style);
                 }
-                row.repeat("─", self.slot_width - width, theme.border);
+                row.push_repeated("─", self.slot_width - width, theme.border);
             }
         }
         let rest = row.remaining();
-        row.repeat("─", rest, theme.border);
+        row.push_repeated("─", rest, theme.border);
         row.line()
     }
 
