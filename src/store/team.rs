@@ -377,7 +377,9 @@ fn shared_local_prompts(
     let uids = read_uids(db, job.key)?;
     let mut shared = Vec::new();
     for prompt in prompts::read_thread(db, job.key)?.prompts {
-        let Some(mut shared_prompt) = SharedPrompt::from_prompt(&prompt, member, author, job.revision) else { continue };
+        let Some(mut shared_prompt) = SharedPrompt::from_prompt(&prompt, member, author, job.revision) else {
+            continue;
+        };
         match uids.get(&prompt.id) {
             Some(uid) if uid.is_by(member) => shared_prompt.uid = uid.clone(),
             // Another member shares this prompt.

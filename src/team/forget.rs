@@ -69,5 +69,9 @@ pub async fn forget(
     let params: [Param<'_>; 3] = [(&project, Type::INT8), (&before, Type::INT8), (&REMOVED_JOB_STATE, Type::TEXT)];
     let counts = connection.query_one(sql, &params).await?;
     connection.run_statements(if is_dry_run { "ROLLBACK" } else { "COMMIT" }).await?;
-    Ok(Some(ForgetReport { jobs: read_number(&counts, 0)?, prompts: read_number(&counts, 1)?, reports: read_number(&counts, 2)? }))
+    Ok(Some(ForgetReport {
+        jobs: read_number(&counts, 0)?,
+        prompts: read_number(&counts, 1)?,
+        reports: read_number(&counts, 2)?,
+    }))
 }

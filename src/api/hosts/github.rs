@@ -276,7 +276,8 @@ fn check_result(context: &Value) -> CheckConclusion {
 pub(super) fn passed_and_pending_checks(node: &Value) -> Option<PassedAndPendingChecks> {
     let commit = node.pointer("/commits/nodes/0/commit")?;
     let rollup = commit.get("statusCheckRollup").filter(|rollup| !rollup.is_null())?;
-    let mut checks = PassedAndPendingChecks { head: json::line_field(commit, "oid"), ..PassedAndPendingChecks::default() };
+    let mut checks =
+        PassedAndPendingChecks { head: json::line_field(commit, "oid"), ..PassedAndPendingChecks::default() };
     for context in json::list_at(rollup, "/contexts/nodes") {
         let FailedCheck { name, url } = failed_check(context);
         match check_result(context) {

@@ -83,7 +83,8 @@ fn parse_merge_request(node: &Value, now: Time) -> PullRequest {
 /// Returns the pipeline of the head commit, unless it has failed.
 pub(super) fn passed_and_pending_checks(node: &Value) -> Option<PassedAndPendingChecks> {
     let found = node.get("head_pipeline").filter(|pipeline| !pipeline.is_null())?;
-    let mut checks = PassedAndPendingChecks { head: json::line_field(node, "sha"), ..PassedAndPendingChecks::default() };
+    let mut checks =
+        PassedAndPendingChecks { head: json::line_field(node, "sha"), ..PassedAndPendingChecks::default() };
     let name = CleanText::line(PIPELINE);
     match pipeline_checks(Some(found)).state {
         ChecksState::Passing => checks.passed.push(name),

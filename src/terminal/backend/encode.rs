@@ -147,23 +147,6 @@ fn estimated_overhead(styles: &[(SgrState, usize)], runs: &[(usize, &[CellUpdate
     bytes
 }
 
-/// Estimates the number of bytes for the styles and the cursor positions of these runs of cells. `styles` contains each
-/// style with the length of its sequence.
-fn estimated_overhead(styles: &[(SgrState, usize)], runs: &[(usize, &[CellUpdate<'_>])]) -> usize {
-    let (mut bytes, mut style, mut next) = (0, None, None);
-    for (group, run) in runs {
-        if style != Some(*group) {
-            bytes += styles.get(*group).map_or(0, |(_, length)| *length);
-        }
-        style = Some(*group);
-        if next != run.first().map(|(x, y, _)| (*x, *y)) {
-            bytes += MOVE_BYTES;
-        }
-        next = run.last().map(|(x, y, _)| (x.saturating_add(1), *y));
-    }
-    bytes
-}
-
 /// Whether the cell is a space of which only the background is visible.
 fn is_plain_blank(cell: &Cell) -> bool {
     matches!(cell.symbol().as_bytes(), [b' ']) && !cell.modifier.intersects(VISIBLE_ON_BLANK)

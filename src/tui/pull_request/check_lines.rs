@@ -17,12 +17,12 @@ const SYMBOL_WIDTH: usize = 2;
 
 /// The checks of the head commit that have not failed.
 #[derive(Default)]
-struct PassedAndPendingChecks<'a> {
+struct ListedChecks<'a> {
     pending: Vec<&'a PendingCheck>,
     passed: Vec<&'a CleanText>,
 }
 
-impl<'a> PassedAndPendingChecks<'a> {
+impl<'a> ListedChecks<'a> {
     /// Leaves out the checks that have failed by now, because `state` may be newer than `other`.
     fn new(state: &PullRequest, other: &'a PassedAndPendingChecks) -> Self {
         let has_failed = |name: &CleanText| state.checks.failed.iter().any(|failed| failed.name == *name);
@@ -41,9 +41,9 @@ impl<'a> PassedAndPendingChecks<'a> {
 /// Adds the checks, the failed ones first.
 pub(super) fn push_check_lines(out: &mut LineBuilder, state: &PullRequest, other: Option<&PassedAndPendingChecks>) {
     let failed = &state.checks.failed;
-    let other = other.filter(|other| other.head == state.head).map(|other| PassedAndPendingChecks::new(state, other));
+    let other = other.filter(|other| other.head == state.head).map(|other| ListedChecks::new(state, other));
     let is_complete = other.is_some();
-    let PassedAndPendingChecks { pending, passed } = other.unwrap_or_default();
+    let ListedChecks { pending, passed } = other.unwrap_or_default();
     let listed = failed.len() + pending.len() + passed.len();
     if listed == 0 {
         return;
