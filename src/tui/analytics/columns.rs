@@ -42,7 +42,7 @@ pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
     type C = Column<ListCell<Search>>;
     vec![
         C::flexible("search", 16, |row, _| row.cell(row.item.query.as_str().to_owned())).with_max_width(MAX_TEXT_CELLS),
-        C::right_aligned("hits", 8, |row, _| row.cell(count_text(&row.item.hits))),
+        C::right_aligned("times", 8, |row, _| row.cell(count_text(&row.item.hits))),
         C::right_aligned("change", CHANGE_WIDTH, change).optional(1),
         C::right_aligned("clicked", 9, |row, _| {
             let style = if row.item.is_unclicked() { row.view.theme.warning } else { row.view.theme.text };
@@ -85,7 +85,7 @@ pub(super) fn feedback() -> Vec<Column<ListCell<Feedback>>> {
     type C = Column<ListCell<Feedback>>;
     vec![
         C::right_aligned("age", 4, |row, _| age(row, row.item.created_at)).optional(3),
-        C::left_aligned("vote", 6, |row, _| match row.item.helpful {
+        C::left_aligned("type", 6, |row, _| match row.item.helpful {
             Some(true) => TableCell::new("up", row.view.theme.good),
             Some(false) => TableCell::new("down", row.view.theme.bad),
             None => row.muted_cell("code"),

@@ -68,6 +68,10 @@ fn count_rows<R>(report: &RowsReport<R>, has: impl Fn(&R) -> bool) -> ViewCount 
     ViewCount::from(u64::try_from(count).unwrap_or(u64::MAX))
 }
 
+fn times_text(count: &Count) -> String {
+    if matches!(count, Count::Known(1)) { "once".to_owned() } else { format!("{} times", count_text(count)) }
+}
+
 fn time_text(time: Option<crate::model::Time>) -> String {
     time.map(|time| time.format("%Y-%m-%d %H:%M UTC").to_string()).unwrap_or_default()
 }
@@ -109,7 +113,7 @@ impl ReportRow for Search {
             (false, Some(percent)) => format!("{percent} clicked a result"),
             (false, None) => "unknown clicks".to_owned(),
         };
-        format!("searched {} times, {clicks}:", count_text(&self.hits))
+        format!("searched {}, {clicks}:", times_text(&self.hits))
     }
 
     fn reader_text(&self) -> &str {
@@ -120,7 +124,7 @@ impl ReportRow for Search {
         let page = self.top_page.as_ref().map_or_else(|| "nobody clicked a result".to_owned(), CleanText::to_string);
         vec![
             ("Search", self.query.to_string()),
-            ("Searched", format!("{} times", count_text(&self.hits))),
+            ("Searched", times_text(&self.hits)),
             ("Clicked", columns::percent(&self.click_rate).unwrap_or_else(|| "unknown".to_owned())),
             ("Most clicked page", page),
             ("Last searched", time_text(self.last_searched_at)),
@@ -175,15 +179,15 @@ impl ReportRow for Feedback {
     fn details(&self) -> Vec<DetailPart> {
         let optional = |text: &Option<CleanText>| text.as_ref().map(CleanText::to_string).unwrap_or_default();
         let vote = match self.helpful {
-            Some(true) => "helpful",
-            Some(false) => "not helpful",
-            None => "",
+            Some(true) => "thumbs up",
+            Some(false) => "thumbs down",
+            None => "about a code example",
         };
         vec![
             ("Page", self.path.to_string()),
             ("Given", time_text(self.created_at)),
             ("Status", self.status.label().to_owned()),
-            ("Vote", vote.to_owned()),
+            ("Type", vote.to_owned()),
             ("Where", optional(&self.source).replace('_', " ")),
             ("File", optional(&self.filename)),
             ("Language", optional(&self.lang)),

@@ -132,7 +132,17 @@ impl<R: HasFields> RowList<R> {
         let marked = (self.marked_count() > 0).then(|| format!("{} marked", self.marked_count()));
         let (field, is_ascending) = self.sort();
         let is_default = field == R::DEFAULT_SORT && !is_ascending;
-        let order = (!is_default).then(|| format!("by {field}{}", if is_ascending { ", lowest first" } else { "" }));
+        let order = (!is_default).then(|| {
+            // Fields are named as in filters, columns as a reader understands them.
+            let name = match field {
+                "hits" => "times",
+                "ctr" => "clicked",
+                "helpful" => "type",
+                "code" => "about code",
+                other => other,
+            };
+            format!("by {name}{}", if is_ascending { ", lowest first" } else { "" })
+        });
         only.into_iter().chain(marked).chain(order)
     }
 }

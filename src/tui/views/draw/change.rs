@@ -16,7 +16,7 @@ const SMALL_COUNT: u64 = 30;
 const OUTLIER_PERCENT: f64 = 25.0;
 const OUTLIER_SHARE: f64 = 0.005;
 /// Marks an outlier without colour.
-const OUTLIER: &str = "!";
+pub(in crate::tui) const OUTLIER: &str = "!";
 
 /// How much a change matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

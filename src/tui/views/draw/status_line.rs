@@ -10,9 +10,11 @@ use crate::tui::format::{format_count, grouped_number, plural, wait_text};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use crate::tui::views::all_pages::ActiveLoad;
+use crate::tui::views::draw::change::{ChangeWeight, OUTLIER, compared_site_views};
 use crate::tui::views::draw::totals::overlap_warning;
 use crate::tui::views::range_line::short_range;
 use crate::tui::views::request_cost::floor_percent;
+use crate::tui::views::table::Metric;
 use ratatui::style::Style;
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
@@ -69,6 +71,14 @@ fn basis_forms(view: View<'_>) -> Vec<String> {
         })
         .collect();
     days.iter_mut().for_each(|days| *days = format!("change: {days}"));
+    if let [long, short, shortest] = days.as_slice()
+        && shows_outliers(view)
+    {
+        // The explanation is more useful than the dates of the range on screen, but not than a warning about an overlap.
+        let explained = |days: &str| format!("{days}   {OUTLIER} large change");
+        days =
+            vec![explained(long), explained(short), long.clone(), short.clone(), explained(shortest), shortest.clone()];
+    }
     days.extend(change.map(|change| format!("change vs {}", change.ranges.before.format_dates(false))));
     let key = load_key(view);
     let is_response = !views.table.is_report() && !views.table.is_empty();
@@ -85,6 +95,16 @@ fn basis_forms(view: View<'_>) -> Vec<String> {
     }
     let both = order.iter().flat_map(|order| days.iter().map(move |days| format!("{order}   {days}")));
     both.chain(days.iter().cloned()).collect()
+}
+
+/// Whether a row on screen has the sign of an outlier.
+fn shows_outliers(view: View<'_>) -> bool {
+    let table = &view.app.views.table;
+    let metric = if table.metric() == Metric::Share { Metric::Total } else { table.metric() };
+    let site = compared_site_views(view);
+    let is_outlier = |change| ChangeWeight::of(change, site) == ChangeWeight::Outlier;
+    table.comparison().is_some()
+        && table.visible(view.app.views_rows()).any(|row| is_outlier(row.metrics.change(metric)))
 }
 
 /// A part of the line: its text and its style. The text contains several forms, separated by line breaks, from the
