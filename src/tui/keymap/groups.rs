@@ -161,6 +161,10 @@ impl Action {
         use Action as A;
         let title = match self {
             A::NextPane => "Next pane or tab",
+            A::NextPage => "Next rows",
+            A::PreviousPage => "Previous rows",
+            A::JumpToPage => "Jump to rows",
+            A::PageSize => "Rows per request",
             A::PreviousPane => "Previous tab",
             A::Copy => "Copy",
             A::ToggleDetail => "Show details",
@@ -174,7 +178,7 @@ impl Action {
             A::PreviousPeriod => "Previous period",
             A::NextPeriod => "Next period",
             A::CompareWith => "Compare with…",
-            A::Fold => "Tree",
+            A::Fold => "Group",
             A::CachedRanges => "Cached ranges",
             A::PauseQueue => "Pause",
             A::SendEarlier => "Send earlier",
@@ -245,6 +249,7 @@ impl Action {
             A::Movers => "gained lost biggest change",
             A::Trend => "chart graph history time",
             A::LoadAll => "fetch complete everything",
+            A::NextPage | A::PreviousPage | A::JumpToPage | A::PageSize => "page size limit jump",
             A::Fold => "tree folder group expand collapse",
             A::CachedRanges => "cache cached stored ranges",
             A::Mouse => "select text pointer",
