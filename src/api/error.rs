@@ -173,8 +173,10 @@ impl ApiError {
             Self::Forbidden { .. } => "key not allowed".to_owned(),
             Self::NotFound { is_html_page: true, .. } => "not found, answered with a web page".to_owned(),
             Self::NotFound { .. } => "not found".to_owned(),
-            Self::Limited { retry: RetryAfterHeader::Missing, .. } => "limited, retry in about a minute".to_owned(),
-            Self::Limited { retry, .. } => format!("limited, retry {retry}"),
+            Self::Limited { retry: RetryAfterHeader::Missing, .. } => {
+                "limit reached, retry in about a minute".to_owned()
+            }
+            Self::Limited { retry, .. } => format!("limit reached, retry {retry}"),
             Self::ServerTimeout { .. } => "service gave up waiting".to_owned(),
             Self::Rejected { operation, service_text, .. } => reason_with_text("refused", *operation, service_text),
             Self::Failed { operation, service_text, .. } => {
@@ -381,7 +383,7 @@ mod tests {
         let wait = Wait { until, is_estimate: false };
         assert_eq!(limited.wait(now), Some(wait));
         assert_eq!(limited.failure(now).kind, FailureKind::Limited(wait));
-        assert_eq!(limited.log_reason().as_str(), "limited, retry in 90 s");
+        assert_eq!(limited.log_reason().as_str(), "limit reached, retry in 90 s");
         let silent = ApiError::Limited { retry: RetryAfterHeader::Missing, service_text: CleanText::default() };
         assert!(silent.wait(now).is_some_and(|wait| wait.is_estimate));
         assert!(silent.to_string().contains("about a minute"), "{silent}");

@@ -60,7 +60,7 @@ impl<'a> TypedComparison<'a> {
             _ => return Err(format!("{sign} is not an operator: use < <= > >= or =")),
         };
         if name.starts_with('!') {
-            return Err(format!("{token}: ! works before words; reverse the comparison instead"));
+            return Err(format!("{token}: ! works only before words; reverse the comparison instead"));
         }
         Ok(Self { name, sign, operator, value })
     }

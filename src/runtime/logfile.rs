@@ -176,10 +176,10 @@ mod tests {
                 operation: Operation::Get,
                 status: Some(429),
                 millis: 12,
-                reason: Some(CleanText::line("limited, retry in 60 s")),
+                reason: Some(CleanText::line("limit reached, retry in 60 s")),
             },
         };
-        assert_eq!(log_line(&entry), "get 429 12 ms limited, retry in 60 s");
+        assert_eq!(log_line(&entry), "get 429 12 ms limit reached, retry in 60 s");
         let kind = LogKind::HostRequest { status: Some(200), millis: 340, reason: None };
         let entry = LogEntry { subject: CleanText::line("github.com"), kind, ..entry };
         assert_eq!(log_line(&entry), "github.com 200 340 ms");

@@ -71,7 +71,7 @@ pub enum StoreError {
     )]
     NotEditable,
     /// A member of the team wrote the prompt on another computer.
-    #[error("this prompt was written on another computer, and only from there it can be sent, edited or discarded")]
+    #[error("this prompt was written on another computer, so it can be sent, edited or discarded only there")]
     WrittenElsewhere,
     #[error("the database is closed: restart docdeck")]
     Closed,

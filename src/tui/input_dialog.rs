@@ -87,14 +87,18 @@ impl InputDialog {
                 "A job id, or a list of ids, from the service's dashboard. One request each.",
                 "track",
             ),
-            InputField::Title(_) => ("Rename job", "Saved on this computer. Empty: the prompt's first line.", "save"),
+            InputField::Title(_) => {
+                ("Rename job", "Saved on this computer. Leave empty for the prompt's first line.", "save")
+            }
             InputField::Tags(jobs) if jobs.len() > 1 => {
                 ("Tags", "+docs adds a tag to each of these jobs, -docs removes it.", "save")
             }
             InputField::Tags(_) => {
                 ("Tags", "Tags, e.g. docs api; +docs adds, -docs removes. Saved on this computer.", "save")
             }
-            InputField::Note(_) => ("Note", "Saved on this computer, shown in the details. Empty removes it.", "save"),
+            InputField::Note(_) => {
+                ("Note", "Saved on this computer, shown in the details. Empty it to remove it.", "save")
+            }
             InputField::FilterName => ("Save this filter", "The name of its tab. Saved in config.toml.", "save"),
             InputField::LinkId(_) => (
                 "Link to an existing job",

@@ -145,7 +145,7 @@ impl App {
             JobsArrangement::Right => "The details are next to the list.".to_owned(),
             JobsArrangement::Below => "The details are below the list.".to_owned(),
             JobsArrangement::OneAtATime if self.panes.hides_detail => format!("Details hidden. {open} opens them."),
-            JobsArrangement::OneAtATime => format!("No space for list and details. {open} opens them."),
+            JobsArrangement::OneAtATime => format!("No space for the details here. {open} opens them."),
         };
         self.notify(Severity::Info, &text, now);
     }

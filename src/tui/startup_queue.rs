@@ -40,7 +40,7 @@ impl App {
             self.notify_until_time(
                 now + chrono::TimeDelta::seconds(15),
                 Severity::Warning,
-                &format!("The jobs can't be read yet. Your keys wait until they are; {leave} quits."),
+                &format!("docdeck can't read the jobs yet. It applies your keys once it can; {leave} quits."),
                 now,
             );
         }
@@ -156,7 +156,7 @@ mod tests {
             );
             let rest = "nquit: d 2".strip_prefix(before).unwrap_or_default();
             assert_eq!(type_keys(&mut app, rest), []);
-            assert!(rest.is_empty() || notice(&app).contains("keys wait"), "{}", notice(&app));
+            assert!(rest.is_empty() || notice(&app).contains("your keys"), "{}", notice(&app));
             assert!(app.dialogs.is_empty() && app.screen == Screen::Jobs);
             app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData::default())))), at(5));
             let editor = app.top::<crate::tui::compose::editor::Editor>().expect("an editor");

@@ -264,7 +264,7 @@ async fn the_views_after_a_job_are_not_requested_before_that_week_is_complete() 
     until_job_pages_loaded(&mut dashboard).await;
     assert_eq!(sim.requests(Operation::Views), 1);
     dashboard.press_chars("a");
-    dashboard.assert_shows("Nothing to fetch yet: the week after it is complete on");
+    dashboard.assert_shows("Nothing to fetch yet: available from");
 }
 
 #[tokio::test]

@@ -303,7 +303,7 @@ async fn comparing_the_same_two_weeks_again_costs_no_request() {
     dashboard.wait_until("a comparison again", |dashboard| dashboard.app.views.is_comparing()).await;
     // The previous week is also cached. The week before it is not, so the comparison ends.
     dashboard.press_chars("[");
-    dashboard.wait_until_shown("No longer compared").await;
+    dashboard.wait_until_shown("Comparison ended").await;
     assert!(is_complete(&dashboard));
     assert_eq!(view_requests(&sim), cost);
     dashboard.terminate().await;

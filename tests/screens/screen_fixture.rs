@@ -786,7 +786,7 @@ impl ScreenFixture {
             request(Operation::Create, Some(201), 412, None),
             request(Operation::Get, Some(200), 38, None),
             LogKind::Transition(CleanText::line("working → completed")),
-            request(Operation::Views, Some(429), 21, Some("limited, retry in 60 s")),
+            request(Operation::Views, Some(429), 21, Some("limit reached, retry in 60 s")),
             request(Operation::FollowUp, None, 10_000, Some("timed out after 10 s")),
             LogKind::Note(CleanText::line("unconfirmed: docdeck ended while sending")),
         ];

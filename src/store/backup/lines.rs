@@ -14,7 +14,7 @@ pub enum ImportError {
     /// The content of the line is invalid. Line numbers start at 1.
     #[error("Line {line} {what}")]
     Line { line: u64, what: LineError },
-    #[error("Line {line} is longer than {} MiB, so this is no export of docdeck", MAX_LINE_BYTES >> 20)]
+    #[error("Line {line} is longer than {} MiB, so this is not a docdeck export", MAX_LINE_BYTES >> 20)]
     TooLong { line: u64 },
     #[error("Line {line} is not valid UTF-8")]
     NotUtf8 { line: u64 },

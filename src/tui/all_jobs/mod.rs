@@ -130,7 +130,7 @@ fn handle_action_in_profile_of_job(action: Action, cx: &mut Cx<'_>) -> Flow {
     let Some((profile, _)) = app.selected_in_all_jobs() else { return Flow::Handled };
     if app.acts_on_marks() {
         let jobs = app.key_label(Context::AllJobs, Action::Close);
-        let text = format!("In this list, only one job at a time: {jobs} clears the marks.");
+        let text = format!("In this list, this works on one job only. {jobs} clears the marks.");
         app.notify(Severity::Info, &text, now);
         return Flow::Handled;
     }

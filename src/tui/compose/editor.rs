@@ -250,7 +250,7 @@ impl Editor {
             let next = cx.app.key_label(Context::Editor, Action::NextBlank);
             let text = self.input.text();
             let blank = split_at_blank(&text).map_or("A blank", |(_, blank, _)| blank);
-            return Some(format!("{blank} is not filled in. Press {next} to go to it, or send again to leave it."));
+            return Some(format!("{blank} is not filled in. Press {next} to go to it, or send again to keep it."));
         }
         None
     }

@@ -197,9 +197,9 @@ impl App {
         let text = match after_window(row, now.date_naive()) {
             AfterWindowState::Complete(_) => "Nothing to fetch: both weeks are loaded.".to_owned(),
             AfterWindowState::Open(day) => {
-                format!("Nothing to fetch yet: the week after it is complete on {day} (UTC).")
+                format!("Nothing to fetch yet: available from {day} (UTC).")
             }
-            AfterWindowState::Working => "Nothing to fetch yet: the week after starts when it has finished.".to_owned(),
+            AfterWindowState::Working => "Nothing to fetch yet: the job has not finished.".to_owned(),
             AfterWindowState::NotSent => "Nothing to fetch yet: the job was not sent.".to_owned(),
             AfterWindowState::FinishUnknown => "Nothing to fetch: its finish time is unknown.".to_owned(),
         };

@@ -737,7 +737,7 @@ fn after_a_change_of_range_the_comparison_continues_if_both_ranges_are_cached() 
     test.read_cache(farther, StoredReport::default());
     assert!(!test.app.views.is_comparing());
     assert_eq!(test.listed(), Some((far, 600, true)));
-    assert!(test.notice().starts_with("No longer compared"), "{}", test.notice());
+    assert!(test.notice().starts_with("Comparison ended"), "{}", test.notice());
     assert!(!test.requests_anything(), "nothing was requested");
 }
 

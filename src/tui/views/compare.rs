@@ -168,7 +168,7 @@ impl App {
         self.views.all_pages.comparison = None;
         let Some(previous) = self.views.previous_period() else { return };
         match self.views.request_comparison(previous, now) {
-            Err(why) => self.notify(Severity::Info, &format!("No longer compared. {why}"), now),
+            Err(why) => self.notify(Severity::Info, &format!("Comparison ended. {why}"), now),
             Ok(request) if self.views.all_pages.complete_report(range).is_none() => {
                 self.notify_no_longer_compared(request.ranges, now)
             }
@@ -201,7 +201,7 @@ impl App {
 
     fn notify_no_longer_compared(&mut self, ranges: ComparedRanges, now: Time) {
         let compare = self.key_label(Context::Views, Action::Compare);
-        let text = format!("No longer compared: {} not fully loaded. {compare} shows the cost.", ranges.dates());
+        let text = format!("Comparison ended: {} not fully loaded. {compare} shows the cost.", ranges.dates());
         self.notify(Severity::Info, &text, now);
     }
 

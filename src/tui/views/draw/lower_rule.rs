@@ -264,8 +264,8 @@ fn sum_warning(table: &PageTable, width: usize) -> Option<String> {
     let (sum, unread) = (table.sums().total, table.rows_without_total());
     let left_out = match unread {
         0 => String::new(),
-        1 => ", 1 page without counts left out".to_owned(),
-        n => format!(", {} pages without counts left out", format_count(n)),
+        1 => ", 1 uncounted page left out".to_owned(),
+        n => format!(", {} uncounted pages left out", format_count(n)),
     };
     if unread > 0 && sum.nearly_equals(total) {
         return Some(left_out.trim_start_matches(", ").to_owned());

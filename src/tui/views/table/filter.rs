@@ -378,7 +378,7 @@ mod tests {
             ("human>x1", "x1 is not a number: try human>1000 or human>1k"),
             ("human>50%", "human>50%: human counts views, like human>1000; use share>50% for the share"),
             ("hits>3", "hits> is unknown: use human ai total share Δ, or \" before a word"),
-            ("!ai>50%", "!ai>50%: ! works before words; reverse the comparison instead"),
+            ("!ai>50%", "!ai>50%: ! works only before words; reverse the comparison instead"),
             ("ai<>5", "<> is not an operator: use < <= > >= or ="),
             ("Δ<-20%", "Δ< needs a comparison with another range"),
             ("human>1.2.3", "1.2.3 is not a number: try human>1000 or human>1k"),
