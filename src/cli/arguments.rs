@@ -23,7 +23,7 @@ use std::path::PathBuf;
     DOCDECK_TEAM_URL, DOCDECK_REDUCED_MOTION, NO_COLOR. Options override the environment, which overrides the configuration file.\n\n\
     Exit codes: 0 done (an archived job counts as done); 1 a job failed or doctor found a problem; 2 usage, \
     configuration or database error, or no terminal; 3 key refused; 4 service or network error, job not found, \
-    or an approval or merge not carried out, for example because of a new head commit; 5 hourly limit reached; 6 unconfirmed, a \
+    or an approval or merge not carried out, for example because of a new head commit; 5 hourly limit reached; 6 unconfirmed: a \
     prompt, an approval or a merge may have arrived; 101 crash; 124 timeout; 130 Ctrl-C. The help of each command has \
     the details."
 )]
@@ -206,7 +206,7 @@ pub(super) enum Command {
     Man(man::Options),
     /// open a topic of the guide, or the help of a command; without an argument, list the topics
     Help(help::Options),
-    /// check configuration, files, database, network, key and terminal; changes nothing without --repair
+    /// check configuration, files, database, network, key and terminal (changes nothing without --repair)
     ///
     /// Prints the state of each, and how to fix what is wrong. Sends one job lookup,
     /// which doesn't count toward the hourly limits. The report is safe to post: it contains no key and no password,

@@ -25,18 +25,18 @@ pub enum TeamError {
     Unavailable { host: CleanText, why: CleanText },
     #[error("The team's database at {host} refused the login: {why}. Check user, password and database in the URL.")]
     LoginRefused { host: CleanText, why: CleanText },
-    #[error("The database at {host} has no docdeck schema. Its administrator creates it with `docdeck team init`.")]
+    #[error("The database at {host} has no docdeck schema. Ask its administrator to run `docdeck team init`.")]
     NoSchema { host: CleanText },
     #[error(
         "The team's database was set up by a newer docdeck (schema {found}, this one knows {known}). docdeck continues locally; update it to share changes again."
     )]
     Newer { found: i32, known: i32 },
     #[error(
-        "The team's database was set up by an older docdeck (schema {found}, this one needs {known}). Its administrator updates it with `docdeck team init`."
+        "The team's database was set up by an older docdeck (schema {found}, this one needs {known}). Ask its administrator to run `docdeck team init`."
     )]
     Older { found: i32, known: i32 },
     #[error(
-        "This login belongs to no team in the database. Its administrator grants it the role: GRANT docdeck_NAME TO the login."
+        "This login belongs to no team in the database. Ask its administrator to give the login a role: GRANT docdeck_NAME TO LOGIN."
     )]
     NoOrganization,
     #[error("This login belongs to several teams: {names}. Choose one with --organization.")]

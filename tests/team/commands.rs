@@ -212,7 +212,7 @@ fn analytics_that_one_member_has_loaded_cost_the_other_no_request() {
     computers.run("ana", &["searches"]).expect_exit_code(0);
     assert_eq!(unsent(&computers), Some(1));
     let text = computers.run("ana", &["team", "status"]).expect_exit_code(0).out;
-    assert!(text.contains("1 report of analytics not sent yet"), "{text}");
+    assert!(text.contains("1 analytics report not sent yet"), "{text}");
     computers.server.restart();
     let synced = computers.run("ana", &["team", "sync", "--json"]).expect_exit_code(0).json();
     assert_eq!(synced["sentReports"], 1, "{synced}");

@@ -45,7 +45,7 @@ field names of the service; json is {\"range\", the list of rows, \"complete\", 
 all rows of the range are included.
 
 The rows arrive in several answers, each of which takes one of the 100 analytics requests an hour. Loaded rows are \
-cached: run the same command again to continue. A range that is over is never requested twice.";
+cached: run the same command again to continue. A range that has ended is never requested twice.";
 
 const EXIT_CODES_HELP: &str = "\
 Exit codes: 0 written; 1 --check found rows; 2 usage, configuration or database error; 3 key refused; 4 service or \

@@ -28,7 +28,7 @@ pub(super) async fn init(cx: &mut CommandContext<'_>, organization: &Organizatio
     };
     cx.out.lines(&[
         format!("{what} with the organization {name}."),
-        "Give each member a login of the organization's role:".to_owned(),
+        "Give each member a login with the organization's role:".to_owned(),
         format!("  CREATE ROLE ana LOGIN PASSWORD '…' IN ROLE {role};"),
         "Each member then sets the URL with this login and runs `docdeck team join`.".to_owned(),
     ]);

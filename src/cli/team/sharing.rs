@@ -234,7 +234,7 @@ impl SharingStatus {
                     lines.push(format!("{} not sent yet", plural(self.unsent, "changed job")));
                 }
                 if self.unsent_reports > 0 {
-                    lines.push(format!("{} of analytics not sent yet", plural(self.unsent_reports, "report")));
+                    lines.push(format!("{} not sent yet", plural(self.unsent_reports, "analytics report")));
                 }
             }
             None => lines.push("not shared: run `docdeck team join`".to_owned()),
