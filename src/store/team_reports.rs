@@ -272,6 +272,10 @@ fn store_page_views(tx: &Transaction<'_>, scope: i64, report: &SharedReport) -> 
     let ReportSummary { totals, responses, duplicates, .. } = summary;
     let response = ViewsResponse { totals, rows, has_more: Some(false) };
     let merged = Report::from_first_response(range, response, true, as_of);
+    // A computer sends each page once. The content would no longer have the hash of its version.
+    if merged.duplicates > 0 {
+        return Ok(false);
+    }
     reports::replace_complete_report(tx, scope, &Report { responses, duplicates, ..merged })?;
     store_totals(tx, scope, report)
 }
@@ -290,8 +294,12 @@ fn store_rows<R: AnalyticsRow>(tx: &Transaction<'_>, scope: i64, report: &Shared
     let (range, as_of) = (report.key.range, report.version.as_of);
     let Some((summary, rows)) = report.read_summary().zip(report.read_rows::<R>()) else { return Ok(false) };
     let ReportSummary { totals, responses, is_cut, .. } = summary;
+    let row_count = rows.len();
     let response = RowsResponse { rows, totals, next: None, is_cut };
     let merged = RowsMerge::start(range, response, as_of).into_report();
+    if merged.rows.len() < row_count {
+        return Ok(false);
+    }
     analytics::replace_report(tx, scope, &RowsReport { responses, ..merged })?;
     Ok(true)
 }

@@ -11,6 +11,7 @@ use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow};
 use docdeck::store::{MergedReport, Store};
 use proptest::prelude::*;
+use std::collections::HashSet;
 
 fn count() -> impl Strategy<Value = Count> {
     prop_oneof![
@@ -25,9 +26,14 @@ fn counts() -> impl Strategy<Value = Counts> {
     (count(), count(), count()).prop_map(|(human, ai, total)| Counts::new(human, ai, total))
 }
 
+/// Rows of different pages.
 fn rows() -> impl Strategy<Value = Vec<PageRow>> {
     let row = (any::<String>(), counts()).prop_map(|(path, counts)| PageRow { path: CleanText::line(&path), counts });
-    prop::collection::vec(row, 0..8)
+    prop::collection::vec(row, 0..8).prop_map(|mut rows| {
+        let mut paths = HashSet::new();
+        rows.retain(|row| paths.insert(row.path.clone()));
+        rows
+    })
 }
 
 fn time(second: i64) -> Time {
@@ -83,6 +89,23 @@ proptest! {
         let summary = received.read_summary().expect("readable");
         let rows = received.read_rows::<PageRow>().expect("readable");
         prop_assert_eq!(SharedReport::new(key, version.as_of, &summary, &rows), Some(sent));
+    }
+
+    #[test]
+    fn a_report_that_lists_a_page_twice_is_refused(
+        totals in counts(),
+        rows in rows(),
+        row in any::<prop::sample::Index>(),
+    ) {
+        prop_assume!(!rows.is_empty());
+        let repeated: Vec<PageRow> = rows.iter().chain([row.get(&rows)]).cloned().collect();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let merged = runtime.block_on(async {
+            let scope = Scope { base_url: "https://docs.example".to_owned(), project: "p".to_owned(), organization: None };
+            let store = Store::in_memory().expect("a store");
+            store.merge_team_reports(&scope, vec![report(1, totals, &repeated)]).await.expect("no failure")
+        });
+        prop_assert_eq!(merged[0].1, MergedReport::Unreadable);
     }
 
     #[test]
