@@ -1,7 +1,7 @@
 //! The tabs of the analytics screen other than page views.
 
 use crate::screen_fixture::{ScreenFixture, counts, now};
-use crate::{LARGE, SMALL, snapshots};
+use crate::{LARGE, SMALL, WIDE, snapshots};
 use chrono::TimeDelta;
 use docdeck::model::analytics::{
     AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, RowsMerge, RowsReport, RowsResponse,
@@ -241,7 +241,7 @@ fn a_question_with_its_answer() {
 
 #[test]
 fn pages_that_need_work() {
-    snapshots("needs_work", &[SMALL, LARGE], &["/guides/sso"], |fixture| load_signals(fixture, true));
+    snapshots("needs_work", &[SMALL, WIDE, LARGE], &["/guides/sso"], |fixture| load_signals(fixture, true));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Help, the command palette, and texts that name keys.
 
 use crate::screen_fixture::ScreenFixture;
-use crate::{LARGE, SIZES, SMALL, render, render_with_theme, snapshots, snapshots_of, text};
+use crate::{LARGE, SIZES, SMALL, WIDE, render, render_with_theme, snapshots, snapshots_of, text};
 use crossterm::event::Event;
 use docdeck::model::guide::TOPICS;
 use docdeck::tui::Msg;
@@ -12,7 +12,7 @@ use docdeck::tui::keymap::{Chord, Context};
 fn the_keys_of_the_jobs_list() {
     // Doesn't use `snapshots`, whose search for default keys would find the symbol `?`.
     let texts = ["open the job", "Help: jobs"];
-    snapshots_of(ScreenFixture::new, "help_jobs", &[SMALL, (120, 40), LARGE], &texts, |fixture| {
+    snapshots_of(ScreenFixture::new, "help_jobs", &[SMALL, WIDE, LARGE], &texts, |fixture| {
         fixture.load_jobs();
         fixture.press_keys("?");
     });

@@ -1,7 +1,7 @@
 //! The jobs list in each of its states, with the detail pane beside it: groups, filters, sorting, marks, tags.
 
 use crate::screen_fixture::ScreenFixture;
-use crate::{LARGE, SMALL, render, render_with_theme, snapshots, snapshots_of, text};
+use crate::{LARGE, SMALL, WIDE, render, render_with_theme, snapshots, snapshots_of, text};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::job::JobKey;
@@ -20,7 +20,7 @@ fn jobs_while_the_store_is_being_read() {
 fn jobs_when_none_are_tracked() {
     snapshots(
         "jobs_empty",
-        &[SMALL],
+        &[SMALL, WIDE],
         &["The service can't list jobs, so docdeck tracks them."],
         ScreenFixture::load_no_jobs,
     );
@@ -59,7 +59,7 @@ fn jobs_when_the_store_cannot_be_read() {
 
 #[test]
 fn jobs_in_every_group() {
-    snapshots("jobs_full", &[SMALL, LARGE], &["f follow up"], ScreenFixture::load_jobs);
+    snapshots("jobs_full", &[SMALL, WIDE, LARGE], &["f follow up"], ScreenFixture::load_jobs);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn dismissed_jobs_when_shown() {
 
 #[test]
 fn a_list_while_its_filter_is_typed() {
-    snapshots("jobs_filter_typed", &[], &["/guide !quickstart 2 of 15", "Needs you 1"], |fixture| {
+    snapshots("jobs_filter_typed", &[WIDE], &["/guide !quickstart 2 of 15", "Needs you 1"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("/");
         fixture.paste("guide !quickstart");
@@ -140,7 +140,7 @@ fn jobs_sorted_by_status() {
 
 #[test]
 fn marked_jobs() {
-    snapshots("jobs_marked", &[], &["3 marked: f follow up", "Jobs 3 marked"], |fixture| {
+    snapshots("jobs_marked", &[WIDE], &["3 marked: f follow up", "Jobs 3 marked"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("v j V");
     });

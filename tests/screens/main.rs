@@ -38,8 +38,9 @@ type Size = (u16, u16);
 
 const SMALL: Size = (40, 12);
 const USUAL: Size = (80, 24);
+const WIDE: Size = (120, 40);
 const LARGE: Size = (160, 48);
-const SIZES: [Size; 5] = [SMALL, (60, 20), USUAL, (120, 40), LARGE];
+const SIZES: [Size; 5] = [SMALL, (60, 20), USUAL, WIDE, LARGE];
 
 fn render(app: &App, depth: ColorDepth) -> Buffer {
     render_with_theme(app, &Theme::new(depth))
@@ -129,7 +130,7 @@ fn the_log_before_the_first_request() {
 
 #[test]
 fn the_complete_log() {
-    snapshots("log_full", &[LARGE], &["message – Fix broken", "create 201 Fix broken"], |fixture| {
+    snapshots("log_full", &[WIDE, LARGE], &["message – Fix broken", "create 201 Fix broken"], |fixture| {
         fixture.load_jobs();
         fixture.fill_log();
         fixture.press_keys("3");

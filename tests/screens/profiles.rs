@@ -1,7 +1,7 @@
 //! The profiles dialog, and switching to another profile.
 
 use crate::screen_fixture::ScreenFixture;
-use crate::{LARGE, SMALL, snapshots};
+use crate::{LARGE, SMALL, WIDE, snapshots};
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::text::CleanText;
@@ -86,7 +86,7 @@ fn a_rejected_key() {
 
 #[test]
 fn the_jobs_of_all_profiles() {
-    snapshots("all_jobs", &[SMALL, LARGE], &["profiles", "updated just now"], |fixture| {
+    snapshots("all_jobs", &[SMALL, WIDE, LARGE], &["profiles", "updated just now"], |fixture| {
         open_profiles(fixture);
         fixture.press_keys("Esc A");
         let rows: Vec<_> = fixture.app.jobs.shown_rows().cloned().collect();

@@ -2,7 +2,7 @@
 
 use crate::screen_fixture::{ScreenFixture, now};
 use crate::support::slow::sample;
-use crate::{LARGE, SMALL, render, snapshots, text};
+use crate::{LARGE, SMALL, WIDE, render, snapshots, text};
 use chrono::{Days, TimeDelta};
 use docdeck::model::Time;
 use docdeck::model::analytics::{Cursor, RowsMerge, RowsResponse};
@@ -448,7 +448,10 @@ fn a_week_compared_with_a_quarter_shows_a_warning() {
 
 #[test]
 fn two_compared_ranges() {
-    snapshots("compared", &[SMALL, LARGE], &["as of 13:59"], open_comparison);
+    snapshots("compared", &[SMALL, WIDE, LARGE], &["as of 13:59"], |fixture| {
+        open_comparison(fixture);
+        load_days(fixture, |ago| Some(sample_views(ago)));
+    });
 }
 
 #[test]
@@ -466,7 +469,7 @@ fn totals_compared_with_the_previous_period() {
 
 #[test]
 fn the_trend_is_above_the_table_if_days_are_cached() {
-    snapshots("views_with_trend", &[LARGE], &["AI"], |fixture| {
+    snapshots("views_with_trend", &[WIDE, LARGE], &["AI"], |fixture| {
         trend(fixture, "", |ago| (ago != 4).then(|| sample_views(ago)));
         fixture.press_keys("Esc");
     });
@@ -491,7 +494,7 @@ fn rows_have_sparklines_if_single_days_are_cached() {
 
 #[test]
 fn the_movers() {
-    snapshots("movers", &[SMALL, LARGE], &["Tab decreases"], |fixture| {
+    snapshots("movers", &[SMALL, WIDE, LARGE], &["Tab decreases"], |fixture| {
         open_comparison(fixture);
         fixture.press_keys("w j j");
     });
@@ -586,6 +589,11 @@ fn trend(fixture: &mut ScreenFixture, keys: &str, known: impl Fn(i64) -> Option<
     fixture.load_views(50, true);
     fixture.press_keys(keys);
     fixture.press_keys("t");
+    load_days(fixture, known);
+}
+
+/// Delivers the cached views of the days that were requested last. `known` returns them as it does for [`trend`].
+fn load_days(fixture: &mut ScreenFixture, known: impl Fn(i64) -> Option<(i64, i64)>) {
     let requested = fixture.effects.iter().rev().find_map(|effect| match effect {
         Effect::Views(ViewsEffect::LoadCachedTotals(ranges)) => Some(ranges.clone()),
         _ => None,
@@ -615,14 +623,14 @@ pub(crate) fn open_month_trend(fixture: &mut ScreenFixture) {
 
 #[test]
 fn the_trend_of_a_week_with_unknown_days() {
-    snapshots("trend_week", &[LARGE], &["not loaded: press a", "2 requests"], |fixture| {
+    snapshots("trend_week", &[WIDE, LARGE], &["not loaded: press a", "2 requests"], |fixture| {
         trend(fixture, "", |ago| (ago != 3 && ago != 4).then(|| sample_views(ago)));
     });
 }
 
 #[test]
 fn the_trend_of_a_month_with_its_mean() {
-    snapshots("trend_month", &[SMALL, LARGE], &["18,520"], |fixture| {
+    snapshots("trend_month", &[SMALL, WIDE, LARGE], &["18,520"], |fixture| {
         trend(fixture, "d", |ago| (!(14..=16).contains(&ago)).then(|| sample_views(ago)));
         fixture.press_keys("h h");
     });

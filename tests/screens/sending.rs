@@ -1,7 +1,7 @@
 //! Writing and sending: the editor, history, templates, drafts, batches, undelivered prompts.
 
 use crate::screen_fixture::ScreenFixture;
-use crate::{LARGE, SIZES, SMALL, render, snapshots, text};
+use crate::{LARGE, SIZES, SMALL, WIDE, render, snapshots, text};
 use chrono::TimeDelta;
 use crossterm::event::{Event, KeyCode};
 use docdeck::model::failure::{Failure, FailureKind};
@@ -33,7 +33,7 @@ fn the_editor_before_the_first_key() {
 fn the_editor_with_a_saved_draft() {
     snapshots(
         "editor_draft",
-        &[SMALL, LARGE],
+        &[SMALL, WIDE, LARGE],
         &["Cover installation, the first request and errors. 日本語"],
         |fixture| {
             fixture.load_jobs();
@@ -47,7 +47,7 @@ fn the_editor_with_a_saved_draft() {
 
 #[test]
 fn the_editor_of_a_follow_up_below_the_thread() {
-    snapshots("follow_up", &[SMALL, (120, 40), LARGE], &["Add a diagram of the retries"], |fixture| {
+    snapshots("follow_up", &[SMALL, WIDE, LARGE], &["Add a diagram of the retries"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("f");
         fixture.handle(Msg::Input(Event::Paste("Add a diagram of the retries".to_owned())));
@@ -56,7 +56,7 @@ fn the_editor_of_a_follow_up_below_the_thread() {
 
 #[test]
 fn a_reply_of_several_lines() {
-    snapshots("reply", &[SMALL, (120, 40)], &["Follow-up", "Link it."], |fixture| {
+    snapshots("reply", &[SMALL, WIDE], &["Follow-up", "Link it."], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("Enter f");
         fixture.handle(Msg::Input(Event::Paste("Add a diagram of the retries\n\nLink it.".to_owned())));
@@ -167,11 +167,16 @@ fn reversed(buffer: &Buffer) -> String {
 
 #[test]
 fn an_unconfirmed_prompt() {
-    snapshots("undelivered_unconfirmed", &[SMALL], &["The service may or may not have started this job."], |fixture| {
-        fixture.load_jobs();
-        fixture.select_unconfirmed_job();
-        fixture.press_keys("!");
-    });
+    snapshots(
+        "undelivered_unconfirmed",
+        &[SMALL, WIDE],
+        &["The service may or may not have started this job."],
+        |fixture| {
+            fixture.load_jobs();
+            fixture.select_unconfirmed_job();
+            fixture.press_keys("!");
+        },
+    );
 }
 
 #[test]
@@ -241,7 +246,7 @@ fn history_that_cannot_be_read() {
 
 #[test]
 fn templates_to_choose_from() {
-    snapshots("templates", &[SMALL], &["Translate {{path}} into", "Templates"], |fixture| {
+    snapshots("templates", &[SMALL, WIDE], &["Translate {{path}} into", "Templates"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("n Ctrl-t");
         fixture.load_templates();
@@ -292,6 +297,16 @@ fn a_batch_before_the_first_key() {
     snapshots("batch_empty", &[], &["Ctrl-S review", "Ctrl-F file", "Prompts, separated by blank lines."], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("b");
+    });
+}
+
+#[test]
+fn a_batch_of_three_prompts() {
+    snapshots("batch_draft", &[WIDE], &["Describe endpoint 3"], |fixture| {
+        fixture.load_jobs();
+        fixture.press_keys("b");
+        fixture.paste("Describe endpoint 1\n\nDescribe endpoint 2\n\nDescribe endpoint 3");
+        fixture.save_drafts();
     });
 }
 

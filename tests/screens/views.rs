@@ -1,7 +1,7 @@
 //! The page views of a single response, and page details. The module `report` tests tables of all pages.
 
 use crate::screen_fixture::{ScreenFixture, now};
-use crate::{LARGE, SMALL, render, snapshots, text};
+use crate::{LARGE, SMALL, WIDE, render, snapshots, text};
 use docdeck::model::impact::PageHistory;
 use docdeck::model::load::Timed;
 use docdeck::model::views::ViewsResponse;
@@ -107,7 +107,7 @@ fn page_details_among_all_pages_scrolled_to_the_end() {
 
 #[test]
 fn page_details_with_a_trend_and_reports() {
-    snapshots("page_details_trend", &[LARGE], &["Reports"], |fixture| {
+    snapshots("page_details_trend", &[WIDE, LARGE], &["Reports"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         fixture.press_keys("Enter");

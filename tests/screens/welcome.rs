@@ -1,7 +1,7 @@
 //! The welcome page in each of its states.
 
 use crate::screen_fixture::ScreenFixture;
-use crate::{SMALL, Size, render, snapshots_of, text};
+use crate::{SMALL, Size, WIDE, render, snapshots_of, text};
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::setup::{SetupField, SetupProblem};
@@ -45,7 +45,7 @@ fn start_attempt_with_key(fixture: &mut ScreenFixture) -> u64 {
 
 #[test]
 fn the_welcome_page() {
-    snapshots("welcome", &[SMALL], &["never shows it"], |_| {});
+    snapshots("welcome", &[SMALL, WIDE], &["never shows it"], |_| {});
 }
 
 #[test]
