@@ -15,6 +15,7 @@ mod ranges;
 mod report;
 mod reports;
 mod screen_fixture;
+mod screen_pages;
 mod sending;
 mod styles;
 mod views;
