@@ -293,8 +293,8 @@ fn page_views(view: View<'_>, job: &Job, place: usize, form: ViewsForm) -> Vec<(
     pieces
 }
 
-/// Returns the text that states what the job is doing or how it ended, and its style. The text of a finished job has no
-/// time, because the timeline shows it.
+/// Returns the text that states what the job is doing or how it ended, in at most `space` cells if possible, and its
+/// style. The text of a finished job has no time, because the timeline shows it.
 fn job_state_text(view: View<'_>, job: &Job, space: usize) -> (String, Style) {
     let View { app, theme, now } = view;
     if let Some(state) = job.pull_request.as_deref().filter(|_| fact_shown_as_state(job).is_some()) {
@@ -314,7 +314,8 @@ fn job_state_text(view: View<'_>, job: &Job, space: usize) -> (String, Style) {
                 _ => {
                     let working = format!("Working for {}", format_duration(now - job.last_accepted_at()));
                     let checked = checked.map(|age| format!(" · checked {}", age_text(age))).unwrap_or_default();
-                    (working + &checked, theme.working)
+                    let fits = working.width() + checked.width() <= space;
+                    (if fits { working + &checked } else { working }, theme.working)
                 }
             };
         }
