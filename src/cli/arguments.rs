@@ -330,8 +330,9 @@ pub(super) struct SimArguments {
     /// OP of the code hosts: host-state, host-checks, host-details, host-diff, host-merge,
     /// host-review (also comments), host-edit (mark as ready, close) or host-all.
     /// The request fails: 401, 502, limit, limit-retry-after.
-    /// The response is odd: forbidden-checks, other-repository, half-missing, unknown-conflicts,
-    /// many-files (above the limit of a diff), moving-head (always a new commit), hostile-text.
+    /// The response is odd: forbidden-checks, other-repository, half-missing (every other
+    /// pull request), unknown-conflicts, many-files (above the limit of a diff), moving-head
+    /// (always a new commit), hostile-text.
     /// An action goes wrong: lost (carried out, but no response), refuse (not carried out, and no
     /// response), moved (a commit is pushed before the merge).
     #[arg(long = "fault", value_name = "OP=KIND[:PROBABILITY]", value_parser = str::parse::<Fault>, verbatim_doc_comment)]

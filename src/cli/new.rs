@@ -23,8 +23,8 @@ sends them. Prompts that are in the queue already, or were sent in the last 24 h
 With --json: JOB as in `docdeck jobs --help`; for a batch {\"jobs\": [JOB, …]}; for --dry-run the \
 numbers \"prompts\" (to send), \"known\" (skipped, because they were sent before), \"now\" (sent at once), \"later\" \
 (sent when the limit allows it), \"ahead\" (queued before these), \"usedHere\" (requests used on this computer) and \
-\"limit\", and the times \"laterFrom\" and \"lastNotBefore\" (the earliest time of the \
-last prompt). If the service \
+\"limit\", and the times \"laterFrom\" and \"lastNotBefore\" (the earliest time at which the last \
+prompt can be sent). If the service \
 returns the same id for two new jobs, docdeck treats them as one job: a note is printed on stderr, and \"sharesIdWith\" lists the \
 other prompts. If the exit code is neither 0 nor 1, the object has \"error\" and \"exitCode\".
 

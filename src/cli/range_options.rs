@@ -13,7 +13,7 @@ const DEFAULT_SPAN: &str = "7d";
 /// The options that select the range: whole UTC days, both ends inclusive.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct RangeOptions {
-    /// first day (YYYY-MM-DD, UTC), or without --to a whole week (2026-w47), month (2026-10) or quarter (2026-q3)
+    /// first day (YYYY-MM-DD, UTC); if --to is not given, also a week (2026-w47), month (2026-10) or quarter (2026-q3)
     #[arg(long, value_name = "D")]
     from: Option<String>,
     /// last day (inclusive) [default: today]

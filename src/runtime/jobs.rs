@@ -154,7 +154,8 @@ impl EffectRunner {
             let about = drafts.iter().find(|draft| draft.slot == DraftTarget::AboutPages);
             let draft_pages = about.map(|draft| draft.pages.clone()).unwrap_or_default();
             let drafts = drafts.into_iter().map(|draft| (draft.slot, draft.text)).collect();
-            // If no tips are stored, none was shown yet, even if there are jobs: commands may have created them.
+            // A missing value means that no tip was shown yet, even if there are jobs, because commands create jobs
+            // without showing tips.
             let tips = Some(self.store.value(TIPS_KEY).await?.unwrap_or_default());
             let is_shared = self.store.team(&self.scope).await?.is_some();
             Ok(InitialData { jobs, drafts, draft_pages, unsent_reviews, log, tips, is_shared })

@@ -33,7 +33,7 @@ struct TerminalState {
     /// Whether the terminal should report the mouse while it is taken over.
     reports_mouse: AtomicBool,
     /// Whether mouse reports were ever switched on. If not, they are not switched off either.
-    had_mouse: AtomicBool,
+    was_mouse_ever_on: AtomicBool,
 }
 
 /// Takes over the terminal, and restores it when asked, when dropped, and when the program panics.
@@ -52,7 +52,7 @@ impl TerminalGuard {
             caps,
             is_taken_over: AtomicBool::new(false),
             reports_mouse: AtomicBool::new(mouse),
-            had_mouse: AtomicBool::new(mouse),
+            was_mouse_ever_on: AtomicBool::new(mouse),
         });
         let shared = Arc::clone(&state);
         std::panic::set_hook(Box::new(move |info| {
@@ -69,7 +69,7 @@ impl TerminalGuard {
     /// Sets whether the terminal should report the mouse. Returns the sequence to send if the terminal is taken over.
     pub(super) fn set_mouse(&self, on: bool) -> &'static str {
         self.0.reports_mouse.store(on, Ordering::SeqCst);
-        self.0.had_mouse.fetch_or(on, Ordering::SeqCst);
+        self.0.was_mouse_ever_on.fetch_or(on, Ordering::SeqCst);
         if on { MOUSE_ON } else { MOUSE_OFF }
     }
 
@@ -100,7 +100,7 @@ impl TerminalState {
     fn restore(&self) {
         if self.is_taken_over.swap(false, Ordering::SeqCst) {
             // Errors are ignored: if the terminal is gone, nothing can be done; otherwise the next step still helps.
-            let _ = send(&leave_sequences(self.caps, self.had_mouse.load(Ordering::SeqCst)));
+            let _ = send(&leave_sequences(self.caps, self.was_mouse_ever_on.load(Ordering::SeqCst)));
             let _ = disable_raw_mode();
         }
     }
@@ -119,10 +119,10 @@ fn enter_sequences(caps: TerminalCaps, mouse: bool) -> String {
 
 /// Returns the sequences that undo [`enter_sequences`]. Switches off mouse reports even if they were switched off in
 /// the meantime, because that sequence may not have arrived.
-fn leave_sequences(caps: TerminalCaps, had_mouse: bool) -> String {
+fn leave_sequences(caps: TerminalCaps, was_mouse_ever_on: bool) -> String {
     let parts = [
         (caps.is_modern, SYNC_AND_KEYBOARD_FLAGS_OFF),
-        (had_mouse, MOUSE_OFF),
+        (was_mouse_ever_on, MOUSE_OFF),
         (true, LEAVE),
         (caps.sets_title, RESTORE_TITLE),
     ];

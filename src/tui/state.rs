@@ -75,7 +75,7 @@ pub(super) struct BulkFollowUp {
 #[derive(Debug, Default)]
 pub(super) struct PullRequestWork {
     /// The rest of an action on several pull requests, while it is under way.
-    pub queue: Option<PullRequestQueue>,
+    pub queue: Option<BulkPullRequestAction>,
     /// The last build of a preview for each job.
     pub builds: HashMap<JobKey, PreviewBuild>,
     /// The jobs for which the response to an action on their pull request was lost, and when. No action on such a pull
@@ -87,7 +87,7 @@ pub(super) struct PullRequestWork {
 
 /// An action on several pull requests, while it is under way.
 #[derive(Debug)]
-pub(super) struct PullRequestQueue {
+pub(super) struct BulkPullRequestAction {
     pub action: PullRequestAction,
     /// The job whose pull request the action was last sent to. Its outcome has not arrived yet.
     pub current_job: JobKey,

@@ -191,7 +191,7 @@ fn with_all_the_cost_is_printed_first_and_the_sorted_pages_are_cached() {
     );
     let afresh = fixture.run(&["views", "--all", "--fresh"]).expect_exit_code(0);
     assert_eq!((afresh.out.lines().count(), views_requests(&fixture)), (rows, 6));
-    assert!(afresh.err.contains("1 or more requests, last time 3, 97 requests left this hour."), "{afresh:?}");
+    assert!(afresh.err.contains("1 or more requests, 3 last time, 97 requests left this hour."), "{afresh:?}");
 }
 
 #[test]

@@ -30,9 +30,13 @@ use std::sync::Arc;
 
 /// Help text about the columns and the exit codes.
 pub(in crate::cli) const OUTPUT_HELP: &str = "\
-Each row is a page with its signals: views and lost views (complete days compared with the previous period, if all page \
-views of both are cached), thumbs down, open comments, unanswered questions, and unclicked searches (for words of the page's path, after \
-which nobody clicked a result). The score is the average of the page's shares of the site's totals, weighted by `weights` under \
+Each row is a page with its signals:
+  views and lost views   complete days compared with the previous period, if all page views of both are cached
+  feedback               thumbs down and open comments
+  questions              those that the assistant did not answer
+  unclicked searches     searches for words in the page's path after which nobody clicked a result
+
+The score is the average of the page's shares of the site's totals, weighted by `weights` under \
 [analytics] in config.toml. A signal whose report is not loaded is empty, never 0. Signals that belong to no page are \
 in a row without a path.
 

@@ -40,7 +40,7 @@ use std::collections::BTreeMap;
 /// A value with the time at which it was set, on the database's clock.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Register<T> {
-    /// The first field, by which registers are compared. The value decides if two have the same time.
+    /// Must stay the first field, because the derived order compares the time first, then the value.
     #[serde(with = "super::time_format::required")]
     pub at: Time,
     pub value: T,

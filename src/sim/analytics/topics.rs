@@ -33,7 +33,7 @@ const SPELLINGS: [(&str, &str); 13] = [
 ];
 /// The first segments of the paths of translations and of old versions.
 const EDITIONS: [&str; 13] = ["v2", "v1", "de", "es", "fr", "ja", "ko", "pt-BR", "zh", "it", "nl", "pl", "tr"];
-/// A longer segment is a sentence instead of a name.
+/// A path segment that is longer than this is a sentence, not the name of something.
 const MAX_NAME_BYTES: usize = 40;
 
 /// The kind of a page.

@@ -44,7 +44,7 @@ impl Component for AllJobsDialog {
             Action::Open => return go_to_selected_job(cx),
             Action::FollowUp | Action::Resolve => return handle_action_in_profile_of_job(action, cx),
             Action::Refresh => cx.app.refresh_all_jobs(cx.effects),
-            Action::Quit => return close_list(cx),
+            Action::Quit => return clear_marks_or_filter(cx),
             _ => return handle_jobs_action(action, cx),
         }
         Flow::Handled
@@ -57,7 +57,7 @@ impl Component for AllJobsDialog {
         } else if marks > 0 {
             cx.app.active_list_mut().clear_marks();
         } else if !cx.app.clear_filter() {
-            return close_list(cx);
+            return clear_marks_or_filter(cx);
         }
         Flow::Handled
     }
@@ -104,7 +104,7 @@ impl Geometry {
     }
 }
 
-fn close_list(cx: &mut Cx<'_>) -> Flow {
+fn clear_marks_or_filter(cx: &mut Cx<'_>) -> Flow {
     cx.app.all_jobs = None;
     Flow::Close
 }

@@ -85,10 +85,10 @@ pub(super) fn feedback() -> Vec<Column<ListCell<Feedback>>> {
     type C = Column<ListCell<Feedback>>;
     vec![
         C::right_aligned("age", 4, |row, _| age(row, row.item.created_at)).optional(3),
-        C::left_aligned("type", 6, |row, _| match row.item.helpful {
+        C::left_aligned("type", 7, |row, _| match row.item.helpful {
             Some(true) => TableCell::new("up", row.view.theme.good),
             Some(false) => TableCell::new("down", row.view.theme.bad),
-            None => row.muted_cell("code"),
+            None => row.muted_cell("on code"),
         })
         .with_gap_before(2),
         C::left_aligned("status", 13, |row, _| TableCell::new(row.item.status.label().to_owned(), status_style(row)))
@@ -118,7 +118,7 @@ pub(super) fn page_feedback() -> Vec<Column<ListCell<PageFeedback>>> {
         C::right_aligned("down", 7, |row, _| row.cell(count_text(&row.item.thumbs_down))),
         C::right_aligned("change", CHANGE_WIDTH, change).optional(1),
         C::right_aligned("up", 7, |row, _| row.cell(count_text(&row.item.thumbs_up))),
-        C::right_aligned("about code", 12, |row, _| row.cell(count_text(&row.item.code))).optional(3),
+        C::right_aligned("on code", 9, |row, _| row.cell(count_text(&row.item.code))).optional(3),
         C::left_aligned(VOTES_HEADING, 2 * HALF_BAR_CELLS + 1, votes).with_gap_before(2).optional(2),
         C::left_aligned("", 1, |row, _| row.cell("")),
     ]

@@ -16,7 +16,7 @@ use super::needs_work::NeedsWorkTab;
 use super::report_row::DetailPart;
 use super::row_list::ListTab;
 use super::screen::{
-    click_range_rule, close_label, close_list, handle_list_action, handle_range_action, sort_by_heading,
+    clear_marks_or_filter, click_range_rule, close_label, handle_list_action, handle_range_action, sort_by_heading,
 };
 use super::tab::AnalyticsTab;
 use crate::model::analytics::borrowed_page_path;
@@ -196,7 +196,7 @@ impl Component for NeedsWorkScreen {
     }
 
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
-        close_list(&mut cx.app.analytics.needs_work)
+        clear_marks_or_filter(&mut cx.app.analytics.needs_work)
     }
 
     fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {

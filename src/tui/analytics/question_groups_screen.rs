@@ -10,7 +10,8 @@ use super::draw;
 use super::question_groups::{Grouping, QuestionGroup};
 use super::row_list::ListTab;
 use super::screen::{
-    ReportScreen, click_range_rule, close_label, close_list, handle_list_action, handle_range_action, sort_by_heading,
+    ReportScreen, clear_marks_or_filter, click_range_rule, close_label, handle_list_action, handle_range_action,
+    sort_by_heading,
 };
 use super::tab::AnalyticsTab;
 use crate::model::analytics::Question;
@@ -77,7 +78,7 @@ impl Component for QuestionGroupsScreen {
                 cx.effects.push(stop);
                 Flow::Handled
             }
-            None => close_list(&mut cx.app.analytics.question_groups),
+            None => clear_marks_or_filter(&mut cx.app.analytics.question_groups),
         }
     }
 

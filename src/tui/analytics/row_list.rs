@@ -138,7 +138,7 @@ impl<R: HasFields> RowList<R> {
                 "hits" => "times",
                 "ctr" => "clicked",
                 "helpful" => "type",
-                "code" => "about code",
+                "code" => "comments on code",
                 other => other,
             };
             format!("by {name}{}", if is_ascending { ", lowest first" } else { "" })

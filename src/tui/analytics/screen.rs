@@ -122,7 +122,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
                 cx.effects.push(stop);
                 Flow::Handled
             }
-            None => close_list(tab),
+            None => clear_marks_or_filter(tab),
         }
     }
 
@@ -197,7 +197,7 @@ pub(super) fn field_of_heading(heading: &str) -> &str {
         "clicked" => "ctr",
         "age" => "time",
         "last searched" => "last",
-        "about code" => "code",
+        "on code" => "code",
         "type" => "helpful",
         "times" => "hits",
         "down  of all" => "down",
@@ -244,7 +244,7 @@ pub(super) fn close_label<R: HasFields>(list: &RowList<R>) -> Option<FooterLabel
 }
 
 /// Clears the marks, otherwise the filter, otherwise lists all groups again.
-pub(super) fn close_list(tab: &mut impl ListTab) -> Flow {
+pub(super) fn clear_marks_or_filter(tab: &mut impl ListTab) -> Flow {
     if tab.list().marked_count() > 0 {
         tab.list_mut().clear_marks();
     } else if !tab.list().filter_text().is_empty() {

@@ -244,7 +244,7 @@ impl Editor {
             let copy = cx.app.key_label(Context::Editor, Action::Copy);
             return Some(format!("Not sent: the data folder can't be written. {copy} copies the text."));
         }
-        if self.input.has_blank() && !self.is_warned {
+        if self.input.has_template_blank() && !self.is_warned {
             // This only warns, because the user may want to send the blank, for example in a text about templates.
             self.is_warned = true;
             let next = cx.app.key_label(Context::Editor, Action::NextBlank);
@@ -390,7 +390,7 @@ impl Component for Editor {
 
     fn footer_label(&self, action: Action, _app: &App) -> Option<FooterLabel> {
         FooterLabel::default_if(match action {
-            Action::NextBlank => !self.is_in_external_editor && self.input.has_blank(),
+            Action::NextBlank => !self.is_in_external_editor && self.input.has_template_blank(),
             Action::Close if self.is_unchanged() => return Some("close".into()),
             Action::Send | Action::Edit(_) | Action::History | Action::Templates | Action::ExternalEditor => {
                 !self.is_in_external_editor

@@ -102,8 +102,8 @@ pub(in crate::tui) fn facts(
     let state = [Fact::State].into_iter().chain(next_step.into_iter().map(Fact::NextStep));
     let state = title.into_iter().map(Fact::Title).chain(state);
     let labelled = labelled_facts(row, columns, shows_all);
-    let has_blank = shows_all && !labelled.is_empty();
-    let labelled = has_blank.then_some(Fact::Blank).into_iter().chain(labelled);
+    let has_template_blank = shows_all && !labelled.is_empty();
+    let labelled = has_template_blank.then_some(Fact::Blank).into_iter().chain(labelled);
     let tags = (!row.local.tags.is_empty()).then_some(Fact::Tags);
     let note = row.local.note.as_ref().map_or("", CleanText::as_str);
     let (note, _) = wrap(note, columns.saturating_sub(LABEL_WIDTH).max(8), MAX_NOTE_LINES);

@@ -11,6 +11,7 @@ use crate::model::job_state::{JobState, fact_shown_as_state, state_word};
 use crate::model::load::Load;
 use crate::model::prompt::{Delivery, DeliveryKind};
 use crate::model::views::Count;
+use crate::model::views::Counts;
 use crate::tui::Pane;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::cursor;
@@ -101,7 +102,7 @@ fn marked_jobs_text(view: View<'_>, width: usize) -> String {
         return String::new();
     }
     let texts = match view.app.acts_on_marks() {
-        true => ["  keys act on the marked jobs".to_owned(), "  keys act on marks".to_owned()],
+        true => ["  keys act on the marked jobs".to_owned(), "  keys act on marked".to_owned()],
         false => {
             [format!("  {} marked, keys act on this job", format_count(marked)), "  keys act on this job".to_owned()]
         }
@@ -242,53 +243,53 @@ enum ViewsForm {
     WithoutChanges,
 }
 
-/// Returns the views of a page before and after a job, in styled pieces: `4,647 human · 1,575 AI → 5,100 ▲ 9.7% · 1,800
-/// ▲ 14% AI`. Empty if they are not loaded.
+/// Returns the views of a page before and after a job, in styled pieces: `human 4,647 → 5,100 ▲ 9.7% · AI 1,575 → 1,800
+/// ▲ 14%`. Empty if they are not loaded.
 fn page_views(view: View<'_>, job: &Job, place: usize, form: ViewsForm) -> Vec<(String, Style)> {
     let View { app, theme, now } = view;
     let pages = &app.detail.job_pages;
-    let mut pieces: Vec<(String, Style)> = Vec::new();
     let Some((page, windows)) = pages.page(place).zip(job_windows(job)).filter(|_| !pages.lacks_views()) else {
+        return Vec::new();
+    };
+    let mut sides = vec![("before", &page.before, windows.before)];
+    if let AfterWindowState::Complete(range) = after_window(job, now.date_naive()) {
+        sides.push(("after", &page.after, range));
+    }
+    let known: Vec<&Counts> = sides.iter().filter_map(|(_, views, _)| views.counts()).collect();
+    let mut pieces: Vec<(String, Style)> = Vec::new();
+    if known.len() < sides.len() {
+        for (name, views, _) in &sides {
+            let text = match (views, views.counts()) {
+                (_, Some(counts)) => format!("{} human, {} AI", count_text(&counts.human), count_text(&counts.ai)),
+                (PageViewsState::NotListed(_), None) => "not listed".to_owned(),
+                _ => "not loaded".to_owned(),
+            };
+            let separator = if pieces.is_empty() { "" } else { " · " };
+            pieces.push((format!("{separator}{name}: {text}"), theme.muted));
+        }
         return pieces;
-    };
-    let after = match after_window(job, now.date_naive()) {
-        AfterWindowState::Complete(range) => Some((&page.after, range)),
-        _ => None,
-    };
-    for (views, range, before) in
-        [Some((&page.before, windows.before, None)), after.map(|(views, range)| (views, range, page.before.counts()))]
-            .into_iter()
-            .flatten()
-    {
-        // The numbers after the job are in the same order.
-        let names_human = form != ViewsForm::Short && pieces.is_empty();
-        if !pieces.is_empty() {
-            pieces.push((" → ".to_owned(), theme.muted));
+    }
+    let has_changes =
+        form != ViewsForm::WithoutChanges && sides.iter().all(|(_, views, range)| views.is_complete(*range));
+    let human: fn(&Counts) -> &Count = |counts| &counts.human;
+    let ai: fn(&Counts) -> &Count = |counts| &counts.ai;
+    for (name, style, count) in [("human ", theme.human, human), ("AI ", theme.ai, ai)] {
+        let is_first = pieces.is_empty();
+        pieces.push((if is_first { "" } else { " · " }.to_owned(), theme.muted));
+        pieces.push((if is_first && form == ViewsForm::Short { "" } else { name }.to_owned(), theme.muted));
+        for (n, counts) in known.iter().enumerate() {
+            pieces.push((if n > 0 { " → " } else { "" }.to_owned(), theme.muted));
+            pieces.push((count_text(count(counts)), style));
         }
-        let Some(counts) = views.counts() else {
-            let text = if matches!(views, PageViewsState::NotListed(_)) { "no views listed" } else { "not loaded" };
-            pieces.push((text.to_owned(), theme.muted));
-            continue;
-        };
-        let before = before.filter(|_| form != ViewsForm::WithoutChanges && page.before.is_complete(windows.before));
-        let before = before.filter(|_| views.is_complete(range));
-        let change = |now: &Count, before: Option<&Count>| {
-            let change = before.and_then(|before| Some(change_with_sign(now.value()?, before.value()?)));
-            change.map_or_else(String::new, |change| format!(" {change}"))
-        };
-        pieces.extend([
-            (count_text(&counts.human), theme.human),
-            (if names_human { " human" } else { "" }.to_owned(), theme.muted),
-            (change(&counts.human, before.map(|counts| &counts.human)), theme.text),
-            (" · ".to_owned(), theme.muted),
-            (count_text(&counts.ai), theme.ai),
-            (" AI".to_owned(), theme.muted),
-            (change(&counts.ai, before.map(|counts| &counts.ai)), theme.text),
-            (mismatch_sign(counts).to_owned(), theme.warning),
-        ]);
-        if !views.is_complete(range) {
-            pieces.push((" incomplete".to_owned(), theme.warning));
+        let values = known.iter().map(|counts| count(counts).value()).collect::<Option<Vec<_>>>();
+        if let Some([before, after]) = values.as_deref().filter(|_| has_changes) {
+            pieces.push((format!(" {}", change_with_sign(*after, *before)), theme.text));
         }
+    }
+    let mismatch = known.iter().map(|counts| mismatch_sign(counts)).find(|sign| !sign.is_empty());
+    pieces.push((mismatch.unwrap_or_default().to_owned(), theme.warning));
+    if sides.iter().any(|(_, views, range)| !views.is_complete(*range)) {
+        pieces.push((" incomplete".to_owned(), theme.warning));
     }
     pieces
 }

@@ -103,7 +103,7 @@ fn draw_no_match(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
     }
     lines.push(Line::default());
     let by = if app.jobs.author_cells().is_some() { "by:ana  mine  " } else { "" };
-    let syntax = format!("words  s:failed  pr:ready  m:sonnet  #1423  tag:x  {by}!word");
+    let syntax = format!("For example: word  s:failed  pr:ready  m:sonnet  #1423  tag:x  {by}!word");
     lines.push(Line::styled(syntax, theme.muted));
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), inset(inner));
 }

@@ -144,7 +144,7 @@ impl App {
         }
     }
 
-    /// Applies the result of reading the pages of a job.
+    /// Applies the page views from before and after a job, for the pages that the job is about.
     pub(in crate::tui) fn apply_impact(
         &mut self,
         job: JobKey,

@@ -14,7 +14,7 @@ use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::format::plural;
 use crate::tui::jobs::job_facts;
 use crate::tui::keymap::Action;
-use crate::tui::state::PullRequestQueue;
+use crate::tui::state::BulkPullRequestAction;
 use crate::tui::{App, Effect, JobsEffect, Severity};
 use std::cell::RefCell;
 use std::collections::{HashSet, VecDeque};
@@ -160,7 +160,7 @@ impl App {
         let Some(target) = waiting.pop_front() else { return };
         if is_for_several {
             let (action, current_job) = (action.clone(), target.job);
-            self.pull_request_work.queue = Some(PullRequestQueue { action, current_job, waiting, done_count: 0 });
+            self.pull_request_work.queue = Some(BulkPullRequestAction { action, current_job, waiting, done_count: 0 });
         }
         effects.push(Effect::Jobs(JobsEffect::RunPullRequestAction { target, action }));
     }

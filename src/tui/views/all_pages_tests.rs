@@ -295,7 +295,7 @@ fn the_cost_includes_all_rows_known_to_exist_and_shows_the_cost_of_the_last_load
         test.respond(50, true);
     }
     test.keys("a");
-    let text = "Load all pages of 14–20 Nov 2026? 2 or more requests, last time 5 (63 left this hour).";
+    let text = "Load all pages of 14–20 Nov 2026? 2 or more requests, 5 last time (63 left this hour).";
     assert_eq!(test.question(), text, "301 rows at least");
 }
 
@@ -489,7 +489,7 @@ fn a_load_that_fails_keeps_its_rows_and_can_continue() {
 fn an_old_complete_report_stays_listed_if_its_reload_is_interrupted() {
     let mut test = LoadFixture::with_cached(complete_report(week(), now() - TimeDelta::hours(3)));
     test.keys("r");
-    assert!(test.question().contains("1 or more requests, last time 3 (63 left this hour)."), "{}", test.question());
+    assert!(test.question().contains("1 or more requests, 3 last time (63 left this hour)."), "{}", test.question());
     test.keys("y");
     assert_eq!(
         test.loads(),

@@ -44,10 +44,9 @@ impl RangeTotals {
         }
     }
 
-    /// Adds up the totals of all days of a range; `None` if one day is unknown. For the load time of the sum, each
-    /// day's load time is moved forward by the number of days from that day to the end of the range. The earliest
-    /// result counts. So a week counts as complete if each day was loaded after that day was over, even if Monday was
-    /// loaded on Wednesday.
+    /// Adds up the totals of all days of a range; `None` if one day is unknown. The load time of the sum is chosen so
+    /// that the sum counts as complete if each day was loaded after it had ended, even if Monday was loaded on
+    /// Wednesday: the load time of each day is shifted by its distance from the last day, and the earliest one is used.
     fn sum_of_days(&self, range: DateRange) -> Option<Timed<Counts>> {
         let add = |sum: &Count, more: &Count| Some(Count::from(sum.value()? + more.value()?));
         let of = |day: DateRange| {

@@ -49,7 +49,7 @@ impl LoadCost {
     }
 }
 
-/// Formats the cost: `2 or more requests, last time 5`, or an estimate and what it is based on.
+/// Formats the cost: `2 or more requests, 5 last time`, or an estimate and what it is based on.
 pub fn cost_text(at_least: u32, expected: Option<LoadEstimate>) -> String {
     cost_and_basis(at_least, expected).concat()
 }
@@ -60,7 +60,7 @@ fn cost_and_basis(at_least: u32, expected: Option<LoadEstimate>) -> [String; 2] 
     let Some(LoadEstimate { requests, basis }) = expected else { return [least, String::new()] };
     let about = format!("about {}", format::plural(requests.max(at_least) as usize, "request"));
     match basis {
-        EstimateBasis::PreviousLoad => [format!("{least}, last time {requests}"), String::new()],
+        EstimateBasis::PreviousLoad => [format!("{least}, {requests} last time"), String::new()],
         EstimateBasis::Similar(SimilarRange { range, rows }) => {
             let pages = format::plural(rows as usize, "page");
             [about, format!(", estimated from the {pages} of {}", range.format_dates(true))]

@@ -214,7 +214,7 @@ impl TextInput {
     }
 
     /// Whether the text contains a template blank.
-    pub fn has_blank(&self) -> bool {
+    pub fn has_template_blank(&self) -> bool {
         self.area.lines().iter().any(|line| find_blank(line).is_some())
     }
 
@@ -492,7 +492,7 @@ mod tests {
             assert!(input.select_next_blank());
             input.type_key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE));
         }
-        assert!(!input.select_next_blank() && !input.has_blank());
+        assert!(!input.select_next_blank() && !input.has_template_blank());
         assert_eq!(input.text(), "日本 x and y\nz");
     }
 

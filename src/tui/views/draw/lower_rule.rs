@@ -79,7 +79,7 @@ fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
     let mut part = Vec::new();
     let rows = view.app.views_rows();
     if table.visible(rows).any(|row| !row.metrics.is_listed) {
-        part.push(Span::styled("(n) = previous", theme.muted));
+        part.push(Span::styled("( ) = previous period", theme.muted));
     }
     for (metric, name) in metrics {
         let (sign, style) = bars::symbol_and_style(*metric, theme);
@@ -278,8 +278,8 @@ fn sum_warning(table: &PageTable, width: usize) -> Option<String> {
         };
         match (full.width() + 20 > width, unread) {
             (false, _) => full,
-            (true, 0) => "rows ≠ total".to_owned(),
-            (true, n) => format!("rows ≠ total, {} uncounted", format_count(n)),
+            (true, 0) => "sum of rows ≠ total".to_owned(),
+            (true, n) => format!("sum of rows ≠ total, {} uncounted", format_count(n)),
         }
     })
 }

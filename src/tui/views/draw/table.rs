@@ -77,7 +77,7 @@ fn page_headings<'a>(columns: &Table<PageCell>, view: View<'_>) -> Line<'a> {
             let is_by_other = sorting.is_some_and(|sorting| sorting.by != PageColumn::Now(table.metric()));
             let has_ranks = columns.has(PageCell::Rank) && table.report().is_some_and(|report| report.complete);
             let ranks =
-                if is_by_other && has_ranks { format!("  (rank by {})", table.metric().name()) } else { String::new() };
+                if is_by_other && has_ranks { format!("  (# by {})", table.metric().name()) } else { String::new() };
             TableCell::new(format!("{}{arrow}{ranks}", column.heading()), style(PageColumn::Path, theme.muted))
         }
         PageCell::Number(number) => {

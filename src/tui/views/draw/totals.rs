@@ -63,7 +63,8 @@ pub(in crate::tui) fn fitting_totals_line<'a>(
     is_muted: bool,
     width: usize,
 ) -> Line<'a> {
-    // On a narrow screen, the total is left out: it can be added up, unlike a change.
+    // A narrow screen leaves out the total and keeps the changes: readers can add up human and AI views, but they can't
+    // calculate a change.
     let forms =
         FORMS.into_iter().filter(|form| !(form.has_total && width < 60 || form.has_changes && change.is_none()));
     let mut lines = forms.map(|form| totals_line(theme, totals, change, form, is_muted, width));

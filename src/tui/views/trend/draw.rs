@@ -65,7 +65,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDialog) {
     }
     let foot = legend + rows + axis;
     draw_line(frame, inner, foot, selected_bar_line(view, open, &chart, width + 1));
-    let cost = open.cost_text(view.app, view.now, width).unwrap_or_else(|| loaded_text(view, open, &chart));
+    let cost = open.cost_text(view.app, view.now, width).unwrap_or_else(|| all_loaded_text(view, open, &chart));
     let mut row = TextRow::new(width);
     row.push(cost, theme.muted);
     draw_line(frame, text, foot + 1, row.line());
@@ -92,7 +92,7 @@ pub(in crate::tui) fn draw_above_table(frame: &mut Frame<'_>, view: View<'_>, ar
 
 /// Returns the text that all bars are loaded, and when: the time at which an incomplete bar was loaded, because its
 /// views still grow, otherwise the latest one.
-fn loaded_text(view: View<'_>, open: &TrendDialog, chart: &Chart) -> String {
+fn all_loaded_text(view: View<'_>, open: &TrendDialog, chart: &Chart) -> String {
     let times = |is_incomplete: bool| {
         let bars = chart.bars.iter().filter(move |bar| !is_incomplete || bar.is_incomplete);
         bars.filter_map(|bar| bar.bar.totals.as_ref()).map(|totals| totals.as_of).max()
@@ -163,8 +163,11 @@ fn legend_line<'a>(
 /// Returns the mean per day. If only some of the complete days are known, adds their number, because the mean could be
 /// mistaken for that of the range.
 fn mean_text(CompleteDaysMean { mean, known_days, complete_days }: CompleteDaysMean) -> String {
-    let of =
-        if known_days == complete_days { String::new() } else { format!(" (of {known_days} of {complete_days} days)") };
+    let of = if known_days == complete_days {
+        String::new()
+    } else {
+        format!(" ({known_days} of {complete_days} days loaded)")
+    };
     format!("average {}{of}", format_mean(mean))
 }
 
