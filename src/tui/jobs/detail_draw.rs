@@ -188,18 +188,19 @@ fn pages_line<'a>(view: View<'_>, job: &'a Job, line: &PagesLine, width: usize) 
             row.push(truncate_path(path(*place), space), theme.text);
         }
         PagesLine::Page(place) => {
-            let views = page_views(view, job, *place, ViewsForm::Full);
-            let views_width: usize = views.iter().map(|(text, _)| display_width(text)).sum();
-            let gap = if views_width == 0 { 0 } else { 2 };
-            let space = row.remaining().saturating_sub(views_width + gap).max(MIN_PATH_CELLS);
+            let path_space = |views: &[(String, Style)]| row.remaining().saturating_sub(views_width(views) + 2);
+            let full = page_views(view, job, *place, ViewsForm::Full);
+            let is_fitting = display_width(path(*place)) <= path_space(&full);
+            let views = if is_fitting { full } else { page_views(view, job, *place, ViewsForm::Short) };
+            let gap = if views.is_empty() { 0 } else { 2 };
+            let space = row.remaining().saturating_sub(views_width(&views) + gap).max(MIN_PATH_CELLS);
             row.push(truncate_path(path(*place), space), theme.text).push(" ".repeat(gap), theme.text);
             views.into_iter().for_each(|(text, style)| _ = row.push_up_to(width, text, style));
         }
         PagesLine::Views(place) => {
             row.push("  ", theme.text);
-            let width_of = |views: &[(String, Style)]| views.iter().map(|(text, _)| display_width(text)).sum::<usize>();
             let fitting = [ViewsForm::Full, ViewsForm::Short].map(|form| page_views(view, job, *place, form));
-            let fitting = fitting.into_iter().find(|views| width_of(views) <= row.remaining());
+            let fitting = fitting.into_iter().find(|views| views_width(views) <= row.remaining());
             let views = fitting.unwrap_or_else(|| page_views(view, job, *place, ViewsForm::WithoutChanges));
             views.into_iter().for_each(|(text, style)| _ = row.push_up_to(width, text, style));
         }
@@ -211,6 +212,10 @@ fn pages_line<'a>(view: View<'_>, job: &'a Job, line: &PagesLine, width: usize) 
         }
     }
     row.line()
+}
+
+fn views_width(pieces: &[(String, Style)]) -> usize {
+    pieces.iter().map(|(text, _)| display_width(text)).sum()
 }
 
 /// Returns the days before and after a job in which views are counted, or why there are no views.
@@ -264,8 +269,13 @@ fn page_views(view: View<'_>, job: &Job, place: usize, form: ViewsForm) -> Vec<(
                 (PageViewsState::NotListed(_), None) => "not listed".to_owned(),
                 _ => "not loaded".to_owned(),
             };
-            let separator = if pieces.is_empty() { "" } else { " · " };
-            pieces.push((format!("{separator}{name}: {text}"), theme.muted));
+            let text = match (form, pieces.is_empty()) {
+                (ViewsForm::Full, true) => format!("{name}: {text}"),
+                (ViewsForm::Full, false) => format!(" · {name}: {text}"),
+                (_, true) => text,
+                (_, false) => format!(", then {text}"),
+            };
+            pieces.push((text, theme.muted));
         }
         return pieces;
     }
