@@ -31,7 +31,7 @@ pub fn ascii_symbol(symbol: &str) -> Option<&'static str> {
         "↑" | "▲" => "^",
         "↓" | "▼" => "v",
         "●" => "@",
-        "•" => "*",
+        "•" => ":",
         "◐" => "o",
         "◆" => "=",
         "◇" => "-",
@@ -84,6 +84,11 @@ mod tests {
         let symbols: BTreeSet<_> = jobs.union(&facts).copied().collect();
         let in_ascii: BTreeSet<_> = symbols.iter().map(|symbol| ascii_symbol(symbol).unwrap_or(symbol)).collect();
         assert_eq!(symbols.len(), in_ascii.len(), "{symbols:?} {in_ascii:?}");
+    }
+
+    #[test]
+    fn a_finished_job_that_was_not_opened_does_not_look_marked() {
+        assert_ne!(ascii_symbol(crate::model::job_state::NOT_OPENED), Some("*"));
     }
 
     #[test]
