@@ -139,7 +139,7 @@ impl ApiError {
             | Self::ServerTimeout { .. }
             | Self::Failed { .. } => FailureKind::Offline,
             Self::Unauthorized { .. } | Self::Forbidden { .. } => FailureKind::KeyRefused,
-            // A 404 with an HTML page comes from a wrong base URL, which must not make every job look gone.
+            // Only a 404 without an HTML page means that a job is gone. One with a page comes from a wrong base URL.
             Self::NotFound { is_html_page: false, .. } => FailureKind::NotFound,
             Self::Limited { retry, .. } => FailureKind::Limited(retry.wait(now)),
             Self::NotFound { is_html_page: true, .. }

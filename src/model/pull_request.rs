@@ -211,7 +211,8 @@ impl PullRequest {
     /// has no other fact, and [`PullRequestFact::Ready`] is true only if no other one is.
     pub fn facts(&self) -> impl Iterator<Item = PullRequestFact> {
         let is_open = !self.state.is_final();
-        // Not ready while the checks were never read. If the token may not read them, they are ignored.
+        // A pull request counts as pending until its checks have been read. Checks that the token may not read are
+        // ignored.
         let is_pending = self.checks.state == ChecksState::Pending
             || (self.state == PullRequestState::Open && self.has_unread_checks());
         let facts = [

@@ -34,7 +34,7 @@ Each row is a page with its signals:
   views and lost views   complete days compared with the previous period, if all page views of both are cached
   feedback               thumbs down and open comments
   questions              those that the assistant did not answer
-  unclicked searches     searches for words in the page's path after which nobody clicked a result
+  unclicked searches     searches that match words in the page's path and led to no click
 
 The score is the average of the page's shares of the site's totals, weighted by `weights` under \
 [analytics] in config.toml. A signal whose report is not loaded is empty, never 0. Signals that belong to no page are \

@@ -102,7 +102,7 @@ fn marked_jobs_text(view: View<'_>, width: usize) -> String {
         return String::new();
     }
     let texts = match view.app.acts_on_marks() {
-        true => ["  keys act on the marked jobs".to_owned(), "  keys act on marked".to_owned()],
+        true => ["  keys act on the marked jobs".to_owned(), "  keys act on marked jobs".to_owned()],
         false => {
             [format!("  {} marked, keys act on this job", format_count(marked)), "  keys act on this job".to_owned()]
         }
@@ -272,8 +272,8 @@ fn page_views(view: View<'_>, job: &Job, place: usize, form: ViewsForm) -> Vec<(
             let text = match (form, pieces.is_empty()) {
                 (ViewsForm::Full, true) => format!("{name}: {text}"),
                 (ViewsForm::Full, false) => format!(" · {name}: {text}"),
-                (_, true) => text,
-                (_, false) => format!(", then {text}"),
+                (_, true) => format!("{name} {text}"),
+                (_, false) => format!(", {name} {text}"),
             };
             pieces.push((text, theme.muted));
         }

@@ -188,7 +188,7 @@ fn visible_columns(table: &PageTable, width: usize) -> Vec<NumberColumn> {
     // The change of the share has a column only if the share is the metric or the table is sorted by it.
     let has_change = |of: Metric| match of {
         Metric::Share => is_compared && is_needed(of),
-        // Comparing visitors has cost requests, so their change gets a column even on narrower screens.
+        // The user spent requests on comparing visitors, so their change gets a column even on narrower screens.
         Metric::Visitors if table.has_visitors() => is_compared && (of == sorted || width >= 120),
         of if of.counts_visitors() => is_compared && of == sorted,
         _ => is_compared && (of == sorted || width >= 160),

@@ -62,8 +62,8 @@ impl ChangeWeight {
     }
 }
 
-/// Returns the views of the site in the compared range with more views; 0 if nothing is compared.
-pub(in crate::tui) fn compared_site_views(view: View<'_>) -> ViewCount {
+/// Returns the total views of the site in whichever of the two compared ranges has more; 0 if nothing is compared.
+pub(in crate::tui) fn larger_site_views(view: View<'_>) -> ViewCount {
     let Some(comparison) = view.app.views.table.comparison() else { return ViewCount::ZERO };
     let ranges = comparison.ranges();
     let now = comparison.now.totals.total.value().map(|views| ranges.scale_now(views));

@@ -10,7 +10,7 @@ use crate::tui::format::{format_count, grouped_number, plural, wait_text};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use crate::tui::views::all_pages::ActiveLoad;
-use crate::tui::views::draw::change::{ChangeWeight, OUTLIER, compared_site_views};
+use crate::tui::views::draw::change::{ChangeWeight, OUTLIER, larger_site_views};
 use crate::tui::views::draw::totals::overlap_warning;
 use crate::tui::views::range_line::short_range;
 use crate::tui::views::request_cost::floor_percent;
@@ -101,7 +101,7 @@ fn basis_forms(view: View<'_>) -> Vec<String> {
 fn shows_outliers(view: View<'_>) -> bool {
     let table = &view.app.views.table;
     let metric = if table.metric() == Metric::Share { Metric::Total } else { table.metric() };
-    let site = compared_site_views(view);
+    let site = larger_site_views(view);
     let is_outlier = |change| ChangeWeight::of(change, site) == ChangeWeight::Outlier;
     table.comparison().is_some()
         && table.visible(view.app.views_rows()).any(|row| is_outlier(row.metrics.change(metric)))

@@ -17,7 +17,7 @@ use crate::tui::format::{format_count, format_views, grouped_number, plural};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use crate::tui::views::columns::{NumberColumn, PageCell, page_table, rows_before, shows_new_and_gone};
-use crate::tui::views::draw::change::{ChangeWeight, compared_site_views};
+use crate::tui::views::draw::change::{ChangeWeight, larger_site_views};
 use crate::tui::views::table::{ComparisonBaseline, Metric, PageColumn, PageMetrics, RowKind, VisibleRow};
 use crate::tui::widgets::table::{Table, TableCell};
 use ratatui::Frame;
@@ -76,9 +76,13 @@ fn page_headings<'a>(columns: &Table<PageCell>, view: View<'_>) -> Line<'a> {
             // Ranks are always by the metric, so the heading names the metric if the table is sorted by another column.
             let is_by_other = sorting.is_some_and(|sorting| sorting.by != PageColumn::Now(table.metric()));
             let has_ranks = columns.has(PageCell::Rank) && table.report().is_some_and(|report| report.complete);
-            let ranks =
-                if is_by_other && has_ranks { format!("  (# by {})", table.metric().name()) } else { String::new() };
-            TableCell::new(format!("{}{arrow}{ranks}", column.heading()), style(PageColumn::Path, theme.muted))
+            let heading = format!("{}{arrow}", column.heading());
+            let metric = table.metric().name();
+            let ranks = [format!("  (# = rank by {metric})"), format!("  (# by {metric})"), String::new()];
+            let mut ranks = ranks.into_iter().skip(if is_by_other && has_ranks { 0 } else { 2 });
+            let fitting = ranks.find(|ranks| display_width(&heading) + display_width(ranks) <= width);
+            let heading = heading + &fitting.unwrap_or_default();
+            TableCell::new(heading, style(PageColumn::Path, theme.muted))
         }
         PageCell::Number(number) => {
             // The last cell of a change is that of the outlier's sign.
@@ -192,7 +196,7 @@ fn cell_text(
                 return (points_text(figures) + " ", theme.text);
             }
             let change = figures.change(metric);
-            let weight = ChangeWeight::of(change, compared_site_views(view));
+            let weight = ChangeWeight::of(change, larger_site_views(view));
             let value = if is_sorted { difference_text(change, shows_words) } else { change_cell(change) };
             return (value + weight.sign(), weight.style(change, theme));
         }

@@ -14,7 +14,7 @@ use crate::tui::format::{format_views, more_below_text, plural};
 use crate::tui::geometry::{title_area, without_top_rows};
 use crate::tui::view::View;
 use crate::tui::views::columns::CHANGE_WIDTH;
-use crate::tui::views::draw::change::{ChangeWeight, compared_site_views};
+use crate::tui::views::draw::change::{ChangeWeight, larger_site_views};
 use crate::tui::views::draw::table::{change_cell, signed_views};
 use crate::tui::views::draw::totals::overlap_warning;
 use crate::tui::views::range_line::short_range;
@@ -194,7 +194,7 @@ fn mover_cell<'a>(
 ) -> TableCell<'a> {
     let theme = view.theme;
     let change = mover.change();
-    let weight = ChangeWeight::of(change, compared_site_views(view));
+    let weight = ChangeWeight::of(change, larger_site_views(view));
     match column {
         MoverColumn::SelectionMark => TableCell::new(if is_selected { SELECTED } else { "" }, theme.mark),
         MoverColumn::Page => TableCell::new(truncate_path(mover.path.as_str(), width.saturating_sub(1)), theme.text),

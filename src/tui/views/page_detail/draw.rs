@@ -296,7 +296,8 @@ fn trend_cost_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Lin
     let forms = [
         format!("{n} of {all} {unit}s {state}: press {key} to load {what} ({requests}, {left} left this hour)"),
         format!("{n} of {all} {unit}s {state}: press {key} ({requests}, {left} left)"),
-        format!("{n}/{all} {unit}s not loaded: {key} ({requests})"),
+        format!("{n}/{all} {unit}s missing: press {key} ({requests})"),
+        format!("{n}/{all} missing: press {key} ({requests})"),
     ];
     let [.., shortest] = &forms;
     Line::styled(forms.iter().find(|form| form.width() <= width).unwrap_or(shortest).clone(), theme.muted)

@@ -42,7 +42,7 @@ impl RowSource {
             Self::Report { shown, comparison } => {
                 let joined = report_with_visitors(shown, visitors);
                 let of_comparison = |report: &Arc<Report>| {
-                    // A report that is listed and compared has to stay the same one.
+                    // If the listed report is also part of the comparison, both keep sharing one `Arc`.
                     if Arc::ptr_eq(report, shown) {
                         Arc::clone(&joined)
                     } else {

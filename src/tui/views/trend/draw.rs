@@ -56,7 +56,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDialog) {
     let chart =
         Chart::new(bars, (width, rows), theme).with_selected(open.selected()).with_mean(mean.map(|mean| mean.mean));
     let load_key = view.app.key_label(Context::Trend, Action::LoadAll);
-    let chart = chart.with_unloaded_note(format!("not loaded: {load_key} loads them"));
+    let chart = chart.with_unloaded_note(format!("not loaded: press {load_key} to load them"));
     if legend == 1 {
         draw_line(frame, text, 0, legend_line(view, open, &chart, mean, width));
     }
@@ -84,7 +84,7 @@ pub(in crate::tui) fn draw_above_table(frame: &mut Frame<'_>, view: View<'_>, ar
     let chart = Chart::new(bars, (width, usize::from(area.height.saturating_sub(AXIS_ROWS))), view.theme);
     let (trend, load) =
         (view.app.key_label(Context::Views, Action::Trend), view.app.key_label(Context::Trend, Action::LoadAll));
-    let chart = chart.with_unloaded_note(format!("not loaded: {trend}, then {load} loads them"));
+    let chart = chart.with_unloaded_note(format!("not loaded: press {trend}, then {load}"));
     for (row, line) in chart.lines(width, view.theme).into_iter().enumerate() {
         draw_line(frame, text, row, line);
     }
@@ -201,9 +201,11 @@ fn selected_bar_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, widt
     let mean = mean_day.map(|views| format!("{gap}{} a day", format_mean(views))).unwrap_or_default();
     let (human, ai, total) = (count_text(&counts.human), count_text(&counts.ai), count_text(&counts.total));
     let mismatch = mismatch_sign(counts);
+    let sum = if bar.range.days() > 1 { "sum: " } else { "" };
     let forms = [
-        format!("{gap}human {human}{gap}AI {ai}{gap}total {total}{mismatch}"),
-        format!("{gap}human {human}{gap}AI {ai}{mismatch}"),
+        format!("{gap}{sum}human {human}{gap}AI {ai}{gap}total {total}{mismatch}"),
+        format!("{gap}{sum}human {human}{gap}AI {ai}{mismatch}"),
+        format!("{gap}{sum}{human} + {ai} AI{mismatch}"),
         format!("{gap}{human} + {ai} AI{mismatch}"),
     ];
     // A number that is cut off would be taken for a smaller one.
@@ -235,16 +237,16 @@ fn bar_dates_text(bar: &TrendBar, now: Time) -> String {
 fn incomplete_text(open: &TrendDialog, bar: &TrendBar, now: Time) -> String {
     let today = bar.range.contains(now.date_naive());
     let late = if today {
-        ", today so far"
+        "today so far"
     } else if bar.is_incomplete(now) {
-        ", incomplete when loaded"
+        "incomplete when loaded"
     } else {
         ""
     };
-    let cut = if open.is_weekly() && bar.range.days() < 7 {
-        format!(" ({} of 7 days)", bar.range.days())
-    } else {
-        String::new()
-    };
-    format!("{late}{cut}")
+    match (open.is_weekly() && bar.range.days() < 7, late) {
+        (true, "") => format!(" ({} of 7 days)", bar.range.days()),
+        (true, late) => format!(" ({} of 7 days, {late})", bar.range.days()),
+        (false, "") => String::new(),
+        (false, late) => format!(", {late}"),
+    }
 }

@@ -182,8 +182,9 @@ impl TrendDialog {
                 "{missing} of {all} {unit}s {state}: press {load_key} to load {them} ({requests}, {left} left this hour)"
             ),
             format!("{missing} of {all} {unit}s {state}: press {load_key} to load {them} ({requests}, {left} left)"),
-            format!("{missing}/{all} {unit}s not loaded: press {load_key} ({requests}, {left} left)"),
-            format!("{missing}/{all} {unit}s not loaded: {load_key} ({requests})"),
+            format!("{missing}/{all} {unit}s missing: press {load_key} ({requests}, {left} left)"),
+            format!("{missing}/{all} {unit}s missing: press {load_key} ({requests})"),
+            format!("{missing}/{all} missing: press {load_key} ({requests})"),
         ];
         let [.., shortest] = &forms;
         Some(forms.iter().find(|form| form.width() <= width).unwrap_or(shortest).clone())
