@@ -9,10 +9,11 @@ use crate::model::impact::{AfterWindowState, PageViewsState, after_window, job_w
 use crate::model::job::Job;
 use crate::model::job_state::{JobState, fact_shown_as_state, state_word};
 use crate::model::load::Load;
+use crate::model::period::DateRange;
 use crate::model::prompt::{Delivery, DeliveryKind};
-use crate::model::views::Count;
-use crate::model::views::Counts;
+use crate::model::views::{Count, Counts};
 use crate::tui::Pane;
+use crate::tui::draw::Theme;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::cursor;
 use crate::tui::draw::impact::{self, change_with_sign};
@@ -264,19 +265,25 @@ fn page_views(view: View<'_>, job: &Job, place: usize, form: ViewsForm) -> Vec<(
     let mut pieces: Vec<(String, Style)> = Vec::new();
     if known.len() < sides.len() {
         for (name, views, _) in &sides {
-            let text = match (views, views.counts()) {
-                (_, Some(counts)) => format!("{} human, {} AI", count_text(&counts.human), count_text(&counts.ai)),
-                (PageViewsState::NotListed(_), None) => "not listed".to_owned(),
-                _ => "not loaded".to_owned(),
+            let name = match (form, pieces.is_empty()) {
+                (ViewsForm::Full, true) => format!("{name}: "),
+                (ViewsForm::Full, false) => format!(" · {name}: "),
+                (_, true) => format!("{name} "),
+                (_, false) => format!(", {name} "),
             };
-            let text = match (form, pieces.is_empty()) {
-                (ViewsForm::Full, true) => format!("{name}: {text}"),
-                (ViewsForm::Full, false) => format!(" · {name}: {text}"),
-                (_, true) => format!("{name} {text}"),
-                (_, false) => format!(", {name} {text}"),
-            };
-            pieces.push((text, theme.muted));
+            pieces.push((name, theme.muted));
+            match (views, views.counts()) {
+                (_, Some(counts)) => pieces.extend([
+                    (count_text(&counts.human), theme.human),
+                    (" human, ".to_owned(), theme.muted),
+                    (count_text(&counts.ai), theme.ai),
+                    (" AI".to_owned(), theme.muted),
+                ]),
+                (PageViewsState::NotListed(_), None) => pieces.push(("not listed".to_owned(), theme.muted)),
+                _ => pieces.push(("not loaded".to_owned(), theme.muted)),
+            }
         }
+        pieces.extend(views_warning(&sides, theme));
         return pieces;
     }
     let has_changes =
@@ -296,12 +303,24 @@ fn page_views(view: View<'_>, job: &Job, place: usize, form: ViewsForm) -> Vec<(
             pieces.push((format!(" {}", change_with_sign(*after, *before)), theme.text));
         }
     }
-    let mismatch = known.iter().map(|counts| mismatch_sign(counts)).find(|sign| !sign.is_empty());
-    pieces.push((mismatch.unwrap_or_default().to_owned(), theme.warning));
-    if sides.iter().any(|(_, views, range)| !views.is_complete(*range)) {
-        pieces.push((" incomplete".to_owned(), theme.warning));
-    }
+    pieces.extend(views_warning(&sides, theme));
     pieces
+}
+
+/// Returns a sign if counts don't add up, and which of the known views were loaded before their days were over.
+fn views_warning(sides: &[(&str, &PageViewsState, DateRange)], theme: &Theme) -> Option<(String, Style)> {
+    let known =
+        sides.iter().filter_map(|(name, views, range)| Some((*name, views.counts()?, views.is_complete(*range))));
+    let (mut sign, mut incomplete) = ("", Vec::new());
+    for (name, counts, is_complete) in known {
+        sign = if sign.is_empty() { mismatch_sign(counts) } else { sign };
+        incomplete.extend((!is_complete).then_some(name));
+    }
+    let text = match incomplete.as_slice() {
+        [] => sign.to_owned(),
+        names => format!("{sign} {} incomplete", names.join(" and ")),
+    };
+    (!text.is_empty()).then_some((text, theme.warning))
 }
 
 /// Returns the text that states what the job is doing or how it ended, in at most `space` cells if possible, and its
@@ -425,4 +444,29 @@ fn thread_line<'a>(view: View<'_>, line: &ThreadLine, width: usize) -> Line<'a> 
         }
     }
     row.line()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::load::Timed;
+    use crate::tui::draw::ColorDepth;
+
+    #[test]
+    fn views_that_were_loaded_too_early_or_do_not_add_up_are_marked_even_if_the_other_side_is_unknown() {
+        let range = DateRange::day("2026-11-20".parse().expect("a day"));
+        let views = |total: i64, as_of: &str| {
+            let counts = Counts::new(Count::Known(1), Count::Known(2), Count::Known(total));
+            PageViewsState::Known(Timed { value: counts, as_of: as_of.parse().expect("a time") })
+        };
+        let (early, odd) = (views(3, "2026-11-20T12:00:00Z"), views(9, "2026-11-21T12:00:00Z"));
+        let theme = Theme::new(ColorDepth::None);
+        let warning = |before: &PageViewsState, after: &PageViewsState| {
+            views_warning(&[("before", before, range), ("after", after, range)], &theme).map(|(text, _)| text)
+        };
+        assert_eq!(warning(&early, &PageViewsState::Unknown).as_deref(), Some(" before incomplete"));
+        assert_eq!(warning(&odd, &early).as_deref(), Some("≠ after incomplete"));
+        assert_eq!(warning(&early, &early).as_deref(), Some(" before and after incomplete"));
+        assert_eq!(warning(&PageViewsState::Unknown, &PageViewsState::Unknown), None);
+    }
 }
