@@ -1,7 +1,7 @@
 //! Encodes the changed cells of a frame in few bytes, because every byte counts over SSH. Only visible style
 //! differences are sent. Short gaps between changed cells are written again, longer gaps are skipped, and long blanks
-//! are erased. The cells are sent style by style if that is estimated to be shorter than row by row. The screen looks the same as if
-//! every cell were sent.
+//! are erased. The cells are sent style by style if that is estimated to be shorter than row by row. The screen looks the
+//! same as if every cell were sent.
 
 use super::sgr::{SgrState, push_number, replace_if_shorter};
 use ratatui::buffer::{Buffer, Cell, CellDiffOption};

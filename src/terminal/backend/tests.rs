@@ -192,6 +192,14 @@ fn only_style_differences_are_sent_and_the_style_is_reset_at_the_end() {
 }
 
 #[test]
+fn cells_are_sent_style_by_style_if_their_styles_alternate() {
+    let key = muted().fg(Color::Rgb(95, 135, 175)).add_modifier(Modifier::BOLD);
+    let after = line(&[("ab", muted()), ("cd", key), ("ef", muted()), ("gh", key)]);
+    let sent = sent(&empty(), &after);
+    assert!(sent.contains("ab\x1b[2Cef") && sent.contains("cd\x1b[2Cgh"), "{sent:?}");
+}
+
+#[test]
 fn a_blank_does_not_change_the_style() {
     let after = line(&[("ab", muted()), (" ", Style::new()), ("cd", muted())]);
     let before = line(&[("xxxxxx", Style::new())]);
