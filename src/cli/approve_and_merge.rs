@@ -1,5 +1,6 @@
 //! `docdeck approve` and `docdeck merge`: act on the pull request of a job, at one head commit.
 
+use super::confirm::confirm;
 use super::error::CliError;
 use super::exit_code::Code;
 use super::job_format::jobs_json;
@@ -11,7 +12,7 @@ use crate::model::pull_request_action::{ActionOutcome, MergeMethod, PullRequestA
 use crate::model::text::CleanText;
 use crate::runtime::hosts::ConfiguredHosts;
 use clap::Args;
-use std::io::{BufRead as _, IsTerminal as _};
+use std::io::IsTerminal as _;
 
 /// Help text about the head commit, the output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
@@ -140,12 +141,4 @@ async fn act_and_print(
         ActionOutcome::HeadChanged | ActionOutcome::NotDone(_) => Code::Service,
         ActionOutcome::Unconfirmed { .. } => Code::Unconfirmed,
     })
-}
-
-/// Asks a question on the terminal. Returns whether the answer is yes.
-pub(super) fn confirm(question: &str, out: &mut Out) -> bool {
-    out.note(&format!("{question} [y/N]"));
-    let mut answer = String::new();
-    let is_read = std::io::stdin().lock().read_line(&mut answer).is_ok();
-    is_read && matches!(answer.trim(), "y" | "Y" | "yes")
 }

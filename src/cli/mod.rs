@@ -9,6 +9,7 @@ mod batch_plan;
 mod changes;
 mod completion_candidates;
 mod completions;
+mod confirm;
 mod cost;
 pub mod customization;
 mod dashboard;

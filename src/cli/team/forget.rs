@@ -1,7 +1,7 @@
 //! `docdeck team forget`: removes old jobs and reports from the team's database, as its administrator.
 
 use super::database::{CONNECT_TIMEOUT, choose_organization, parse_organization, read_settings};
-use crate::cli::approve_and_merge::confirm;
+use crate::cli::confirm::confirm;
 use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
 use crate::cli::session::{CommandContext, StoreSession};
