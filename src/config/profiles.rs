@@ -53,7 +53,7 @@ impl ConfiguredProfile {
 /// selected profile, that profile comes first.
 pub(super) fn all_profiles(
     chosen: &ConfiguredProfile,
-    raw_name: &str,
+    chosen_name_in_file: &str,
     environment: &Environment,
     path: &Path,
     loaded: &LoadedFile,
@@ -61,11 +61,11 @@ pub(super) fn all_profiles(
     let file: &ConfigFile = &loaded.file;
     let mut all = Vec::new();
     let mut selected = 0;
-    if !file.profiles.contains_key(raw_name) {
+    if !file.profiles.contains_key(chosen_name_in_file) {
         all.push(chosen.clone());
     }
     for (name, profile) in &file.profiles {
-        if name == raw_name {
+        if name == chosen_name_in_file {
             selected = all.len();
             all.push(chosen.clone());
         } else {

@@ -7,7 +7,7 @@
 use super::columns::{UnixMillis, read_optional_time, read_time};
 use super::error::StoreResult;
 use super::query::Query as _;
-use super::{Store, team_uses};
+use super::{Store, unreported_requests};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::ledger::{self, Budget, LedgerEntry, MAX_WAIT, Quota, RateLimitBlock, Wait};
@@ -130,7 +130,7 @@ pub(super) fn spend(
     let id = ensure_ledger(tx, scope, quota)?;
     tx.change("INSERT INTO ledger_use (ledger, at) VALUES (?1, ?2)", params![id, UnixMillis(now)])?;
     if let TeamPermission::Unreachable { booking } = permission {
-        team_uses::add_unreported_use(tx, id, booking, now)?;
+        unreported_requests::add_unreported_request(tx, id, booking, now)?;
     }
     tx.change(
         "DELETE FROM ledger_use WHERE ledger = ?1
@@ -148,7 +148,7 @@ pub(super) fn refund_use(tx: &Transaction<'_>, scope: &Scope, quota: Quota, at: 
          WHERE rowid = (SELECT rowid FROM ledger_use WHERE ledger = ?1 AND at = ?2 LIMIT 1)",
         params![id, UnixMillis(at)],
     )?;
-    team_uses::remove_unreported_use(tx, id, at)
+    unreported_requests::remove_unreported_request(tx, id, at)
 }
 
 /// Stores that a 429 was received: no request is allowed before `wait` is over. If a stored wait ends later, its end is

@@ -42,7 +42,7 @@ mod store_thread;
 mod team;
 mod team_reports;
 mod team_times;
-mod team_uses;
+mod unreported_requests;
 mod unsent_reviews;
 mod views;
 

@@ -281,7 +281,8 @@ pub(super) struct StoredPrompt {
     pub(super) state: DeliveryKind,
     /// The instance that is sending the prompt, or the only instance that may send it; otherwise `None`.
     pub(super) instance: Option<String>,
-    pub(super) until: Option<Time>,
+    /// Until when a queued prompt waits for the hourly limit.
+    pub(super) wait_until: Option<Time>,
     pub(super) sent_at: Option<Time>,
     /// Whether the prompt was written on another computer (see [`Prompt::author`]).
     pub(super) has_author: bool,
@@ -296,7 +297,7 @@ pub(super) fn read_stored_prompt(db: &Connection, id: PromptId) -> StoreResult<S
             job: row.get("job")?,
             kind: row.get("kind")?,
             state: read_delivery_kind(row)?,
-            until: read_optional_time(row, "until")?,
+            wait_until: read_optional_time(row, "until")?,
             sent_at: read_optional_time(row, "sent_at")?,
             instance: row.get("instance")?,
             has_author: row.get("has_author")?,

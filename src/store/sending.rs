@@ -187,7 +187,7 @@ fn request_permit(
     let scope = job_scope(tx, row.key)?;
     if let Err(Wait { until, .. }) = ledgers::spend(tx, &scope, prompt.kind.quota(), service_time, permission)? {
         // The time is stored with the prompt as well, so that the screen can show it.
-        if prompt.until != Some(until) {
+        if prompt.wait_until != Some(until) {
             prompts::set_wait_until(tx, id, until)?;
             job_rows::touch(tx, row.key)?;
         }

@@ -8,7 +8,7 @@
 use super::columns::{UnixMillis, read_optional_time};
 use super::error::StoreResult;
 use super::query::Query as _;
-use super::{Store, job_rows, kv, labels, prompts, team_reports, team_uses};
+use super::{Store, job_rows, kv, labels, prompts, team_reports, unreported_requests};
 use crate::model::Time;
 use crate::model::backup::PromptRecord;
 use crate::model::backup::merge_rules::{PromptMerge, decide_merge, imported_delivery};
@@ -87,7 +87,7 @@ impl Store {
                 "INSERT INTO team (scope, organization, member) VALUES (?1, ?2, ?3)",
                 params![scope, organization, member],
             )?;
-            team_uses::mark_all_unreported(tx, &full_scope)?;
+            unreported_requests::mark_all_unreported(tx, &full_scope)?;
             let (cursor_batch, report_batch, exchanged_at) = (None, None, None);
             Ok(TeamMembership {
                 organization,
@@ -227,7 +227,7 @@ impl Store {
     pub async fn restart_team(&self, scope: &Scope) -> StoreResult<()> {
         let full_scope = scope.clone();
         self.write_in_scope(scope, move |tx, scope| {
-            team_uses::mark_all_unreported(tx, &full_scope)?;
+            unreported_requests::mark_all_unreported(tx, &full_scope)?;
             // Also clears the outbox, since it was computed from a state that the database no longer has.
             tx.change(
                 "UPDATE team SET cursor = 0, cursor_batch = NULL, pushed_revision = 0, batch = NULL, changes = NULL,

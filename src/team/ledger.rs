@@ -68,7 +68,7 @@ pub async fn report_unbooked_requests(
     let Some(team) = store.team(scope).await? else { return Ok(()) };
     let offset = store.service_clock_offset(scope).await?.unwrap_or_default();
     let since = now.checked_add_signed(offset).unwrap_or(now) - RATE_LIMIT_WINDOW;
-    let uses = store.unreported_uses(scope, since).await?;
+    let uses = store.unreported_requests(scope, since).await?;
     if uses.is_empty() {
         return Ok(());
     }
@@ -78,7 +78,7 @@ pub async fn report_unbooked_requests(
         let at = unreported.at.checked_sub_signed(offset).unwrap_or(unreported.at);
         connection.report_use(limit, &unreported.booking, clock.to_team(at)).await?;
     }
-    Ok(store.delete_reported_uses(&uses).await?)
+    Ok(store.delete_reported_requests(&uses).await?)
 }
 
 impl TeamConnection {

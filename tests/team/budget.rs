@@ -153,10 +153,11 @@ async fn what_the_database_may_have_lost_is_reported_again() {
     assert!(spend(TeamPermission::Booked { booking: "b".to_owned() }).await.is_ok());
     assert!(spend(TeamPermission::Unreachable { booking: "u".to_owned() }).await.is_ok());
     assert!(spend(TeamPermission::LimitReached { until: now() }).await.is_err());
-    let unreported = async || ana.store.unreported_uses(&ana.scope, now() - TimeDelta::hours(1)).await.expect("read");
+    let unreported =
+        async || ana.store.unreported_requests(&ana.scope, now() - TimeDelta::hours(1)).await.expect("read");
     let uses = unreported().await;
     assert_eq!(uses.iter().map(|unreported| unreported.booking.as_str()).collect::<Vec<_>>(), ["u"]);
-    ana.store.delete_reported_uses(&uses).await.expect("stored");
+    ana.store.delete_reported_requests(&uses).await.expect("stored");
     assert_eq!(unreported().await, []);
     ana.store.restart_team(&ana.scope).await.expect("stored");
     assert_eq!(unreported().await.len(), 2);

@@ -103,8 +103,8 @@ impl PrivateData {
     }
 }
 
-/// Replaces the home folder with `~`, but not another folder whose name begins with the same characters. In a longer path
-/// such as `/mnt/home/ana`, it is replaced too, because it contains the name of the user.
+/// Replaces the home folder with `~` to hide the name of the user, also inside a longer path: `/mnt/home/ana` becomes
+/// `/mnt~`. A folder whose name only begins with the same characters, such as `/home/anabel`, is kept.
 fn with_tilde(text: &str, home: &str) -> String {
     let mut parts = text.split(home);
     let mut short = parts.next().unwrap_or_default().to_owned();

@@ -149,7 +149,7 @@ impl EngineState {
     pub(in crate::engine) async fn with_team_count(&self, quota: Quota, local: Budget) -> Budget {
         let Some((count, is_current)) = self.team.count(quota) else { return local };
         let since = self.clock.now() - quota.window();
-        let unreported = self.store.unreported_uses(&self.scope, since).await.unwrap_or_default();
+        let unreported = self.store.unreported_requests(&self.scope, since).await.unwrap_or_default();
         let unreported = unreported.iter().filter(|unreported| unreported.quota == quota).count();
         count.budget(local, u32::try_from(unreported).unwrap_or(u32::MAX), is_current, local_now())
     }

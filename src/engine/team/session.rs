@@ -346,7 +346,7 @@ impl Session<'_> {
     async fn report_uses(&mut self) -> Result<(), TeamError> {
         let clock = &self.inner.clock;
         let since = clock.now() - RATE_LIMIT_WINDOW;
-        let uses = self.inner.store.unreported_uses(&self.inner.scope, since).await?;
+        let uses = self.inner.store.unreported_requests(&self.inner.scope, since).await?;
         if uses.is_empty() {
             return Ok(());
         }
@@ -354,7 +354,7 @@ impl Session<'_> {
             .iter()
             .map(|unreported| (unreported.quota, unreported.booking.clone(), clock.service_to_local(unreported.at)));
         self.exchange.report_uses(&local.collect::<Vec<_>>()).await?;
-        self.inner.store.delete_reported_uses(&uses).await?;
+        self.inner.store.delete_reported_requests(&uses).await?;
         self.read_counts().await
     }
 

@@ -100,6 +100,7 @@ pub(super) struct WireJob {
     #[serde(default)]
     events: Vec<WireEvent>,
     draft: Option<WireDraftText>,
+    /// What readers reported about the pages of the job before it started, and after it finished.
     #[serde(default, rename = "signals", skip_serializing_if = "Vec::is_empty")]
     signals_before: Vec<WireSignals>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -25,7 +25,7 @@ pub use batch::{IncomingChange, OutgoingChange, TeamBatch};
 pub use change::JobChange;
 pub use handled::handled_by_member;
 pub use local::{TeamClock, apply_shared, job_change};
-pub use permission::{BOOKING_LIFETIME, TeamPermission, TeamUsage, UnreportedUse, booking_window};
+pub use permission::{BOOKING_LIFETIME, TeamPermission, TeamUsage, UnreportedRequest, booking_window};
 pub use prompt::{PromptUid, SharedPrompt};
 pub use report::{
     MAX_REPORT_AGE, MAX_REPORT_PARTS, ReportHeader, ReportKey, ReportKind, ReportSummary, ReportVersion, SharedReport,

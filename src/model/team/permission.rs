@@ -32,7 +32,7 @@ pub enum TeamPermission {
 
 /// A request that the team's ledger doesn't have yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnreportedUse {
+pub struct UnreportedRequest {
     pub quota: Quota,
     /// The random id of the request.
     pub booking: String,

@@ -305,7 +305,7 @@ async fn an_import_keeps_local_labels_and_drafts_and_counts_those_that_it_skips(
 }
 
 #[tokio::test]
-async fn a_prompt_edited_on_one_computer_is_imported_as_a_second_job_only_after_it_was_accepted() {
+async fn an_edited_prompt_becomes_a_second_job_on_import_once_the_service_has_accepted_it() {
     let (here, there) = (memory_store(), memory_store());
     let (prompt, _) = here.new_job("Do it", at(0)).await;
     here.permit(prompt, at(1)).await;

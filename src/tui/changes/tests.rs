@@ -84,7 +84,7 @@ fn keys_go_from_file_to_file_and_from_line_to_line() {
 }
 
 #[test]
-fn a_search_finds_lines_around_the_end_and_esc_ends_it() {
+fn a_search_wraps_around_and_esc_closes_it() {
     let mut app = opened(DIFF);
     keys(&mut app, "/SETTINGS");
     assert_eq!(selected(&app), "Open the settings page.");

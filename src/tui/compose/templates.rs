@@ -57,14 +57,14 @@ pub fn fill_template(text: &str, values: &TemplateValues) -> String {
     let mut rest = text;
     while let Some((before, blank, after)) = split_at_blank(rest) {
         out.push_str(before);
-        out.push_str(values.get(blank_name(blank)).unwrap_or(blank));
+        out.push_str(values.get(name_in_blank(blank)).unwrap_or(blank));
         rest = after;
     }
     out.push_str(rest);
     out
 }
 
-fn blank_name(blank: &str) -> &str {
+fn name_in_blank(blank: &str) -> &str {
     blank.trim_start_matches('{').trim_end_matches('}')
 }
 

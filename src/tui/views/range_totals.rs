@@ -44,9 +44,9 @@ impl RangeTotals {
         }
     }
 
-    /// Adds up the totals of all days of a range; `None` if one day is unknown. The load time of the sum is chosen so
-    /// that the sum counts as complete if each day was loaded after it had ended, even if Monday was loaded on
-    /// Wednesday: the load time of each day is shifted by its distance from the last day, and the earliest one is used.
+    /// Adds up the totals of all days of a range; `None` if one day is unknown. A range counts as complete if it was
+    /// loaded after its last day, but a single day may have been loaded as soon as that day was over. Each load time is
+    /// therefore moved forward by the number of days from its day to the last one, and the sum has the earliest result.
     fn sum_of_days(&self, range: DateRange) -> Option<Timed<Counts>> {
         let add = |sum: &Count, more: &Count| Some(Count::from(sum.value()? + more.value()?));
         let of = |day: DateRange| {

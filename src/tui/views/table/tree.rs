@@ -46,7 +46,7 @@ pub(super) enum TreeItem {
 /// A folder, with the sums over its pages that pass the filter.
 #[derive(Debug, Clone)]
 pub struct Folder {
-    /// The index of the folder's first page, sorted by path. The path of that page starts with the folder's path.
+    /// The index of the folder's first page in the order of paths. The path of that page starts with the folder's path.
     first_page: u32,
     /// Length of the folder's path in bytes, including the trailing slash.
     path_len: usize,

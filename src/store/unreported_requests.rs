@@ -8,19 +8,19 @@ use super::{Store, ledgers};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::ledger::{Quota, RATE_LIMIT_WINDOW};
-use crate::model::team::UnreportedUse;
+use crate::model::team::UnreportedRequest;
 use rusqlite::{Connection, Transaction, params};
 
 impl Store {
     /// Returns the requests since `since` (service time) that the team's ledger doesn't have yet.
-    pub async fn unreported_uses(&self, scope: &Scope, since: Time) -> StoreResult<Vec<UnreportedUse>> {
+    pub async fn unreported_requests(&self, scope: &Scope, since: Time) -> StoreResult<Vec<UnreportedRequest>> {
         let scope = scope.clone();
-        self.read(move |db| read_uses(db, &scope, since)).await
+        self.read(move |db| read_requests(db, &scope, since)).await
     }
 
     /// Deletes these requests, since the team's ledger now has them.
-    pub async fn delete_reported_uses(&self, uses: &[UnreportedUse]) -> StoreResult<()> {
-        let bookings: Vec<String> = uses.iter().map(|unreported| unreported.booking.clone()).collect();
+    pub async fn delete_reported_requests(&self, requests: &[UnreportedRequest]) -> StoreResult<()> {
+        let bookings: Vec<String> = requests.iter().map(|request| request.booking.clone()).collect();
         self.write(move |tx| {
             for booking in bookings {
                 tx.change("DELETE FROM team_use WHERE booking = ?1", [booking])?;
@@ -31,21 +31,21 @@ impl Store {
     }
 }
 
-fn read_uses(db: &Connection, scope: &Scope, since: Time) -> StoreResult<Vec<UnreportedUse>> {
-    let mut uses = Vec::new();
+fn read_requests(db: &Connection, scope: &Scope, since: Time) -> StoreResult<Vec<UnreportedRequest>> {
+    let mut requests = Vec::new();
     for quota in Quota::HOURLY {
         let Some(ledger) = ledgers::find_ledger_id(db, scope, quota)? else { continue };
         let sql = "SELECT booking, at FROM team_use WHERE ledger = ?1 AND at >= ?2 ORDER BY at";
-        uses.extend(db.query_all(sql, params![ledger, UnixMillis(since)], |row| {
-            Ok(UnreportedUse { quota, booking: row.get("booking")?, at: read_time(row, "at")? })
+        requests.extend(db.query_all(sql, params![ledger, UnixMillis(since)], |row| {
+            Ok(UnreportedRequest { quota, booking: row.get("booking")?, at: read_time(row, "at")? })
         })?);
     }
-    Ok(uses)
+    Ok(requests)
 }
 
 /// Records a request of the local ledger that the team's ledger doesn't have yet. Deletes requests that no longer
 /// count.
-pub(super) fn add_unreported_use(tx: &Transaction<'_>, ledger: i64, booking: &str, at: Time) -> StoreResult<()> {
+pub(super) fn add_unreported_request(tx: &Transaction<'_>, ledger: i64, booking: &str, at: Time) -> StoreResult<()> {
     let old = UnixMillis(at - RATE_LIMIT_WINDOW);
     tx.change("DELETE FROM team_use WHERE ledger = ?1 AND at < ?2", params![ledger, old])?;
     let sql = "INSERT INTO team_use (booking, ledger, at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
@@ -54,7 +54,7 @@ pub(super) fn add_unreported_use(tx: &Transaction<'_>, ledger: i64, booking: &st
 }
 
 /// Deletes a request that was not sent.
-pub(super) fn remove_unreported_use(tx: &Transaction<'_>, ledger: i64, at: Time) -> StoreResult<()> {
+pub(super) fn remove_unreported_request(tx: &Transaction<'_>, ledger: i64, at: Time) -> StoreResult<()> {
     let sql =
         "DELETE FROM team_use WHERE booking = (SELECT booking FROM team_use WHERE ledger = ?1 AND at = ?2 LIMIT 1)";
     tx.change(sql, params![ledger, UnixMillis(at)])?;
