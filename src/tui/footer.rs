@@ -92,22 +92,31 @@ impl App {
         hints.sort_by_key(group);
         let is_help = |hint: &Hint| hint.action == Some(Action::Help);
         let mut reserved = hints.iter().find(|hint| is_help(hint)).map_or(0, Hint::width);
-        let mut used = self.marks_label().map_or(0, |label| display_width(&label));
-        hints.retain_mut(|hint| {
+        let marks = self.marks_label().map_or(0, |label| display_width(&label));
+        let mut used = marks;
+        hints.retain(|hint| {
             if is_help(hint) {
                 reserved = 0;
             }
             let fits = is_help(hint) || used + reserved + hint.width() <= width;
             if fits {
-                hint.start = used;
                 used += hint.width();
             }
             fits
         });
-        let mut right = width;
-        for hint in hints.iter_mut().filter(|hint| matches!(group(hint), FooterGroup::Right(_))) {
-            right = right.saturating_sub(hint.width());
-            hint.start = right;
+        // Keys that most jobs have come first, so that they stay in place when the selection changes.
+        if screen == Some(Screen::Jobs) {
+            hints.sort_by_key(|hint| (group(hint), stability(hint.action)));
+        }
+        let (mut left, mut right) = (marks, width);
+        for hint in &mut hints {
+            if matches!(group(hint), FooterGroup::Right(_)) {
+                right = right.saturating_sub(hint.width());
+                hint.start = right;
+            } else {
+                hint.start = left;
+                left += hint.width();
+            }
         }
         hints.sort_by_key(|hint| hint.start);
         hints
@@ -181,6 +190,12 @@ fn works_on_marks(action: Action) -> bool {
             | Action::Open
             | Action::Palette
     )
+}
+
+/// Returns the rank of an action among the keys for the selection. Those that most jobs have come first.
+fn stability(action: Option<Action>) -> usize {
+    let stable = [Action::NextNeedsYou, Action::Copy, Action::Dismiss, Action::MarkDone];
+    stable.iter().position(|other| Some(*other) == action).unwrap_or(stable.len())
 }
 
 /// The groups of hints in the footer, in their order.

@@ -351,7 +351,7 @@ fn the_footer_shows_what_a_key_does_to_the_selected_job() {
         at(0),
     );
     let shows = |app: &App, hint: &str| footer(app).iter().any(|found| found == hint);
-    assert!(shows(&app, "y copy id") && shows(&app, "p resume"), "{:?}", footer(&app));
+    assert!(shows(&app, "y copy") && shows(&app, "p resume"), "{:?}", footer(&app));
     plain.local.undelivered = Some(DeliveryKind::Unconfirmed);
     plain.id = None;
     plain.revision += 1;

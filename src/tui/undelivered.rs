@@ -260,10 +260,10 @@ impl UndeliveredDialog {
         let undo = app.key_label(Context::Jobs, Action::Undo);
         let discard = match (unconfirmed, self.prompt.kind) {
             (true, PromptKind::Create) => {
-                format!("The service may still have started it. You can undo this with {undo}.")
+                format!("The service may still have started it. Press {undo} to undo.")
             }
             (true, PromptKind::FollowUp) => {
-                format!("The service may still have received it. You can undo this with {undo}.")
+                format!("The service may still have received it. Press {undo} to undo.")
             }
             (false, _) => format!("Nothing is sent. Press {undo} to undo."),
         };

@@ -267,7 +267,7 @@ fn the_details_name_what_a_job_waits_for() {
         text(&render(&fixture.app, ColorDepth::None))
     };
     let ready = details_of(&mut fixture, "");
-    assert!(ready.contains("✓ Ready for review") && ready.contains("checks  12 of 12 passed"), "{ready}");
+    assert!(ready.contains("✓ Ready for review") && ready.contains(" · 12 of 12 checks passed"), "{ready}");
     let (mut pending, mut steps) = (String::new(), 0);
     while !pending.contains("◌ Checks are running") && steps < 12 {
         (pending, steps) = (details_of(&mut fixture, "j"), steps + 1);

@@ -73,11 +73,11 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs
 fn omitted_text(open: &AllJobs, width: usize) -> String {
     let omitted = open.omitted_count();
     let more = plural(omitted, "more job");
-    let long = format!("{more} without a profile");
+    let long = format!("{more} in projects without a profile");
     match omitted {
         0 => String::new(),
         _ if long.width() <= width / 2 => long,
-        _ => format!("+{omitted} without profile"),
+        _ => format!("+{omitted} not listed"),
     }
 }
 

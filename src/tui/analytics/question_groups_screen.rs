@@ -41,7 +41,7 @@ impl Component for QuestionGroupsScreen {
         let groups = &app.analytics.question_groups;
         let is_shown = groups.selected().is_some();
         match action {
-            Action::Open => is_shown.then(|| "questions".into()),
+            Action::Open => is_shown.then(|| "show questions".into()),
             Action::Mark | Action::Copy | Action::NewJob => FooterLabel::default_if(is_shown),
             Action::Export => None,
             Action::Fold => Some(match groups.grouping() {

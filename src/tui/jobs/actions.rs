@@ -39,7 +39,6 @@ pub(in crate::tui) fn job_label(action: Action, app: &App) -> FooterLabel {
     let list = app.active_list();
     let Some(job) = list.selected().filter(|_| list.marked_count() == 0) else { return FooterLabel::Default };
     match action {
-        Action::Copy if job.remote.pr_link.is_none() => "copy id".into(),
         Action::Dismiss if job.local.dismissed => "restore".into(),
         Action::MarkDone if job.is_handled() => "reopen".into(),
         Action::PauseQueue if job.local.undelivered == Some(DeliveryKind::Paused) => "resume".into(),

@@ -26,8 +26,6 @@ pub const ENTRY_INDENT: usize = TIME_CELLS + 2;
 pub const TIME_CELLS: usize = 7;
 /// The minimum number of rows at which the details show all facts, and the title on several lines.
 const MIN_ROWS_WITH_ALL_FACTS: usize = 18;
-/// The minimum width at which two facts share a row.
-const MIN_COLUMNS_WITH_PAIRS: usize = 72;
 /// The name for the author of the user's own prompts, in a thread with prompts of several members.
 const OWN_AUTHOR: &str = "you";
 /// The maximum number of lines of the title.
@@ -68,8 +66,8 @@ pub enum Fact {
     State,
     /// A line of the sentence that says what to do next, in pieces, each with whether it is a key.
     NextStep(Vec<(String, bool)>),
-    /// A fact with its label. In a wide pane, another one is next to it.
-    Labelled(FactName, Option<FactName>),
+    /// Short facts about the pull request or the source.
+    Row(Vec<FactName>),
     Tags,
     /// A line of the note; true for the first line of the note.
     Note(String, bool),
@@ -101,24 +99,15 @@ pub(in crate::tui) fn facts(
     let next_step = next_step.lines(columns.max(8), MAX_NEXT_STEP_LINES);
     let state = [Fact::State].into_iter().chain(next_step.into_iter().map(Fact::NextStep));
     let state = title.into_iter().map(Fact::Title).chain(state);
-    let labelled = labelled_facts(row, columns, shows_all);
-    let has_template_blank = shows_all && !labelled.is_empty();
-    let labelled = has_template_blank.then_some(Fact::Blank).into_iter().chain(labelled);
+    let short = FactName::rows(row, columns, shows_all);
+    let has_blank = shows_all && !short.is_empty();
+    let short = has_blank.then_some(Fact::Blank).into_iter().chain(short.into_iter().map(Fact::Row));
     let tags = (!row.local.tags.is_empty()).then_some(Fact::Tags);
     let note = row.local.note.as_ref().map_or("", CleanText::as_str);
     let (note, _) = wrap(note, columns.saturating_sub(LABEL_WIDTH).max(8), MAX_NOTE_LINES);
     let note = note.into_iter().enumerate().map(|(n, line)| Fact::Note(line, n == 0));
     let pages = pages_lines(row, pages, columns).into_iter().map(Fact::Pages);
-    state.chain(labelled).chain(tags).chain(note).chain(pages).collect()
-}
-
-/// Returns the rows of the facts with labels: one or two per row.
-fn labelled_facts(row: &Job, columns: usize, shows_all: bool) -> Vec<Fact> {
-    let names: Vec<FactName> = FactName::known(row).filter(|name| shows_all || name.is_important()).collect();
-    let rows = if columns < MIN_COLUMNS_WITH_PAIRS { names.len() } else { names.len().div_ceil(2) };
-    let (left, right) = names.split_at_checked(rows).unwrap_or((&names, &[]));
-    let right = right.iter().copied().map(Some).chain(std::iter::repeat(None));
-    left.iter().zip(right).map(|(left, right)| Fact::Labelled(*left, right)).collect()
+    state.chain(short).chain(tags).chain(note).chain(pages).collect()
 }
 
 /// The lines of the details in a pane of a certain size. The head stays in place, and the rest scrolls.
@@ -245,7 +234,7 @@ impl Detail {
     /// Lays out the facts of a job and the timeline in a pane of this many rows.
     pub(in crate::tui) fn layout(&self, mut facts: Vec<Fact>, rows: usize) -> DetailLines {
         let can_scroll = |fact: &Fact| match fact {
-            Fact::Labelled(name, _) => !name.is_important(),
+            Fact::Row(names) => !names.iter().any(|name| name.is_about_pull_request()),
             fact => matches!(fact, Fact::Note(..) | Fact::Pages(_)),
         };
         let leaves_enough = rows.saturating_sub(facts.len() + 1) >= (rows / 3).max(2);
@@ -528,10 +517,10 @@ mod tests {
         detail.show(Some((JobKey(1), 0)));
         let mut thread = thread();
         detail.apply_thread(JobKey(1), Ok(thread.clone()), at(0));
-        let labelled = |name| Fact::Labelled(name, None);
-        let layout = |detail: &Detail| detail.layout(vec![Fact::State, labelled(FactName::PullRequest)], 6);
+        let row = |name| Fact::Row(vec![name]);
+        let layout = |detail: &Detail| detail.layout(vec![Fact::State, row(FactName::PullRequest)], 6);
         let lines = layout(&detail);
-        assert_eq!((lines.head.as_slice(), lines.rows), (&[Fact::State, labelled(FactName::PullRequest)][..], 3));
+        assert_eq!((lines.head.as_slice(), lines.rows), (&[Fact::State, row(FactName::PullRequest)][..], 3));
         assert_eq!((lines.top, lines.hidden_below()), (3, 0));
         thread.events.push(JobEvent { at: at(90), kind: EventKind::Gone });
         detail.mark_stale(JobKey(1));

@@ -1,7 +1,7 @@
 //! Draws the details of the selected job, and its thread.
 
 use super::detail::{DetailLines, ENTRY_INDENT, EntryKind, Fact, LABEL_WIDTH, TIME_CELLS, ThreadLine, facts};
-use super::job_facts::{FactName, link_text};
+use super::job_facts::{FACT_SEPARATOR, FactName, link_text};
 use super::list_draw::{state_glyph, symbol_style};
 use super::next_step::{is_unreachable, next_step};
 use crate::model::Time;
@@ -35,8 +35,6 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-/// The cells between two facts in a row.
-const FACT_GAP: usize = 2;
 /// The minimum width in cells of the path of a page before its views.
 const MIN_PATH_CELLS: usize = 12;
 
@@ -91,7 +89,10 @@ fn scrolled_line<'a>(view: View<'_>, job: &'a Job, lines: &DetailLines, at: usiz
         (Some(_), Load::Failed { failure, before: None, .. }) => {
             Line::styled(failure.message.to_string(), view.theme.bad)
         }
-        (Some(at), _) => detail.lines().get(at).map_or_else(Line::default, |line| thread_line(view, line, width)),
+        (Some(at), _) => match detail.lines().split_at_checked(at) {
+            Some((before, [line, ..])) => thread_line(view, before, line, width),
+            _ => Line::default(),
+        },
     }
 }
 
@@ -117,19 +118,10 @@ pub(in crate::tui) fn pr_screen_link(view: View<'_>, text: Rect) -> Option<Scree
     let target = job.remote.pr_link.as_ref()?;
     let size = (usize::from(text.width), usize::from(text.height));
     let facts = facts(job, &view.app.detail.job_pages, &next_step(view.app, job), size);
-    let (line, cells) = facts.iter().enumerate().find_map(|(line, fact)| match fact {
-        Fact::Labelled(FactName::PullRequest, right) => Some((line, left_column_width(*right, size.0))),
-        _ => None,
-    })?;
-    let row = u16::try_from(line).ok().filter(|row| *row < text.height)?;
-    let (label, cells) = (u16::try_from(LABEL_WIDTH).ok()?, u16::try_from(cells).ok()?);
-    let rect = Rect { x: text.x + label, y: text.y + row, width: cells.saturating_sub(label), height: 1 };
+    let is_link = |fact: &Fact| matches!(fact, Fact::Row(names) if names.first() == Some(&FactName::PullRequest));
+    let row = u16::try_from(facts.iter().position(is_link)?).ok().filter(|row| *row < text.height)?;
+    let rect = Rect { y: text.y + row, height: 1, ..text };
     ScreenLink::new(rect, &link_text(job, usize::from(rect.width)), target.as_str())
-}
-
-/// Returns the width of the left fact of a row: half of the row if there is another one.
-fn left_column_width(right: Option<FactName>, width: usize) -> usize {
-    right.map_or(width, |_| width.saturating_sub(FACT_GAP) / 2)
 }
 
 fn fact_line<'a>(view: View<'_>, job: &'a Job, fact: &Fact, width: usize) -> Line<'a> {
@@ -141,13 +133,11 @@ fn fact_line<'a>(view: View<'_>, job: &'a Job, fact: &Fact, width: usize) -> Lin
     match fact {
         Fact::Title(line) => _ = row.push(line.as_str(), theme.title),
         Fact::Blank => {}
-        Fact::Labelled(left, right) => {
-            let end = left_column_width(*right, width);
-            for (name, start, end) in [(Some(left), 0, end), (right.as_ref(), end + FACT_GAP, width)] {
-                let Some(name) = name else { continue };
-                row.pad_to(start).push(align_left(name.label(), LABEL_WIDTH), theme.muted);
-                for (text, role) in name.value(job, end.saturating_sub(start + LABEL_WIDTH)) {
-                    row.push_up_to(end, text, theme.role(role));
+        Fact::Row(names) => {
+            for (place, name) in names.iter().enumerate() {
+                row.push(if place > 0 { FACT_SEPARATOR } else { "" }, theme.muted);
+                for (text, role) in name.value(job, width) {
+                    row.push_up_to(width, text, theme.role(role));
                 }
             }
         }
@@ -268,8 +258,8 @@ fn page_views(view: View<'_>, job: &Job, place: usize, form: ViewsForm) -> Vec<(
             let name = match (form, pieces.is_empty()) {
                 (ViewsForm::Full, true) => format!("{name}: "),
                 (ViewsForm::Full, false) => format!(" · {name}: "),
-                (_, true) => format!("{name} "),
-                (_, false) => format!(", {name} "),
+                (_, true) => format!("{name}: "),
+                (_, false) => format!(", {name}: "),
             };
             pieces.push((name, theme.muted));
             match (views, views.counts()) {
@@ -279,7 +269,7 @@ fn page_views(view: View<'_>, job: &Job, place: usize, form: ViewsForm) -> Vec<(
                     (count_text(&counts.ai), theme.ai),
                     (" AI".to_owned(), theme.muted),
                 ]),
-                (PageViewsState::NotListed(_), None) => pieces.push(("not listed".to_owned(), theme.muted)),
+                (PageViewsState::NotListed(_), None) => pieces.push(("no views".to_owned(), theme.muted)),
                 _ => pieces.push(("not loaded".to_owned(), theme.muted)),
             }
         }
@@ -411,7 +401,8 @@ fn time_or_day(view: View<'_>, at: Time) -> String {
     then.format(format).to_string()
 }
 
-fn thread_line<'a>(view: View<'_>, line: &ThreadLine, width: usize) -> Line<'a> {
+/// Returns a line of the timeline. `before` are the lines above it. A time is shown once for successive entries.
+fn thread_line<'a>(view: View<'_>, before: &[ThreadLine], line: &ThreadLine, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
     match line {
@@ -421,7 +412,12 @@ fn thread_line<'a>(view: View<'_>, line: &ThreadLine, width: usize) -> Line<'a> 
                 EntryKind::Author => ("›", theme.key, theme.title),
                 EntryKind::Events(state) => (state.symbol(), symbol_style(view, *state), theme.muted),
             };
-            row.push(align_left(&time_or_day(view, *at), TIME_CELLS), theme.muted);
+            let last = before.iter().rev().find_map(|line| match line {
+                ThreadLine::Entry { at, .. } => Some(time_or_day(view, *at)),
+                _ => None,
+            });
+            let time = Some(time_or_day(view, *at)).filter(|time| last.as_ref() != Some(time)).unwrap_or_default();
+            row.push(align_left(&time, TIME_CELLS), theme.muted);
             row.push(symbol, symbol_style).pad_to(ENTRY_INDENT).push(text, style);
         }
         ThreadLine::Continuation(text) => {

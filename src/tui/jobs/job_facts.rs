@@ -4,13 +4,18 @@ use crate::model::colors::ColorRole;
 use crate::model::job::Job;
 use crate::model::job_state::fact_shown_as_state;
 use crate::model::link::{WebLink, short_display_url};
-use crate::model::pull_request::{Checks, ChecksState, PullRequest, Review};
+use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestFact, PullRequestLink, Review};
 use crate::model::text::CleanText;
-use crate::tui::format::{format_count, plural};
+use crate::tui::format::{display_width, format_count, plural};
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr as _;
 
-/// A fact that is shown with a label.
+/// The text between two facts of a row.
+pub(super) const FACT_SEPARATOR: &str = " · ";
+/// The minimum width at which the id of the job is shown.
+const MIN_COLUMNS_WITH_ID: usize = 72;
+
+/// A short fact. Several are shown in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FactName {
     PullRequest,
@@ -19,8 +24,8 @@ pub enum FactName {
     Size,
     Author,
     Repository,
-    Branch,
     Model,
+    Branch,
     Id,
 }
 
@@ -35,22 +40,48 @@ impl FactName {
         Self::Size,
         Self::Author,
         Self::Repository,
-        Self::Branch,
         Self::Model,
+        Self::Branch,
         Self::Id,
     ];
 
-    /// Returns the facts that are known about a job, in their order on screen.
-    pub(super) fn known(job: &Job) -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(|name| name.is_known(job))
+    /// Returns the facts that are known about a job in rows of this width: first those about the pull request, then
+    /// those about the source. The id, which nobody reads twice, is left out of a narrow pane.
+    pub(super) fn rows(job: &Job, columns: usize, shows_all: bool) -> Vec<Vec<Self>> {
+        let mut rows: Vec<Vec<Self>> = Vec::new();
+        let mut used = 0;
+        let is_shown = |name: &Self| match name {
+            Self::Id => shows_all && columns >= MIN_COLUMNS_WITH_ID,
+            name => shows_all || name.is_important(),
+        };
+        for name in Self::ALL.into_iter().filter(|name| is_shown(name) && name.is_known(job)) {
+            let width = name.width(job, columns);
+            match rows.last_mut().filter(|row| {
+                let is_same_topic = |last: &Self| last.is_about_pull_request() == name.is_about_pull_request();
+                row.last().is_some_and(is_same_topic) && used + FACT_SEPARATOR.width() + width <= columns
+            }) {
+                Some(row) => {
+                    row.push(name);
+                    used += FACT_SEPARATOR.width() + width;
+                }
+                None => {
+                    rows.push(vec![name]);
+                    used = width;
+                }
+            }
+        }
+        rows
     }
 
+    /// Whether the fact is known and no other fact or the state of the job says it already.
     fn is_known(self, job: &Job) -> bool {
         let state = job.pull_request.as_deref();
         match self {
             Self::PullRequest => job.remote.pr_link.is_some(),
             Self::Checks => state.is_some_and(|state| checks(state).is_some()),
-            Self::Review => state.is_some_and(|state| review(state).is_some()),
+            Self::Review => {
+                state.is_some_and(|state| state.fact() != PullRequestFact::ChangesRequested && review(state).is_some())
+            }
             Self::Size => state.is_some_and(|state| state.additions.is_some() && state.deletions.is_some()),
             Self::Author => job.author().is_some(),
             Self::Repository => job.remote.source.repository.is_some(),
@@ -61,22 +92,17 @@ impl FactName {
     }
 
     /// Whether the fact is also shown in a pane with few rows.
-    pub(super) fn is_important(self) -> bool {
+    fn is_important(self) -> bool {
         matches!(self, Self::PullRequest | Self::Checks)
     }
 
-    pub(super) fn label(self) -> &'static str {
-        match self {
-            Self::PullRequest => "PR",
-            Self::Checks => "checks",
-            Self::Review => "review",
-            Self::Size => "size",
-            Self::Author => "by",
-            Self::Repository => "repo",
-            Self::Branch => "branch",
-            Self::Model => "model",
-            Self::Id => "job",
-        }
+    /// Whether the fact is about the pull request.
+    pub(super) fn is_about_pull_request(self) -> bool {
+        matches!(self, Self::PullRequest | Self::Checks | Self::Review | Self::Size)
+    }
+
+    fn width(self, job: &Job, columns: usize) -> usize {
+        self.value(job, columns).iter().map(|(text, _)| display_width(text)).sum()
     }
 
     /// Returns the value in pieces; none if it is unknown. `width` is the space for a link.
@@ -84,37 +110,55 @@ impl FactName {
         let state = job.pull_request.as_deref();
         match self {
             Self::PullRequest => {
-                // The first line already shows the state of a completed job's pull request.
-                let state = state.filter(|_| fact_shown_as_state(job).is_none());
+                // The first line already shows the state of a completed job's pull request, and the checks have a row
+                // of their own.
+                let state = state.filter(|state| {
+                    let is_about_checks = matches!(state.fact(), PullRequestFact::Failing | PullRequestFact::Pending);
+                    let has_row = is_about_checks && !state.has_unread_checks() && checks(state).is_some();
+                    fact_shown_as_state(job).is_none() && !has_row
+                });
                 let fact = state.map(|state| (format!(" · {}", state.fact_text()).into(), state.fact().color_role()));
                 [(link_text(job, width).into(), ColorRole::Text)].into_iter().chain(fact).collect()
             }
-            Self::Checks => state.and_then(checks).into_iter().collect(),
+            Self::Checks => state.and_then(checks_with_noun).into_iter().collect(),
             Self::Review => state.and_then(review).into_iter().collect(),
             Self::Size => state.map_or_else(Vec::new, size),
-            Self::Author => job.author().map(|name| (name.as_str().into(), ColorRole::Text)).into_iter().collect(),
+            Self::Author => {
+                job.author().map(|name| (format!("by {name}").into(), ColorRole::Text)).into_iter().collect()
+            }
             Self::Repository => {
                 let link = job.remote.source.repository.as_ref().map_or("", |link| link.as_str());
-                let short = link.strip_prefix("https://github.com/").map(str::to_owned);
-                let short = short.or_else(|| WebLink::parse(link).map(|web| web.short().to_owned()));
-                vec![(short.map_or(Cow::Borrowed(link), Cow::Owned), ColorRole::Text)]
+                vec![(repository_text(link), ColorRole::Text)]
             }
             Self::Branch => branch(job).map(|branch| (branch.as_str().into(), ColorRole::Text)).into_iter().collect(),
             Self::Model => job.remote.model.iter().map(|model| (model.as_str().into(), ColorRole::Text)).collect(),
             Self::Id => {
                 let id = job.id.as_ref().map(|id| id.to_clean_text().to_string()).unwrap_or_default();
-                vec![(id.into(), ColorRole::Muted)]
+                vec![(format!("job {id}").into(), ColorRole::Muted)]
             }
         }
     }
 }
 
-/// Returns the link to the pull request, or its number if the link doesn't fit.
+/// Returns the number of the pull request, after its repository if that is not the repository of the job. Returns the
+/// link if it has another form.
 pub(super) fn link_text(job: &Job, width: usize) -> String {
-    let link = job.remote.pr_link.as_ref().map(short_display_url).unwrap_or_default();
-    match job.pr_number().filter(|_| link.width() > width) {
-        Some(number) => format!("#{number}"),
-        None => link,
+    let link = job.remote.pr_link.as_ref();
+    let Some(number) = job.pr_number() else { return link.map(short_display_url).unwrap_or_default() };
+    let source = job.remote.source.repository.as_ref().map(|link| repository_text(link.as_str()));
+    let parsed = link.and_then(|link| PullRequestLink::parse(link.as_str()));
+    let repository = parsed.map(|link| format!("https://{}/{}", link.host, link.repository));
+    let repository = repository.as_deref().map(repository_text).filter(|name| source.as_ref() != Some(name));
+    let named = repository.map(|name| format!("{name}#{number}"));
+    named.filter(|text| text.width() <= width).unwrap_or_else(|| format!("#{number}"))
+}
+
+/// Returns a repository without the scheme, and without the host if it is GitHub's.
+fn repository_text(link: &str) -> Cow<'_, str> {
+    match (link.strip_prefix("https://github.com/"), WebLink::parse(link)) {
+        (Some(name), _) => name.into(),
+        (None, Some(web)) => web.short().to_owned().into(),
+        (None, None) => link.into(),
     }
 }
 
@@ -123,26 +167,39 @@ fn branch(job: &Job) -> Option<&CleanText> {
     job.remote.source.git_ref.as_ref().or_else(of_pull_request).filter(|branch| !branch.is_empty())
 }
 
-/// Returns the result of the checks; `None` without checks, and after the pull request was merged or closed.
+/// Returns the result of the checks, for a row labelled "checks": `8 of 8 passed`. `None` without checks, and after the
+/// pull request was merged or closed.
 pub(in crate::tui) fn checks(state: &PullRequest) -> Option<Piece<'static>> {
+    checks_text(state, |_| "")
+}
+
+/// Returns the result of the checks as [`checks`] does, for a place without a label: `8 of 8 checks passed`.
+pub(in crate::tui) fn checks_with_noun(state: &PullRequest) -> Option<Piece<'static>> {
+    checks_text(state, |count| if count == 1 { "check " } else { "checks " })
+}
+
+fn checks_text(state: &PullRequest, noun: fn(usize) -> &'static str) -> Option<Piece<'static>> {
     let Checks { state: result, passed, total, failed } = &state.checks;
-    let counted = format!("{} of {}", format_count(*passed), format_count(*total));
-    let (text, role): (Cow<'static, str>, _) = match result {
+    let total_checks = usize::try_from(*total).unwrap_or(usize::MAX);
+    let counted = || format!("{} of {} {}passed", format_count(*passed), format_count(*total), noun(total_checks));
+    let checks = noun(0);
+    let (text, role) = match result {
         _ if state.state.is_final() => return None,
         ChecksState::None => return None,
-        _ if state.has_unread_checks() => ("not read yet".into(), ColorRole::Muted),
-        ChecksState::Unavailable => ("not available".into(), ColorRole::Muted),
+        _ if state.has_unread_checks() => (format!("{checks}not read yet"), ColorRole::Muted),
+        ChecksState::Unavailable => (format!("{checks}not available"), ColorRole::Muted),
         ChecksState::Failing if !failed.is_empty() => {
             let names: Vec<&str> = failed.iter().map(|check| check.name.as_str()).collect();
-            (format!("{} failed: {}", format_count(failed.len()), names.join(", ")).into(), ColorRole::Bad)
+            let count = failed.len();
+            (format!("{} {}failed: {}", format_count(count), noun(count), names.join(", ")), ColorRole::Bad)
         }
-        ChecksState::Failing => ("failed".into(), ColorRole::Bad),
-        ChecksState::Pending if *total > 0 => (format!("{counted} passed, running").into(), ColorRole::Working),
-        ChecksState::Pending => ("running".into(), ColorRole::Working),
-        ChecksState::Passing if *total > 0 => (format!("{counted} passed").into(), ColorRole::Good),
-        ChecksState::Passing => ("passed".into(), ColorRole::Good),
+        ChecksState::Failing => (format!("{checks}failed"), ColorRole::Bad),
+        ChecksState::Pending if *total > 0 => (format!("{}, running", counted()), ColorRole::Working),
+        ChecksState::Pending => (format!("{checks}running"), ColorRole::Working),
+        ChecksState::Passing if *total > 0 => (counted(), ColorRole::Good),
+        ChecksState::Passing => (format!("{checks}passed"), ColorRole::Good),
     };
-    Some((text, role))
+    Some((text.into(), role))
 }
 
 /// Returns what the reviewers decided; `None` if nothing is required, and after the pull request was merged or closed.

@@ -37,7 +37,7 @@ pub const BINDINGS: &[Binding] = &[
         "",
         "show the pull request; with marked jobs, approve or merge all",
     ),
-    key_binding(Context::Jobs, &[ch('o')], Action::OpenPr, "open in browser", "open the pull request in the browser"),
+    key_binding(Context::Jobs, &[ch('o')], Action::OpenPr, "browser", "open the pull request in the browser"),
     key_binding(Context::Jobs, &[ch('m')], Action::MarkDone, "done", "mark as done, or move back to \"needs you\""),
     key_binding(Context::Jobs, &[ch(' ')], Action::Peek, "", "peek at the details"),
     key_binding(
@@ -50,13 +50,7 @@ pub const BINDINGS: &[Binding] = &[
     key_binding(Context::Jobs, &[ch('J')], Action::NextJob, "", "select the next job"),
     key_binding(Context::Jobs, &[ch('K')], Action::PreviousJob, "", "select the previous job"),
     key_binding(Context::Jobs, &[ch('i')], Action::ToggleDetail, "", "show or hide the details next to the list"),
-    key_binding(
-        Context::Jobs,
-        &[ch('y')],
-        Action::Copy,
-        "copy link",
-        "copy the pull request link, or the job id if none",
-    ),
+    key_binding(Context::Jobs, &[ch('y')], Action::Copy, "copy", "copy the pull request link, or the job id if none"),
     key_binding(Context::Jobs, &[ch('Y')], Action::CopyId, "", "copy the job id"),
     key_binding(
         Context::Jobs,
@@ -145,17 +139,11 @@ pub const BINDINGS: &[Binding] = &[
         "",
         "show the pull request, or go to the list",
     ),
-    key_binding(Context::Detail, &[ch('o')], Action::OpenPr, "open in browser", "open the pull request in the browser"),
+    key_binding(Context::Detail, &[ch('o')], Action::OpenPr, "browser", "open the pull request in the browser"),
     key_binding(Context::Detail, &[ch('m')], Action::MarkDone, "done", "mark as done, or move back to \"needs you\""),
     key_binding(Context::Detail, &[ch('d')], Action::Dismiss, "dismiss", "dismiss the job, or bring it back"),
     key_binding(Context::Detail, &[ch('i')], Action::ToggleDetail, "", "show the details alone, or next to the list"),
-    key_binding(
-        Context::Detail,
-        &[ch('y')],
-        Action::Copy,
-        "copy link",
-        "copy the pull request link, or the job id if none",
-    ),
+    key_binding(Context::Detail, &[ch('y')], Action::Copy, "copy", "copy the pull request link, or the job id if none"),
     key_binding(Context::Detail, &[ch('Y')], Action::CopyId, "", "copy the job id"),
     key_binding(
         Context::Detail,
@@ -961,7 +949,7 @@ pub const BINDINGS: &[Binding] = &[
         Context::AllJobs,
         &[ch('y')],
         Action::Copy,
-        "copy link",
+        "copy",
         "copy the pull request link, or the job id if none",
     ),
     key_binding(

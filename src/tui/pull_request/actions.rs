@@ -83,8 +83,8 @@ pub(super) fn start_for_several(app: &mut App, jobs: &[JobKey], action: Action) 
 /// its size and the branch into which it is merged.
 fn summary(job: &Job, base: Option<&CleanText>) -> Vec<CleanText> {
     let Some(state) = job.pull_request.as_deref() else { return Vec::new() };
-    let checks = job_facts::checks(state).map(|(text, _)| format!("checks {text}"));
-    let review = job_facts::review(state).map(|(text, _)| format!("review {text}"));
+    let checks = job_facts::checks_with_noun(state).map(|(text, _)| text.into_owned());
+    let review = job_facts::review(state).map(|(text, _)| text.into_owned());
     let size: String = job_facts::size(state).into_iter().map(|(text, _)| text).collect();
     let base = base.filter(|base| !base.is_empty()).map(|base| format!("into {base}"));
     let facts: Vec<String> = [checks, review, (!size.is_empty()).then_some(size), base].into_iter().flatten().collect();

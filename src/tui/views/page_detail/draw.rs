@@ -9,7 +9,7 @@
 //!      │   ██████   ╱╱╱╱╱╱
 //!    0 ┴──────────────────
 //!       Thu 19   Fri 20
-//!  5 of 7 days not loaded: press t to load them (5 requests, 93 left this hour)
+//!  Trend: 5 of 7 days not loaded. Press t to load them (5 requests, 93 left this hour).
 //!
 //!  Reports of 14–20 Nov UTC
 //!  Feedback    4 thumbs down   6 thumbs up   7 comments, 2 open
@@ -294,9 +294,9 @@ fn trend_cost_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Lin
     let is_outdated = open.bars(&detail.totals).any(|bar| bar.totals.is_some() && bar.is_missing(view.now));
     let state = if is_outdated { "missing or outdated" } else { "not loaded" };
     let forms = [
-        format!("{n} of {all} {unit}s {state}: press {key} to load {what} ({requests}, {left} left this hour)"),
-        format!("{n} of {all} {unit}s {state}: press {key} ({requests}, {left} left)"),
-        format!("{n}/{all} {unit}s missing: press {key} ({requests})"),
+        format!("Trend: {n} of {all} {unit}s {state}. Press {key} to load {what} ({requests}, {left} left this hour)."),
+        format!("Trend: {n} of {all} {unit}s {state}: press {key} ({requests}, {left} left)"),
+        format!("Trend: {n}/{all} {unit}s missing: {key} ({requests})"),
         format!("{n}/{all} missing: press {key} ({requests})"),
     ];
     let [.., shortest] = &forms;

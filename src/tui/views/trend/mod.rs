@@ -173,7 +173,12 @@ impl TrendDialog {
             return None;
         }
         let is_outdated = self.bars(totals).any(|bar| bar.totals.is_some() && bar.is_missing(now));
-        let state = if is_outdated { "missing or outdated" } else { "not loaded" };
+        let state = match (is_outdated, unit) {
+            (true, _) => "missing or outdated",
+            (false, "day") => "not loaded",
+            // Some of their days may be loaded.
+            (false, _) => "not fully loaded",
+        };
         let (left, load_key) = (app.view_requests_left(), app.key_label(Context::Trend, Action::LoadAll));
         let requests = format::plural(missing, "request");
         let them = if missing == 1 { "it" } else { "them" };
