@@ -214,7 +214,14 @@ impl App {
     /// Returns the layout of the screen at its current size.
     pub fn geometry(&self) -> Geometry {
         let needed_columns = u16::try_from(self.jobs.needed_columns()).unwrap_or(u16::MAX);
-        compute_layout(self.size, super::geometry::Panes { needed_columns, ..self.panes })
+        let hides_detail = self.panes.hides_detail || self.has_nothing_to_select();
+        compute_layout(self.size, super::geometry::Panes { needed_columns, hides_detail, ..self.panes })
+    }
+
+    /// Whether the jobs list has no job that can be selected. The list then takes the space of the details. While the
+    /// jobs are being read, the space is kept for the details of the first one.
+    pub(in crate::tui) fn has_nothing_to_select(&self) -> bool {
+        self.store != StoreState::Reading && self.jobs.selected().is_none()
     }
 
     /// Returns whether the screen has changed since the last call.

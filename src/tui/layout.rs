@@ -145,6 +145,9 @@ impl App {
             JobsArrangement::Right => "The details are next to the list.".to_owned(),
             JobsArrangement::Below => "The details are below the list.".to_owned(),
             JobsArrangement::OneAtATime if self.panes.hides_detail => format!("Details hidden. {open} opens them."),
+            JobsArrangement::OneAtATime if self.has_nothing_to_select() => {
+                "No job is listed, so no details.".to_owned()
+            }
             JobsArrangement::OneAtATime => format!("No space for the details here. {open} opens them."),
         };
         self.notify(Severity::Info, &text, now);
@@ -156,9 +159,10 @@ mod tests {
     use super::*;
     use crate::model::endpoint::Scope;
     use crate::model::period::Preset;
+    use crate::model::remote_job::Status;
     use crate::model::text::CleanText;
-    use crate::tui::jobs::tests::at;
-    use crate::tui::{InitialData, JobsEffect, JobsMsg, Msg, SavedFilter, ViewsEffect};
+    use crate::tui::jobs::tests::{at, row};
+    use crate::tui::{InitialData, JobsEffect, JobsMsg, Msg, Pane, SavedFilter, ViewsEffect};
     use chrono::FixedOffset;
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
@@ -177,7 +181,8 @@ mod tests {
 
     fn started_app(start: AppConfig) -> App {
         let (mut app, _) = App::new(start, at(0));
-        app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData::default())))), at(0));
+        let data = InitialData { jobs: vec![row(1, Status::Active)], ..InitialData::default() };
+        app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(data)))), at(0));
         app
     }
 
@@ -305,5 +310,21 @@ mod tests {
         app.update(Msg::Input(Event::Resize(80, 24)), at(2));
         press(&mut app, "i", 2);
         assert!(!app.geometry().shows_both() && notice(&app).contains("No space"));
+    }
+
+    #[test]
+    fn a_list_without_a_job_to_select_takes_the_space_of_the_details() {
+        let mut app = started_app(start());
+        press(&mut app, "/zzz\n", 1);
+        assert_eq!(app.geometry().list.width, 160);
+        press(&mut app, "ii", 1);
+        assert_eq!(app.notice.as_ref().expect("a notice").text.as_str(), "No job is listed, so no details.");
+        app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE))), at(2));
+        assert_eq!(app.geometry().list.width, 96, "the details appear, and the list has its usual width");
+        press(&mut app, "\n", 3);
+        assert_eq!(app.pane, Pane::Detail);
+        app.jobs.replace(Vec::new());
+        app.update(Msg::Timer, at(4));
+        assert_eq!((app.geometry().list.width, app.pane), (160, Pane::List));
     }
 }

@@ -5,7 +5,7 @@ use super::compose::editor::Editor;
 use super::jobs::JobLine;
 use super::jobs::messages::JobsEffect;
 use super::keymap::{Action, Chord, Context};
-use super::{App, Effect, Msg, Screen, Severity, StoreState};
+use super::{App, Effect, Msg, Pane, Screen, Severity, StoreState};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
@@ -71,6 +71,9 @@ impl App {
     /// Restores what must be true after every message, such as: the selection is visible, the details show the selected
     /// job, threads around it are prefetched, and the engine is informed of the visible jobs.
     pub(super) fn after_update(&mut self, effects: &mut Vec<Effect>) {
+        if self.has_nothing_to_select() {
+            self.pane = Pane::List;
+        }
         self.panes.editor_rows = self.find::<Editor>().map_or(0, |editor| editor.rows_below_thread(self));
         let g = self.geometry();
         // The width also changes when a longer title has widened the list.

@@ -20,7 +20,7 @@ fn jobs_while_the_store_is_being_read() {
 fn jobs_when_none_are_tracked() {
     snapshots(
         "jobs_empty",
-        &[SMALL, WIDE],
+        &[SMALL, WIDE, LARGE],
         &["The service can't list jobs, so docdeck tracks them."],
         ScreenFixture::load_no_jobs,
     );
@@ -114,7 +114,7 @@ fn a_list_with_an_applied_filter() {
 
 #[test]
 fn a_filter_without_matches() {
-    snapshots("jobs_no_match", &[], &["/#99 0 of 15", "changes it"], |fixture| {
+    snapshots("jobs_no_match", &[WIDE], &["/#99 0 of 15", "changes it"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("/ # 9 9 Enter");
     });

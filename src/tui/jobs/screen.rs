@@ -348,7 +348,8 @@ impl App {
     /// Returns the pane that is visible if there is only space for one: the details while an editor is below the
     /// thread, otherwise the one with the focus.
     fn visible_pane(&self, focused: Pane) -> Pane {
-        if self.panes.editor_rows > 0 && !self.geometry().shows_both() { Pane::Detail } else { focused }
+        let is_above_editor = self.panes.editor_rows > 0 && self.jobs.selected().is_some();
+        if is_above_editor && !self.geometry().shows_both() { Pane::Detail } else { focused }
     }
 
     /// Returns the pane that has the focus; `None` while an editor below the panes has it.
