@@ -232,7 +232,8 @@ impl App {
     /// Whether data for the current screen is still being read from the store, which takes only a moment.
     pub fn is_reading_store(&self) -> bool {
         let list = self.screen == Screen::Jobs && self.store == StoreState::Reading && self.jobs.is_empty();
-        list || (self.detail_is_visible() && matches!(self.detail.thread(), Load::Loading { before: None }))
+        let trend = self.screen == Screen::Views && self.views.is_reading_trend();
+        list || trend || (self.detail_is_visible() && matches!(self.detail.thread(), Load::Loading { before: None }))
     }
 
     /// Returns the title for the terminal's window.

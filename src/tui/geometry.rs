@@ -257,7 +257,7 @@ pub fn centered(area: Rect, width: u16, height: u16) -> Rect {
 mod tests {
     use super::*;
     use crate::tui::compose::{batch::prompt_lines, picker::entry_lines};
-    use crate::tui::views::areas::ViewsAreas;
+    use crate::tui::views::areas::{AboveTable, ViewsAreas};
 
     const SIZES: ([u16; 11], [u16; 12]) =
         ([0, 1, 2, 39, 40, 60, 80, 119, 120, 160, 300], [0, 1, 2, 3, 11, 12, 20, 24, 35, 36, 50, 100]);
@@ -272,7 +272,7 @@ mod tests {
             let g = compute_layout((width, height), Panes::default());
             let screen = Rect::new(0, 0, width, height);
             let boxes = [g.small_dialog(7), g.divider()];
-            let lists = [entry_lines(g, 9), prompt_lines(g), ViewsAreas::new(g.body, true).lines];
+            let lists = [entry_lines(g, 9), prompt_lines(g), ViewsAreas::new(g.body, AboveTable::Trend).lines];
             let parts = [&[g.header, g.list, g.detail, g.footer], &boxes[..], &lists].concat();
             for part in parts.into_iter().filter(|part| !part.is_empty()) {
                 assert_eq!(part.intersection(screen), part, "{width}x{height}");

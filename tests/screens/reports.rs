@@ -66,6 +66,7 @@ pub(crate) fn open_views_screen(
     fixture.press_keys("2");
     let range = fixture.app.views.query().range;
     fixture.handle(Msg::Views(ViewsMsg::CachedReportLoaded { range, stored: Ok(known(range)) }));
+    fixture.load_no_totals();
     range
 }
 

@@ -597,6 +597,12 @@ impl ScreenFixture {
         let value = ViewsResponse { totals, rows: (0..rows).map(page).collect(), has_more: Some(has_more) };
         let response = Timed { value, as_of: ago(3) };
         self.handle(Msg::Views(ViewsMsg::Loaded { query: self.app.views.query(), result: Ok(response), old: None }));
+        self.load_no_totals();
+    }
+
+    /// Answers that no totals of the site are cached.
+    pub(crate) fn load_no_totals(&mut self) {
+        self.handle(Msg::Views(ViewsMsg::CachedTotalsLoaded(Ok(Vec::new()))));
     }
 
     /// Shows a complete report with three pages instead of a single response.

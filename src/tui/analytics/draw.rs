@@ -22,7 +22,7 @@ use crate::tui::format::{capitalized, display_width, format_count};
 use crate::tui::geometry::title_area;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
-use crate::tui::views::areas::ViewsAreas;
+use crate::tui::views::areas::{AboveTable, ViewsAreas};
 use crate::tui::views::draw::presets::range_names_line;
 use crate::tui::views::draw::table::change_cell;
 use crate::tui::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
@@ -276,6 +276,6 @@ pub(super) fn draw_placeholder(frame: &mut Frame<'_>, area: Rect, text: &str, st
 impl crate::tui::App {
     /// Returns the areas of a tab other than page views, which has no trend.
     pub(super) fn report_areas(&self) -> ViewsAreas {
-        ViewsAreas::new(self.geometry().body, false)
+        ViewsAreas::new(self.geometry().body, AboveTable::Nothing)
     }
 }

@@ -11,6 +11,15 @@ const MIN_ROWS_WITH_BLANKS: u16 = 20;
 /// columns of the trend, in rows.
 const TREND_ROWS: [(u16, u16); 2] = [(46, 12), (34, 8)];
 
+/// What is above the table on a screen that is high enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AboveTable {
+    Nothing,
+    /// One line: how to load the days of the trend.
+    TrendNote,
+    Trend,
+}
+
 /// The areas of the page views screen, from the top to the bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ViewsAreas {
@@ -20,7 +29,7 @@ pub struct ViewsAreas {
     pub totals: Rect,
     /// How the rows were loaded.
     pub status: Rect,
-    /// The trend; empty if it is not shown.
+    /// The trend, or the line about how to load its days; empty if there is neither.
     pub trend: Rect,
     pub headings: Rect,
     /// The pages.
@@ -31,10 +40,14 @@ pub struct ViewsAreas {
 
 impl ViewsAreas {
     /// Divides the area below the header.
-    pub fn new(body: Rect, has_trend: bool) -> Self {
+    pub fn new(body: Rect, above_table: AboveTable) -> Self {
         let gap = u16::from(body.height >= MIN_ROWS_WITH_BLANKS);
-        let rows = TREND_ROWS.into_iter().find(|(min, _)| has_trend && body.height >= *min).map(|(_, rows)| rows);
-        let (trend, trend_gap) = rows.map_or((0, 0), |rows| (rows + AXIS_ROWS, 1));
+        let rows = TREND_ROWS.into_iter().find(|(min, _)| body.height >= *min).map(|(_, rows)| rows);
+        let (gap, trend, trend_gap) = match (above_table, rows) {
+            (AboveTable::Trend, Some(rows)) => (gap, rows + AXIS_ROWS, 1),
+            (AboveTable::TrendNote, Some(_)) => (0, 1, gap),
+            _ => (gap, 0, 0),
+        };
         let mut y = body.y;
         let mut take = |height: u16| {
             let area = Rect { y, height: height.min(body.bottom() - y), ..body };
@@ -49,7 +62,7 @@ impl ViewsAreas {
 
 impl App {
     pub(in crate::tui) fn views_areas(&self) -> ViewsAreas {
-        ViewsAreas::new(self.geometry().body, self.views.has_trend())
+        ViewsAreas::new(self.geometry().body, self.views.above_table())
     }
 
     pub(in crate::tui) fn views_rows(&self) -> usize {
@@ -64,12 +77,14 @@ mod tests {
 
     #[test]
     fn the_trend_gets_rows_only_if_the_screen_is_high_enough() {
-        let areas = |rows, has_trend| ViewsAreas::new(compute_layout((120, rows), Panes::default()).body, has_trend);
-        let trend = [35, 36, 47, 48, 60].map(|rows| areas(rows, true).trend.height);
+        use AboveTable::{Nothing, Trend, TrendNote};
+        let areas =
+            |rows, above_table| ViewsAreas::new(compute_layout((120, rows), Panes::default()).body, above_table);
+        let trend = [35, 36, 47, 48, 60].map(|rows| areas(rows, Trend).trend.height);
         assert_eq!(trend, [0, 10, 10, 14, 14], "with the axis and its labels");
-        assert_eq!(areas(48, false).trend.height, 0);
-        let freed = areas(48, false).lines.height - areas(48, true).lines.height;
-        assert_eq!(freed, 15, "the chart and a blank row");
-        assert_eq!([12, 24].map(|rows| areas(rows, true).lines.height), [5, 16]);
+        assert_eq!([35, 36, 48].map(|rows| areas(rows, TrendNote).trend.height), [0, 1, 1]);
+        let lines = [Nothing, TrendNote, Trend].map(|above_table| areas(48, above_table).lines.height);
+        assert_eq!(lines, [40, 39, 25], "the chart is followed by a blank row");
+        assert_eq!([12, 24].map(|rows| areas(rows, Trend).lines.height), [5, 16]);
     }
 }

@@ -31,6 +31,8 @@ pub mod visitors;
 mod visitors_tests;
 mod visitors_update;
 
+use self::areas::AboveTable;
+use self::trend::TrendDialog;
 use super::msg::Effect;
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
@@ -75,6 +77,8 @@ pub struct ViewsState {
     /// The range of the trend above the table; `None` until the cache was read. Follows the range on screen once the
     /// cache was read, so that the trend doesn't disappear for a moment.
     pub(super) trend_range: Option<DateRange>,
+    /// Whether the views of a day, or week, of the trend above the table are known.
+    has_trend_bars: bool,
     /// The views of each page per day; `None` if no page is cached for two days.
     pub(in crate::tui) daily: Option<daily::DailyViews>,
 }
@@ -101,6 +105,7 @@ impl ViewsState {
             visitors: visitors::Visitors::default(),
             totals: range_totals::RangeTotals::default(),
             trend_range: None,
+            has_trend_bars: false,
             daily: None,
         }
     }
@@ -166,13 +171,23 @@ impl ViewsState {
 
     /// Shows the trend of the current range.
     fn update_trend(&mut self) {
+        let trend = TrendDialog::new(self.query.range);
         self.trend_range = Some(self.query.range);
+        self.has_trend_bars = trend.bars(&self.totals).any(|bar| bar.totals.is_some());
     }
 
-    /// Whether rows above the table are reserved for the trend. They are reserved even before any total is known, so
-    /// that the table doesn't move later. A single day has no trend.
-    fn has_trend(&self) -> bool {
-        self.trend_range.unwrap_or(self.query.range).days() > 1
+    /// Returns what is above the table. A single day has no trend.
+    fn above_table(&self) -> AboveTable {
+        match self.trend_range {
+            Some(range) if range.days() > 1 && self.has_trend_bars => AboveTable::Trend,
+            Some(range) if range.days() > 1 => AboveTable::TrendNote,
+            _ => AboveTable::Nothing,
+        }
+    }
+
+    /// Whether rows are listed, but it is not yet known whether the cache has a trend to show above them.
+    pub(super) fn is_reading_trend(&self) -> bool {
+        self.trend_range.is_none() && self.listed_totals().is_some()
     }
 
     /// Returns the effect that reads the cache, if nothing has been loaded or requested yet.

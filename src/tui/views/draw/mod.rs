@@ -22,9 +22,10 @@ use crate::tui::component::Component as _;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
+use crate::tui::views::areas::AboveTable;
 use crate::tui::views::request_cost::AVAILABLE_WITHOUT_REQUESTS;
 use crate::tui::views::screen::ViewsScreen;
-use crate::tui::views::trend::draw::draw_above_table;
+use crate::tui::views::trend::draw::{draw_above_table, unloaded_trend_line};
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -43,7 +44,10 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     draw_line(frame, areas.totals, 0, totals::site_totals_line(view, totals, width));
     draw_line(frame, areas.status, 0, status_line::table_status_line(view, width));
     if !areas.trend.is_empty() {
-        draw_above_table(frame, view, areas.trend);
+        match view.app.views.above_table() {
+            AboveTable::Trend => draw_above_table(frame, view, areas.trend),
+            _ => draw_line(frame, areas.trend, 0, unloaded_trend_line(view, width)),
+        }
     }
     table::draw(frame, view);
 }

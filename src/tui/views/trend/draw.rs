@@ -17,7 +17,7 @@ use crate::model::Time;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
 use crate::tui::draw::text::TextRow;
-use crate::tui::format::{count_text, format_mean, mismatch_sign};
+use crate::tui::format::{count_text, format_mean, mismatch_sign, plural};
 use crate::tui::geometry::{title_area, with_margin};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
@@ -88,6 +88,20 @@ pub(in crate::tui) fn draw_above_table(frame: &mut Frame<'_>, view: View<'_>, ar
     for (row, line) in chart.lines(width, view.theme).into_iter().enumerate() {
         draw_line(frame, text, row, line);
     }
+}
+
+/// Returns the line above the table of pages if no bar of the trend is loaded: how to load them, and the cost.
+pub(in crate::tui) fn unloaded_trend_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
+    let View { app, theme, now } = view;
+    let mut row = TextRow::new(width);
+    let Some(range) = app.views.trend_range else { return row.line() };
+    let open = TrendDialog::new(range);
+    let requests = plural(open.missing(&app.views.totals, now).len(), "request");
+    let [trend, load] = [(Context::Views, Action::Trend), (Context::Trend, Action::LoadAll)]
+        .map(|(context, action)| app.key_label(context, action));
+    row.push(format!(" views per {} not loaded: press ", open.unit()), theme.muted).push(trend, theme.key);
+    row.push(", then ", theme.muted).push(load, theme.key).push(format!(" ({requests})"), theme.muted);
+    row.line()
 }
 
 /// Returns the text that all bars are loaded, and when: the time at which an incomplete bar was loaded, because its
