@@ -113,6 +113,25 @@ pub(in crate::tui) fn stacked_bar(counts: &Counts, full: f64, width: usize, them
     bar
 }
 
+/// Returns a bar for `value` on a linear scale from 0 to `full`, divided between human and AI views in the proportion of
+/// these two numbers. If both are 0, the bar is not divided.
+pub(in crate::tui) fn parts_bar(
+    (human, ai): (ViewCount, ViewCount),
+    value: ViewCount,
+    full: ViewCount,
+    width: usize,
+    theme: &Theme,
+) -> Vec<Span<'static>> {
+    let sum = human + ai;
+    if sum.is_zero() {
+        let part = if full.is_zero() { 0.0 } else { value.ratio_to(full) };
+        return fraction_bar(part, width, theme.text, theme);
+    }
+    // The scale is stretched instead of the parts, because their proportion must not be rounded twice.
+    let full = full.as_f64() * sum.ratio_to(value);
+    stacked_bar(&Counts::new(human.into(), ai.into(), sum.into()), full, width, theme)
+}
+
 /// Returns how many of the `parts` of a stacked bar show human views. `parts` is the rounded length of the whole bar,
 /// so that the lengths of two bars depend only on their totals. If no cell can show both human and AI views, human
 /// views end at a whole cell.
@@ -233,6 +252,18 @@ mod tests {
         assert_eq!(bar(33, 2, 80.0, 10), "████▍", "the last cell has space for one of them: AI views");
         assert_eq!(bar(2, 3, 80.0, 10), "▋", "less than a cell: the larger one");
         assert_eq!(bar(0, 3, 80.0, 10), "▍");
+    }
+
+    #[test]
+    fn a_bar_is_divided_in_the_proportion_of_human_and_ai_views() {
+        let bar = |human: u64, ai: u64, value: u64| -> String {
+            let theme = Theme::new(ColorDepth::TrueColor);
+            let spans = parts_bar((human.into(), ai.into()), value.into(), 100.into(), 10, &theme);
+            spans.iter().map(|span| span.content.as_ref()).collect()
+        };
+        assert_eq!(bar(50, 50, 100), "█████▒▒▒▒▒");
+        assert_eq!(bar(90, 30, 80), "██████▒▒", "30 views in the other direction");
+        assert_eq!(bar(0, 0, 40), "████");
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Draws the movers: the pages that gained views and the pages that lost views, side by side if they fit, otherwise one
 //! list above the other.
 
-use super::{HEAD_ROWS, Mover, Movers, MoversHalf, MoversLayout};
+use super::{HEAD_ROWS, Metric, Mover, MoverMetric, Movers, MoversHalf, MoversLayout};
 use crate::model::comparison::ComparedRanges;
 use crate::model::job_state::SELECTED;
 use crate::model::views::ViewCount;
 use crate::tui::analytics::columns::MAX_TEXT_CELLS;
-use crate::tui::draw::bars::fraction_bar;
+use crate::tui::draw::bars::{self, parts_bar};
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::{DialogFrame, draw_separator};
 use crate::tui::draw::text::{TextRow, selected_line, truncate_path};
@@ -21,25 +21,31 @@ use crate::tui::views::range_line::short_range;
 use crate::tui::widgets::table::{Column, Table, TableCell};
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
+use std::ops::RangeInclusive;
 use unicode_width::UnicodeWidthStr;
 
 /// Minimum width of a half with the compared days as headings.
 const MIN_WIDTH_WITH_DAYS: usize = 74;
 /// Maximum width of the compared days as a heading.
 const MAX_DAYS_CELLS: usize = 16;
-/// The width of a bar.
-const BAR_CELLS: usize = 24;
+/// The limits of the width of a bar.
+const BAR_CELLS: RangeInclusive<usize> = 8..=24;
+/// The width that the other columns need. Half of what is left is for the bars.
+const CELLS_BESIDE_BAR: usize = 60;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers) {
     let g = view.app.geometry();
     let MoversLayout { halves: [upper, lower] } = MoversLayout::of(g);
     let title = movers_title(view, open, usize::from(title_area(g.upper_rule()).width));
-    let left_out = match open.pages_without_counts {
-        0 => String::new(),
-        pages => format!("{} left out: no counts", plural(pages, "page")),
+    let has_bars = [(&open.gained, upper), (&open.lost, lower)]
+        .iter()
+        .any(|(half, area)| mover_table(half, open.ranges(), view, usize::from(area.width)).has(MoverColumn::Bar));
+    let lower_left = match open.pages_without_counts {
+        0 if has_bars => legend_line(view, open.metric),
+        0 => Line::default(),
+        pages => Line::styled(format!("{} left out: no counts", plural(pages, "page")), view.theme.warning),
     };
-    let lower_left = Line::styled(left_out, view.theme.warning);
     DialogFrame { title, lower_left, ..DialogFrame::default() }.draw(frame, view, open);
     if upper.y == lower.y {
         draw_separator(frame, view, Rect { x: upper.right(), width: 1, ..upper });
@@ -49,7 +55,19 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers) {
     // Both halves have one scale, so that their bars can be compared.
     let largest = open.gained.largest_change().max(open.lost.largest_change());
     for (part, area) in halves.into_iter().zip([upper, lower]) {
-        draw_half(frame, view, (open.ranges(), largest), part, area);
+        draw_half(frame, view, (open.ranges(), open.metric, largest), part, area);
+    }
+}
+
+/// Returns what the symbols of the bars mean.
+fn legend_line<'a>(view: View<'_>, metric: MoverMetric) -> Line<'a> {
+    let theme = view.theme;
+    let (human, ai) = (bars::symbol_and_style(Metric::Human, theme), bars::symbol_and_style(Metric::Ai, theme));
+    let entry = |(symbol, style), name| [Span::styled(symbol, style), Span::styled(name, theme.muted)];
+    match metric {
+        MoverMetric::Human => Line::from_iter(entry(human, " human")),
+        MoverMetric::Ai => Line::from_iter(entry(ai, " AI")),
+        MoverMetric::Total => Line::from_iter(entry(human, " human  ").into_iter().chain(entry(ai, " AI"))),
     }
 }
 
@@ -58,14 +76,11 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers) {
 struct MoverDirection {
     title: &'static str,
     none: &'static str,
-    is_increase: bool,
 }
 
 impl MoverDirection {
-    const INCREASE: Self =
-        Self { title: "Largest increases", none: "No page has more views than before.", is_increase: true };
-    const DECREASE: Self =
-        Self { title: "Largest decreases", none: "No page has fewer views than before.", is_increase: false };
+    const INCREASE: Self = Self { title: "Largest increases", none: "No page has more views than before." };
+    const DECREASE: Self = Self { title: "Largest decreases", none: "No page has fewer views than before." };
 }
 
 /// Returns the title: what is compared, in the longest form that fits, and warnings about what makes the comparison
@@ -102,7 +117,7 @@ fn movers_title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
 fn draw_half(
     frame: &mut Frame<'_>,
     view: View<'_>,
-    (ranges, largest): (ComparedRanges, ViewCount),
+    (ranges, metric, largest): (ComparedRanges, MoverMetric, ViewCount),
     (direction, half, has_focus): (MoverDirection, &MoversHalf, bool),
     area: Rect,
 ) {
@@ -118,7 +133,7 @@ fn draw_half(
     for (n, (mover, is_selected)) in half.visible(rows).enumerate() {
         let is_selected = is_selected && has_focus;
         let line =
-            table.line(|column, width| mover_cell(view, *column, (mover, is_selected), (direction, largest), width));
+            table.line(|column, width| mover_cell(view, *column, (mover, is_selected), (metric, largest), width));
         draw_line(frame, lines, n, if is_selected { selected_line(line, theme) } else { line });
     }
 }
@@ -172,6 +187,7 @@ fn mover_table(half: &MoversHalf, ranges: ComparedRanges, view: View<'_>, width:
     };
     let (before, now) = (heading(ranges.before, "before"), heading(ranges.now, "now"));
     let number_width = |heading: &str| number.max(heading.width() + 2);
+    let bar = (width.saturating_sub(CELLS_BESIDE_BAR) / 2).clamp(*BAR_CELLS.start(), *BAR_CELLS.end());
     let columns = [
         C::left_aligned("", 1, MoverColumn::SelectionMark),
         C::flexible("page", 20, MoverColumn::Page).with_max_width(MAX_TEXT_CELLS),
@@ -179,7 +195,7 @@ fn mover_table(half: &MoversHalf, ranges: ComparedRanges, view: View<'_>, width:
         C::right_aligned(now.clone(), number_width(&now), MoverColumn::Now).optional(1),
         C::right_aligned("difference", number.max(12), MoverColumn::Difference),
         C::right_aligned("change", CHANGE_WIDTH, MoverColumn::Change),
-        C::left_aligned("", BAR_CELLS, MoverColumn::Bar).with_gap_before(2).optional(2),
+        C::left_aligned("", bar, MoverColumn::Bar).with_gap_before(2).optional(2),
         C::left_aligned("", 1, MoverColumn::End),
     ];
     Table::new(columns, width)
@@ -189,7 +205,7 @@ fn mover_cell<'a>(
     view: View<'_>,
     column: MoverColumn,
     (mover, is_selected): (&Mover, bool),
-    (direction, largest): (MoverDirection, ViewCount),
+    (metric, largest): (MoverMetric, ViewCount),
     width: usize,
 ) -> TableCell<'a> {
     let theme = view.theme;
@@ -203,9 +219,13 @@ fn mover_cell<'a>(
         MoverColumn::Difference => TableCell::new(signed_views(mover.delta()), theme.text),
         MoverColumn::Change => TableCell::new(change_cell(change), weight.style(change, theme)),
         MoverColumn::Bar => {
-            let share = if largest.is_zero() { 0.0 } else { mover.delta().abs().ratio_to(largest) };
-            let style = if direction.is_increase { theme.good } else { theme.bad };
-            TableCell::Spans(fraction_bar(share, width, style, theme))
+            let change = mover.delta().abs();
+            let (human, ai) = match metric {
+                MoverMetric::Human => (change, ViewCount::ZERO),
+                MoverMetric::Ai => (ViewCount::ZERO, change),
+                MoverMetric::Total => mover.shares,
+            };
+            TableCell::Spans(parts_bar((human, ai), change, largest, width, theme))
         }
         MoverColumn::End => TableCell::new("", theme.text),
     }

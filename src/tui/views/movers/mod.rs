@@ -21,6 +21,8 @@ use std::collections::HashMap;
 const MAX_LISTED: usize = 250;
 /// The minimum height of the dialog with a blank row between halves that are one above the other.
 const MIN_ROWS_WITH_BLANK: u16 = 18;
+/// The minimum width of the dialog at which the halves are side by side, each with all columns.
+const MIN_WIDTH_SIDE_BY_SIDE: u16 = 156;
 /// The number of rows above the pages of each half: its title and the headings.
 const HEAD_ROWS: u16 = 2;
 
@@ -82,6 +84,8 @@ pub struct Mover {
     /// Views in the current range, per day if the ranges differ in length. `None` if the page is gone: it is not among
     /// the pages of that range.
     pub now: Option<ViewCount>,
+    /// How far human and AI views moved in the direction of the change; 0 for views that moved in the other direction.
+    pub shares: (ViewCount, ViewCount),
 }
 
 impl Mover {
@@ -255,7 +259,13 @@ impl Movers {
         let row = |report: &Report, index: Option<usize>| report.rows.get(index?).map(|row| row.path.clone());
         let movers = moved.into_iter().filter_map(|moved| {
             let path = row(now, moved.pair.1).or_else(|| row(before, moved.pair.0))?;
-            Some(Mover { path, before: moved.before, now: moved.now })
+            let change = |metric| self.change_of(moved.pair, metric);
+            let towards = |by: ViewCount| {
+                let by = if moved.delta < ViewCount::ZERO { ViewCount::ZERO - by } else { by };
+                by.max(ViewCount::ZERO)
+            };
+            let shares = (towards(change(MoverMetric::Human)), towards(change(MoverMetric::Ai)));
+            Some(Mover { path, before: moved.before, now: moved.now, shares })
         });
         let mut movers: Vec<Mover> = movers.collect();
         movers.sort_by(|a, b| {
@@ -263,6 +273,16 @@ impl Movers {
             by_size.then_with(|| a.path.as_str().cmp(b.path.as_str()))
         });
         MoversHalf { list: ListState::new(movers.len(), 0), movers, page_count: total }
+    }
+
+    /// Returns the difference between the views of a page in both ranges. Numbers that are not valid counts are 0.
+    fn change_of(&self, (before, now): PageIndexPair, metric: MoverMetric) -> ViewCount {
+        let views = |report: &Report, index: Option<usize>| {
+            index.and_then(|index| metric.views_in(&report.rows.get(index)?.counts)).unwrap_or_default()
+        };
+        let ranges = self.ranges();
+        let before = ranges.scale_before(views(&self.comparison.before, before));
+        ranges.scale_now(views(&self.comparison.now, now)) - before
     }
 
     fn focused_half(&self) -> &MoversHalf {
@@ -314,7 +334,7 @@ pub(in crate::tui) struct MoversLayout {
 impl MoversLayout {
     /// Places the halves side by side if there is space for the paths, otherwise one above the other.
     pub(in crate::tui) fn of(g: Geometry) -> Self {
-        let is_wide = g.body.width >= 140;
+        let is_wide = g.body.width >= MIN_WIDTH_SIDE_BY_SIDE;
         let inner = g.content;
         let halves = if is_wide {
             let left = inner.width / 2;
@@ -450,6 +470,16 @@ mod tests {
         let by_ai = moved(before.clone(), now.clone(), MoverMetric::Ai);
         assert_eq!(deltas(&by_ai.gained), [("/b", 90), ("/new", 1)]);
         assert!(by_ai.lost.is_empty(), "a gone page without AI views lost none");
+    }
+
+    #[test]
+    fn the_shares_of_a_change_have_its_direction() {
+        let before = report(&[("/both", 10, 5), ("/mixed", 10, 50), ("/less", 40, 20)], true);
+        let now = report(&[("/both", 14, 8), ("/mixed", 90, 10), ("/less", 10, 25)], true);
+        let movers = moved(before, now, MoverMetric::Total);
+        let shares = |half: &MoversHalf| -> Vec<_> { half.visible(9).map(|(mover, _)| mover.shares).collect() };
+        assert_eq!(shares(&movers.gained), [(80.into(), 0.into()), (4.into(), 3.into())]);
+        assert_eq!(shares(&movers.lost), [(30.into(), 0.into())]);
     }
 
     #[test]
