@@ -24,7 +24,7 @@ use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use crate::tui::views::areas::{AboveTable, ViewsAreas};
 use crate::tui::views::draw::presets::range_names_line;
-use crate::tui::views::draw::table::change_cell;
+use crate::tui::views::draw::table::summary_change;
 use crate::tui::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -187,7 +187,7 @@ pub(super) fn draw_note(
 /// Returns the line with the numbers of a report.
 pub(super) fn summary_line<'a>(view: View<'_>, numbers: &[SummaryNumber], width: u16) -> Line<'a> {
     let change =
-        |number: &SummaryNumber| number.change.map(|change| format!(" {}", change_cell(change))).unwrap_or_default();
+        |number: &SummaryNumber| number.change.map(|change| format!(" {}", summary_change(change))).unwrap_or_default();
     let texts = numbers.iter().map(|number| (number.name, format_views(number.value), change(number)));
     numbers_line(view.theme, texts.collect(), width)
 }

@@ -23,13 +23,10 @@ pub(in crate::tui) fn change_with_sign(now: ViewCount, before: ViewCount) -> Str
         return "same".to_owned();
     }
     let sign = if now > before { "▲" } else { "▼" };
-    if before.is_zero() {
-        return "new".to_owned();
-    }
     let percent = (now.ratio_to(before) - 1.0).abs() * 100.0;
     let text = match percent {
         ..9.95 => format!("{percent:.1}%"),
-        // The percentage of a huge increase from very few views means little.
+        // Nothing is not a base for a percentage, and that of a huge increase from very few views means little.
         10_000.0.. => format!("from {}", format_views(before)),
         _ => format!("{percent:.0}%"),
     };
@@ -151,7 +148,7 @@ mod tests {
         assert_eq!(change_text(5_100, 4_310), "▲ 18%");
         assert_eq!(change_text(1, 2), "▼ 50%");
         assert_eq!(change_text(2, 2), "same");
-        assert_eq!(change_text(5, 0), "new");
+        assert_eq!(change_text(5, 0), "▲ from 0");
         assert_eq!(change_text(0, 0), "same");
         assert_eq!(change_text(20_000, 3), "▲ from 3");
     }

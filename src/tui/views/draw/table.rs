@@ -256,6 +256,14 @@ pub(in crate::tui) fn change_cell(change: ViewsChange) -> String {
     }
 }
 
+/// Formats a change of a number that is not in a row. There, “new” would not say what is new.
+pub(in crate::tui) fn summary_change(change: ViewsChange) -> String {
+    match change {
+        ViewsChange::InBoth { now, before } if before.is_zero() && now > before => "▲ from 0".to_owned(),
+        _ => change_cell(change),
+    }
+}
+
 fn points_text(figures: &PageMetrics<'_>) -> String {
     match (figures.baseline, figures.share_change()) {
         (ComparisonBaseline::New, _) => "new".to_owned(),

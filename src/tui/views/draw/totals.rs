@@ -7,7 +7,7 @@ use crate::tui::format::{count_text, mismatch_sign, plural};
 use crate::tui::view::View;
 use crate::tui::views::compare::SiteChange;
 use crate::tui::views::draw::change::ChangeWeight;
-use crate::tui::views::draw::table::{change_cell, points_cell};
+use crate::tui::views::draw::table::{points_cell, summary_change};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
@@ -108,7 +108,7 @@ fn totals_line<'a>(
         let change = change.filter(|_| form.has_changes);
         if let Some(change) = change.and_then(|site| site.ranges.change(of(&site.now), of(&site.before))) {
             let weight = ChangeWeight::of(change, crate::model::views::ViewCount::ZERO);
-            spans.push(Span::styled(format!(" {}", change_cell(change)), weight.style(change, theme)));
+            spans.push(Span::styled(format!(" {}", summary_change(change)), weight.style(change, theme)));
         }
     }
     spans.push(Span::styled(mismatch_sign(totals), theme.warning));
