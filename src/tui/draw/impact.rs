@@ -118,7 +118,7 @@ pub(in crate::tui) fn after_text(after: AfterWindowState) -> String {
 
 fn push_unknown(row: &mut TextRow<'_>, view: View<'_>, views: &PageViewsState) {
     let text = match views {
-        PageViewsState::NotListed(_) => "no views listed",
+        PageViewsState::NotListed(_) => "no views",
         _ => "not loaded",
     };
     row.push(text, view.theme.muted);
