@@ -150,7 +150,7 @@ impl Component for Help {
         let column_width = body.width / u16::try_from(columns.len()).unwrap_or(1);
         for (column, x) in columns.iter().zip((body.x..).step_by(usize::from(column_width.max(1)))) {
             let area = Rect { x, width: column_width, ..body };
-            for (n, line) in column.lines.iter().skip(self.scroll).take(rows).enumerate() {
+            for (n, line) in column.visible_lines(self.scroll, rows).enumerate() {
                 draw_line(frame, area, n, help_line(view, line, column.key_width, usize::from(column_width)));
             }
         }
@@ -220,6 +220,18 @@ impl SymbolStyle {
 struct HelpColumn {
     key_width: usize,
     lines: Vec<HelpLine>,
+}
+
+impl HelpColumn {
+    /// Returns the visible lines. A heading is visible only together with its first row.
+    fn visible_lines(&self, scroll: usize, rows: usize) -> impl Iterator<Item = &HelpLine> {
+        let mut end = self.lines.len().min(scroll + rows);
+        let is_heading = |line: &HelpLine| matches!(line, HelpLine::Heading(_));
+        if end < self.lines.len() && end.checked_sub(1).and_then(|last| self.lines.get(last)).is_some_and(is_heading) {
+            end -= 1;
+        }
+        self.lines.iter().take(end).skip(scroll)
+    }
 }
 
 fn longest(columns: &[HelpColumn]) -> usize {
@@ -546,6 +558,15 @@ mod tests {
         for row in BINDINGS {
             assert!(row.help.width() <= width, "{} cells are too many: {}", row.help.width(), row.help);
         }
+    }
+
+    #[test]
+    fn a_heading_is_not_the_last_visible_line() {
+        let key = HelpLine::Key("x".to_owned(), "do it".to_owned());
+        let lines = vec![key.clone(), HelpLine::Heading("Move".to_owned()), key];
+        let column = HelpColumn { key_width: 1, lines };
+        assert_eq!([1, 2, 3].map(|rows| column.visible_lines(0, rows).count()), [1, 1, 3]);
+        assert_eq!([1, 2].map(|rows| column.visible_lines(1, rows).count()), [0, 2]);
     }
 
     fn app(size: (u16, u16)) -> App {
