@@ -2,8 +2,9 @@
 //! folder, and on 127.0.0.1 if a test asks for TLS.
 
 use super::small_disk::SmallDisk;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -23,6 +24,19 @@ pub(crate) struct Postgres {
     server: Option<Child>,
     /// The disk with the data folder, if it is a separate one.
     disk: Option<SmallDisk>,
+}
+
+/// Rows that a separate connection has locked. Dropping it ends the connection.
+pub(crate) struct RowLock {
+    psql: Child,
+    input: Option<ChildStdin>,
+}
+
+impl Drop for RowLock {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let _ = self.psql.wait();
+    }
 }
 
 impl Drop for Postgres {
@@ -151,8 +165,27 @@ impl Postgres {
         text
     }
 
+    /// Locks the rows of a table for writing, until the returned lock is dropped.
+    pub(crate) fn hold_lock(&self, table: &str) -> RowLock {
+        let mut command = self.psql();
+        let mut psql = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("psql runs");
+        let mut input = psql.stdin.take().expect("stdin");
+        writeln!(input, "BEGIN; SELECT 1 FROM {table} FOR UPDATE;").expect("written");
+        let mut line = String::new();
+        BufReader::new(psql.stdout.take().expect("stdout")).read_line(&mut line).expect("read");
+        assert_eq!(line, "1\n", "{table}");
+        RowLock { psql, input: Some(input) }
+    }
+
     /// Returns whether the statement succeeded, and what psql prints.
     pub(crate) fn try_sql(&self, sql: &str) -> (bool, String) {
+        let output = self.psql().args(["-c", sql]).output().expect("psql runs");
+        let text = if output.status.success() { output.stdout } else { output.stderr };
+        (output.status.success(), String::from_utf8_lossy(&text).trim().to_owned())
+    }
+
+    /// Returns a command that runs psql as the administrator.
+    fn psql(&self) -> Command {
         let mut command = Command::new(self.bin.join("psql"));
         command.args([
             "-X",
@@ -168,9 +201,8 @@ impl Postgres {
             "-p",
             &self.port,
         ]);
-        let output = command.arg("-h").arg(self.folder.path()).args(["-c", sql]).output().expect("psql runs");
-        let text = if output.status.success() { output.stdout } else { output.stderr };
-        (output.status.success(), String::from_utf8_lossy(&text).trim().to_owned())
+        command.arg("-h").arg(self.folder.path());
+        command
     }
 }
 

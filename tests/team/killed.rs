@@ -2,6 +2,7 @@
 //! while it takes or has the lease for polling. Nothing is sent twice, the ledger has every request that went out, and
 //! another member continues.
 
+use crate::holding_proxy::{HoldingProxy, Then};
 use crate::programs::{End, Team, block_on, kill, wait_until};
 use crate::proxy::Cut;
 use crate::support::scope_of;
@@ -28,6 +29,11 @@ fn book_the_rest(team: &Team) -> u64 {
     })
 }
 
+/// Returns how many requests the team's ledger counts.
+fn used(team: &Team) -> u64 {
+    team.server.sql("SELECT count(*) FROM docdeck.request_slot WHERE used_at > 0").parse().expect("a count")
+}
+
 #[test]
 fn killed_at_any_message_while_it_books_docdeck_sends_nothing_twice_and_every_request_counts() {
     let Some(team) = Team::new() else { return };
@@ -43,16 +49,26 @@ fn killed_at_any_message_while_it_books_docdeck_sends_nothing_twice_and_every_re
             kills += 1;
         }
     }
-    // Killed while the request is under way, and when the service has carried it out.
+    // Killed while the request is under way, and when the service has carried it out; booked, and without the database.
+    team.run("ana", &["team", "sync"]);
+    let used_before = used(&team);
+    let offline = HoldingProxy::start(team.server.folder(), 0, Cut::Request, Then::Close);
+    let (booked, unbooked) = (team.server.url("ana"), offline.url("ana"));
+    let mut interrupted = Vec::new();
     for (fault, carried_out) in [("create=latency-60000", false), ("create=latency-1000", true)] {
-        team.fixture.set_faults(&[fault]);
-        let (before, done_before) = (sent(), team.fixture.sim.carried_out(Operation::Create));
-        let child = team.spawn("ana", &team.server.url("ana"), &["new", &format!("{fault} [sim:seconds=6000]")]);
-        wait_until("the request", || sent() > before);
-        wait_until("the job", || !carried_out || team.fixture.sim.carried_out(Operation::Create) > done_before);
-        kill(child);
-        kills += 1;
+        for (url, how) in [(&booked, "booked"), (&unbooked, "offline")] {
+            team.fixture.set_faults(&[fault]);
+            let (before, done_before) = (sent(), team.fixture.sim.carried_out(Operation::Create));
+            let prompt = format!("{fault} {how} [sim:seconds=6000]");
+            let child = team.spawn("ana", url, &["new", &prompt]);
+            wait_until("the request", || sent() > before);
+            wait_until("the job", || !carried_out || team.fixture.sim.carried_out(Operation::Create) > done_before);
+            kill(child);
+            kills += 1;
+            interrupted.push((prompt, carried_out));
+        }
     }
+    assert!(offline.is_reached());
     team.fixture.set_faults(&[]);
     let before = sent();
     // The next start records what became of the prompts that were being sent, and sends none of them.
@@ -62,6 +78,11 @@ fn killed_at_any_message_while_it_books_docdeck_sends_nothing_twice_and_every_re
         team.run(user, &["team", "sync"]);
     }
     let (received, of_ana, of_bob) = (team.received_prompts(), team.stored_prompts("ana"), team.stored_prompts("bob"));
+    for (prompt, carried_out) in &interrupted {
+        // If the service has carried the request out, its answer may have arrived before the end.
+        let is_accepted = *carried_out && of_ana[prompt] == DeliveryKind::Accepted;
+        assert!(is_accepted || of_ana[prompt] == DeliveryKind::Unconfirmed, "{prompt}: {:?}", of_ana[prompt]);
+    }
     let unsettled = [DeliveryKind::Queued, DeliveryKind::Sending];
     assert!(!of_ana.values().any(|kind| unsettled.contains(kind)), "{of_ana:?}");
     assert!(received.iter().all(|prompt| of_ana.contains_key(prompt)), "{received:?} {of_ana:?}");
@@ -69,9 +90,10 @@ fn killed_at_any_message_while_it_books_docdeck_sends_nothing_twice_and_every_re
         of_ana.iter().filter(|(_, kind)| **kind == DeliveryKind::Accepted).map(|of| of.0).collect();
     assert_eq!(of_bob.keys().collect::<Vec<_>>(), accepted, "what has an id is shared");
     // A booking of a killed docdeck may be lost, but no request goes out without one.
-    let used: u64 =
-        team.server.sql("SELECT count(*) FROM docdeck.request_slot WHERE used_at > 0").parse().expect("a count");
+    let used = used(&team);
     assert!(used >= sent() && used <= sent() + kills, "{used} used, {} sent, {kills} kills", sent());
+    let interrupted = u64::try_from(interrupted.len()).expect("small");
+    assert_eq!(used - used_before, interrupted + 1, "requests that went out, each counted once");
     let rest = book_the_rest(&team);
     assert!(sent() + rest <= 100, "{} of ana and {rest} of others", sent());
     println!("killed {kills} times; {} requests went out, {used} are counted", sent());
