@@ -26,9 +26,18 @@ impl SmallDisk {
     /// not mount anything.
     pub(crate) fn mount_over(folder: &Path, size: &str) -> Option<Self> {
         let script = "mkdir \"$0.small\" && mount -t tmpfs -o size=\"$1\" tmpfs \"$0.small\" && cp -a \"$0/.\" \"$0.small\" \
-             && mount --move \"$0.small\" \"$0\" && echo mounted && exec cat";
+             && mount --bind \"$0.small\" \"$0\" && shift && exec \"$@\"";
+        let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+        let is_root = user.is_root();
         let mut command = Command::new("unshare");
-        command.args(["-m", "sh", "-c", script]).arg(folder).arg(size);
+        // Another user becomes root in a namespace of users, to mount the disk. The server, which refuses to run as root,
+        // runs in a second one, in which the user has the usual id.
+        command.arg(if is_root { "-m" } else { "-Urm" }).args(["sh", "-c", script]).arg(folder).arg(size);
+        if !is_root {
+            command.args(["unshare", "-Um"]);
+            command.arg(format!("--map-user={}", user.as_raw())).arg(format!("--map-group={}", group.as_raw()));
+        }
+        command.args(["sh", "-c", "echo mounted && exec cat"]);
         let mut namespace_process =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("util-linux");
         let input = namespace_process.stdin.take().expect("stdin");
@@ -48,7 +57,11 @@ impl SmallDisk {
     /// Returns a command in the namespace with the disk. The caller must add a program and its arguments.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new("nsenter");
-        command.arg(format!("--target={}", self.namespace_process.id())).args(["--mount", "--"]);
+        command.arg(format!("--target={}", self.namespace_process.id())).arg("--mount");
+        if !rustix::process::geteuid().is_root() {
+            command.args(["--user", "--preserve-credentials"]);
+        }
+        command.arg("--");
         command
     }
 
