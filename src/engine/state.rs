@@ -120,7 +120,12 @@ impl EngineState {
         let offset = store.service_clock_offset(&scope).await.map_err(failure)?;
         let revision = store.revision(&scope).await.map_err(failure)?;
         let prunes = store.prune_count().await.map_err(failure)?;
-        let is_shared = team.is_some() && store.team(&scope).await.map_err(failure)?.is_some();
+        let team_reports = match team {
+            Some(_) if store.team(&scope).await.map_err(failure)?.is_some() => {
+                Some(store.team_report_versions(&scope).await.map_err(failure)?)
+            }
+            _ => None,
+        };
         let (instance, locked) = Instance::register(lock_folder.clone());
         // An instance without the dispatch role is a command. If a command ends before it has sent its
         // prompt, no other instance may send the prompt later.
@@ -175,7 +180,7 @@ impl EngineState {
             seen_revision_and_prunes: tokio::sync::Mutex::new((revision, prunes)),
             last_problem: Mutex::default(),
             shared_connection: Mutex::default(),
-            team: TeamState::new(team, is_shared),
+            team: TeamState::new(team, team_reports),
         };
         Ok((inner, receiver, StartState { data_version, startup_problem, hook, refresher }))
     }

@@ -113,7 +113,7 @@ impl ChangeWatcher {
         }
         self.inner.dispatch_wake.notify_one();
         self.inner.team.wake();
-        match self.inner.emit_changed_jobs().await {
+        match self.emit_changes().await {
             Ok(()) => {
                 self.read_version = version;
                 // Requests of other instances count toward the same hourly limits.
@@ -126,6 +126,11 @@ impl ChangeWatcher {
                 self.inner.emit_problem(error.failure()).await;
             }
         }
+    }
+
+    async fn emit_changes(&self) -> Result<(), StoreError> {
+        self.inner.emit_changed_jobs().await?;
+        self.inner.emit_reports_of_other_instances().await
     }
 
     /// Marks as `Unconfirmed` the prompts that another instance was sending when it died. Every instance does this once

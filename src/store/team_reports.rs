@@ -21,6 +21,7 @@ use crate::model::views::{PageRow, ViewsResponse};
 use chrono::TimeDelta;
 use rusqlite::{Connection, Transaction, params};
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 /// How many reports, and about how many bytes, one transaction reads for sending.
 const MAX_REPORTS_PER_READ: i64 = 50;
@@ -82,6 +83,20 @@ impl Store {
             sent.into_iter().try_for_each(|(key, version)| write_team_version(tx, scope, key, version))
         })
         .await
+    }
+
+    /// Returns which versions of reports the team has, as this computer has last sent or received them.
+    pub async fn team_report_versions(&self, scope: &Scope) -> StoreResult<HashMap<ReportKey, ReportVersion>> {
+        let versions = self.read_in_scope(scope, |db, scope| {
+            let sql = "SELECT kind, date_from, date_to, version FROM team_report WHERE scope = ?1";
+            let columns: Vec<[String; 4]> =
+                db.query_all(sql, [scope], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))?;
+            let parse = |[kind, from, to, version]: &[String; 4]| {
+                ReportKey::parse(kind, from, to).zip(ReportVersion::parse(version))
+            };
+            Ok(columns.iter().filter_map(parse).collect())
+        });
+        versions.await
     }
 
     /// Returns the headers of the reports that this computer doesn't have.

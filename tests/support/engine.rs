@@ -87,6 +87,12 @@ impl EngineFixture {
         Self::start_in_team(store, scope_of(sim), sim.api_key(), None, None, None, Some(team)).await
     }
 
+    /// Like [`Self::start_as_member`], on a computer on which several instances run.
+    pub(crate) async fn start_as_member_in(sim: &Sim, folder: &Path, team: TeamAccess) -> Self {
+        let store = super::open_store(folder);
+        Self::start_in_team(store, scope_of(sim), sim.api_key(), Some(folder), None, None, Some(team)).await
+    }
+
     async fn start_in_team(
         store: Store,
         scope: Scope,

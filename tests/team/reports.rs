@@ -8,11 +8,12 @@ use crate::{Member, address, now, start_database, text};
 use chrono::{Days, TimeDelta};
 use docdeck::engine::TeamAccess;
 use docdeck::model::Time;
-use docdeck::model::analytics::{Cursor, Feedback, PageFeedback, RowsPlan, RowsResponse, Search};
+use docdeck::model::analytics::{AnalyticsKind, Cursor, Feedback, PageFeedback, RowsPlan, RowsResponse, Search};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::log::Operation;
 use docdeck::model::period::DateRange;
 use docdeck::model::report::{LoadEndReason, LoadPlan, Report};
+use docdeck::model::team::{ReportKind, TeamStatus};
 use docdeck::model::views::{Count, Counts, PageRow, ViewsResponse};
 use docdeck::sim::{Sim, SimOptions};
 use docdeck::store::{ReportResponse, ResponsePosition, Store};
@@ -137,6 +138,39 @@ async fn what_one_member_loads_costs_the_others_no_request() {
     assert_eq!(server.sql("SELECT count(*) FROM docdeck.report WHERE kind IN ('feedback', 'questions')"), "0");
     ana.engine.stop().await;
     bob.engine.stop().await;
+}
+
+#[tokio::test]
+async fn all_dashboards_of_a_computer_show_a_report_that_one_of_them_receives() {
+    let Some(server) = start_database(&[]).await else { return };
+    let sim = Sim::start(SimOptions { jobs: 0, pages: 30, ..SimOptions::default() }).await.expect("a simulator");
+    let folder = crate::support::create_folder();
+    let store = crate::support::open_store(folder.path());
+    store.join_team(&crate::support::scope_of(&sim), "docs").await.expect("joined");
+    let access = || TeamAccess { address: address(&server.url("ana")), name: text("bob") };
+    let mut bob = EngineFixture::start_as_member_in(&sim, folder.path(), access()).await;
+    crate::engines::wait_for_status(&mut bob, |status| status == TeamStatus::Online).await;
+    let mut other = EngineFixture::start_as_member_in(&sim, folder.path(), access()).await;
+    let ana = start_engine(&sim, &server, "ana").await;
+    let pages = LoadPlan { range: range(), from_start: false, max_requests: 100, stop_at_percent: None };
+    let rows = RowsPlan { range: range(), max_requests: 100, from_start: false };
+    ana.engine.load_all(pages).await;
+    ana.engine.load_rows::<Search>(rows).await;
+    for member in [&mut bob, &mut other] {
+        let mut missing = vec![ReportKind::PageViews, ReportKind::Rows(AnalyticsKind::Searches)];
+        while !missing.is_empty() {
+            let received = member.wait_for_event("a report", |event| match event {
+                EngineEvent::ReportReceived(key) => Some(*key),
+                _ => None,
+            });
+            let key = received.await;
+            assert_eq!(key.range, range());
+            missing.retain(|kind| *kind != key.kind);
+        }
+    }
+    for member in [ana, bob, other] {
+        member.engine.stop().await;
+    }
 }
 
 #[tokio::test]

@@ -11,8 +11,7 @@ use crate::engine::poller_message::PollerMessage;
 use crate::engine::state::EngineState;
 use crate::model::engine_event::EngineEvent;
 use crate::model::ledger::RATE_LIMIT_WINDOW;
-use crate::model::period::DateRange;
-use crate::model::team::{ReportKey, ReportKind, TeamStatus};
+use crate::model::team::TeamStatus;
 use crate::model::text::CleanText;
 use crate::store::StoreError;
 use crate::team::{Exchange, ExchangeStep, LEASE_DURATION, TeamConnection, TeamError};
@@ -297,6 +296,7 @@ impl Session<'_> {
             self.reports.must_receive = self.exchange.receive_next_reports(local_now()).await? == ExchangeStep::HasMore;
             let received = self.exchange.take_received_reports();
             self.inner.emit_received_reports(&received).await?;
+            self.inner.mark_reports_as_seen(&received).await?;
             self.reports.must_send |= !self.reports.must_receive;
             return Ok(());
         }
@@ -366,21 +366,6 @@ impl Session<'_> {
 }
 
 impl EngineState {
-    /// Emits which reports were received from other members, with the totals of their ranges.
-    async fn emit_received_reports(&self, received: &[ReportKey]) -> Result<(), TeamError> {
-        let is_of_views = |key: &&ReportKey| matches!(key.kind, ReportKind::PageViews | ReportKind::DayTotals);
-        let ranges: Vec<DateRange> = received.iter().filter(is_of_views).map(|key| key.range).collect();
-        if !ranges.is_empty() {
-            for (range, totals) in self.store.views_totals(&self.scope, &ranges).await? {
-                self.emit(EngineEvent::Totals { range, totals }).await;
-            }
-        }
-        for key in received.iter().filter(|key| key.kind != ReportKind::DayTotals) {
-            self.emit(EngineEvent::ReportReceived(*key)).await;
-        }
-        Ok(())
-    }
-
     fn team_status(&self) -> TeamStatus {
         *lock(&self.team.status)
     }

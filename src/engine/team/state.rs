@@ -3,7 +3,7 @@
 use crate::engine::lock::lock;
 use crate::model::Time;
 use crate::model::ledger::Quota;
-use crate::model::team::{TeamStatus, TeamUsage};
+use crate::model::team::{ReportKey, ReportVersion, TeamStatus, TeamUsage};
 use crate::model::text::CleanText;
 use crate::team::{TeamAddress, TeamConnection};
 use chrono::Utc;
@@ -42,6 +42,9 @@ pub(in crate::engine) struct TeamState {
     pub(super) used_up_limits: Mutex<HashMap<Quota, (Time, Instant)>>,
     /// Whether the counts must be read again.
     pub(super) needs_counts: AtomicBool,
+    /// The versions of the exchanged reports that this instance has shown or can read; `None` if it can't notice that
+    /// another instance on this computer exchanges reports.
+    pub(super) seen_reports: tokio::sync::Mutex<Option<HashMap<ReportKey, ReportVersion>>>,
     /// The connection for booking requests, and when it was last used.
     pub(super) booking_connection: Arc<tokio::sync::Mutex<Option<(TeamConnection, Instant)>>>,
     /// No attempt to book is made before this moment, because the last one got no answer.
@@ -61,9 +64,13 @@ pub(super) enum PollPermission {
 }
 
 impl TeamState {
-    /// `is_shared` is whether the project was shared at the start.
-    pub(in crate::engine) fn new(access: Option<TeamAccess>, is_shared: bool) -> Self {
-        let is_used = access.is_some() && is_shared;
+    /// `reports` are the versions of the reports that were exchanged before the start; `None` if the project is not
+    /// shared.
+    pub(in crate::engine) fn new(
+        access: Option<TeamAccess>,
+        reports: Option<HashMap<ReportKey, ReportVersion>>,
+    ) -> Self {
+        let is_used = access.is_some() && reports.is_some();
         Self {
             access,
             wake: Notify::new(),
@@ -74,6 +81,7 @@ impl TeamState {
             counts: Mutex::default(),
             used_up_limits: Mutex::default(),
             needs_counts: AtomicBool::new(false),
+            seen_reports: tokio::sync::Mutex::new(reports),
             booking_connection: Arc::default(),
             next_booking_attempt: Mutex::default(),
         }
