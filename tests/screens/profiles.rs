@@ -88,12 +88,28 @@ fn a_rejected_key() {
 fn the_jobs_of_all_profiles() {
     snapshots("all_jobs", &[SMALL, WIDE, LARGE], &["profiles", "updated just now"], |fixture| {
         open_profiles(fixture);
-        fixture.press_keys("Esc A");
-        let rows: Vec<_> = fixture.app.jobs.shown_rows().cloned().collect();
-        let jobs = rows.into_iter().enumerate().map(|(n, row)| (n % 3, row)).collect();
-        fixture.handle(Msg::Jobs(JobsMsg::AllJobsListed(Ok(AllProfilesJobs { jobs, without_profile_count: 3 }))));
-        fixture.press_keys("j j");
+        fixture.press_keys("Esc");
+        list_all_jobs(fixture);
     });
+}
+
+#[test]
+fn the_jobs_of_all_profiles_have_their_author() {
+    snapshots("all_jobs_of_a_team", &[WIDE], &["profiles", "updated just now"], |fixture| {
+        open_profiles(fixture);
+        fixture.press_keys("Esc");
+        fixture.share_jobs();
+        list_all_jobs(fixture);
+    });
+}
+
+/// Lists the jobs of the current profile as those of three profiles.
+fn list_all_jobs(fixture: &mut ScreenFixture) {
+    fixture.press_keys("A");
+    let rows: Vec<_> = fixture.app.jobs.shown_rows().cloned().collect();
+    let jobs = rows.into_iter().enumerate().map(|(n, row)| (n % 3, row)).collect();
+    fixture.handle(Msg::Jobs(JobsMsg::AllJobsListed(Ok(AllProfilesJobs { jobs, without_profile_count: 3 }))));
+    fixture.press_keys("j j");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::tui::draw::rules::DialogFrame;
 use crate::tui::format::{plural, short_age};
 use crate::tui::geometry::{title_area, with_margin};
 use crate::tui::jobs::JobLine as ListLine;
-use crate::tui::jobs::list_draw::{draw_headings, group_heading, job_line, job_table};
+use crate::tui::jobs::list_draw::{author_column_width, draw_headings, group_heading, job_line, job_table};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use ratatui::Frame;
@@ -55,7 +55,8 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs
         return;
     }
     let (lines, rows, width) = (g.all_jobs_lines(), g.all_jobs_rows(), usize::from(inner.width));
-    let columns = job_table(width, Some(profile_column_width(view, open, rows, width)), None);
+    let author = author_column_width(view.app, &open.list);
+    let columns = job_table(width, Some(profile_column_width(view, open, rows, width)), author);
     draw_headings(frame, view, &columns, inner, lines);
     for (n, line) in open.list.visible(rows).enumerate() {
         let line = match line {

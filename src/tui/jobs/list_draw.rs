@@ -198,11 +198,15 @@ impl JobColumn {
 
 pub(in crate::tui) type JobTable = Table<JobColumn>;
 
-/// Returns the columns of the jobs list at this width. On a wide screen, they include the author if a job of another
-/// member is in the list.
+/// Returns the columns of the jobs list at this width.
 pub(super) fn list_table(app: &App, width: u16) -> JobTable {
-    let author = app.jobs.author_cells().filter(|_| app.size.0 >= MIN_COLUMNS_SIDE_BY_SIDE);
-    job_table(usize::from(width), None, author)
+    job_table(usize::from(width), None, author_column_width(app, &app.jobs))
+}
+
+/// Returns the width of the column with the author. Returns `None` if the screen is too narrow, or if the list has no
+/// job of another member.
+pub(in crate::tui) fn author_column_width(app: &App, list: &JobList) -> Option<usize> {
+    list.author_cells().filter(|_| app.size.0 >= MIN_COLUMNS_SIDE_BY_SIDE)
 }
 
 /// Returns the columns of a list of jobs. `profile` is the width of the column with the profile, in the list of all
