@@ -38,6 +38,8 @@ async fn screen_range_order_and_filter_are_restored_after_a_restart() {
 async fn two_profiles_of_the_same_project_have_separate_layouts() {
     let (folder, sim) = (create_folder(), start_sim(&[]).await);
     let mut one = DashboardFixture::start_with_saved_layout("one", &sim, folder.path()).await;
+    // Without a job, no details are shown.
+    one.send_accepted_job("Rewrite the guide").await;
     one.press_chars("3");
     one.terminate().await;
     let mut other = DashboardFixture::start_with_saved_layout("other", &sim, folder.path()).await;

@@ -85,7 +85,7 @@ pub(super) fn feedback() -> Vec<Column<ListCell<Feedback>>> {
     type C = Column<ListCell<Feedback>>;
     vec![
         C::right_aligned("age", 4, |row, _| age(row, row.item.created_at)).optional(3),
-        C::left_aligned("type", 11, |row, _| match row.item.helpful {
+        C::left_aligned("type", 13, |row, _| match row.item.helpful {
             Some(true) => TableCell::new("up", row.view.theme.good),
             Some(false) => TableCell::new("down", row.view.theme.bad),
             None => row.muted_cell("code sample"),

@@ -274,11 +274,7 @@ fn sum_warning(table: &PageTable, width: usize) -> Option<String> {
         let full = if sum < total {
             format!("rows add up to {} of {} views{left_out}", format_views(sum), format_views(total))
         } else {
-            format!(
-                "rows add up to {} views, the total is {}{left_out}",
-                format_views(sum),
-                format_views(total)
-            )
+            format!("rows add up to {} views, the total is {}{left_out}", format_views(sum), format_views(total))
         };
         match (full.width() + 20 > width, unread) {
             (false, _) => full,
