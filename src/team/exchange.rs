@@ -138,6 +138,13 @@ pub enum ExchangeStep {
     Last,
 }
 
+/// Whether the database has something that this computer has not received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Receivable {
+    pub changes: bool,
+    pub reports: bool,
+}
+
 /// The exchange of a project over one connection.
 #[derive(Debug)]
 pub struct Exchange<'a> {
@@ -199,22 +206,27 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Records in the database that this member is active, and compares the clocks. Restarts from the beginning if the
-    /// database no longer has the last change that this computer has received.
+    /// Records in the database that this member is active, compares the clocks, and returns what can be received.
+    /// Restarts from the beginning if the database no longer has the last change that this computer has received.
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn register(&mut self) -> Result<(), TeamError> {
+    pub async fn register(&mut self) -> Result<Receivable, TeamError> {
         let requested_at = Utc::now();
         let sql = "INSERT INTO docdeck.member (project, id, name) VALUES ($1, $2, $3)
              ON CONFLICT (project, id) DO UPDATE SET name = EXCLUDED.name, last_seen = now()
              RETURNING floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, ($4 = 0 OR EXISTS (
                  SELECT 1 FROM docdeck.batch WHERE batch.project = $1 AND batch.id = $5 AND last_change = $4)
              ) AND ($6 = 0 OR EXISTS (
-                 SELECT 1 FROM docdeck.batch WHERE batch.project = $1 AND batch.id = $7 AND last_change = $6))";
+                 SELECT 1 FROM docdeck.batch WHERE batch.project = $1 AND batch.id = $7 AND last_change = $6)
+             ), EXISTS (
+                 SELECT 1 FROM docdeck.job WHERE job.project = $1 AND change > $4 AND state <> $8
+             ) OR EXISTS (
+                 SELECT 1 FROM docdeck.prompt WHERE prompt.project = $1 AND change > $4
+             ), EXISTS (SELECT 1 FROM docdeck.report WHERE report.project = $1 AND change > $6)";
         let batch = self.team.cursor_batch.as_deref().unwrap_or_default();
         let report_batch = self.team.report_batch.as_deref().unwrap_or_default();
-        let params: [Param<'_>; 7] = [
+        let params: [Param<'_>; 8] = [
             (&self.project_id, Type::INT8),
             (&self.team.member, Type::TEXT),
             (&self.name, Type::TEXT),
@@ -222,18 +234,21 @@ impl<'a> Exchange<'a> {
             (&batch, Type::TEXT),
             (&self.team.report_cursor, Type::INT8),
             (&report_batch, Type::TEXT),
+            (&REMOVED_JOB_STATE, Type::TEXT),
         ];
         let row = self.connection.query_one(sql, &params).await?;
+        let flag = |column: usize| row.try_get::<_, bool>(column).map_err(|_| malformed_row());
         let local_time = requested_at + (Utc::now() - requested_at) / 2;
         self.clock = TeamClock::new(time_from_millis(read_number(&row, 0)?)?, local_time);
-        if !row.try_get::<_, bool>(1).map_err(|_| malformed_row())? {
+        if !flag(1)? {
             self.store.restart_team(self.scope).await?;
             self.report.has_restarted = true;
             (self.team.cursor, self.team.cursor_batch) = (0, None);
             (self.team.report_cursor, self.team.report_batch) = (0, None);
             self.reports = ReportProgress::default();
+            return Ok(Receivable { changes: true, reports: true });
         }
-        Ok(())
+        Ok(Receivable { changes: flag(2)?, reports: flag(3)? })
     }
 
     /// Takes or renews the polling lease. Returns `None` if this process now has it, otherwise how long the lease of

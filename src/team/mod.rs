@@ -147,7 +147,8 @@ mod url;
 pub use connection::{TeamAddress, TeamConnection};
 pub use error::TeamError;
 pub use exchange::{
-    Exchange, ExchangeReport, ExchangeStep, TeamMember, exchange, exchange_with_progress, members, organizations,
+    Exchange, ExchangeReport, ExchangeStep, Receivable, TeamMember, exchange, exchange_with_progress, members,
+    organizations,
 };
 pub use forget::{ForgetReport, forget};
 pub use lease::{LEASE_DURATION, LeaseAttempt, PollLease};

@@ -2,12 +2,15 @@
 
 use crate::engines::{rename, start_over, wait_for_status, wait_for_title};
 use crate::holding_proxy::HoldingProxy;
-use crate::start_database;
+use crate::support::slow::runs_all_cases;
 use crate::support::start_sim;
+use crate::{Member, connect, now, start_database};
 use docdeck::model::engine_event::EngineEvent;
+use docdeck::model::prompt::Delivery;
 use docdeck::model::remote_job::Status;
 use docdeck::model::team::TeamStatus;
 use docdeck::store::Store;
+use docdeck::team::{Exchange, ExchangeStep, Receivable};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -67,7 +70,43 @@ async fn idle_members_send_no_statement_and_a_change_needs_few() {
     if start.elapsed() < BEFORE_REGULAR_LOOK {
         assert!((1..=2).contains(&of_ana) && (4..=7).contains(&of_bob), "{of_ana} {of_bob}");
     }
+    if runs_all_cases() {
+        let before = [proxies[0].messages(), proxies[1].messages()];
+        while proxies[0].messages() == before[0] || proxies[1].messages() == before[1] {
+            sleep(INTERVAL).await;
+        }
+        let after = settled(&proxies).await;
+        assert_eq!([after[0] - before[0], after[1] - before[1]], [1, 1], "the regular look needs one message");
+    }
     for member in [&ana, &bob] {
         member.engine.stop().await;
     }
+}
+
+#[tokio::test]
+async fn one_message_shows_whether_there_is_anything_to_receive() {
+    let Some(server) = start_database(&[]).await else { return };
+    let (ana, bob) = (Member::join(&server, "ana", "p").await, Member::join(&server, "bob", "p").await);
+    let proxy = HoldingProxy::counting(server.folder());
+    let connection = connect(&proxy.url("ana")).await.expect("connected");
+    let started = Exchange::start(&connection, &ana.store, &ana.scope, ana.name).await.expect("started");
+    let mut exchange = started.expect("a shared project");
+    let nothing = Receivable { changes: false, reports: false };
+    let before = proxy.messages();
+    assert_eq!(exchange.register().await.expect("registered"), nothing);
+    assert_eq!(proxy.messages() - before, 1);
+    bob.track("j1", Status::Active).await;
+    bob.exchange().await;
+    assert_eq!(exchange.register().await.expect("registered"), Receivable { changes: true, ..nothing });
+    exchange.receive_page(now()).await.expect("received");
+    assert_eq!(exchange.register().await.expect("registered"), nothing);
+    bob.follow_up("j1", "prompt of bob", Delivery::Accepted).await;
+    bob.exchange().await;
+    assert!(exchange.register().await.expect("registered").changes);
+    exchange.receive_page(now()).await.expect("received");
+    bob.load_any_report().await;
+    bob.exchange().await;
+    assert_eq!(exchange.register().await.expect("registered"), Receivable { reports: true, ..nothing });
+    while exchange.receive_next_reports(now()).await.expect("received") == ExchangeStep::HasMore {}
+    assert_eq!(exchange.register().await.expect("registered"), nothing);
 }

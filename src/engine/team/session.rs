@@ -246,10 +246,12 @@ impl Session<'_> {
                 () = std::future::ready(()), if self.reports.is_pending() => self.exchange_next_reports().await?,
                 () = tokio::time::sleep_until(next_regular_query) => {
                     next_regular_query = Instant::now() + REGULAR_QUERY_INTERVAL;
-                    self.exchange.register().await?;
-                    self.receive_changes().await?;
+                    let receivable = self.exchange.register().await?;
+                    if receivable.changes {
+                        self.receive_changes().await?;
+                    }
                     self.send_changes().await?;
-                    self.reports.must_receive = true;
+                    self.reports.must_receive |= receivable.reports;
                 }
             }
         }
