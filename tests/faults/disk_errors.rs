@@ -7,6 +7,8 @@ use crate::crash::{
 };
 use crate::support::command::CommandFixture;
 use crate::support::pty::{Pty, Setup};
+#[cfg(target_os = "linux")]
+use crate::support::small_disk::mount_option;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
 use rusqlite::Connection;
@@ -116,7 +118,7 @@ fn start_on_small_disk(fixture: &CommandFixture, script: &str) -> Child {
     let end = "freed; cp \"$SMALL\"/docdeck.db* \"$kept\"/";
     let mut command = Command::new("unshare");
     command
-        .args(["-m", "sh", "-c", &format!("{begin}\n{script}\n{end}")])
+        .args([mount_option(), "sh", "-c", &format!("{begin}\n{script}\n{end}")])
         .env_clear()
         .envs(fixture.environment_variables());
     command
@@ -146,7 +148,10 @@ fn write_large_export(fixture: &CommandFixture) {
 /// Whether this process may mount a file system. If not, prints that the test is skipped.
 #[cfg(target_os = "linux")]
 fn may_mount(fixture: &CommandFixture) -> bool {
-    let tried = Command::new("unshare").args(["-m", "mount", "-t", "tmpfs", "tmpfs"]).arg(fixture.home.path()).output();
+    let tried = Command::new("unshare")
+        .args([mount_option(), "mount", "-t", "tmpfs", "tmpfs"])
+        .arg(fixture.home.path())
+        .output();
     let may = tried.as_ref().is_ok_and(|output| output.status.success());
     if !may {
         println!(
@@ -182,10 +187,10 @@ fn on_a_mounted_full_disk_nothing_is_sent_but_jobs_can_be_read() {
             freed
         done
         \"$DOCDECK\" new after >/dev/null; echo \"$?\"
-        mount -o remount,ro \"$SMALL\" || exit 96
+        mount -o remount,bind,ro \"$SMALL\" || exit 96
         \"$DOCDECK\" new read-only; echo \"$?\"
         \"$DOCDECK\" jobs --json >/dev/null; echo \"$?\"
-        mount -o remount,rw \"$SMALL\"";
+        mount -o remount,bind,rw \"$SMALL\"";
     let output = wait_for_success(start_on_small_disk(&fixture, script));
     let codes = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(codes, "2 3 1 2 0 2 2 0 2 2 0 2 2 0 2 0 2 0", "{output:?}");
@@ -401,7 +406,7 @@ fn start_dashboard_on_small_disk(fixture: &CommandFixture) -> (Pty, std::path::P
     let setup =
         fixture.environment_variables().iter().fold(Setup::dashboard(), |setup, (name, value)| setup.with(name, value));
     let setup = setup.with("DOCDECK_DATA_DIR", &small.display().to_string());
-    let pty = Pty::spawn(setup.run_under(&["unshare", "-m", "sh", "-c", mount]));
+    let pty = Pty::spawn(setup.run_under(&["unshare", mount_option(), "sh", "-c", mount]));
     let seen = format!("/proc/{}/root{}/filler", pty.process(), small.display());
     (pty, seen.into())
 }

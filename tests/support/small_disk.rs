@@ -5,6 +5,12 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
+/// Returns the option with which `unshare` runs a program that may mount file systems. A user who is not root becomes root
+/// in a namespace of users, if the system allows it.
+pub(crate) fn mount_option() -> &'static str {
+    if rustix::process::geteuid().is_root() { "-m" } else { "-Urm" }
+}
+
 /// A small disk. It is mounted in the namespace of a separate process, and is gone when that process ends.
 pub(crate) struct SmallDisk {
     /// The process in whose namespace the disk is mounted.
@@ -30,9 +36,8 @@ impl SmallDisk {
         let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
         let is_root = user.is_root();
         let mut command = Command::new("unshare");
-        // Another user becomes root in a namespace of users, to mount the disk. The server, which refuses to run as root,
-        // runs in a second one, in which the user has the usual id.
-        command.arg(if is_root { "-m" } else { "-Urm" }).args(["sh", "-c", script]).arg(folder).arg(size);
+        // The server, which refuses to run as root, runs in a second namespace, in which the user has the usual id.
+        command.arg(mount_option()).args(["sh", "-c", script]).arg(folder).arg(size);
         if !is_root {
             command.args(["unshare", "-Um"]);
             command.arg(format!("--map-user={}", user.as_raw())).arg(format!("--map-group={}", group.as_raw()));
