@@ -162,7 +162,7 @@ const KIND_CELLS: usize = 9;
 /// Minimum width of the messages in which the job titles line up.
 const MIN_ALIGNED_MESSAGE_CELLS: usize = 36;
 /// Width of the name of the operation. It is fixed, so that the job titles line up.
-const OPERATION_CELLS: usize = 8;
+const OPERATION_CELLS: usize = 9;
 
 type LogRow<'a> = ListRow<'a, LogEntry>;
 
@@ -248,6 +248,14 @@ fn short_change(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::log::Operation;
+
+    #[test]
+    fn only_one_operation_has_a_name_that_is_cut() {
+        let cut: Vec<&str> =
+            Operation::ALL.map(Operation::name).into_iter().filter(|n| n.len() > OPERATION_CELLS).collect();
+        assert_eq!(cut, ["feedback-by-page"]);
+    }
 
     #[test]
     fn a_pull_request_is_named_by_its_number_if_its_link_is_known() {
