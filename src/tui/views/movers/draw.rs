@@ -29,6 +29,9 @@ use unicode_width::UnicodeWidthStr;
 const MIN_WIDTH_WITH_DAYS: usize = 74;
 /// Maximum width of the compared days as a heading.
 const MAX_DAYS_CELLS: usize = 16;
+/// Minimum width of the page. In a narrower half, first the views before are left out, because they follow from the
+/// views now and the difference.
+const MIN_PAGE_CELLS: usize = 26;
 /// The limits of the width of a bar.
 const BAR_CELLS: RangeInclusive<usize> = 8..=24;
 /// The width that the other columns need. Half of what is left is for the bars.
@@ -190,8 +193,8 @@ fn mover_table(half: &MoversHalf, ranges: ComparedRanges, view: View<'_>, width:
     let bar = (width.saturating_sub(CELLS_BESIDE_BAR) / 2).clamp(*BAR_CELLS.start(), *BAR_CELLS.end());
     let columns = [
         C::left_aligned("", 1, MoverColumn::SelectionMark),
-        C::flexible("page", 20, MoverColumn::Page).with_max_width(MAX_TEXT_CELLS),
-        C::right_aligned(before.clone(), number_width(&before), MoverColumn::Before).optional(1),
+        C::flexible("page", MIN_PAGE_CELLS, MoverColumn::Page).with_max_width(MAX_TEXT_CELLS),
+        C::right_aligned(before.clone(), number_width(&before), MoverColumn::Before).optional(3),
         C::right_aligned(now.clone(), number_width(&now), MoverColumn::Now).optional(1),
         C::right_aligned("difference", number.max(12), MoverColumn::Difference),
         C::right_aligned("change", CHANGE_WIDTH, MoverColumn::Change),

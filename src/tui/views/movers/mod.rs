@@ -21,8 +21,8 @@ use std::collections::HashMap;
 const MAX_LISTED: usize = 250;
 /// The minimum height of the dialog with a blank row between halves that are one above the other.
 const MIN_ROWS_WITH_BLANK: u16 = 18;
-/// The minimum width of the dialog at which the halves are side by side, each with all columns.
-const MIN_WIDTH_SIDE_BY_SIDE: u16 = 156;
+/// The minimum width of the dialog at which the halves are side by side, each with bars.
+const MIN_WIDTH_SIDE_BY_SIDE: u16 = 144;
 /// The number of rows above the pages of each half: its title and the headings.
 const HEAD_ROWS: u16 = 2;
 
