@@ -33,7 +33,7 @@ async fn a_job_with_a_pull_request_needs_the_user_and_is_active_again_after_a_fo
         dashboard.assert_shows(shown);
     }
     dashboard.press_chars("3");
-    for shown in ["create    201", "working → completed"] {
+    for shown in ["create     201", "working → completed"] {
         dashboard.assert_shows(shown);
     }
     dashboard.press_chars("1");

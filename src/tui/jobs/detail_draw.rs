@@ -289,8 +289,11 @@ fn page_views(view: View<'_>, job: &Job, place: usize, form: ViewsForm) -> Vec<(
             pieces.push((count_text(count(counts)), style));
         }
         let values = known.iter().map(|counts| count(counts).value()).collect::<Option<Vec<_>>>();
-        if let Some([before, after]) = values.as_deref().filter(|_| has_changes) {
-            pieces.push((format!(" {}", change_with_sign(*after, *before)), theme.text));
+        match values.as_deref().filter(|_| has_changes) {
+            // The number before is shown already.
+            Some([before, after]) if before.is_zero() && !after.is_zero() => pieces.push((" ▲".to_owned(), theme.text)),
+            Some([before, after]) => pieces.push((format!(" {}", change_with_sign(*after, *before)), theme.text)),
+            _ => {}
         }
     }
     pieces.extend(views_warning(&sides, theme));
