@@ -314,7 +314,7 @@ CREATE TABLE analytics_report (
     -- the service has more rows that can't be requested.
     totals      TEXT NOT NULL,
     next_cursor TEXT,
-    is_cut      INTEGER NOT NULL CHECK (is_cut IN (0, 1)),
+    is_cut      INTEGER NOT NULL CHECK (is_cut IN (0, 1)), expires_at INTEGER,
     UNIQUE (scope, kind, date_from, date_to, complete)
 ) STRICT;
 

@@ -82,6 +82,7 @@ impl Options {
             keep_newest_ranges: self.keep,
             should_delete_all: self.all,
             reader_texts_before: Some(reader_text_days(global_options, environment)?.cutoff(now)),
+            received_texts_expired_before: Some(now),
             scopes: scope_filter(global_options),
         }))
     }
@@ -235,7 +236,11 @@ mod tests {
 
     /// The filter that selects only expired texts of readers.
     fn default_filter() -> AnalyticsPruneFilter {
-        AnalyticsPruneFilter { reader_texts_before: before("2026-10-21T12:00:00Z"), ..AnalyticsPruneFilter::default() }
+        AnalyticsPruneFilter {
+            reader_texts_before: before("2026-10-21T12:00:00Z"),
+            received_texts_expired_before: Some(now()),
+            ..AnalyticsPruneFilter::default()
+        }
     }
 
     fn before(text: &str) -> Option<Time> {

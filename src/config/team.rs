@@ -5,6 +5,7 @@ use super::error::ConfigError;
 use super::file::ConfigFile;
 use super::key::{KeySource, resolve_path};
 use crate::api::ExtraRoots;
+use crate::model::analytics::ReaderTextRetention;
 use crate::model::endpoint::{ApiKey, TEAM_URL_VARIABLE};
 use crate::model::prompt::MAX_AUTHOR_CHARS;
 use crate::model::redaction::redacted_path;
@@ -17,6 +18,8 @@ pub struct TeamSettings {
     url: KeySource,
     /// The name under which the team sees the prompts of this computer.
     pub name: CleanText,
+    /// For how many days texts of readers stay stored.
+    pub reader_text_days: ReaderTextRetention,
     ca_file: Option<PathBuf>,
 }
 
@@ -46,7 +49,8 @@ impl TeamSettings {
         };
         let name = config.name.unwrap_or_else(|| default_name(environment));
         let ca_file = config.ca_file.map(|file| resolve_path(path, &file));
-        Ok(Some(Self { url, name: CleanText::title(&name, MAX_AUTHOR_CHARS), ca_file }))
+        let name = CleanText::title(&name, MAX_AUTHOR_CHARS);
+        Ok(Some(Self { url, name, reader_text_days: file.privacy.reader_text_days(), ca_file }))
     }
 
     /// Whether reading the URL runs a command, which may ask for a password.

@@ -106,16 +106,16 @@ impl Store {
         .await
     }
 
-    /// Deletes the reports of all projects with texts of readers that were loaded longer ago than `days`, and
-    /// overwrites the texts in the file. Returns the number of deleted reports. `now` is the service's time.
+    /// Deletes the reports of all projects with texts of readers that were loaded longer ago than `days`, or that were
+    /// received from another member of a team and have expired. Overwrites the texts in the file. Returns the number of deleted reports. `now` is the service's time.
     pub async fn delete_expired_reader_texts(&self, days: ReaderTextRetention, now: Time) -> StoreResult<usize> {
         // If the time of a report is far in the future, the clock was wrong, and the report's age is unknown.
         let (before, after) = (days.cutoff(now), now.checked_add_signed(TimeDelta::days(1)).unwrap_or(now));
         let sql = format!(
-            "SELECT id FROM analytics_report WHERE kind IN ({}) AND (as_of < ?1 OR as_of > ?2)",
+            "SELECT id FROM analytics_report WHERE kind IN ({}) AND (as_of < ?1 OR as_of > ?2 OR expires_at <= ?3)",
             reader_text_kinds()
         );
-        let limits = [UnixMillis(before), UnixMillis(after)];
+        let limits = [UnixMillis(before), UnixMillis(after), UnixMillis(now)];
         let find = move |db: &Connection| db.query_all(&sql, limits, |row| row.get(0));
         // Reading needs no lock for writing, and usually there is nothing to delete.
         if self.read(find.clone()).await?.is_empty() {
@@ -329,11 +329,13 @@ fn append_response(
     Ok(())
 }
 
-/// Replaces the complete report of the range with one that another computer has loaded. Keeps an unfinished report.
+/// Replaces the complete report of the range with one that another computer has loaded and that expires at `expires_at`.
+/// Keeps an unfinished report.
 pub(super) fn replace_report<R: AnalyticsRow>(
     tx: &Transaction<'_>,
     scope: i64,
     report: &RowsReport<R>,
+    expires_at: Option<Time>,
 ) -> StoreResult<()> {
     let RowsReport { range, rows, totals, is_cut, responses, as_of, .. } = report;
     if let Some(previous) = find_report(tx, ReportKey { scope, kind: R::KIND, range: *range, is_complete: true })? {
@@ -342,9 +344,9 @@ pub(super) fn replace_report<R: AnalyticsRow>(
     let (from, to) = date_columns(*range);
     let id = tx.insert(
         "INSERT INTO analytics_report
-             (scope, kind, date_from, date_to, complete, answers, row_count, started_at, as_of, totals, is_cut)
-         VALUES (?1, ?2, ?3, ?4, 1, 0, 0, ?5, ?5, '', ?6)",
-        params![scope, R::KIND.name(), from, to, UnixMillis(*as_of), is_cut],
+             (scope, kind, date_from, date_to, complete, answers, row_count, started_at, as_of, totals, is_cut, expires_at)
+         VALUES (?1, ?2, ?3, ?4, 1, 0, 0, ?5, ?5, '', ?6, ?7)",
+        params![scope, R::KIND.name(), from, to, UnixMillis(*as_of), is_cut, expires_at.map(UnixMillis)],
     )?;
     // Keeps the number of responses, since it predicts how many requests the next load of the report takes.
     let count = usize::try_from(*responses).unwrap_or(usize::MAX).clamp(1, rows.len().max(1));

@@ -21,6 +21,8 @@ pub struct AnalyticsPruneFilter {
     pub should_delete_all: bool,
     /// Selects the texts of readers that were loaded before this moment.
     pub reader_texts_before: Option<Time>,
+    /// Selects the texts of readers that were received from another member of a team and expired before this moment.
+    pub received_texts_expired_before: Option<Time>,
     /// Only analytics of these projects and services are deleted.
     pub scopes: ScopeFilter,
 }
@@ -135,17 +137,19 @@ fn items_to_delete(db: &Connection, filter: &AnalyticsPruneFilter) -> StoreResul
         keep_newest_ranges,
         should_delete_all,
         reader_texts_before,
+        received_texts_expired_before,
         scopes: ScopeFilter { project, base_url },
     } = filter;
     let sql = format!(
         "WITH item AS (
-             SELECT 0 AS kind, id, scope, date_from, date_to, as_of, 1 AS has_pages, 0 AS has_reader_text
+             SELECT 0 AS kind, id, scope, date_from, date_to, as_of, 1 AS has_pages, 0 AS has_reader_text, NULL AS expires_at
                  FROM views_report
-             UNION ALL SELECT 1, views_loading.id, scope, date_from, date_to, min(views_part.as_of), 1, 0
+             UNION ALL SELECT 1, views_loading.id, scope, date_from, date_to, min(views_part.as_of), 1, 0, NULL
                  FROM views_loading JOIN views_part ON loading = views_loading.id GROUP BY views_loading.id
-             UNION ALL SELECT 2, rowid, scope, date_from, date_to, as_of, row_limit > 1, 0 FROM views_answer
-             UNION ALL SELECT 3, 0, scope, date_from, date_to, as_of, 0, 0 FROM views_total
-             UNION ALL SELECT 4, id, scope, date_from, date_to, as_of, 0, kind IN ({}) FROM analytics_report),
+             UNION ALL SELECT 2, rowid, scope, date_from, date_to, as_of, row_limit > 1, 0, NULL FROM views_answer
+             UNION ALL SELECT 3, 0, scope, date_from, date_to, as_of, 0, 0, NULL FROM views_total
+             UNION ALL SELECT 4, id, scope, date_from, date_to, as_of, 0, kind IN ({}), expires_at
+                 FROM analytics_report),
          ranked AS (
              SELECT scope, date_from, date_to, row_number() OVER (
                  PARTITION BY scope ORDER BY max(as_of) DESC, date_to DESC, date_from) AS age_rank
@@ -153,13 +157,14 @@ fn items_to_delete(db: &Connection, filter: &AnalyticsPruneFilter) -> StoreResul
          SELECT kind, id, scope, date_from, date_to, as_of, has_pages
          FROM item LEFT JOIN ranked USING (scope, date_from, date_to)
          WHERE scope IN (SELECT id FROM scope WHERE project = coalesce(?1, project) AND base_url = coalesce(?2, base_url))
-             AND (?3 OR as_of < ?4 OR age_rank > ?5 OR has_reader_text AND as_of < ?6)",
+             AND (?3 OR as_of < ?4 OR age_rank > ?5 OR has_reader_text AND (as_of < ?6 OR expires_at < ?7))",
         analytics::reader_text_kinds()
     );
-    let (before, reader_texts_before) = (before.map(UnixMillis), reader_texts_before.map(UnixMillis));
+    let [before, reader_texts_before, expired_before] =
+        [before, reader_texts_before, received_texts_expired_before].map(|time| time.map(UnixMillis));
     db.query_all(
         &sql,
-        params![project, base_url, should_delete_all, before, keep_newest_ranges, reader_texts_before],
+        params![project, base_url, should_delete_all, before, keep_newest_ranges, reader_texts_before, expired_before],
         |row| {
             Ok(CachedItem {
                 kind: match row.get("kind")? {

@@ -26,7 +26,7 @@ const PULL_REQUESTS_SINCE: i64 = 12;
 const PULL_REQUEST_COUNTS_SINCE: i64 = 15;
 
 /// All migrations, oldest first. The first one creates schema version 1.
-pub(super) const MIGRATIONS: [&str; 23] = [
+pub(super) const MIGRATIONS: [&str; 24] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
@@ -50,6 +50,7 @@ pub(super) const MIGRATIONS: [&str; 23] = [
     include_str!("../../assets/schema/0021_team_uses.sql"),
     include_str!("../../assets/schema/0022_authors.sql"),
     include_str!("../../assets/schema/0023_team_reports.sql"),
+    include_str!("../../assets/schema/0024_reader_texts.sql"),
 ];
 
 /// The statements that create the current schema in an empty file. They have the same result as all migrations, but are

@@ -235,7 +235,7 @@ impl Store {
                  WHERE scope = ?1",
                 [scope],
             )?;
-            team_reports::forget_team_versions(tx, scope)?;
+            team_reports::mark_reports_unsent(tx, scope)?;
             let sql = "UPDATE team_job SET prompts = ?2 WHERE job IN (SELECT key FROM job WHERE scope = ?1)";
             tx.change(sql, [scope, RESEND_MARKER])?;
             Ok(())

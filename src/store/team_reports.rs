@@ -5,17 +5,19 @@
 //! The rest of the store doesn't have to handle the team: an exchange compares the complete reports with the versions
 //! that were last sent or received.
 
-use super::columns::UnixMillis;
+use super::columns::{UnixMillis, read_optional_time};
 use super::error::StoreResult;
 use super::query::Query as _;
 use super::views::date_columns;
 use super::{Store, analytics, reports, views};
 use crate::model::Time;
-use crate::model::analytics::{AnalyticsKind, AnalyticsRow, PageFeedback, RowsMerge, RowsReport, RowsResponse, Search};
+use crate::model::analytics::{
+    AnalyticsKind, AnalyticsRow, Feedback, PageFeedback, Question, RowsMerge, RowsReport, RowsResponse, Search,
+};
 use crate::model::endpoint::Scope;
 use crate::model::report::Report;
 use crate::model::team::{
-    MAX_REPORT_AGE, ReportHeader, ReportKey, ReportKind, ReportSummary, ReportVersion, SharedReport,
+    MAX_REPORT_AGE, ReportHeader, ReportKey, ReportKind, ReportRules, ReportSummary, ReportVersion, SharedReport,
 };
 use crate::model::views::{PageRow, ViewsResponse};
 use chrono::TimeDelta;
@@ -32,7 +34,7 @@ const MAX_BYTES_PER_READ: usize = 1 << 20;
 pub enum MergedReport {
     /// The report was stored.
     New,
-    /// This computer already has the same or a later version.
+    /// This computer already has the same or a later version, or may not store the report.
     Known,
     /// The content of the report is malformed.
     Unreadable,
@@ -40,21 +42,21 @@ pub enum MergedReport {
 
 impl Store {
     /// Returns how many reports the team doesn't have, at most 50; 0 if the project is not shared.
-    pub async fn unsent_team_reports(&self, scope: &Scope, now: Time) -> StoreResult<usize> {
-        self.read_in_scope(scope, move |db, scope| Ok(find_unsent_reports(db, scope, now)?.len())).await
+    pub async fn unsent_team_reports(&self, scope: &Scope, rules: ReportRules) -> StoreResult<usize> {
+        self.read_in_scope(scope, move |db, scope| Ok(find_unsent_reports(db, scope, rules)?.len())).await
     }
 
     /// Returns the next reports that the team doesn't have, the most recently loaded first.
-    pub async fn next_team_reports(&self, scope: &Scope, now: Time) -> StoreResult<Vec<SharedReport>> {
-        if self.unsent_team_reports(scope, now).await? == 0 {
+    pub async fn next_team_reports(&self, scope: &Scope, rules: ReportRules) -> StoreResult<Vec<SharedReport>> {
+        if self.unsent_team_reports(scope, rules).await? == 0 {
             return Ok(Vec::new());
         }
         self.write_in_scope(scope, move |tx, scope| {
             loop {
-                let unsent = find_unsent_reports(tx, scope, now)?;
+                let unsent = find_unsent_reports(tx, scope, rules)?;
                 let mut found = Vec::new();
                 let mut bytes = 0;
-                for UnsentReport { columns, as_of } in &unsent {
+                for UnsentReport { columns, as_of, expires_at } in &unsent {
                     let key = ReportKey::parse(&columns[0], &columns[1], &columns[2]);
                     let report = key.map_or(Ok(None), |key| read_shared_report(tx, scope, key))?;
                     let Some(report) = report else {
@@ -63,6 +65,8 @@ impl Store {
                         write_team_version_columns(tx, scope, columns, *as_of, "")?;
                         continue;
                     };
+                    let expires_at = rules.expiry(report.key.kind, report.version.as_of, *expires_at);
+                    let report = SharedReport { expires_at, ..report };
                     bytes += report.size_in_bytes();
                     found.push(report);
                     if bytes >= MAX_BYTES_PER_READ {
@@ -99,16 +103,18 @@ impl Store {
         versions.await
     }
 
-    /// Returns the headers of the reports that this computer doesn't have.
+    /// Returns the headers of the reports that this computer doesn't have and may store.
     pub async fn wanted_team_reports(
         &self,
         scope: &Scope,
         headers: Vec<ReportHeader>,
+        rules: ReportRules,
     ) -> StoreResult<Vec<ReportHeader>> {
         self.write_in_scope(scope, move |tx, scope| {
             let mut wanted = Vec::new();
             for header in headers {
-                if is_wanted(tx, scope, header.key, header.version)? {
+                let is_allowed = rules.allow(header.key.kind, header.version.as_of, header.expires_at);
+                if is_allowed && is_wanted(tx, scope, header.key, header.version)? {
                     wanted.push(header);
                 }
             }
@@ -118,14 +124,15 @@ impl Store {
     }
 
     /// Stores reports of other members as if this computer had loaded them. Keeps newer local reports and unfinished
-    /// loads. Returns a result for each report.
+    /// loads. Leaves out texts of readers that this computer may not store. Returns a result for each report.
     pub async fn merge_team_reports(
         &self,
         scope: &Scope,
         shared: Vec<SharedReport>,
+        rules: ReportRules,
     ) -> StoreResult<Vec<(ReportKey, MergedReport)>> {
         self.write_in_scope(scope, move |tx, scope| {
-            let merge = |report: &SharedReport| Ok((report.key, merge_report(tx, scope, report)?));
+            let merge = |report: &SharedReport| Ok((report.key, merge_report(tx, scope, report, rules)?));
             shared.iter().map(merge).collect()
         })
         .await
@@ -148,10 +155,19 @@ pub(super) fn forget_team_versions(tx: &Transaction<'_>, scope: i64) -> StoreRes
     Ok(())
 }
 
+/// Marks all reports of this computer as unsent, because the database may have lost them. Keeps the versions, so that
+/// reports that were pruned are not received again. A report that can't be shared has no version.
+pub(super) fn mark_reports_unsent(tx: &Transaction<'_>, scope: i64) -> StoreResult<()> {
+    tx.change("UPDATE team_report SET as_of = 0 WHERE scope = ?1 AND version <> ''", [scope])?;
+    Ok(())
+}
+
 /// A report that the team doesn't have: its columns (kind, first day and last day), and its time in milliseconds.
 struct UnsentReport {
     columns: [String; 3],
     as_of: i64,
+    /// When the texts of readers expire that another member has loaded.
+    expires_at: Option<Time>,
 }
 
 /// Returns a query for the complete reports of a scope, and the totals of single days.
@@ -159,31 +175,38 @@ fn complete_reports_sql() -> String {
     let kinds = ReportKind::SHARED.into_iter().filter(|kind| matches!(kind, ReportKind::Rows(_)));
     let kinds = kinds.map(|kind| format!("'{}'", kind.name())).collect::<Vec<_>>().join(", ");
     format!(
-        "SELECT '{}' AS kind, date_from, date_to, as_of FROM views_report WHERE scope = ?1 AND complete = 1
+        "SELECT '{}' AS kind, date_from, date_to, as_of, NULL AS expires_at FROM views_report
+         WHERE scope = ?1 AND complete = 1
          UNION ALL
-         SELECT kind, date_from, date_to, as_of FROM analytics_report
+         SELECT kind, date_from, date_to, as_of, expires_at FROM analytics_report
          WHERE scope = ?1 AND complete = 1 AND kind IN ({kinds})
          UNION ALL
-         SELECT '{}', date_from, date_to, as_of FROM views_total WHERE scope = ?1 AND date_from = date_to",
+         SELECT '{}', date_from, date_to, as_of, NULL FROM views_total WHERE scope = ?1 AND date_from = date_to",
         ReportKind::PageViews.name(),
         ReportKind::DayTotals.name()
     )
 }
 
-fn find_unsent_reports(db: &Connection, scope: i64, now: Time) -> StoreResult<Vec<UnsentReport>> {
+fn find_unsent_reports(db: &Connection, scope: i64, rules: ReportRules) -> StoreResult<Vec<UnsentReport>> {
     let sql = format!(
         "WITH complete AS ({})
-         SELECT complete.kind, complete.date_from, complete.date_to, complete.as_of FROM complete
+         SELECT complete.kind, complete.date_from, complete.date_to, complete.as_of, complete.expires_at FROM complete
          LEFT JOIN team_report AS known ON known.scope = ?1 AND known.kind = complete.kind
              AND known.date_from = complete.date_from AND known.date_to = complete.date_to
          WHERE (known.as_of IS NULL OR complete.as_of > known.as_of) AND complete.as_of BETWEEN ?2 AND ?3
+             AND (complete.kind NOT IN ({})
+                  OR complete.as_of >= ?5 AND (complete.expires_at IS NULL OR complete.expires_at > ?6))
              AND EXISTS (SELECT 1 FROM team WHERE scope = ?1)
          ORDER BY complete.as_of DESC LIMIT ?4",
-        complete_reports_sql()
+        complete_reports_sql(),
+        analytics::reader_text_kinds()
     );
-    let limits = [now - MAX_REPORT_AGE, now + TimeDelta::days(1)].map(UnixMillis);
-    db.query_all(&sql, params![scope, limits[0], limits[1], MAX_REPORTS_PER_READ], |row| {
-        Ok(UnsentReport { columns: [row.get(0)?, row.get(1)?, row.get(2)?], as_of: row.get(3)? })
+    let ReportRules { now, reader_text_days } = rules;
+    let [oldest, latest, oldest_text, now] =
+        [now - MAX_REPORT_AGE, now + TimeDelta::days(1), reader_text_days.cutoff(now), now].map(UnixMillis);
+    db.query_all(&sql, params![scope, oldest, latest, MAX_REPORTS_PER_READ, oldest_text, now], |row| {
+        let columns = [row.get(0)?, row.get(1)?, row.get(2)?];
+        Ok(UnsentReport { columns, as_of: row.get(3)?, expires_at: read_optional_time(row, 4)? })
     })
 }
 
@@ -205,7 +228,8 @@ fn read_shared_report(db: &Connection, scope: i64, key: ReportKey) -> StoreResul
         ReportKind::Rows(AnalyticsKind::Visitors) => read_shared_rows::<PageRow>(db, scope, key),
         ReportKind::Rows(AnalyticsKind::Searches) => read_shared_rows::<Search>(db, scope, key),
         ReportKind::Rows(AnalyticsKind::FeedbackByPage) => read_shared_rows::<PageFeedback>(db, scope, key),
-        ReportKind::Rows(AnalyticsKind::Feedback | AnalyticsKind::Questions) => Ok(None),
+        ReportKind::Rows(AnalyticsKind::Feedback) => read_shared_rows::<Feedback>(db, scope, key),
+        ReportKind::Rows(AnalyticsKind::Questions) => read_shared_rows::<Question>(db, scope, key),
     }
 }
 
@@ -261,8 +285,15 @@ fn is_wanted(tx: &Transaction<'_>, scope: i64, key: ReportKey, version: ReportVe
     Ok(false)
 }
 
-fn merge_report(tx: &Transaction<'_>, scope: i64, report: &SharedReport) -> StoreResult<MergedReport> {
-    if !is_wanted(tx, scope, report.key, report.version)? {
+fn merge_report(
+    tx: &Transaction<'_>,
+    scope: i64,
+    report: &SharedReport,
+    rules: ReportRules,
+) -> StoreResult<MergedReport> {
+    // The texts may have expired since their header was received.
+    let is_allowed = rules.allow(report.key.kind, report.version.as_of, report.expires_at);
+    if !is_allowed || !is_wanted(tx, scope, report.key, report.version)? {
         return Ok(MergedReport::Known);
     }
     let is_stored = match report.key.kind {
@@ -271,7 +302,8 @@ fn merge_report(tx: &Transaction<'_>, scope: i64, report: &SharedReport) -> Stor
         ReportKind::Rows(AnalyticsKind::Visitors) => store_rows::<PageRow>(tx, scope, report)?,
         ReportKind::Rows(AnalyticsKind::Searches) => store_rows::<Search>(tx, scope, report)?,
         ReportKind::Rows(AnalyticsKind::FeedbackByPage) => store_rows::<PageFeedback>(tx, scope, report)?,
-        ReportKind::Rows(AnalyticsKind::Feedback | AnalyticsKind::Questions) => false,
+        ReportKind::Rows(AnalyticsKind::Feedback) => store_rows::<Feedback>(tx, scope, report)?,
+        ReportKind::Rows(AnalyticsKind::Questions) => store_rows::<Question>(tx, scope, report)?,
     };
     if !is_stored {
         return Ok(MergedReport::Unreadable);
@@ -315,7 +347,7 @@ fn store_rows<R: AnalyticsRow>(tx: &Transaction<'_>, scope: i64, report: &Shared
     if merged.rows.len() < row_count {
         return Ok(false);
     }
-    analytics::replace_report(tx, scope, &RowsReport { responses, ..merged })?;
+    analytics::replace_report(tx, scope, &RowsReport { responses, ..merged }, report.expires_at)?;
     Ok(true)
 }
 

@@ -10,6 +10,7 @@ use super::ledger::{LedgerCount, TeamLimit};
 use super::reports::ReportProgress;
 use super::signals::{changes_payload, channel};
 use crate::model::Time;
+use crate::model::analytics::ReaderTextRetention;
 use crate::model::endpoint::Scope;
 use crate::model::ledger::Quota;
 use crate::model::prompt::MAX_AUTHOR_CHARS;
@@ -87,7 +88,15 @@ pub async fn members(
     connection.query(sql, &project).await?.iter().map(member).collect()
 }
 
-/// Exchanges all changes of the project. `name` is the name of this member, `now` the local time.
+/// The settings of this member.
+#[derive(Debug, Clone, Copy)]
+pub struct MemberSettings<'a> {
+    pub name: &'a str,
+    /// For how many days texts of readers stay stored.
+    pub reader_text_days: ReaderTextRetention,
+}
+
+/// Exchanges all changes of the project. `now` is the local time.
 ///
 /// # Errors
 /// The connection is lost, the login is no longer a member, or the store can't be written. Changes that were
@@ -96,10 +105,10 @@ pub async fn exchange(
     connection: &TeamConnection,
     store: &Store,
     scope: &Scope,
-    name: &str,
+    member: MemberSettings<'_>,
     now: Time,
 ) -> Result<ExchangeReport, TeamError> {
-    exchange_with_progress(connection, store, scope, name, now, |_| {}).await
+    exchange_with_progress(connection, store, scope, member, now, |_| {}).await
 }
 
 /// Like [`exchange`], and calls `on_progress` with the number of received changes after each page.
@@ -110,11 +119,11 @@ pub async fn exchange_with_progress(
     connection: &TeamConnection,
     store: &Store,
     scope: &Scope,
-    name: &str,
+    member: MemberSettings<'_>,
     now: Time,
     mut on_progress: impl FnMut(usize),
 ) -> Result<ExchangeReport, TeamError> {
-    let Some(mut exchange) = Exchange::start(connection, store, scope, name).await? else {
+    let Some(mut exchange) = Exchange::start(connection, store, scope, member).await? else {
         return Ok(ExchangeReport::default());
     };
     while exchange.receive_page(now).await? == ExchangeStep::HasMore {
@@ -127,6 +136,8 @@ pub async fn exchange_with_progress(
         while exchange.receive_page(now).await? == ExchangeStep::HasMore {}
     }
     store.record_team_exchange(scope, now).await?;
+    // A dashboard does this regularly. Without one, received texts of readers expire here.
+    store.delete_expired_reader_texts(member.reader_text_days, exchange.clock.to_team(now)).await?;
     exchange.exchange_all_reports(now).await?;
     Ok(exchange.report)
 }
@@ -151,7 +162,7 @@ pub struct Exchange<'a> {
     pub(super) connection: &'a TeamConnection,
     pub(super) store: &'a Store,
     pub(super) scope: &'a Scope,
-    name: &'a str,
+    pub(super) member: MemberSettings<'a>,
     pub(super) team: TeamMembership,
     /// The row id of the project in the database.
     pub(super) project_id: i64,
@@ -175,14 +186,14 @@ impl<'a> Exchange<'a> {
         connection: &'a TeamConnection,
         store: &'a Store,
         scope: &'a Scope,
-        name: &'a str,
+        member: MemberSettings<'a>,
     ) -> Result<Option<Self>, TeamError> {
         let Some(team) = store.team(scope).await? else { return Ok(None) };
         let project_id = find_project(connection, scope, &team).await?;
         let (clock, report) = (TeamClock::default(), ExchangeReport::default());
         let reports = ReportProgress::default();
         let mut exchange =
-            Self { connection, store, scope, name, team, project_id, clock, lease: None, reports, report };
+            Self { connection, store, scope, member, team, project_id, clock, lease: None, reports, report };
         exchange.register().await?;
         if let Some(batch) = store.unconfirmed_team_batch(scope).await? {
             exchange.send_batch(&batch).await?;
@@ -206,14 +217,27 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Records in the database that this member is active, compares the clocks, and returns what can be received.
-    /// Restarts from the beginning if the database no longer has the last change that this computer has received.
+    /// Records in the database that this member is active, compares the clocks, and returns what can be received. Deletes
+    /// expired texts of readers from the database. Restarts from the beginning if the database no longer has the last
+    /// change that this computer has received.
     ///
     /// # Errors
     /// The connection is lost.
     pub async fn register(&mut self) -> Result<Receivable, TeamError> {
         let requested_at = Utc::now();
-        let sql = "INSERT INTO docdeck.member (project, id, name) VALUES ($1, $2, $3)
+        // A row that another member is deleting or replacing is skipped, so that no member waits for another one.
+        let sql = "WITH expired_reports AS (
+                 DELETE FROM docdeck.report WHERE ctid = ANY(ARRAY(
+                     SELECT ctid FROM docdeck.report
+                     WHERE project = $1 AND expires_at <= floor(extract(epoch FROM now()) * 1000)::bigint
+                     FOR UPDATE SKIP LOCKED))
+             ), expired_parts AS (
+                 DELETE FROM docdeck.report_part WHERE ctid = ANY(ARRAY(
+                     SELECT ctid FROM docdeck.report_part
+                     WHERE project = $1 AND expires_at <= floor(extract(epoch FROM now()) * 1000)::bigint
+                     FOR UPDATE SKIP LOCKED))
+             )
+             INSERT INTO docdeck.member (project, id, name) VALUES ($1, $2, $3)
              ON CONFLICT (project, id) DO UPDATE SET name = EXCLUDED.name, last_seen = now()
              RETURNING floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, ($4 = 0 OR EXISTS (
                  SELECT 1 FROM docdeck.batch WHERE batch.project = $1 AND batch.id = $5 AND last_change = $4)
@@ -229,7 +253,7 @@ impl<'a> Exchange<'a> {
         let params: [Param<'_>; 8] = [
             (&self.project_id, Type::INT8),
             (&self.team.member, Type::TEXT),
-            (&self.name, Type::TEXT),
+            (&self.member.name, Type::TEXT),
             (&self.team.cursor, Type::INT8),
             (&batch, Type::TEXT),
             (&self.team.report_cursor, Type::INT8),
@@ -381,7 +405,7 @@ impl<'a> Exchange<'a> {
     /// # Errors
     /// The connection is lost, or the store can't be written.
     pub async fn send_next_batch(&mut self) -> Result<bool, TeamError> {
-        let Some(batch) = self.store.next_team_batch(self.scope, self.name, self.clock).await? else {
+        let Some(batch) = self.store.next_team_batch(self.scope, self.member.name, self.clock).await? else {
             return Ok(false);
         };
         self.send_batch(&batch).await?;

@@ -20,7 +20,8 @@ pub struct ForgetReport {
 }
 
 /// Removes the data of all jobs of the project for which no member has sent a change since `before`, on the database's
-/// clock: their state, titles, tags, notes and prompts. Also removes the reports that were loaded before then. If
+/// clock: their state, titles, tags, notes and prompts. Also removes the reports that were loaded before then, and all
+/// parts of reports that no header refers to: those of older versions and of interrupted uploads. If
 /// `is_dry_run` is true, only counts them. Returns `None` if the database doesn't have the project.
 ///
 /// # Errors
@@ -60,8 +61,10 @@ pub async fn forget(
          ), removed_reports AS (
              DELETE FROM docdeck.report WHERE project = $1 AND as_of < $2 RETURNING kind, date_from, date_to
          ), removed_parts AS (
-             DELETE FROM docdeck.report_part WHERE project = $1 AND (kind, date_from, date_to) IN (
-                 SELECT kind, date_from, date_to FROM removed_reports)
+             DELETE FROM docdeck.report_part AS part WHERE project = $1 AND NOT EXISTS (
+                 SELECT 1 FROM docdeck.report WHERE report.project = $1 AND report.as_of >= $2
+                     AND (report.kind, report.date_from, report.date_to, report.version)
+                         = (part.kind, part.date_from, part.date_to, part.version))
          )
          SELECT (SELECT count(*) FROM emptied), (SELECT count(*) FROM removed),
              (SELECT count(*) FROM removed_reports)";

@@ -12,9 +12,9 @@
 //! is shared as soon as the service has given it an id, and a prompt as soon as it is sent for the first time.
 //!
 //! These analytics are shared, because the requests for them count against a limit that all members share: complete
-//! reports of page views, visitors, searches and votes per page, and the site's totals of single days. Texts of readers
-//! (comments, questions and conversations) stay private: each member chooses after how many days they are deleted, and
-//! the team's database could not satisfy all of these choices.
+//! reports of page views, visitors, searches, votes per page, comments and questions, and the site's totals of single
+//! days. Comments and questions expire ("Texts of readers" below). Conversations with the assistant are not stored, so
+//! they are not shared.
 //!
 //! # Sending
 //!
@@ -33,7 +33,7 @@
 //! that finds a newer version reports an error and continues locally.
 //!
 //! Row-level security separates organizations: each has a role, `docdeck_NAME`, and its rows are visible only to the
-//! members of that role. Members may neither delete rows nor change the schema.
+//! members of that role. Members may not change the schema, and may delete no rows except for expired texts of readers.
 //!
 //! # Changes and cursors
 //!
@@ -108,8 +108,26 @@
 //! unfinished load of the same report is kept. But if the received report is newer, the load is not continued later,
 //! and if it is running, it doesn't replace the report. The cursor moves only when all reports are stored.
 //!
-//! Since members can't delete rows, the next member who sends a report empties the parts of reports that are older than
-//! 90 days.
+//! Since members can't delete these rows, the next member who sends a report empties the parts of reports that are older
+//! than 90 days.
+//!
+//! # Texts of readers
+//!
+//! Each member sets after how many days comments and questions are deleted; with 0, they are never stored. A report with
+//! such texts has a time at which it expires: the member that loaded it computes this time from its own setting, at most
+//! 90 days after the report was loaded. A receiver stores this time with the report, and deletes the report when this
+//! time or its own setting requires it, whichever is earlier. If it sends the report again, because the database was
+//! restored, the report doesn't expire later. A member whose setting is 0 sends no such reports and excludes them from
+//! its queries for headers.
+//!
+//! Parts have the same time, since a newer version leaves the parts of the older one in the other slot, and an
+//! interrupted upload leaves parts without a header. The statement that registers a member, at the start of each exchange
+//! and once a minute in an open dashboard, also deletes all expired headers and parts of the project. A restrictive
+//! policy lets members delete expired rows, and only these. No policy hides expired rows, since it would also hide them
+//! from this statement. The queries for headers leave them out instead.
+//!
+//! A member remembers the version of a report that it has deleted, so it doesn't receive it again, even if the database
+//! was restored. It forgets the versions when it leaves the team.
 //!
 //! # Removed jobs
 //!
@@ -147,8 +165,8 @@ mod url;
 pub use connection::{TeamAddress, TeamConnection};
 pub use error::TeamError;
 pub use exchange::{
-    Exchange, ExchangeReport, ExchangeStep, Receivable, TeamMember, exchange, exchange_with_progress, members,
-    organizations,
+    Exchange, ExchangeReport, ExchangeStep, MemberSettings, Receivable, TeamMember, exchange, exchange_with_progress,
+    members, organizations,
 };
 pub use forget::{ForgetReport, forget};
 pub use lease::{LEASE_DURATION, LeaseAttempt, PollLease};

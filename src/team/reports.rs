@@ -1,12 +1,15 @@
 //! Exchanges analytics reports, after the jobs and in small steps, so that changes of jobs never wait for a large
 //! report. An interrupted step is repeated, but parts that are already stored are not transferred again.
 
-use super::connection::{Param, malformed_row, read_number, read_text};
+use super::connection::{Param, malformed_row, read_number, read_text, time_from_millis};
 use super::error::TeamError;
 use super::exchange::{Exchange, ExchangeStep};
 use super::signals::{channel, reports_payload};
 use crate::model::Time;
-use crate::model::team::{MAX_REPORT_AGE, MAX_REPORT_PARTS, ReportHeader, ReportKey, ReportVersion, SharedReport};
+use crate::model::team::{
+    MAX_REPORT_AGE, MAX_REPORT_PARTS, ReportHeader, ReportKey, ReportKind, ReportRules, ReportVersion, SharedReport,
+    is_valid_expiry,
+};
 use crate::store::MergedReport;
 use std::collections::{HashMap, VecDeque};
 use tokio_postgres::Row;
@@ -56,6 +59,12 @@ impl Exchange<'_> {
         Ok(())
     }
 
+    /// Returns the rules for texts of readers. If the clocks of the database and of this computer differ, the later one
+    /// counts.
+    fn report_rules(&self, now: Time) -> ReportRules {
+        ReportRules { now: now.max(self.clock.to_team(now)), reader_text_days: self.member.reader_text_days }
+    }
+
     /// Returns the reports that were received since the last call.
     pub fn take_received_reports(&mut self) -> Vec<ReportKey> {
         std::mem::take(&mut self.reports.received)
@@ -71,7 +80,7 @@ impl Exchange<'_> {
             return self.find_receive_target().await;
         };
         if !self.reports.wanted.is_empty() {
-            self.receive_wanted_reports().await?;
+            self.receive_wanted_reports(now).await?;
         } else if !self.reports.has_all_headers {
             self.receive_headers(now).await?;
         } else {
@@ -99,19 +108,27 @@ impl Exchange<'_> {
 
     /// Receives the headers of the next reports, the most recently loaded first.
     async fn receive_headers(&mut self, now: Time) -> Result<(), TeamError> {
-        let sql = "SELECT kind, date_from, date_to, version, summary, parts, as_of, change FROM docdeck.report
+        let sql =
+            "SELECT kind, date_from, date_to, version, summary, parts, as_of, change, expires_at FROM docdeck.report
              WHERE project = $1 AND change > $2 AND as_of >= $3 AND (as_of, change) < ($4, $5)
+                 AND kind <> ALL($7) AND (expires_at IS NULL OR expires_at > $8)
              ORDER BY as_of DESC, change DESC LIMIT $6";
-        let latest = now.max(self.clock.to_team(now));
+        let rules = self.report_rules(now);
+        let latest = rules.now;
         let oldest = (latest - MAX_REPORT_AGE).timestamp_millis();
+        let excluded = ReportKind::SHARED.into_iter().filter(|kind| !rules.allow(*kind, latest, None));
+        let excluded: Vec<&str> = excluded.map(ReportKind::name).collect();
+        let latest_millis = latest.timestamp_millis();
         let (last_time, last_change) = self.reports.last_header.unwrap_or((i64::MAX, i64::MAX));
-        let params: [Param<'_>; 6] = [
+        let params: [Param<'_>; 8] = [
             (&self.project_id, Type::INT8),
             (&self.team.report_cursor, Type::INT8),
             (&oldest, Type::INT8),
             (&last_time, Type::INT8),
             (&last_change, Type::INT8),
             (&HEADERS_PER_PAGE, Type::INT8),
+            (&excluded, Type::TEXT_ARRAY),
+            (&latest_millis, Type::INT8),
         ];
         let rows = self.connection.query(sql, &params).await?;
         let mut headers = Vec::new();
@@ -125,13 +142,13 @@ impl Exchange<'_> {
         }
         self.reports.has_all_headers = i64::try_from(rows.len()).is_ok_and(|rows| rows < HEADERS_PER_PAGE);
         if !headers.is_empty() {
-            self.reports.wanted = self.store.wanted_team_reports(self.scope, headers).await?.into();
+            self.reports.wanted = self.store.wanted_team_reports(self.scope, headers, rules).await?.into();
         }
         Ok(())
     }
 
     /// Receives the next parts of the first wanted report, or all wanted reports without rows that come first.
-    async fn receive_wanted_reports(&mut self) -> Result<(), TeamError> {
+    async fn receive_wanted_reports(&mut self, now: Time) -> Result<(), TeamError> {
         let mut complete = Vec::new();
         while self.reports.wanted.front().is_some_and(|header| header.parts == 0) {
             complete.extend(self.reports.wanted.pop_front().map(|header| (header, Vec::new())));
@@ -157,7 +174,8 @@ impl Exchange<'_> {
         let readable = complete.into_iter().filter_map(|(header, parts)| SharedReport::from_parts(header, parts));
         let readable: Vec<SharedReport> = readable.collect();
         self.report.unreadable += count - readable.len();
-        for (key, merged) in self.store.merge_team_reports(self.scope, readable).await? {
+        let rules = self.report_rules(now);
+        for (key, merged) in self.store.merge_team_reports(self.scope, readable, rules).await? {
             match merged {
                 MergedReport::New => {
                     self.report.received_reports += 1;
@@ -197,12 +215,13 @@ impl Exchange<'_> {
     /// # Errors
     /// The connection is lost, or the store can't be written.
     pub async fn send_next_reports(&mut self, now: Time) -> Result<ExchangeStep, TeamError> {
-        let reports = self.store.next_team_reports(self.scope, now).await?;
+        let rules = self.report_rules(now);
+        let reports = self.store.next_team_reports(self.scope, rules).await?;
         if reports.is_empty() {
             return Ok(ExchangeStep::Last);
         }
         let keys: Vec<ReportKey> = reports.iter().map(|report| report.key).collect();
-        let latest = now.max(self.clock.to_team(now));
+        let latest = rules.now;
         let is_newer = |report: &SharedReport, stored: Option<&StoredReport>| {
             stored.is_none_or(|stored| stored.version < report.version || !stored.version.can_be_exchanged(latest))
         };
@@ -291,12 +310,13 @@ impl Exchange<'_> {
             }
         }
         let write =
-            "INSERT INTO docdeck.report_part (project, kind, date_from, date_to, slot, version, number, content)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            "INSERT INTO docdeck.report_part (project, kind, date_from, date_to, slot, version, number, content, expires_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
              ON CONFLICT (project, kind, date_from, date_to, slot, number)
-             DO UPDATE SET version = EXCLUDED.version, content = EXCLUDED.content";
+             DO UPDATE SET version = EXCLUDED.version, content = EXCLUDED.content, expires_at = EXCLUDED.expires_at";
+        let expires_at = report.expires_at.map(|at| at.timestamp_millis());
         for (number, content) in (1_i32..).zip(&report.parts).filter(|(number, _)| !stored.contains(number)) {
-            let part: [Param<'_>; 2] = [(&number, Type::INT4), (content, Type::TEXT)];
+            let part: [Param<'_>; 3] = [(&number, Type::INT4), (content, Type::TEXT), (&expires_at, Type::INT8)];
             let params: Vec<Param<'_>> = params.iter().cloned().chain(part).collect();
             self.connection.query(write, &params).await?;
         }
@@ -324,8 +344,8 @@ impl Exchange<'_> {
         Ok(uploaded.iter().map(is_stored).collect())
     }
 
-    /// Replaces the parts of reports that are too old to be received with empty ones, since members may not delete
-    /// rows. The caller must have locked the project.
+    /// Replaces the parts of reports that are too old to be received with empty ones, since members may delete only
+    /// expired texts of readers. The caller must have locked the project.
     async fn empty_old_parts(&self, before: Time) -> Result<(), TeamError> {
         // A part that is just being uploaded has a later version.
         let sql = "WITH old AS (
@@ -345,18 +365,19 @@ impl Exchange<'_> {
     /// Lets the headers refer to these versions, which makes them visible. The caller must have locked the project.
     async fn write_headers(&self, reports: &[(&SharedReport, i32)]) -> Result<(), TeamError> {
         let sql = "WITH new AS (
-                 SELECT kind, date_from, date_to, as_of, version, summary, slot, parts, last_change + nth AS change
+                 SELECT kind, date_from, date_to, as_of, version, summary, slot, parts, expires_at,
+                     last_change + nth AS change
                  FROM docdeck.project, unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],
-                     $8::integer[], $9::integer[]) WITH ORDINALITY
-                     AS row (kind, date_from, date_to, as_of, version, summary, slot, parts, nth)
+                     $8::integer[], $9::integer[], $14::bigint[]) WITH ORDINALITY
+                     AS row (kind, date_from, date_to, as_of, version, summary, slot, parts, expires_at, nth)
                  WHERE project.id = $1
              ), written AS (
                  INSERT INTO docdeck.report
-                     (project, kind, date_from, date_to, as_of, version, summary, slot, parts, change)
-                 SELECT $1, kind, date_from, date_to, as_of, version, summary, slot, parts, change FROM new
+                     (project, kind, date_from, date_to, as_of, version, summary, slot, parts, change, expires_at)
+                 SELECT $1, kind, date_from, date_to, as_of, version, summary, slot, parts, change, expires_at FROM new
                  ON CONFLICT (project, kind, date_from, date_to) DO UPDATE SET as_of = EXCLUDED.as_of,
                      version = EXCLUDED.version, summary = EXCLUDED.summary, slot = EXCLUDED.slot,
-                     parts = EXCLUDED.parts, change = EXCLUDED.change
+                     parts = EXCLUDED.parts, change = EXCLUDED.change, expires_at = EXCLUDED.expires_at
              ), advanced AS (
                  UPDATE docdeck.project SET last_change = (SELECT max(change) FROM new),
                      last_stamp = greatest(last_stamp + 1, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)
@@ -373,10 +394,12 @@ impl Exchange<'_> {
         let slots: Vec<i32> = reports.iter().map(|(_, slot)| *slot).collect();
         let parts: Vec<i32> =
             reports.iter().map(|(report, _)| i32::try_from(report.parts.len()).unwrap_or(i32::MAX)).collect();
+        let expires_at: Vec<Option<i64>> =
+            reports.iter().map(|(report, _)| report.expires_at.map(|at| at.timestamp_millis())).collect();
         let batch = format!("{:032x}", fastrand::u128(..));
         let channel = channel(&self.team.organization);
         let payload = reports_payload(self.project_id);
-        let params: [Param<'_>; 13] = [
+        let params: [Param<'_>; 14] = [
             (&self.project_id, Type::INT8),
             (&kinds, Type::TEXT_ARRAY),
             (&from, Type::TEXT_ARRAY),
@@ -390,6 +413,7 @@ impl Exchange<'_> {
             (&self.team.member, Type::TEXT),
             (&channel, Type::TEXT),
             (&payload, Type::TEXT),
+            (&expires_at, Type::INT8_ARRAY),
         ];
         self.connection.query(sql, &params).await?;
         Ok(())
@@ -449,5 +473,9 @@ fn parse_header(row: &Row) -> Result<Option<ReportHeader>, TeamError> {
     let version = ReportVersion::parse(&read_text(row, 3)?);
     let parts: i32 = row.try_get(5).map_err(|_| malformed_row())?;
     let (summary, parts) = (read_text(row, 4)?, usize::try_from(parts).ok().filter(|parts| *parts <= MAX_REPORT_PARTS));
-    Ok(key.zip(version).zip(parts).map(|((key, version), parts)| ReportHeader { key, version, summary, parts }))
+    let expires_at: Option<i64> = row.try_get(8).map_err(|_| malformed_row())?;
+    let expires_at = expires_at.map(time_from_millis).transpose()?;
+    let header = key.zip(version).zip(parts);
+    let header = header.map(|((key, version), parts)| ReportHeader { key, version, summary, expires_at, parts });
+    Ok(header.filter(|header| is_valid_expiry(header.key.kind, header.version.as_of, expires_at)))
 }

@@ -39,6 +39,7 @@ mod members {
     use crate::support::postgres::Postgres;
     use crate::support::{create_folder, open_store, scope_of, start_sim};
     use docdeck::engine::TeamAccess;
+    use docdeck::model::analytics::ReaderTextRetention;
     use docdeck::model::change::LocalChange;
     use docdeck::model::endpoint::ApiKey;
     use docdeck::model::engine_event::EngineEvent;
@@ -48,7 +49,7 @@ mod members {
     use docdeck::model::text::CleanText;
     use docdeck::sim::Sim;
     use docdeck::store::ScopeFilter;
-    use docdeck::team::{self, OrganizationName, TeamAddress, TeamConnection};
+    use docdeck::team::{self, MemberSettings, OrganizationName, TeamAddress, TeamConnection};
     use futures_util::future::join_all;
     use std::collections::BTreeMap;
     use std::time::{Duration, Instant};
@@ -129,7 +130,8 @@ mod members {
         store.join_team(&scope, "docs").await.expect("joined");
         let started = Instant::now();
         let connection = TeamConnection::open_checked(&address(server, "ana"), TIMEOUT).await.expect("connected");
-        let report = team::exchange(&connection, &store, &scope, "first", crate::now()).await.expect("exchanged");
+        let member = MemberSettings { name: "first", reader_text_days: ReaderTextRetention::default() };
+        let report = team::exchange(&connection, &store, &scope, member, crate::now()).await.expect("exchanged");
         assert_eq!(u32::try_from(report.sent).expect("small"), jobs);
         println!("the first member shares all jobs: {:.1} s", started.elapsed().as_secs_f64());
         store.close().await;

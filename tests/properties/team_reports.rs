@@ -5,8 +5,9 @@
 
 use crate::slow::sample;
 use docdeck::model::Time;
+use docdeck::model::analytics::ReaderTextRetention;
 use docdeck::model::endpoint::Scope;
-use docdeck::model::team::{ReportHeader, ReportKey, ReportSummary, ReportVersion, SharedReport};
+use docdeck::model::team::{ReportHeader, ReportKey, ReportRules, ReportSummary, ReportVersion, SharedReport};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow};
 use docdeck::store::{MergedReport, Store};
@@ -40,6 +41,10 @@ fn time(second: i64) -> Time {
     Time::from_timestamp(1_800_000_000 + second, 0).expect("in range")
 }
 
+fn rules() -> ReportRules {
+    ReportRules { now: time(0), reader_text_days: ReaderTextRetention::default() }
+}
+
 fn report(second: i64, totals: Counts, rows: &[PageRow]) -> SharedReport {
     let key = ReportKey::parse("page-views", "2026-11-01", "2026-11-20").expect("a key");
     let summary = ReportSummary { totals, responses: 1, ..ReportSummary::default() };
@@ -53,7 +58,7 @@ fn store_all(reports: &[&SharedReport]) -> Option<(Time, Counts, Vec<PageRow>)> 
         let store = Store::in_memory().expect("a store");
         let scope = Scope { base_url: "https://docs.example".to_owned(), project: "p".to_owned(), organization: None };
         for report in reports {
-            let merged = store.merge_team_reports(&scope, vec![(*report).clone()]).await.expect("stored");
+            let merged = store.merge_team_reports(&scope, vec![(*report).clone()], rules()).await.expect("stored");
             assert_ne!(merged[0].1, MergedReport::Unreadable);
         }
         let range = reports.first()?.key.range;
@@ -83,8 +88,8 @@ proptest! {
     #[test]
     fn a_report_that_was_received_has_the_same_version_when_it_is_sent_again(totals in counts(), rows in rows()) {
         let sent = report(1, totals, &rows);
-        let SharedReport { key, version, summary, parts } = sent.clone();
-        let header = ReportHeader { key, version, summary, parts: parts.len() };
+        let SharedReport { key, version, summary, expires_at, parts } = sent.clone();
+        let header = ReportHeader { key, version, summary, expires_at, parts: parts.len() };
         let received = SharedReport::from_parts(header, parts).expect("unchanged");
         let summary = received.read_summary().expect("readable");
         let rows = received.read_rows::<PageRow>().expect("readable");
@@ -103,7 +108,7 @@ proptest! {
         let merged = runtime.block_on(async {
             let scope = Scope { base_url: "https://docs.example".to_owned(), project: "p".to_owned(), organization: None };
             let store = Store::in_memory().expect("a store");
-            store.merge_team_reports(&scope, vec![report(1, totals, &repeated)]).await.expect("no failure")
+            store.merge_team_reports(&scope, vec![report(1, totals, &repeated)], rules()).await.expect("no failure")
         });
         prop_assert_eq!(merged[0].1, MergedReport::Unreadable);
     }
@@ -112,12 +117,12 @@ proptest! {
     fn any_content_is_read_or_refused(summary in any::<String>(), parts in prop::collection::vec(any::<String>(), 0..3)) {
         let key = ReportKey::parse("page-views", "2026-11-01", "2026-11-20").expect("a key");
         let version = ReportVersion { as_of: time(0), hash: 0 };
-        let report = SharedReport { key, version, summary, parts };
+        let report = SharedReport { key, version, summary, expires_at: None, parts };
         let readable = report.read_summary().is_some() && report.read_rows::<PageRow>().is_some();
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         let merged = runtime.block_on(async {
             let scope = Scope { base_url: "https://docs.example".to_owned(), project: "p".to_owned(), organization: None };
-            Store::in_memory().expect("a store").merge_team_reports(&scope, vec![report]).await.expect("no failure")
+            Store::in_memory().expect("a store").merge_team_reports(&scope, vec![report], rules()).await.expect("no failure")
         });
         prop_assert_eq!(merged[0].1, if readable { MergedReport::New } else { MergedReport::Unreadable });
     }

@@ -83,7 +83,7 @@ async fn the_first_schema_is_updated_and_keeps_its_data() {
 }
 
 #[tokio::test]
-async fn members_see_only_their_organization_and_can_delete_nothing() {
+async fn members_see_only_their_organization_and_can_delete_no_job() {
     let Some(server) = start_database(&[]).await else { return };
     server.sql("CREATE ROLE stranger LOGIN");
     let ana = Member::join(&server, "ana", "p").await;
@@ -93,7 +93,7 @@ async fn members_see_only_their_organization_and_can_delete_nothing() {
     let connection = connect(&ana.url).await.expect("connected");
     let limit = TeamLimit { organization: "docs", scope: &ana.scope, quota: Quota::Create };
     assert!(connection.book(limit, "b1").await.expect("booked"));
-    let exchange = Exchange::start(&connection, &ana.store, &ana.scope, ana.name).await.expect("started");
+    let exchange = Exchange::start(&connection, &ana.store, &ana.scope, ana.settings()).await.expect("started");
     assert_eq!(exchange.expect("shared").take_lease("ana's process").await.expect("taken"), None);
     let names = async |user: &str| {
         let connection = connect(&server.url(user)).await.expect("connected");
@@ -124,15 +124,13 @@ async fn members_see_only_their_organization_and_can_delete_nothing() {
         ("INSERT INTO docdeck.project (organization, base_url, project) VALUES ('docs', 'x', 'y')", "eve"),
         ("INSERT INTO docdeck.job SELECT id, 'j', '{}', 9 FROM generate_series(1, 9) AS id", "eve"),
         ("DELETE FROM docdeck.lease", "ana"),
-        ("DELETE FROM docdeck.report", "ana"),
-        ("DELETE FROM docdeck.report_part", "ana"),
         ("UPDATE docdeck.report SET kind = 'x'", "ana"),
         (
-            "INSERT INTO docdeck.report SELECT id, 'x', '', '', 0, '', '', 0, 0, 9 FROM generate_series(1, 9) AS id",
+            "INSERT INTO docdeck.report SELECT id, 'x', '', '', 0, '', '', 0, 0, 9, NULL FROM generate_series(1, 9) AS id",
             "eve",
         ),
         (
-            "INSERT INTO docdeck.report_part SELECT id, 'x', '', '', 0, 1, '', '' FROM generate_series(1, 9) AS id",
+            "INSERT INTO docdeck.report_part SELECT id, 'x', '', '', 0, 1, '', '', NULL FROM generate_series(1, 9) AS id",
             "eve",
         ),
         ("DELETE FROM docdeck.request_slot", "ana"),

@@ -4,7 +4,7 @@
 use crate::engines::{start_in_memory, wait_for_status, wait_for_team_budget};
 use crate::support::postgres::Postgres;
 use crate::support::start_sim;
-use crate::{Member, connect, now, scope, text, with_schema};
+use crate::{Member, connect, member_settings, now, scope, text, with_schema};
 use docdeck::model::change::LocalChange;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::ledger::{CountedBy, Quota};
@@ -110,7 +110,10 @@ async fn every_request_counts_once_even_if_it_could_not_be_booked() {
     let (ana, scope) = (Member::join(&server, "ana", "p").await, scope("p"));
     ana.exchange().await;
     let connection = connect(&ana.url).await.expect("connected");
-    let mut exchange = Exchange::start(&connection, &ana.store, &scope, "ana").await.expect("started").expect("shared");
+    let mut exchange = Exchange::start(&connection, &ana.store, &scope, member_settings("ana"))
+        .await
+        .expect("started")
+        .expect("shared");
     let limit = |quota| TeamLimit { organization: "docs", scope: &scope, quota };
     assert!(connection.book(limit(Quota::Create), "first").await.expect("booked"));
     server.disk().fill();

@@ -89,7 +89,7 @@ async fn one_message_shows_whether_there_is_anything_to_receive() {
     let (ana, bob) = (Member::join(&server, "ana", "p").await, Member::join(&server, "bob", "p").await);
     let proxy = HoldingProxy::counting(server.folder());
     let connection = connect(&proxy.url("ana")).await.expect("connected");
-    let started = Exchange::start(&connection, &ana.store, &ana.scope, ana.name).await.expect("started");
+    let started = Exchange::start(&connection, &ana.store, &ana.scope, ana.settings()).await.expect("started");
     let mut exchange = started.expect("a shared project");
     let nothing = Receivable { changes: false, reports: false };
     let before = proxy.messages();

@@ -7,7 +7,7 @@ use crate::programs::{End, Team, block_on, kill, wait_until};
 use crate::proxy::Cut;
 use crate::support::scope_of;
 use crate::support::slow::{runs_all_cases, sample};
-use crate::{connect, now};
+use crate::{connect, member_settings, now};
 use docdeck::model::ledger::Quota;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
@@ -122,8 +122,10 @@ fn killed_at_any_message_while_it_takes_or_has_the_lease_docdeck_blocks_nobody_f
             token = block_on(async {
                 store.join_team(&scope, "docs").await.expect("joined");
                 let connection = connect(&team.server.url("bob")).await.expect("connected");
-                let mut exchange =
-                    Exchange::start(&connection, &store, &scope, "bob").await.expect("started").expect("shared");
+                let mut exchange = Exchange::start(&connection, &store, &scope, member_settings("bob"))
+                    .await
+                    .expect("started")
+                    .expect("shared");
                 while exchange.receive_page(now()).await.expect("received") != docdeck::team::ExchangeStep::Last {}
                 assert_eq!(exchange.take_lease("of bob").await.expect("taken over"), None, "{context}");
                 let after: i64 = team.server.sql("SELECT token FROM docdeck.lease").parse().expect("a number");

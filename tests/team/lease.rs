@@ -1,7 +1,7 @@
 //! The lease for polling, and its token.
 
 use crate::support::postgres::Postgres;
-use crate::{Member, connect, now, start_database};
+use crate::{Member, connect, member_settings, now, start_database};
 use docdeck::model::remote_job::Status;
 use docdeck::team::{Exchange, LEASE_DURATION};
 use std::pin::pin;
@@ -16,8 +16,10 @@ async fn only_one_member_has_the_lease_until_it_is_released_or_expires() {
     let Some(server) = start_database(&[]).await else { return };
     let (ana, bob) = (Member::join(&server, "ana", "p").await, Member::join(&server, "bob", "p").await);
     let (one, two) = (connect(&ana.url).await.expect("connected"), connect(&bob.url).await.expect("connected"));
-    let mut of_ana = Exchange::start(&one, &ana.store, &ana.scope, "ana").await.expect("started").expect("shared");
-    let mut of_bob = Exchange::start(&two, &bob.store, &bob.scope, "bob").await.expect("started").expect("shared");
+    let mut of_ana =
+        Exchange::start(&one, &ana.store, &ana.scope, member_settings("ana")).await.expect("started").expect("shared");
+    let mut of_bob =
+        Exchange::start(&two, &bob.store, &bob.scope, member_settings("bob")).await.expect("started").expect("shared");
     of_bob.listen().await.expect("listening");
     assert_eq!(of_ana.take_lease("a").await.expect("taken"), None);
     assert_eq!(of_ana.take_lease("a").await.expect("renewed"), None);
@@ -44,8 +46,10 @@ async fn a_former_holder_notices_it_when_it_writes_a_result() {
     let (ana, bob) = (Member::join(&server, "ana", "p").await, Member::join(&server, "bob", "p").await);
     ana.track("j1", Status::Active).await;
     let (one, two) = (connect(&ana.url).await.expect("connected"), connect(&bob.url).await.expect("connected"));
-    let mut of_ana = Exchange::start(&one, &ana.store, &ana.scope, "ana").await.expect("started").expect("shared");
-    let mut of_bob = Exchange::start(&two, &bob.store, &bob.scope, "bob").await.expect("started").expect("shared");
+    let mut of_ana =
+        Exchange::start(&one, &ana.store, &ana.scope, member_settings("ana")).await.expect("started").expect("shared");
+    let mut of_bob =
+        Exchange::start(&two, &bob.store, &bob.scope, member_settings("bob")).await.expect("started").expect("shared");
     assert_eq!(of_ana.take_lease("a").await.expect("taken"), None);
     assert!(of_ana.send_next_batch().await.expect("sent") && of_ana.has_lease());
     expire(&server);
@@ -63,8 +67,10 @@ async fn nobody_takes_the_lease_over_while_its_holder_writes_a_result() {
     let (ana, bob) = (Member::join(&server, "ana", "p").await, Member::join(&server, "bob", "p").await);
     ana.track("j1", Status::Active).await;
     let (one, two) = (connect(&ana.url).await.expect("connected"), connect(&bob.url).await.expect("connected"));
-    let mut of_ana = Exchange::start(&one, &ana.store, &ana.scope, "ana").await.expect("started").expect("shared");
-    let mut of_bob = Exchange::start(&two, &bob.store, &bob.scope, "bob").await.expect("started").expect("shared");
+    let mut of_ana =
+        Exchange::start(&one, &ana.store, &ana.scope, ana.settings()).await.expect("started").expect("shared");
+    let mut of_bob =
+        Exchange::start(&two, &bob.store, &bob.scope, bob.settings()).await.expect("started").expect("shared");
     assert_eq!(of_ana.take_lease("a").await.expect("taken"), None);
     expire(&server);
     // The transaction of ana has checked the lease, and waits for another writer.

@@ -19,19 +19,21 @@ mod killed;
 mod lease;
 mod programs;
 mod proxy;
+mod reader_texts;
 mod reports;
 
 #[path = "../support/mod.rs"]
 mod support;
 
 use docdeck::model::Time;
+use docdeck::model::analytics::ReaderTextRetention;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::job::Job;
 use docdeck::model::prompt::{Delivery, Prompt};
 use docdeck::model::remote_job::{JobId, RemoteJob, Status};
 use docdeck::model::text::CleanText;
 use docdeck::store::{SendPermit, Store};
-use docdeck::team::{self, ExchangeReport, OrganizationName, TeamAddress, TeamConnection, TeamError};
+use docdeck::team::{self, ExchangeReport, MemberSettings, OrganizationName, TeamAddress, TeamConnection, TeamError};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use support::postgres::Postgres;
@@ -84,6 +86,12 @@ struct Member {
     store: Store,
     scope: Scope,
     url: String,
+    reader_text_days: ReaderTextRetention,
+}
+
+/// The settings of a member with the default number of days.
+fn member_settings(name: &str) -> MemberSettings<'_> {
+    MemberSettings { name, reader_text_days: ReaderTextRetention::default() }
 }
 
 /// What a user sees of a job: the state, the texts and the thread.
@@ -102,15 +110,20 @@ struct SeenJob {
 impl Member {
     async fn join(server: &Postgres, name: &'static str, project: &str) -> Self {
         let store = Store::in_memory().expect("a store");
-        let member = Self { name, store, scope: scope(project), url: server.url("ana") };
+        let (scope, url) = (scope(project), server.url("ana"));
+        let member = Self { name, store, scope, url, reader_text_days: ReaderTextRetention::default() };
         member.store.join_team(&member.scope, "docs").await.expect("joined");
         member
+    }
+
+    fn settings(&self) -> MemberSettings<'_> {
+        MemberSettings { name: self.name, reader_text_days: self.reader_text_days }
     }
 
     /// Exchanges once over this URL.
     async fn exchange_over(&self, url: &str) -> Result<ExchangeReport, TeamError> {
         let connection = TeamConnection::open_checked(&address(url), TIMEOUT).await?;
-        team::exchange(&connection, &self.store, &self.scope, self.name, now()).await
+        team::exchange(&connection, &self.store, &self.scope, self.settings(), now()).await
     }
 
     async fn exchange(&self) -> ExchangeReport {

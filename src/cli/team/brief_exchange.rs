@@ -1,13 +1,14 @@
 //! A short exchange with the team's database, before a command prints jobs and after a command has changed jobs. After
 //! the URL is read, it takes at most a second. Its errors never end a command.
 
-use super::database::CONNECT_TIMEOUT;
+use super::database::{CONNECT_TIMEOUT, member_settings};
 use crate::cli::data_folder::open_store;
 use crate::cli::error::CliError;
 use crate::cli::session::CommandContext;
 use crate::config::{SetupState, TeamSettings, data_folder, resolve, team_settings};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
+use crate::model::team::ReportRules;
 use crate::store::{Store, TeamExchangeTimes};
 use crate::team::{TeamAddress, TeamConnection, exchange, report_unbooked_requests};
 use chrono::{TimeDelta, Utc};
@@ -44,7 +45,8 @@ pub(in crate::cli) async fn send_reports_briefly(cx: &mut CommandContext<'_>) {
         return;
     };
     let Ok(store) = open_store(&project.folder, true, cx.out) else { return };
-    let has_unsent = store.unsent_team_reports(&project.scope, Utc::now()).await.is_ok_and(|unsent| unsent > 0);
+    let rules = ReportRules { now: Utc::now(), reader_text_days: settings.reader_text_days };
+    let has_unsent = store.unsent_team_reports(&project.scope, rules).await.is_ok_and(|unsent| unsent > 0);
     store.close().await;
     if has_unsent {
         exchange_once(cx, &settings, &project).await;
@@ -111,7 +113,7 @@ async fn exchange_once(cx: &mut CommandContext<'_>, settings: &TeamSettings, pro
         let address = TeamAddress::new(&url, settings.roots()?)?;
         let exchange = async {
             let connection = TeamConnection::open_checked(&address, CONNECT_TIMEOUT).await?;
-            exchange(&connection, &store, &project.scope, settings.name.as_str(), now).await?;
+            exchange(&connection, &store, &project.scope, member_settings(settings), now).await?;
             report_unbooked_requests(&connection, &store, &project.scope, now).await
         };
         // A command that prints the URL may ask for a password, so it isn't limited to a second.

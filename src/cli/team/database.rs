@@ -5,7 +5,7 @@ use crate::cli::exit_code::Code;
 use crate::cli::session::CommandContext;
 use crate::config::{TeamSettings, team_settings};
 use crate::model::text::CleanText;
-use crate::team::{OrganizationName, TeamAddress, TeamConnection, TeamError, organizations};
+use crate::team::{MemberSettings, OrganizationName, TeamAddress, TeamConnection, TeamError, organizations};
 use std::time::Duration;
 
 /// How long a command waits for a connection.
@@ -30,6 +30,11 @@ pub(super) async fn read_settings(cx: &mut CommandContext<'_>) -> Result<(TeamSe
     cx.out.hide_key(&url);
     let address = TeamAddress::new(&url, settings.roots()?)?;
     Ok((settings, address))
+}
+
+/// Returns the settings of this member for an exchange.
+pub(super) fn member_settings(settings: &TeamSettings) -> MemberSettings<'_> {
+    MemberSettings { name: settings.name.as_str(), reader_text_days: settings.reader_text_days }
 }
 
 /// Returns the organization with this name, or the only one that the login belongs to.

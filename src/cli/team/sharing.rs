@@ -1,14 +1,15 @@
 //! `docdeck team join`, `leave`, `status` and `sync`: shares the jobs of one project.
 
-use super::database::{CONNECT_TIMEOUT, choose_organization, read_settings};
+use super::database::{CONNECT_TIMEOUT, choose_organization, member_settings, read_settings};
 use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
 use crate::cli::out::{Out, rfc3339_seconds};
 use crate::cli::session::{CommandContext, StoreSession};
 use crate::cli::table::{ColumnKind, TextCell, TextColumn, table_lines};
-use crate::config::{TeamSettings, team_settings};
+use crate::config::{TeamSettings, reader_text_days, team_settings};
 use crate::model::Time;
 use crate::model::colors::ColorRole;
+use crate::model::team::ReportRules;
 use crate::model::text::CleanText;
 use crate::model::time_format::json_time;
 use crate::store::TeamMembership;
@@ -36,8 +37,8 @@ pub(super) async fn join(
     let (team, report) = joined?;
     cx.out.lines(&[
         format!("This project is now shared with the organization {} as {}.", team.organization, settings.name),
-        "All members can read all prompts of its jobs. Queued prompts, drafts, texts of readers and keys stay on this \
-         computer."
+        "All members can read all prompts of its jobs, and the texts of readers that you load. Queued prompts, drafts \
+         and keys stay on this computer."
             .to_owned(),
         exchange_line(&report),
     ]);
@@ -58,8 +59,8 @@ async fn join_session(
     let show_progress = |received: usize| {
         out.show_live(&format!("Exchanging jobs with the team… {} received", plural(received, "change")));
     };
-    let (store, scope, name) = (&session.store, &session.scope, settings.name.as_str());
-    let report = exchange_with_progress(&connection, store, scope, name, Utc::now(), show_progress).await;
+    let (store, scope, member) = (&session.store, &session.scope, member_settings(settings));
+    let report = exchange_with_progress(&connection, store, scope, member, Utc::now(), show_progress).await;
     out.clear_live();
     Ok((team, report?))
 }
@@ -122,7 +123,7 @@ async fn sync_session(
     }
     let connection = TeamConnection::open_checked(address, CONNECT_TIMEOUT).await?;
     let (store, scope, now) = (&session.store, &session.scope, Utc::now());
-    let report = exchange(&connection, store, scope, settings.name.as_str(), now).await?;
+    let report = exchange(&connection, store, scope, member_settings(settings), now).await?;
     report_unbooked_requests(&connection, store, scope, now).await?;
     Ok(report)
 }
@@ -154,7 +155,9 @@ pub(super) async fn status(cx: &mut CommandContext<'_>, as_json: bool) -> Result
     let session = cx.open_store(false)?;
     let (team, unsent) =
         (session.store.team(&session.scope).await?, session.store.unsent_team_changes(&session.scope).await?);
-    let unsent_reports = session.store.unsent_team_reports(&session.scope, Utc::now()).await?;
+    let reader_text_days = reader_text_days(cx.global_options, cx.environment)?;
+    let rules = ReportRules { now: Utc::now(), reader_text_days };
+    let unsent_reports = session.store.unsent_team_reports(&session.scope, rules).await?;
     let (name, database) = match team_settings(cx.global_options, cx.environment)? {
         Some(settings) => (Some(settings.name.clone()), Some(query_database(cx, &session, team.as_ref()).await?)),
         None => (None, None),

@@ -11,10 +11,10 @@ use crate::engine::poller_message::PollerMessage;
 use crate::engine::state::EngineState;
 use crate::model::engine_event::EngineEvent;
 use crate::model::ledger::RATE_LIMIT_WINDOW;
-use crate::model::team::TeamStatus;
+use crate::model::team::{ReportRules, TeamStatus};
 use crate::model::text::CleanText;
 use crate::store::StoreError;
-use crate::team::{Exchange, ExchangeStep, LEASE_DURATION, TeamConnection, TeamError};
+use crate::team::{Exchange, ExchangeStep, LEASE_DURATION, MemberSettings, TeamConnection, TeamError};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -122,7 +122,9 @@ async fn run_session(
     }
     let connection = connect(inner, access).await?;
     inner.team.is_connected.send_replace(true);
-    let started = Exchange::start(&connection, &inner.store, &inner.scope, access.name.as_str()).await?;
+    let reader_text_days = inner.analytics.reader_text_days;
+    let member = MemberSettings { name: access.name.as_str(), reader_text_days };
+    let started = Exchange::start(&connection, &inner.store, &inner.scope, member).await?;
     let Some(exchange) = started else { return Ok(SessionEnd::NotShared) };
     exchange.listen().await?;
     let mut session = Session { inner, exchange, holder, lease_due: None, reports: ReportExchange::default() };
@@ -276,7 +278,8 @@ impl Session<'_> {
     /// Whether there is anything for [`Self::send_changes`].
     async fn has_unsent_changes(&self) -> Result<bool, TeamError> {
         let (store, scope) = (&self.inner.store, &self.inner.scope);
-        Ok(store.has_team_changes(scope).await? || store.unsent_team_reports(scope, local_now()).await? > 0)
+        let rules = ReportRules { now: local_now(), reader_text_days: self.inner.analytics.reader_text_days };
+        Ok(store.has_team_changes(scope).await? || store.unsent_team_reports(scope, rules).await? > 0)
     }
 
     /// Sends the changes of this computer, and adds requests to the team's ledger that were not booked.

@@ -28,7 +28,8 @@ pub use local::{TeamClock, apply_shared, job_change};
 pub use permission::{BOOKING_LIFETIME, TeamPermission, TeamUsage, UnreportedRequest, booking_window};
 pub use prompt::{PromptUid, SharedPrompt};
 pub use report::{
-    MAX_REPORT_AGE, MAX_REPORT_PARTS, ReportHeader, ReportKey, ReportKind, ReportSummary, ReportVersion, SharedReport,
+    MAX_REPORT_AGE, MAX_REPORT_PARTS, ReportHeader, ReportKey, ReportKind, ReportRules, ReportSummary, ReportVersion,
+    SharedReport, is_valid_expiry,
 };
 pub use status::TeamStatus;
 

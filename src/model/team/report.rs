@@ -5,10 +5,10 @@
 //! ([`ReportVersion`]), so it doesn't matter in which order and how often reports arrive. A report is loaded at the time
 //! of its oldest response, on the clock of the service, which is the same for all members.
 //!
-//! Texts of readers are not shared, because each member sets after how many days they are deleted.
+//! A report with texts of readers expires: see [`ReportRules`].
 
 use crate::model::Time;
-use crate::model::analytics::AnalyticsKind;
+use crate::model::analytics::{AnalyticsKind, ReaderTextRetention};
 use crate::model::hash::stable_hash;
 use crate::model::period::DateRange;
 use crate::model::views::Counts;
@@ -39,18 +39,20 @@ pub enum ReportKind {
     PageViews,
     /// The site's totals of a day.
     DayTotals,
-    /// Another report. Those with texts of readers are not shared.
+    /// Another report.
     Rows(AnalyticsKind),
 }
 
 impl ReportKind {
     /// All kinds that are shared.
-    pub const SHARED: [Self; 5] = [
+    pub const SHARED: [Self; 7] = [
         Self::PageViews,
         Self::DayTotals,
         Self::Rows(AnalyticsKind::Visitors),
         Self::Rows(AnalyticsKind::Searches),
         Self::Rows(AnalyticsKind::FeedbackByPage),
+        Self::Rows(AnalyticsKind::Feedback),
+        Self::Rows(AnalyticsKind::Questions),
     ];
 
     /// Returns the name in both databases.
@@ -60,6 +62,11 @@ impl ReportKind {
             Self::DayTotals => "day-totals",
             Self::Rows(kind) => kind.name(),
         }
+    }
+
+    /// Whether the rows contain what readers wrote.
+    pub fn has_reader_text(self) -> bool {
+        matches!(self, Self::Rows(kind) if kind.has_reader_text())
     }
 
     /// Returns `None` if no shared kind has this name.
@@ -114,6 +121,45 @@ impl fmt::Display for ReportVersion {
     }
 }
 
+/// The rules of a member for reports with texts of readers.
+///
+/// Each member sets for how many days such texts stay stored after they were loaded. The member that has loaded a report
+/// sends it with the time at which its own days end, at most [`MAX_REPORT_AGE`] after it was loaded. The database and
+/// all members delete the report at this time, and each member earlier if its own setting requires it. A member that
+/// never stores texts of readers neither sends nor receives them.
+#[derive(Debug, Clone, Copy)]
+pub struct ReportRules {
+    pub now: Time,
+    pub reader_text_days: ReaderTextRetention,
+}
+
+impl ReportRules {
+    /// Returns when a report that was loaded at `as_of` expires if this member sends it; `None` if it never does.
+    /// `received_expiry` is its expiry if another member has loaded it.
+    pub fn expiry(&self, kind: ReportKind, as_of: Time, received_expiry: Option<Time>) -> Option<Time> {
+        if !kind.has_reader_text() {
+            return None;
+        }
+        let own_expiry = as_of + MAX_REPORT_AGE.min(TimeDelta::days(i64::from(self.reader_text_days.0)));
+        Some(received_expiry.map_or(own_expiry, |expiry| expiry.min(own_expiry)))
+    }
+
+    /// Whether this member may store a report that was loaded at `as_of` and expires at `expires_at`.
+    pub fn allow(&self, kind: ReportKind, as_of: Time, expires_at: Option<Time>) -> bool {
+        let is_kept = as_of >= self.reader_text_days.cutoff(self.now) && expires_at.is_none_or(|at| at > self.now);
+        is_kept || !kind.has_reader_text()
+    }
+}
+
+/// Whether a report of another member has a valid expiry: one with texts of readers at most [`MAX_REPORT_AGE`] after it
+/// was loaded, others none.
+pub fn is_valid_expiry(kind: ReportKind, as_of: Time, expires_at: Option<Time>) -> bool {
+    match expires_at {
+        Some(at) => kind.has_reader_text() && at - as_of <= MAX_REPORT_AGE,
+        None => !kind.has_reader_text(),
+    }
+}
+
 /// The data of a report apart from its rows.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -131,6 +177,8 @@ pub struct ReportHeader {
     pub key: ReportKey,
     pub version: ReportVersion,
     pub summary: String,
+    /// When a report with texts of readers expires, on the service's clock; `None` for other reports.
+    pub expires_at: Option<Time>,
     /// The number of parts in which its rows are stored.
     pub parts: usize,
 }
@@ -141,23 +189,26 @@ pub struct SharedReport {
     pub key: ReportKey,
     pub version: ReportVersion,
     pub summary: String,
+    /// See [`ReportHeader::expires_at`].
+    pub expires_at: Option<Time>,
     pub parts: Vec<String>,
 }
 
 impl SharedReport {
-    /// Returns `None` if the report is too large.
+    /// Returns a report that doesn't expire; `None` if it is too large.
     pub fn new<R: Serialize>(key: ReportKey, as_of: Time, summary: &ReportSummary, rows: &[R]) -> Option<Self> {
         let summary = serde_json::to_string(summary).ok().filter(|text| text.len() <= MAX_SUMMARY_BYTES)?;
         let parts = split_rows(rows)?;
-        Some(Self { key, version: ReportVersion { as_of, hash: hash_content(&summary, &parts) }, summary, parts })
+        let version = ReportVersion { as_of, hash: hash_content(&summary, &parts) };
+        Some(Self { key, version, summary, expires_at: None, parts })
     }
 
     /// Joins a received header with its parts. Returns `None` if parts are missing, changed or too large.
     pub fn from_parts(header: ReportHeader, parts: Vec<String>) -> Option<Self> {
-        let ReportHeader { key, version, summary, parts: expected } = header;
+        let ReportHeader { key, version, summary, expires_at, parts: expected } = header;
         let is_small = summary.len() <= MAX_SUMMARY_BYTES && parts.iter().all(|part| part.len() <= MAX_PART_BYTES);
         let is_sound = is_small && parts.len() == expected && hash_content(&summary, &parts) == version.hash;
-        is_sound.then_some(Self { key, version, summary, parts })
+        is_sound.then_some(Self { key, version, summary, expires_at, parts })
     }
 
     pub fn size_in_bytes(&self) -> usize {
@@ -241,8 +292,8 @@ mod tests {
     #[test]
     fn a_missing_or_changed_part_is_noticed() {
         let report = shared(&rows(5_000, 60)).expect("not too large");
-        let SharedReport { key, version, summary, parts } = report.clone();
-        let header = ReportHeader { key, version, summary, parts: parts.len() };
+        let SharedReport { key, version, summary, expires_at, parts } = report.clone();
+        let header = ReportHeader { key, version, summary, expires_at, parts: parts.len() };
         assert_eq!(SharedReport::from_parts(header.clone(), parts.clone()), Some(report));
         assert_eq!(SharedReport::from_parts(header.clone(), parts.iter().skip(1).cloned().collect()), None);
         let changed = parts.iter().map(|part| part.replace("/7/", "/8/")).collect();
@@ -262,13 +313,45 @@ mod tests {
     fn only_known_kinds_and_valid_days_are_shared() {
         for kind in ReportKind::SHARED {
             assert_eq!(ReportKind::parse(kind.name()), Some(kind));
-            assert!(!matches!(kind, ReportKind::Rows(kind) if kind.has_reader_text()), "{kind:?}");
         }
         let parse = ReportKey::parse;
-        assert_eq!(parse("feedback", "2026-11-01", "2026-11-02"), None);
+        assert_eq!(parse("conversations", "2026-11-01", "2026-11-02"), None);
         assert_eq!(parse("searches", "2026-11-02", "2026-11-01"), None);
         assert_eq!(parse("day-totals", "2026-11-01", "2026-11-02"), None, "more than a day");
         assert!(parse("day-totals", "2026-11-01", "2026-11-01").is_some());
+    }
+
+    #[test]
+    fn texts_of_readers_expire_after_the_shortest_of_all_settings() {
+        let now = Time::from_timestamp_millis(1_800_000_000_000).expect("a time");
+        let (texts, searches) = (ReportKind::Rows(AnalyticsKind::Questions), ReportKind::Rows(AnalyticsKind::Searches));
+        let rules = |days| ReportRules { now, reader_text_days: ReaderTextRetention(days) };
+        let day = |day: i64| now + TimeDelta::days(day);
+        for (days, received, expected) in
+            [(30, None, 30), (400, None, 90), (30, Some(7), 7), (7, Some(30), 7), (400, Some(7), 7)]
+        {
+            let expiry = rules(days).expiry(texts, now, received.map(day));
+            assert_eq!(expiry, Some(day(expected)), "{days} {received:?}");
+            assert!(is_valid_expiry(texts, now, expiry), "{days} {received:?}");
+        }
+        for (days, loaded, expires, expected) in [
+            (30, -29, None, true),
+            (30, -31, None, false),
+            (30, -29, Some(1), true),
+            (30, -29, Some(-1), false),
+            (7, -8, Some(1), false),
+            (0, 0, Some(90), false),
+        ] {
+            let allowed = rules(days).allow(texts, day(loaded), expires.map(day));
+            assert_eq!(allowed, expected, "{days} {loaded} {expires:?}");
+        }
+        assert_eq!(rules(30).expiry(searches, now, None), None);
+        assert!(rules(0).allow(searches, day(-80), None));
+        for (kind, expires, expected) in
+            [(texts, None, false), (texts, Some(91), false), (searches, None, true), (searches, Some(1), false)]
+        {
+            assert_eq!(is_valid_expiry(kind, now, expires.map(day)), expected, "{kind:?} {expires:?}");
+        }
     }
 
     #[test]

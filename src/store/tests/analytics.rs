@@ -8,8 +8,9 @@ use crate::model::analytics::{
 };
 use crate::model::period::DateRange;
 use crate::model::report::CachedRange;
+use crate::model::team::{ReportKey, ReportKind, ReportRules, ReportSummary, SharedReport};
 use crate::model::views::{Count, Counts, PageRow};
-use crate::store::{AnalyticsPruneFilter, PrunedAnalytics, ResponsePosition, salvage};
+use crate::store::{AnalyticsPruneFilter, MergedReport, PrunedAnalytics, ResponsePosition, salvage};
 use crate::store::{open as opening, schema};
 
 fn response<R>(rows: Vec<R>, next: Option<&str>) -> RowsResponse<R> {
@@ -254,6 +255,69 @@ async fn only_texts_of_readers_expire_and_no_trace_of_them_stays_in_the_file() {
     let bytes = std::fs::read(folder.path().join("docdeck.db")).expect("bytes");
     let found = bytes.windows(9).filter(|window| window == b"door code").count();
     assert_eq!(found, 0, "a deleted text is still in the file");
+}
+
+#[tokio::test]
+async fn received_texts_of_readers_expire_earlier_than_this_computer_s_days_if_another_member_set_fewer() {
+    let store = memory_store();
+    store.join_team(&scope(), "docs").await.expect("joined");
+    let receive = async |seconds: i64, days: i64| {
+        let key = ReportKey { kind: ReportKind::Rows(AnalyticsKind::Feedback), range: week() };
+        let report = SharedReport::new(key, at(seconds), &ReportSummary::default(), &[comment("f1", "x")]);
+        let report = SharedReport { expires_at: Some(days_later(days)), ..report.expect("small") };
+        let rules = ReportRules { now: at(99), reader_text_days: ReaderTextRetention::default() };
+        store.merge_team_reports(&scope(), vec![report], rules).await.expect("stored")[0].1
+    };
+    let delete =
+        async |now| store.delete_expired_reader_texts(ReaderTextRetention::default(), now).await.expect("deleted");
+    let prune = async |now| {
+        let expired = Some(now);
+        let filter = AnalyticsPruneFilter { received_texts_expired_before: expired, ..AnalyticsPruneFilter::default() };
+        store.prune_other_reports(filter).await
+    };
+    assert_eq!(receive(0, 7).await, MergedReport::New);
+    assert_eq!((delete(days_later(7) - chrono::TimeDelta::seconds(1)).await, delete(days_later(7)).await), (0, 1));
+    // A report that was deleted is not received again.
+    assert_eq!(receive(0, 7).await, MergedReport::Known);
+    assert_eq!(receive(1, 7).await, MergedReport::New);
+    assert_eq!((prune(days_later(7)).await, prune(days_later(8)).await), (0, 1));
+    // An expired report, and one that this computer has loaded, which has no other limit than the setting.
+    assert_eq!(receive(2, 0).await, MergedReport::Known);
+    store.save_one_row(week(), comment("f1", "x"), 3).await;
+    assert_eq!((delete(days_later(8)).await, prune(days_later(8)).await), (0, 0));
+    // A load replaces a received report, with its expiry.
+    assert_eq!(receive(4, 7).await, MergedReport::New);
+    store.save_one_row(week(), comment("f1", "x"), 5).await;
+    assert_eq!(delete(days_later(8)).await, 0);
+}
+
+#[tokio::test]
+async fn texts_of_readers_that_were_loaded_before_they_were_shared_are_not_sent() {
+    let sharing = schema::MIGRATIONS.iter().position(|sql| sql.contains("ADD COLUMN expires_at")).expect("a migration");
+    let mut db = rusqlite::Connection::open_in_memory().expect("a database");
+    db.execute_batch(&schema::MIGRATIONS[..sharing].concat()).expect("created");
+    db.execute_batch(&format!(
+        "INSERT INTO scope (id, base_url, project) VALUES (1, '{}', '{}');
+         INSERT INTO team (scope, organization, member) VALUES (1, 'docs', 'm');
+         INSERT INTO analytics_report
+         SELECT column1, 1, column2, '2026-11-01', '2026-11-02', 1, 1, 1, 0, {}, '', NULL, 0
+         FROM (VALUES (1, 'feedback'), (2, 'searches'));
+         INSERT INTO analytics_answer SELECT id, 1, '[{{}}]' FROM analytics_report;
+         PRAGMA user_version = {sharing}",
+        scope().base_url,
+        scope().project,
+        at(5).timestamp_millis(),
+    ))
+    .expect("filled");
+    schema::migrate(&mut db).expect("migrated");
+    let store = Store::start(db, false, None).expect("a store");
+    let rules = ReportRules { now: at(99), reader_text_days: ReaderTextRetention::default() };
+    for _ in 0..2 {
+        let unsent = store.next_team_reports(&scope(), rules).await.expect("read");
+        assert_eq!(unsent.iter().map(|report| report.key.kind.name()).collect::<Vec<_>>(), ["searches"]);
+        // The database was restored from an older copy.
+        store.restart_team(&scope()).await.expect("restarted");
+    }
 }
 
 #[tokio::test]
