@@ -319,21 +319,21 @@ pub(super) struct SimArguments {
     ///
     /// OP of the service: create, get, message, views, preview, build, visitors, searches, feedback,
     /// feedback-by-page, questions, thread or all.
-    /// KIND, if the request fails: refuse, 302 (a redirect), 400, 401, 403, 404, 500, 503,
+    /// KINDs that make a request fail: refuse, 302 (a redirect), 400, 401, 403, 404, 500, 503,
     /// html and 502-html (an HTML page), 429 (also 429-SECONDS, 429-date, 429-bare:
     /// other forms of Retry-After).
-    /// KIND, if the response is bad: lost (no response), 500-done (status 500), malformed, empty,
+    /// KINDs with a bad response: lost (no response), 500-done (carried out, but status 500), malformed, empty,
     /// huge, slow, odd (wrong counts of views), tenths (counts with fractions), stuck (always the
     /// first rows), endless (no last page).
-    /// KIND, if the request is delayed: latency-MS.
+    /// KINDs that delay the request: latency-MS.
     ///
     /// OP of the code hosts: host-state, host-checks, host-details, host-diff, host-merge,
     /// host-review (also comments), host-edit (mark as ready, close) or host-all.
-    /// KIND, if the request fails: 401, 502, limit, limit-retry-after.
-    /// KIND, if the response is bad: forbidden-checks, other-repository, half-missing (every other
+    /// KINDs that make a request fail: 401, 502, limit, limit-retry-after.
+    /// KINDs with a bad response: forbidden-checks, other-repository, half-missing (every other
     /// pull request), unknown-conflicts, many-files (above the limit of a diff), moving-head
     /// (always a new commit), hostile-text.
-    /// KIND, if an action goes wrong: lost (carried out, but no response), refuse (not carried out,
+    /// KINDs that make an action go wrong: lost (carried out, but no response), refuse (not carried out,
     /// and no response), moved (a commit is pushed before the merge).
     #[arg(long = "fault", value_name = "OP=KIND[:PROBABILITY]", value_parser = str::parse::<Fault>, verbatim_doc_comment)]
     faults: Vec<Fault>,

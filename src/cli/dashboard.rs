@@ -15,7 +15,7 @@ use crate::model::endpoint::ApiKey;
 use crate::model::text::CleanText;
 use crate::runtime::effects::EngineConfig;
 use crate::runtime::hosts::ConfiguredHosts;
-use crate::runtime::profile_effects::ProfileEffects;
+use crate::runtime::profile_effects::ProfileEffectRunner;
 use crate::runtime::profile_switcher::ProfileSwitcher;
 use crate::runtime::startup::Preload;
 use crate::runtime::{self, DashboardConfig, Folders};
@@ -76,7 +76,7 @@ pub(super) async fn open_dashboard(
     };
     let themes = themes::theme_names(folders.themes.as_deref());
     let (notify, clipboard) = (settings.customization.notify.method, settings.customization.clipboard.clone());
-    let profile_effects = ProfileEffects { config: settings.config_path.clone(), source: None };
+    let profile_effects = ProfileEffectRunner { config: settings.config_path.clone(), source: None };
     // Wait for the store before the dashboard opens, so that a store error is printed in the shell.
     let opened = opening.wait().await.map_err(no_store)?;
     let (team, team_problem) = match read_access(&settings.team, &store, &mut TeamUrlReader::default()).await {

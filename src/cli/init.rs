@@ -18,7 +18,7 @@ use crate::model::setup::{
     SetupPurpose, WritePermission, non_blank,
 };
 use crate::model::text::CleanText;
-use crate::runtime::profile_effects::ProfileEffects;
+use crate::runtime::profile_effects::ProfileEffectRunner;
 use crate::tui::welcome::Welcome;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ struct InitCommand<'a> {
     environment: &'a Environment,
     options: &'a Options,
     /// The configuration file to write, and the key from the environment.
-    profile_effects: ProfileEffects,
+    profile_effects: ProfileEffectRunner,
 }
 
 /// Runs `docdeck init`.
@@ -66,7 +66,8 @@ pub(super) async fn run(
     let path = config::path(global_options, environment)?;
     let config = std::path::absolute(&path).unwrap_or(path);
     let source = environment.api_key.clone().flatten().map(KeySource::Literal);
-    let init = InitCommand { global_options, environment, options, profile_effects: ProfileEffects { config, source } };
+    let init =
+        InitCommand { global_options, environment, options, profile_effects: ProfileEffectRunner { config, source } };
     let form = init.filled_form();
     if options.yes { init.run_without_questions(&form, out).await } else { init.show_form(form, out).await }
 }

@@ -11,7 +11,9 @@ use crate::config::environment::Environment;
 use crate::config::{GlobalOptions, data_folder, reader_text_days};
 use crate::model::Time;
 use crate::model::file_size::format_size;
-use crate::store::{AnalyticsPruneFilter, JobPruneFilter, Pruned, PrunedAnalytics, PrunedJobs, Store, StoreError};
+use crate::store::{
+    AnalyticsPruneFilter, JobPruneFilter, Pruned, PrunedAnalyticsCounts, PrunedJobs, Store, StoreError,
+};
 use crate::tui::format::plural;
 use chrono::{TimeDelta, Utc};
 use clap::Args;
@@ -165,15 +167,15 @@ fn describe<C>(
     (json, lines)
 }
 
-fn analytics_json(pruned: &PrunedAnalytics) -> Value {
-    let PrunedAnalytics { ranges, reports, responses, totals, other_reports } = pruned;
+fn analytics_json(pruned: &PrunedAnalyticsCounts) -> Value {
+    let PrunedAnalyticsCounts { ranges, reports, responses, totals, other_reports } = pruned;
     json!({
         "ranges": ranges, "reports": reports, "answers": responses, "totals": totals, "otherReports": other_reports
     })
 }
 
-fn analytics_lines(pruned: &PrunedAnalytics, dry_run: bool) -> Vec<String> {
-    let PrunedAnalytics { ranges, reports, responses, totals, other_reports } = *pruned;
+fn analytics_lines(pruned: &PrunedAnalyticsCounts, dry_run: bool) -> Vec<String> {
+    let PrunedAnalyticsCounts { ranges, reports, responses, totals, other_reports } = *pruned;
     let reports_text = format!("{} of all pages", plural(reports, "report"));
     let parts =
         [(reports, reports_text), (responses, plural(responses, "response")), (totals, plural(totals, "total"))];
@@ -278,7 +280,7 @@ mod tests {
     #[test]
     fn the_summary_lists_what_was_removed() {
         let text = |pruned, dry_run| describe(pruned, dry_run, analytics_json, analytics_lines).1.join("\n");
-        let counts = PrunedAnalytics { ranges: 12, reports: 1, responses: 60, totals: 15, other_reports: 4 };
+        let counts = PrunedAnalyticsCounts { ranges: 12, reports: 1, responses: 60, totals: 15, other_reports: 4 };
         let pruned = Pruned { counts, bytes_before: 24_160_000, bytes_after: 3_200_000, has_shrink_failed: false };
         assert_eq!(
             text(pruned, false),

@@ -22,8 +22,8 @@ use clap::Args;
 
 /// Help text about hosts, the output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
-Without IDs: the jobs whose pull request was open when it was last read, or was never read. For up to 25 \
-pull requests of GitHub, two API calls are made; for GitLab, one call per merge request. Tokens are those of gh and glab, unless the \
+Without IDs: the jobs whose pull request was open when it was last read, or was never read. GitHub is \
+called twice per 25 pull requests, GitLab once per merge request. Tokens are those of gh and glab, unless the \
 configuration has a section [hosts.\"HOST\"]. The calls don't count toward the limits of the service.
 
 With --json: {\"jobs\": [JOB, …]} as in `docdeck jobs --help`; the state is in \"pullRequest\": {\"number\", \"url\", \

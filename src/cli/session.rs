@@ -284,7 +284,7 @@ impl Session {
 
     /// Waits for a prompt that is being sent, then stops the engine and closes store and log.
     pub(super) async fn close(mut self, out: &mut Out) {
-        // If an outcome is still not recorded, the command has stopped trying, so there is nothing to wait for.
+        // Otherwise the command has given up recording an outcome, so there is nothing to wait for.
         if self.unrecorded.is_empty() {
             self.await_responses(out).await;
         }

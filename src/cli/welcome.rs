@@ -11,7 +11,7 @@ use crate::config::{DisplaySettings, GlobalOptions, MissingSettings, SetupState,
 use crate::model::endpoint::Scope;
 use crate::model::setup::DEFAULT_BASE_URL;
 use crate::model::text::CleanText;
-use crate::runtime::profile_effects::ProfileEffects;
+use crate::runtime::profile_effects::ProfileEffectRunner;
 use crate::runtime::profile_switcher::ProfileSwitcher;
 use crate::runtime::{self, DashboardConfig, ExitReason, Folders};
 use crate::sim::SimOptions;
@@ -32,7 +32,10 @@ pub(super) async fn run(
     let page = SetupPage {
         display: missing.display.clone(),
         customization: missing.customization.clone(),
-        profile_effects: ProfileEffects { config: missing.config_path.clone(), source: missing.key_source.clone() },
+        profile_effects: ProfileEffectRunner {
+            config: missing.config_path.clone(),
+            source: missing.key_source.clone(),
+        },
     };
     let form = Welcome::new(&missing.existing, CleanText::line(&missing.config_path.display().to_string()));
     match page.show(global_options, Box::new(form), &environment).await? {
@@ -48,7 +51,7 @@ pub(super) async fn run(
 pub(super) struct SetupPage {
     pub(super) display: DisplaySettings,
     pub(super) customization: Customization,
-    pub(super) profile_effects: ProfileEffects,
+    pub(super) profile_effects: ProfileEffectRunner,
 }
 
 impl SetupPage {

@@ -126,8 +126,8 @@ pub fn missing_ranges(job: &Job, pages: &[PageImpact], today: NaiveDate) -> Vec<
     ranges
 }
 
-/// Returns the reports that have to be loaded to compare the numbers of a job's pages with the days after the job, and
-/// the range of these days. Returns `None` if there is nothing to compare yet, or everything is loaded.
+/// Returns which reports of the days after a job must be loaded to compare its pages before and after it, and the range
+/// of these days. Returns `None` if there is nothing to compare yet, or everything is loaded.
 pub fn missing_reports(job: &Job, pages: &[PageImpact], today: NaiveDate) -> Option<(DateRange, Vec<AnalyticsKind>)> {
     let AfterWindowState::Complete(range) = after_window(job, today) else { return None };
     let missing = pages.iter().find_map(|page| page.signals.as_ref()).map(|signals| signals.missing.clone());

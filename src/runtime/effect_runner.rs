@@ -1,7 +1,7 @@
 //! Runs single effects and returns messages with their results.
 
 use super::new_file;
-use super::profile_effects::ProfileEffects;
+use super::profile_effects::ProfileEffectRunner;
 use crate::engine::Engine;
 use crate::model::endpoint::Scope;
 use crate::model::failure::Failure;
@@ -27,7 +27,7 @@ pub(super) struct EffectRunner {
     /// The folder for exports; `None` for the current folder.
     pub(super) export_folder: Option<PathBuf>,
     /// Runs the effects of profiles and of the setup form.
-    pub(super) profile_effects: ProfileEffects,
+    pub(super) profile_effects: ProfileEffectRunner,
     pub(super) engine: watch::Receiver<StartedEngine>,
 }
 

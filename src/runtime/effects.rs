@@ -4,7 +4,7 @@
 
 use super::draining_session::{CHECK_INTERVAL, DrainingSession, RESPONSE_TIMEOUT, WRITE_TIMEOUT};
 use super::effect_runner::{EffectRunner, StartedEngine, store_failure};
-use super::profile_effects::ProfileEffects;
+use super::profile_effects::ProfileEffectRunner;
 use crate::api::Client;
 use crate::engine::{Engine, EngineSetup, HostDirectory, LeaseRoles, PollOptions, TeamAccess};
 use crate::model::analytics::AnalyticsSettings;
@@ -80,7 +80,7 @@ impl EffectTasks {
                 scope,
                 templates_folder,
                 export_folder: None,
-                profile_effects: ProfileEffects::default(),
+                profile_effects: ProfileEffectRunner::default(),
                 engine,
             },
             started,
@@ -104,12 +104,12 @@ impl EffectTasks {
     }
 
     /// Sets the runner for the effects of profiles and of the setup form.
-    pub fn set_profile_effects(&mut self, profile_effects: ProfileEffects) {
+    pub fn set_profile_effects(&mut self, profile_effects: ProfileEffectRunner) {
         self.runner.profile_effects = profile_effects;
     }
 
     /// Returns the runner for the effects of profiles and of the setup form.
-    pub fn profile_effects(&self) -> &ProfileEffects {
+    pub fn profile_effects(&self) -> &ProfileEffectRunner {
         &self.runner.profile_effects
     }
 
@@ -169,7 +169,7 @@ impl EffectTasks {
         };
         self.deferred = None;
         self.runner = EffectRunner { scope, engine, ..self.runner.clone() };
-        // Tasks that still wait for the previous engine keep using the previous channel.
+        // Tasks that still wait for the start of the previous engine keep their copy of the previous value.
         self.started = started;
         self.draining.spawn(draining.end());
         self.start_engine(config, sender);

@@ -47,13 +47,13 @@ impl EffectRunner {
                 let result = self.with_engine(async |engine| engine.change_queue(&jobs, change).await).await;
                 JobsMsg::LocalDataChanged(result)
             }
-            JobsEffect::FindPrompts(text) => {
+            JobsEffect::FindJobsByPrompt(text) => {
                 let jobs = self.store.find_jobs_by_prompt(&self.scope, &text).await.map_err(store_failure);
-                JobsMsg::PromptsFound { text, jobs }
+                JobsMsg::JobsFoundByPrompt { text, jobs }
             }
-            JobsEffect::FindPromptsIn(scopes, text) => {
-                let jobs = self.find_prompts_in(&scopes, &text).await.map_err(store_failure);
-                JobsMsg::PromptsFound { text, jobs }
+            JobsEffect::FindJobsByPromptIn(scopes, text) => {
+                let jobs = self.find_jobs_by_prompt_in(&scopes, &text).await.map_err(store_failure);
+                JobsMsg::JobsFoundByPrompt { text, jobs }
             }
             JobsEffect::LoadJobImpact(job) => {
                 let result = self.impact_reader().read_job_impact(job).await.map_err(store_failure);
@@ -137,7 +137,7 @@ impl EffectRunner {
         Ok(AllProfilesJobs { jobs, without_profile_count: self.store.count_jobs_in_other_scopes(scopes).await? })
     }
 
-    async fn find_prompts_in(&self, scopes: &[Scope], text: &str) -> Result<Vec<JobKey>, StoreError> {
+    async fn find_jobs_by_prompt_in(&self, scopes: &[Scope], text: &str) -> Result<Vec<JobKey>, StoreError> {
         let mut all = Vec::new();
         for scope in scopes {
             all.extend(self.store.find_jobs_by_prompt(scope, text).await?);

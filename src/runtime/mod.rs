@@ -63,7 +63,7 @@ use chrono::Utc;
 use effects::{EVENT_CAPACITY, EffectTasks, EngineConfig};
 use event_loop::Dashboard;
 use logfile::LogGuard;
-use profile_effects::ProfileEffects;
+use profile_effects::ProfileEffectRunner;
 use startup::Preload;
 use std::io;
 use std::panic::PanicHookInfo;
@@ -96,7 +96,7 @@ pub struct DashboardConfig {
     /// The profiles to which the user can switch; may be empty.
     pub profiles: profile_switcher::ProfileSwitcher,
     /// Runs the effects of profiles and of the setup form.
-    pub profile_effects: ProfileEffects,
+    pub profile_effects: ProfileEffectRunner,
 }
 
 /// The result of [`run_dashboard`].

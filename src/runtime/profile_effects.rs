@@ -17,14 +17,14 @@ use std::path::PathBuf;
 
 /// Runs the effects of profiles and of the setup form.
 #[derive(Debug, Clone, Default)]
-pub struct ProfileEffects {
+pub struct ProfileEffectRunner {
     /// The path of the configuration file.
     pub config: PathBuf,
     /// The source of the API key that is already configured, if any.
     pub source: Option<KeySource>,
 }
 
-impl ProfileEffects {
+impl ProfileEffectRunner {
     pub(super) fn key_source(&self, key: &KeySourceInput) -> Option<KeySource> {
         KeySource::from_input(key, &self.config).or_else(|| self.source.clone())
     }

@@ -61,7 +61,7 @@ pub use loading::ReportResponse;
 pub use open::DATABASE_FILE;
 pub use open_outcome::{OpenOutcome, RecoveryCounts};
 pub use prompts::RecentPrompt;
-pub use prune::{AnalyticsPruneFilter, Pruned, PrunedAnalytics};
+pub use prune::{AnalyticsPruneFilter, Pruned, PrunedAnalyticsCounts};
 pub use prune_jobs::{JobPruneFilter, PrunedJobs};
 pub use pull_requests::{PullRequestUpdate, ReportedPullRequest, StoredPullRequest};
 pub use queue::{PausedBy, QueuedPrompt};

@@ -54,9 +54,9 @@ impl<C> Pruned<C> {
     }
 }
 
-/// Counts of cached analytics.
+/// How many cached items were deleted, or would be deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PrunedAnalytics {
+pub struct PrunedAnalyticsCounts {
     /// Ranges with cached pages. The other counts also include ranges for which only totals were cached.
     pub ranges: u32,
     /// Reports of all pages of a range, complete or partial.
@@ -71,12 +71,15 @@ pub struct PrunedAnalytics {
 
 impl Store {
     /// Counts what [`Store::prune_analytics`] would delete. Changes nothing.
-    pub async fn plan_prune_analytics(&self, filter: AnalyticsPruneFilter) -> StoreResult<Pruned<PrunedAnalytics>> {
+    pub async fn plan_prune_analytics(
+        &self,
+        filter: AnalyticsPruneFilter,
+    ) -> StoreResult<Pruned<PrunedAnalyticsCounts>> {
         self.read(move |db| Pruned::plan(db, count_pruned(&items_to_delete(db, &filter)?))).await
     }
 
     /// Deletes the selected analytics in one transaction, then returns their space to the disk.
-    pub async fn prune_analytics(&self, filter: AnalyticsPruneFilter) -> StoreResult<Pruned<PrunedAnalytics>> {
+    pub async fn prune_analytics(&self, filter: AnalyticsPruneFilter) -> StoreResult<Pruned<PrunedAnalyticsCounts>> {
         let delete = self.write(move |tx| {
             let selected = items_to_delete(tx, &filter)?;
             let pruned = Pruned::plan(tx, count_pruned(&selected))?;
@@ -115,10 +118,12 @@ struct CachedItem {
     has_pages: bool,
 }
 
-fn count_pruned(selected: &[CachedItem]) -> PrunedAnalytics {
+fn count_pruned(selected: &[CachedItem]) -> PrunedAnalyticsCounts {
     let ranges: BTreeSet<&RangeKey> = selected.iter().filter(|item| item.has_pages).map(|item| &item.key).collect();
-    let mut pruned =
-        PrunedAnalytics { ranges: u32::try_from(ranges.len()).unwrap_or(u32::MAX), ..PrunedAnalytics::default() };
+    let mut pruned = PrunedAnalyticsCounts {
+        ranges: u32::try_from(ranges.len()).unwrap_or(u32::MAX),
+        ..PrunedAnalyticsCounts::default()
+    };
     for item in selected {
         let count = match item.kind {
             RangeContent::Report | RangeContent::Loading => &mut pruned.reports,

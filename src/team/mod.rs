@@ -60,10 +60,10 @@
 //! must be sent within 10 s, so two requests that use the same row are always more than an hour apart. So all members
 //! together never send more than a hundred requests in an hour, and no lock is held while waiting for the network.
 //!
-//! If the database doesn't answer within a second, only the ledger of the computer decides. The request is then
+//! If the database doesn't answer within a second, only the local ledger decides. The request is then
 //! reported later, under the id of the attempted booking, so it counts once even if only the answer was lost. Such a
 //! report replaces the oldest request: the ledger has the latest hundred, even if there were more. The ledger only
-//! decides whether a request is left. Whether a prompt may be sent, which happens only once, is decided by
+//! decides whether the limit allows another request. Whether a prompt may be sent, which happens only once, is decided by
 //! [`crate::store::Store::request_permit_with_team_permission`].
 //!
 //! # One poller
@@ -80,8 +80,8 @@
 //! # Outbox
 //!
 //! The store gives each change of a job a higher revision in the same transaction, so no write to the store has to
-//! handle the team. An exchange compares the jobs after the last compared revision with their state that the team has,
-//! and stores the difference as a batch before sending it. If the answer of the database is lost, the next exchange
+//! handle the team. An exchange takes the jobs that have changed since the last compared revision, compares each with the
+//! state that the team has of it, and stores the differences as a batch before sending it. If the answer of the database is lost, the next exchange
 //! first sends the same batch again, and the database recognizes it by its id. A batch that arrives twice changes
 //! nothing.
 //!
@@ -104,9 +104,9 @@
 //! later version, and lets the header refer to them. Parts are marked with their version (a time and a hash of the
 //! content), so an interrupted upload continues with the missing parts. A receiver reads the headers after its cursor
 //! (only those of the last 90 days, the newest first), and then the parts of the reports that it lacks, at most 1 MB at
-//! a time. It checks the hash, and stores each report in one transaction, as if it had loaded the report itself. An
-//! unfinished load of the same report is kept. But if the received report is newer, the load is not continued later,
-//! and if it is running, it doesn't replace the report. The cursor moves only when all reports are stored.
+//! a time. It checks the hash, and stores each report in one transaction, as if it had loaded the report itself. The
+//! rows of an unfinished load of the same report are not deleted. But if the received report is newer, that load is not
+//! resumed, and if it is running, its result is discarded. The cursor moves only when all reports are stored.
 //!
 //! Since members can't delete these rows, the next member who sends a report empties the parts of reports that are older
 //! than 90 days.

@@ -18,7 +18,7 @@ const MIN_ONE_LINE_COLUMNS: usize = 84;
 /// The width in cells before the signals of a page: a label, and an indentation below the path.
 pub const SIGNALS_INDENT: usize = 10;
 
-/// What the views on screen depend on. When any of this changes, the views are read again.
+/// What the page views of a job depend on. When any of this changes, they are read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ImpactInputs {
     job: JobKey,

@@ -296,11 +296,11 @@ fn a_list_of_ids_is_tracked_one_by_one_with_a_single_notice() {
 fn only_one_prompt_search_runs_at_a_time_and_answers_for_an_older_text_are_dropped() {
     let mut app = app();
     let found = |app: &mut App, text: &str, keys: &[i64]| {
-        app.update(Msg::Jobs(JobsMsg::PromptsFound { text: text.to_owned(), jobs: Ok(jobs(keys)) }), at(0))
+        app.update(Msg::Jobs(JobsMsg::JobsFoundByPrompt { text: text.to_owned(), jobs: Ok(jobs(keys)) }), at(0))
     };
-    assert_eq!(press(&mut app, "/zebra"), [Effect::Jobs(JobsEffect::FindPrompts("ze".to_owned()))]);
+    assert_eq!(press(&mut app, "/zebra"), [Effect::Jobs(JobsEffect::FindJobsByPrompt("ze".to_owned()))]);
     assert_eq!(app.jobs.listed_count(), 0);
-    assert_eq!(found(&mut app, "ze", &[1, 2]), [Effect::Jobs(JobsEffect::FindPrompts("zebra".to_owned()))]);
+    assert_eq!(found(&mut app, "ze", &[1, 2]), [Effect::Jobs(JobsEffect::FindJobsByPrompt("zebra".to_owned()))]);
     assert_eq!(app.jobs.listed_count(), 0, "an answer to an older text is dropped");
     found(&mut app, "zebra", &[2]);
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(2)));

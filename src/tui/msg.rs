@@ -174,8 +174,8 @@ pub struct AppConfig {
     pub is_demo: bool,
     /// The columns and rows of the terminal.
     pub size: (u16, u16),
-    /// Whether to draw less often, because docdeck runs over SSH or the user prefers it. There is no heartbeat then,
-    /// and seconds are shown in steps of ten.
+    /// Whether to draw less often, because docdeck runs over SSH or the user prefers it. The symbol in the header
+    /// doesn't blink then, and seconds are shown in steps of ten.
     pub reduced_motion: bool,
     /// Whether mouse support is on at the start.
     pub mouse_enabled: bool,

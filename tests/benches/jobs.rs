@@ -150,7 +150,7 @@ fn bench_prompt_search(criterion: &mut Criterion, jobs: JobSet, fixture: &mut Ap
     let mut group = bench_group(criterion, "word found in prompts and frame");
     bench_timed(&mut group, BenchmarkId::from_parameter(jobs), || {
         fixture.press("/ q q");
-        let msg = Msg::Jobs(JobsMsg::PromptsFound {
+        let msg = Msg::Jobs(JobsMsg::JobsFoundByPrompt {
             text: "qq".to_owned(),
             jobs: Ok((1..=jobs.count / 2).map(JobKey).collect()),
         });

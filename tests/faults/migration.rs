@@ -34,6 +34,7 @@ const SCHEMAS: [&str; 23] = [
     include_str!("../../assets/schema/0021_team_uses.sql"),
     include_str!("../../assets/schema/0022_authors.sql"),
     include_str!("../../assets/schema/0023_team_reports.sql"),
+    include_str!("../../assets/schema/0024_reader_texts.sql"),
 ];
 /// The number of jobs in an old database, each with a prompt.
 const JOB_COUNT: i64 = 600;

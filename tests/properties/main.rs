@@ -408,9 +408,9 @@ impl TestDashboard {
                 id: id.to_clean_text(),
                 result: if is_ok { Ok(changed(50)) } else { Err(failure()) },
             }),
-            Effect::Jobs(JobsEffect::FindPrompts(text)) => {
+            Effect::Jobs(JobsEffect::FindJobsByPrompt(text)) => {
                 let jobs = if is_ok { Ok(vec![JobKey(1), JobKey(3), JobKey(99)]) } else { Err(failure()) };
-                Msg::Jobs(JobsMsg::PromptsFound { text, jobs })
+                Msg::Jobs(JobsMsg::JobsFoundByPrompt { text, jobs })
             }
             Effect::Views(ViewsEffect::ListCachedRanges) => {
                 let range = self.app.views.query().range;

@@ -19,7 +19,7 @@ use docdeck::model::setup::ExistingSettings;
 use docdeck::model::text::CleanText;
 use docdeck::runtime::effects::{EffectTasks, EngineConfig};
 use docdeck::runtime::hosts::SimulatedHosts;
-use docdeck::runtime::profile_effects::ProfileEffects;
+use docdeck::runtime::profile_effects::ProfileEffectRunner;
 use docdeck::runtime::profile_switcher::ProfileSwitcher;
 use docdeck::sim::Sim;
 use docdeck::store::Store;
@@ -128,7 +128,7 @@ impl DashboardFixture {
         effects.set_export_folder(exports);
         let config = folder.join("config.toml");
         let start = AppConfig { config_path: Some(CleanText::line(&config.display().to_string())), ..start };
-        effects.set_profile_effects(ProfileEffects { config, source: None });
+        effects.set_profile_effects(ProfileEffectRunner { config, source: None });
         let (app, begin) = App::new(start, now());
         for effect in begin {
             effects.run(effect);
@@ -169,7 +169,7 @@ impl DashboardFixture {
         let store = Store::in_memory().expect("a store");
         let mut effects = EffectTasks::new(store.clone(), scope.clone(), None);
         let form = Welcome::new(set, CleanText::line(&config.display().to_string()));
-        effects.set_profile_effects(ProfileEffects { config, source });
+        effects.set_profile_effects(ProfileEffectRunner { config, source });
         let (mut app, begin) = App::new(start, now());
         app.open(form);
         assert_eq!(begin, []);

@@ -31,7 +31,8 @@ use std::sync::Arc;
 /// Help text about the columns and the exit codes.
 pub(in crate::cli) const OUTPUT_HELP: &str = "\
 Each row is a page with its signals:
-  views and lost views   complete days compared with the previous period, if all page views of both are cached
+  views and lost views   views of complete days, and how many fewer than in the previous period;
+                         unknown unless all pages of both periods are cached
   feedback               thumbs down and open comments
   questions              those that the assistant did not answer
   unclicked searches     searches that match words in the page's path and led to no click

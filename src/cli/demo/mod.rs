@@ -20,7 +20,7 @@ use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::text::CleanText;
 use crate::runtime::effects::EngineConfig;
 use crate::runtime::hosts::SimulatedHosts;
-use crate::runtime::profile_effects::ProfileEffects;
+use crate::runtime::profile_effects::ProfileEffectRunner;
 use crate::runtime::profile_switcher::ProfileSwitcher;
 use crate::runtime::startup::Preload;
 use crate::runtime::{self, DashboardConfig, ExitReason, Folders};
@@ -138,7 +138,7 @@ pub(super) async fn run(
         caps,
         folders,
         profiles: ProfileSwitcher::default(),
-        profile_effects: ProfileEffects::default(),
+        profile_effects: ProfileEffectRunner::default(),
     };
     Ok(runtime::run_dashboard(dashboard_config).await.map_err(terminal_error)?.exit)
 }

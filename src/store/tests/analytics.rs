@@ -10,7 +10,7 @@ use crate::model::period::DateRange;
 use crate::model::report::CachedRange;
 use crate::model::team::{ReportKey, ReportKind, ReportRules, ReportSummary, SharedReport};
 use crate::model::views::{Count, Counts, PageRow};
-use crate::store::{AnalyticsPruneFilter, MergedReport, PrunedAnalytics, ResponsePosition, salvage};
+use crate::store::{AnalyticsPruneFilter, MergedReport, PrunedAnalyticsCounts, ResponsePosition, salvage};
 use crate::store::{open as opening, schema};
 
 fn response<R>(rows: Vec<R>, next: Option<&str>) -> RowsResponse<R> {
@@ -50,7 +50,10 @@ impl Store {
         let planned = self.plan_prune_analytics(filter.clone()).await.expect("read").counts;
         let counts = self.prune_analytics(filter).await.expect("pruned").counts;
         assert_eq!(counts, planned);
-        assert_eq!(counts, PrunedAnalytics { other_reports: counts.other_reports, ..PrunedAnalytics::default() });
+        assert_eq!(
+            counts,
+            PrunedAnalyticsCounts { other_reports: counts.other_reports, ..PrunedAnalyticsCounts::default() }
+        );
         counts.other_reports
     }
 }

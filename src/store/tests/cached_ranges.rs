@@ -4,7 +4,7 @@ use crate::model::period::DateRange;
 use crate::model::prompt::DraftTarget;
 use crate::model::report::{CachedPages, CachedRange};
 use crate::model::views::{Counts, ViewsQuery};
-use crate::store::{AnalyticsPruneFilter, Pruned, PrunedAnalytics, ReportResponse, ScopeFilter, schema};
+use crate::store::{AnalyticsPruneFilter, Pruned, PrunedAnalyticsCounts, ReportResponse, ScopeFilter, schema};
 
 const OCTOBER: (&str, &str) = ("2026-10-01", "2026-10-31");
 
@@ -33,7 +33,7 @@ impl Store {
         self.cached_ranges(&scope()).await.expect("read").ranges.into_iter().map(|known| known.range).collect()
     }
 
-    async fn prune(&self, filter: AnalyticsPruneFilter) -> Pruned<PrunedAnalytics> {
+    async fn prune(&self, filter: AnalyticsPruneFilter) -> Pruned<PrunedAnalyticsCounts> {
         let planned = self.plan_prune_analytics(filter.clone()).await.expect("read");
         let did = self.prune_analytics(filter).await.expect("pruned");
         assert_eq!(planned.counts, did.counts, "the plan matches the result");
@@ -101,7 +101,7 @@ async fn pruning_by_age_also_deletes_paths_that_no_report_uses_any_more() {
     assert_eq!(store.ranges().await, [week()]);
     assert_eq!((store.count_rows("views_path").await, store.count_rows("views_row").await), (1, 1));
     let again = store.prune(AnalyticsPruneFilter { before: Some(at(15)), ..AnalyticsPruneFilter::default() }).await;
-    assert_eq!(again.counts, PrunedAnalytics::default());
+    assert_eq!(again.counts, PrunedAnalyticsCounts::default());
 }
 
 #[tokio::test]

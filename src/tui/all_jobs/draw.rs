@@ -74,12 +74,13 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs
 fn omitted_text(open: &AllJobs, width: usize) -> String {
     let omitted = open.omitted_count();
     let more = plural(omitted, "more job");
-    let long = format!("{more} in projects without a profile");
-    match omitted {
-        0 => String::new(),
-        _ if long.width() <= width / 2 => long,
-        _ => format!("+{omitted} not listed"),
-    }
+    let forms = [
+        format!("{more} in projects without a profile"),
+        format!("{omitted} without a profile"),
+        format!("{omitted} hidden"),
+    ];
+    let fitting = forms.into_iter().find(|text| omitted > 0 && text.width() <= width / 2);
+    fitting.unwrap_or_default()
 }
 
 /// Returns the text, and its style, that is shown instead of an empty list; `None` if there are jobs to list.

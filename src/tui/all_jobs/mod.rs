@@ -242,11 +242,11 @@ impl App {
     /// Returns the effect that searches the prompts of the listed jobs for `word`.
     pub(super) fn find_in_prompts(&self, word: String) -> Effect {
         match self.all_jobs {
-            Some(_) => Effect::Jobs(JobsEffect::FindPromptsIn(
+            Some(_) => Effect::Jobs(JobsEffect::FindJobsByPromptIn(
                 self.all_scopes().into_iter().map(|(_, scope)| scope).collect(),
                 word,
             )),
-            None => Effect::Jobs(JobsEffect::FindPrompts(word)),
+            None => Effect::Jobs(JobsEffect::FindJobsByPrompt(word)),
         }
     }
 

@@ -37,7 +37,7 @@ pub enum JobsMsg {
     /// The local data of jobs was changed. On failure, none of the jobs was changed.
     LocalDataChanged(Result<Vec<Job>, Failure>),
     /// The jobs in whose prompts `text` occurs. Ignored if the filter has another text by now.
-    PromptsFound { text: String, jobs: Result<Vec<JobKey>, Failure> },
+    JobsFoundByPrompt { text: String, jobs: Result<Vec<JobKey>, Failure> },
     /// The impact of a job on the pages that the job is about.
     ImpactLoaded { job: JobKey, result: Result<Vec<PageImpact>, Failure> },
     /// The changes of a job's pull request were read, or could not be read.
@@ -77,9 +77,9 @@ pub enum JobsEffect {
     /// Moves, pauses or resumes the queued prompts of these jobs.
     ChangeQueue(Vec<JobKey>, QueueChange),
     /// Searches the prompts of the current project for a text, ignoring case.
-    FindPrompts(String),
+    FindJobsByPrompt(String),
     /// Searches the prompts of these projects for a text, ignoring case.
-    FindPromptsIn(Vec<Scope>, String),
+    FindJobsByPromptIn(Vec<Scope>, String),
     /// Loads the impact of a job on its pages from cached data, without a request; answered by
     /// [`JobsMsg::ImpactLoaded`].
     LoadJobImpact(JobKey),

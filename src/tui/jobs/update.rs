@@ -34,7 +34,7 @@ impl App {
             JobsMsg::Tracked { id, result } => self.apply_track_result(&id, result, now),
             JobsMsg::LocalDataChanged(Ok(rows)) => rows.into_iter().for_each(|row| self.put_changed_job(row)),
             JobsMsg::LocalDataChanged(Err(failure)) => self.notify_failure(&failure, now),
-            JobsMsg::PromptsFound { text, jobs } => self.apply_prompt_search(text, jobs, now),
+            JobsMsg::JobsFoundByPrompt { text, jobs } => self.apply_prompt_search(text, jobs, now),
             JobsMsg::ImpactLoaded { job, result } => self.apply_impact(job, result, now, effects),
             JobsMsg::PullRequestActionEnded { job, action, outcome } => {
                 self.finish_pull_request_action(job, &action, &outcome, now, effects);

@@ -54,7 +54,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers) {
         draw_separator(frame, view, Rect { x: upper.right(), width: 1, ..upper });
     }
     let (gained, lost) = (MoverDirection::INCREASE, MoverDirection::DECREASE);
-    let halves = [(gained, &open.gained, !open.is_lost_half_focused), (lost, &open.lost, open.is_lost_half_focused)];
+    let halves = [(gained, &open.gained, !open.focuses_decreases), (lost, &open.lost, open.focuses_decreases)];
     // Both halves have one scale, so that their bars can be compared.
     let largest = open.gained.largest_change().max(open.lost.largest_change());
     for (part, area) in halves.into_iter().zip([upper, lower]) {

@@ -157,7 +157,7 @@ pub struct Movers {
     pub gained: MoversHalf,
     pub lost: MoversHalf,
     /// Whether the half with the pages that lost views has the focus.
-    pub is_lost_half_focused: bool,
+    pub focuses_decreases: bool,
     /// Number of pages that are left out because one of their two numbers is not a valid count.
     pub pages_without_counts: usize,
     comparison: Comparison,
@@ -194,7 +194,7 @@ impl Movers {
             metric: by,
             gained,
             lost,
-            is_lost_half_focused: false,
+            focuses_decreases: false,
             pages_without_counts: 0,
             comparison,
             shown,
@@ -244,7 +244,7 @@ impl Movers {
         }
         (self.gained, self.lost) = (self.top_movers(gained), self.top_movers(lost));
         (self.metric, self.pages_without_counts) = (by, without_counts);
-        self.is_lost_half_focused = self.gained.is_empty() && !self.lost.is_empty();
+        self.focuses_decreases = self.gained.is_empty() && !self.lost.is_empty();
     }
 
     /// Returns the pages whose views changed the most, starting with the largest change. Pages with equal changes are
@@ -286,7 +286,7 @@ impl Movers {
     }
 
     fn focused_half(&self) -> &MoversHalf {
-        if self.is_lost_half_focused { &self.lost } else { &self.gained }
+        if self.focuses_decreases { &self.lost } else { &self.gained }
     }
 
     pub fn selected(&self) -> Option<&Mover> {
@@ -295,7 +295,7 @@ impl Movers {
 
     /// Moves the selection of the focused half.
     fn move_by(&mut self, by: Scroll, layout: &MoversLayout) {
-        let (half, rows) = if self.is_lost_half_focused {
+        let (half, rows) = if self.focuses_decreases {
             (&mut self.lost, layout.row_count(1))
         } else {
             (&mut self.gained, layout.row_count(0))
@@ -364,7 +364,7 @@ impl Component for Movers {
 
     fn footer_label(&self, action: Action, _app: &App) -> Option<FooterLabel> {
         match action {
-            Action::NextPane => Some(if self.is_lost_half_focused { "increases" } else { "decreases" }.into()),
+            Action::NextPane => Some(if self.focuses_decreases { "increases" } else { "decreases" }.into()),
             action => FooterLabel::default_if(action != Action::Open || self.selected().is_some()),
         }
     }
@@ -372,7 +372,7 @@ impl Component for Movers {
     fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Open => self.open_selected(cx),
-            Action::NextPane => self.is_lost_half_focused = !self.is_lost_half_focused,
+            Action::NextPane => self.focuses_decreases = !self.focuses_decreases,
             Action::Metric => self.rank_by(self.metric.next()),
             _ => return Flow::Unhandled,
         }
@@ -387,8 +387,8 @@ impl Component for Movers {
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
         let layout = MoversLayout::of(cx.app.geometry());
         for (area, is_lost) in layout.halves.into_iter().zip([false, true]).filter(|(area, _)| area.contains(at)) {
-            let had_focus = self.is_lost_half_focused == is_lost;
-            self.is_lost_half_focused = is_lost;
+            let had_focus = self.focuses_decreases == is_lost;
+            self.focuses_decreases = is_lost;
             let half = if is_lost { &mut self.lost } else { &mut self.gained };
             if half.list.click(without_top_rows(area, HEAD_ROWS), at) == Some(ClickedRow::AlreadySelected) && had_focus
             {
@@ -416,7 +416,7 @@ impl Component for Movers {
 
     fn position_text(&self, app: &App) -> String {
         let half = self.focused_half();
-        let rows = MoversLayout::of(app.geometry()).row_count(usize::from(self.is_lost_half_focused));
+        let rows = MoversLayout::of(app.geometry()).row_count(usize::from(self.focuses_decreases));
         if half.is_empty() {
             return String::new();
         }
@@ -538,7 +538,7 @@ mod tests {
         movers.move_by(Scroll::By(1), &MoversLayout { halves: [row, row] });
         assert_eq!(movers.selected().map(|mover| mover.path.as_str()), Some("/b"));
         assert_eq!(movers.gained.visible(1).map(|(mover, _)| mover.path.as_str()).collect::<Vec<_>>(), ["/b"]);
-        movers.is_lost_half_focused = true;
+        movers.focuses_decreases = true;
         assert_eq!(movers.selected().map(|mover| mover.path.as_str()), Some("/c"));
     }
 }
