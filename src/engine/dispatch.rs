@@ -246,6 +246,9 @@ impl EngineState {
             }
         };
         let applied = self.record_outcome(prompt, kind, id, &outcome).await;
+        if let Some((wait, _)) = outcome.rate_limit {
+            self.share_rate_limit(quota, wait).await;
+        }
         let is_request_unused = matches!(outcome.delivery, Delivery::NotSent(_));
         let _hook_guard = self.running_hooks.guard();
         drop(sending);

@@ -7,9 +7,10 @@ use super::error::TeamError;
 use super::signals::{LEDGER_PAYLOAD, channel};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::ledger::{Quota, RATE_LIMIT_WINDOW};
+use crate::model::ledger::{MAX_WAIT, Quota, RATE_LIMIT_WINDOW};
 use crate::model::team::{TeamClock, booking_window};
 use crate::store::Store;
+use chrono::TimeDelta;
 use tokio_postgres::types::Type;
 
 /// SQL for a one-row table with the time on the clock of the database, in milliseconds.
@@ -52,6 +53,16 @@ pub struct LedgerCount {
     pub used: u32,
     /// When the oldest request stops counting; `None` if no request counts.
     pub resets_at: Option<Time>,
+    /// The wait after a 429 that a member received; `None` if there is none.
+    pub blocked: Option<BlockedTime>,
+}
+
+/// How much longer the service refuses requests after a 429. It is no moment, so that clocks that differ don't matter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockedTime {
+    pub remaining: TimeDelta,
+    /// Whether this is an estimate, because the service gave no time.
+    pub is_estimate: bool,
 }
 
 /// Adds the requests of this computer to the team's ledger that could not be booked when they were sent. For commands,
@@ -175,36 +186,79 @@ impl TeamConnection {
         self.query(&sql, &params).await.map(drop)
     }
 
-    /// Returns how much the team has used of each hourly limit that applies to the project.
+    /// Shares the wait after a 429 with the other members. If the database has a later end, it is kept.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    pub async fn share_block(&self, limit: TeamLimit<'_>, blocked: BlockedTime) -> Result<(), TeamError> {
+        let sql = format!(
+            "WITH {CLOCK_ROW_SQL}, written AS (
+                 INSERT INTO docdeck.rate_limit_block AS block
+                     (organization, base_url, owner, operation, blocked_until, is_estimate)
+                 SELECT $1, $2, $3, $4, now + $5, $6 FROM clock
+                 ON CONFLICT (organization, base_url, owner, operation) DO UPDATE
+                     SET blocked_until = EXCLUDED.blocked_until, is_estimate = EXCLUDED.is_estimate
+                     -- An end that is more than a day later was written with a wrong clock.
+                     WHERE block.blocked_until NOT BETWEEN EXCLUDED.blocked_until AND (SELECT now FROM clock) + $7
+                 RETURNING 1
+             )
+             SELECT pg_notify($8, $9) FROM written"
+        );
+        let (limit_params, channel) = (limit.params(), channel(limit.organization));
+        let (longest, remaining) = (MAX_WAIT.num_milliseconds(), blocked.remaining.min(MAX_WAIT).num_milliseconds());
+        let params = limit_params.with(&[
+            (&remaining, Type::INT8),
+            (&blocked.is_estimate, Type::BOOL),
+            (&longest, Type::INT8),
+            (&channel, Type::TEXT),
+            (&LEDGER_PAYLOAD, Type::TEXT),
+        ]);
+        self.query(&sql, &params).await.map(drop)
+    }
+
+    /// Returns how much the team has used of each hourly limit that applies to the project, and which of them are
+    /// blocked.
     ///
     /// # Errors
     /// The connection is lost.
     pub async fn ledger_counts(&self, organization: &str, scope: &Scope) -> Result<Vec<LedgerCount>, TeamError> {
         let sql = format!(
             "WITH {CLOCK_ROW_SQL}
-             SELECT operation, owner, count(*), min(used_at) FROM docdeck.request_slot, clock
+             SELECT operation, owner, count(*), min(used_at), NULL::bigint, false FROM docdeck.request_slot, clock
              WHERE organization = $1 AND base_url = $2 AND owner = ANY($3) AND used_at > clock.now - $4
-             GROUP BY operation, owner"
+             GROUP BY operation, owner
+             UNION ALL
+             SELECT operation, owner, 0, 0, blocked_until - clock.now, is_estimate
+             FROM docdeck.rate_limit_block, clock
+             WHERE organization = $1 AND base_url = $2 AND owner = ANY($3)
+                 AND blocked_until > clock.now AND blocked_until <= clock.now + $5"
         );
         let owners = Quota::HOURLY.map(|quota| quota.owner(scope)).to_vec();
-        let window = booking_window().num_milliseconds();
-        let params: [Param<'_>; 4] = [
+        let (window, longest) = (booking_window().num_milliseconds(), MAX_WAIT.num_milliseconds());
+        let params: [Param<'_>; 5] = [
             (&organization, Type::TEXT),
             (&scope.base_url, Type::TEXT),
             (&owners, Type::TEXT_ARRAY),
             (&window, Type::INT8),
+            (&longest, Type::INT8),
         ];
         let rows = self.query(&sql, &params).await?;
         let count = |quota: Quota| {
+            let mut count = LedgerCount { quota, used: 0, resets_at: None, blocked: None };
             for row in &rows {
-                if read_text(row, 0)? == quota.store_name() && read_text(row, 1)? == quota.owner(scope) {
-                    let used = u32::try_from(read_number(row, 2)?).map_err(|_| malformed_row())?;
+                if read_text(row, 0)? != quota.store_name() || read_text(row, 1)? != quota.owner(scope) {
+                    continue;
+                }
+                if let Some(remaining) = row.try_get(4).map_err(|_| malformed_row())? {
+                    let is_estimate = row.try_get(5).map_err(|_| malformed_row())?;
+                    count.blocked = Some(BlockedTime { remaining: TimeDelta::milliseconds(remaining), is_estimate });
+                } else {
+                    count.used = u32::try_from(read_number(row, 2)?).map_err(|_| malformed_row())?;
                     let oldest = time_from_millis(read_number(row, 3)?)?;
-                    let resets_at = oldest.checked_add_signed(booking_window()).ok_or_else(malformed_row)?;
-                    return Ok(LedgerCount { quota, used, resets_at: Some(resets_at) });
+                    count.resets_at = Some(oldest.checked_add_signed(booking_window()).ok_or_else(malformed_row)?);
                 }
             }
-            Ok(LedgerCount { quota, used: 0, resets_at: None })
+            Ok(count)
         };
         Quota::HOURLY.into_iter().map(count).collect()
     }

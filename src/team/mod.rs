@@ -26,7 +26,7 @@
 //! # Schema
 //!
 //! The schema `docdeck` has the tables `organization`, `project` (a service and a project), `member`, `job`, `prompt`,
-//! `batch`, `lease`, `request_slot`, `report` and `report_part`; `assets/team` has the statements. A job is identified
+//! `batch`, `lease`, `request_slot`, `rate_limit_block`, `report` and `report_part`; `assets/team` has the statements. A job is identified
 //! by the service's id, a prompt by its member, number and time, a report by its kind and range. Their contents are
 //! stored as JSON text, since the rules for merging are in [`crate::model::team`] and not in SQL. The schema has a
 //! version. Migrations run in one transaction with an advisory lock, and only `docdeck team init` runs them. A docdeck
@@ -59,6 +59,10 @@
 //! used more than an hour and 30 s ago, and skips rows that another member is taking at the same time. A booked request
 //! must be sent within 10 s, so two requests that use the same row are always more than an hour apart. So all members
 //! together never send more than a hundred requests in an hour, and no lock is held while waiting for the network.
+//!
+//! A 429 of the service blocks its kind of request for all members: the member that received it writes the time that is
+//! left, and the others read it with the counts. They store it like a 429 of their own, so it needs no further rule. If
+//! the database can't be reached, the block is not shared, and another member may be refused, too.
 //!
 //! If the database doesn't answer within a second, only the local ledger decides. The request is then
 //! reported later, under the id of the attempted booking, so it counts once even if only the answer was lost. Such a
@@ -170,6 +174,6 @@ pub use exchange::{
 };
 pub use forget::{ForgetReport, forget};
 pub use lease::{LEASE_DURATION, LeaseAttempt, PollLease};
-pub use ledger::{LedgerCount, TeamLimit, report_unbooked_requests};
+pub use ledger::{BlockedTime, LedgerCount, TeamLimit, report_unbooked_requests};
 pub use schema::{OrganizationName, create, setup_sql_for_administrator, supported_version};
 pub use signals::TeamSignals;

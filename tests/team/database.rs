@@ -2,11 +2,12 @@
 
 use crate::support::postgres::{Postgres, chown_to_server_user};
 use crate::{Member, TIMEOUT, address, connect, start_database};
+use chrono::TimeDelta;
 use docdeck::api::ExtraRoots;
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::ledger::Quota;
 use docdeck::model::remote_job::Status;
-use docdeck::team::{self, Exchange, OrganizationName, TeamAddress, TeamConnection, TeamError, TeamLimit};
+use docdeck::team::{self, BlockedTime, Exchange, OrganizationName, TeamAddress, TeamConnection, TeamError, TeamLimit};
 use std::path::Path;
 
 fn organization(name: &str) -> OrganizationName {
@@ -93,6 +94,8 @@ async fn members_see_only_their_organization_and_can_delete_no_job() {
     let connection = connect(&ana.url).await.expect("connected");
     let limit = TeamLimit { organization: "docs", scope: &ana.scope, quota: Quota::Create };
     assert!(connection.book(limit, "b1").await.expect("booked"));
+    let blocked = BlockedTime { remaining: TimeDelta::seconds(1), is_estimate: false };
+    connection.share_block(limit, blocked).await.expect("shared");
     let exchange = Exchange::start(&connection, &ana.store, &ana.scope, ana.settings()).await.expect("started");
     assert_eq!(exchange.expect("shared").take_lease("ana's process").await.expect("taken"), None);
     let names = async |user: &str| {
@@ -104,7 +107,18 @@ async fn members_see_only_their_organization_and_can_delete_no_job() {
     let error = TeamConnection::open_checked(&address(&server.url("stranger")), TIMEOUT).await.expect_err("refused");
     assert!(matches!(error, TeamError::NoOrganization), "{error}");
     // The other organization sees no row of this one and can't write into its project.
-    for table in ["project", "member", "job", "prompt", "batch", "lease", "request_slot", "report", "report_part"] {
+    for table in [
+        "project",
+        "member",
+        "job",
+        "prompt",
+        "batch",
+        "lease",
+        "request_slot",
+        "rate_limit_block",
+        "report",
+        "report_part",
+    ] {
         let count = format!("SET ROLE eve; SELECT count(*) FROM docdeck.{table}");
         assert_eq!(server.sql(&count), "0", "{table}");
         if table != "prompt" {
@@ -134,6 +148,8 @@ async fn members_see_only_their_organization_and_can_delete_no_job() {
             "eve",
         ),
         ("DELETE FROM docdeck.request_slot", "ana"),
+        ("DELETE FROM docdeck.rate_limit_block", "ana"),
+        ("INSERT INTO docdeck.rate_limit_block VALUES ('docs', 'x', 'p', 'creates', 1, false)", "eve"),
         ("UPDATE docdeck.request_slot SET number = 101 WHERE number = 100", "ana"),
         (
             "INSERT INTO docdeck.request_slot SELECT organization, base_url, owner, operation, 101 FROM docdeck.request_slot",

@@ -183,6 +183,37 @@ async fn at_the_team_s_limit_a_prompt_waits_until_the_team_has_a_request_left() 
 }
 
 #[tokio::test]
+async fn after_a_429_of_one_member_the_others_wait_without_a_request() {
+    let Some(server) = start_database(&[]).await else { return };
+    let sim = start_sim(&["create=429-600"]).await;
+    let folder = create_folder();
+    let mut ana = start_in_memory(&sim, &server, "ana").await;
+    let mut bob = start(&sim, &server, "bob", open_store(folder.path())).await;
+    wait_for_status(&mut bob, |status| status == TeamStatus::Online).await;
+    let (refused, _) = ana.engine.submit_new_job("Refused").await.expect("on disk");
+    let (delivery, _) = ana.wait_for_delivery(refused).await;
+    assert!(matches!(delivery, Delivery::Queued { until: Some(_) }), "{delivery:?}");
+    // bob learns of it without doing anything.
+    let budget = wait_for_team_budget(&mut bob, |budget| budget.blocked.is_some()).await;
+    assert_eq!((budget.requests_left(), budget.blocked.map(|wait| wait.is_estimate)), (0, Some(false)));
+    let requests = sim.requests(Operation::Create);
+    let (prompt, _) = bob.engine.submit_new_job("Waits, too").await.expect("on disk");
+    let (delivery, _) = bob.wait_for_delivery(prompt).await;
+    let Delivery::Queued { until: Some(until) } = delivery else { panic!("{delivery:?}") };
+    let left = until - crate::now();
+    assert!(left > chrono::TimeDelta::minutes(8) && left < chrono::TimeDelta::minutes(11), "{left}");
+    assert_eq!((sim.requests(Operation::Create), requests), (1, 1));
+    // A member who starts later waits, too, and other kinds of requests go on.
+    let mut cam = start_in_memory(&sim, &server, "cam").await;
+    wait_for_team_budget(&mut cam, |budget| budget.blocked.is_some()).await;
+    let totals = crate::reports::range().single_days().take(1).collect::<Vec<_>>();
+    cam.engine.load_totals(&totals).await.expect("loaded");
+    for member in [&ana, &bob, &cam] {
+        member.engine.stop().await;
+    }
+}
+
+#[tokio::test]
 async fn an_outdated_docdeck_says_so_once_and_works_locally() {
     let Some(server) = start_database(&[]).await else { return };
     server.sql("UPDATE docdeck.schema_version SET version = 1000");

@@ -21,7 +21,7 @@ use docdeck::team::{Exchange, ExchangeReport, ExchangeStep};
 use std::sync::Arc;
 
 /// Ten days that ended some days ago.
-fn range() -> DateRange {
+pub(crate) fn range() -> DateRange {
     let day = |back| now().date_naive().checked_sub_days(Days::new(back)).expect("a day");
     DateRange::new(day(20), day(11)).expect("a range")
 }

@@ -6,9 +6,9 @@ use crate::engine::clock::local_now;
 use crate::engine::lock::lock;
 use crate::engine::state::EngineState;
 use crate::model::Time;
-use crate::model::ledger::{Budget, Quota};
+use crate::model::ledger::{Budget, Quota, Wait};
 use crate::model::team::{BOOKING_LIFETIME, TeamPermission, TeamUsage};
-use crate::team::{LedgerCount, TeamConnection, TeamError, TeamLimit};
+use crate::team::{BlockedTime, LedgerCount, TeamConnection, TeamError, TeamLimit};
 use chrono::{TimeDelta, Utc};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -98,7 +98,20 @@ impl EngineState {
         booking: &str,
     ) -> Result<(bool, Vec<LedgerCount>), TeamError> {
         let mut slot = self.team.booking_connection.lock().await;
-        let (connection, used_at) = match &mut *slot {
+        let connection = self.open_booking_connection(access, &mut slot).await?;
+        let is_booked = connection.book(limit, booking).await?;
+        let counts = connection.ledger_counts(limit.organization, limit.scope).await?;
+        let clock = connection.clock().await?;
+        Ok((is_booked, counts.into_iter().map(|count| count.to_local(clock)).collect()))
+    }
+
+    /// Returns the connection in `slot`, which is the locked `booking_connection`. Opens it if it is closed.
+    async fn open_booking_connection<'a>(
+        &self,
+        access: &TeamAccess,
+        slot: &'a mut Option<(TeamConnection, Instant)>,
+    ) -> Result<&'a TeamConnection, TeamError> {
+        let (connection, used_at) = match slot {
             Some(open) => open,
             closed => {
                 let connection = TeamConnection::open_checked(&access.address, BOOKING_TIMEOUT).await?;
@@ -107,10 +120,7 @@ impl EngineState {
             }
         };
         *used_at = Instant::now();
-        let is_booked = connection.book(limit, booking).await?;
-        let counts = connection.ledger_counts(limit.organization, limit.scope).await?;
-        let clock = connection.clock().await?;
-        Ok((is_booked, counts.into_iter().map(|count| count.to_local(clock)).collect()))
+        Ok(connection)
     }
 
     /// Cancels the booking of a request that was not sent. If the database doesn't answer, the request counts for an
@@ -127,12 +137,49 @@ impl EngineState {
         }
     }
 
+    /// Shares the wait after a 429 with the other members, if the project is shared. If the database doesn't answer, they
+    /// don't learn of the wait.
+    pub(in crate::engine) async fn share_rate_limit(&self, quota: Quota, wait: Wait) {
+        let Some(access) = self.team.access() else { return };
+        let Ok(Some(team)) = self.store.team(&self.scope).await else { return };
+        if lock(&self.team.next_booking_attempt).is_some_and(|at| at > Instant::now()) {
+            return;
+        }
+        let limit = TeamLimit { organization: &team.organization, scope: &self.scope, quota };
+        let blocked = BlockedTime { remaining: wait.until - self.clock.now(), is_estimate: wait.is_estimate };
+        let share = async {
+            let mut slot = self.team.booking_connection.lock().await;
+            let connection = self.open_booking_connection(access, &mut slot).await?;
+            connection.share_block(limit, blocked).await
+        };
+        if !matches!(tokio::time::timeout(BOOKING_TIMEOUT, share).await, Ok(Ok(()))) {
+            *self.team.booking_connection.lock().await = None;
+        }
+    }
+
+    /// Stores the waits after a 429 of another member as if this computer had received it, unless a known wait ends
+    /// later. A difference of less than a second may come from the time that a message takes.
+    async fn store_blocks(&self, counts: &[LedgerCount]) {
+        for LedgerCount { quota, blocked, .. } in counts {
+            let Some(BlockedTime { remaining, is_estimate }) = *blocked else { continue };
+            let now = self.clock.now();
+            let wait = Wait { until: now + remaining, is_estimate };
+            let known = self.store.budget(&self.scope, *quota, now).await.ok().and_then(|budget| budget.blocked);
+            if known.is_none_or(|known| wait.until - known.until > TimeDelta::seconds(1))
+                && let Err(error) = self.store.record_rate_limit(&self.scope, *quota, wait, now).await
+            {
+                self.emit_problem(error.failure()).await;
+            }
+        }
+    }
+
     /// Stores how many requests the team has used (times are on the local clock), and emits the budgets. Wakes the
     /// dispatcher if a limit is no longer used up.
     pub(super) async fn set_team_counts(&self, counts: &[LedgerCount]) {
+        self.store_blocks(counts).await;
         let as_of = local_now();
         let mut is_limit_free_again = false;
-        for LedgerCount { quota, used, resets_at } in counts {
+        for LedgerCount { quota, used, resets_at, .. } in counts {
             let resets_at = resets_at.map(|at| self.clock.local_to_service(at));
             lock(&self.team.counts).insert(*quota, TeamUsage { used: *used, resets_at, as_of });
             if *used < quota.limit() {
