@@ -6,6 +6,7 @@ use super::Engine;
 use super::ledger::RequestFailure;
 use super::reports::read_failure;
 use super::state::EngineState;
+use super::team::REPORT_CHECK_INTERVAL;
 use crate::api::DecodedRow;
 use crate::model::Time;
 use crate::model::analytics::{
@@ -17,10 +18,12 @@ use crate::model::failure::{Failure, FailureKind};
 use crate::model::log::Operation;
 use crate::model::period::DateRange;
 use crate::model::report::LoadEndReason;
+use crate::model::team::{ReportKey, ReportKind};
 use crate::model::text::CleanText;
 use crate::store::{ResponsePosition, StoreError, UnfinishedRows};
 use std::any::Any;
 use std::sync::Arc;
+use tokio::time::Instant;
 
 impl Engine {
     /// Loads a report within the hourly limit. Emits [`EngineEvent::LoadingRows`] after each response. However a load
@@ -235,6 +238,9 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
         {
             return LoadEndReason::Failed(read_failure(error));
         }
+        if let Err(end_reason) = self.wait_for_member().await {
+            return end_reason;
+        }
         while !self.so_far.report().is_some_and(RowsReport::is_complete) {
             if self.inner.running_row_loads.take_stop_request((R::KIND, self.plan.range)) {
                 return LoadEndReason::Stopped;
@@ -270,6 +276,24 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
         let stored = inner.store.rows_report::<R>(&inner.scope, range).await?.report;
         let fresh = stored.filter(|report| report.is_complete() && inner.is_fresh(range, report.as_of));
         self.so_far.merge = fresh.map(|report| RowsMerge::resume(Arc::unwrap_or_clone(report)));
+        Ok(())
+    }
+
+    /// If a member of the team is loading the same report, waits for it for a short time.
+    async fn wait_for_member(&mut self) -> Result<(), LoadEndReason> {
+        let is_shared = !self.plan.from_start && self.so_far.merge.is_none() && self.inner.stores_rows(R::KIND);
+        if !is_shared {
+            return Ok(());
+        }
+        let key = ReportKey { kind: ReportKind::Rows(R::KIND), range: self.plan.range };
+        let Some(end) = self.inner.begin_report_load(key).await else { return Ok(()) };
+        while self.so_far.merge.is_none() && Instant::now() < end {
+            if self.inner.running_row_loads.take_stop_request((R::KIND, self.plan.range)) {
+                return Err(LoadEndReason::Stopped);
+            }
+            tokio::time::sleep(REPORT_CHECK_INTERVAL).await;
+            self.resume().await.map_err(|error| LoadEndReason::Failed(read_failure(error)))?;
+        }
         Ok(())
     }
 

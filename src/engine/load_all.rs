@@ -7,6 +7,7 @@ use super::Engine;
 use super::reports::read_failure;
 use super::running_loads::ViewsRequestResult;
 use super::state::EngineState;
+use super::team::REPORT_CHECK_INTERVAL;
 use super::views::{RequestPurpose, no_progress_failure, report_response};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
@@ -14,9 +15,11 @@ use crate::model::failure::Failure;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, LoadProgress, Report, ReportMerge};
+use crate::model::team::{ReportKey, ReportKind};
 use crate::model::views::{MAX_PAGE_SIZE, ViewsQuery, ViewsResponse};
 use crate::store::UnfinishedReport;
 use std::sync::Arc;
+use tokio::time::Instant;
 
 impl Engine {
     /// Loads all pages of a range within the hourly limit, with one request for each response that is not
@@ -83,6 +86,9 @@ impl LoadRun<'_> {
         if let Err(failure) = preparation {
             return LoadEndReason::Failed(failure);
         }
+        if let Err(end_reason) = self.wait_for_member().await {
+            return end_reason;
+        }
         // A fresh complete report needs no further response.
         while !self.so_far().is_some_and(|report| report.complete) {
             if self.inner.running_page_loads.take_stop_request(self.plan.range) {
@@ -139,6 +145,24 @@ impl LoadRun<'_> {
         let cached = inner.store.cached_report(&inner.scope, range).await.map_err(read_failure)?.report;
         let fresh = cached.filter(|report| inner.is_fresh(range, report.as_of));
         self.report = fresh.map(Arc::unwrap_or_clone).map(ReportMerge::new).map(Arc::new);
+        Ok(())
+    }
+
+    /// If a member of the team is loading the same report, waits for it for a short time. Doesn't wait if the plan may end
+    /// before the report is complete, since only complete reports are shared.
+    async fn wait_for_member(&mut self) -> Result<(), LoadEndReason> {
+        if self.plan.from_start || self.plan.stop_at_percent.is_some() || self.report.is_some() {
+            return Ok(());
+        }
+        let key = ReportKey { kind: ReportKind::PageViews, range: self.plan.range };
+        let Some(end) = self.inner.begin_report_load(key).await else { return Ok(()) };
+        while self.report.is_none() && Instant::now() < end {
+            if self.inner.running_page_loads.take_stop_request(self.plan.range) {
+                return Err(LoadEndReason::Stopped);
+            }
+            tokio::time::sleep(REPORT_CHECK_INTERVAL).await;
+            self.resume().await.map_err(LoadEndReason::Failed)?;
+        }
         Ok(())
     }
 

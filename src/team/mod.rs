@@ -26,7 +26,7 @@
 //! # Schema
 //!
 //! The schema `docdeck` has the tables `organization`, `project` (a service and a project), `member`, `job`, `prompt`,
-//! `batch`, `lease`, `request_slot`, `rate_limit_block`, `report` and `report_part`; `assets/team` has the statements. A job is identified
+//! `batch`, `lease`, `request_slot`, `rate_limit_block`, `report`, `report_part` and `report_load`; `assets/team` has the statements. A job is identified
 //! by the service's id, a prompt by its member, number and time, a report by its kind and range. Their contents are
 //! stored as JSON text, since the rules for merging are in [`crate::model::team`] and not in SQL. The schema has a
 //! version. Migrations run in one transaction with an advisory lock, and only `docdeck team init` runs them. A docdeck
@@ -112,6 +112,11 @@
 //! rows of an unfinished load of the same report are not deleted. But if the received report is newer, that load is not
 //! resumed, and if it is running, its result is discarded. The cursor moves only when all reports are stored.
 //!
+//! A member that begins to load a complete report records this in the database, with one statement before the first
+//! request. If another member has begun the same load less than a minute ago, the load first waits up to 5 s for the
+//! report to arrive through the exchange. Only then does it make its own requests. So a load that fails or stops delays
+//! another one only briefly.
+//!
 //! Since members can't delete these rows, the next member who sends a report empties the parts of reports that are older
 //! than 90 days.
 //!
@@ -160,6 +165,7 @@ mod exchange;
 mod forget;
 mod lease;
 mod ledger;
+mod report_loads;
 mod reports;
 mod schema;
 mod signals;

@@ -5,12 +5,13 @@ use super::error::TeamError;
 use tokio_postgres::error::SqlState;
 
 /// All migrations, oldest first. The first one creates schema version 1.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../../assets/team/0001_begin.sql"),
     include_str!("../../assets/team/0002_one_budget.sql"),
     include_str!("../../assets/team/0003_reports.sql"),
     include_str!("../../assets/team/0004_reader_texts.sql"),
     include_str!("../../assets/team/0005_rate_limit_blocks.sql"),
+    include_str!("../../assets/team/0006_report_loads.sql"),
 ];
 
 /// The number of the advisory lock that lets only one migration run at a time.

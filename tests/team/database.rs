@@ -7,6 +7,7 @@ use docdeck::api::ExtraRoots;
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::ledger::Quota;
 use docdeck::model::remote_job::Status;
+use docdeck::model::team::{ReportKey, ReportKind};
 use docdeck::team::{self, BlockedTime, Exchange, OrganizationName, TeamAddress, TeamConnection, TeamError, TeamLimit};
 use std::path::Path;
 
@@ -96,6 +97,9 @@ async fn members_see_only_their_organization_and_can_delete_no_job() {
     assert!(connection.book(limit, "b1").await.expect("booked"));
     let blocked = BlockedTime { remaining: TimeDelta::seconds(1), is_estimate: false };
     connection.share_block(limit, blocked).await.expect("shared");
+    let team = ana.store.team(&ana.scope).await.expect("read").expect("shared");
+    let key = ReportKey { kind: ReportKind::PageViews, range: crate::reports::range() };
+    assert!(connection.begin_report_load(&ana.scope, &team, key).await.expect("begun"));
     let exchange = Exchange::start(&connection, &ana.store, &ana.scope, ana.settings()).await.expect("started");
     assert_eq!(exchange.expect("shared").take_lease("ana's process").await.expect("taken"), None);
     let names = async |user: &str| {
@@ -118,6 +122,7 @@ async fn members_see_only_their_organization_and_can_delete_no_job() {
         "rate_limit_block",
         "report",
         "report_part",
+        "report_load",
     ] {
         let count = format!("SET ROLE eve; SELECT count(*) FROM docdeck.{table}");
         assert_eq!(server.sql(&count), "0", "{table}");
@@ -149,6 +154,8 @@ async fn members_see_only_their_organization_and_can_delete_no_job() {
         ),
         ("DELETE FROM docdeck.request_slot", "ana"),
         ("DELETE FROM docdeck.rate_limit_block", "ana"),
+        ("DELETE FROM docdeck.report_load", "ana"),
+        ("INSERT INTO docdeck.report_load VALUES ('docs', 'x', 'p', 'searches', '', '', 'm', 1)", "eve"),
         ("INSERT INTO docdeck.rate_limit_block VALUES ('docs', 'x', 'p', 'creates', 1, false)", "eve"),
         ("UPDATE docdeck.request_slot SET number = 101 WHERE number = 100", "ana"),
         (

@@ -13,7 +13,7 @@ use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::log::Operation;
 use docdeck::model::period::DateRange;
 use docdeck::model::report::{LoadEndReason, LoadPlan, Report};
-use docdeck::model::team::{ReportKind, TeamStatus};
+use docdeck::model::team::{ReportKey, ReportKind, TeamStatus};
 use docdeck::model::views::{Count, Counts, PageRow, ViewsResponse};
 use docdeck::sim::{Sim, SimOptions};
 use docdeck::store::{ReportResponse, ResponsePosition, Store};
@@ -171,6 +171,60 @@ async fn all_dashboards_of_a_computer_show_a_report_that_one_of_them_receives() 
     for member in [ana, bob, other] {
         member.engine.stop().await;
     }
+}
+
+#[tokio::test]
+async fn two_members_who_load_the_same_reports_at_the_same_time_pay_once() {
+    let Some(server) = start_database(&[]).await else { return };
+    let sim = Sim::start(SimOptions { jobs: 0, pages: 1_200, ..SimOptions::default() }).await.expect("a simulator");
+    let mut ana = start_engine(&sim, &server, "ana").await;
+    let mut bob = start_engine(&sim, &server, "bob").await;
+    for member in [&mut ana, &mut bob] {
+        crate::engines::wait_for_status(member, |status| status == TeamStatus::Online).await;
+    }
+    let pages = LoadPlan { range: range(), from_start: false, max_requests: 100, stop_at_percent: None };
+    let rows = RowsPlan { range: range(), max_requests: 100, from_start: false };
+    let (first, second) = tokio::join!(ana.engine.load_all(pages), bob.engine.load_all(pages));
+    assert_eq!([first.requests, second.requests].iter().min(), Some(&0), "{first:?} {second:?}");
+    assert_eq!(first.report.expect("a report").rows, second.report.expect("a report").rows);
+    let (first, second) = tokio::join!(ana.engine.load_rows::<Feedback>(rows), bob.engine.load_rows::<Feedback>(rows));
+    assert_eq!([first.requests, second.requests].iter().min(), Some(&0));
+    assert_eq!(first.report.expect("a report").rows, second.report.expect("a report").rows);
+    // Somebody who has begun to load searches never finishes.
+    server.sql(&format!(
+        "INSERT INTO docdeck.report_load SELECT organization, base_url, project, 'searches', '{}', '{}', 'gone',
+             extract(epoch FROM now()) * 1000 FROM docdeck.project",
+        range().from(),
+        range().to()
+    ));
+    let found = ana.engine.load_rows::<Search>(rows).await;
+    assert!(found.requests > 0 && found.end_reason == LoadEndReason::Complete, "{found:?}");
+    // What the user loads again is not taken from another member.
+    server.sql("UPDATE docdeck.report_load SET member = 'gone', begun_at = extract(epoch FROM now()) * 1000");
+    let again = ana.engine.load_rows::<Search>(RowsPlan { from_start: true, ..rows }).await;
+    assert!(again.requests > 0);
+    ana.engine.stop().await;
+    bob.engine.stop().await;
+}
+
+#[tokio::test]
+async fn only_a_recent_load_of_the_same_report_by_another_member_counts() {
+    let Some(server) = start_database(&[]).await else { return };
+    let (ana, bob) = (Member::join(&server, "ana", "p").await, Member::join(&server, "bob", "p").await);
+    let elsewhere = Member::join(&server, "cam", "q").await;
+    let connection = crate::connect(&server.url("ana")).await.expect("connected");
+    let begin = async |member: &Member, kind, range| {
+        let team = member.store.team(&member.scope).await.expect("read").expect("shared");
+        connection.begin_report_load(&member.scope, &team, ReportKey { kind, range }).await.expect("asked")
+    };
+    let (pages, searches) = (ReportKind::PageViews, ReportKind::Rows(AnalyticsKind::Searches));
+    assert!(begin(&ana, pages, range()).await);
+    assert!(!begin(&bob, pages, range()).await);
+    assert!(begin(&ana, pages, range()).await, "its own load");
+    assert!(begin(&bob, searches, range()).await && begin(&elsewhere, pages, range()).await);
+    server.sql("UPDATE docdeck.report_load SET begun_at = begun_at - 61000");
+    assert!(begin(&bob, pages, range()).await && !begin(&ana, pages, range()).await);
+    assert!(begin(&ana, pages, DateRange::day(range().from())).await, "another range");
 }
 
 #[tokio::test]

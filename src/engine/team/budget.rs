@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// How long the database may take to book a request.
-const BOOKING_TIMEOUT: Duration = Duration::from_secs(1);
+pub(super) const BOOKING_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long requests are sent without a booking after the database did not answer.
 const RETRY_BOOKING_AFTER: Duration = Duration::from_secs(10);
 /// After this time, a used-up limit is checked again even without a notification, since notifications may be lost.
@@ -106,7 +106,7 @@ impl EngineState {
     }
 
     /// Returns the connection in `slot`, which is the locked `booking_connection`. Opens it if it is closed.
-    async fn open_booking_connection<'a>(
+    pub(super) async fn open_booking_connection<'a>(
         &self,
         access: &TeamAccess,
         slot: &'a mut Option<(TeamConnection, Instant)>,
