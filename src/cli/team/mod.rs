@@ -58,7 +58,8 @@ enum TeamCommand {
     },
     /// share the jobs of this project, and receive those of the team
     ///
-    /// All members can read all prompts of the shared jobs. A prompt is sent only by the computer on which it was
+    /// All members can read all prompts of the shared jobs, and the analytics that one of them loads. These include
+    /// comments and questions of readers, unless reader_text_days is 0. A prompt is sent only by the computer on which it was
     /// written. Keys, drafts, queued prompts and what you have viewed stay on this computer.
     Join {
         /// the organization, if the login belongs to several

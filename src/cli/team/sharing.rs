@@ -35,11 +35,13 @@ pub(super) async fn join(
     let joined = join_session(&session, &settings, &address, organization, cx.out).await;
     session.close().await;
     let (team, report) = joined?;
+    let shares_texts = !settings.reader_text_days.forbids_storing();
+    let texts = if shares_texts { ", and the comments and questions of readers that you load" } else { "" };
     cx.out.lines(&[
         format!("This project is now shared with the organization {} as {}.", team.organization, settings.name),
-        "All members can read all prompts of its jobs, and the texts of readers that you load. Queued prompts, drafts \
-         and keys stay on this computer."
-            .to_owned(),
+        format!(
+            "All members can read all prompts of its jobs{texts}. Queued prompts, drafts and keys stay on this computer."
+        ),
         exchange_line(&report),
     ]);
     Ok(Code::Done)
