@@ -219,6 +219,15 @@ fn a_range_without_a_complete_report_requests_one_page_of_rows() {
 }
 
 #[test]
+fn a_key_that_needs_all_pages_lists_a_report_that_was_read_but_not_listed() {
+    let mut test = LoadFixture::with_a_response();
+    assert_eq!(test.listed(), None);
+    test.app.views.all_pages.set_cached(week(), complete_report(week(), now()));
+    test.keys("s");
+    assert_eq!(test.listed(), Some((week(), 600, true)));
+}
+
+#[test]
 fn rows_of_an_interrupted_load_are_listed_if_the_request_fails() {
     let mut test = LoadFixture::with_cached(interrupted(week()));
     let failure = Failure::new(FailureKind::Offline, "No network.");

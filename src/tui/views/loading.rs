@@ -190,6 +190,10 @@ impl App {
         let is_complete = self.views.all_pages.complete_report(range).is_some();
         let waiting = self.views.all_pages.waiting_action.take_if(|(of, _)| *of == range && is_complete);
         if let Some((_, action)) = waiting.filter(|_| is_visible) {
+            // The pages may have been read without being listed. The action would then ask for them again, without end.
+            if !self.views.table.is_report() {
+                self.list_complete_report();
+            }
             self.run_action(action, now, effects);
         }
     }
