@@ -137,17 +137,19 @@ impl App {
         Some(Effect::SaveLayout { key, text })
     }
 
-    /// Hides the details next to the list or shows them again, and shows a notice about the result.
+    /// Hides the details next to the list or shows them again, and shows a notice about the result. Without a job,
+    /// there are none.
     pub(super) fn toggle_detail(&mut self, now: Time) {
+        if self.has_nothing_to_select() {
+            self.notify(Severity::Info, "No job is listed, so there are no details.", now);
+            return;
+        }
         self.panes.hides_detail = !self.panes.hides_detail;
         let open = self.key_label(Context::Jobs, Action::Open);
         let text = match self.geometry().arrangement {
             JobsArrangement::Right => "The details are next to the list.".to_owned(),
             JobsArrangement::Below => "The details are below the list.".to_owned(),
             JobsArrangement::OneAtATime if self.panes.hides_detail => format!("Details hidden. {open} opens them."),
-            JobsArrangement::OneAtATime if self.has_nothing_to_select() => {
-                "No job is listed, so no details.".to_owned()
-            }
             JobsArrangement::OneAtATime => format!("No space for the details here. {open} opens them."),
         };
         self.notify(Severity::Info, &text, now);
@@ -317,8 +319,8 @@ mod tests {
         let mut app = started_app(start());
         press(&mut app, "/zzz\n", 1);
         assert_eq!(app.geometry().list.width, 160);
-        press(&mut app, "ii", 1);
-        assert_eq!(app.notice.as_ref().expect("a notice").text.as_str(), "No job is listed, so no details.");
+        press(&mut app, "i", 1);
+        assert_eq!(app.notice.as_ref().expect("a notice").text.as_str(), "No job is listed, so there are no details.");
         app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE))), at(2));
         assert_eq!(app.geometry().list.width, 96, "the details appear, and the list has its usual width");
         press(&mut app, "\n", 3);

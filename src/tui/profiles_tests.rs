@@ -198,7 +198,9 @@ fn an_answer_to_a_closed_setup_dialog_is_ignored_by_a_new_one() {
 #[test]
 fn after_a_switch_the_layout_is_that_of_the_new_profile_and_the_mouse_setting_stays() {
     use crate::model::layout::Layout;
+    let data = || InitialData { jobs: vec![row(1, Status::Failed)], ..InitialData::default() };
     let mut app = app();
+    app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(data())))), at(0));
     app.config.layout = Some(Layout::default());
     app.restore_layout(at(0), &mut Vec::new());
     type_keys(&mut app, "Msi");
@@ -225,7 +227,7 @@ fn after_a_switch_the_layout_is_that_of_the_new_profile_and_the_mouse_setting_st
         app.update(Msg::Engine(crate::model::engine_event::EngineEvent::Connection(later)), at(1));
         assert_eq!(app.connection, Connection::Ready, "and that still counts");
     }
-    app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::default()))), at(1));
+    app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(data())))), at(1));
     type_keys(&mut app, "i");
     assert!(app.update(Msg::Terminate, at(2)).iter().any(|effect| matches!(effect, Effect::SaveLayout { .. })));
 }
