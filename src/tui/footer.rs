@@ -72,8 +72,8 @@ impl App {
     }
 
     /// Returns the hints that fit a footer of this width, always including help. The general keys of a screen come
-    /// first, then the keys for the selection. The other keys of the list of jobs end at the right edge, so that they stay
-    /// in place when the selection changes.
+    /// first, then the keys for the selection. The other keys of the list of jobs end at the right edge, so that they
+    /// stay in place when the selection changes.
     pub fn footer(&self, width: usize) -> Vec<Hint> {
         let is_marked = self.marks_label().is_some();
         let top = self.top_component();
@@ -235,6 +235,7 @@ fn footer_group(action: Action, screen: Option<Screen>) -> FooterGroup {
 mod tests {
     use super::*;
     use crate::model::remote_job::Status;
+    use crate::model::text::CleanText;
     use crate::tui::Msg;
     use crate::tui::Severity;
     use crate::tui::finish_alerts::tests::{app, press};
@@ -264,6 +265,27 @@ mod tests {
     }
 
     #[test]
+    fn keys_that_most_jobs_have_stay_in_place_when_the_selection_changes() {
+        let mut with_pull_request = row(2, Status::Completed);
+        with_pull_request.remote.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
+        let mut app = app(vec![row(1, Status::Failed), with_pull_request]);
+        let mut footers = ['g', 'G'].map(|key| {
+            press(&mut app, key);
+            app.footer(160)
+        });
+        let stable: Vec<Hint> = footers[0].iter().filter(|hint| footers[1].contains(hint)).cloned().collect();
+        let labels: Vec<&str> = stable.iter().map(|hint| hint.label.as_ref()).collect();
+        for label in ["next that needs you", "copy", "dismiss", "done"] {
+            assert!(labels.contains(&label), "{label}: {footers:?}");
+        }
+        let own = footers.each_mut().map(|footer| {
+            footer.retain(|hint| !stable.contains(hint));
+            footer.iter().map(|hint| hint.label.to_string()).collect::<Vec<_>>()
+        });
+        assert!(own[0].contains(&"browser".to_owned()) && own[1].contains(&"retry".to_owned()), "{own:?}");
+    }
+
+    #[test]
     fn a_message_does_not_cover_the_selected_row() {
         let mut app = app((1..=40).map(|key| row(key, Status::Failed)).collect());
         let lines = app.geometry().list_lines();
@@ -287,7 +309,6 @@ mod tests {
         use crate::model::engine_event::EngineEvent;
         use crate::model::prompt::{Delivery, PromptId, PromptKind};
         use crate::model::remote_job::JobId;
-        use crate::model::text::CleanText;
         use crate::model::unrecorded::{StoreWriteProblem, UnrecordedOutcome};
         let accepted = |prompt| {
             Msg::Engine(EngineEvent::Unrecorded(Box::new(UnrecordedOutcome {
@@ -327,7 +348,6 @@ mod tests {
     #[test]
     fn a_message_over_the_log_does_not_cover_its_newest_lines() {
         use crate::model::log::{LogEntry, LogKind};
-        use crate::model::text::CleanText;
         use crate::tui::log_entries::LogLine;
         for size in [(40, 12), (80, 24)] {
             let mut app = app(vec![row(1, Status::Active)]);
