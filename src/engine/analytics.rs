@@ -6,7 +6,6 @@ use super::Engine;
 use super::ledger::RequestFailure;
 use super::reports::read_failure;
 use super::state::EngineState;
-use super::team::REPORT_CHECK_INTERVAL;
 use crate::api::DecodedRow;
 use crate::model::Time;
 use crate::model::analytics::{
@@ -23,7 +22,6 @@ use crate::model::text::CleanText;
 use crate::store::{ResponsePosition, StoreError, UnfinishedRows};
 use std::any::Any;
 use std::sync::Arc;
-use tokio::time::Instant;
 
 impl Engine {
     /// Loads a report within the hourly limit. Emits [`EngineEvent::LoadingRows`] after each response. However a load
@@ -286,12 +284,11 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
             return Ok(());
         }
         let key = ReportKey { kind: ReportKind::Rows(R::KIND), range: self.plan.range };
-        let Some(end) = self.inner.begin_report_load(key).await else { return Ok(()) };
-        while self.so_far.merge.is_none() && Instant::now() < end {
+        let Some(wait) = self.inner.begin_report_load(key).await else { return Ok(()) };
+        while self.so_far.merge.is_none() && wait.sleep_until_check().await {
             if self.inner.running_row_loads.take_stop_request((R::KIND, self.plan.range)) {
                 return Err(LoadEndReason::Stopped);
             }
-            tokio::time::sleep(REPORT_CHECK_INTERVAL).await;
             self.resume().await.map_err(|error| LoadEndReason::Failed(read_failure(error)))?;
         }
         Ok(())

@@ -246,9 +246,7 @@ impl EngineState {
             }
         };
         let applied = self.record_outcome(prompt, kind, id, &outcome).await;
-        if let Some((wait, _)) = outcome.rate_limit {
-            self.share_rate_limit(quota, wait).await;
-        }
+        let rate_limit = outcome.rate_limit;
         let is_request_unused = matches!(outcome.delivery, Delivery::NotSent(_));
         let _hook_guard = self.running_hooks.guard();
         drop(sending);
@@ -258,6 +256,9 @@ impl EngineState {
             }
             self.emit_outcome(prompt, outcome.delivery, row.clone(), quota).await;
             self.log_changes(&row, &events).await;
+        }
+        if let Some((wait, _)) = rate_limit {
+            self.share_rate_limit(quota, wait).await;
         }
         if is_request_unused {
             self.cancel_booking(&booking).await;

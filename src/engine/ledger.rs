@@ -73,8 +73,8 @@ impl EngineState {
             if let Err(error) = self.store.record_rate_limit(&self.scope, Quota::Views, wait, now).await {
                 self.emit_problem(error.failure()).await;
             }
-            self.share_rate_limit(Quota::Views, wait).await;
             self.emit_budget(Quota::Views).await;
+            self.share_rate_limit(Quota::Views, wait).await;
         } else if !has_used_request {
             self.refund_views_request(spent_at).await;
         }

@@ -7,7 +7,6 @@ use super::Engine;
 use super::reports::read_failure;
 use super::running_loads::ViewsRequestResult;
 use super::state::EngineState;
-use super::team::REPORT_CHECK_INTERVAL;
 use super::views::{RequestPurpose, no_progress_failure, report_response};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
@@ -19,7 +18,6 @@ use crate::model::team::{ReportKey, ReportKind};
 use crate::model::views::{MAX_PAGE_SIZE, ViewsQuery, ViewsResponse};
 use crate::store::UnfinishedReport;
 use std::sync::Arc;
-use tokio::time::Instant;
 
 impl Engine {
     /// Loads all pages of a range within the hourly limit, with one request for each response that is not
@@ -148,19 +146,18 @@ impl LoadRun<'_> {
         Ok(())
     }
 
-    /// If a member of the team is loading the same report, waits for it for a short time. Doesn't wait if the plan may end
-    /// before the report is complete, since only complete reports are shared.
+    /// If a member of the team is loading the same report, waits for it for a short time. Doesn't wait if the plan may
+    /// end before the report is complete, since only complete reports are shared.
     async fn wait_for_member(&mut self) -> Result<(), LoadEndReason> {
         if self.plan.from_start || self.plan.stop_at_percent.is_some() || self.report.is_some() {
             return Ok(());
         }
         let key = ReportKey { kind: ReportKind::PageViews, range: self.plan.range };
-        let Some(end) = self.inner.begin_report_load(key).await else { return Ok(()) };
-        while self.report.is_none() && Instant::now() < end {
+        let Some(wait) = self.inner.begin_report_load(key).await else { return Ok(()) };
+        while self.report.is_none() && wait.sleep_until_check().await {
             if self.inner.running_page_loads.take_stop_request(self.plan.range) {
                 return Err(LoadEndReason::Stopped);
             }
-            tokio::time::sleep(REPORT_CHECK_INTERVAL).await;
             self.resume().await.map_err(LoadEndReason::Failed)?;
         }
         Ok(())

@@ -217,9 +217,9 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Records in the database that this member is active, compares the clocks, and returns what can be received. Deletes
-    /// expired texts of readers from the database. Restarts from the beginning if the database no longer has the last
-    /// change that this computer has received.
+    /// Records in the database that this member is active, compares the clocks, and returns what can be received.
+    /// Deletes expired texts of readers from the database. Restarts from the beginning if the database no longer has
+    /// the last change that this computer has received.
     ///
     /// # Errors
     /// The connection is lost.
@@ -316,10 +316,10 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn report_uses(&self, uses: &[(Quota, String, Time)]) -> Result<(), TeamError> {
-        for (quota, booking, at) in uses {
+    pub async fn report_requests(&self, requests: &[(Quota, String, Time)]) -> Result<(), TeamError> {
+        for (quota, booking, at) in requests {
             let limit = TeamLimit { organization: &self.team.organization, scope: self.scope, quota: *quota };
-            self.connection.report_use(limit, booking, self.clock.to_team(*at)).await?;
+            self.connection.report_request(limit, booking, self.clock.to_team(*at)).await?;
         }
         Ok(())
     }

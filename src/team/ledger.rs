@@ -79,17 +79,17 @@ pub async fn report_unbooked_requests(
     let Some(team) = store.team(scope).await? else { return Ok(()) };
     let offset = store.service_clock_offset(scope).await?.unwrap_or_default();
     let since = now.checked_add_signed(offset).unwrap_or(now) - RATE_LIMIT_WINDOW;
-    let uses = store.unreported_requests(scope, since).await?;
-    if uses.is_empty() {
+    let requests = store.unreported_requests(scope, since).await?;
+    if requests.is_empty() {
         return Ok(());
     }
     let clock = connection.clock().await?;
-    for unreported in &uses {
-        let limit = TeamLimit { organization: &team.organization, scope, quota: unreported.quota };
-        let at = unreported.at.checked_sub_signed(offset).unwrap_or(unreported.at);
-        connection.report_use(limit, &unreported.booking, clock.to_team(at)).await?;
+    for request in &requests {
+        let limit = TeamLimit { organization: &team.organization, scope, quota: request.quota };
+        let at = request.at.checked_sub_signed(offset).unwrap_or(request.at);
+        connection.report_request(limit, &request.booking, clock.to_team(at)).await?;
     }
-    Ok(store.delete_reported_requests(&uses).await?)
+    Ok(store.delete_reported_requests(&requests).await?)
 }
 
 impl TeamConnection {
@@ -162,7 +162,7 @@ impl TeamConnection {
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn report_use(&self, limit: TeamLimit<'_>, booking: &str, at: Time) -> Result<(), TeamError> {
+    pub async fn report_request(&self, limit: TeamLimit<'_>, booking: &str, at: Time) -> Result<(), TeamError> {
         self.add_request_slots(limit).await?;
         let sql = format!(
             "WITH {CLOCK_ROW_SQL}, oldest AS (

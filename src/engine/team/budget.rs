@@ -137,8 +137,8 @@ impl EngineState {
         }
     }
 
-    /// Shares the wait after a 429 with the other members, if the project is shared. If the database doesn't answer, they
-    /// don't learn of the wait.
+    /// Shares the wait after a 429 with the other members, if the project is shared. If the database doesn't answer,
+    /// they don't learn of the wait.
     pub(in crate::engine) async fn share_rate_limit(&self, quota: Quota, wait: Wait) {
         let Some(access) = self.team.access() else { return };
         let Ok(Some(team)) = self.store.team(&self.scope).await else { return };

@@ -9,5 +9,4 @@ mod session;
 pub(super) mod state;
 
 pub(super) use budget::Booking;
-pub(super) use report_loads::REPORT_CHECK_INTERVAL;
 pub(super) use session::run_sessions;

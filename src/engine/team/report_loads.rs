@@ -9,13 +9,27 @@ use tokio::time::Instant;
 /// How long a load waits for the report of another member before it makes its own requests.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often a waiting load looks for the report in the store.
-pub(in crate::engine) const REPORT_CHECK_INTERVAL: Duration = Duration::from_millis(100);
+const REPORT_CHECK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// A wait for the report of another member.
+#[derive(Debug)]
+pub(in crate::engine) struct ReportWait {
+    end: Instant,
+}
+
+impl ReportWait {
+    /// Sleeps until the store should be checked again. Returns `false` if the wait is over.
+    pub(in crate::engine) async fn sleep_until_check(&self) -> bool {
+        tokio::time::sleep(REPORT_CHECK_INTERVAL).await;
+        Instant::now() < self.end
+    }
+}
 
 impl EngineState {
     /// Records in the team's database that this computer begins to load a report from its start. If another member has
-    /// just begun the same load, returns until when to wait for its report, which the exchange then stores on this
-    /// computer. Without a connection, no report would arrive, so the result is `None`.
-    pub(in crate::engine) async fn begin_report_load(&self, key: ReportKey) -> Option<Instant> {
+    /// just begun the same load, returns the wait for its report, which the exchange then stores on this computer.
+    /// Without a connection, no report would arrive, so the result is `None`.
+    pub(in crate::engine) async fn begin_report_load(&self, key: ReportKey) -> Option<ReportWait> {
         let access = self.team.access().filter(|_| self.team.is_online())?;
         let team = self.store.team(&self.scope).await.ok()??;
         let begin = async {
@@ -24,7 +38,7 @@ impl EngineState {
             connection.begin_report_load(&self.scope, &team, key).await
         };
         match tokio::time::timeout(BOOKING_TIMEOUT, begin).await {
-            Ok(Ok(has_begun)) => (!has_begun).then(|| Instant::now() + REPORT_TIMEOUT),
+            Ok(Ok(has_begun)) => (!has_begun).then(|| ReportWait { end: Instant::now() + REPORT_TIMEOUT }),
             Ok(Err(_)) | Err(_) => {
                 // After an unfinished statement, the connection can't be used any more.
                 *self.team.booking_connection.lock().await = None;

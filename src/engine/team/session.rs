@@ -24,8 +24,8 @@ use tokio::time::Instant;
 /// How long to collect changes before sending them, since an action often writes several transactions.
 const SEND_DELAY: Duration = Duration::from_millis(50);
 /// How many statements one send needs, how many statements per second are allowed on average, and how many at once. So
-/// each of 50 active jobs can change, and every change is sent immediately; if changes never stop, they are collected for
-/// a few seconds.
+/// each of 50 active jobs can change, and every change is sent immediately; if changes never stop, they are collected
+/// for a few seconds.
 const STATEMENTS_PER_SEND: f64 = 7.0;
 const STATEMENTS_PER_SECOND: f64 = 2.0;
 const MAX_STATEMENTS_AT_ONCE: f64 = 420.0;
@@ -292,7 +292,7 @@ impl Session<'_> {
             self.inner.store.record_team_exchange(&self.inner.scope, local_now()).await?;
         }
         self.reports.must_send = true;
-        self.report_uses().await
+        self.report_unbooked_requests().await
     }
 
     /// Receives or sends some analytics reports, and updates the screen.
@@ -348,18 +348,18 @@ impl Session<'_> {
     }
 
     /// Adds requests to the team's ledger that could not be booked when they were sent.
-    async fn report_uses(&mut self) -> Result<(), TeamError> {
+    async fn report_unbooked_requests(&mut self) -> Result<(), TeamError> {
         let clock = &self.inner.clock;
         let since = clock.now() - RATE_LIMIT_WINDOW;
-        let uses = self.inner.store.unreported_requests(&self.inner.scope, since).await?;
-        if uses.is_empty() {
+        let unreported = self.inner.store.unreported_requests(&self.inner.scope, since).await?;
+        if unreported.is_empty() {
             return Ok(());
         }
-        let local = uses
+        let local = unreported
             .iter()
-            .map(|unreported| (unreported.quota, unreported.booking.clone(), clock.service_to_local(unreported.at)));
-        self.exchange.report_uses(&local.collect::<Vec<_>>()).await?;
-        self.inner.store.delete_reported_requests(&uses).await?;
+            .map(|request| (request.quota, request.booking.clone(), clock.service_to_local(request.at)));
+        self.exchange.report_requests(&local.collect::<Vec<_>>()).await?;
+        self.inner.store.delete_reported_requests(&unreported).await?;
         self.read_counts().await
     }
 

@@ -42,8 +42,8 @@ pub(in crate::engine) struct TeamState {
     pub(super) used_up_limits: Mutex<HashMap<Quota, (Time, Instant)>>,
     /// Whether the counts must be read again.
     pub(super) needs_counts: AtomicBool,
-    /// The versions of the shared reports that this instance knows already, to detect newer ones that another instance on
-    /// this computer has exchanged; `None` if the project is not shared.
+    /// The versions of the shared reports that this instance knows already, to detect newer ones that another instance
+    /// on this computer has exchanged; `None` if the project is not shared.
     pub(super) seen_reports: tokio::sync::Mutex<Option<HashMap<ReportKey, ReportVersion>>>,
     /// The connection for booking requests, and when it was last used.
     pub(super) booking_connection: Arc<tokio::sync::Mutex<Option<(TeamConnection, Instant)>>>,
