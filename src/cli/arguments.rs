@@ -87,8 +87,9 @@ pub(super) enum Command {
     /// Opens the setup form with the values of the options. With --yes it asks nothing: it adds a profile to an
     /// existing file, and changes an existing profile only with --overwrite.
     ///
-    /// If the check fails with --yes, nothing is written and the exit code is 3 (key refused), 4 (service error, or no such project)
-    /// or 5 (limit); without --yes, init asks what to do. The file is private to you; its other settings are kept.
+    /// If the check fails with --yes, nothing is written and the exit code is 3 (key refused), 4 (service error, or no
+    /// such project) or 5 (limit); without --yes, init asks what to do. The file is private to you; its other settings
+    /// are kept.
     Init(init::Options),
     /// create a job from a prompt
     #[command(after_long_help = new::OUTPUT_HELP)]
@@ -183,9 +184,10 @@ pub(super) enum Command {
     Import(import::Options),
     /// delete old analytics (or, with --jobs, finished jobs) from this computer
     ///
-    /// Analytics (page views, visitors, searches, feedback, questions) can be loaded again, which uses requests. Comments
-    /// and questions of readers are also deleted if they were loaded more than 30 days ago, as set by reader_text_days in
-    /// the configuration file. Jobs, prompts and drafts are stored only on this computer and are deleted only with
+    /// Analytics (page views, visitors, searches, feedback, questions) can be loaded again, which uses requests.
+    /// Comments and questions of readers are also deleted if they were loaded more than 30 days ago, as set by
+    /// reader_text_days in the configuration file. Jobs, prompts and drafts are stored only on this computer and are
+    /// deleted only with
     /// --jobs. Needs no key and no network. Covers all projects unless --project or --base-url selects one.
     ///
     /// --jobs deletes a job and its thread if all of these hold: it is finished, gone or discarded; you have opened it;
@@ -198,7 +200,8 @@ pub(super) enum Command {
     Team(team::Options),
     /// print a shell script that completes commands, options and job ids
     ///
-    /// The shell runs docdeck each time you press Tab. Job ids come from the database on this computer, without a request.
+    /// The shell runs docdeck each time you press Tab. Job ids come from the database on this computer, without a
+    /// request.
     #[command(after_long_help = completions::SETUP_HELP)]
     Completions(completions::Options),
     /// print the manual as roff, for man

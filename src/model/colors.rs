@@ -200,8 +200,8 @@ impl ColorPalette {
         self.styles.get(role as usize).copied().unwrap_or_default()
     }
 
-    /// Returns the contrast of a role's colour with the selected row; `None` if it is unknown, because one of the colours
-    /// is the terminal's.
+    /// Returns the contrast of a role's colour with the selected row; `None` if it is unknown, because one of the
+    /// colours is the terminal's.
     pub fn contrast_with_selected(&self, role: ColorRole) -> Option<f64> {
         let selected = self.role_style(ColorRole::Selected);
         match (self.role_style(role).fg, selected.bg) {

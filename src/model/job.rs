@@ -119,8 +119,8 @@ pub enum PullRequestEnder {
 /// The groups of the jobs list, most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum JobGroup {
-    /// A prompt is `Unconfirmed`, `Rejected` or `NotSent`; or the job failed or has a pull request that is not merged or
-    /// closed, and the user has not acted on it yet.
+    /// A prompt is `Unconfirmed`, `Rejected` or `NotSent`; or the job failed or has a pull request that is not merged
+    /// or closed, and the user has not acted on it yet.
     NeedsYou,
     /// A prompt is being sent, the agent or the checks of the pull request are working, or the status is unknown.
     Working,

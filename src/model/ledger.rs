@@ -29,8 +29,8 @@ impl Quota {
         if self == Self::Previews { TimeDelta::minutes(1) } else { RATE_LIMIT_WINDOW }
     }
 
-    /// Returns the id of the owner of the limit. The service counts new jobs and follow-ups per project, and requests for
-    /// analytics and previews per organization.
+    /// Returns the id of the owner of the limit. The service counts new jobs and follow-ups per project, and requests
+    /// for analytics and previews per organization.
     pub fn owner(self, scope: &Scope) -> &str {
         match self {
             Self::Create | Self::FollowUp => &scope.project,
@@ -205,8 +205,8 @@ pub struct Budget {
 pub enum CountedBy {
     #[default]
     ThisComputer,
-    /// All members of the team. `as_of` is the local time of the count if it is old, because the team's database can't be
-    /// reached.
+    /// All members of the team. `as_of` is the local time of the count if it is old, because the team's database can't
+    /// be reached.
     Team { as_of: Option<Time> },
 }
 

@@ -332,7 +332,8 @@ impl PullRequestFact {
         }
     }
 
-    /// Returns the word for the state and its meaning. Filters accept the word after `pr:`, with hyphens instead of spaces.
+    /// Returns the word for the state and its meaning. Filters accept the word after `pr:`, with hyphens instead of
+    /// spaces.
     pub fn word_and_meaning(self) -> (&'static str, &'static str) {
         match self {
             Self::Ready => ("ready", "ready for review"),

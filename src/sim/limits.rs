@@ -1,6 +1,6 @@
-//! The documented limits per rolling hour or minute, and the `Retry-After` header for requests beyond these limits. A request
-//! that is rejected because of a limit does not count. All other requests with a valid key and project count, even if
-//! they are invalid.
+//! The documented limits per rolling hour or minute, and the `Retry-After` header for requests beyond these limits. A
+//! request that is rejected because of a limit does not count. All other requests with a valid key and project count,
+//! even if they are invalid.
 
 use crate::model::Time;
 use crate::model::ledger::Quota;

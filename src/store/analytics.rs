@@ -107,7 +107,8 @@ impl Store {
     }
 
     /// Deletes the reports of all projects with texts of readers that were loaded longer ago than `days`, or that were
-    /// received from another member of a team and have expired. Overwrites the texts in the file. Returns the number of deleted reports. `now` is the service's time.
+    /// received from another member of a team and have expired. Overwrites the texts in the file. Returns the number of
+    /// deleted reports. `now` is the service's time.
     pub async fn delete_expired_reader_texts(&self, days: ReaderTextRetention, now: Time) -> StoreResult<usize> {
         // If the time of a report is far in the future, the clock was wrong, and the report's age is unknown.
         let (before, after) = (days.cutoff(now), now.checked_add_signed(TimeDelta::days(1)).unwrap_or(now));
@@ -329,8 +330,8 @@ fn append_response(
     Ok(())
 }
 
-/// Replaces the complete report of the range with one that another computer has loaded and that expires at `expires_at`.
-/// Keeps an unfinished report.
+/// Replaces the complete report of the range with one that another computer has loaded and that expires at
+/// `expires_at`. Keeps an unfinished report.
 pub(super) fn replace_report<R: AnalyticsRow>(
     tx: &Transaction<'_>,
     scope: i64,

@@ -191,8 +191,8 @@ pub(super) fn replace_complete_report(tx: &Transaction<'_>, scope: i64, report: 
     report_writer::insert_report(tx, scope, report)
 }
 
-/// Returns the unfinished report of the response's range. If `next` is the first response of a new load, a stored report
-/// that can't be read or need not be continued is deleted, and the result is `None`.
+/// Returns the unfinished report of the response's range. If `next` is the first response of a new load, a stored
+/// report that can't be read or need not be continued is deleted, and the result is `None`.
 fn find_unfinished_report(tx: &Transaction<'_>, scope: i64, next: &ReportResponse) -> StoreResult<Option<LoadingRow>> {
     let Some(loading) = loading::find_loading(tx, scope, next.range)? else { return Ok(None) };
     if next.number > 1 {

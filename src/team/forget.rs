@@ -1,6 +1,6 @@
 //! Removes the data of old jobs and old reports of analytics from the team's database. Each removed job leaves an empty
-//! row, so that an exchange recognizes it: no member receives the job again, and a member who joins again or restores an
-//! older database doesn't add it again. Only a later change of the job adds it again.
+//! row, so that an exchange recognizes it: no member receives the job again, and a member who joins again or restores
+//! an older database doesn't add it again. Only a later change of the job adds it again.
 
 use super::connection::{Param, TeamConnection, malformed_row, read_number};
 use super::error::TeamError;

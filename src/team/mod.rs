@@ -64,10 +64,10 @@
 //! left, and the others read it with the counts. They store it like a 429 of their own, so it needs no further rule. If
 //! the database can't be reached, the block is not shared, and another member may be refused, too.
 //!
-//! If the database doesn't answer within a second, only the local ledger decides. The request is then
-//! reported later, under the id of the attempted booking, so it counts once even if only the answer was lost. Such a
-//! report replaces the oldest request: the ledger has the latest hundred, even if there were more. The ledger only
-//! decides whether the limit allows another request. Whether a prompt may be sent, which happens only once, is decided by
+//! If the database doesn't answer within a second, only the local ledger decides. The request is then reported later,
+//! under the id of the attempted booking, so it counts once even if only the answer was lost. Such a report replaces
+//! the oldest request: the ledger has the latest hundred, even if there were more. The ledger only decides whether the
+//! limit allows another request. Whether a prompt may be sent, which happens only once, is decided by
 //! [`crate::store::Store::request_permit_with_team_permission`].
 //!
 //! # One poller
@@ -84,10 +84,10 @@
 //! # Outbox
 //!
 //! The store gives each change of a job a higher revision in the same transaction, so no write to the store has to
-//! handle the team. An exchange takes the jobs that have changed since the last compared revision, compares each with the
-//! state that the team has of it, and stores the differences as a batch before sending it. If the answer of the database is lost, the next exchange
-//! first sends the same batch again, and the database recognizes it by its id. A batch that arrives twice changes
-//! nothing.
+//! handle the team. An exchange takes the jobs that have changed since the last compared revision, compares each with
+//! the state that the team has of it, and stores the differences as a batch before sending it. If the answer of the
+//! database is lost, the next exchange first sends the same batch again, and the database recognizes it by its id. A
+//! batch that arrives twice changes nothing.
 //!
 //! # Merging
 //!
@@ -117,23 +117,23 @@
 //! report to arrive through the exchange. Only then does it make its own requests. So a load that fails or stops delays
 //! another one only briefly.
 //!
-//! Since members can't delete these rows, the next member who sends a report empties the parts of reports that are older
-//! than 90 days.
+//! Since members can't delete these rows, the next member who sends a report empties the parts of reports that are
+//! older than 90 days.
 //!
 //! # Texts of readers
 //!
-//! Each member sets after how many days comments and questions are deleted; with 0, they are never stored. A report with
-//! such texts has a time at which it expires: the member that loaded it computes this time from its own setting, at most
-//! 90 days after the report was loaded. A receiver stores this time with the report, and deletes the report when this
-//! time or its own setting requires it, whichever is earlier. If it sends the report again, because the database was
-//! restored, the report doesn't expire later. A member whose setting is 0 sends no such reports and excludes them from
-//! its queries for headers.
+//! Each member sets after how many days comments and questions are deleted; with 0, they are never stored. A report
+//! with such texts has a time at which it expires: the member that loaded it computes this time from its own setting,
+//! at most 90 days after the report was loaded. A receiver stores this time with the report, and deletes the report
+//! when this time or its own setting requires it, whichever is earlier. If it sends the report again, because the
+//! database was restored, the report doesn't expire later. A member whose setting is 0 sends no such reports and
+//! excludes them from its queries for headers.
 //!
 //! Parts have the same time, since a newer version leaves the parts of the older one in the other slot, and an
-//! interrupted upload leaves parts without a header. The statement that registers a member, at the start of each exchange
-//! and once a minute in an open dashboard, also deletes all expired headers and parts of the project. A restrictive
-//! policy lets members delete expired rows, and only these. No policy hides expired rows, since it would also hide them
-//! from this statement. The queries for headers leave them out instead.
+//! interrupted upload leaves parts without a header. The statement that registers a member, at the start of each
+//! exchange and once a minute in an open dashboard, also deletes all expired headers and parts of the project. A
+//! restrictive policy lets members delete expired rows, and only these. No policy hides expired rows, since it would
+//! also hide them from this statement. The queries for headers leave them out instead.
 //!
 //! A member remembers the version of a report that it has deleted, so it doesn't receive it again, even if the database
 //! was restored. It forgets the versions when it leaves the team.

@@ -4,8 +4,8 @@
 //! each word, and this module caches which jobs have the word in a prompt (see `job_filter_bar`).
 //!
 //! A fuzzy match needs a minimum score per letter, so a row that doesn't match `gd` may still match `gdpr`. Such a row
-//! is `Match::Candidate`. A row that doesn't contain the letters of `gd` in this order can't match a longer word either.
-//! Such a row is `Match::Fails`.
+//! is `Match::Candidate`. A row that doesn't contain the letters of `gd` in this order can't match a longer word
+//! either. Such a row is `Match::Fails`.
 
 use crate::model::job::{Job, JobKey};
 use crate::model::job_state::{
@@ -80,7 +80,8 @@ fn parse_atom(word: &str, kind: AtomKind) -> Atom {
 }
 
 impl JobFilter {
-    /// Parses a filter: words, `s:` status, `m:` model, `#1423`, `pr:` state of the pull request, `check:` failed check,
+    /// Parses a filter: words, `s:` status, `m:` model, `#1423`, `pr:` state of the pull request, `check:` failed
+    /// check,
     /// `tag:x` or `#x`, `by:` author, `mine`, each with an optional `!` for “not”. Ignores incomplete terms (`s:`, `!`).
     pub fn parse(typed: &str) -> Self {
         Self { terms: typed.split_whitespace().filter_map(JobTerm::parse).collect() }

@@ -40,8 +40,8 @@ impl FinishAlerts {
         self.new_alerts.push(CleanText::line(&text));
     }
 
-    /// Sets whether the terminal is focused. While it is, the user sees the screen, so pending notifications are dropped.
-    /// Returns whether the focus changed.
+    /// Sets whether the terminal is focused. While it is, the user sees the screen, so pending notifications are
+    /// dropped. Returns whether the focus changed.
     pub(super) fn set_focused(&mut self, is_focused: bool) -> bool {
         if is_focused {
             self.unsent_alerts.clear();

@@ -105,8 +105,8 @@ pub fn display_width(text: &str) -> usize {
     }
 }
 
-/// Returns the position in a list: the number of the row at index `at`, the number of all rows, and how many rows follow
-/// below the visible ones.
+/// Returns the position in a list: the number of the row at index `at`, the number of all rows, and how many rows
+/// follow below the visible ones.
 pub fn position_text(at: usize, total: usize, below: usize) -> String {
     let separator = if below > 0 { ", " } else { "" };
     format!("{} of {}{separator}{}", format_count(at + 1), format_count(total), more_below_text(below))

@@ -3,9 +3,11 @@
 //!
 //! ```text
 //!  docdeck  acme-docs   1 Jobs •4   2 Analytics   3 Log          ◆ ready  new jobs 37/100 ↺ 22m  header
-//! ─ title of the list ───────────────────────────────────┬─ title of the details ─────────────────────────   upper rule
+//! ─ title of the list ───────────────────────────────────┬─ title of the details ─────────────────────────   upper
+//! rule
 //!                                                        │                                                   content
-//! ─ a notice or the scope ─────────── 2 of 44, 28 more ↓ ─┴───────────────────────────────────────────────   lower rule
+//! ─ a notice or the scope ─────────── 2 of 44, 28 more ↓ ─┴───────────────────────────────────────────────   lower
+//! rule
 //!  keys that apply now                                                                                       footer
 //! ```
 

@@ -55,9 +55,9 @@ struct HeaderForm<'a> {
 }
 
 impl App {
-    /// Returns the texts of the header at this width in cells. If not all of them fit, it omits them in this order: whose
-    /// requests are counted, the time until the limit resets, the program name, the keys of the screens, the end of the
-    /// profile name, the rest of the profile name, the limit.
+    /// Returns the texts of the header at this width in cells. If not all of them fit, it omits them in this order:
+    /// whose requests are counted, the time until the limit resets, the program name, the keys of the screens, the end
+    /// of the profile name, the rest of the profile name, the limit.
     pub fn header(&self, width: usize, now: Time) -> HeaderText {
         let program = " docdeck";
         if self.screen == Screen::Welcome {

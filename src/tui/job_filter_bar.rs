@@ -39,8 +39,8 @@ impl App {
         &self.filter_bar.typed
     }
 
-    /// Returns an error if the filter of the list on screen has an unknown status, or an unknown state of pull requests.
-    /// The error lists the valid words.
+    /// Returns an error if the filter of the list on screen has an unknown status, or an unknown state of pull
+    /// requests. The error lists the valid words.
     pub fn filter_problem(&self) -> Option<String> {
         let is_list = self.screen == Screen::Jobs
             && self.dialogs.iter().all(|dialog| dialog.is::<FilterInput>() || dialog.is::<AllJobsDialog>());

@@ -63,8 +63,8 @@ impl LogEntries {
         self.entries.is_empty()
     }
 
-    /// Returns the visible lines on a screen with `rows` lines. The first entry of a day has a heading, but not if it is
-    /// the first visible one and of today. Unless the user has scrolled up, the newest entry is the last line.
+    /// Returns the visible lines on a screen with `rows` lines. The first entry of a day has a heading, but not if it
+    /// is the first visible one and of today. Unless the user has scrolled up, the newest entry is the last line.
     pub(super) fn lines(&self, rows: usize, offset: FixedOffset, today: NaiveDate) -> Vec<LogLine<'_>> {
         let first = self.first_visible(rows);
         let from = |first: usize| {

@@ -25,7 +25,8 @@ const FILES: u32 = 50;
 const HUNKS_PER_FILE: u32 = 25;
 const CHANGED_LINES: u64 = 5000;
 
-/// A key press to measure: its description, the keys pressed before it, the measured key, and the keys pressed after it.
+/// A key press to measure: its description, the keys pressed before it, the measured key, and the keys pressed after
+/// it.
 const STEPS: [(&str, &str, &str, &str); 8] = [
     ("down", "", "Down", ""),
     ("page down", "g", "PgDn", ""),

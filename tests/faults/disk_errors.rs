@@ -456,7 +456,8 @@ fn the_dashboard_shows_an_accepted_prompt_until_the_full_disk_has_recorded_it() 
     pty.send("\x1b");
     std::fs::remove_file(&filler).expect("removed");
     let recorded = format!("Recorded now: {id}");
-    // The error about a check of the job, which was written while the disk was full, may arrive last and be shown instead.
+    // The error about a check of the job, which was written while the disk was full, may arrive last and be shown
+    // instead.
     pty.wait_for("the end of the alert", |screen| {
         let text = screen.contents();
         let is_over = text.contains(&recorded) || text.contains("so this was not saved");

@@ -135,7 +135,8 @@ fn copy_files(from: &Path, to: &Path) {
     }
 }
 
-/// Runs the command with this fault of GitHub's REST API. The state of the pull request is read by GraphQL, which works.
+/// Runs the command with this fault of GitHub's REST API. The state of the pull request is read by GraphQL, which
+/// works.
 async fn run_with_wire_fault(
     fixture: Arc<CommandFixture>,
     target: Target,
@@ -251,8 +252,8 @@ async fn doctor_reports_every_fault_of_the_network_to_a_code_host() {
     assert_eq!(redirect_target.connection_count(), 0, "no redirect is followed, so the token stays with its host");
 }
 
-/// Each fault of the simulated code hosts, with the exit codes of the commands in the order of [`HostCommand::ALL`], and
-/// the number of actions that arrive.
+/// Each fault of the simulated code hosts, with the exit codes of the commands in the order of [`HostCommand::ALL`],
+/// and the number of actions that arrive.
 const HOST_FAULTS: [(HostFault, [i32; 3], u64); 14] = [
     (HostFault::ForbiddenChecks, [0, 0, 0], 2),
     (HostFault::LimitInBody, [4, 4, 4], 0),

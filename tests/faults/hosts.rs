@@ -1,5 +1,6 @@
-//! Asks code hosts with every fault. Reading fails with a reason that contains no token. An action is sent at most once,
-//! is reported as not done only if the host certainly did not carry it out, and is not sent if the request before it fails.
+//! Asks code hosts with every fault. Reading fails with a reason that contains no token. An action is sent at most
+//! once, is reported as not done only if the host certainly did not carry it out, and is not sent if the request before
+//! it fails.
 
 use crate::case::{CaseError, check, client_options};
 use crate::list::{API_KEY, ExpectedOutcome, Fault, faults};

@@ -133,7 +133,8 @@ async fn check_all_sizes(
     for size in SIZES {
         dashboard.input(Event::Resize(size.0, size.1));
         let screen = ScreenText::capture(dashboard)?;
-        // In a narrow list, only a symbol shows the state. A message that was not read yet may cover the smallest screen.
+        // In a narrow list, only a symbol shows the state. A message that was not read yet may cover the smallest
+        // screen.
         let has_state = |symbol, word| screen.has(if size.0 < 60 { symbol } else { word });
         let has_behind = |text| if size.0 < 60 { Ok(()) } else { screen.has(text) };
         match expected {

@@ -1,5 +1,5 @@
-//! The pictures in `assets/screens` are snapshots. A comment before each picture names its snapshot. The test fails if a
-//! picture differs from its snapshot; with `UPDATE_GUIDE=1` it writes the pictures again.
+//! The pictures in `assets/screens` are snapshots. A comment before each picture names its snapshot. The test fails if
+//! a picture differs from its snapshot; with `UPDATE_GUIDE=1` it writes the pictures again.
 
 use std::fmt::Write as _;
 use std::path::Path;

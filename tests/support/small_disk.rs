@@ -5,8 +5,8 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// Returns the option with which `unshare` runs a program that may mount file systems. A user who is not root becomes root
-/// in a namespace of users, if the system allows it.
+/// Returns the option with which `unshare` runs a program that may mount file systems. A user who is not root becomes
+/// root in a namespace of users, if the system allows it.
 pub(crate) fn mount_option() -> &'static str {
     if rustix::process::geteuid().is_root() { "-m" } else { "-Urm" }
 }
@@ -28,8 +28,8 @@ impl Drop for SmallDisk {
 }
 
 impl SmallDisk {
-    /// Mounts a disk of this size at the folder and copies the folder's contents to it. Returns `None` if this process may
-    /// not mount anything.
+    /// Mounts a disk of this size at the folder and copies the folder's contents to it. Returns `None` if this process
+    /// may not mount anything.
     pub(crate) fn mount_over(folder: &Path, size: &str) -> Option<Self> {
         let script = "mkdir \"$0.small\" && mount -t tmpfs -o size=\"$1\" tmpfs \"$0.small\" && cp -a \"$0/.\" \"$0.small\" \
              && mount --bind \"$0.small\" \"$0\" && shift && exec \"$@\"";

@@ -1,5 +1,6 @@
-//! Exchanges that end in the middle: the connection is cut at each message, docdeck is killed at each message, the server
-//! is killed or restored from an older copy. The next exchange always leads to the same state, and nothing happens twice.
+//! Exchanges that end in the middle: the connection is cut at each message, docdeck is killed at each message, the
+//! server is killed or restored from an older copy. The next exchange always leads to the same state, and nothing
+//! happens twice.
 
 use crate::proxy::{Cut, Proxy};
 use crate::support::postgres::{Postgres, copy_folder};

@@ -1,6 +1,6 @@
-//! Kills the built program at each message to the team's database while it books a request, with the request under way, and
-//! while it takes or has the lease for polling. Nothing is sent twice, the ledger has every request that went out, and
-//! another member continues.
+//! Kills the built program at each message to the team's database while it books a request, with the request under way,
+//! and while it takes or has the lease for polling. Nothing is sent twice, the ledger has every request that went out,
+//! and another member continues.
 
 use crate::holding_proxy::{HoldingProxy, Then};
 use crate::programs::{End, Team, block_on, kill, wait_until};

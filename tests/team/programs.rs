@@ -65,8 +65,8 @@ impl Team {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts")
     }
 
-    /// Runs docdeck through a proxy, and kills it at the message with this number or as soon as `is_enough` holds. Returns
-    /// how it ended.
+    /// Runs docdeck through a proxy, and kills it at the message with this number or as soon as `is_enough` holds.
+    /// Returns how it ended.
     pub(crate) fn kill_at(&self, at: usize, cut: Cut, words: &[&str], mut is_enough: impl FnMut() -> bool) -> End {
         let proxy = HoldingProxy::start(self.server.folder(), at, cut, Then::Silence);
         let mut child = self.spawn("ana", &proxy.url("ana"), words);

@@ -31,8 +31,8 @@ impl Drop for Proxy {
 }
 
 impl Proxy {
-    /// Forwards to the socket in the folder of a server, and cuts the connection at the message with this number, counted
-    /// from 0.
+    /// Forwards to the socket in the folder of a server, and cuts the connection at the message with this number,
+    /// counted from 0.
     pub(crate) fn start(server: &Path, at: usize, cut: Cut) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).expect("a socket");

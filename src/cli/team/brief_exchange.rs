@@ -24,8 +24,8 @@ const WARNING_AGE: TimeDelta = TimeDelta::hours(1);
 /// `docdeck status`, which shells run at every prompt, exchanges only if the last exchange was longer ago than this.
 const STATUS_INTERVAL: TimeDelta = TimeDelta::seconds(60);
 
-/// Exchanges changes if a team is configured and the project is shared. If that fails and the last exchange was long ago,
-/// prints a warning.
+/// Exchanges changes if a team is configured and the project is shared. If that fails and the last exchange was long
+/// ago, prints a warning.
 pub(in crate::cli) async fn exchange_briefly(cx: &mut CommandContext<'_>) {
     let Ok(Some(settings)) = team_settings(cx.global_options, cx.environment) else { return };
     let Some(project) = shared_project(cx) else { return };

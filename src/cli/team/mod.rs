@@ -46,8 +46,8 @@ pub(super) struct Options {
 enum TeamCommand {
     /// create or update the schema of the team's database, as its administrator
     ///
-    /// Creates the schema docdeck, a role for all members, and a role for the organization. Every login with the role of
-    /// the organization is a member. Running it again updates an older schema, or adds another organization.
+    /// Creates the schema docdeck, a role for all members, and a role for the organization. Every login with the role
+    /// of the organization is a member. Running it again updates an older schema, or adds another organization.
     Init {
         /// the name of the organization, part of the name of its role
         #[arg(long, value_name = "NAME", default_value = "team", value_parser = parse_organization)]
@@ -59,8 +59,8 @@ enum TeamCommand {
     /// share the jobs of this project, and receive those of the team
     ///
     /// All members can read all prompts of the shared jobs, and the analytics that one of them loads. These include
-    /// comments and questions of readers, unless reader_text_days is 0. A prompt is sent only by the computer on which it was
-    /// written. Keys, drafts, queued prompts and what you have viewed stay on this computer.
+    /// comments and questions of readers, unless reader_text_days is 0. A prompt is sent only by the computer on which
+    /// it was written. Keys, drafts, queued prompts and what you have viewed stay on this computer.
     Join {
         /// the organization, if the login belongs to several
         #[arg(long, value_name = "NAME", value_parser = parse_organization)]

@@ -98,9 +98,9 @@ impl<'a> TextKey<'a> {
     }
 }
 
-/// Returns the indices of the texts in their order. Texts that start alike are common, so each pass compares eight bytes,
-/// and only texts that are equal so far take part in the next pass. This reads a text once per pass instead of at each
-/// comparison.
+/// Returns the indices of the texts in their order. Texts that start alike are common, so each pass compares eight
+/// bytes, and only texts that are equal so far take part in the next pass. This reads a text once per pass instead of
+/// at each comparison.
 fn order_of_texts<'a>(texts: impl Iterator<Item = &'a str>, ascending: bool) -> Vec<usize> {
     let mut keys: Vec<TextKey<'_>> = texts.enumerate().map(|(index, text)| TextKey::new(text, index)).collect();
     let mut equal_so_far: Vec<Range<usize>> = Vec::new();

@@ -154,8 +154,8 @@ impl<'a> LoadedReports<'a> {
         times.into_iter().flatten().min()
     }
 
-    /// Returns the page views that can be compared; `None` unless both reports are complete, because a page that a partial
-    /// report lacks may have views.
+    /// Returns the page views that can be compared; `None` unless both reports are complete, because a page that a
+    /// partial report lacks may have views.
     fn complete_comparison(&self) -> Option<&'a Comparison> {
         self.comparison.filter(|comparison| comparison.now.complete && comparison.before.complete)
     }
@@ -281,8 +281,8 @@ impl NeedsWork {
     }
 }
 
-/// The signals collected so far. In `pages`, the key `None` is for signals that can't be assigned to any page. Paths are
-/// borrowed from the reports, since there can be tens of thousands.
+/// The signals collected so far. In `pages`, the key `None` is for signals that can't be assigned to any page. Paths
+/// are borrowed from the reports, since there can be tens of thousands.
 struct CollectedSignals<'a> {
     is_loaded: PerSignal<bool>,
     is_partial: PerSignal<bool>,

@@ -124,8 +124,8 @@ pub fn apply_shared(job: &mut Job, base: &SharedJob, shared: &SharedJob, clock: 
     events
 }
 
-/// Returns the job as the team's state describes it, in the form in which an import would merge it. Returns `None` if no
-/// response is known.
+/// Returns the job as the team's state describes it, in the form in which an import would merge it. Returns `None` if
+/// no response is known.
 fn incoming_job(job: &Job, shared: &SharedJob, clock: TeamClock) -> Option<Job> {
     let observation = shared.observation.as_ref()?;
     let local = |time: Time| clock.to_local(time);

@@ -1,9 +1,9 @@
 //! The reports of analytics that a team shares, and the rule that decides which of several versions counts.
 //!
-//! Only complete reports are shared. Of the reports of the same kind and range, the one that was loaded later counts, and
-//! of two that were loaded in the same millisecond, the one with the larger hash of its content. This is a total order
-//! ([`ReportVersion`]), so it doesn't matter in which order and how often reports arrive. A report is loaded at the time
-//! of its oldest response, on the clock of the service, which is the same for all members.
+//! Only complete reports are shared. Of the reports of the same kind and range, the one that was loaded later counts,
+//! and of two that were loaded in the same millisecond, the one with the larger hash of its content. This is a total
+//! order ([`ReportVersion`]), so it doesn't matter in which order and how often reports arrive. A report is loaded at
+//! the time of its oldest response, on the clock of the service, which is the same for all members.
 //!
 //! A report with texts of readers expires: see [`ReportRules`].
 
@@ -123,10 +123,10 @@ impl fmt::Display for ReportVersion {
 
 /// The rules of a member for reports with texts of readers.
 ///
-/// Each member sets for how many days such texts stay stored after they were loaded. The member that has loaded a report
-/// sends it with the time at which its own days end, at most [`MAX_REPORT_AGE`] after it was loaded. The database and
-/// all members delete the report at this time, and each member earlier if its own setting requires it. A member that
-/// never stores texts of readers neither sends nor receives them.
+/// Each member sets for how many days such texts stay stored after they were loaded. The member that has loaded a
+/// report sends it with the time at which its own days end, at most [`MAX_REPORT_AGE`] after it was loaded. The
+/// database and all members delete the report at this time, and each member earlier if its own setting requires it. A
+/// member that never stores texts of readers neither sends nor receives them.
 #[derive(Debug, Clone, Copy)]
 pub struct ReportRules {
     pub now: Time,

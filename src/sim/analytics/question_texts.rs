@@ -1,5 +1,5 @@
-//! What readers ask the assistant of a documentation site, and what it answers. `{topic}`, `{Topic}` and `{language}` are
-//! filled in by `topics`.
+//! What readers ask the assistant of a documentation site, and what it answers. `{topic}`, `{Topic}` and `{language}`
+//! are filled in by `topics`.
 
 use super::topics::SiteSection;
 

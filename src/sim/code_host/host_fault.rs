@@ -48,7 +48,8 @@ pub enum HostFault {
     LimitInBody,
     /// The limit is reached, reported with an error status and `Retry-After`.
     LimitInStatus,
-    /// GitHub's secondary limit is reached, reported with status 403 and a text; its headers say that requests are left.
+    /// GitHub's secondary limit is reached, reported with status 403 and a text; its headers say that requests are
+    /// left.
     SecondaryLimit,
     /// The token has expired.
     ExpiredToken,

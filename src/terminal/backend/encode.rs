@@ -1,7 +1,7 @@
 //! Encodes the changed cells of a frame in few bytes, because every byte counts over SSH. Only visible style
 //! differences are sent. Short gaps between changed cells are written again, longer gaps are skipped, and long blanks
-//! are erased. The cells are sent style by style if that is estimated to be shorter than row by row. The screen looks the
-//! same as if every cell were sent.
+//! are erased. The cells are sent style by style if that is estimated to be shorter than row by row. The screen looks
+//! the same as if every cell were sent.
 
 use super::sgr::{SgrState, push_number, replace_if_shorter};
 use ratatui::buffer::{Buffer, Cell, CellDiffOption};
@@ -50,9 +50,9 @@ pub(super) fn encode_cells(updates: &[CellUpdate<'_>], buffer: &Buffer) -> Strin
     frame.out
 }
 
-/// Adds the changed cells of a row to `cells`, plus unchanged cells that should be drawn with them: blanks between changed
-/// blanks, so that one long blank can be erased, and the cells that a joined emoji covers in a terminal that draws its
-/// parts side by side.
+/// Adds the changed cells of a row to `cells`, plus unchanged cells that should be drawn with them: blanks between
+/// changed blanks, so that one long blank can be erased, and the cells that a joined emoji covers in a terminal that
+/// draws its parts side by side.
 fn add_with_neighbours<'a>(row: &[CellUpdate<'a>], buffer: &'a Buffer, cells: &mut Vec<CellUpdate<'a>>) {
     let start = cells.len();
     let mut before: Option<CellUpdate<'a>> = None;

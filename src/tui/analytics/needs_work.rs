@@ -68,7 +68,8 @@ impl NeedsWorkTab {
         }
     }
 
-    /// Uses page views of a range that is shown or compared, if they are newer or more complete. Returns whether it did.
+    /// Uses page views of a range that is shown or compared, if they are newer or more complete. Returns whether it
+    /// did.
     fn use_views(&mut self, report: &Arc<Report>, now: Time) -> bool {
         let is_better = |known: Option<&Report>| {
             known.is_none_or(|known| {

@@ -316,8 +316,8 @@ impl<R: FieldedRow> RowsTab<R> {
         self.comparison.as_ref().filter(|_| is_complete).map(|comparison| (comparison.new_count, comparison.gone.len()))
     }
 
-    /// Returns how the compared number of a row has changed; `None` if nothing is compared yet. If one of the reports is
-    /// partial or has no number, the change is unknown.
+    /// Returns how the compared number of a row has changed; `None` if nothing is compared yet. If one of the reports
+    /// is partial or has no number, the change is unknown.
     pub(in crate::tui) fn change(&self, row: &R) -> Option<ViewsChange> {
         let RowsComparison { ranges, now: Some(now), before: Some(before), .. } = self.comparison.as_ref()? else {
             return None;

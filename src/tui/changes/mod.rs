@@ -97,7 +97,8 @@ impl Changes {
         self.load.shown().map(|loaded| &loaded.value.diff)
     }
 
-    /// Lists the rows again, after the diff or the treatment of whitespace has changed. The selected line stays selected.
+    /// Lists the rows again, after the diff or the treatment of whitespace has changed. The selected line stays
+    /// selected.
     fn list_rows(&mut self) {
         let before = self.rows.get(self.selected);
         let rows = self.diff().map(|diff| DiffRows::new(diff, self.ignores_whitespace)).unwrap_or_default();

@@ -113,8 +113,8 @@ pub(in crate::tui) fn stacked_bar(counts: &Counts, full: f64, width: usize, them
     bar
 }
 
-/// Returns a bar for `value` on a linear scale from 0 to `full`, divided between human and AI views in the proportion of
-/// these two numbers. If both are 0, the bar is not divided.
+/// Returns a bar for `value` on a linear scale from 0 to `full`, divided between human and AI views in the proportion
+/// of these two numbers. If both are 0, the bar is not divided.
 pub(in crate::tui) fn parts_bar(
     (human, ai): (ViewCount, ViewCount),
     value: ViewCount,

@@ -239,8 +239,8 @@ fn mean(one: Color, other: Color) -> Option<Color> {
     Some(if is_fixed { Color::Indexed(nearest(mean, lightest_first())) } else { Color::Rgb(mean.0, mean.1, mean.2) })
 }
 
-/// Returns a colour that is slightly darker: a strong contrast would separate the texture from the cells that are filled
-/// in part, which have its mean tone. For a fixed colour, returns the nearest other fixed colour.
+/// Returns a colour that is slightly darker: a strong contrast would separate the texture from the cells that are
+/// filled in part, which have its mean tone. For a fixed colour, returns the nearest other fixed colour.
 fn darker(color: Color) -> Option<Color> {
     let Rgb(r, g, b) = rgb(color)?;
     let darker = [r, g, b].map(|part| part - part / 5);

@@ -334,7 +334,8 @@ impl JobList {
         (self.widest_author > 0).then(|| self.widest_author.clamp(MIN_AUTHOR_CELLS, MAX_AUTHOR_CELLS))
     }
 
-    /// Returns the position in a list of `rows` visible lines, such as `2 of 44, 28 more ↓`; empty if no job is selected.
+    /// Returns the position in a list of `rows` visible lines, such as `2 of 44, 28 more ↓`; empty if no job is
+    /// selected.
     pub fn position_text(&self, rows: usize) -> String {
         let total = self.listed_count();
         let Some(position) = self.selected_position() else { return String::new() };

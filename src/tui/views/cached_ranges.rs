@@ -1,5 +1,5 @@
-//! The dialog that lists the cached date ranges, with their page views and other reports, their age and their total size
-//! on disk. Showing a cached range uses no requests.
+//! The dialog that lists the cached date ranges, with their page views and other reports, their age and their total
+//! size on disk. Showing a cached range uses no requests.
 //!
 //! ```text
 //! ─ Cached ranges ─────────────────── 3.1 MB, `docdeck prune --all` deletes them ─

@@ -1,6 +1,6 @@
-//! The layout of the rule above the page views: the dates of the range, and the names of the presets that one key cycles
-//! through. Without space for all names, only that of the current range is shown. Drawing and mouse input share the
-//! layout, so that they agree.
+//! The layout of the rule above the page views: the dates of the range, and the names of the presets that one key
+//! cycles through. Without space for all names, only that of the current range is shown. Drawing and mouse input share
+//! the layout, so that they agree.
 
 use super::super::App;
 use crate::model::Time;

@@ -93,8 +93,8 @@ fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
     part
 }
 
-/// Returns the parts about a single response of the service, that is, the rows of one request in the service's order. They
-/// show which rows are listed, and whether there are more.
+/// Returns the parts about a single response of the service, that is, the rows of one request in the service's order.
+/// They show which rows are listed, and whether there are more.
 fn response_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
     let theme = view.theme;
     let views = &view.app.views;

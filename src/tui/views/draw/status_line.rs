@@ -74,7 +74,8 @@ fn basis_forms(view: View<'_>) -> Vec<String> {
     if let [long, short, shortest] = days.as_slice()
         && shows_outliers(view)
     {
-        // The explanation is more useful than the dates of the range on screen, but not than a warning about an overlap.
+        // The explanation is more useful than the dates of the range on screen, but not than a warning about an
+        // overlap.
         let explained = |days: &str| format!("{days}   50%{OUTLIER} = large change");
         days =
             vec![explained(long), explained(short), long.clone(), short.clone(), explained(shortest), shortest.clone()];

@@ -1,5 +1,6 @@
-//! The page details dialog: a page's numbers with their change, its rank, its trend, its numbers in other cached ranges,
-//! what the reports say about it, and the jobs about it. Nothing is requested before the user has confirmed the cost.
+//! The page details dialog: a page's numbers with their change, its rank, its trend, its numbers in other cached
+//! ranges, what the reports say about it, and the jobs about it. Nothing is requested before the user has confirmed the
+//! cost.
 
 mod draw;
 mod trend;

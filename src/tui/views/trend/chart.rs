@@ -392,8 +392,8 @@ impl Chart {
         row.line()
     }
 
-    /// Returns the lower end of a bar, between the lowest row and the axis in the middle of its row. `None` without views,
-    /// if the bar is hatched, and in a terminal without half cells.
+    /// Returns the lower end of a bar, between the lowest row and the axis in the middle of its row. `None` without
+    /// views, if the bar is hatched, and in a terminal without half cells.
     fn foot(bar: &ChartBar, theme: &Theme) -> Option<(&'static str, Style)> {
         bar.views().filter(|views| !bar.is_incomplete && !views.is_zero() && theme.parts_per_cell() > 1)?;
         let is_human = bar.human.is_some_and(|human| !human.is_zero());
