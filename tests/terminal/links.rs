@@ -10,10 +10,14 @@ fn demo_with_detail(setup: Setup) -> (Pty, Vec<String>) {
     pty.send("/Remove the beta\r");
     pty.wait_for("the job alone", |screen| screen.contents().contains(" 1 of 28 "));
     pty.send("\r");
-    // The branch comes with the state of the pull request, which can arrive after the details are open.
-    pty.wait_for_text("agent/remove-");
+    // The state of the pull request can arrive after the details are open: its branch and its files.
+    pty.wait_for("the state of the pull request", |screen| {
+        let contents = screen.contents();
+        ["agent/remove-", " files"].iter().all(|part| contents.contains(part))
+    });
     pty.wait_for_quiet();
-    let rows = pty.screen().contents().lines().map(str::to_owned).collect();
+    // A row can end in spaces or in cells that were never written, depending on what was on the screen before.
+    let rows = pty.screen().contents().lines().map(|row| row.trim_end().to_owned()).collect();
     (pty, rows)
 }
 
