@@ -12,8 +12,8 @@ use super::text::CleanText;
 use super::views::Counts;
 use chrono::{Days, NaiveDate};
 
-/// The length in days of the two ranges whose views are compared: one before a job started, one after it finished.
-pub const WINDOW_DAYS: u32 = 7;
+/// The length of each of the two ranges whose views are compared.
+const WEEK: Days = Days::new(7);
 
 /// What is known about the views of a page in a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,60 +25,59 @@ pub enum PageViewsState {
     Known(Timed<Counts>),
 }
 
-/// The two ranges over which the views of a job's pages are compared, called windows. They exclude the days on which
-/// the job started and finished.
+/// The seven days before a job and the seven days after it. The views of the job's pages are compared over them. The
+/// days on which the job started and finished belong to neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ImpactWindows {
+pub struct ImpactWeeks {
     /// The days before the day on which the job started.
     pub before: DateRange,
     /// The days after the day on which the job finished; `None` if the job has not finished or the day is unknown.
     pub after: Option<DateRange>,
 }
 
-/// Returns the windows of a job that started and finished on these days. Returns `None` if the calendar has no such
-/// date.
-pub fn impact_windows(started: NaiveDate, finished: Option<NaiveDate>) -> Option<ImpactWindows> {
-    let length = Days::new(u64::from(WINDOW_DAYS));
-    let before = DateRange::new(started.checked_sub_days(length)?, started.pred_opt()?)?;
+/// Returns the weeks before and after a job that started and finished on these days. Returns `None` if the calendar has
+/// no such date.
+pub fn weeks_around_days(started: NaiveDate, finished: Option<NaiveDate>) -> Option<ImpactWeeks> {
+    let before = DateRange::new(started.checked_sub_days(WEEK)?, started.pred_opt()?)?;
     let after = match finished {
-        Some(day) => Some(DateRange::new(day.succ_opt()?, day.checked_add_days(length)?)?),
+        Some(day) => Some(DateRange::new(day.succ_opt()?, day.checked_add_days(WEEK)?)?),
         None => None,
     };
-    Some(ImpactWindows { before, after })
+    Some(ImpactWeeks { before, after })
 }
 
-/// The state of the window after a job.
+/// The state of the week after a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AfterWindowState {
+pub enum WeekAfterState {
     /// The service never accepted the job.
     NotSent,
     Working,
     /// The job has finished, but the day is unknown.
     FinishUnknown,
-    /// The window is not over yet; this is its last day.
+    /// The week is not over yet; this is its last day.
     Open(NaiveDate),
-    /// The window is over; these are its days.
+    /// The week is over; these are its days.
     Complete(DateRange),
 }
 
-/// Returns the windows of a job, from the UTC days on which it was created and last finished. If its pull request is
-/// merged, readers saw the changes from that day on, so the windows are before and after that day. Returns `None` if
-/// the calendar has no such date.
-pub fn job_windows(job: &Job) -> Option<ImpactWindows> {
+/// Returns the weeks before and after a job, from the UTC days on which it was created and last finished. If its pull
+/// request is merged, readers saw the changes from that day on, so the weeks are before and after that day. Returns
+/// `None` if the calendar has no such date.
+pub fn weeks_around(job: &Job) -> Option<ImpactWeeks> {
     if let Some(merged) = job.pull_request.as_ref().and_then(|state| state.merged_at) {
-        return impact_windows(merged.date_naive(), Some(merged.date_naive()));
+        return weeks_around_days(merged.date_naive(), Some(merged.date_naive()));
     }
-    impact_windows(job.created_at.date_naive(), job.local.finished_at.map(|at| at.date_naive()))
+    weeks_around_days(job.created_at.date_naive(), job.local.finished_at.map(|at| at.date_naive()))
 }
 
-/// Returns the state of the window after a job on the day `today` (UTC).
-pub fn after_window(job: &Job, today: NaiveDate) -> AfterWindowState {
-    match job_windows(job).and_then(|windows| windows.after) {
-        _ if job.id.is_none() => AfterWindowState::NotSent,
-        Some(range) if range.to() < today => AfterWindowState::Complete(range),
-        Some(range) => AfterWindowState::Open(range.to()),
-        None if job.is_working() => AfterWindowState::Working,
-        None => AfterWindowState::FinishUnknown,
+/// Returns the state of the week after a job on the day `today` (UTC).
+pub fn week_after(job: &Job, today: NaiveDate) -> WeekAfterState {
+    match weeks_around(job).and_then(|weeks| weeks.after) {
+        _ if job.id.is_none() => WeekAfterState::NotSent,
+        Some(range) if range.to() < today => WeekAfterState::Complete(range),
+        Some(range) => WeekAfterState::Open(range.to()),
+        None if job.is_working() => WeekAfterState::Working,
+        None => WeekAfterState::FinishUnknown,
     }
 }
 
@@ -107,10 +106,10 @@ impl PageViewsState {
     }
 }
 
-/// Returns the windows of a job that are over but not fully loaded, the earlier one first. `pages` is the data that is
+/// Returns the weeks of a job that are over but not fully loaded, the earlier one first. `pages` is the data that is
 /// stored now.
 pub fn missing_ranges(job: &Job, pages: &[PageImpact], today: NaiveDate) -> Vec<DateRange> {
-    let Some(ImpactWindows { before, .. }) = job_windows(job) else { return Vec::new() };
+    let Some(ImpactWeeks { before, .. }) = weeks_around(job) else { return Vec::new() };
     let lacks = |range: DateRange, views: fn(&PageImpact) -> &PageViewsState| {
         range.to() < today && pages.iter().any(|page| !views(page).is_complete(range))
     };
@@ -118,7 +117,7 @@ pub fn missing_ranges(job: &Job, pages: &[PageImpact], today: NaiveDate) -> Vec<
     if lacks(before, |page| &page.before) {
         ranges.push(before);
     }
-    if let AfterWindowState::Complete(range) = after_window(job, today)
+    if let WeekAfterState::Complete(range) = week_after(job, today)
         && lacks(range, |page| &page.after)
     {
         ranges.push(range);
@@ -129,7 +128,7 @@ pub fn missing_ranges(job: &Job, pages: &[PageImpact], today: NaiveDate) -> Vec<
 /// Returns which reports of the days after a job must be loaded to compare its pages before and after it, and the range
 /// of these days. Returns `None` if there is nothing to compare yet, or everything is loaded.
 pub fn missing_reports(job: &Job, pages: &[PageImpact], today: NaiveDate) -> Option<(DateRange, Vec<AnalyticsKind>)> {
-    let AfterWindowState::Complete(range) = after_window(job, today) else { return None };
+    let WeekAfterState::Complete(range) = week_after(job, today) else { return None };
     let missing = pages.iter().find_map(|page| page.signals.as_ref()).map(|signals| signals.missing.clone());
     missing.filter(|missing| !missing.is_empty()).map(|missing| (range, missing))
 }
@@ -186,10 +185,10 @@ mod tests {
 
     #[test]
     fn the_windows_exclude_the_days_on_which_the_job_ran() {
-        let windows = impact_windows(day("2026-11-10"), Some(day("2026-11-11"))).expect("in range");
-        assert_eq!(windows.before.to_string(), "2026-11-03 … 2026-11-09");
-        assert_eq!(windows.after.map(|range| range.to_string()).as_deref(), Some("2026-11-12 … 2026-11-18"));
-        assert_eq!((windows.before.days(), windows.after.map(|range| range.days())), (WINDOW_DAYS, Some(WINDOW_DAYS)));
+        let weeks = weeks_around_days(day("2026-11-10"), Some(day("2026-11-11"))).expect("in range");
+        assert_eq!(weeks.before.to_string(), "2026-11-03 … 2026-11-09");
+        assert_eq!(weeks.after.map(|range| range.to_string()).as_deref(), Some("2026-11-12 … 2026-11-18"));
+        assert_eq!((weeks.before.days(), weeks.after.map(|range| range.days())), (7, Some(7)));
     }
 
     fn finished_on(started: &str, finished: Option<&str>) -> Job {
@@ -207,12 +206,12 @@ mod tests {
         let merged_at: Time = "2026-11-10T23:00:00Z".parse().expect("a time");
         let open = crate::model::pull_request::tests::open_pull_request(merged_at);
         job.pull_request = Some(Box::new(open.clone()));
-        assert_eq!(job_windows(&job).map(|windows| windows.before.to().to_string()).as_deref(), Some("2026-11-01"));
+        assert_eq!(weeks_around(&job).map(|weeks| weeks.before.to().to_string()).as_deref(), Some("2026-11-01"));
         let merged = crate::model::pull_request::PullRequest { merged_at: Some(merged_at), ..open };
         job.pull_request = Some(Box::new(merged));
-        let windows = job_windows(&job).expect("in range");
-        assert_eq!(windows.before.to_string(), "2026-11-03 … 2026-11-09");
-        assert_eq!(windows.after.map(|range| range.to_string()).as_deref(), Some("2026-11-11 … 2026-11-17"));
+        let weeks = weeks_around(&job).expect("in range");
+        assert_eq!(weeks.before.to_string(), "2026-11-03 … 2026-11-09");
+        assert_eq!(weeks.after.map(|range| range.to_string()).as_deref(), Some("2026-11-11 … 2026-11-17"));
     }
 
     fn page(before: PageViewsState, after: PageViewsState) -> PageImpact {
@@ -227,16 +226,16 @@ mod tests {
     #[test]
     fn the_window_after_a_job_is_open_until_its_last_day_is_over() {
         let job = finished_on("2026-11-10", Some("2026-11-11"));
-        assert_eq!(after_window(&job, day("2026-11-18")), AfterWindowState::Open(day("2026-11-18")));
+        assert_eq!(week_after(&job, day("2026-11-18")), WeekAfterState::Open(day("2026-11-18")));
         assert!(
-            matches!(after_window(&job, day("2026-11-19")), AfterWindowState::Complete(range) if range.to() == day("2026-11-18"))
+            matches!(week_after(&job, day("2026-11-19")), WeekAfterState::Complete(range) if range.to() == day("2026-11-18"))
         );
-        assert_eq!(after_window(&finished_on("2026-11-10", None), day("2026-11-19")), AfterWindowState::Working);
+        assert_eq!(week_after(&finished_on("2026-11-10", None), day("2026-11-19")), WeekAfterState::Working);
         let mut archived = finished_on("2026-11-10", None);
         archived.remote.status = Some(Status::Archived);
-        assert_eq!(after_window(&archived, day("2026-11-19")), AfterWindowState::FinishUnknown);
+        assert_eq!(week_after(&archived, day("2026-11-19")), WeekAfterState::FinishUnknown);
         archived.id = None;
-        assert_eq!(after_window(&archived, day("2026-11-19")), AfterWindowState::NotSent);
+        assert_eq!(week_after(&archived, day("2026-11-19")), WeekAfterState::NotSent);
     }
 
     #[test]
@@ -245,7 +244,7 @@ mod tests {
         let ranges = |pages: &[PageImpact], today: &str| missing_ranges(&job, pages, day(today)).len();
         let unknown = page(PageViewsState::Unknown, PageViewsState::Unknown);
         assert_eq!(ranges(std::slice::from_ref(&unknown), "2026-11-19"), 2);
-        assert_eq!(ranges(std::slice::from_ref(&unknown), "2026-11-18"), 1, "the window after is not over");
+        assert_eq!(ranges(std::slice::from_ref(&unknown), "2026-11-18"), 1, "the week after is not over");
         let before_known = page(known("2026-11-10"), PageViewsState::Unknown);
         assert_eq!(ranges(std::slice::from_ref(&before_known), "2026-11-18"), 0);
         assert_eq!(ranges(&[before_known, unknown], "2026-11-18"), 1, "one page is not loaded");
@@ -255,6 +254,6 @@ mod tests {
 
     #[test]
     fn the_window_after_a_job_is_missing_while_the_job_is_working() {
-        assert_eq!(impact_windows(day("2026-11-10"), None).map(|windows| windows.after), Some(None));
+        assert_eq!(weeks_around_days(day("2026-11-10"), None).map(|weeks| weeks.after), Some(None));
     }
 }

@@ -9,7 +9,7 @@ use crate::model::analytics::signal_snapshot::{JobSnapshots, SignalSnapshot};
 use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, RowsReport, Search};
 use crate::model::endpoint::Scope;
 use crate::model::impact::{
-    AfterWindowState, ImpactWindows, PageHistory, PageImpact, PageViewsState, SignalImpact, after_window, job_windows,
+    ImpactWeeks, PageHistory, PageImpact, PageViewsState, SignalImpact, WeekAfterState, week_after, weeks_around,
 };
 use crate::model::job::{Job, JobKey};
 use crate::model::load::Timed;
@@ -66,8 +66,8 @@ impl ImpactReader<'_> {
     pub(super) async fn read_job_impact(&self, job: JobKey) -> Result<Vec<PageImpact>, StoreError> {
         let Some(row) = self.store.job(job).await? else { return Ok(Vec::new()) };
         let mut snapshots = self.store.signal_snapshots(job).await?;
-        let after = match after_window(&row, Utc::now().date_naive()) {
-            AfterWindowState::Complete(range) => Some(range),
+        let after = match week_after(&row, Utc::now().date_naive()) {
+            WeekAfterState::Complete(range) => Some(range),
             _ => None,
         };
         let missing = match after {
@@ -199,7 +199,7 @@ impl ImpactReader<'_> {
         row: &Job,
         path: &CleanText,
     ) -> Result<(PageViewsState, PageViewsState), StoreError> {
-        let Some(ImpactWindows { before, after }) = job_windows(row) else {
+        let Some(ImpactWeeks { before, after }) = weeks_around(row) else {
             return Ok((PageViewsState::Unknown, PageViewsState::Unknown));
         };
         let ranges: Vec<_> = std::iter::once(before).chain(after).collect();

@@ -5,16 +5,19 @@ use crate::model::Time;
 use crate::model::analytics::needs_work::Signal;
 use crate::model::analytics::signal_snapshot::{SNAPSHOT_SIGNALS, SignalSnapshot};
 use crate::model::failure::Failure;
-use crate::model::impact::{ImpactWindows, PageImpact, PageViewsState, SignalImpact, job_windows};
+use crate::model::impact::{ImpactWeeks, PageImpact, PageViewsState, SignalImpact, weeks_around};
 use crate::model::job::{Job, JobKey};
 use crate::model::load::{Load, Timed};
-use crate::tui::format::format_views;
+use crate::tui::format::{count_text, display_width, format_views};
+use crate::tui::jobs::job_facts::LABEL_WIDTH;
 use crate::tui::wrap::wrap;
 
 /// The maximum number of pages listed for a job.
 pub const MAX_LISTED_PAGES: usize = 40;
 /// The minimum number of columns at which the views before and after the job are on one line.
 const MIN_ONE_LINE_COLUMNS: usize = 84;
+/// The width in cells of the text around the numbers in `7,245 · AI 2,681`, and of the gap before it.
+const VIEWS_TEXT_CELLS: usize = 8;
 /// The width in cells before the signals of a page: a label, and an indentation below the path.
 pub const SIGNALS_INDENT: usize = 10;
 
@@ -23,7 +26,7 @@ pub const SIGNALS_INDENT: usize = 10;
 struct ImpactInputs {
     job: JobKey,
     page_count: usize,
-    windows: Option<ImpactWindows>,
+    weeks: Option<ImpactWeeks>,
 }
 
 /// The pages of the selected job, with their views. The pages of at most one job are read at a time, however fast the
@@ -44,7 +47,7 @@ impl JobPages {
         let subject = with_pages.map(|row| ImpactInputs {
             job: row.key,
             page_count: row.local.pages.len(),
-            windows: job_windows(row),
+            weeks: weeks_around(row),
         });
         if self.subject == subject {
             return None;
@@ -127,9 +130,15 @@ pub fn pages_lines(row: &Job, pages: &JobPages, columns: usize) -> Vec<PagesLine
     let mut lines = vec![PagesLine::Days];
     for index in 0..row.local.pages.len().min(MAX_LISTED_PAGES) {
         let page = pages.page(index);
-        // Views after the job, with their changes, need a line of their own in a narrow pane.
+        // Views after the job, with their changes, need a line of their own in a narrow pane, and so do views of a page
+        // with a long path.
         let has_after = page.is_some_and(|page| page.after.counts().is_some());
-        match has_after && columns < MIN_ONE_LINE_COLUMNS {
+        let before = page.and_then(|page| page.before.counts()).map_or(0, |counts| {
+            [&counts.human, &counts.ai].iter().map(|count| display_width(&count_text(count))).sum::<usize>()
+        });
+        let path = row.local.pages.get(index).map_or(0, |path| display_width(path.as_str()));
+        let is_long = before > 0 && path + before + VIEWS_TEXT_CELLS > columns.saturating_sub(LABEL_WIDTH);
+        match is_long || has_after && columns < MIN_ONE_LINE_COLUMNS {
             true => lines.extend([PagesLine::Path(index), PagesLine::Views(index)]),
             false => lines.push(PagesLine::Page(index)),
         }

@@ -58,8 +58,8 @@ fn the_pages_of_only_one_job_are_read_at_a_time_and_the_last_requested_job_is_ne
     assert_eq!(pages.finish_read(JobKey(1), Ok(pages_with_unknown_views()), day(0)), Some(JobKey(3)));
     assert_eq!(pages.finish_read(JobKey(3), Ok(pages_with_unknown_views()), day(0)), None);
     assert!(pages.page(0).is_some());
-    assert_eq!(pages.show(Some(&job_about_page(3, Some(2)))), Some(JobKey(3)), "finished: there is a window after");
-    assert!(pages.page(0).is_none(), "numbers of other windows are not shown");
+    assert_eq!(pages.show(Some(&job_about_page(3, Some(2)))), Some(JobKey(3)), "finished: there is a week after");
+    assert!(pages.page(0).is_none(), "numbers of other weeks are not shown");
     assert_eq!(pages.request_read(), None, "read again after this read");
     assert_eq!(pages.finish_read(JobKey(3), Ok(pages_with_unknown_views()), day(0)), Some(JobKey(3)));
     assert_eq!((pages.show(None), pages.finish_read(JobKey(3), Ok(pages_with_unknown_views()), day(0))), (None, None));

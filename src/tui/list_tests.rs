@@ -3,7 +3,8 @@
 use super::compose::editor::Editor;
 use super::confirm::{ConfirmDialog, ConfirmLine};
 use super::input_dialog::InputDialog;
-use super::jobs::tests::{at, row};
+use super::jobs::detail::Fact;
+use super::jobs::tests::{at, row, thread_of_prompt};
 use super::{App, AppConfig, Effect, InitialData, Msg, NewFile, Severity, SubmitError};
 use crate::model::change::{DiscardedPrompts, LocalChange};
 use crate::model::endpoint::Scope;
@@ -857,4 +858,24 @@ fn a_dismissed_active_job_still_counts_as_working() {
     assert!(dismissed.is_working() && crate::model::poll::next_poll(&dismissed).is_some());
     app.update(Msg::Engine(EngineEvent::Job(Box::new(dismissed))), at(0));
     assert_eq!((app.jobs.working_count(), app.jobs.count_of(JobGroup::Working)), (1, 0));
+}
+
+#[test]
+fn beside_the_list_the_details_repeat_only_a_title_that_the_timeline_lacks() {
+    let has_title =
+        |app: &App, job: &Job| app.facts_about(job, (40, 30)).iter().any(|fact| matches!(fact, Fact::Title(_)));
+    let mut app = app();
+    let job = app.jobs.selected().expect("a job").clone();
+    let mut renamed = job.clone();
+    renamed.local.has_custom_title = true;
+    assert!(has_title(&app, &job), "the list is hidden");
+    app.update(Msg::Input(Event::Resize(120, 40)), at(0));
+    assert!(!has_title(&app, &job), "its thread is not read yet");
+    assert!(has_title(&app, &renamed));
+    let read = |thread| Msg::Jobs(JobsMsg::ThreadLoaded { job: job.key, result: Ok(thread) });
+    app.update(read(thread_of_prompt("Fix it")), at(0));
+    assert!(!has_title(&app, &job));
+    app.detail.mark_stale(job.key);
+    app.update(read(Thread::default()), at(0));
+    assert!(has_title(&app, &job), "the job was created elsewhere");
 }

@@ -1,6 +1,6 @@
 //! Tests that prefetched threads are shown at once, need few reads, and are never older than reported changes.
 
-use super::super::jobs::tests::{at, row};
+use super::super::jobs::tests::{at, row, thread_of_prompt};
 use super::super::{AppConfig, InitialData, Msg};
 use super::*;
 use crate::model::endpoint::Scope;
@@ -8,7 +8,7 @@ use crate::model::engine_event::EngineEvent;
 use crate::model::failure::FailureKind;
 use crate::model::job::Job;
 use crate::model::load::Load;
-use crate::model::prompt::{Prompt, PromptId, PromptKind};
+use crate::model::prompt::PromptId;
 use crate::model::remote_job::Status;
 use crate::tui::App;
 use crate::tui::Effect;
@@ -19,22 +19,8 @@ use proptest::prelude::*;
 
 const JOBS: i64 = 60;
 
-fn thread(text: &str) -> Thread {
-    let prompt = Prompt {
-        id: PromptId(1),
-        kind: PromptKind::Create,
-        text: text.to_owned(),
-        delivery: Delivery::Accepted,
-        written_at: at(0),
-        sent_at: None,
-        state_at: None,
-        author: None,
-    };
-    Thread { prompts: vec![prompt], events: Vec::new() }
-}
-
 fn timed(text: &str) -> Timed<Thread> {
-    Timed { value: thread(text), as_of: at(0) }
+    Timed { value: thread_of_prompt(text), as_of: at(0) }
 }
 
 /// A requested read: its jobs, and the result once the store has executed the read.
@@ -185,7 +171,7 @@ impl PrefetchFixture {
     /// requested single read.
     fn deliver_answer(&mut self, is_prefetch: bool) {
         self.execute_read(is_prefetch);
-        let thread = |job: JobKey, changes: u64| thread(&format!("{} {changes}", job.0));
+        let thread = |job: JobKey, changes: u64| thread_of_prompt(&format!("{} {changes}", job.0));
         if is_prefetch && let Some((jobs, Some(found))) = self.prefetch.take() {
             let threads = jobs.into_iter().zip(found).map(|(job, changes)| (job, thread(job, changes)));
             self.send(Msg::Jobs(JobsMsg::ThreadsPrefetched(Ok(threads.collect()))));
@@ -324,7 +310,7 @@ fn if_the_cache_is_too_small_it_keeps_the_threads_of_the_nearest_jobs() {
     let requested = cache.next_request(&job).expect("jobs");
     assert_eq!(requested.len(), 24);
     let large = "x".repeat(MAX_THREAD_BYTES - 1024);
-    cache.apply_result(Ok(requested.into_iter().map(|job| (job, thread(&large))).collect()), at(0));
+    cache.apply_result(Ok(requested.into_iter().map(|job| (job, thread_of_prompt(&large))).collect()), at(0));
     let known: Vec<i64> = (1..=24).filter(|job| cache.contains((JobKey(*job), 1))).collect();
     assert_eq!(known, (1..=12).chain(21..=24).collect::<Vec<_>>());
 }

@@ -308,11 +308,17 @@ fn a_prompt_of_a_member_is_copied_only_after_a_warning() {
 
 #[test]
 fn hostile_text_from_the_service_cannot_leave_its_cell() {
-    let mut fixture = ScreenFixture::new((120, 40));
-    fixture.load_hostile_job("\x1b]0;owned\x07\x1b[2JFix \u{202e}txet \u{1b}]8;;https://evil\u{1b}\\link");
-    let shown = text(&render(&fixture.app, ColorDepth::None));
-    assert_eq!(shown.matches("Fix txet").count(), 5, "title, title of the details, column, fact and thread: {shown}");
-    assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'));
+    for (size, keys, copies, places) in [
+        ((120, 40), "", 4, "title, column, fact and thread"),
+        ((80, 24), "Enter", 3, "title of the details, fact and thread"),
+    ] {
+        let mut fixture = ScreenFixture::new(size);
+        fixture.load_hostile_job("\x1b]0;owned\x07\x1b[2JFix \u{202e}txet \u{1b}]8;;https://evil\u{1b}\\link");
+        fixture.press_keys(keys);
+        let shown = text(&render(&fixture.app, ColorDepth::None));
+        assert_eq!(shown.matches("Fix txet").count(), copies, "{places}: {shown}");
+        assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'));
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use crate::model::Time;
 use crate::model::comparison::ComparedRanges;
 use crate::model::endpoint::Scope;
-use crate::model::impact::job_windows;
+use crate::model::impact::weeks_around;
 use crate::model::period::DateRange;
 use crate::model::views::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, ViewsQuery};
 use crate::sim::Sim;
@@ -55,8 +55,8 @@ impl CacheWriter {
                 .await?;
         }
         for row in self.store.jobs(&self.scope).await?.iter().filter(|row| !row.local.pages.is_empty()) {
-            let windows = job_windows(row).map(|windows| [Some(windows.before), windows.after]);
-            for range in windows.into_iter().flatten().flatten().filter(|range| range.to() < today) {
+            let weeks = weeks_around(row).map(|weeks| [Some(weeks.before), weeks.after]);
+            for range in weeks.into_iter().flatten().flatten().filter(|range| range.to() < today) {
                 self.cache_range(range).await?;
             }
         }
@@ -129,10 +129,10 @@ mod tests {
         assert_eq!(known.len(), 28, "two older days are not loaded");
         let rows = store.jobs(&scope).await.expect("jobs");
         let finished =
-            rows.iter().find(|row| !row.local.pages.is_empty() && job_windows(row).is_some_and(|w| w.after.is_some()));
-        let windows = finished.and_then(job_windows).expect("a finished job about pages");
+            rows.iter().find(|row| !row.local.pages.is_empty() && weeks_around(row).is_some_and(|w| w.after.is_some()));
+        let weeks = finished.and_then(weeks_around).expect("a finished job about pages");
         let path = &finished.expect("the same").local.pages[0];
-        let views = store.page_views(&scope, path, &[windows.before]).await.expect("read");
+        let views = store.page_views(&scope, path, &[weeks.before]).await.expect("read");
         assert!(views[0].counts().is_some(), "{views:?}");
     }
 }

@@ -5,7 +5,7 @@
 //! ```
 
 use super::text::TextRow;
-use crate::model::impact::{AfterWindowState, PageViewsState};
+use crate::model::impact::{PageViewsState, WeekAfterState};
 use crate::model::period::DateRange;
 use crate::model::views::{Counts, ViewCount};
 use crate::tui::format::format_views;
@@ -69,13 +69,13 @@ pub(in crate::tui) fn push_views_after(
     view: View<'_>,
     views: &PageViewsState,
     before: Option<(&PageViewsState, DateRange)>,
-    after: AfterWindowState,
+    after: WeekAfterState,
     has_days: bool,
 ) {
     let theme = view.theme;
     row.push("after   ", theme.muted);
     let range = match after {
-        AfterWindowState::Complete(range) => range,
+        WeekAfterState::Complete(range) => range,
         other => {
             row.push(after_text(other), theme.muted);
             return;
@@ -106,13 +106,13 @@ pub(in crate::tui) fn push_views_after(
 }
 
 /// Returns the reason why there are no views after a job yet or, if the days after the job are over, these days.
-pub(in crate::tui) fn after_text(after: AfterWindowState) -> String {
+pub(in crate::tui) fn after_text(after: WeekAfterState) -> String {
     match after {
-        AfterWindowState::NotSent => "not sent yet".to_owned(),
-        AfterWindowState::Working => "not yet (the job is still working)".to_owned(),
-        AfterWindowState::FinishUnknown => "finish time unknown".to_owned(),
-        AfterWindowState::Open(day) => format!("available from {day}"),
-        AfterWindowState::Complete(range) => range_or_day(range),
+        WeekAfterState::NotSent => "not sent yet".to_owned(),
+        WeekAfterState::Working => "not yet (the job is still working)".to_owned(),
+        WeekAfterState::FinishUnknown => "finish time unknown".to_owned(),
+        WeekAfterState::Open(day) => format!("available from {day}"),
+        WeekAfterState::Complete(range) => range_or_day(range),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The details of the selected job: its facts, and its thread as lines wrapped to the width of the pane.
 
-use super::job_facts::FactName;
+use super::job_facts::{FactName, LABEL_WIDTH};
 use super::next_step::KeySentence;
 use crate::model::Time;
 use crate::model::failure::Failure;
@@ -75,8 +75,6 @@ pub enum Fact {
     Pages(PagesLine),
 }
 
-/// The width in cells of the label before the value of a fact.
-pub const LABEL_WIDTH: usize = 8;
 /// The maximum number of lines of the sentence that says what to do next.
 const MAX_NEXT_STEP_LINES: usize = 3;
 /// The maximum number of lines shown of a note.
@@ -88,10 +86,15 @@ pub(in crate::tui) fn facts(
     row: &Job,
     pages: &JobPages,
     next_step: &KeySentence,
+    shows_title: bool,
     (columns, rows): (usize, usize),
 ) -> Vec<Fact> {
     let shows_all = rows >= MIN_ROWS_WITH_ALL_FACTS;
-    let title_lines = if shows_all { MAX_TITLE_LINES } else { 1 };
+    let title_lines = match (shows_title, shows_all) {
+        (false, _) => 0,
+        (true, false) => 1,
+        (true, true) => MAX_TITLE_LINES,
+    };
     let (mut title, is_cut) = wrap(row.local.title.as_str(), columns.max(8), title_lines);
     if let Some(last) = title.last_mut().filter(|_| is_cut) {
         *last = truncate(&format!("{last} …"), columns);

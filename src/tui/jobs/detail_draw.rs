@@ -1,11 +1,11 @@
 //! Draws the details of the selected job, and its thread.
 
-use super::detail::{DetailLines, ENTRY_INDENT, EntryKind, Fact, LABEL_WIDTH, TIME_CELLS, ThreadLine, facts};
-use super::job_facts::{FACT_SEPARATOR, FactName, link_text};
+use super::detail::{DetailLines, ENTRY_INDENT, EntryKind, Fact, TIME_CELLS, ThreadLine};
+use super::job_facts::{FACT_SEPARATOR, FactName, LABEL_WIDTH, link_text};
 use super::list_draw::{state_glyph, symbol_style};
-use super::next_step::{is_unreachable, next_step};
+use super::next_step::is_unreachable;
 use crate::model::Time;
-use crate::model::impact::{AfterWindowState, PageViewsState, after_window, job_windows};
+use crate::model::impact::{PageViewsState, WeekAfterState, week_after, weeks_around};
 use crate::model::job::Job;
 use crate::model::job_state::{JobState, fact_shown_as_state, state_word};
 use crate::model::load::Load;
@@ -38,12 +38,13 @@ use unicode_width::UnicodeWidthStr;
 /// The minimum width in cells of the path of a page before its views.
 const MIN_PATH_CELLS: usize = 12;
 
-pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
+/// Draws the details. `lines` are their lines; `None` if no job is selected.
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry, lines: Option<&DetailLines>) {
     let View { app, theme, .. } = view;
     let (text, rule) = (g.detail_text(), g.detail_rule());
     let is_focused = app.focused_pane() == Some(Pane::Detail);
     cursor::place_in_corner(frame, text);
-    let Some(job) = app.jobs.selected() else {
+    let Some((job, lines)) = app.jobs.selected().zip(lines) else {
         draw_rule(frame, view, rule, Line::default(), Line::default());
         return;
     };
@@ -60,9 +61,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
     title.push(Span::styled(marked_jobs_text(view, title_width.saturating_sub(taken)), theme.mark));
     let position = Line::styled(position, theme.muted);
     draw_pane_rule(frame, view, rule, is_focused && g.shows_both(), title.into(), position);
-    let (width, rows) = (usize::from(text.width), usize::from(text.height));
-    let facts = facts(job, &app.detail.job_pages, &next_step(app, job), (width, rows));
-    let lines = app.detail.layout(facts, rows);
+    let width = usize::from(text.width);
     for (row, fact) in lines.head.iter().enumerate() {
         draw_line(frame, text, row, fact_line(view, job, fact, width));
     }
@@ -70,7 +69,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
     for row in 0..lines.rows.min(lines.total.saturating_sub(lines.top)) {
         let line = match row {
             0 if lines.top > 0 => Line::styled(format!("↑ {} more", format_count(lines.top + 1)), theme.muted),
-            _ => scrolled_line(view, job, &lines, lines.top + row, width),
+            _ => scrolled_line(view, job, lines, lines.top + row, width),
         };
         draw_line(frame, text, first_row + row, line);
     }
@@ -117,7 +116,7 @@ pub(in crate::tui) fn pr_screen_link(view: View<'_>, text: Rect) -> Option<Scree
     let job = view.app.jobs.selected()?;
     let target = job.remote.pr_link.as_ref()?;
     let size = (usize::from(text.width), usize::from(text.height));
-    let facts = facts(job, &view.app.detail.job_pages, &next_step(view.app, job), size);
+    let facts = view.app.facts_about(job, size);
     let is_link = |fact: &Fact| matches!(fact, Fact::Row(names) if names.first() == Some(&FactName::PullRequest));
     let row = u16::try_from(facts.iter().position(is_link)?).ok().filter(|row| *row < text.height)?;
     let rect = Rect { y: text.y + row, height: 1, ..text };
@@ -219,15 +218,17 @@ fn days_text(view: View<'_>, job: &Job, space: usize) -> String {
     if pages.lacks_views() {
         return format!("page views not loaded ({} loads them)", app.key_label(Context::Jobs, Action::BeforeAfter));
     }
-    let before = job_windows(job).map(|windows| windows.before.format_dates(false)).unwrap_or_default();
-    let after = match after_window(job, now.date_naive()) {
-        AfterWindowState::Complete(range) => range.format_dates(false),
-        AfterWindowState::Open(day) => format!("from {}", day.format("%-d %b")),
-        other => impact::after_text(other),
+    let before = weeks_around(job).map(|weeks| weeks.before.format_dates(false)).unwrap_or_default();
+    let (after, has_days) = match week_after(job, now.date_naive()) {
+        WeekAfterState::Complete(range) => (range.format_dates(false), true),
+        WeekAfterState::Open(day) => (format!("from {}", day.format("%-d %b")), true),
+        other => (impact::after_text(other), false),
     };
     let zone = if pages.pages().shown().is_some() { " UTC" } else { "" };
-    let full = format!("views before: {before} · after: {after}{zone}");
-    if display_width(&full) <= space { full } else { format!("views before: {before} · after: {after}") }
+    let short = if has_days { format!("views {before} → {after}") } else { format!("views {before}") };
+    let long = format!("views before: {before} · after: {after}");
+    let forms = [format!("{long}{zone}"), long, short];
+    forms.into_iter().find(|text| display_width(text) <= space).unwrap_or_else(|| format!("views {before}"))
 }
 
 /// How much detail is shown about the views of a page before and after a job.
@@ -244,11 +245,11 @@ enum ViewsForm {
 fn page_views(view: View<'_>, job: &Job, place: usize, form: ViewsForm) -> Vec<(String, Style)> {
     let View { app, theme, now } = view;
     let pages = &app.detail.job_pages;
-    let Some((page, windows)) = pages.page(place).zip(job_windows(job)).filter(|_| !pages.lacks_views()) else {
+    let Some((page, weeks)) = pages.page(place).zip(weeks_around(job)).filter(|_| !pages.lacks_views()) else {
         return Vec::new();
     };
-    let mut sides = vec![("before", &page.before, windows.before)];
-    if let AfterWindowState::Complete(range) = after_window(job, now.date_naive()) {
+    let mut sides = vec![("before", &page.before, weeks.before)];
+    if let WeekAfterState::Complete(range) = week_after(job, now.date_naive()) {
         sides.push(("after", &page.after, range));
     }
     let known: Vec<&Counts> = sides.iter().filter_map(|(_, views, _)| views.counts()).collect();

@@ -10,6 +10,8 @@ use crate::tui::format::{display_width, format_count, plural};
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr as _;
 
+/// The width in cells of the label before the value of a fact.
+pub(in crate::tui) const LABEL_WIDTH: usize = 8;
 /// The text between two facts of a row.
 pub(super) const FACT_SEPARATOR: &str = " · ";
 /// The minimum width at which the id of the job is shown.
@@ -145,21 +147,28 @@ impl FactName {
 pub(super) fn link_text(job: &Job, width: usize) -> String {
     let link = job.remote.pr_link.as_ref();
     let Some(number) = job.pr_number() else { return link.map(short_display_url).unwrap_or_default() };
-    let source = job.remote.source.repository.as_ref().map(|link| repository_text(link.as_str()));
-    let parsed = link.and_then(|link| PullRequestLink::parse(link.as_str()));
-    let repository = parsed.map(|link| format!("https://{}/{}", link.host, link.repository));
-    let repository = repository.as_deref().map(repository_text).filter(|name| source.as_ref() != Some(name));
-    let named = repository.map(|name| format!("{name}#{number}"));
+    let named = repository_of_pull_request(job).map(|name| format!("{name}#{number}"));
     named.filter(|text| text.width() <= width).unwrap_or_else(|| format!("#{number}"))
+}
+
+/// Returns the repository of the pull request, if that is not the repository of the job.
+fn repository_of_pull_request(job: &Job) -> Option<String> {
+    let link = job.remote.pr_link.as_ref()?.as_str();
+    let source = job.remote.source.repository.as_ref().map_or("", |source| source.as_str());
+    // Drawing needs this several times per frame, and parsing a link takes longer than the rest of the line.
+    if link.strip_prefix(source).is_some_and(|rest| rest.starts_with("/pull/")) {
+        return None;
+    }
+    let PullRequestLink { host, repository, .. } = PullRequestLink::parse(link)?;
+    let name = if host == "github.com" { repository } else { format!("{host}/{repository}") };
+    (name != repository_text(source)).then_some(name)
 }
 
 /// Returns a repository without the scheme, and without the host if it is GitHub's.
 fn repository_text(link: &str) -> Cow<'_, str> {
-    match (link.strip_prefix("https://github.com/"), WebLink::parse(link)) {
-        (Some(name), _) => name.into(),
-        (None, Some(web)) => web.short().to_owned().into(),
-        (None, None) => link.into(),
-    }
+    let name = link.strip_prefix("https://github.com/").map(Cow::Borrowed);
+    let parsed = || WebLink::parse(link).map(|link| link.short().to_owned().into());
+    name.or_else(parsed).unwrap_or(Cow::Borrowed(link))
 }
 
 fn branch(job: &Job) -> Option<&CleanText> {

@@ -396,6 +396,7 @@ fn shown_group(row: &Job, keeps_group: bool) -> JobGroup {
 pub(crate) mod tests {
     use super::*;
     use crate::model::Time;
+    use crate::model::prompt::{Delivery, Prompt, PromptId, PromptKind, Thread};
     use crate::model::pull_request::tests::open_pull_request;
     use crate::model::remote_job::JobId;
     use crate::tui::filter::JobFilter;
@@ -412,6 +413,21 @@ pub(crate) mod tests {
         job.local.checked_at = Some(at(key));
         job.revision = key;
         job
+    }
+
+    /// A thread that consists of one accepted prompt.
+    pub(crate) fn thread_of_prompt(text: &str) -> Thread {
+        let prompt = Prompt {
+            id: PromptId(1),
+            kind: PromptKind::Create,
+            text: text.to_owned(),
+            delivery: Delivery::Accepted,
+            written_at: at(0),
+            sent_at: None,
+            state_at: None,
+            author: None,
+        };
+        Thread { prompts: vec![prompt], events: Vec::new() }
     }
 
     fn shown_lines(list: &JobList) -> Vec<String> {

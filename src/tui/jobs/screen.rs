@@ -2,7 +2,7 @@
 //! [`App::detail`], because dialogs and messages use it while other screens are shown.
 
 use super::actions::{handle_jobs_action, job_label};
-use super::detail::{DetailLines, facts};
+use super::detail::{DetailLines, Fact, facts};
 use super::list_draw::list_table;
 use super::next_step::next_step;
 use super::{JobLine, JobList, detail_draw, list_draw};
@@ -199,16 +199,17 @@ impl Component for JobsScreen {
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let g = view.app.geometry();
         let pane = view.app.visible_pane(self.0);
-        draw_rules(frame, view, g, self.position_text(view.app));
+        let lines = view.app.detail_lines();
+        draw_rules(frame, view, g, self.position_text(view.app), lines.as_ref());
         // The focused pane is drawn last, so that the cursor ends there.
         if g.shows_both() && pane == Pane::List {
-            detail_draw::draw(frame, view, g);
+            detail_draw::draw(frame, view, g, lines.as_ref());
         }
         if g.shows_both() || pane == Pane::List {
             list_draw::draw(frame, view, g);
         }
         if pane == Pane::Detail {
-            detail_draw::draw(frame, view, g);
+            detail_draw::draw(frame, view, g, lines.as_ref());
         }
     }
 }
@@ -247,14 +248,14 @@ impl JobsScreen {
     }
 }
 
-/// Draws the lower rule with the position, and the separator of the panes.
-fn draw_rules(frame: &mut Frame<'_>, view: View<'_>, g: Geometry, position: String) {
+/// Draws the lower rule with the position, and the separator of the panes. `lines` are those of the details.
+fn draw_rules(frame: &mut Frame<'_>, view: View<'_>, g: Geometry, position: String, lines: Option<&DetailLines>) {
     let (theme, divider) = (view.theme, g.divider());
     let muted = |text: String| Line::styled(text, theme.muted);
     let lower = g.rule_below_panes();
     match g.arrangement {
         JobsArrangement::Right => {
-            let hidden = view.app.detail_lines().map_or(0, |lines| lines.hidden_below());
+            let hidden = lines.map_or(0, DetailLines::hidden_below);
             let detail = Rect { x: g.detail.x, width: g.detail.width, ..lower };
             draw_rule(frame, view, Rect { width: g.list.width, ..lower }, Line::default(), muted(position));
             draw_rule(frame, view, detail, Line::default(), muted(more_below_text(hidden)));
@@ -377,6 +378,14 @@ impl App {
     fn detail_lines(&self) -> Option<DetailLines> {
         let (job, g) = (self.jobs.selected()?, self.geometry());
         let (columns, rows) = (g.detail_columns(), g.detail_rows());
-        Some(self.detail.layout(facts(job, &self.detail.job_pages, &next_step(self, job), (columns, rows)), rows))
+        Some(self.detail.layout(self.facts_about(job, (columns, rows)), rows))
+    }
+
+    /// Returns the facts about a job in a pane of this size (columns, rows). Beside the list, a title that is the start
+    /// of the first prompt is left out, because the list and the timeline show it already.
+    pub(in crate::tui) fn facts_about(&self, job: &Job, size: (usize, usize)) -> Vec<Fact> {
+        let has_prompt = self.detail.thread().shown().is_none_or(|thread| !thread.value.prompts.is_empty());
+        let shows_title = !self.geometry().shows_both() || job.local.has_custom_title || !has_prompt;
+        facts(job, &self.detail.job_pages, &next_step(self, job), shows_title, size)
     }
 }

@@ -3,7 +3,7 @@
 use super::messages::{InitialData, JobsEffect, JobsMsg};
 use crate::model::Time;
 use crate::model::failure::Failure;
-use crate::model::impact::{AfterWindowState, PageImpact, after_window, missing_ranges, missing_reports};
+use crate::model::impact::{PageImpact, WeekAfterState, missing_ranges, missing_reports, week_after};
 use crate::model::job::{InitialRows, Job, JobKey};
 use crate::model::load::Load;
 use crate::model::prompt::DraftTarget;
@@ -194,14 +194,14 @@ impl App {
         if let Some((range, kinds)) = missing_reports(row, pages, now.date_naive()) {
             return self.ask_to_load_reports(range, kinds, now);
         }
-        let text = match after_window(row, now.date_naive()) {
-            AfterWindowState::Complete(_) => "Nothing to fetch: both weeks are loaded.".to_owned(),
-            AfterWindowState::Open(day) => {
+        let text = match week_after(row, now.date_naive()) {
+            WeekAfterState::Complete(_) => "Nothing to fetch: both weeks are loaded.".to_owned(),
+            WeekAfterState::Open(day) => {
                 format!("Nothing to fetch yet: available from {day} (UTC).")
             }
-            AfterWindowState::Working => "Nothing to fetch yet: the job has not finished.".to_owned(),
-            AfterWindowState::NotSent => "Nothing to fetch yet: the job was not sent.".to_owned(),
-            AfterWindowState::FinishUnknown => "Nothing to fetch: its finish time is unknown.".to_owned(),
+            WeekAfterState::Working => "Nothing to fetch yet: the job has not finished.".to_owned(),
+            WeekAfterState::NotSent => "Nothing to fetch yet: the job was not sent.".to_owned(),
+            WeekAfterState::FinishUnknown => "Nothing to fetch: its finish time is unknown.".to_owned(),
         };
         self.notify(Severity::Info, &text, now);
     }

@@ -30,7 +30,7 @@ use super::super::trend::TrendDialog;
 use super::super::trend::chart::{AXIS_ROWS, Chart, chart_bars};
 use super::{ComparedViews, MIN_ONE_LINE_WIDTH, MIN_WIDE_WIDTH, PageDetail, PageDetailLine, PageReport, trend};
 use crate::model::analytics::page_reports::ReportNumbers;
-use crate::model::impact::{PageHistory, PagePeriod, PageViewsState, after_window, job_windows};
+use crate::model::impact::{PageHistory, PagePeriod, PageViewsState, week_after, weeks_around};
 use crate::model::job::Job;
 use crate::model::job_state::list_word;
 use crate::model::load::Load;
@@ -456,18 +456,18 @@ fn job_views<'a>(
     let known = history.and_then(|known| known.jobs.get(place));
     let Some((key, before, later)) = known else { return row.line() };
     let Some(job) = view.app.jobs.get(*key) else { return row.line() };
-    let Some(windows) = job_windows(job) else { return row.line() };
+    let Some(weeks) = weeks_around(job) else { return row.line() };
     // In a narrow terminal the dates are left out, because the numbers matter more.
     let has_days = width >= MIN_WIDE_WIDTH;
     if !matches!(line, PageDetailLine::JobAfter(_)) {
-        impact::push_views_before(&mut row, view, before, windows.before, has_days);
+        impact::push_views_before(&mut row, view, before, weeks.before, has_days);
     }
     if matches!(line, PageDetailLine::JobViews(_)) {
         row.push("   ", view.theme.text);
     }
     if !matches!(line, PageDetailLine::JobBefore(_)) {
-        let against = Some((before, windows.before));
-        impact::push_views_after(&mut row, view, later, against, after_window(job, view.now.date_naive()), has_days);
+        let against = Some((before, weeks.before));
+        impact::push_views_after(&mut row, view, later, against, week_after(job, view.now.date_naive()), has_days);
     }
     row.line()
 }
