@@ -23,6 +23,8 @@ use ratatui::text::Line;
 
 /// Maximum width of a slot: a bar and the gap to its right.
 const MAX_SLOT_WIDTH: usize = 24;
+/// The maximum number of lines of the grid.
+const MAX_GRID_LINES: usize = 8;
 /// Minimum width of a slot whose gap has space for the bar of the previous period.
 const MIN_SLOT_WIDTH_WITH_PREVIOUS: usize = 6;
 /// Minimum width of the labels of the grid.
@@ -487,12 +489,14 @@ fn best_grid(most: ViewCount, rows: usize) -> (ViewCount, Vec<ViewCount>) {
     let grid = |lines| {
         let step = grid_step(most, lines);
         let top = rounded_up_to(most, step);
-        let values = (1..=5_u64).map(|n| ViewCount::from(step.saturating_mul(n)));
+        let values = (1..=MAX_GRID_LINES as u64).map(|n| ViewCount::from(step.saturating_mul(n)));
         let values: Vec<ViewCount> = values.filter(|value| !value.is_zero() && *value <= top).collect();
         let height = most.ratio_to(top) * as_f64(rows_divided_by(values.len(), rows) as u64);
         (height, top, values)
     };
-    let grids = (1..=(rows / 2).clamp(1, 5)).map(grid);
+    // A high chart has space for more lines, so that its scale needn't end far above its highest bar.
+    let most_lines = (rows / 2).clamp(1, 5).max(rows / 4).min(MAX_GRID_LINES);
+    let grids = (1..=most_lines).map(grid);
     // Of several grids with the same height, `max_by` returns the last one, which has the most lines.
     let lines = |values: &Vec<ViewCount>| values.len().min(enough_lines);
     let best = grids.max_by(|(one, _, of_one), (other, _, of_other)| {
@@ -514,7 +518,7 @@ fn grid_step(most: ViewCount, lines: usize) -> u64 {
 
 /// Returns the smallest multiple of `step` that is not below `views`.
 fn rounded_up_to(views: ViewCount, step: u64) -> ViewCount {
-    let multiples = (1..=5_u64).map(|n| ViewCount::from(step.saturating_mul(n)));
+    let multiples = (1..=MAX_GRID_LINES as u64).map(|n| ViewCount::from(step.saturating_mul(n)));
     multiples.into_iter().find(|end| *end >= views).unwrap_or(views.max(ViewCount::ONE))
 }
 
@@ -602,6 +606,8 @@ mod tests {
     fn a_high_chart_has_several_lines() {
         let lines = |most: u64, rows| best_grid(most.into(), rows).1.len();
         assert_eq!([lines(2_500, 2), lines(2_500, 9), lines(2_500, 16), lines(1, 16)], [1, 3, 5, 1]);
+        let top = |rows| best_grid(31_500.into(), rows).0;
+        assert_eq!([top(8), top(29)], [40_000.into(), 35_000.into()]);
     }
 
     #[test]
