@@ -5,7 +5,7 @@
 //!
 //! - A prompt is saved before it is sent. A POST that may have reached the service is never repeated automatically.
 //! - Every rate-limited request is recorded in a ledger before it is sent. All instances on the computer share the
-//!   ledger. Only requests for page views are sent if the ledger can't be written; they are then counted in memory.
+//!   ledger. If the ledger can't be written, only requests for analytics are sent; they are then counted in memory.
 //! - The screen marks data that is outdated, unknown or not loaded. Text from outside is cleaned before it is shown.
 //!
 //! # Layers
@@ -25,7 +25,7 @@
 //! terminal    the terminal session, frames                                      nothing
 //! ```
 //!
-//! At most three files import each other in a cycle; `tests/layers.rs` enforces this and the table. The core (`model`,
+//! No cycle of imports has more than three files; `tests/layers.rs` enforces this and the table. The core (`model`,
 //! `tui`) does no I/O and reads no clock: the current time is an argument. A feature has the same name in all layers.
 //!
 //! # Screens and dialogs
@@ -88,12 +88,12 @@
 //!
 //! # Analytics
 //!
-//! The service returns page views in responses of at most 250 rows and no row count. [`engine::Engine::load_all`]
-//! requests one response after the other, within the hourly limit, and the store saves each in its own transaction, so
-//! an interrupted load can be continued. The responses of a range are merged into a [`model::report::Report`]; only
-//! reports are sorted, filtered, folded and compared. A complete report stays cached until a new one replaces it. The
-//! screen shows the expected cost before loading, and marks a report that is partial. [`engine::Engine::load_rows`]
-//! loads visitors, searches, feedback and questions in the same way.
+//! The service returns page views in responses of at most 250 rows, without a total number of rows.
+//! [`engine::Engine::load_all`] requests one response after the other, within the hourly limit, and the store saves
+//! each in its own transaction, so an interrupted load can be continued. The responses of a range are merged into a
+//! [`model::report::Report`]; only reports are sorted, filtered, folded and compared. A complete report stays cached
+//! until a new one replaces it. The screen shows the expected cost before loading, and marks a report that is partial.
+//! [`engine::Engine::load_rows`] loads visitors, searches, feedback and questions in the same way.
 //!
 //! # Commands
 //!

@@ -122,7 +122,7 @@ async fn a_job_is_created_fetched_followed_up_and_finished() {
     let prompts: Vec<String> = sim.received_prompts().into_iter().map(|(_, prompt)| prompt).collect();
     assert_eq!(prompts, ["Fix links [sim:seconds=60]", "More"]);
     assert_eq!(Operation::ALL.map(|operation| sim.requests(operation))[..6], [1, 1, 1, 0, 0, 0]);
-    assert_eq!(Operation::ALL.map(|operation| sim.carried_out(operation))[..6], [1, 1, 1, 0, 0, 0]);
+    assert_eq!(Operation::ALL.map(|operation| sim.carried_out_count(operation))[..6], [1, 1, 1, 0, 0, 0]);
 }
 
 #[tokio::test]
@@ -150,7 +150,7 @@ async fn a_prompt_must_be_a_nonempty_string() {
         assert_eq!(response.status, 400, "{body}");
         assert!(response.json()["error"].is_string());
     }
-    assert_eq!(sim.carried_out(Operation::Create), 0);
+    assert_eq!(sim.carried_out_count(Operation::Create), 0);
     assert_eq!(create(&sim, &"ä\u{1}".repeat(512 * 1024)).await.status, 201, "1 MiB and more");
     assert_eq!(sim.received_prompts()[0].1.chars().count(), 1024 * 1024);
 }
@@ -301,7 +301,7 @@ async fn with_a_fault_that_replaces_the_response_the_request_is_not_carried_out(
             assert_eq!(response.header("content-type"), Some("text/html"));
         }
     }
-    assert_eq!((sim.requests(Operation::Create), sim.carried_out(Operation::Create)), (13, 0));
+    assert_eq!((sim.requests(Operation::Create), sim.carried_out_count(Operation::Create)), (13, 0));
 }
 
 #[tokio::test]

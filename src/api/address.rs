@@ -72,7 +72,7 @@ impl BaseUrl {
             "http" => false,
             _ => return Err(AddressError::NotHttp),
         };
-        let host = shown_host(&url).ok_or(AddressError::NotAnAddress)?;
+        let host = display_host(&url).ok_or(AddressError::NotAnAddress)?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err(AddressError::UserInfo);
         }
@@ -179,7 +179,7 @@ impl Address {
 
 /// Returns the host of a URL, with the port if the URL has one, but without user info, path or query. Returns `None` if
 /// the URL has no host.
-pub(super) fn shown_host(url: &Url) -> Option<CleanText> {
+pub(super) fn display_host(url: &Url) -> Option<CleanText> {
     let host = url.host_str().filter(|host| !host.is_empty())?;
     Some(match url.port() {
         Some(port) => CleanText::line(&format!("{host}:{port}")),

@@ -1,7 +1,8 @@
 //! Requests and decodes the reports other than page views, and conversations with the assistant. Decodes as tolerantly
 //! as `decode`: a row is never lost; if a field is missing or of another type, only this field is lost.
 //!
-//! Texts of readers are cut to a length that a terminal can show. The contact addresses of readers are never read.
+//! The texts that the site's readers wrote are cut to a length that a terminal can show. The readers' contact addresses
+//! are never decoded.
 
 use super::ApiResponse;
 use super::client::{Client, OutgoingRequest, unusable_id_failure};
@@ -10,8 +11,8 @@ use super::error::{ApiError, Unreadable};
 use super::fields::{FieldValues, body_text, field_values, object_fields, parse_rows, scalar_text, truncated};
 use super::response::BodyReader;
 use crate::model::analytics::{
-    AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, GENERATED_ID_PREFIX, PageFeedback, Question,
-    RowsResponse, Search, Source, ThreadMessage,
+    AnalyticsKind, AnalyticsRow, AnswerSource, Cursor, Feedback, FeedbackStatus, GENERATED_ID_PREFIX, PageFeedback,
+    Question, RowsResponse, Search, ThreadMessage,
 };
 use crate::model::endpoint::ApiKey;
 use crate::model::hash::stable_hash;
@@ -30,7 +31,7 @@ const MAX_SOURCES: usize = 50;
 /// The query that is shown for a search without one.
 const NO_QUERY: &str = "(no query)";
 
-/// A row that [`Client::report_rows`] can request. Only this crate implements it.
+/// A row that [`Client::get_report_rows`] can request. Only this crate implements it.
 pub trait DecodedRow: AnalyticsRow + row::Decode {}
 
 impl<R: AnalyticsRow + row::Decode> DecodedRow for R {}
@@ -41,7 +42,7 @@ mod row {
 
     pub trait Decode: Sized {
         /// The name of the list of rows in a response.
-        const LIST: &'static str;
+        const LIST_FIELD: &'static str;
 
         /// Decodes the list of rows. Returns `None` if it is not a list.
         fn decode_list(raw: &RawValue, texts: &TextReader) -> Option<Vec<Self>>;
@@ -71,7 +72,7 @@ impl Client {
     ///
     /// A faulty service may return the requested cursor again, so the caller must check whether a response has new
     /// rows.
-    pub async fn report_rows<R: DecodedRow>(
+    pub async fn get_report_rows<R: DecodedRow>(
         &self,
         range: DateRange,
         cursor: Option<&Cursor>,
@@ -85,11 +86,11 @@ impl Client {
 
     /// Fetches the messages of a conversation with the assistant, in the service's order. Counts toward the hourly
     /// limit of analytics requests.
-    pub async fn question_thread(&self, id: &CleanText) -> ApiResponse<Vec<ThreadMessage>> {
+    pub async fn get_question_thread(&self, id: &CleanText) -> ApiResponse<Vec<ThreadMessage>> {
         let Some(url) = self.address().thread_url(id.as_str()) else {
             return unusable_id_failure(id.clone());
         };
-        self.request(OutgoingRequest { operation: Operation::Thread, url, body: None }, decode_thread).await
+        self.request(OutgoingRequest { operation: Operation::Conversation, url, body: None }, decode_thread).await
     }
 }
 
@@ -141,7 +142,7 @@ fn decode_first_rows<R: DecodedRow>(body: &[u8], key: &ApiKey) -> Result<RowsRes
 /// Decodes rows of a report. A response without their list is rejected, because it would look like an empty report.
 fn decode_rows<R: DecodedRow>(body: &[u8], key: &ApiKey) -> Result<DecodedRows<R>, Unreadable> {
     let (body, texts) = (body_text(body), TextReader(Redactor::new(key)));
-    let names = &[R::LIST, "totals", "totalSearches", "hasMore", "nextCursor"];
+    let names = &[R::LIST_FIELD, "totals", "totalSearches", "hasMore", "nextCursor"];
     let [list, totals, searches, has_more, next] = object_fields(&body, names)?;
     let rows = list.and_then(|raw| R::decode_list(raw, &texts)).ok_or(Unreadable::NoRows)?;
     // The totals have the same fields as a row of visitors, except for the path.
@@ -234,7 +235,8 @@ fn generate_id(row: &impl Debug) -> CleanText {
     CleanText::line(&format!("{GENERATED_ID_PREFIX} {:016x}", stable_hash(format!("{row:?}").into_bytes())))
 }
 
-/// Decodes each row of a list with these fields.
+/// Decodes each row of a list with `decode`, which gets the values of the fields `names`. Returns `None` if `raw` is
+/// not a list.
 fn decode_each<R, const N: usize>(
     raw: &RawValue,
     names: &[&str; N],
@@ -244,7 +246,7 @@ fn decode_each<R, const N: usize>(
 }
 
 impl row::Decode for PageRow {
-    const LIST: &'static str = "visitors";
+    const LIST_FIELD: &'static str = "visitors";
 
     fn decode_list(raw: &RawValue, texts: &TextReader) -> Option<Vec<Self>> {
         decode_each(raw, &ROW_FIELDS, |[path, human, ai, total]| Self {
@@ -255,7 +257,7 @@ impl row::Decode for PageRow {
 }
 
 impl row::Decode for Search {
-    const LIST: &'static str = "searches";
+    const LIST_FIELD: &'static str = "searches";
 
     fn decode_list(raw: &RawValue, texts: &TextReader) -> Option<Vec<Self>> {
         let names = &["searchQuery", "hits", "ctr", "topClickedPage", "lastSearchedAt"];
@@ -285,7 +287,7 @@ fn convert_percentages(rows: &mut [Search]) {
 }
 
 impl row::Decode for Feedback {
-    const LIST: &'static str = "feedback";
+    const LIST_FIELD: &'static str = "feedback";
 
     /// Decodes every field except `contact`.
     fn decode_list(raw: &RawValue, texts: &TextReader) -> Option<Vec<Self>> {
@@ -311,7 +313,7 @@ impl row::Decode for Feedback {
 }
 
 impl row::Decode for PageFeedback {
-    const LIST: &'static str = "feedback";
+    const LIST_FIELD: &'static str = "feedback";
 
     fn decode_list(raw: &RawValue, texts: &TextReader) -> Option<Vec<Self>> {
         decode_each(raw, &["path", "thumbsUp", "thumbsDown", "code", "total"], |[path, up, down, code, total]| Self {
@@ -325,7 +327,7 @@ impl row::Decode for PageFeedback {
 }
 
 impl row::Decode for Question {
-    const LIST: &'static str = "conversations";
+    const LIST_FIELD: &'static str = "conversations";
 
     fn decode_list(raw: &RawValue, texts: &TextReader) -> Option<Vec<Self>> {
         let names = &[
@@ -371,10 +373,10 @@ fn without_query(address: CleanText) -> CleanText {
 
 /// Decodes the sources of an answer. A source without an address is left out. If a source is a string, it is the
 /// address.
-fn decode_sources(raw: &RawValue, texts: &TextReader) -> Vec<Source> {
+fn decode_sources(raw: &RawValue, texts: &TextReader) -> Vec<AnswerSource> {
     let rows = parse_rows(raw, &["url", "title"]).unwrap_or_default();
     let source = |[url, title]: FieldValues<'_, 2>| {
-        Some(Source { url: texts.read_line(url)?, title: texts.read_line(title).unwrap_or_default() })
+        Some(AnswerSource { url: texts.read_line(url)?, title: texts.read_line(title).unwrap_or_default() })
     };
     rows.into_iter().filter_map(source).take(MAX_SOURCES).collect()
 }

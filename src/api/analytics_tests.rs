@@ -158,7 +158,7 @@ fn a_cursor_that_repeats_is_returned_for_the_engine_to_notice() {
 }
 
 #[test]
-fn visitors_continue_by_offset_and_feedback_by_page_never_does() {
+fn visitors_are_requested_by_offset_and_feedback_by_page_has_no_next_cursor() {
     let visitors = |fields: &str, count: usize, before: Option<&str>| {
         let body = format!(r#"{{"visitors":[{}]{fields}}}"#, vec![r#"{"path":"/a"}"#; count].join(","));
         let response =

@@ -114,7 +114,7 @@ impl Client {
 
     /// Fetches page views, at most as many rows as the query asks for. Counts toward the hourly limit of analytics
     /// requests.
-    pub async fn views(&self, query: &ViewsQuery) -> ApiResponse<ViewsResponse> {
+    pub async fn get_views(&self, query: &ViewsQuery) -> ApiResponse<ViewsResponse> {
         let Some(url) = self.0.address.views_url(query) else {
             return self.url_failure();
         };

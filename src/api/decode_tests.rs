@@ -17,7 +17,7 @@ fn clean(text: &str) -> Option<CleanText> {
 }
 
 #[test]
-fn a_time_that_could_not_be_written_again_is_ignored() {
+fn a_time_outside_the_years_of_rfc3339_is_ignored() {
     for time in ["+12345-01-01", "9999-12-31T23:59:59-14:00", "0000-01-01T00:00:00+14:00", "-0001-01-01 00:00:00"] {
         let body = serde_json::json!({ "id": "x", "createdAt": time }).to_string();
         assert_eq!(decode_job(body.as_bytes()).expect("a job").created_at, None, "{time}");
@@ -75,7 +75,7 @@ fn unusual_types_are_converted() {
 }
 
 #[test]
-fn bodies_that_are_not_a_job_are_distinguished() {
+fn a_body_without_a_job_is_rejected_with_the_reason() {
     assert_eq!(decode_job(b""), Err(Unreadable::Empty));
     assert_eq!(decode_job(b" \n"), Err(Unreadable::Empty));
     assert_eq!(decode_job(b"[]"), Err(Unreadable::NotJson));
@@ -155,7 +155,7 @@ fn a_missing_or_malformed_has_more_field_is_not_false() {
 }
 
 #[test]
-fn a_response_without_views_is_not_a_site_without_pages() {
+fn a_response_without_views_is_rejected_and_not_read_as_an_empty_site() {
     assert_eq!(decode_views(b"{}"), Err(Unreadable::NoViews));
     assert_eq!(decode_views(br#"{"views":{"a":1}}"#), Err(Unreadable::NoViews));
     assert_eq!(decode_views(br#"{"ok":true}"#), Err(Unreadable::NoViews));

@@ -257,7 +257,7 @@ fn not_found_text(operation: Operation, service_text: &CleanText, is_html_page: 
             format!("The project was not found (404{quoted}): check the project id and the base URL.")
         }
         Operation::Build => format!("The service doesn't know this build (404{quoted}): build the preview again."),
-        Operation::Thread => {
+        Operation::Conversation => {
             format!("The service doesn't have this conversation (404{quoted}): load the questions again.")
         }
     }
@@ -281,7 +281,7 @@ fn possible_effect(operation: Operation) -> &'static str {
             "the follow-up may have arrived anyway, so docdeck does not send it again automatically: check the job"
         }
         Operation::Preview => "the preview may be built anyway",
-        Operation::Get | Operation::Views | Operation::Build | Operation::Analytics(_) | Operation::Thread => {
+        Operation::Get | Operation::Views | Operation::Build | Operation::Analytics(_) | Operation::Conversation => {
             "nothing is lost: try again in a moment"
         }
     }
@@ -296,14 +296,16 @@ fn how_to_correct(operation: Operation) -> &'static str {
         Operation::Build => "build the preview again",
         Operation::Views => "try another range or page",
         Operation::Analytics(_) => "try another range, or load the report from the start",
-        Operation::Thread => "load the questions again",
+        Operation::Conversation => "load the questions again",
     }
 }
 
 fn permission_name(operation: Operation) -> &'static str {
     match operation {
         Operation::Create | Operation::FollowUp | Operation::Preview => "write",
-        Operation::Get | Operation::Views | Operation::Build | Operation::Analytics(_) | Operation::Thread => "read",
+        Operation::Get | Operation::Views | Operation::Build | Operation::Analytics(_) | Operation::Conversation => {
+            "read"
+        }
     }
 }
 

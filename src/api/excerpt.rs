@@ -41,7 +41,7 @@ pub(super) fn excerpt(body: &[u8], key: &ApiKey) -> CleanText {
     }
 }
 
-/// Whether a body is HTML or XML.
+/// Whether a body begins with `<`, as HTML and XML do. JSON never does.
 pub(super) fn is_html_page(body: &[u8]) -> bool {
     body.trim_ascii_start().strip_prefix(b"\xef\xbb\xbf").unwrap_or(body).trim_ascii_start().first() == Some(&b'<')
 }

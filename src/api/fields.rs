@@ -52,7 +52,7 @@ fn select_fields<'a, const N: usize>(object: &RawObject<'a>, names: &[&str; N]) 
     names.map(|name| object.get(name).copied().flatten())
 }
 
-/// Reads each element of a list like [`field_values`]. Elements may have any type. Returns `None` if `raw` is not a
+/// Applies [`field_values`] to each element of a list. Elements may have any type. Returns `None` if `raw` is not a
 /// list.
 pub(super) fn parse_rows<'a, const N: usize>(raw: &'a RawValue, names: &[&str; N]) -> Option<Vec<FieldValues<'a, N>>> {
     let elements: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;

@@ -1,6 +1,6 @@
 //! Reads one HTTP response: decodes its body up to a size limit, or converts a status other than 2xx to an error.
 
-use super::address::shown_host;
+use super::address::display_host;
 use super::connect_error::innermost_cause;
 use super::decode;
 use super::error::{ApiError, Unreadable};
@@ -22,8 +22,8 @@ use std::time::Duration;
 const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
 const MIB: usize = 1024 * 1024;
 
-/// Reads the response to one request. The error for an unusable response depends on the operation. [`Self::job`] and
-/// [`Self::views`] apply the same rules to complete responses that a test reads from a file or generates.
+/// Reads the response to one request. The error for an unusable response depends on the operation. The public methods
+/// decode a complete response from memory by the same rules, for benchmarks and fuzz targets.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyReader<'a> {
     pub operation: Operation,
@@ -100,7 +100,7 @@ impl BodyReader<'_> {
     fn max_body_mib(&self) -> usize {
         match self.operation {
             Operation::Create | Operation::Get | Operation::FollowUp | Operation::Preview | Operation::Build => 4,
-            Operation::Views | Operation::Analytics(_) | Operation::Thread => 16,
+            Operation::Views | Operation::Analytics(_) | Operation::Conversation => 16,
         }
     }
 
@@ -112,7 +112,7 @@ impl BodyReader<'_> {
             return Err(ApiError::Redirected { operation: self.operation, status: status.as_u16(), host });
         }
         let body = match status.is_success() {
-            true => self.body(&mut response).await?,
+            true => self.read_body(&mut response).await?,
             // The status alone decides the error, even if the body can't be read to its end.
             false => read_body_up_to(&mut response, MAX_ERROR_BODY_BYTES).await.0,
         };
@@ -120,7 +120,7 @@ impl BodyReader<'_> {
     }
 
     /// Reads the complete body of a successful response.
-    async fn body(&self, response: &mut Response) -> Result<Vec<u8>, ApiError> {
+    async fn read_body(&self, response: &mut Response) -> Result<Vec<u8>, ApiError> {
         let operation = self.operation;
         match read_body_up_to(response, self.max_body_mib() * MIB).await {
             (body, BodyEnd::Complete) => Ok(body),
@@ -176,7 +176,7 @@ fn header_text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str>
 
 /// Returns the host that a redirect points to, without path and query, which may contain secrets.
 fn redirect_host(from: &Url, headers: &HeaderMap) -> Option<CleanText> {
-    shown_host(&from.join(header_text(headers, &LOCATION)?).ok()?)
+    display_host(&from.join(header_text(headers, &LOCATION)?).ok()?)
 }
 
 /// Whether a body was read completely, and if not, why.

@@ -66,11 +66,11 @@ pub(super) enum Command {
     /// open the dashboard on a simulated service (saves nothing, needs no key and no network)
     Demo {
         #[command(flatten)]
-        world: SimArguments,
+        simulation: SimArguments,
         /// don't show the tour at the start
         #[arg(long)]
         no_tour: bool,
-        /// share the jobs with a colleague who works on them too (needs PostgreSQL on this computer)
+        /// simulate a colleague who works on shared jobs too (needs PostgreSQL on this computer)
         #[arg(long)]
         team: bool,
     },
@@ -80,7 +80,7 @@ pub(super) enum Command {
         #[arg(long, value_name = "P", default_value_t = 0, value_parser = number_parser(0..=u16::MAX, "a whole number from 0 to 65535"))]
         port: u16,
         #[command(flatten)]
-        world: SimArguments,
+        simulation: SimArguments,
     },
     /// ask for the project and the key, check them with one request, and write the configuration file
     ///
@@ -99,9 +99,10 @@ pub(super) enum Command {
     Follow(follow::Options),
     /// list the tracked jobs (sends no request)
     ///
-    /// Tracked jobs are those that were created or added on this computer. The jobs that need you come first, then
-    /// working, queued and done ones; each group lists the newest first. Dismissed jobs are listed only with `--status
-    /// dismissed`. The service can't list its jobs; use `docdeck track` to add a job that was created elsewhere.
+    /// Tracked jobs are those that were created or added on this computer, or by your team. The jobs that need you
+    /// come first, then working, queued and done ones; each group lists the newest first. Dismissed jobs are listed
+    /// only with `--status dismissed`. The service can't list its jobs; use `docdeck track` to add a job that was
+    /// created elsewhere.
     #[command(after_long_help = jobs::OUTPUT_HELP)]
     Jobs(jobs::Options),
     /// show a tracked job and its thread (sends no request)
@@ -195,7 +196,7 @@ pub(super) enum Command {
     /// run `docdeck export` first.
     #[command(after_long_help = prune::OUTPUT_HELP)]
     Prune(prune::Options),
-    /// share the jobs of this project with other computers through PostgreSQL
+    /// share jobs and analytics of this project with other computers through PostgreSQL
     #[command(after_long_help = team::OUTPUT_HELP)]
     Team(team::Options),
     /// print a shell script that completes commands, options and job ids
@@ -320,14 +321,14 @@ pub(super) struct SimArguments {
     seed: u64,
     /// simulate a fault; can be repeated
     ///
-    /// OP of the service: create, get, message, views, preview, build, visitors, searches, feedback,
-    /// feedback-by-page, questions, thread or all.
-    /// KINDs that make a request fail: refuse, 302 (a redirect), 400, 401, 403, 404, 500, 503,
-    /// html and 502-html (an HTML page), 429 (also 429-SECONDS, 429-date, 429-bare:
-    /// other forms of Retry-After).
-    /// KINDs with a bad response: lost (no response), 500-done (carried out, but status 500), malformed, empty,
-    /// huge, slow, odd (wrong counts of views), tenths (counts with fractions), stuck (always the
-    /// first rows), endless (no last page).
+    /// OP of the service: create, get, message, views, preview, build, visitors, searches,
+    /// feedback, feedback-by-page, questions, thread or all.
+    /// KINDs that make a request fail: refuse (no response), 302 (a redirect), 400, 401, 403,
+    /// 404, 500, 503, html and 502-html (an HTML page), 429 (also 429-SECONDS, 429-date,
+    /// 429-bare: other forms of Retry-After).
+    /// KINDs with a bad response: lost (carried out, but no response), 500-done (carried out,
+    /// but status 500), malformed, empty, huge, slow, odd (wrong counts of views), tenths
+    /// (counts with fractions), stuck (always the first rows), endless (no last page).
     /// KINDs that delay the request: latency-MS.
     ///
     /// OP of the code hosts: host-state, host-checks, host-details, host-diff, host-merge,
@@ -336,8 +337,8 @@ pub(super) struct SimArguments {
     /// KINDs with a bad response: forbidden-checks, other-repository, half-missing (every other
     /// pull request), unknown-conflicts, many-files (above the limit of a diff), moving-head
     /// (always a new commit), hostile-text.
-    /// KINDs that make an action go wrong: lost (carried out, but no response), refuse (not carried out,
-    /// and no response), moved (a commit is pushed before the merge).
+    /// KINDs that make an action go wrong: lost (carried out, but no response), refuse (not
+    /// carried out, and no response), moved (a commit is pushed before the merge).
     #[arg(long = "fault", value_name = "OP=KIND[:PROBABILITY]", value_parser = str::parse::<Fault>, verbatim_doc_comment)]
     faults: Vec<Fault>,
 }
@@ -380,7 +381,7 @@ mod tests {
         let after = Arguments::parse_from(["docdeck", "demo", "--seed", "3", "--project", "p", "--ascii"]);
         assert!(before.global.ascii && after.global.ascii);
         assert_eq!(before.global.project, after.global.project);
-        assert!(matches!(after.command, Some(Command::Demo { world: SimArguments { seed: 3, .. }, .. })));
+        assert!(matches!(after.command, Some(Command::Demo { simulation: SimArguments { seed: 3, .. }, .. })));
     }
 
     #[test]

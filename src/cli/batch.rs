@@ -1,7 +1,7 @@
 //! `docdeck new --batch`: creates a job from each prompt of a file. All prompts are saved before the first one is sent,
 //! and the ledger limits how fast they are sent. Prompts that could not be sent are reported and stay in the store.
 
-use super::batch_plan::{BatchPlan, all_sent_message, is_waiting, plan_batch, read_prompts, waiting_jobs};
+use super::batch_plan::{BatchPlan, all_sent_message, is_unsent, plan_batch, read_prompts, unsent_jobs};
 use super::cost::BatchCost;
 use super::error::CliError;
 use super::exit_code::Code;
@@ -46,7 +46,7 @@ async fn plan_or_queue_batch(
     let (store, scope) = (&session.store, &session.scope);
     let count = prompts.len();
     let BatchPlan { new_prompts, earlier_prompts } = plan_batch(store, scope, prompts, options).await?;
-    let waiting = waiting_jobs(&earlier_prompts);
+    let waiting = unsent_jobs(&earlier_prompts);
     if options.dry_run {
         let cost = BatchCost::estimate(store, scope, new_prompts.len(), &waiting).await?;
         let sent = (count - new_prompts.len()).saturating_sub(waiting.len());
@@ -107,7 +107,7 @@ async fn send_batch(
     let count = prompts.len();
     let BatchPlan { new_prompts, earlier_prompts } =
         plan_batch(&session.store, &session.scope, prompts, options).await?;
-    if new_prompts.is_empty() && waiting_jobs(&earlier_prompts).is_empty() {
+    if new_prompts.is_empty() && unsent_jobs(&earlier_prompts).is_empty() {
         if options.json {
             out.json(&json!({ "jobs": [] }));
         }
@@ -115,7 +115,7 @@ async fn send_batch(
         return Ok(Code::Done);
     }
     log_progress(
-        &BatchCost::estimate(&session.store, &session.scope, new_prompts.len(), &waiting_jobs(&earlier_prompts))
+        &BatchCost::estimate(&session.store, &session.scope, new_prompts.len(), &unsent_jobs(&earlier_prompts))
             .await?
             .sentence(),
         out,
@@ -143,7 +143,7 @@ async fn requeue_unsent(
 ) -> Result<Vec<Job>, CliError> {
     let mut rows = Vec::new();
     let engine = session.engine.clone();
-    for prompt in earlier_prompts.iter().filter(|prompt| is_waiting(prompt)) {
+    for prompt in earlier_prompts.iter().filter(|prompt| is_unsent(prompt)) {
         match prompt.state {
             DeliveryKind::NotSent => {
                 session.run_uninterrupted(engine.resolve(prompt.id, Resolution::SendAgain)).await?;
@@ -260,7 +260,7 @@ impl BatchWait {
         };
         if old.id.is_none() && new.id.is_some() {
             log_progress(&format!("accepted: {} (job {})", new.local.title, id_text(&new)), out);
-            if !as_json && !out.is_terminal() {
+            if !as_json && !out.stdout_is_terminal() {
                 out.line(&id_text(&new));
             }
         } else if let Some(kind) =
@@ -273,7 +273,7 @@ impl BatchWait {
 
     /// Whether the service refused the key or could not be reached, so that the remaining prompts would fail too.
     fn has_failed(&self, session: &Session) -> bool {
-        session.is_key_refused() || self.rows.iter().any(|row| row.local.undelivered == Some(DeliveryKind::NotSent))
+        session.was_key_refused() || self.rows.iter().any(|row| row.local.undelivered == Some(DeliveryKind::NotSent))
     }
 
     fn live_line(&self) -> String {
@@ -358,7 +358,7 @@ impl BatchWait {
             BatchEnd::Interrupted => (Code::Interrupted, "Interrupted: "),
             BatchEnd::TimedOut => (Code::TimedOut, "Timed out: "),
             _ if count(DeliveryKind::Unconfirmed) > 0 => (Code::Unconfirmed, ""),
-            _ if session.is_key_refused() => (Code::KeyRefused, "The service refused the key: "),
+            _ if session.was_key_refused() => (Code::KeyRefused, "The service refused the key: "),
             _ if count(DeliveryKind::Rejected) + count(DeliveryKind::NotSent) > 0 => (Code::Service, ""),
             _ if count(DeliveryKind::Paused) > 0 => (Code::Limited, ""),
             BatchEnd::Finished | BatchEnd::Failed if accepted == self.rows.len() => return None,

@@ -35,7 +35,7 @@ pub(super) fn read_prompts(file: &Path) -> Result<Vec<String>, CliError> {
     let (name, text) = if file.as_os_str() == "-" {
         (None, prompt_text::read_prompt_stream(std::io::stdin().lock(), "stdin", MAX_BYTES)?)
     } else {
-        (file.to_str(), prompt_text::open_and_read(file, MAX_BYTES)?)
+        (file.to_str(), prompt_text::read_text_file(file, MAX_BYTES)?)
     };
     parse_prompts(name, &text)
         .map_err(|error| CliError::unusable(format!("{}: {error} Nothing was sent.", file.display())))
@@ -65,7 +65,7 @@ pub(super) async fn plan_batch(
         return Ok(BatchPlan { new_prompts, earlier_prompts });
     }
     let (all, verb) = (plural(prompts.len(), "prompt"), if earlier_count == 1 { "is" } else { "are" });
-    let waits = |text: &&String| earlier_prompts.iter().any(|earlier| earlier.text == **text && is_waiting(earlier));
+    let waits = |text: &&String| earlier_prompts.iter().any(|earlier| earlier.text == **text && is_unsent(earlier));
     let waiting = prompts.iter().filter(waits).count();
     let (queue, recent) = ("in the queue", "sent in the last 24 hours");
     let counts = match (waiting, earlier_count.saturating_sub(waiting)) {
@@ -86,11 +86,11 @@ pub(super) fn all_sent_message(count: usize) -> String {
 }
 
 /// Whether the prompt is still to be sent: it is `Queued`, `Paused` or `NotSent`.
-pub(super) fn is_waiting(prompt: &RecentPrompt) -> bool {
+pub(super) fn is_unsent(prompt: &RecentPrompt) -> bool {
     matches!(prompt.state, DeliveryKind::Queued | DeliveryKind::Paused | DeliveryKind::NotSent)
 }
 
-/// Returns the jobs of these prompts that `--rest` still sends.
-pub(super) fn waiting_jobs(earlier_prompts: &[RecentPrompt]) -> Vec<JobKey> {
-    earlier_prompts.iter().filter(|prompt| is_waiting(prompt)).map(|prompt| prompt.job).collect()
+/// Returns the jobs of those of these prompts that are still to be sent, which `--rest` does.
+pub(super) fn unsent_jobs(earlier_prompts: &[RecentPrompt]) -> Vec<JobKey> {
+    earlier_prompts.iter().filter(|prompt| is_unsent(prompt)).map(|prompt| prompt.job).collect()
 }

@@ -4,7 +4,7 @@ use super::job_format::{id_text, state_and_role};
 use crate::model::job::Job;
 use crate::model::link;
 use crate::model::prompt::DeliveryKind;
-use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact, Review};
+use crate::model::pull_request::{ChecksState, PullRequest, PullRequestFact, ReviewDecision};
 use crate::model::remote_job::Status;
 
 /// A kind of change between two versions of a job.
@@ -107,8 +107,8 @@ fn describe_pull_request(state: &PullRequest) -> String {
     }
     let more = [
         (state.checks.state == ChecksState::Passing && !is_ready, "checks passed"),
-        (state.review == Some(Review::Approved), "approved"),
-        (state.review == Some(Review::Required), "a review is required"),
+        (state.review == Some(ReviewDecision::Approved), "approved"),
+        (state.review == Some(ReviewDecision::Required), "a review is required"),
         (state.conflict.is_none(), "conflicts unknown"),
     ];
     words.extend(more.into_iter().filter(|(is_true, _)| *is_true).map(|(_, word)| word.to_owned()));
@@ -152,8 +152,11 @@ mod tests {
         assert_eq!(describe_changes(&changes, &ready), "#7: ready for review: Fix the links (job j1)");
         assert_eq!(changes_between(Some(&ready), &ready), []);
         for (change, words) in [
-            ((|state| state.review = Some(Review::Approved)) as fn(&mut PullRequest), "ready for review, approved"),
-            (|state| state.review = Some(Review::Required), "ready for review, a review is required"),
+            (
+                (|state| state.review = Some(ReviewDecision::Approved)) as fn(&mut PullRequest),
+                "ready for review, approved",
+            ),
+            (|state| state.review = Some(ReviewDecision::Required), "ready for review, a review is required"),
             (|state| state.conflict = None, "ready for review, conflicts unknown"),
             (|state| state.checks.state = ChecksState::Passing, "ready for review"),
             (|state| state.state = PullRequestState::Queued, "waiting in the merge queue"),
@@ -167,8 +170,8 @@ mod tests {
         let mut conflict = ready.clone();
         conflict.pull_request.as_mut().expect("a state").conflict = Some(true);
         for (change, words) in [
-            ((|state| state.review = Some(Review::Approved)) as fn(&mut PullRequest), "approved"),
-            (|state| state.review = Some(Review::ChangesRequested), "a reviewer requested changes"),
+            ((|state| state.review = Some(ReviewDecision::Approved)) as fn(&mut PullRequest), "approved"),
+            (|state| state.review = Some(ReviewDecision::ChangesRequested), "a reviewer requested changes"),
             (|state| state.checks.state = ChecksState::Failing, "checks are failing"),
             (|state| state.checks.state = ChecksState::Pending, "checks are running"),
             (|state| state.checks.state = ChecksState::Passing, "checks passed"),

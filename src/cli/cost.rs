@@ -66,13 +66,13 @@ impl BatchCost {
         format!("{text}. New jobs {}/{} this hour on this computer.", self.budget.used, self.budget.limit)
     }
 
-    /// Returns the cost as JSON. `known` is the number of prompts in the file that are not counted because they were
-    /// sent before.
-    pub(super) fn as_json(&self, known: usize) -> Value {
+    /// Returns the cost as JSON. `sent_before` is the number of prompts in the file that are not part of the cost,
+    /// because they were sent before.
+    pub(super) fn as_json(&self, sent_before: usize) -> Value {
         let (now_count, later) = self.start_times();
         json!({
             "prompts": self.jobs,
-            "known": known,
+            "known": sent_before,
             "now": now_count,
             "later": self.jobs - now_count,
             "laterFrom": later.map(|(first, _)| rfc3339_seconds(first)),

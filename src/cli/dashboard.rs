@@ -48,7 +48,7 @@ pub(super) struct SetupResult {
 pub(super) async fn open_dashboard(
     settings: Settings,
     environment: Environment,
-    after: Option<SetupResult>,
+    setup_result: Option<SetupResult>,
 ) -> Result<Code, CliError> {
     // Mistakes in the configuration are reported before anything is opened.
     let palettes = settings.display.theme.read()?;
@@ -56,8 +56,8 @@ pub(super) async fn open_dashboard(
     let commands = customization::parse_commands(&settings.customization, &keymap, &settings.config_path)?;
     let caps = detect_terminal(&environment)?.with_titles(settings.customization.notify.title);
     // The API key is read before the dashboard opens, because a key command may ask for a password in the terminal.
-    let (key, greeting, is_verified) = match after {
-        Some(after) => (after.key, Some(after.greeting), after.is_verified),
+    let (key, greeting, is_verified) = match setup_result {
+        Some(setup) => (setup.key, Some(setup.greeting), setup.is_verified),
         None => (settings.key.read().await?, None, false),
     };
     let options = settings.client_options()?;

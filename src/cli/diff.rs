@@ -87,7 +87,7 @@ async fn stored_diff(session: &StoreSession, linked: &LinkedPullRequest) -> Resu
 }
 
 fn print(stored: &StoredDiff, options: &Options, out: &mut Out) {
-    if options.stat || out.is_terminal() {
+    if options.stat || out.stdout_is_terminal() {
         let diff = Diff::parse(stored.text.clone());
         match options.stat {
             true => write_files(&diff, out),

@@ -10,7 +10,8 @@ use std::process::ExitCode;
 pub(super) enum Code {
     /// Success; an archived job counts as done.
     Done = 0,
-    /// A job failed, or `docdeck doctor` found a problem.
+    /// A job failed, a pull request was closed without merging, `docdeck doctor` found a problem, or `--check` found
+    /// rows.
     Failed = 1,
     /// Wrong usage or configuration, a store that can't be used or is too new, or no terminal.
     Unusable = 2,

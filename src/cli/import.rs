@@ -50,7 +50,7 @@ pub(super) struct Options {
 /// Runs `docdeck import`.
 pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
     let CommandContext { global_options, environment, out, .. } = cx;
-    out.allow_live_lines(environment);
+    out.configure_live_lines(environment);
     let folder = data_folder(global_options, environment)?;
     let lines = check_lines(&folder, &options.file, out)?;
     let store = open_import_store(&folder, options.dry_run, out)?;

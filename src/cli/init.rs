@@ -31,7 +31,7 @@ pub(super) struct Options {
     /// get the API key from this file, which contains only the key and which only you can read
     #[arg(long, value_name = "FILE")]
     api_key_file: Option<PathBuf>,
-    /// set the organization, if you use several of its projects: they share the analytics limit
+    /// set the service's organization, if you use several of its projects: they share the analytics limit
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
     /// trust the certificates in this PEM file as well as the system's
@@ -52,7 +52,8 @@ struct InitCommand<'a> {
     global_options: &'a GlobalOptions,
     environment: &'a Environment,
     options: &'a Options,
-    /// The configuration file to write, and the key from the environment.
+    /// Checks, tests and writes the profile. Contains the path of the configuration file, and the key from the
+    /// environment.
     profile_effects: ProfileEffectRunner,
 }
 

@@ -22,8 +22,8 @@ prompt: queued, paused, sending, not sent, rejected, unconfirmed, discarded.
 
 If a command with --json fails, it writes an object with \"error\" (the message on stderr) and \"exitCode\".
 
-When piped, it prints one line per job, with tab-separated fields: id, state, pull request URL, the time at which it \
-entered that state (empty if unknown), title.
+When piped, it prints one line per job, with tab-separated fields: id, state, pull request URL, the time at which the \
+job entered that state (empty if unknown), title.
 
 Exit codes: 0 listed, even if no job matches; 2 unknown status, usage, configuration or database error.";
 
@@ -68,7 +68,7 @@ pub(super) async fn run(session: &StoreSession, options: &Options, out: &mut Out
     } else {
         write_job_table(&rows, chrono::Utc::now(), out);
     }
-    if out.is_terminal() && !options.json && options.status.is_none() {
+    if out.stdout_is_terminal() && !options.json && options.status.is_none() {
         if known == 0 {
             out.note("No jobs yet. Create one with `docdeck new`, or add one with `docdeck track ID`.");
         } else if !others.is_empty() {

@@ -27,7 +27,11 @@ pub(super) const EXIT_CODES: [(&str, &str); 10] = [
         "Service or network error, job not found, any other 4xx, or 5xx on a request that only reads. \
          Also if nothing was approved or merged, for example because of a new head commit.",
     ),
-    ("5", "Hourly limit reached, by docdeck's count or by the service's answer."),
+    (
+        "5",
+        "Hourly limit reached, by docdeck's count or by the service's answer. \
+         Also if --check finds nothing, but not all rows are loaded.",
+    ),
     (
         "6",
         "Unconfirmed: a prompt, an approval or a merge was sent and no readable answer came. \

@@ -121,10 +121,12 @@ fn dispatch(
         let changes_jobs = command.as_ref().is_some_and(Command::changes_jobs);
         let result = match command {
             None => dashboard::run(global_options, environment.clone()).await,
-            Some(Command::Demo { world, no_tour, team }) => {
-                demo::run(global_options, environment.clone(), world.options(0), !no_tour, team).await.map(Code::from)
+            Some(Command::Demo { simulation, no_tour, team }) => {
+                demo::run(global_options, environment.clone(), simulation.options(0), !no_tour, team)
+                    .await
+                    .map(Code::from)
             }
-            Some(Command::Sim { port, world }) => sim::run(world.options(port)).await,
+            Some(Command::Sim { port, simulation }) => sim::run(simulation.options(port)).await,
             Some(Command::Init(options)) => init::run(global_options, environment, &options, cx.out).await,
             Some(Command::New(options)) => new::run(cx, &options).await,
             Some(Command::Follow(options)) => follow::run(cx, &options).await,

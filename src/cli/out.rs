@@ -100,14 +100,14 @@ impl Out {
         }
     }
 
-    /// Sets whether live lines are shown, for a command that reads no configuration file.
-    pub(super) fn allow_live_lines(&mut self, environment: &Environment) {
+    /// Turns live lines on unless the environment forbids them, for a command that reads no configuration file.
+    pub(super) fn configure_live_lines(&mut self, environment: &Environment) {
         let is_dumb = environment.term.as_deref() == Some("dumb");
         self.has_reduced_motion = is_dumb || environment.reduced_motion.unwrap_or(false);
     }
 
     /// Whether stdout is a terminal.
-    pub(super) fn is_terminal(&self) -> bool {
+    pub(super) fn stdout_is_terminal(&self) -> bool {
         self.stdout_is_terminal
     }
 
@@ -258,8 +258,8 @@ impl Out {
             Cow::Owned(gated) => Cow::Owned(gated),
             Cow::Borrowed(_) => text,
         };
-        let keeps_text = on_terminal && self.shows_unicode_text;
-        if to_ascii && !text.is_ascii() { Cow::Owned(ascii::to_ascii(&text, keeps_text)) } else { text }
+        let keeps_unicode_text = on_terminal && self.shows_unicode_text;
+        if to_ascii && !text.is_ascii() { Cow::Owned(ascii::to_ascii(&text, keeps_unicode_text)) } else { text }
     }
 }
 
@@ -313,16 +313,16 @@ fn terminal_columns() -> usize {
     crossterm::terminal::size().map_or(DEFAULT_WIDTH, |(columns, _)| usize::from(columns.max(1)))
 }
 
-fn style_of(paint: RoleStyle) -> Style {
+fn style_of(style: RoleStyle) -> Style {
     let effects = [
-        (paint.bold, Effects::BOLD),
-        (paint.dim, Effects::DIMMED),
-        (paint.underlined, Effects::UNDERLINE),
-        (paint.reversed, Effects::INVERT),
+        (style.bold, Effects::BOLD),
+        (style.dim, Effects::DIMMED),
+        (style.underlined, Effects::UNDERLINE),
+        (style.reversed, Effects::INVERT),
     ];
     let effects = effects.into_iter().filter(|(is_on, _)| *is_on).map(|(_, effect)| effect);
     let effects = effects.fold(Effects::new(), |all, effect| all | effect);
-    Style::new().effects(effects).fg_color(terminal_color(paint.fg)).bg_color(terminal_color(paint.bg))
+    Style::new().effects(effects).fg_color(terminal_color(style.fg)).bg_color(terminal_color(style.bg))
 }
 
 /// Returns the colour, or `None` for the terminal's default colour.
@@ -358,8 +358,8 @@ mod tests {
     }
 
     #[test]
-    fn a_paint_becomes_sgr_sequences() {
-        let sgr = |paint: RoleStyle| style_of(paint).to_string();
+    fn a_style_becomes_sgr_sequences() {
+        let sgr = |style: RoleStyle| style_of(style).to_string();
         let red = RoleStyle { fg: ThemeColor::Ansi(9), bold: true, ..RoleStyle::default() };
         assert_eq!(sgr(red), "\x1b[1m\x1b[91m");
         let green = RoleStyle { fg: ThemeColor::Ansi(2), bg: ThemeColor::Ansi(12), ..RoleStyle::default() };

@@ -56,14 +56,14 @@ fn from_stdin() -> Result<String, CliError> {
 }
 
 fn from_file(path: &Path) -> Result<String, CliError> {
-    open_and_read(path, MAX_BYTES)
+    read_text_file(path, MAX_BYTES)
 }
 
 /// Reads the text of a file of at most `max_bytes` bytes.
 ///
 /// # Errors
 /// Fails if the file doesn't exist, can't be read, is not UTF-8 or is too large.
-pub(super) fn open_and_read(path: &Path, max_bytes: u64) -> Result<String, CliError> {
+pub(super) fn read_text_file(path: &Path, max_bytes: u64) -> Result<String, CliError> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => CliError::unusable(format!("File {name} not found, so nothing was sent.")),

@@ -46,7 +46,7 @@ pub(super) struct Options {
     /// delete all analytics
     #[arg(long, conflicts_with_all = ["older_than", "keep"])]
     all: bool,
-    /// delete finished jobs instead of analytics
+    /// delete finished jobs instead of analytics (needs --older-than)
     #[arg(long, requires = "older_than", conflicts_with_all = ["keep", "all"])]
     jobs: bool,
     /// only print what would be deleted
@@ -205,8 +205,8 @@ fn jobs_lines(pruned: &PrunedJobs, dry_run: bool) -> Vec<String> {
 }
 
 /// Returns what was deleted, or would be deleted, as a sentence. `kind` is the noun for what can be deleted.
-fn deletion_line(is_nothing: bool, dry_run: bool, kind: &str, what: &str) -> String {
-    match (is_nothing, dry_run) {
+fn deletion_line(has_nothing_to_delete: bool, dry_run: bool, kind: &str, what: &str) -> String {
+    match (has_nothing_to_delete, dry_run) {
         (true, _) => format!("No {kind} to delete."),
         (false, true) => format!("Would delete {what}."),
         (false, false) => format!("Deleted {what}."),

@@ -15,7 +15,9 @@ use crate::engine::{
 };
 use crate::model::colors::ColorRole;
 use crate::model::job::{Job, JobKey};
-use crate::model::pull_request::{Checks, ChecksState, PULL_REQUESTS_DISABLED, PullRequest, Review, short_commit};
+use crate::model::pull_request::{
+    Checks, ChecksState, PULL_REQUESTS_DISABLED, PullRequest, ReviewDecision, short_commit,
+};
 use crate::runtime::hosts::ConfiguredHosts;
 use crate::store::{Store, StoreError};
 use clap::Args;
@@ -175,7 +177,7 @@ pub(super) async fn refresh_pull_requests(
 pub(super) struct PullRequestTarget {
     pub(super) job: JobKey,
     pub(super) linked: LinkedPullRequest,
-    /// A sentence if the host can't be asked.
+    /// The error is a sentence: why the host can't be asked.
     pub(super) client: Result<HostClient, String>,
 }
 
@@ -236,7 +238,7 @@ pub(super) fn write_table(rows: &[Job], out: &mut Out) {
                 ColorRole::Text,
                 row.pull_request
                     .as_deref()
-                    .map(|state| state.review.map_or("unknown", Review::word))
+                    .map(|state| state.review.map_or("unknown", ReviewDecision::word))
                     .unwrap_or_default(),
             )
         }),

@@ -47,7 +47,7 @@ impl RangeOptions {
     ///
     /// # Errors
     /// Fails if an option is wrong (exit code 2).
-    pub(in crate::cli) fn range(&self, today: NaiveDate) -> Result<ParsedRange, CliError> {
+    pub(in crate::cli) fn parse(&self, today: NaiveDate) -> Result<ParsedRange, CliError> {
         let last = self.last.as_deref().map(|last| last.trim().to_lowercase());
         let last = last.as_deref();
         if let Some(days) = last.filter(|last| is_day_count(last)) {
@@ -90,7 +90,7 @@ mod tests {
         let days =
             RangeOptions { from: from.map(str::to_owned), to: to.map(str::to_owned), last: last.map(str::to_owned) };
         let today = "2026-11-20".parse().expect("a day");
-        days.range(today).map(|asked| asked.range.to_string()).map_err(|error| error.sentence)
+        days.parse(today).map(|asked| asked.range.to_string()).map_err(|error| error.sentence)
     }
 
     #[test]

@@ -94,9 +94,9 @@ impl SubmittedPrompt {
         options: SendOptions,
         out: &mut Out,
     ) -> Result<Code, CliError> {
-        let mut before = None;
+        let mut previous_end = None;
         let result = loop {
-            let wait_end = self.wait_for_outcome(session, options, before, out).await;
+            let wait_end = self.wait_for_outcome(session, options, previous_end, out).await;
             if !matches!(self.delivery, Delivery::Queued { .. }) {
                 break self.check_outcome(session, wait_end, options, out);
             }
@@ -105,7 +105,7 @@ impl SubmittedPrompt {
             }
             // The prompt could not be paused, because this or another docdeck has already started to send it.
             self.reload(session).await?;
-            before = Some(wait_end);
+            previous_end = Some(wait_end);
         };
         if let Err(error) = result {
             return Err(if options.as_json { error.with_fields(self.as_json(session).await?) } else { error });
@@ -128,23 +128,23 @@ impl SubmittedPrompt {
         }
     }
 
-    /// Waits for the outcome of the prompt. `before` is the reason why the previous wait for it ended, or `None` the
-    /// first time.
+    /// Waits for the outcome of the prompt. `previous_end` is the reason why the previous wait for it ended, or `None`
+    /// the first time.
     async fn wait_for_outcome(
         &mut self,
         session: &mut Session,
         options: SendOptions,
-        before: Option<SendWaitEnd>,
+        previous_end: Option<SendWaitEnd>,
         out: &mut Out,
     ) -> SendWaitEnd {
         let soon = |pause| Some(Instant::now() + pause);
-        let mut end = match before {
+        let mut end = match previous_end {
             Some(SendWaitEnd::Interrupted) => soon(RESPONSE_TIMEOUT),
             Some(_) => None,
             None if options.should_wait => options.timer.end(),
             None => soon(QUEUE_TIMEOUT).min(options.timer.end().or(soon(QUEUE_TIMEOUT))),
         };
-        let mut wait_end = before.unwrap_or(SendWaitEnd::TimedOut);
+        let mut wait_end = previous_end.unwrap_or(SendWaitEnd::TimedOut);
         if !matches!(self.delivery, Delivery::Queued { .. } | Delivery::Sending) {
             return wait_end;
         }
@@ -158,9 +158,11 @@ impl SubmittedPrompt {
             match session.next_tick(end).await {
                 // A second signal ends the wait for the response.
                 WaitEnd::Interrupted if wait_end == SendWaitEnd::Interrupted => return wait_end,
-                // If the outcome is known but not recorded, any signal except Ctrl-C ends the wait at once. Such a
-                // signal doesn't come from a user who could read the message about a second Ctrl-C.
-                WaitEnd::Interrupted if session.unrecorded.get(self.prompt).is_some() && !session.is_ctrl_c() => {
+                // If the outcome is known but not recorded, any signal except Ctrl-C ends the wait at once: it comes
+                // from another program, which can't follow the hint to press Ctrl-C again.
+                WaitEnd::Interrupted
+                    if session.unrecorded.get(self.prompt).is_some() && !session.was_last_signal_ctrl_c() =>
+                {
                     return SendWaitEnd::Interrupted;
                 }
                 WaitEnd::Interrupted if session.unrecorded.get(self.prompt).is_some() => {
@@ -282,7 +284,7 @@ impl SubmittedPrompt {
                 return Err(CliError::new(Code::Interrupted, accepted));
             }
             (Delivery::Accepted, _) => {
-                if options.should_wait || out.is_terminal() {
+                if options.should_wait || out.stdout_is_terminal() {
                     log_progress(&format!("accepted: {} (job {})", self.row.local.title, id_text(&self.row)), out);
                 }
                 return Ok(());
@@ -296,7 +298,7 @@ impl SubmittedPrompt {
                 format!("{reason} The {what} is saved as not sent: press `!` on it in the dashboard to send it again."),
             ),
             (Delivery::Rejected(_), _) => {
-                let code = if session.is_key_refused() { Code::KeyRefused } else { Code::Service };
+                let code = if session.was_key_refused() { Code::KeyRefused } else { Code::Service };
                 let hint =
                     format!("The {what} is saved as rejected: press `!` on it in the dashboard to edit or discard it.");
                 CliError::new(code, format!("{reason} {hint}"))
@@ -417,8 +419,9 @@ impl SubmittedPrompt {
         }
     }
 
-    /// Whether the service returned the same job id for this prompt and for `other`. Both prompts are in the thread of
-    /// one job, so they share its id if both were accepted and both create a job.
+    /// Whether the service returned the same job id for this prompt and for `other`, which is in the same thread.
+    /// This is so if both were accepted and both create a job: two entries in the store are merged only if they
+    /// are the same job.
     fn shares_job_id_with(&self, other: &Prompt) -> bool {
         let is_accepted = self.delivery == Delivery::Accepted && other.delivery == Delivery::Accepted;
         let both_create = self.kind == PromptKind::Create && other.kind == PromptKind::Create;
@@ -437,7 +440,7 @@ impl SubmittedPrompt {
     async fn write(&self, session: &Session, as_json: bool, out: &mut Out) -> Result<(), CliError> {
         if as_json {
             out.json(&self.as_json(session).await?);
-        } else if out.is_terminal() {
+        } else if out.stdout_is_terminal() {
             write_job_table([&self.row], Utc::now(), out);
         } else {
             out.line(&id_text(&self.row));
@@ -491,7 +494,7 @@ impl SubmittedPrompt {
 /// dashboard will show.
 fn unrecorded_error(unrecorded: &UnrecordedOutcome, session: &Session) -> CliError {
     let code = match &unrecorded.outcome {
-        Delivery::Rejected(_) if session.is_key_refused() => Code::KeyRefused,
+        Delivery::Rejected(_) if session.was_key_refused() => Code::KeyRefused,
         Delivery::Rejected(_) | Delivery::NotSent(_) => Code::Service,
         Delivery::Queued { .. } => Code::Limited,
         _ => Code::Unconfirmed,

@@ -166,7 +166,7 @@ impl CommandContext<'_> {
             log,
             was_key_refused: false,
             is_end_requested: false,
-            is_ctrl_c: false,
+            was_last_signal_ctrl_c: false,
             unrecorded: UnrecordedPrompts::default(),
         })
     }
@@ -201,7 +201,7 @@ pub(super) struct Session {
     /// Whether a signal asked the command to end.
     is_end_requested: bool,
     /// Whether the last signal that asked the command to end was Ctrl-C.
-    is_ctrl_c: bool,
+    was_last_signal_ctrl_c: bool,
     /// The prompts whose outcome is known but not recorded yet.
     pub(super) unrecorded: UnrecordedPrompts,
 }
@@ -273,18 +273,18 @@ impl Session {
     }
 
     /// Whether the service refused the last prompt because of the API key (401, 403).
-    pub(super) fn is_key_refused(&self) -> bool {
+    pub(super) fn was_key_refused(&self) -> bool {
         self.was_key_refused
     }
 
     /// Whether the last signal that asked to end was Ctrl-C rather than a signal from another program.
-    pub(super) fn is_ctrl_c(&self) -> bool {
-        self.is_ctrl_c
+    pub(super) fn was_last_signal_ctrl_c(&self) -> bool {
+        self.was_last_signal_ctrl_c
     }
 
     /// Waits for a prompt that is being sent, then stops the engine and closes store and log.
     pub(super) async fn close(mut self, out: &mut Out) {
-        // Otherwise the command has given up recording an outcome, so there is nothing to wait for.
+        // If an outcome is still unrecorded, the command has given up recording it, so there is nothing to wait for.
         if self.unrecorded.is_empty() {
             self.await_responses(out).await;
         }
@@ -348,7 +348,7 @@ impl Session {
         match signal {
             Signal::Interrupt | Signal::Quit | Signal::Terminate | Signal::Hangup => {
                 self.is_end_requested = true;
-                self.is_ctrl_c = signal == Signal::Interrupt;
+                self.was_last_signal_ctrl_c = signal == Signal::Interrupt;
                 true
             }
             Signal::Stop => {

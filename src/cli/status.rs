@@ -33,7 +33,7 @@ Exit codes: 0 printed; 2 usage, configuration or database error.
 
 In tmux: set -g status-right '#(docdeck status)'";
 
-/// If the oldest check of a working job is at least this long ago, the summary includes its age.
+/// If a working job was last checked at least this long ago, the summary states how long ago the oldest such check was.
 const STALE_AFTER: TimeDelta = TimeDelta::minutes(10);
 
 #[derive(Debug, Args)]

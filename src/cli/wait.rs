@@ -80,10 +80,10 @@ async fn wait(
     let mut waiting = JobWait::new(rows, timer);
     let end = waiting.wait(session, out).await?;
     let state = wanted.map(|(state, _)| format!(" --pr {}", state.word())).unwrap_or_default();
-    let again = wait_command(&waiting.rows) + &state;
-    let mut error = waiting.error(end, &again);
+    let retry_command = wait_command(&waiting.rows) + &state;
+    let mut error = waiting.error(end, &retry_command);
     if let (None, Code::Done, Some((state, hosts))) = (&error, waiting.code(), wanted) {
-        let done = wait_for_state(session, hosts, &mut waiting.rows, *state, timer, &again, out).await;
+        let done = wait_for_state(session, hosts, &mut waiting.rows, *state, timer, &retry_command, out).await;
         error = done.err();
     }
     let known = if as_json { Some(json!({ "jobs": jobs_json(&session.store, &waiting.rows).await? })) } else { None };

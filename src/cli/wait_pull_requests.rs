@@ -67,7 +67,7 @@ fn wait_progress(job: &Job, wanted: WantedState) -> WaitProgress {
 }
 
 /// Waits until the pull requests of these jobs have the wanted state. A state that a dashboard has stored recently is
-/// not requested again. `again` is the command that continues the wait.
+/// not requested again. `retry_command` is the command that continues the wait.
 ///
 /// # Errors
 /// Fails if the time is up, a signal asked to end, a host has no token, a pull request can't get the wanted state any
@@ -78,7 +78,7 @@ pub(super) async fn wait_for_state(
     rows: &mut Vec<Job>,
     wanted: WantedState,
     timer: Timer,
-    again: &str,
+    retry_command: &str,
     out: &mut Out,
 ) -> Result<(), CliError> {
     let mut last_problem = String::new();
@@ -110,9 +110,11 @@ pub(super) async fn wait_for_state(
             let what = plural(left, "pull request");
             out.show_live(&format!("waiting for {what} to be {} · {}", wanted.word(), timer.elapsed_text()));
             match session.next_tick(timer.end()).await {
-                WaitEnd::Interrupted => return Err(early_end_error(Code::Interrupted, left, wanted, timer, again)),
+                WaitEnd::Interrupted => {
+                    return Err(early_end_error(Code::Interrupted, left, wanted, timer, retry_command));
+                }
                 WaitEnd::TimedOut if timer.has_expired() => {
-                    return Err(early_end_error(Code::TimedOut, left, wanted, timer, again));
+                    return Err(early_end_error(Code::TimedOut, left, wanted, timer, retry_command));
                 }
                 WaitEnd::TimedOut | WaitEnd::Event(_) => {}
             }
@@ -120,11 +122,12 @@ pub(super) async fn wait_for_state(
     }
 }
 
-fn early_end_error(code: Code, left: usize, wanted: WantedState, timer: Timer, again: &str) -> CliError {
+fn early_end_error(code: Code, left: usize, wanted: WantedState, timer: Timer, retry_command: &str) -> CliError {
     let what = if code == Code::TimedOut { "Timed out" } else { "Interrupted" };
     let (waited, is) = (timer.elapsed_text(), if left == 1 { "is" } else { "are" });
     let left = plural(left, "pull request");
-    let text = format!("{what} after {waited}: {left} {is} not {} yet. Run `{again}` to wait again.", wanted.word());
+    let text =
+        format!("{what} after {waited}: {left} {is} not {} yet. Run `{retry_command}` to wait again.", wanted.word());
     CliError::new(code, text)
 }
 

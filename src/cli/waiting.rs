@@ -133,9 +133,9 @@ impl JobWait {
         }
     }
 
-    /// Returns the error for the outcome, or `None` for [`WaitOutcome::AllEnded`]. `again` is the command that
-    /// continues the wait.
-    pub(super) fn error(&self, end: WaitOutcome, again: &str) -> Option<CliError> {
+    /// Returns the error for the outcome, or `None` for [`WaitOutcome::AllEnded`]. `retry_command`
+    /// is the command that continues the wait.
+    pub(super) fn error(&self, end: WaitOutcome, retry_command: &str) -> Option<CliError> {
         let count = self.rows.len();
         let left = self.remaining_count();
         let state = match (count, left) {
@@ -148,11 +148,11 @@ impl JobWait {
             WaitOutcome::AllEnded => return None,
             WaitOutcome::TimedOut => CliError::new(
                 Code::TimedOut,
-                format!("Timed out after {waited}: {state} on the service. Run `{again}` to wait again."),
+                format!("Timed out after {waited}: {state} on the service. Run `{retry_command}` to wait again."),
             ),
             WaitOutcome::Interrupted => CliError::new(
                 Code::Interrupted,
-                format!("Interrupted after {waited}: {state} on the service. Run `{again}` to wait again."),
+                format!("Interrupted after {waited}: {state} on the service. Run `{retry_command}` to wait again."),
             ),
             WaitOutcome::Refused(reason) => {
                 CliError::new(Code::KeyRefused, format!("{reason} The jobs can't be checked any more: {state}."))
@@ -193,13 +193,13 @@ impl JobWait {
         Ok(None)
     }
 
-    /// Replaces the job `gone`, which was merged into the job `into`. If `into` is already in the list, only removes
-    /// `gone`.
-    fn merge(&mut self, gone: JobKey, into: Option<Job>) {
+    /// Replaces the job `merged`, which was merged into the job `into`. If `into` is already in the list, only removes
+    /// `merged`.
+    fn merge(&mut self, merged: JobKey, into: Option<Job>) {
         let Some(into) = into else { return };
         if self.rows.iter().any(|row| row.key == into.key) {
-            self.rows.retain(|row| row.key != gone);
-        } else if let Some(row) = self.rows.iter_mut().find(|row| row.key == gone) {
+            self.rows.retain(|row| row.key != merged);
+        } else if let Some(row) = self.rows.iter_mut().find(|row| row.key == merged) {
             *row = into;
         }
     }
@@ -237,7 +237,7 @@ pub(super) fn wait_command(rows: &[Job]) -> String {
     format!("docdeck wait {}", ids.join(" "))
 }
 
-/// Logs each problem of the connection once, and that the problem is over.
+/// Logs each problem of the connection once, and when it is over.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionLog {
     problem: Option<CleanText>,

@@ -49,7 +49,7 @@ pub(super) async fn run(session: &mut Session, as_json: bool, out: &mut Out) -> 
     if as_json {
         log_progress(&known, out);
     } else {
-        lines.write(format!("{} {known}", log_time(out.is_terminal())), out);
+        lines.write(format!("{} {known}", log_time(out.stdout_is_terminal())), out);
     }
     let mut watch = JobWatch { rows, lines, as_json, out, connection: ConnectionLog::default() };
     let end = watch.run(session).await;
@@ -134,7 +134,7 @@ impl JobWatch<'_> {
                 }
                 self.lines.write(escaped_json(&job.to_string()).into_owned(), self.out);
             } else {
-                let text = format!("{} {}", log_time(self.out.is_terminal()), describe_changes(&changes, &new));
+                let text = format!("{} {}", log_time(self.out.stdout_is_terminal()), describe_changes(&changes, &new));
                 self.lines.write(text, self.out);
             }
         }

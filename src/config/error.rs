@@ -4,7 +4,7 @@ use super::sourced::SettingSource;
 use super::themes::ThemeError;
 use crate::api::RootsError;
 use crate::model::failure::Failure;
-use crate::model::redaction::{redacted_setting, redacted_text};
+use crate::model::redaction::{redacted_except_words, redacted_setting};
 use crate::model::text::CleanText;
 use std::path::{Path, PathBuf};
 
@@ -66,6 +66,6 @@ impl ConfigError {
     /// Returns an error at a line and column of the file at `path`. Redacts API keys in `what`, in case the user has
     /// put one into the wrong field.
     pub fn invalid(path: &Path, (line, column): (usize, usize), what: &str) -> Self {
-        Self::Invalid { path: path.into(), line, column, what: CleanText::line(&redacted_text(what)) }
+        Self::Invalid { path: path.into(), line, column, what: CleanText::line(&redacted_except_words(what)) }
     }
 }

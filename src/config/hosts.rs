@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_those_of_gh_and_glab_in_their_order() {
+    fn tokens_come_from_the_sources_of_gh_and_glab_in_the_same_order() {
         let unconfigured = settings("");
         assert_eq!(
             sources(&unconfigured, "github.com", HostKind::GitHub, &[]),
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_of_github_com_is_also_that_of_a_subdomain_of_ghe_com_as_for_gh() {
+    fn subdomains_of_ghe_com_use_the_token_variables_of_github_com_as_in_gh() {
         let unconfigured = settings("");
         let expected = ["GH_TOKEN", "GITHUB_TOKEN", "gh auth token --hostname acme.ghe.com"];
         assert_eq!(sources(&unconfigured, "acme.ghe.com", HostKind::GitHub, &[]), expected);

@@ -53,7 +53,7 @@ pub(super) async fn run_key_command(
         command.env_remove(variable);
     });
     #[cfg(unix)]
-    if can_have_own_group() {
+    if can_have_process_group() {
         command.process_group(0);
     }
     let mut child =
@@ -122,7 +122,7 @@ async fn read_and_truncate(stream: Option<impl AsyncRead + Unpin>, buffer: &mut 
 /// the group was created outside it), because docdeck then couldn't take the terminal back from the command's group.
 /// The command then stays in docdeck's group, and after a timeout only the command is killed, not its child processes.
 #[cfg(unix)]
-fn can_have_own_group() -> bool {
+fn can_have_process_group() -> bool {
     nix::unistd::getpgrp().as_raw() > 0 || std::fs::File::open("/dev/tty").is_err()
 }
 
@@ -141,7 +141,7 @@ struct ProcessGroup {
 impl ProcessGroup {
     fn of(child: &Child, terminal: TerminalUse) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
-        let id = id.filter(|_| can_have_own_group());
+        let id = id.filter(|_| can_have_process_group());
         let group = id.filter(|_| terminal == TerminalUse::Foreground);
         Self { id, _terminal: group.and_then(ForegroundTerminal::give_to) }
     }

@@ -155,7 +155,7 @@ impl MissingSettings {
         lines.join("\n")
     }
 
-    /// Returns the setup instructions without the API key, for commands that only read the store.
+    /// Returns the setup instructions for the project id only. Commands that only read the store need no API key.
     pub fn project_instructions(&self) -> String {
         Self { needs_key: false, ..self.clone() }.setup_instructions()
     }

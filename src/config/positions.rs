@@ -2,7 +2,7 @@
 //! parsing.
 
 use super::error::ConfigError;
-use crate::model::redaction::redacted_text;
+use crate::model::redaction::redacted_except_words;
 use crate::model::text::CleanText;
 use std::path::Path;
 use toml::de::DeTable;
@@ -46,7 +46,7 @@ impl Mistake {
     /// Returns a mistake at the byte offset `byte` of `text`. Redacts API keys in `what`.
     pub(super) fn at(text: &str, byte: usize, what: &str) -> Self {
         let (line, column) = line_and_column(text, byte);
-        Self { line, column, what: CleanText::line(&redacted_text(what)) }
+        Self { line, column, what: CleanText::line(&redacted_except_words(what)) }
     }
 
     /// Converts the mistake to an error about the file at `path`.

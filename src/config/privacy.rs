@@ -7,7 +7,7 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PrivacyConfig {
-    /// For how many days the texts of readers are stored; 0 to never store them.
+    /// For how many days the feedback and the questions that readers wrote are stored; 0 to never store them.
     reader_text_days: Option<u16>,
 }
 

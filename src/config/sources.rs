@@ -141,9 +141,9 @@ pub fn resolve_profile<'a>(
     }
     let default_profile = file.profiles.get(DEFAULT_PROFILE);
     // No profile is needed if the API key and the project are set outside the file.
-    let is_enough = environment.api_key.is_some()
+    let is_configured_outside_file = environment.api_key.is_some()
         && resolve_project(global_options, environment, &ProfileConfig::default()).is_some();
-    if default_profile.is_none() && file.profiles.len() > 1 && !is_enough {
+    if default_profile.is_none() && file.profiles.len() > 1 && !is_configured_outside_file {
         let known: Vec<&str> = file.profiles.keys().map(String::as_str).collect();
         return Err(ConfigError::AmbiguousProfile { path: path.into(), known: CleanText::line(&known.join(", ")) });
     }

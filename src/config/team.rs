@@ -42,7 +42,7 @@ impl TeamSettings {
         let config = file.team.clone();
         let url = match (&environment.team_url, config.url_command, config.url_file) {
             (Some(Some(url)), ..) => KeySource::Literal(url.clone()),
-            (Some(None), ..) => return Err(no_url(TEAM_URL_VARIABLE)),
+            (Some(None), ..) => return Err(no_url_error(TEAM_URL_VARIABLE)),
             (None, Some(words), _) => KeySource::Command(words),
             (None, None, Some(file)) => KeySource::File(resolve_path(path, &file)),
             (None, None, None) => return Ok(None),
@@ -77,7 +77,7 @@ impl TeamSettings {
             ConfigError::KeyCommand { program, why } => ConfigError::TeamUrl(CleanText::line(&format!(
                 "The url_command {program} {why}. Try it in a terminal; docdeck runs it without a shell."
             ))),
-            ConfigError::NoKey { source_name } => no_url(&source_name),
+            ConfigError::NoKey { source_name } => no_url_error(&source_name),
             other => other,
         })
     }
@@ -86,12 +86,12 @@ impl TeamSettings {
     ///
     /// # Errors
     /// Fails if the file can't be read or contains no certificate.
-    pub fn roots(&self) -> Result<Option<ExtraRoots>, ConfigError> {
+    pub fn read_roots(&self) -> Result<Option<ExtraRoots>, ConfigError> {
         Ok(self.ca_file.as_deref().map(ExtraRoots::read).transpose()?)
     }
 }
 
-fn no_url(source: &str) -> ConfigError {
+fn no_url_error(source: &str) -> ConfigError {
     ConfigError::TeamUrl(CleanText::line(&format!(
         "There is no usable URL in {source}. It must be a single line without spaces, like \
          postgres://USER:PASSWORD@HOST/DATABASE."

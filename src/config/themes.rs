@@ -65,8 +65,8 @@ pub fn load_theme(name: &str, folder: Option<&Path>) -> Result<ThemePalettes, Th
     if let Some((file, text)) = read_custom_theme(name, folder)? {
         return parse(&file, &text);
     }
-    match BUILT_IN_THEMES.into_iter().find(|(shipped, _)| *shipped == name) {
-        Some((shipped, text)) => parse(shipped, text),
+    match BUILT_IN_THEMES.into_iter().find(|(built_in, _)| *built_in == name) {
+        Some((built_in, text)) => parse(built_in, text),
         None => {
             let known = theme_names(folder).join(", ");
             Err(ThemeError::Unknown { name: CleanText::line(name), known: CleanText::line(&known) })

@@ -21,8 +21,8 @@ const COMMENTED_EXAMPLES: &str = include_str!("../../assets/config/rest.toml");
 /// The first line of a new file.
 const NEW_FILE_HEADER: &str = "# docdeck's settings. An option overrides the environment, which overrides this file.\n";
 /// The error message if the TOML editor can't parse the file.
-const UNCHANGEABLE: &str = "it can't be changed without changing other settings in it";
-/// A commented-out example at the start of a new file. The other examples are in its profile.
+const UNEDITABLE_MESSAGE: &str = "it can't be changed without changing other settings in it";
+/// A commented-out example at the start of a new file. The three examples below are written into the file's profile.
 const ON_CHANGE_EXAMPLE: &str = "\n# Run for each change of a job, without a shell, with the job as JSON on its stdin.\n\
      #on_change = [\"sh\", \"-c\", \"jq -r .title | curl -s -d @- https://ntfy.sh/my-docs-jobs\"]\n\n";
 const ORGANIZATION_EXAMPLE: &str = "#organization = \"…\"    # if several projects share the analytics limit\n";
@@ -173,7 +173,7 @@ fn edit_file(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<(), Wr
     }
     replace_text(path, None, |old| {
         let wrong = |mistake: Mistake| mistake.into_config_error(path);
-        let mut document: DocumentMut = old.parse().map_err(|_| wrong(Mistake::at(old, 0, UNCHANGEABLE)))?;
+        let mut document: DocumentMut = old.parse().map_err(|_| wrong(Mistake::at(old, 0, UNEDITABLE_MESSAGE)))?;
         change(&mut document)?;
         let text = Zeroizing::new(document.to_string());
         file::parse(&text).map_err(wrong)?;
@@ -232,7 +232,7 @@ pub fn text_with_profile(path: &Path, old: &str, profile: &NewProfile) -> Result
 
 fn insert_profile(old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, Mistake> {
     let wrong = |what: &str| Mistake::at(old, 0, what);
-    let mut document: DocumentMut = old.parse().map_err(|_| wrong(UNCHANGEABLE))?;
+    let mut document: DocumentMut = old.parse().map_err(|_| wrong(UNEDITABLE_MESSAGE))?;
     let profiles = document.entry("profiles").or_insert_with(|| {
         let mut table = Table::new();
         table.set_implicit(true);

@@ -84,9 +84,9 @@ impl Engine {
     /// # Errors
     /// The request failed or no request is left. The kind is [`FailureKind::NotFound`] if the service doesn't have
     /// the conversation.
-    pub async fn question_thread(&self, id: &CleanText) -> Result<Vec<ThreadMessage>, Failure> {
-        let request = self.inner.client.question_thread(id);
-        let result = self.inner.request_analytics(Operation::Thread, id.clone(), request).await;
+    pub async fn get_question_thread(&self, id: &CleanText) -> Result<Vec<ThreadMessage>, Failure> {
+        let request = self.inner.client.get_question_thread(id);
+        let result = self.inner.request_analytics(Operation::Conversation, id.clone(), request).await;
         result.map_err(|failed| failed.failure)
     }
 }
@@ -132,7 +132,7 @@ impl EngineState {
         let number = so_far.report().map_or(0, |report| report.responses).saturating_add(1);
         let cursor = so_far.report().and_then(|report| report.next.clone());
         let subject = CleanText::line(&format!("{}, page {number}", plan.range.format_dates(true)));
-        let request = self.client.report_rows::<R>(plan.range, cursor.as_ref());
+        let request = self.client.get_report_rows::<R>(plan.range, cursor.as_ref());
         let response = match self.request_analytics(Operation::Analytics(R::KIND), subject, request).await {
             Ok(response) => response,
             Err(failed) => return (so_far, Err(failed)),
@@ -250,7 +250,7 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
                 if !(failed.is_bad_request && std::mem::take(&mut self.is_resumed)) {
                     return LoadEndReason::Failed(failed.failure);
                 }
-                // The service no longer knows the cursor of the earlier load, so that load can't be continued.
+                // The service no longer accepts the cursor of the earlier load, so that load can't be continued.
                 (self.so_far, self.plan.from_start) = (PartialRows::default(), true);
                 // The refused request returned no rows, so it doesn't count toward the plan's requests.
                 self.plan.max_requests = self.plan.max_requests.max(1).saturating_add(1);

@@ -17,13 +17,13 @@ use std::sync::Arc;
 
 /// The stored analytics of one scope.
 #[derive(Debug)]
-pub struct StoredViews<'a> {
+pub struct StoredAnalytics<'a> {
     store: &'a Store,
     scope: &'a Scope,
     clock: ServiceClock,
 }
 
-impl<'a> StoredViews<'a> {
+impl<'a> StoredAnalytics<'a> {
     /// Opens the analytics of `scope`. Service time is the local time plus the last saved offset.
     ///
     /// # Errors

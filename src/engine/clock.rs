@@ -1,7 +1,7 @@
-//! Three kinds of time. Service time is the last Date header from the service plus the monotonic time since
-//! then; the ledgers of the hourly limits use it. Steady time, which the scheduler uses, is the local wall
-//! time at the start plus the monotonic time since then. Neither follows a jump of the local clock, so no
-//! jump makes used requests available again. Local wall time is used for times in the store and on screen.
+//! Three kinds of time. Service time is the last Date header from the service plus the monotonic time since then; the
+//! ledgers of the hourly limits use it. Steady time, which the scheduler uses, is the local wall time at the start plus
+//! the monotonic time since then. Service time and steady time ignore jumps of the local clock, so a jump never makes
+//! used requests available again. Local wall time is used for times in the store and on screen.
 
 use crate::model::Time;
 use chrono::{SubsecRound, TimeDelta, Utc};
@@ -9,7 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The precision of a Date header. It has whole seconds: the service may have written it at any moment of its second.
+/// The precision of a Date header. The header has whole seconds, so the service may have sent it at any moment of that
+/// second.
 const DATE_PRECISION: TimeDelta = TimeDelta::seconds(1);
 /// Smaller differences between two clocks are ignored, because Date headers have whole seconds.
 const MIN_CLOCK_CHANGE: TimeDelta = TimeDelta::seconds(2);
@@ -73,7 +74,7 @@ impl ServiceClock {
     }
 
     /// Sets service time from a Date header that arrived at the local wall time `wall`.
-    pub(super) fn observe(&self, date: Time, wall: Time) -> ClockUpdate {
+    pub(super) fn sync_to(&self, date: Time, wall: Time) -> ClockUpdate {
         let mut anchor = self.lock();
         let at = Instant::now();
         let reading = add_duration(anchor.time, at.saturating_duration_since(anchor.at));
@@ -164,7 +165,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn service_time_is_the_last_date_header_plus_monotonic_time() {
         let clock = ServiceClock::new(at(0), None);
-        clock.observe(at(500), at(0));
+        clock.sync_to(at(500), at(0));
         tokio::time::advance(Duration::from_secs(90)).await;
         assert_eq!(clock.now(), at(590));
     }
@@ -179,10 +180,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_jump_of_the_local_wall_clock_moves_neither_service_nor_steady_time() {
         let clock = ServiceClock::new(at(0), None);
-        clock.observe(at(10), at(0));
+        clock.sync_to(at(10), at(0));
         tokio::time::advance(Duration::from_secs(1)).await;
         // The second header arrives when the local wall clock is two hours ahead.
-        let observed = clock.observe(at(11), at(7200));
+        let observed = clock.sync_to(at(11), at(7200));
         assert_eq!((clock.now(), clock.steady_now()), (at(11), at(1)));
         assert!(!observed.has_jumped);
     }
@@ -190,21 +191,21 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn date_headers_in_whole_seconds_do_not_make_the_clock_jitter() {
         let clock = ServiceClock::new(at(0), None);
-        clock.observe(at(100), at(0));
+        clock.sync_to(at(100), at(0));
         tokio::time::advance(Duration::from_millis(900)).await;
-        clock.observe(at(100), at(0));
+        clock.sync_to(at(100), at(0));
         assert_eq!(clock.now(), at(100) + TimeDelta::milliseconds(900));
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_offset_is_saved_only_if_it_changed_by_two_seconds() {
         let clock = ServiceClock::new(at(0), None);
-        assert_eq!(clock.observe(at(1), at(0)).offset_to_save, None);
-        assert_eq!(clock.observe(at(30), at(0)).offset_to_save, Some(TimeDelta::seconds(30)));
-        assert_eq!(clock.observe(at(31), at(0)).offset_to_save, None);
-        assert_eq!(clock.observe(at(30), at(0)).offset_to_save, None);
+        assert_eq!(clock.sync_to(at(1), at(0)).offset_to_save, None);
+        assert_eq!(clock.sync_to(at(30), at(0)).offset_to_save, Some(TimeDelta::seconds(30)));
+        assert_eq!(clock.sync_to(at(31), at(0)).offset_to_save, None);
+        assert_eq!(clock.sync_to(at(30), at(0)).offset_to_save, None);
         assert_eq!(
-            clock.observe(at(-30), at(0)),
+            clock.sync_to(at(-30), at(0)),
             ClockUpdate { has_jumped: true, offset_to_save: Some(TimeDelta::seconds(-30)) }
         );
     }
@@ -212,21 +213,21 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn service_time_is_converted_to_the_local_clock() {
         let clock = ServiceClock::new(at(0), None);
-        clock.observe(at(7200), at(0));
+        clock.sync_to(at(7200), at(0));
         assert_eq!(clock.service_to_local_at(at(7260), at(0)), at(60));
         assert_eq!(
             clock.service_to_local_at(at(7260), at(0) + TimeDelta::milliseconds(300)),
             at(60),
             "the same moment"
         );
-        clock.observe(at(1), at(0));
+        clock.sync_to(at(1), at(0));
         assert_eq!(clock.service_to_local_at(at(60), at(0)), at(60), "the clocks differ by less than two seconds");
     }
 
     #[tokio::test(start_paused = true)]
     async fn sleeping_until_a_service_time_uses_the_monotonic_clock() {
         let clock = ServiceClock::new(at(0), None);
-        clock.observe(at(1000), at(0));
+        clock.sync_to(at(1000), at(0));
         assert_eq!(clock.service_to_instant(at(1060)), Instant::now() + Duration::from_secs(60));
         assert_eq!(clock.service_to_instant(at(900)), Instant::now());
     }
@@ -247,8 +248,8 @@ mod tests {
                     truth += TimeDelta::milliseconds(i64::try_from(millis).expect("small"));
                     // A header has whole seconds and arrives some time after the service wrote it.
                     let date = (truth - TimeDelta::milliseconds(delay)).trunc_subsecs(0);
-                    let observed = reference.observe(date, at(0));
-                    assert_eq!(clock.observe(date, at(wall)).has_jumped, observed.has_jumped);
+                    let observed = reference.sync_to(date, at(0));
+                    assert_eq!(clock.sync_to(date, at(wall)).has_jumped, observed.has_jumped);
                     assert_eq!((clock.now(), clock.steady_now()), (reference.now(), reference.steady_now()));
                     let error = truth - clock.now();
                     assert!(error.abs() <= TimeDelta::seconds(3), "{error} off the service's time");

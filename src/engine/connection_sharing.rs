@@ -1,6 +1,6 @@
 //! Emits the connection state, and shares it through the store: the polling instance writes it, and the other
-//! instances read it. Otherwise an instance that does not poll could not tell whether the service is
-//! unreachable or just has no changes.
+//! instances read it. Otherwise an instance that does not poll could not distinguish an unreachable service
+//! from a time without changes.
 
 use super::lease::LeaseRole;
 use super::lock::lock;

@@ -16,10 +16,11 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(600);
 /// requests.
 const RETRY_INTERVAL: Duration = Duration::from_secs(3600);
 
-/// Records each day once it is over, until the task is aborted. Only the instance with the poll lease records.
-pub(super) async fn run_recorder(inner: Arc<EngineState>) {
+/// Loads the page views of each day once they are final, until the task is aborted. Only the instance with the poll
+/// lease loads them.
+pub(super) async fn run_daily_loader(inner: Arc<EngineState>) {
     loop {
-        let has_failed = inner.leases.holds(LeaseRole::Poll) && record_last_counted_day(&inner).await.is_err();
+        let has_failed = inner.leases.holds(LeaseRole::Poll) && load_last_final_day(&inner).await.is_err();
         tokio::time::sleep(if has_failed { RETRY_INTERVAL } else { CHECK_INTERVAL }).await;
     }
 }
@@ -28,11 +29,11 @@ pub(super) async fn run_recorder(inner: Arc<EngineState>) {
 ///
 /// # Errors
 /// The request failed, or the hourly limit is reached.
-async fn record_last_counted_day(inner: &Arc<EngineState>) -> Result<(), Failure> {
+async fn load_last_final_day(inner: &Arc<EngineState>) -> Result<(), Failure> {
     let Some(day) = (inner.clock.now() - COUNTING_TIME).date_naive().pred_opt() else { return Ok(()) };
     let query = ViewsQuery { range: DateRange::day(day), limit: MAX_PAGE_SIZE, page: 1 };
-    let is_recorded = inner.cached_views(query).await.is_some_and(|views| query.range.is_final(views.as_of));
-    if is_recorded {
+    let is_cached = inner.cached_views(query).await.is_some_and(|views| query.range.is_final(views.as_of));
+    if is_cached {
         return Ok(());
     }
     inner.load_views_for(query, true, RequestPurpose::Page).await.loaded.map(drop)

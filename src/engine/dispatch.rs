@@ -233,12 +233,12 @@ impl EngineState {
                 let subject =
                     response.result.as_ref().map_or_else(|_| CleanText::line("new job"), |job| job.id.to_clean_text());
                 let result = self.record_response(Operation::Create, subject, response).await;
-                self.send_outcome(result)
+                self.classify_send_result(result)
             }
             (PromptKind::FollowUp, Some(id)) => {
                 let response = self.client.send_follow_up(id, &text).await;
                 let result = self.record_response(Operation::FollowUp, id.to_clean_text(), response).await;
-                self.send_outcome(result)
+                self.classify_send_result(result)
             }
             (PromptKind::FollowUp, None) => {
                 let reason = CleanText::line("Not sent: the job has no id yet. Send it again later.");
@@ -255,7 +255,7 @@ impl EngineState {
                 self.emit_shared_id(&row, &other).await;
             }
             self.emit_outcome(prompt, outcome.delivery, row.clone(), quota).await;
-            self.log_changes(&row, &events).await;
+            self.log_changes_and_queue_hook(&row, &events).await;
         }
         if let Some((wait, _)) = rate_limit {
             self.share_rate_limit(quota, wait).await;
@@ -265,7 +265,8 @@ impl EngineState {
         }
     }
 
-    /// Emits a notice that the service returned the same id for two new jobs. It states that there is only one job.
+    /// Emits a notice that the service returned the same id for two new jobs, which are now shown as one job. `other`
+    /// is the title of the other job.
     async fn emit_shared_id(&self, row: &Job, other: &CleanText) {
         let id = row.id.as_ref().map(|id| id.to_clean_text()).unwrap_or_default();
         let note = format!("the service returned the id {id} for two new jobs, which are shown as one");
@@ -278,7 +279,7 @@ impl EngineState {
         self.emit(EngineEvent::Notice(CleanText::line(&notice))).await;
     }
 
-    fn send_outcome(&self, result: Result<RemoteJob, ApiError>) -> SendOutcome {
+    fn classify_send_result(&self, result: Result<RemoteJob, ApiError>) -> SendOutcome {
         let error = match result {
             Ok(job) => return SendOutcome { delivery: Delivery::Accepted, job: Some(job), rate_limit: None },
             Err(error) => error,
@@ -344,7 +345,7 @@ impl EngineState {
         if !waits {
             lock(&self.submitted_prompts).remove(&prompt);
         }
-        self.send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], may_be_changed_by_others: false });
+        self.send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], maybe_changed_by_others: false });
         if accepted {
             self.send_to_poller(PollerMessage::Outcome(FetchOutcome::responded()));
         }

@@ -37,7 +37,7 @@ impl Engine {
         let row = inner.store.track(&inner.scope, job, local_now()).await.map_err(|error| error.failure())?;
         inner.emit(EngineEvent::Job(Box::new(row.clone()))).await;
         inner.emit(EngineEvent::Thread(row.key)).await;
-        inner.send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], may_be_changed_by_others: false });
+        inner.send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], maybe_changed_by_others: false });
         Ok(row)
     }
 }
@@ -47,14 +47,14 @@ impl EngineState {
     /// outcome for the poller.
     pub(super) async fn fetch_job(&self, key: JobKey) -> (Result<Job, Failure>, FetchOutcome) {
         let outcome = |health, has_made_request| FetchOutcome { key: Some(key), health, has_made_request };
-        let unwritten = |error: &StoreError, has_made_request| {
+        let store_error_result = |error: &StoreError, has_made_request| {
             let failure = error.failure();
             (Err(failure.clone()), outcome(ServiceHealth::NotStored(failure), has_made_request))
         };
         let job = match self.store.job(key).await {
             Ok(Some(row)) => row,
             Ok(None) => return (Err(untracked_job_failure()), outcome(ServiceHealth::NotRequested, false)),
-            Err(error) => return unwritten(&error, false),
+            Err(error) => return store_error_result(&error, false),
         };
         let Some(id) = job.id.clone() else {
             let failure =
@@ -68,12 +68,12 @@ impl EngineState {
             Err(failure) => return (Err(failure), outcome(health, true)),
         };
         let _hook_guard = self.running_hooks.guard();
-        match self.store.apply_fetched(&job, fetched, local_now()).await {
+        match self.store.apply_job_response(&job, fetched, local_now()).await {
             Ok(applied) => {
                 self.emit_fetched(&applied.row, &applied.events).await;
                 (Ok(applied.row), outcome(health, true))
             }
-            Err(error) => unwritten(&error, true),
+            Err(error) => store_error_result(&error, true),
         }
     }
 
@@ -102,7 +102,7 @@ impl EngineState {
     }
 
     async fn emit_fetched(&self, row: &Job, events: &[JobEvent]) {
-        self.send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], may_be_changed_by_others: false });
+        self.send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], maybe_changed_by_others: false });
         self.emit(EngineEvent::Job(Box::new(row.clone()))).await;
         self.log_transitions(row, events).await;
         if events.iter().any(|event| matches!(event.kind, EventKind::PullRequest(_))) {
@@ -116,7 +116,7 @@ impl EngineState {
 
     /// Logs the changes in the response to a prompt, and queues the `on_change` program for them. The start of a new
     /// job does not count as a change.
-    pub(super) async fn log_changes(&self, row: &Job, events: &[JobEvent]) {
+    pub(super) async fn log_changes_and_queue_hook(&self, row: &Job, events: &[JobEvent]) {
         let is_start = |event: &JobEvent| match &event.kind {
             EventKind::Status { from: None, to } => !to.is_finished(),
             _ => false,

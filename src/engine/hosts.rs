@@ -22,7 +22,7 @@ use tokio::sync::oneshot;
 /// How long to wait before requesting conflicts once more: GitHub computes them only when they are requested.
 const CONFLICT_DELAY: Duration = Duration::from_secs(3);
 
-/// What a [`HostDirectory`] knows about a host.
+/// The result of looking up a host in a [`HostDirectory`].
 #[derive(Debug, Clone)]
 pub enum HostAccess {
     Client(HostClient),
@@ -160,7 +160,8 @@ impl HostStates {
         let open = self.open_links(|_| true);
         if !open.is_empty() {
             let response = client.checks(&open).await;
-            // The whole response may be lost if the token may not read checks.
+            // If the token may not read checks, GitHub may refuse the whole request. This is not an error: the state of
+            // the pull requests is then used without checks.
             let is_forbidden = response.result.as_ref().is_err_and(|error| error.kind.is_forbidden());
             let reported = if is_forbidden {
                 self.responses.push((response.budget, None));

@@ -34,11 +34,11 @@ impl EngineState {
         request: impl Future<Output = ApiResponse<T>>,
     ) -> Result<T, RequestFailure> {
         let booking = self.book_request(Quota::Views).await;
-        let mut spent = self.spend_views_request(booking.permission.clone()).await;
+        let mut spent = self.spend_analytics_request(booking.permission.clone()).await;
         if let Ok(spent_at) = spent
             && booking.is_expired()
         {
-            self.refund_views_request(spent_at).await;
+            self.refund_analytics_request(spent_at).await;
             spent = Err(Failure::local("docdeck was interrupted, so no request was made. Try again."));
         }
         let spent_at = match spent {
@@ -76,7 +76,7 @@ impl EngineState {
             self.emit_budget(Quota::Views).await;
             self.share_rate_limit(Quota::Views, wait).await;
         } else if !has_used_request {
-            self.refund_views_request(spent_at).await;
+            self.refund_analytics_request(spent_at).await;
         }
         let message = failure.message.clone();
         match error {
@@ -105,7 +105,7 @@ impl EngineState {
         let _order = self.budget_order.lock().await;
         let now = self.clock.now();
         match self.store.budget(&self.scope, quota, now).await {
-            Ok(budget) if quota == Quota::Views => self.emit_views_budget(budget, now).await,
+            Ok(budget) if quota == Quota::Views => self.emit_analytics_budget(budget, now).await,
             Ok(budget) => self.emit(EngineEvent::Budget(quota, self.with_team_count(quota, budget).await)).await,
             Err(error) => self.emit_problem(error.failure()).await,
         }
@@ -115,12 +115,12 @@ impl EngineState {
     ///
     /// # Errors
     /// No request is left; the message states when to try again.
-    async fn spend_views_request(&self, permission: TeamPermission) -> Result<Time, Failure> {
+    async fn spend_analytics_request(&self, permission: TeamPermission) -> Result<Time, Failure> {
         let _order = self.budget_order.lock().await;
         let now = self.clock.now();
         match self.store.spend_with_team_permission(&self.scope, Quota::Views, now, permission.clone()).await {
             Ok(Ok(budget)) => {
-                self.emit_views_budget(budget, now).await;
+                self.emit_analytics_budget(budget, now).await;
                 Ok(now)
             }
             Ok(Err(wait)) => Err(self.limit_reached_failure(wait, now).await),
@@ -133,7 +133,7 @@ impl EngineState {
     }
 
     /// Refunds the request that was spent at `spent_at`, because it never reached the service.
-    async fn refund_views_request(&self, spent_at: Time) {
+    async fn refund_analytics_request(&self, spent_at: Time) {
         let unwritten = {
             let mut spends = lock(&self.unwritten_spends);
             let position = spends.iter().position(|at| *at == spent_at);
@@ -160,12 +160,12 @@ impl EngineState {
             return Err(self.limit_reached_failure(wait, now).await);
         }
         lock(&self.unwritten_spends).push(now);
-        self.emit_views_budget(budget, now).await;
+        self.emit_analytics_budget(budget, now).await;
         Ok(now)
     }
 
     /// Emits the budget of analytics. `budget` contains only the requests in this computer's ledger.
-    async fn emit_views_budget(&self, budget: Budget, now: Time) {
+    async fn emit_analytics_budget(&self, budget: Budget, now: Time) {
         let local = self.include_unwritten(budget, now);
         let budget = self.with_team_count(Quota::Views, local).await;
         self.emit(EngineEvent::Budget(Quota::Views, budget)).await;
@@ -188,24 +188,24 @@ impl EngineState {
     }
 
     async fn limit_reached_failure(&self, wait: Wait, now: Time) -> Failure {
-        let blocked = match self.store.budget(&self.scope, Quota::Views, now).await {
+        let is_reported_by_service = match self.store.budget(&self.scope, Quota::Views, now).await {
             Ok(budget) => {
-                self.emit_views_budget(budget, now).await;
+                self.emit_analytics_budget(budget, now).await;
                 budget.blocked.is_some()
             }
             Err(_) => false,
         };
         let counted_by = if self.team.count(Quota::Views).is_some() { "the team" } else { "this computer" };
-        describe_limit_reached(blocked, counted_by, wait, now)
+        describe_limit_reached(is_reported_by_service, counted_by, wait, now)
     }
 }
 
-fn describe_limit_reached(blocked: bool, counted_by: &str, wait: Wait, now: Time) -> Failure {
+fn describe_limit_reached(is_reported_by_service: bool, counted_by: &str, wait: Wait, now: Time) -> Failure {
     let when = match wait.is_estimate {
         true => format!("in {}", wait.time_left(now)),
         false => format!("in {}, at {}", wait.time_left(now), wait.until.format("%H:%M:%S UTC")),
     };
-    let why = if blocked {
+    let why = if is_reported_by_service {
         "The service reported that the limit is reached".to_owned()
     } else {
         format!("The hourly limit of {} analytics requests is reached ({counted_by})", Quota::Views.limit())

@@ -58,7 +58,7 @@ impl EngineState {
         let loaded = || {
             report.map(|report| {
                 let mut report = Arc::unwrap_or_clone(report).into_report();
-                self.set_local_time(&mut report);
+                self.convert_to_local_time(&mut report);
                 Arc::new(report)
             })
         };
@@ -96,14 +96,14 @@ impl LoadRun<'_> {
                 return LoadEndReason::TargetReached;
             }
             let query = self.next_query();
-            let (response, is_saved) = match self.next_response(query).await {
+            let (response, has_tried_merge) = match self.next_response(query).await {
                 Ok(response) => response,
                 Err(end_reason) => return end_reason,
             };
             if let Some(failure) = no_progress_failure(query, &response.value, self.report.as_deref()) {
                 return LoadEndReason::Failed(failure);
             }
-            if !is_saved {
+            if !has_tried_merge {
                 self.save_response(query, &response).await;
             }
             self.merge_and_emit(query, response).await;
@@ -168,8 +168,8 @@ impl LoadRun<'_> {
         ViewsQuery { range: self.plan.range, limit: MAX_PAGE_SIZE, page }
     }
 
-    /// Returns the next response from the cache or by a request, and whether it has been merged into the report
-    /// on disk.
+    /// Returns the next response from the cache or by a request. Also returns whether merging it into the report on
+    /// disk was already tried.
     async fn next_response(&mut self, query: ViewsQuery) -> Result<(Timed<ViewsResponse>, bool), LoadEndReason> {
         let cached = if self.plan.from_start { None } else { self.inner.fresh_cached_views(query).await };
         let is_usable = |cached: &Timed<ViewsResponse>| {
@@ -192,10 +192,10 @@ impl LoadRun<'_> {
             return Err(LoadEndReason::RequestLimit);
         }
         let purpose = RequestPurpose::Report { restarted_at: self.restarted_at, so_far: self.report.clone() };
-        let ViewsRequestResult { loaded, has_used_request: cost_request, is_merged: is_saved } =
+        let ViewsRequestResult { loaded, has_used_request: cost_request, has_tried_merge } =
             self.inner.load_views_for(query, should_skip_cache, purpose).await;
         self.requests = self.requests.saturating_add(u32::from(cost_request));
-        loaded.map(|response| (response, is_saved)).map_err(LoadEndReason::Failed)
+        loaded.map(|response| (response, has_tried_merge)).map_err(LoadEndReason::Failed)
     }
 
     /// Merges a cached response into the report on disk.
@@ -210,7 +210,7 @@ impl LoadRun<'_> {
     /// Merges the response into the report in memory and emits the progress.
     async fn merge_and_emit(&mut self, query: ViewsQuery, response: Timed<ViewsResponse>) {
         let (complete, Timed { value: page, as_of }) = (!query.has_next(&response.value), response);
-        // The request that shared the report has ended, so `unwrap_or_clone` doesn't copy it.
+        // The request, which had a second reference to the report, has ended, so `unwrap_or_clone` doesn't clone it.
         let so_far = self.report.take().map(Arc::unwrap_or_clone);
         let report = ReportMerge::add_or_start(so_far, query.range, page, complete, as_of);
         let progress = LoadProgress {

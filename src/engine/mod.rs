@@ -43,7 +43,7 @@ use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
 use crate::model::job::JobKey;
-pub use cached::StoredViews;
+pub use cached::StoredAnalytics;
 pub use clock::sleep_until;
 use hosts::RefreshCommand;
 pub use hosts::{
@@ -62,7 +62,8 @@ use std::time::Duration;
 pub use team::state::TeamAccess;
 use tokio::task::JoinHandle;
 
-/// How long docdeck waits for the team's database when it ends. If this is too short, the polling lease expires later.
+/// How long docdeck waits for the team's database when it ends. If the database takes longer, the polling lease is not
+/// released, and expires later.
 const TEAM_CLOSE_TIMEOUT: Duration = Duration::from_millis(50);
 /// How long docdeck waits for the team's database before it is suspended.
 const SUSPEND_TIMEOUT: Duration = Duration::from_millis(200);
@@ -93,7 +94,7 @@ impl Engine {
             tokio::spawn(reader_texts::run_cleanup(Arc::clone(&inner))),
         ];
         if inner.analytics.records_daily_views {
-            tasks.push(tokio::spawn(daily::run_recorder(Arc::clone(&inner))));
+            tasks.push(tokio::spawn(daily::run_daily_loader(Arc::clone(&inner))));
         }
         if let Some(access) = inner.team.access() {
             tasks.push(tokio::spawn(team::run_sessions(Arc::clone(&inner), access.clone())));

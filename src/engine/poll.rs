@@ -1,5 +1,5 @@
-//! The poller: the task that checks the jobs with GETs. Only the instance with the poll lease polls; in a team, only on
-//! the computer with the team's lease. The task starts GETs when the scheduler permits, and waits, backs off or stops
+//! The poller: the task that checks the jobs with GETs. Only the instance with the poll lease polls. In a team, it also
+//! needs the team's lease. The task starts GETs when the scheduler permits, and waits, backs off or stops
 //! depending on the responses. Only this task determines the connection state.
 
 use super::clock::{local_now, sleep_until};
@@ -82,8 +82,8 @@ pub(super) async fn run_poller(
         inner,
     };
     loop {
-        // Handle all pending messages first: a change of the lease makes the poller load its jobs again, so a GET that
-        // started just before it would be repeated.
+        // Handle all pending messages before starting requests. After a change of the lease, the poller loads its jobs
+        // again, and would repeat a GET that it had started just before.
         while let Ok(message) = messages.try_recv() {
             poller.handle_message(message).await;
         }
@@ -175,10 +175,10 @@ impl Poller {
 
     async fn handle_message(&mut self, message: PollerMessage) {
         match message {
-            PollerMessage::JobsChanged { rows, may_be_changed_by_others } => {
+            PollerMessage::JobsChanged { rows, maybe_changed_by_others } => {
                 self.schedule_jobs(&rows);
                 let is_new_check = |row: &Job| row.local.checked_at.is_some_and(|at| at > self.mode_changed_at);
-                if may_be_changed_by_others && !self.has_lease() && rows.iter().any(is_new_check) {
+                if maybe_changed_by_others && !self.has_lease() && rows.iter().any(is_new_check) {
                     self.adopt_shared_recovery().await;
                 }
             }
@@ -217,8 +217,8 @@ impl Poller {
     }
 
     /// Updates the mode and the connection state from the outcome of a request. If the request failed,
-    /// `should_lengthen_backoff` determines whether the backoff gets longer. It must be false if the request may have
-    /// started before the first failure.
+    /// `should_lengthen_backoff` determines whether the backoff gets longer. It is false for a scheduled request other
+    /// than the probe, because such a request may have started before the first failure.
     async fn apply_outcome(&mut self, outcome: FetchOutcome, should_lengthen_backoff: bool) {
         let FetchOutcome { key, health, .. } = outcome;
         match health {

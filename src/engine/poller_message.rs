@@ -14,7 +14,7 @@ pub(super) enum PollerMessage {
     JobsChanged {
         rows: Vec<Job>,
         /// Whether other instances may have changed these jobs.
-        may_be_changed_by_others: bool,
+        maybe_changed_by_others: bool,
     },
     /// The jobs that are on screen now.
     OnScreen(Vec<JobKey>),
@@ -26,7 +26,7 @@ pub(super) enum PollerMessage {
     /// The outcome of a request that the poller did not start. If the user wanted a job to be checked, but no request
     /// was possible ([`ServiceHealth::NotRequested`]), the poller tries again after a refused key or an outage.
     Outcome(FetchOutcome),
-    /// This instance has taken or released the poll lease, or may now poll for the team or no longer.
+    /// This instance has taken or released the poll lease, or has got or lost the permission to poll for the team.
     LeaseChanged,
     /// The connection state that the polling instance has written to the store.
     SharedConnection(Connection),

@@ -11,7 +11,7 @@ use crate::model::job::{Job, JobKey};
 use crate::model::load::Timed;
 use crate::model::log::LogKind;
 use crate::model::pull_request::{
-    PULL_REQUESTS_DISABLED, PullRequest, PullRequestFact, PullRequestState, Review, short_commit,
+    PULL_REQUESTS_DISABLED, PullRequest, PullRequestFact, PullRequestState, ReviewDecision, short_commit,
 };
 use crate::model::pull_request_action::{ActionOutcome, PullRequestAction};
 use crate::model::pull_request_details::PullRequestDetails;
@@ -29,8 +29,8 @@ const RECENTLY_MERGED: TimeDelta = TimeDelta::days(14);
 /// opens are always looked up.
 const MAX_PAGE_LOOKUPS: usize = 50;
 
-/// A load of a diff. A host doesn't report to which commit a diff belongs, so the pull request's state is requested
-/// before and after the diff.
+/// The result of loading a diff, and the responses from the code host. A host doesn't report to which commit a diff
+/// belongs, so the pull request's state is requested before and after the diff.
 #[derive(Debug)]
 pub struct DiffLoad {
     pub result: Result<StoredDiff, Failure>,
@@ -90,7 +90,7 @@ struct ActionTarget {
     client: HostClient,
     /// The last known head commit.
     head: Option<CleanText>,
-    /// The last known state.
+    /// The most important fact about the last known state.
     fact: Option<PullRequestFact>,
 }
 
@@ -225,7 +225,7 @@ impl ActionRun {
                         let is_end = matches!(action, PullRequestAction::Merge(_) | PullRequestAction::Close);
                         if is_end && matches!(outcome, ActionOutcome::Done) {
                             let jobs: Vec<JobKey> = linked.jobs.iter().map(|(job, _)| *job).collect();
-                            // If this fails, only the name of the member is missing.
+                            // If this fails, it is only unknown who merged or closed the pull request.
                             let _ = store.record_pull_request_end(&jobs).await;
                         }
                         let state = request_and_store_state(store, client, linked, &mut responses).await;
@@ -395,7 +395,7 @@ async fn store_approval(store: &Store, linked: &LinkedPullRequest, state: &PullR
     if state.review.is_some() {
         return;
     }
-    let state = PullRequest { review: Some(Review::Approved), ..state.clone() };
+    let state = PullRequest { review: Some(ReviewDecision::Approved), ..state.clone() };
     let report =
         |(job, link): &(JobKey, CleanText)| ReportedPullRequest { job: *job, link: link.clone(), state: state.clone() };
     // If this fails, the review is shown as unknown.

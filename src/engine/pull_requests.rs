@@ -49,7 +49,7 @@ struct Host {
     /// Nothing is requested before this time unless the user asks for it, because a request failed.
     paused_until: Option<Time>,
     /// Whether the host refused the token. Then nothing is requested until the user asks for it.
-    is_refused: bool,
+    has_refused_token: bool,
     /// Whether docdeck's share of the host's limit is used up for now.
     is_out_of_points: bool,
 }
@@ -141,7 +141,7 @@ impl Refresher {
             RefreshCommand::Refresh(jobs) => {
                 self.retries.clear();
                 // The user may have changed the token.
-                self.hosts.retain(|_, host| !host.is_refused && matches!(host.access, HostAccess::Client(_)));
+                self.hosts.retain(|_, host| !host.has_refused_token && matches!(host.access, HostAccess::Client(_)));
                 self.hosts.values_mut().for_each(|host| host.paused_until = None);
                 self.start_round(RefreshTrigger::User, jobs.as_deref()).await
             }
@@ -169,7 +169,7 @@ impl Refresher {
             return self.wake_at(local_now() + BUSY_INTERVAL);
         }
         let started_at = local_now();
-        // Another instance may just have refreshed them, so the store decides what is due.
+        // Another instance may just have refreshed some pull requests, so what is due is read from the store.
         let due = match self.find_due(trigger, selected_jobs, started_at).await {
             Ok(due) => due,
             Err(error) => {
@@ -209,7 +209,7 @@ impl Refresher {
         let round = self.round.take()?;
         self.inner.leases.release_one(LeaseRole::Refresh);
         // If a host became unavailable during the round, its pull requests have taken slots that others could have
-        // used.
+        // used. So the next round starts at once.
         let unavailable = self.unavailable_hosts(round.started_at).count();
         let is_incomplete = round.unavailable_at_start.is_some_and(|at_start| unavailable > at_start);
         let is_interrupted = !round.chunks.is_empty();
@@ -251,7 +251,7 @@ impl Refresher {
             Ok(spent) => spent,
             Err(error) => return self.inner.emit_problem(error.failure()).await,
         };
-        if !self.is_available(name, now) || !self.has_points(name, spent).await {
+        if !self.is_available(name, now) || !self.check_points(name, spent).await {
             return;
         }
         let states = HostStates::read(&client, &chunk.requested, chunk.should_recheck_conflicts).await;
@@ -270,8 +270,9 @@ impl Refresher {
         self.store_states(&client, states.reported, now).await;
     }
 
-    /// Whether enough of docdeck's share of the host's limit is left. When it is used up, emits a notice once.
-    async fn has_points(&mut self, name: &str, spent: u64) -> bool {
+    /// Returns whether enough of docdeck's share of the host's limit is left. When the share is used up, emits a notice
+    /// once.
+    async fn check_points(&mut self, name: &str, spent: u64) -> bool {
         let has_points = spent + POINTS_PER_CHUNK <= POINTS_PER_HOUR;
         let Some(host) = self.hosts.get_mut(name) else { return has_points };
         let was_out_of_points = std::mem::replace(&mut host.is_out_of_points, !has_points);
@@ -294,7 +295,7 @@ impl Refresher {
             match error.map(|error| &error.kind) {
                 None => {}
                 Some(HostErrorKind::Limited) => host.limited_until = Some(budget.blocked_until(now)),
-                Some(HostErrorKind::Unauthorized) => host.is_refused = true,
+                Some(HostErrorKind::Unauthorized) => host.has_refused_token = true,
                 Some(kind) if kind.affects_other_requests() => host.paused_until = Some(now + RETRY_INTERVAL),
                 Some(_) => {}
             }
@@ -355,14 +356,19 @@ impl Refresher {
                 }
                 HostAccess::Unusable(why) => self.inner.emit(EngineEvent::Notice(why.clone())).await,
             }
-            let host =
-                Host { access, limited_until: None, paused_until: None, is_refused: false, is_out_of_points: false };
+            let host = Host {
+                access,
+                limited_until: None,
+                paused_until: None,
+                has_refused_token: false,
+                is_out_of_points: false,
+            };
             self.hosts.insert(name.to_owned(), host);
         }
         let now = local_now();
         let obstacle = match self.hosts.get(name) {
             Some(host) => match (&host.access, host.limited_until.filter(|until| *until > now)) {
-                (HostAccess::Client(client), None) if !host.is_refused => return Ok(client.clone()),
+                (HostAccess::Client(client), None) if !host.has_refused_token => return Ok(client.clone()),
                 (HostAccess::Client(_), None) => {
                     format!("{name} refused the token. Renew it, then refresh the jobs list.")
                 }
@@ -387,7 +393,9 @@ impl Refresher {
     fn is_available(&self, name: &str, now: Time) -> bool {
         self.hosts.get(name).is_some_and(|host| {
             let until = host.limited_until.max(host.paused_until);
-            matches!(host.access, HostAccess::Client(_)) && !host.is_refused && until.is_none_or(|until| until <= now)
+            matches!(host.access, HostAccess::Client(_))
+                && !host.has_refused_token
+                && until.is_none_or(|until| until <= now)
         })
     }
 

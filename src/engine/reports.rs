@@ -59,7 +59,7 @@ impl EngineState {
     pub(super) async fn load_cached_report(&self, range: DateRange) -> Result<StoredReport, Failure> {
         let mut cached = self.store.cached_report(&self.scope, range).await.map_err(read_failure)?;
         if let Some(report) = &mut cached.report {
-            self.set_local_time(Arc::make_mut(report));
+            self.convert_to_local_time(Arc::make_mut(report));
         }
         cached.totals = cached.totals.map(|totals| self.in_local_time(totals));
         Ok(cached)
@@ -67,7 +67,7 @@ impl EngineState {
 
     /// Converts the report's time from service time, as it is stored, to local wall time, as the screen needs
     /// it.
-    pub(super) fn set_local_time(&self, report: &mut Report) {
+    pub(super) fn convert_to_local_time(&self, report: &mut Report) {
         report.as_of = self.clock.service_to_local(report.as_of);
     }
 

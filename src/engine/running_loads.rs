@@ -24,15 +24,15 @@ pub(super) struct ViewsRequestResult {
     pub(super) loaded: LoadedViews,
     /// Whether the load used up one of the hour's requests.
     pub(super) has_used_request: bool,
-    /// Whether the merge of the response into the report on disk was already done or tried. If false, the caller
-    /// has to merge the response.
-    pub(super) is_merged: bool,
+    /// Whether the load has already merged the response into the report on disk, or has failed to. If false, the
+    /// caller has to merge the response.
+    pub(super) has_tried_merge: bool,
 }
 
 impl ViewsRequestResult {
     /// Returns a result that was not merged into the report on disk.
     pub(super) fn not_merged(loaded: LoadedViews, has_used_request: bool) -> Self {
-        Self { loaded, has_used_request, is_merged: false }
+        Self { loaded, has_used_request, has_tried_merge: false }
     }
 }
 
@@ -64,8 +64,8 @@ impl<K, O> fmt::Debug for RunningLoads<K, O> {
 
 impl<K: Copy + Eq + Hash, O: Clone + Send + Sync + 'static> RunningLoads<K, O> {
     /// Joins the running load of `key`, or starts `load`, which then must call [`Self::take_stop_request`] before each
-    /// request and [`Self::remove`] at its end unless it was stopped. If the running load was asked to stop, it
-    /// continues instead. `crashed` is the outcome if the load panics.
+    /// request and [`Self::remove`] at its end unless it was stopped. Joining a load that was asked to stop cancels the
+    /// stop. `crashed` is the outcome if the load panics.
     pub(super) fn join(
         &self,
         key: K,
@@ -92,8 +92,8 @@ impl<K: Copy + Eq + Hash, O: Clone + Send + Sync + 'static> RunningLoads<K, O> {
         }
     }
 
-    /// Whether the user has stopped the load of `key`. If so, removes it from the running loads, so that the next call
-    /// starts a new load.
+    /// Whether the user has stopped the load of `key`. If so, removes it from the running loads, so that the next
+    /// [`Self::join`] starts a new load.
     pub(super) fn take_stop_request(&self, key: K) -> bool {
         let mut loads = lock(&self.0);
         let is_stop_requested = loads.get(&key).is_some_and(|load| load.is_stop_requested);

@@ -16,7 +16,7 @@ use chrono::TimeDelta;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 /// How long after the response to its request a token returns to the budget.
-const MINUTE: TimeDelta = TimeDelta::minutes(1);
+const TOKEN_RETURN_DELAY: TimeDelta = TimeDelta::minutes(1);
 /// When polling resumes, the checks of overdue jobs are spread over this time.
 const RESUME_SPREAD: TimeDelta = TimeDelta::seconds(3);
 
@@ -149,7 +149,7 @@ impl Scheduler {
 
     /// Counts an unscheduled request toward the budget.
     pub(super) fn count_unscheduled(&mut self, now: Time) {
-        self.returning_tokens.push_back((now + MINUTE, TokenPool::Shared));
+        self.returning_tokens.push_back((now + TOKEN_RETURN_DELAY, TokenPool::Shared));
     }
 
     /// Records the end of this job's request. If the response changed the job, [`Scheduler::update`] is called
@@ -239,11 +239,12 @@ impl Scheduler {
         entry.1
     }
 
-    /// Returns whether the job's request was in flight. Its token returns in a minute.
+    /// Removes the job's request from those in flight; its token returns in a minute. Returns whether there was such a
+    /// request.
     fn end_request(&mut self, key: JobKey, now: Time) -> bool {
         let Some(pool) = self.in_flight.remove(&key) else { return false };
         self.returning_tokens.retain(|(at, _)| *at > now);
-        self.returning_tokens.push_back((now + MINUTE, pool));
+        self.returning_tokens.push_back((now + TOKEN_RETURN_DELAY, pool));
         true
     }
 

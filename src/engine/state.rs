@@ -62,7 +62,7 @@ pub(super) struct EngineState {
     pub(super) running_row_loads: RunningLoads<(AnalyticsKind, DateRange), Arc<dyn Any + Send + Sync>>,
     /// Held while a budget is read and emitted, so that no older count is emitted after a newer one.
     pub(super) budget_order: tokio::sync::Mutex<()>,
-    /// Page-view requests that the store could not record.
+    /// The times of analytics requests that the store could not record.
     pub(super) unwritten_spends: Mutex<Vec<Time>>,
     /// The queue of changes for the `on_change` program; `None` if the user has configured no program.
     pub(super) hook_queue: Option<mpsc::Sender<HookChange>>,
@@ -74,7 +74,7 @@ pub(super) struct EngineState {
     refresh_commands: Option<mpsc::UnboundedSender<RefreshCommand>>,
     /// Counts the requests that send a prompt.
     pub(super) sending: GuardCounter,
-    /// Counts the prompt outcomes that the store has failed to record so far.
+    /// Counts the prompt outcomes that are not recorded yet, because the store could not be written.
     pub(super) unrecorded: GuardCounter,
     /// Counts the changes that the `on_change` program has not handled yet. A guard must be taken before the
     /// change's event is emitted. Otherwise the receiver of the event could stop the engine before the program
@@ -112,7 +112,7 @@ impl EngineState {
         let EngineSetup { client, store, scope, lock_folder, on_change, hosts, events, poll, analytics, roles, team } =
             setup;
         let failure = |error: StoreError| error.failure();
-        // Read before the rows, so that the watcher notices a change made between the two reads.
+        // Read before the other values, so that the watcher notices changes that are made while these are read.
         let data_version = match lock_folder {
             Some(_) => Some(store.data_version().await.map_err(failure)?),
             None => None,
@@ -241,7 +241,7 @@ impl EngineState {
         response: ApiResponse<T>,
     ) -> Result<T, ApiError> {
         if let Some(date) = response.date {
-            let ClockUpdate { has_jumped: moved, offset_to_save: save } = self.clock.observe(date, local_now());
+            let ClockUpdate { has_jumped: moved, offset_to_save: save } = self.clock.sync_to(date, local_now());
             if moved {
                 self.dispatch_wake.notify_one();
             }
@@ -288,7 +288,7 @@ impl EngineState {
         if rows.iter().any(|row| row.remote.pr_link.is_some() && row.pull_request.is_none()) {
             self.send_to_refresher(RefreshCommand::NewLink);
         }
-        self.send_to_poller(PollerMessage::JobsChanged { rows, may_be_changed_by_others: true });
+        self.send_to_poller(PollerMessage::JobsChanged { rows, maybe_changed_by_others: true });
         Ok(())
     }
 

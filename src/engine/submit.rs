@@ -24,7 +24,7 @@ impl Engine {
         reject_blank(text)?;
         let (store, scope) = (&self.inner.store, &self.inner.scope);
         let added = store.add_new_job_for_instance(scope, text, self.reserving_instance(), local_now()).await;
-        Ok(self.enqueue(added.map_err(submit_failure)?).await)
+        Ok(self.schedule_send(added.map_err(store_failure)?).await)
     }
 
     /// Returns the name of this instance if no other instance may send the prompts that it submits.
@@ -49,8 +49,8 @@ impl Engine {
             .store
             .add_job_about(&self.inner.scope, text, pages, snapshots, local_now())
             .await
-            .map_err(submit_failure)?;
-        Ok(self.enqueue(added).await)
+            .map_err(store_failure)?;
+        Ok(self.schedule_send(added).await)
     }
 
     /// Submits a follow-up like [`Engine::submit_new_job`]. It is sent after the earlier prompts of its job.
@@ -61,7 +61,7 @@ impl Engine {
         reject_blank(text)?;
         let added =
             self.inner.store.add_follow_up_for_instance(job, text, self.reserving_instance(), local_now()).await;
-        Ok(self.enqueue(added.map_err(submit_failure)?).await)
+        Ok(self.schedule_send(added.map_err(store_failure)?).await)
     }
 
     /// Submits the last accepted prompt of a failed job again (see [`crate::store::Store::retry`]).
@@ -69,7 +69,7 @@ impl Engine {
     /// # Errors
     /// Nothing was written.
     pub async fn retry(&self, job: JobKey) -> Result<(PromptId, Job), Failure> {
-        Ok(self.enqueue(self.inner.store.retry(job, local_now()).await.map_err(submit_failure)?).await)
+        Ok(self.schedule_send(self.inner.store.retry(job, local_now()).await.map_err(store_failure)?).await)
     }
 
     /// Like [`Engine::submit_follow_up`], but first discards the job's `Rejected` and `NotSent` prompts, which
@@ -83,19 +83,19 @@ impl Engine {
         text: &str,
     ) -> Result<(PromptId, Job, Vec<Prompt>), Failure> {
         reject_blank(text)?;
-        let superseded = self
+        let add_result = self
             .inner
             .store
             .add_follow_up_discarding_undelivered(job, text, self.reserving_instance(), local_now())
             .await;
-        let (prompt, row, discarded) = superseded.map_err(submit_failure)?;
+        let (prompt, row, discarded) = add_result.map_err(store_failure)?;
         for prompt in &discarded {
             lock(&self.inner.submitted_prompts).remove(&prompt.id);
             self.inner
                 .emit_delivery(prompt.id, Delivery::Discarded { from: Some(prompt.delivery.kind()) }, row.clone())
                 .await;
         }
-        let (prompt, row) = self.enqueue((prompt, row)).await;
+        let (prompt, row) = self.schedule_send((prompt, row)).await;
         Ok((prompt, row, discarded))
     }
 
@@ -111,7 +111,7 @@ impl Engine {
         for prompt in prompts {
             reject_blank(prompt)?;
         }
-        let rows = self.inner.store.add_batch(&self.inner.scope, prompts, local_now()).await.map_err(submit_failure)?;
+        let rows = self.inner.store.add_batch(&self.inner.scope, prompts, local_now()).await.map_err(store_failure)?;
         self.inner.dispatch_wake.notify_one();
         Ok(rows)
     }
@@ -122,7 +122,7 @@ impl Engine {
     /// # Errors
     /// Nothing was written.
     pub async fn change_queue(&self, jobs: &[JobKey], change: QueueChange) -> Result<Vec<Job>, Failure> {
-        let rows = self.inner.store.change_queue(jobs, change, local_now()).await.map_err(submit_failure)?;
+        let rows = self.inner.store.change_queue(jobs, change, local_now()).await.map_err(store_failure)?;
         self.inner.dispatch_wake.notify_one();
         self.emit_threads(&rows).await;
         Ok(rows)
@@ -133,7 +133,7 @@ impl Engine {
     /// # Errors
     /// Nothing was written.
     pub async fn remove_from_queue(&self, jobs: &[JobKey]) -> Result<DiscardedPrompts, Failure> {
-        let removed = self.inner.store.remove_from_queue(jobs, local_now()).await.map_err(submit_failure)?;
+        let removed = self.inner.store.remove_from_queue(jobs, local_now()).await.map_err(store_failure)?;
         self.handle_discarded(&removed).await;
         Ok(removed)
     }
@@ -143,7 +143,7 @@ impl Engine {
     /// # Errors
     /// Nothing was written: the prompt is being sent or was accepted, or the store can't write.
     pub async fn discard(&self, prompt: PromptId) -> Result<DiscardedPrompts, Failure> {
-        let discarded = self.inner.store.discard_prompt(prompt, local_now()).await.map_err(submit_failure)?;
+        let discarded = self.inner.store.discard_prompt(prompt, local_now()).await.map_err(store_failure)?;
         self.handle_discarded(&discarded).await;
         Ok(discarded)
     }
@@ -162,7 +162,7 @@ impl Engine {
     /// Nothing was written: the service had accepted one of the prompts after all, or a later prompt of the
     /// same job was sent.
     pub async fn restore(&self, prompts: &[PromptId]) -> Result<Vec<Job>, Failure> {
-        let rows = self.inner.store.restore_prompts(prompts).await.map_err(submit_failure)?;
+        let rows = self.inner.store.restore_prompts(prompts).await.map_err(store_failure)?;
         // A restored prompt may be queued again.
         self.inner.dispatch_wake.notify_one();
         self.emit_threads(&rows).await;
@@ -181,7 +181,7 @@ impl Engine {
     /// # Errors
     /// The store can't write, so the prompt is still queued and will be sent.
     pub async fn pause(&self, prompt: PromptId) -> Result<Option<Job>, Failure> {
-        let row = self.inner.store.pause_prompt(prompt, local_now()).await.map_err(submit_failure)?;
+        let row = self.inner.store.pause_prompt(prompt, local_now()).await.map_err(store_failure)?;
         if let Some(row) = &row {
             lock(&self.inner.submitted_prompts).remove(&prompt);
             self.inner.emit_delivery(prompt, Delivery::Paused, row.clone()).await;
@@ -204,7 +204,7 @@ impl Engine {
             }
             Resolution::Link(id) => {
                 let job = self.inner.fetch_by_id(&id).await?;
-                let row = self.inner.store.link_job(prompt, job, local_now()).await.map_err(submit_failure)?;
+                let row = self.inner.store.link_job(prompt, job, local_now()).await.map_err(store_failure)?;
                 self.emit_resolved(prompt, Delivery::Accepted, &row).await;
                 self.inner.emit_merged(row.key).await;
                 Ok(row)
@@ -213,12 +213,12 @@ impl Engine {
     }
 
     async fn requeue(&self, prompt: PromptId, edited: Option<&str>) -> Result<Job, Failure> {
-        let row = self.inner.store.requeue(prompt, edited, local_now()).await.map_err(submit_failure)?;
-        Ok(self.enqueue((prompt, row)).await.1)
+        let row = self.inner.store.requeue(prompt, edited, local_now()).await.map_err(store_failure)?;
+        Ok(self.schedule_send((prompt, row)).await.1)
     }
 
     /// Makes this instance send a prompt that is on disk, unless another instance starts to send it first.
-    async fn enqueue(&self, (prompt, row): (PromptId, Job)) -> (PromptId, Job) {
+    async fn schedule_send(&self, (prompt, row): (PromptId, Job)) -> (PromptId, Job) {
         lock(&self.inner.submitted_prompts).insert(prompt, row.key);
         // Wake the dispatcher before emitting the event: emitting may have to wait for space in the channel, and if the
         // caller stops waiting then, the prompt must still be sent.
@@ -229,7 +229,7 @@ impl Engine {
 
     async fn emit_resolved(&self, prompt: PromptId, delivery: Delivery, row: &Job) {
         self.inner
-            .send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], may_be_changed_by_others: false });
+            .send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], maybe_changed_by_others: false });
         // Later prompts of the job may be sent now.
         self.inner.dispatch_wake.notify_one();
         self.inner.emit_delivery(prompt, delivery, row.clone()).await;
@@ -241,7 +241,7 @@ impl Engine {
     /// # Errors
     /// The store can't be read.
     pub async fn is_paused(&self, prompt: PromptId) -> Result<bool, Failure> {
-        Ok(match self.inner.store.paused_by(prompt).await.map_err(submit_failure)? {
+        Ok(match self.inner.store.paused_by(prompt).await.map_err(store_failure)? {
             PausedBy::None => false,
             PausedBy::User => true,
             PausedBy::Instance(name) => self.inner.instance.is_dead(&name),
@@ -249,7 +249,7 @@ impl Engine {
     }
 }
 
-fn submit_failure(error: StoreError) -> Failure {
+fn store_failure(error: StoreError) -> Failure {
     error.failure()
 }
 

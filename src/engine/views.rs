@@ -64,7 +64,8 @@ impl Engine {
 
 impl EngineState {
     /// Loads like [`Engine::load_views`], but in service time and without the first cache lookup. If another call is
-    /// loading the query, waits for that load. That load keeps its own purpose, and this call reports no request.
+    /// loading the query, waits for that load, which keeps its own purpose. The result then states that no request was
+    /// used and that no merge was tried.
     pub(super) async fn load_views_for(
         self: &Arc<Self>,
         query: ViewsQuery,
@@ -77,7 +78,7 @@ impl EngineState {
         // merges the response again.
         ViewsRequestResult {
             has_used_request: is_new_load && response.has_used_request,
-            is_merged: is_new_load && response.is_merged,
+            has_tried_merge: is_new_load && response.has_tried_merge,
             ..response
         }
     }
@@ -150,7 +151,7 @@ impl EngineState {
             return ViewsRequestResult::not_merged(Ok(cached), false);
         }
         let subject = CleanText::line(&format!("{}, page {}", query.range.format_dates(true), query.page));
-        let page = match self.request_analytics(Operation::Views, subject, self.client.views(&query)).await {
+        let page = match self.request_analytics(Operation::Views, subject, self.client.get_views(&query)).await {
             Ok(page) => page,
             Err(RequestFailure { failure, has_used_request, .. }) => {
                 return ViewsRequestResult::not_merged(Err(failure), has_used_request);
@@ -158,7 +159,7 @@ impl EngineState {
         };
         let now = self.clock.now();
         let response = Timed { value: page, as_of: now };
-        let is_saved = matches!(purpose, RequestPurpose::Report { .. });
+        let has_tried_merge = matches!(purpose, RequestPurpose::Report { .. });
         if let Err(error) = self.save_response(query, &response, purpose).await {
             // The response is shown even if it can't be saved. To see it again costs another request, and the next
             // load of all pages requests it again.
@@ -166,7 +167,7 @@ impl EngineState {
         }
         let totals = Timed { value: response.value.totals.clone(), as_of: now };
         self.emit(EngineEvent::Totals { range: query.range, totals }).await;
-        ViewsRequestResult { loaded: Ok(response), has_used_request: true, is_merged: is_saved }
+        ViewsRequestResult { loaded: Ok(response), has_used_request: true, has_tried_merge }
     }
 
     /// Caches a response and, for a load of all pages, merges it into the report. Does both in one

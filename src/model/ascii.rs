@@ -55,14 +55,14 @@ pub fn ascii_symbol(symbol: &str) -> Option<&'static str> {
     Some(ascii)
 }
 
-/// Replaces docdeck's symbols with ASCII characters. Other characters outside ASCII are kept if `keeps_text` is true;
-/// otherwise each of their cells becomes `?`.
-pub fn to_ascii(text: &str, keeps_text: bool) -> String {
+/// Replaces docdeck's symbols with ASCII characters. Other characters outside ASCII are kept if `keeps_unicode_text` is
+/// true; otherwise each of their cells becomes `?`.
+pub fn to_ascii(text: &str, keeps_unicode_text: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for symbol in text.graphemes(true) {
         match ascii_symbol(symbol) {
             Some(ascii) => out.push_str(ascii),
-            None if keeps_text || symbol.is_ascii() => out.push_str(symbol),
+            None if keeps_unicode_text || symbol.is_ascii() => out.push_str(symbol),
             None => out.extend((0..symbol.width().max(1)).map(|_| '?')),
         }
     }

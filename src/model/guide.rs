@@ -21,7 +21,7 @@ pub const TOPICS: [Topic; 13] = [
     topic("analytics", "page views, searches, feedback, questions, pages that need work"),
     topic("prompts", "editor, history, templates, many jobs at once"),
     topic("scripting", "commands, exit codes, JSON, examples"),
-    topic("team", "sharing jobs between computers through PostgreSQL"),
+    topic("team", "sharing jobs and analytics through PostgreSQL"),
     topic("backup", "export, import, damaged files, where the files are"),
     topic("terminals", "SSH, tmux, copying, notifications, colours, mouse"),
     topic("security", "what is stored and sent, reporting a vulnerability"),

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_windows_exclude_the_days_on_which_the_job_ran() {
+    fn the_weeks_exclude_the_days_on_which_the_job_started_and_finished() {
         let weeks = weeks_around_days(day("2026-11-10"), Some(day("2026-11-11"))).expect("in range");
         assert_eq!(weeks.before.to_string(), "2026-11-03 … 2026-11-09");
         assert_eq!(weeks.after.map(|range| range.to_string()).as_deref(), Some("2026-11-12 … 2026-11-18"));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_windows_of_a_merged_pull_request_are_around_the_day_of_the_merge() {
+    fn the_weeks_of_a_merged_pull_request_are_around_the_day_of_the_merge() {
         let mut job = finished_on("2026-11-02", Some("2026-11-02"));
         let merged_at: Time = "2026-11-10T23:00:00Z".parse().expect("a time");
         let open = crate::model::pull_request::tests::open_pull_request(merged_at);
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_after_a_job_is_open_until_its_last_day_is_over() {
+    fn the_week_after_a_job_is_open_until_its_last_day_is_over() {
         let job = finished_on("2026-11-10", Some("2026-11-11"));
         assert_eq!(week_after(&job, day("2026-11-18")), WeekAfterState::Open(day("2026-11-18")));
         assert!(
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn only_windows_that_are_over_and_not_fully_loaded_are_missing() {
+    fn only_weeks_that_are_over_and_not_fully_loaded_are_missing() {
         let job = finished_on("2026-11-10", Some("2026-11-11"));
         let ranges = |pages: &[PageImpact], today: &str| missing_ranges(&job, pages, day(today)).len();
         let unknown = page(PageViewsState::Unknown, PageViewsState::Unknown);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_after_a_job_is_missing_while_the_job_is_working() {
+    fn the_week_after_a_job_is_missing_while_the_job_is_working() {
         assert_eq!(weeks_around_days(day("2026-11-10"), None).map(|weeks| weeks.after), Some(None));
     }
 }

@@ -157,8 +157,8 @@ pub struct PullRequestCounts {
 }
 
 impl PullRequestCounts {
-    /// Adds `by` to the count of jobs in this group whose pull request has this fact. Does nothing if they aren't
-    /// counted.
+    /// Adds `by` to the count of jobs whose pull request has this fact. Does nothing unless the group is
+    /// [`JobGroup::NeedsYou`] and the fact is counted here.
     pub fn adjust(&mut self, group: JobGroup, fact: Option<PullRequestFact>, by: isize) {
         let count = match fact {
             Some(PullRequestFact::Ready) => &mut self.to_review,
@@ -230,8 +230,8 @@ impl Job {
         self.local.handled_at.is_some_and(|handled| handled >= self.local.changed_at)
     }
 
-    /// Whether the job ended in a way that requires the user to act: it failed, or it has a pull request. False if the
-    /// job has an undelivered prompt or is gone.
+    /// Whether the job ended in a way that requires the user to act: it failed, or it completed with a pull request on
+    /// which the user may have to act. False if the job has an undelivered prompt or is gone.
     pub fn needs_action(&self) -> bool {
         let ended = match &self.remote.status {
             Some(Status::Failed) => true,

@@ -151,8 +151,8 @@ pub fn fact_shown_as_state(job: &Job) -> Option<PullRequestFact> {
 }
 
 /// Returns the pull request in the column of a list: its number, or `no PR` for a completed job without one. Empty for
-/// any other job without a pull request. If `with_symbol` is set, the symbol of its state follows, unless the state of
-/// the job is that of the pull request.
+/// any other job without a pull request. If `with_symbol` is set, the symbol for the state of the pull request follows,
+/// unless the list already shows that state as the state of the job.
 pub fn pull_request_cell(job: &Job, with_symbol: bool) -> Cow<'static, str> {
     let fact = job.pr_fact().filter(|_| with_symbol && fact_shown_as_state(job).is_none());
     match (job.pr_number(), &job.remote.pr_link) {

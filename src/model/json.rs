@@ -51,8 +51,9 @@ fn pull_request_object(row: &Job) -> Value {
 
 /// Returns the entries of a thread, oldest first: prompts and changes of the job.
 ///
-/// A prompt has the `type` `prompt` and the fields `kind`, `text`, `delivery`, `reason`, `writtenAt` and `sentAt`, and
-/// `author` if a member of the team wrote it on another computer. Its `at` is when it was last sent, or when it was written if it was never sent.
+/// A prompt has the `type` `prompt` and the fields `kind`, `text`, `delivery`, `reason`, `writtenAt` and `sentAt`. It
+/// has the field `author` if a member of the team wrote the prompt on another computer. Its `at` is when the prompt was
+/// last sent, or when it was written if it was never sent.
 ///
 /// A change has the `type` `status` (with `from` and `to`), `pullRequest` (with `prLink`), `gone` or `back`. Its `at`
 /// is when docdeck saw it.

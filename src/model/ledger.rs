@@ -16,7 +16,7 @@ pub enum Quota {
 }
 
 impl Quota {
-    /// The operations with an hourly limit.
+    /// The limits per hour. `Previews` is a limit per minute.
     pub const HOURLY: [Self; 3] = [Self::Create, Self::FollowUp, Self::Views];
 
     /// Returns how many requests are allowed within any [`Self::window`].
@@ -189,7 +189,7 @@ fn first_seen(stored: Option<Time>, now: Time) -> Time {
 /// The state of a rate limit at one moment. All times are in the service's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// The number of requests that this computer or the team made in the last hour.
+    /// The number of requests within [`Quota::window`], counted as `counted_by` states.
     pub used: u32,
     pub limit: u32,
     /// When more requests become available: when the wait after a 429 ends, otherwise when the oldest request in the

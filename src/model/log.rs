@@ -19,7 +19,7 @@ pub enum Operation {
     /// Reads rows of a report.
     Analytics(AnalyticsKind),
     /// Reads the messages of a conversation with the assistant.
-    Thread,
+    Conversation,
 }
 
 impl Operation {
@@ -35,7 +35,7 @@ impl Operation {
         Self::Analytics(AnalyticsKind::Feedback),
         Self::Analytics(AnalyticsKind::FeedbackByPage),
         Self::Analytics(AnalyticsKind::Questions),
-        Self::Thread,
+        Self::Conversation,
     ];
 
     /// Returns the name on the screen, in the log and in the option `--fault`.
@@ -48,7 +48,7 @@ impl Operation {
             Self::Preview => "preview",
             Self::Build => "build",
             Self::Analytics(kind) => kind.name(),
-            Self::Thread => "thread",
+            Self::Conversation => "thread",
         }
     }
 
@@ -56,7 +56,7 @@ impl Operation {
     pub fn has_reader_text(self) -> bool {
         match self {
             Self::Analytics(kind) => kind.has_reader_text(),
-            Self::Thread => true,
+            Self::Conversation => true,
             _ => false,
         }
     }

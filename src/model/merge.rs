@@ -1,4 +1,4 @@
-//! Rules for merging a response of the service into a job.
+//! Rules for merging what the service or a code host reports into a job.
 //!
 //! A field that the response leaves out keeps its value in the job. Changes are returned as events.
 
@@ -40,7 +40,7 @@ pub fn merge_response(row: &mut Job, response: &RemoteJob, now: Time) -> Vec<Job
     row.local.checked_at = Some(now);
     let is_news = |kind: &EventKind| matches!(kind, EventKind::Status { .. } | EventKind::PullRequest(_));
     if is_done_again || kinds.iter().any(is_news) {
-        row.local.changed_at = later_than_last_action(row, now);
+        row.local.changed_at = time_after_last_action(row, now);
     }
     kinds.into_iter().map(|kind| JobEvent { at: now, kind }).collect()
 }
@@ -49,16 +49,16 @@ pub fn merge_response(row: &mut Job, response: &RemoteJob, now: Time) -> Vec<Job
 /// the pull request, the job counts as changed, so that it is listed as needing the user again.
 pub fn merge_pull_request(row: &mut Job, newer: PullRequest, now: Time) {
     let before = row.pull_request.take();
-    let merged = before.as_ref().map_or_else(|| newer.clone(), |before| before.merged_with(newer.clone()));
+    let merged = before.as_ref().map_or_else(|| newer.clone(), |before| before.combined_with(newer.clone()));
     let is_news = before.is_some_and(|before| (before.fact(), &before.head) != (merged.fact(), &merged.head));
     if is_news && merged.fact().turn() == PullRequestTurn::User {
-        row.local.changed_at = later_than_last_action(row, now);
+        row.local.changed_at = time_after_last_action(row, now);
     }
     row.pull_request = Some(Box::new(merged));
 }
 
 /// Returns `now`, or a time after the user's last action if the clock was set back since.
-fn later_than_last_action(row: &Job, now: Time) -> Time {
+fn time_after_last_action(row: &Job, now: Time) -> Time {
     let last = row.local.viewed_at.max(row.local.handled_at);
     last.map_or(now, |last| now.max(last + TimeDelta::milliseconds(1)))
 }

@@ -141,7 +141,7 @@ pub struct FailedCheck {
 /// What the reviewers decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Review {
+pub enum ReviewDecision {
     Approved,
     ChangesRequested,
     /// The repository requires a review.
@@ -150,7 +150,7 @@ pub enum Review {
     None,
 }
 
-impl Review {
+impl ReviewDecision {
     pub fn word(self) -> &'static str {
         match self {
             Self::Approved => "approved",
@@ -170,7 +170,7 @@ pub struct PullRequest {
     pub state: PullRequestState,
     pub checks: Checks,
     /// The decision of the reviewers; `None` if the host doesn't report it with the state.
-    pub review: Option<Review>,
+    pub review: Option<ReviewDecision>,
     /// Whether the pull request conflicts with the base branch; `None` if the host has not computed it yet.
     pub conflict: Option<bool>,
     /// Whether the base branch has commits that the branch lacks, so that it must be merged into the branch first.
@@ -214,13 +214,13 @@ impl PullRequest {
         // A pull request counts as pending until its checks have been read. Checks that the token may not read are
         // ignored.
         let is_pending = self.checks.state == ChecksState::Pending
-            || (self.state == PullRequestState::Open && self.has_unread_checks());
+            || (self.state == PullRequestState::Open && self.has_unrequested_checks());
         let facts = [
             (self.state == PullRequestState::Merged, PullRequestFact::Merged),
             (self.state == PullRequestState::Closed, PullRequestFact::Closed),
             (is_open && self.conflict == Some(true), PullRequestFact::Conflict),
             (is_open && self.checks.state == ChecksState::Failing, PullRequestFact::Failing),
-            (is_open && self.review == Some(Review::ChangesRequested), PullRequestFact::ChangesRequested),
+            (is_open && self.review == Some(ReviewDecision::ChangesRequested), PullRequestFact::ChangesRequested),
             (self.state == PullRequestState::Queued, PullRequestFact::Queued),
             (is_open && is_pending, PullRequestFact::Pending),
             (self.state == PullRequestState::Draft, PullRequestFact::Draft),
@@ -238,8 +238,8 @@ impl PullRequest {
     /// Returns the most important fact in words.
     pub fn fact_text(&self) -> &'static str {
         match self.fact() {
-            // Whether the checks are running is unknown.
-            PullRequestFact::Pending if self.has_unread_checks() => "open",
+            // Before the checks are read, nothing is known about them, so the text must not claim that they run.
+            PullRequestFact::Pending if self.has_unrequested_checks() => "open",
             fact => fact.word_and_meaning().1,
         }
     }
@@ -251,7 +251,7 @@ impl PullRequest {
     }
 
     /// Whether docdeck has not tried to read the checks yet.
-    pub fn has_unread_checks(&self) -> bool {
+    pub fn has_unrequested_checks(&self) -> bool {
         self.checks_as_of.is_none() && self.checks.state == ChecksState::Unavailable
     }
 
@@ -260,17 +260,18 @@ impl PullRequest {
         self.checks_as_of.is_some_and(|as_of| as_of >= self.as_of)
     }
 
-    /// Returns `newer` with the parts of this state that still hold. If both have the same head commit, these are the
-    /// checks with their time, unless `newer` has checks, and an approval, unless `newer` has a review.
+    /// Returns `newer`, completed with the parts of this state that still hold. They hold only if both states have the
+    /// same head commit: if `newer` has no checks, it gets the checks with their time; if it has no review, it gets the
+    /// approval, if there is one.
     #[must_use]
-    pub fn merged_with(&self, newer: Self) -> Self {
+    pub fn combined_with(&self, newer: Self) -> Self {
         let same_head = self.head == newer.head;
         let mut merged = newer;
         if same_head && merged.checks_as_of.is_none() {
             (merged.checks, merged.checks_as_of) = (self.checks.clone(), self.checks_as_of);
         }
         if same_head && merged.review.is_none() {
-            merged.review = self.review.filter(|review| *review == Review::Approved);
+            merged.review = self.review.filter(|review| *review == ReviewDecision::Approved);
         }
         if merged.fact() == self.fact() && same_head {
             merged.changed_at = self.changed_at;
@@ -388,7 +389,7 @@ pub(crate) mod tests {
             title: CleanText::line("Fix broken links"),
             state: PullRequestState::Open,
             checks: Checks { state: ChecksState::None, ..Checks::default() },
-            review: Some(Review::None),
+            review: Some(ReviewDecision::None),
             conflict: Some(false),
             behind: false,
             head: CleanText::line("7d40698"),
@@ -408,7 +409,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn links_of_both_hosts_are_taken_apart() {
+    fn links_of_both_hosts_are_parsed() {
         let parts =
             |text: &str| PullRequestLink::parse(text).map(|link| (link.host.clone(), link.repository, link.number));
         let expected = |host: &str, repository: &str, number| Some((host.to_owned(), repository.to_owned(), number));
@@ -472,13 +473,13 @@ pub(crate) mod tests {
         let before = PullRequest { checks: passing.clone(), ..open_pull_request(at(0)) };
         let unknown =
             PullRequest { checks: Checks::default(), checks_as_of: None, conflict: None, ..open_pull_request(at(5)) };
-        let same_head = before.merged_with(unknown.clone());
+        let same_head = before.combined_with(unknown.clone());
         assert_eq!((&same_head.checks, same_head.checks_as_of), (&passing, Some(at(0))));
         assert_eq!((same_head.conflict, same_head.has_current_checks()), (None, false));
         assert_eq!((same_head.as_of, same_head.changed_at), (at(5), at(0)));
-        let moved = before.merged_with(PullRequest { head: CleanText::line("8e51709"), ..unknown.clone() });
+        let moved = before.combined_with(PullRequest { head: CleanText::line("8e51709"), ..unknown.clone() });
         assert_eq!((moved.checks, moved.checks_as_of, moved.changed_at), (Checks::default(), None, at(5)));
-        let forbidden = before.merged_with(PullRequest { checks_as_of: Some(at(5)), ..unknown });
+        let forbidden = before.combined_with(PullRequest { checks_as_of: Some(at(5)), ..unknown });
         assert_eq!((&forbidden.checks, forbidden.has_current_checks()), (&Checks::default(), true));
     }
 }

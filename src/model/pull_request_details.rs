@@ -119,7 +119,7 @@ pub struct FileDiffStat {
     pub deletions: u64,
 }
 
-/// What is known about the site that a pull request changes, without a request to the code host.
+/// Facts about the site that a pull request changes. Reading them needs no request to the code host.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SiteFacts {
     /// The address of the preview of the site with the changes.

@@ -2,8 +2,8 @@
 //! into the wrong field of the configuration, or because a response of the service repeats it.
 //!
 //! [`redacted`] finds the service's keys by their form and leaves all other text alone. [`Redactor`] finds one known
-//! key in any form. [`redacted_setting`] and [`redacted_text`] are for texts about the user's settings, where it does
-//! little harm to hide too much.
+//! key in any form. [`redacted_setting`] and [`redacted_except_words`] are for texts about the user's settings, where
+//! it does little harm to hide too much.
 
 use super::endpoint::ApiKey;
 use super::text::CleanText;
@@ -48,7 +48,7 @@ pub fn redacted_setting(text: &str) -> Cow<'_, str> {
 
 /// Redacts an error about a settings file. Like [`redacted_setting`], but also removes every sequence of letters and
 /// digits that is not a word, because the mistake in the file may have split a key into pieces.
-pub fn redacted_text(text: &str) -> String {
+pub fn redacted_except_words(text: &str) -> String {
     let text = redacted_setting(text);
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_ref();
@@ -62,13 +62,13 @@ pub fn redacted_text(text: &str) -> String {
     out
 }
 
-/// Redacts a path from the settings like [`redacted_setting`], and the last part of the path like [`redacted_text`],
-/// because a key in the wrong field looks like a file name.
+/// Redacts a path from the settings like [`redacted_setting`], and the last part of the path like
+/// [`redacted_except_words`], because a key in the wrong field looks like a file name.
 pub fn redacted_path(path: &Path) -> PathBuf {
     let original = path.display().to_string();
     let text = redacted_setting(&original);
     let (folder, name) = text.rsplit_once('/').map_or(("", text.as_ref()), |(folder, name)| (folder, name));
-    let name = redacted_text(name);
+    let name = redacted_except_words(name);
     match text.strip_suffix(name.as_str()) {
         // Nothing was removed: return the path unchanged, even if it is not valid UTF-8.
         Some(_) if text == original => path.to_path_buf(),
@@ -323,7 +323,7 @@ mod tests {
             assert_eq!(redacted_setting(text), left);
         }
         let mistake = "unknown field `mnt_m4rk3dk3y`, expected one of `base_url`, `api_key_file`, F12, PgDown or UTF-8";
-        assert_eq!(redacted_text(mistake), mistake.replace("m4rk3dk3y", "***"));
+        assert_eq!(redacted_except_words(mistake), mistake.replace("m4rk3dk3y", "***"));
     }
 
     proptest! {
@@ -351,7 +351,7 @@ mod tests {
         fn redacting_twice_changes_nothing_more(text in "\\PC{0,60}(mint_[a-f0-9]{0,20})?\\PC{0,20}") {
             let once = redacted(&text).into_owned();
             prop_assert_eq!(redacted(&once).into_owned(), once.clone());
-            prop_assert!(redacted_text(&text).len() <= 3 * text.len() + 3);
+            prop_assert!(redacted_except_words(&text).len() <= 3 * text.len() + 3);
         }
     }
 }

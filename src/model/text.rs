@@ -177,7 +177,7 @@ fn remove_controls(raw: &str, whitespace: Whitespace) -> String {
                 _ => out.push(line_break),
             },
             '\n' => out.push(line_break),
-            // Source text treats line and paragraph separators as spaces, because they don't end a line of a diff.
+            // In source text, line and paragraph separators become spaces, because they don't end a line of a diff.
             '\u{2028}' | '\u{2029}' => out.push(if whitespace == Whitespace::Lines { '\n' } else { ' ' }),
             '\t' => out.push_str(match whitespace {
                 Whitespace::Spaces => " ",

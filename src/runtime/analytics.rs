@@ -49,7 +49,7 @@ impl EffectRunner {
                 AnalyticsMsg::ViewsLoaded { range: plan.range, outcome }
             }
             AnalyticsEffect::LoadConversation(id) => {
-                let result = self.with_engine(async |engine| engine.question_thread(&id).await).await;
+                let result = self.with_engine(async |engine| engine.get_question_thread(&id).await).await;
                 AnalyticsMsg::Conversation { id, result }
             }
         })

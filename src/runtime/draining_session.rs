@@ -1,7 +1,7 @@
 //! Finishes the work for the previous profile after the user has switched to another one, while the dashboard continues
 //! with the new profile. Waits for pending writes and for a prompt that is being sent, as at the end of the program.
 
-use super::effect_runner::StartedEngine;
+use super::effect_runner::EngineStartup;
 use crate::engine::Engine;
 use crate::model::engine_event::EngineEvent;
 use crate::tui::Msg;
@@ -21,10 +21,10 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 /// The remaining work for the previous profile.
 #[derive(Debug)]
 pub(super) struct DrainingSession {
-    pub(super) engine: watch::Receiver<StartedEngine>,
+    pub(super) engine: watch::Receiver<EngineStartup>,
     /// The remaining tasks. Their messages are ignored, and tasks that still run when the session ends are aborted.
     pub(super) tasks: JoinSet<Option<Msg>>,
-    pub(super) last_ordered: Option<oneshot::Receiver<()>>,
+    pub(super) ordered_tasks_done: Option<oneshot::Receiver<()>>,
     pub(super) events: mpsc::Receiver<EngineEvent>,
     /// Receives the events of the previous engine that still matter to the dashboard.
     pub(super) forward_to: mpsc::Sender<EngineEvent>,
@@ -35,9 +35,9 @@ pub(super) struct DrainingSession {
 impl DrainingSession {
     /// Finishes the work and stops the engine.
     pub(super) async fn end(self) {
-        let Self { mut engine, tasks, last_ordered, mut events, forward_to: successor, is_same_project } = self;
+        let Self { mut engine, tasks, ordered_tasks_done, mut events, forward_to: successor, is_same_project } = self;
         let end = async {
-            if let Some(last) = last_ordered {
+            if let Some(last) = ordered_tasks_done {
                 let _ = tokio::time::timeout(WRITE_TIMEOUT, last).await;
             }
             // Waits for an engine that is still starting, because nothing could stop it later.

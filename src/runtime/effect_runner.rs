@@ -15,7 +15,7 @@ use tokio::sync::watch;
 pub(super) const TIPS_KEY: &str = "tips";
 
 /// The engine, or the reason why it did not start; `None` while it is starting.
-pub(super) type StartedEngine = Option<Result<Engine, Failure>>;
+pub(super) type EngineStartup = Option<Result<Engine, Failure>>;
 
 /// Everything that a task needs to run an effect.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ pub(super) struct EffectRunner {
     pub(super) export_folder: Option<PathBuf>,
     /// Runs the effects of profiles and of the setup form.
     pub(super) profile_effects: ProfileEffectRunner,
-    pub(super) engine: watch::Receiver<StartedEngine>,
+    pub(super) engine: watch::Receiver<EngineStartup>,
 }
 
 impl EffectRunner {
@@ -72,7 +72,7 @@ impl EffectRunner {
             | Effect::SetMouse(_)
             | Effect::Redraw
             | Effect::Suspend
-            | Effect::StopProcess
+            | Effect::SuspendNow
             | Effect::Quit => None,
         }
     }

@@ -1,9 +1,9 @@
-//! Runs the effects of the state machine, each as a task that reports its result or failure in a message. EffectTasks
-//! that write data run one after the other, so that older text never overwrites newer text. The event loop itself runs
-//! the effects that need the terminal (copying, opening, suspending, quitting).
+//! Runs the effects of the state machine, each as a task that reports its result or failure in a message. Effects that
+//! write data run one after the other, so that older text never overwrites newer text. The event loop itself runs the
+//! effects that need the terminal (copying, opening, suspending, quitting).
 
 use super::draining_session::{CHECK_INTERVAL, DrainingSession, RESPONSE_TIMEOUT, WRITE_TIMEOUT};
-use super::effect_runner::{EffectRunner, StartedEngine, store_failure};
+use super::effect_runner::{EffectRunner, EngineStartup, store_failure};
 use super::profile_effects::ProfileEffectRunner;
 use crate::api::Client;
 use crate::engine::{Engine, EngineSetup, HostDirectory, LeaseRoles, PollOptions, TeamAccess};
@@ -54,12 +54,12 @@ pub struct EngineConfig {
 pub struct EffectTasks {
     runner: EffectRunner,
     /// Passes the started engine to the tasks that wait for it.
-    started: watch::Sender<StartedEngine>,
+    started: watch::Sender<EngineStartup>,
     /// Whether the terminal has the focus.
     focus: watch::Sender<bool>,
     tasks: JoinSet<Option<Msg>>,
     /// Resolves when the last task that has to run in order (see [`is_ordered`]) has ended.
-    last_ordered: Option<oneshot::Receiver<()>>,
+    ordered_tasks_done: Option<oneshot::Receiver<()>>,
     /// The sessions of previous profiles, which end in the background.
     draining: JoinSet<()>,
     /// The read of the first rows, which was started before the dashboard; `None` after its result was used.
@@ -70,8 +70,7 @@ pub struct EffectTasks {
 }
 
 impl EffectTasks {
-    /// Creates the runner of effects; no task runs yet. EffectTasks that need the engine wait for
-    /// [`Self::start_engine`].
+    /// Creates the runner of effects; no task runs yet. Effects that need the engine wait for [`Self::start_engine`].
     pub fn new(store: Store, scope: Scope, templates_folder: Option<PathBuf>) -> Self {
         let (started, engine) = watch::channel(None);
         Self {
@@ -86,7 +85,7 @@ impl EffectTasks {
             started,
             focus: watch::Sender::new(true),
             tasks: JoinSet::new(),
-            last_ordered: None,
+            ordered_tasks_done: None,
             draining: JoinSet::new(),
             first_rows: None,
             deferred: None,
@@ -162,7 +161,7 @@ impl EffectTasks {
         let draining = DrainingSession {
             engine: self.runner.engine.clone(),
             tasks: std::mem::take(&mut self.tasks),
-            last_ordered: self.last_ordered.take(),
+            ordered_tasks_done: self.ordered_tasks_done.take(),
             events: std::mem::replace(engine_events, receiver),
             forward_to: sender.clone(),
             is_same_project,
@@ -175,8 +174,8 @@ impl EffectTasks {
         self.start_engine(config, sender);
     }
 
-    /// Runs an effect as a task. Defers a prefetch until [`Self::run_deferred`]. EffectTasks that the event loop has to
-    /// run are ignored.
+    /// Runs an effect as a task. Defers a prefetch until [`Self::run_deferred`]. Effects that the event loop has to run
+    /// are ignored.
     pub fn run(&mut self, effect: Effect) {
         if let Effect::Jobs(JobsEffect::PrefetchThreads(_)) = effect {
             self.deferred = Some(effect);
@@ -201,10 +200,10 @@ impl EffectTasks {
         }
         let runner = self.runner.clone();
         let (ended, last) = oneshot::channel::<()>();
-        let before = self.last_ordered.replace(last);
+        let before = self.ordered_tasks_done.replace(last);
         self.tasks.spawn(async move {
             if let Some(before) = before {
-                // An error only means that the previous task has ended, which is enough.
+                // Nothing is ever sent: the wait ends with an error as soon as the previous task drops its sender.
                 let _ = before.await;
             }
             let msg = runner.run(effect).await;
@@ -329,7 +328,7 @@ impl EffectTasks {
 
     /// Waits for pending writes, stops the engine, closes the store, and aborts all other tasks.
     pub async fn end(mut self) {
-        if let Some(last) = self.last_ordered.take() {
+        if let Some(last) = self.ordered_tasks_done.take() {
             let _ = tokio::time::timeout(WRITE_TIMEOUT, last).await;
         }
         if let Some(engine) = self.engine() {

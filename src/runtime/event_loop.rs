@@ -79,6 +79,7 @@ pub(super) struct Dashboard {
     pub(super) log: Option<LogGuard>,
     pub(super) environment: Environment,
     pub(super) notify: NotifyMethod,
+    /// The program, with its arguments, that copies text; empty if none is configured.
     pub(super) clipboard: Vec<String>,
     pub(super) folders: Folders,
     pub(super) profiles: ProfileSwitcher,
@@ -249,8 +250,8 @@ impl Dashboard {
         }
     }
 
-    /// Runs an effect. EffectTasks that need the terminal run here, and may return their message at once. All others
-    /// run as tasks.
+    /// Runs an effect. Effects that need the terminal run here, and may return their message at once. All others run as
+    /// tasks.
     fn run_effect(&mut self, effect: Effect) -> Option<Msg> {
         match effect {
             Effect::Quit => {
@@ -258,7 +259,7 @@ impl Dashboard {
                 None
             }
             Effect::Suspend => self.suspend(),
-            Effect::StopProcess => self.stop_process(),
+            Effect::SuspendNow => self.stop_process(),
             Effect::SetMouse(on) => {
                 if self.session.set_mouse(on).is_err() {
                     self.exit.get_or_insert(ExitReason::Terminated);
@@ -350,9 +351,9 @@ impl Dashboard {
             }
         }
         // The SIGINT or SIGQUIT that ended the foreground program may arrive here after the end of that program.
-        let is_echo = self.child_ended_at.is_some_and(|at| at.elapsed() < LATE_INTERRUPT_TIME);
+        let is_late_interrupt = self.child_ended_at.is_some_and(|at| at.elapsed() < LATE_INTERRUPT_TIME);
         match signal {
-            Signal::Interrupt | Signal::Quit if is_echo => {}
+            Signal::Interrupt | Signal::Quit if is_late_interrupt => {}
             Signal::Terminate | Signal::Hangup | Signal::Interrupt | Signal::Quit => {
                 let exit = if signal == Signal::Interrupt { ExitReason::Interrupted } else { ExitReason::Terminated };
                 self.exit = Some(exit);

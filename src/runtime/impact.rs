@@ -45,7 +45,7 @@ struct StoredReports {
 }
 
 impl StoredReports {
-    fn loaded(&self) -> LoadedReports<'_> {
+    fn as_loaded_reports(&self) -> LoadedReports<'_> {
         LoadedReports {
             views: self.views.as_deref(),
             comparison: None,
@@ -57,7 +57,7 @@ impl StoredReports {
     }
 
     fn numbers_of(&self, path: &CleanText) -> Option<SignalSnapshot> {
-        SignalSnapshot::for_page(self.loaded(), &self.needs_work, path, self.range)
+        SignalSnapshot::for_page(self.as_loaded_reports(), &self.needs_work, path, self.range)
     }
 }
 
@@ -108,7 +108,7 @@ impl ImpactReader<'_> {
             // If the numbers can't be stored, the next read tries again.
             let _ = self.store.set_snapshots_after(job, snapshots.after.clone()).await;
         }
-        Ok(self.missing_reports(&reports.loaded(), &snapshots.missing_after(range)))
+        Ok(self.missing_reports(&reports.as_loaded_reports(), &snapshots.missing_after(range)))
     }
 
     /// Reads the stored reports of a range. Leaves out reports that were loaded before the range was over.
@@ -129,7 +129,7 @@ impl ImpactReader<'_> {
         reports.feedback.take_if(|report| !is_final(report.as_of));
         reports.questions.take_if(|report| !is_final(report.as_of));
         reports.searches.take_if(|report| !is_final(report.as_of));
-        reports.needs_work = NeedsWork::compute(reports.loaded(), &Weights::default());
+        reports.needs_work = NeedsWork::compute(reports.as_loaded_reports(), &Weights::default());
         Ok(reports)
     }
 

@@ -80,8 +80,8 @@ impl EffectRunner {
                 let result = self.store.save_unsent_review(&links, kind, &text).await;
                 JobsMsg::UnsentReviewSaved { links, kind, result: result.map(|()| Utc::now()).map_err(store_failure) }
             }
-            JobsEffect::LoadPullRequestDetails { job, is_cached } => {
-                let result = if is_cached { self.read_details(job).await } else { self.request_details(job).await };
+            JobsEffect::LoadPullRequestDetails { job, reads_stored } => {
+                let result = if reads_stored { self.read_details(job).await } else { self.request_details(job).await };
                 let pages = result.iter().flatten().flat_map(|details| details.value.pages()).collect();
                 let site = self.site_facts(job, pages).await.unwrap_or_default();
                 JobsMsg::PullRequestDetailsLoaded { job, result, site }

@@ -31,14 +31,14 @@ impl Dashboard {
 
     /// Reads the API key of a profile. Returns a message only if a program prints the key and the terminal is not
     /// available.
-    pub(super) fn read_profile_key(&mut self, at: usize) -> Option<Msg> {
-        let read = self.profiles.read_key(at);
-        let Some(program) = self.profiles.key_program(at) else {
+    pub(super) fn read_profile_key(&mut self, profile_index: usize) -> Option<Msg> {
+        let read = self.profiles.read_key(profile_index);
+        let Some(program) = self.profiles.key_program(profile_index) else {
             self.effects.spawn(read);
             return None;
         };
         let failure = self.run_key_program(&program, read).err()?;
-        Some(Msg::Profiles(ProfilesMsg::ProfileKey(at, Err(failure))))
+        Some(Msg::Profiles(ProfilesMsg::ProfileKey(profile_index, Err(failure))))
     }
 
     /// Gives the terminal to `program` while `read` reads the key that it prints.
@@ -62,8 +62,8 @@ impl Dashboard {
     }
 
     /// Switches to this profile: later effects use its project and its key.
-    pub(super) fn switch_profile(&mut self, at: usize, key: ApiKey) -> Option<Msg> {
-        match self.profiles.engine_config(at, key) {
+    pub(super) fn switch_profile(&mut self, profile_index: usize, key: ApiKey) -> Option<Msg> {
+        match self.profiles.engine_config(profile_index, key) {
             Ok(connection) => {
                 self.effects.switch(connection, &mut self.engine_events);
                 None

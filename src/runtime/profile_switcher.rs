@@ -21,7 +21,7 @@ use std::time::Duration;
 
 /// The id of a nonexistent job that is fetched to test a key: fetching a job is the only request that doesn't count
 /// toward an hourly limit.
-const PROBE_JOB: &str = "docdeck-asks-whether-the-key-works";
+const PROBE_JOB_ID: &str = "docdeck-asks-whether-the-key-works";
 /// How long the service may take to check a key. After that, the user can switch without the check, because an
 /// unreachable service must not prevent it.
 const KEY_CHECK_TIMEOUT: Duration = Duration::from_secs(8);
@@ -29,7 +29,7 @@ const KEY_CHECK_TIMEOUT: Duration = Duration::from_secs(8);
 /// The configured profiles, and the settings that they share.
 #[derive(Debug, Default)]
 pub struct ProfileSwitcher {
-    /// The profiles in the same order as in the state machine, which refers to them by their index (`at`).
+    /// The profiles in the same order as in the state machine, which refers to them by their index (`profile_index`).
     pub profiles: Vec<ConfiguredProfile>,
     pub poll: PollOptions,
     pub analytics: AnalyticsSettings,
@@ -42,18 +42,18 @@ pub struct ProfileSwitcher {
 }
 
 impl ProfileSwitcher {
-    fn client_options(&self, at: usize) -> Result<ClientOptions, Failure> {
-        let profile = self.profiles.get(at).ok_or_else(incomplete_profile)?;
+    fn client_options(&self, profile_index: usize) -> Result<ClientOptions, Failure> {
+        let profile = self.profiles.get(profile_index).ok_or_else(incomplete_profile)?;
         Ok(profile.client_options()?)
     }
 
-    fn client(&self, at: usize, key: ApiKey, options: ClientOptions) -> Result<Client, Failure> {
-        let profile = self.profiles.get(at).ok_or_else(incomplete_profile)?;
+    fn client(&self, profile_index: usize, key: ApiKey, options: ClientOptions) -> Result<Client, Failure> {
+        let profile = self.profiles.get(profile_index).ok_or_else(incomplete_profile)?;
         Client::new(profile.scope.clone().ok_or_else(incomplete_profile)?, key, options)
     }
 
-    fn key_source(&self, at: usize) -> Result<KeySource, Failure> {
-        match self.profiles.get(at).map(|profile| &profile.key) {
+    fn key_source(&self, profile_index: usize) -> Result<KeySource, Failure> {
+        match self.profiles.get(profile_index).map(|profile| &profile.key) {
             Some(Ok(Some(source))) => Ok(source.clone()),
             Some(Err(error)) => Err(error.clone().into()),
             Some(Ok(None)) | None => Err(incomplete_profile()),
@@ -61,28 +61,29 @@ impl ProfileSwitcher {
     }
 
     /// Returns the name of the program that prints the key of this profile, or `None` if the key has another source.
-    pub(super) fn key_program(&self, at: usize) -> Option<CleanText> {
-        match self.key_source(at) {
+    pub(super) fn key_program(&self, profile_index: usize) -> Option<CleanText> {
+        match self.key_source(profile_index) {
             Ok(KeySource::Command(words)) => words.first().map(|program| CleanText::line(program)),
             _ => None,
         }
     }
 
     /// Reads the key of this profile.
-    pub fn read_key(&self, at: usize) -> impl Future<Output = Msg> + Send + 'static {
-        let source = self.key_source(at);
+    pub fn read_key(&self, profile_index: usize) -> impl Future<Output = Msg> + Send + 'static {
+        let source = self.key_source(profile_index);
         async move {
             let read = async { Ok(source?.read().await?) };
-            Msg::Profiles(ProfilesMsg::ProfileKey(at, read.await))
+            Msg::Profiles(ProfilesMsg::ProfileKey(profile_index, read.await))
         }
     }
 
     /// Tests the key of this profile with one request to the service.
-    pub fn test_key(&self, at: usize, key: ApiKey) -> impl Future<Output = Msg> + Send + 'static {
-        let client = self.client_options(at).and_then(|options| self.client(at, key.clone(), options));
+    pub fn test_key(&self, profile_index: usize, key: ApiKey) -> impl Future<Output = Msg> + Send + 'static {
+        let client =
+            self.client_options(profile_index).and_then(|options| self.client(profile_index, key.clone(), options));
         async move {
             let tried = async { check_key(&client?).await.map(|failure| (key, failure)) };
-            Msg::Profiles(ProfilesMsg::ProfileKeyTested(at, tried.await))
+            Msg::Profiles(ProfilesMsg::ProfileKeyTested(profile_index, tried.await))
         }
     }
 
@@ -97,12 +98,12 @@ impl ProfileSwitcher {
     ///
     /// # Errors
     /// Fails if there is no such profile, or its certificate file is missing.
-    pub fn engine_config(&self, at: usize, key: ApiKey) -> Result<EngineConfig, Failure> {
+    pub fn engine_config(&self, profile_index: usize, key: ApiKey) -> Result<EngineConfig, Failure> {
         let Self { poll, lock_folder, on_change, .. } = self;
         let (poll, lock_folder, on_change) = (poll.clone(), lock_folder.clone(), on_change.clone());
-        let options = self.client_options(at)?;
+        let options = self.client_options(profile_index)?;
         let hosts = ConfiguredHosts::directory(self.hosts.clone(), options.roots.clone());
-        let (client, analytics) = (self.client(at, key, options)?, self.analytics);
+        let (client, analytics) = (self.client(profile_index, key, options)?, self.analytics);
         let team = self.team.clone();
         Ok(EngineConfig { client, poll, analytics, lock_folder, on_change, hosts, team })
     }
@@ -116,7 +117,7 @@ fn incomplete_profile() -> Failure {
 /// Returns any other failure as `Ok(Some)`; it doesn't prevent the switch, because the store can be used without the
 /// service.
 async fn check_key(client: &Client) -> Result<Option<Failure>, Failure> {
-    let Some(id) = JobId::new(PROBE_JOB) else { return Ok(None) };
+    let Some(id) = JobId::new(PROBE_JOB_ID) else { return Ok(None) };
     let Ok(response) = tokio::time::timeout(KEY_CHECK_TIMEOUT, client.get_job(&id)).await else {
         let sentence = format!("The service did not answer within {} s.", KEY_CHECK_TIMEOUT.as_secs());
         return Ok(Some(Failure::new(FailureKind::Offline, &sentence)));

@@ -95,7 +95,7 @@ fn make_malformed(body: &mut Value) {
     for (row, kind) in rows(body).filter_map(Value::as_object_mut).zip((0..5).cycle()) {
         let counts = COUNT_FIELDS.iter().filter(|name| row.get(**name).is_some_and(Value::is_number));
         let counts: Vec<&str> = counts.copied().collect();
-        // Searches have one count, so all faults affect it.
+        // The rows of searches have only one count, so `first`, `second` and `last` can be the same field.
         let (Some(first), Some(last)) = (counts.first(), counts.last()) else { continue };
         let second = counts.get(1).unwrap_or(first);
         match kind {

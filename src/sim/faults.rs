@@ -56,8 +56,8 @@ pub enum FaultKind {
     Huge,
     /// `slow`: carried out; the response arrives at eight bytes a second.
     Slow,
-    /// `odd`: carried out. In page views and other reports, four of five rows have an invalid number: a fraction that
-    /// the total does not contain, a missing number, a number beyond 64 bits, or a negative number.
+    /// `odd`: carried out. In page views and other reports, four of five rows have an invalid number: a fraction (so
+    /// the counts don't add up to the total), a missing number, a number beyond 64 bits, or a negative number.
     MalformedNumbers,
     /// `tenths`: carried out. Every count in a report is divided by ten, so most counts have a fraction.
     Tenths,

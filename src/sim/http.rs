@@ -90,7 +90,7 @@ fn router(service: Arc<Service>) -> Router {
             get_route(Operation::Analytics(AnalyticsKind::FeedbackByPage)),
         )
         .route("/v1/analytics/{project}/assistant", get_route(Operation::Analytics(AnalyticsKind::Questions)))
-        .route("/v1/analytics/{project}/assistant/threads/{id}", get_route(Operation::Thread))
+        .route("/v1/analytics/{project}/assistant/threads/{id}", get_route(Operation::Conversation))
         .route("/v1/project/preview/{project}", post_route(Operation::Preview))
         .route("/v1/project/update-status/{id}", get_route(Operation::Build))
         .merge(host_routes::routes())
@@ -162,7 +162,7 @@ async fn extract_request(parts: &mut Parts, operation: Operation, body: Bytes) -
             let Path(id) = Path::<String>::from_request_parts(parts, &()).await.map_err(bad_path)?;
             (String::new(), id)
         }
-        Operation::Get | Operation::FollowUp | Operation::Thread => {
+        Operation::Get | Operation::FollowUp | Operation::Conversation => {
             let Path(both) = Path::<(String, String)>::from_request_parts(parts, &()).await.map_err(bad_path)?;
             both
         }
@@ -174,7 +174,7 @@ async fn extract_request(parts: &mut Parts, operation: Operation, body: Bytes) -
         authorization: text(header::AUTHORIZATION).map(str::to_owned),
         is_json: media_type.eq_ignore_ascii_case("application/json"),
         project,
-        job_id: id,
+        resource_id: id,
         parameters: Query::<Parameters>::try_from_uri(&parts.uri).ok().map(|Query(parameters)| parameters),
         should_claim_more: false,
         body,

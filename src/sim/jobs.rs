@@ -58,7 +58,7 @@ pub(super) struct SimJob {
     /// The code host of the job's repository.
     pub(super) host: HostKind,
     pub(super) run: SimRun,
-    pub(super) link: Option<SimPullRequest>,
+    pub(super) pull_request: Option<SimPullRequest>,
     /// Why the pull request is not merged; `None` if its state is random.
     pub(super) merge_blocker: Option<MergeBlocker>,
 }
@@ -72,7 +72,8 @@ impl SimJob {
     /// Returns the job as the service returns it at `now`. An active job has no pull request link.
     pub(super) fn body(&self, now: Time) -> JobBody {
         let archived_at = self.run.archived_at.filter(|&at| at <= now && !self.is_active(now));
-        let link = self.link.filter(|link| link.visible_from <= now && !self.is_active(now));
+        let pull_request =
+            self.pull_request.filter(|pull_request| pull_request.visible_from <= now && !self.is_active(now));
         let state = RemoteState {
             status: Some(self.status(now)),
             source: JobSource {
@@ -80,7 +81,8 @@ impl SimJob {
                 git_ref: Some(CleanText::line(&self.git_ref)),
             },
             model: Some(CleanText::line(self.model).into()),
-            pr_link: link.map(|link| CleanText::line(&pull_request_url(self.host, link.number))),
+            pr_link: pull_request
+                .map(|pull_request| CleanText::line(&pull_request_url(self.host, pull_request.number))),
             archived_at,
         };
         JobBody { id: self.id.clone(), created_at: json_time(self.created_at), state }
@@ -88,7 +90,7 @@ impl SimJob {
 
     /// Returns the URL of the job's pull request, even before the service reports it.
     pub(super) fn pull_request_url(&self) -> Option<String> {
-        self.link.map(|link| pull_request_url(self.host, link.number))
+        self.pull_request.map(|pull_request| pull_request_url(self.host, pull_request.number))
     }
 
     pub(super) fn status(&self, now: Time) -> Status {

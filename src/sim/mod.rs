@@ -204,8 +204,8 @@ impl Sim {
     }
 
     /// Returns how many requests of an operation were carried out, including those whose response was lost.
-    pub fn carried_out(&self, operation: Operation) -> u64 {
-        self.service.carried_out(operation)
+    pub fn carried_out_count(&self, operation: Operation) -> u64 {
+        self.service.carried_out_count(operation)
     }
 
     /// Returns what the service would respond to a query now, without a request. Used to fill a store with history.

@@ -24,10 +24,10 @@ pub(super) struct InitialJobData {
     pub(super) prompt: String,
     pub(super) follow_ups: Vec<String>,
     pub(super) follow_up_times: Vec<Time>,
-    /// When the run before the follow-up ended; `None` if the job has no follow-up.
+    /// When the first run ended, after which the follow-ups were sent; `None` if there are no follow-ups.
     pub(super) first_run_ended: Option<Time>,
     pub(super) is_seen: bool,
-    pub(super) is_variation: bool,
+    pub(super) is_prompt_repeated: bool,
 }
 
 /// What kind of job to create.
@@ -77,8 +77,8 @@ pub(super) fn populate(
         .map(|(seed_job, text)| create_job(seed_job, text, now, &mut rng))
         .collect();
     jobs.sort_by_key(|(job, _)| job.created_at);
-    for ((job, _), number) in jobs.iter_mut().filter(|(job, _)| job.link.is_some()).zip(first_pr..) {
-        job.link = job.link.map(|link| SimPullRequest { number, ..link });
+    for ((job, _), number) in jobs.iter_mut().filter(|(job, _)| job.pull_request.is_some()).zip(first_pr..) {
+        job.pull_request = job.pull_request.map(|pull_request| SimPullRequest { number, ..pull_request });
         job.merge_blocker = merge_blocker(seed, number);
         job.host = if number % 5 == 4 { HostKind::GitLab } else { HostKind::GitHub };
     }
@@ -147,7 +147,7 @@ fn finished_jobs(count: u32, rng: &mut SeededRng) -> Vec<SeedJob> {
 struct InitialPrompts {
     prompt: String,
     follow_ups: Vec<String>,
-    is_variation: bool,
+    is_prompt_repeated: bool,
 }
 
 /// Returns the prompts of the file. After the last prompt they repeat, with a number appended.
@@ -157,12 +157,12 @@ fn seed_prompts(count: u32) -> impl Iterator<Item = InitialPrompts> {
     (0..count).zip(blocks.into_iter().cycle()).collect::<Vec<_>>().into_iter().map(move |(n, block)| {
         let (follow_ups, lines): (Vec<&str>, Vec<&str>) = block.lines().partition(|line| line.starts_with("> "));
         let mut prompt = lines.join("\n");
-        let is_variation = n >= known;
-        if is_variation {
+        let is_prompt_repeated = n >= known;
+        if is_prompt_repeated {
             prompt.push_str(&format!("\nPart {}.", n / known + 1));
         }
         let follow_ups = follow_ups.into_iter().map(|line| line.trim_start_matches("> ").to_owned()).collect();
-        InitialPrompts { prompt, follow_ups, is_variation }
+        InitialPrompts { prompt, follow_ups, is_prompt_repeated }
     })
 }
 
@@ -200,11 +200,12 @@ fn create_job(seed_job: &SeedJob, text: InitialPrompts, now: Time, rng: &mut See
         created_at,
         host: HostKind::GitHub,
         run: SimRun { ends_at: ends, outcome: run_outcome, archived_at: archived },
-        link: has_pr.then(|| SimPullRequest { number: 0, visible_from: first_run_ended.unwrap_or(ends + delay) }),
+        pull_request: has_pr
+            .then(|| SimPullRequest { number: 0, visible_from: first_run_ended.unwrap_or(ends + delay) }),
         merge_blocker: None,
     };
     let follow_up_at = follow_ups.iter().map(|_| last_began).collect();
-    let InitialPrompts { prompt, is_variation, .. } = text;
+    let InitialPrompts { prompt, is_prompt_repeated, .. } = text;
     (
         job,
         InitialJobData {
@@ -213,7 +214,7 @@ fn create_job(seed_job: &SeedJob, text: InitialPrompts, now: Time, rng: &mut See
             follow_up_times: follow_up_at,
             first_run_ended,
             is_seen: seed_job.is_seen,
-            is_variation,
+            is_prompt_repeated,
         },
     )
 }

@@ -15,8 +15,8 @@
 //! | `[sim:closed]` | its pull request is closed 3 minutes after it was opened (at speed 1) |
 //! | `[sim:gitlab]` | the job's repository is on GitLab; only in the prompt that creates the job |
 //!
-//! `behind`, `queued`, `changes` and `closed` also work only in the prompt that creates the job. Such a pull request is
-//! no draft, its checks pass, and it has no conflicts.
+//! Like `gitlab`, the directives `behind`, `queued`, `changes` and `closed` work only in the prompt that creates the
+//! job. The pull request of such a job is no draft, its checks pass, and it has no conflicts.
 //!
 //! Any directive makes the ending of the run independent of chance: unless a directive changes that, the run ends
 //! with an immediate pull request and the job is not archived.

@@ -84,7 +84,7 @@ pub(super) struct SimRequest {
     pub(super) is_json: bool,
     pub(super) project: String,
     /// The id of the job, build or conversation; empty if the operation has none.
-    pub(super) job_id: String,
+    pub(super) resource_id: String,
     /// The query parameters of page views and other reports; `None` if they could not be parsed.
     pub(super) parameters: Option<Parameters>,
     /// Whether a report has a cursor even if there are no more rows, because of a fault.
@@ -169,7 +169,7 @@ impl Service {
         self.request_counts.count(operation)
     }
 
-    pub(super) fn carried_out(&self, operation: Operation) -> u64 {
+    pub(super) fn carried_out_count(&self, operation: Operation) -> u64 {
         self.carried_out_counts.count(operation)
     }
 
@@ -262,7 +262,7 @@ impl Service {
         let quota = match call.operation {
             Operation::Create => Quota::Create,
             Operation::FollowUp => Quota::FollowUp,
-            Operation::Views | Operation::Analytics(_) | Operation::Thread => Quota::Views,
+            Operation::Views | Operation::Analytics(_) | Operation::Conversation => Quota::Views,
             Operation::Preview => Quota::Previews,
             Operation::Get | Operation::Build => return Ok(()),
         };
@@ -322,10 +322,10 @@ impl Service {
                 let job = locked(&self.world).create(&prompt, now);
                 Ok(Reply::json(StatusCode::CREATED, &job))
             }
-            Operation::Get => job_or_404(locked(&self.world).job(&call.job_id, now)),
+            Operation::Get => job_or_404(locked(&self.world).job(&call.resource_id, now)),
             Operation::FollowUp => {
                 let prompt = read_text(call, "prompt")?;
-                job_or_404(locked(&self.world).follow_up(&call.job_id, &prompt, now))
+                job_or_404(locked(&self.world).follow_up(&call.resource_id, &prompt, now))
             }
             Operation::Preview => {
                 let branch = read_text(call, "branch")?;
@@ -335,14 +335,14 @@ impl Service {
                 Ok(Reply::json(StatusCode::ACCEPTED, &locked(&self.previews).start(&branch, now)))
             }
             Operation::Build => {
-                let build = locked(&self.previews).build(&call.job_id).cloned();
+                let build = locked(&self.previews).build(&call.resource_id).cloned();
                 let unknown = || Reply::error(StatusCode::NOT_FOUND, "Status not found", Vec::new());
                 let (build, fault) = (build.ok_or_else(unknown)?, *locked(&self.host_fault));
                 let files = locked(&self.world).code_host(now, fault, "", None).files_of_branch(&build.branch);
-                Ok(Reply::json(StatusCode::OK, &build.status(&call.job_id, &files, self.speed, now)))
+                Ok(Reply::json(StatusCode::OK, &build.status(&call.resource_id, &files, self.speed, now)))
             }
             Operation::Analytics(kind) => self.analytics_reply(kind, call, now),
-            Operation::Thread => self.thread_reply(&call.job_id, now),
+            Operation::Conversation => self.thread_reply(&call.resource_id, now),
             Operation::Views => {
                 let read = call.parameters.as_ref().map_or_else(|| Err(Vec::new()), Parameters::parse);
                 let wrong = |details| Reply::error(StatusCode::BAD_REQUEST, "Invalid query parameters", details);

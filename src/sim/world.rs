@@ -40,7 +40,7 @@ pub struct InitialJob {
     /// Whether the demo should mark the job as seen by the user.
     pub is_seen: bool,
     /// Whether the prompt is a numbered copy of another job's prompt, because there are more jobs than prompts.
-    pub is_variation: bool,
+    pub is_prompt_repeated: bool,
     /// The job as the service returns it now.
     pub body: JobBody,
 }
@@ -69,7 +69,7 @@ impl SimWorld {
             populate(options.seed, options.jobs, first_pr, now, |length| scaled(length, options.speed))
                 .into_iter()
                 .unzip();
-        let last_pr = jobs.iter().filter_map(|job| job.link).map(|link| link.number).max();
+        let last_pr = jobs.iter().filter_map(|job| job.pull_request).map(|pull_request| pull_request.number).max();
         let indexes = jobs.iter().enumerate().map(|(index, job)| (job.id.clone(), index)).collect();
         Self {
             seed: options.seed,
@@ -99,10 +99,10 @@ impl SimWorld {
             created_at: now,
             host: repository_host(prompt),
             run,
-            link: None,
+            pull_request: None,
             merge_blocker: merge_blocker(prompt),
         };
-        job.link = delay.map(|delay| self.open_pull_request(job.run.ends_at + delay));
+        job.pull_request = delay.map(|delay| self.open_pull_request(job.run.ends_at + delay));
         let body = job.body(now);
         self.received_prompts.push((job.id.clone(), prompt.to_owned()));
         self.indexes.insert(job.id.clone(), self.jobs.len());
@@ -130,16 +130,16 @@ impl SimWorld {
         let (mut run, delay) = self.start_run(plan, now);
         run.ends_at = run.ends_at.max(before.run.ends_at);
         // A pull request that is already open is kept. Otherwise, only the new run decides whether there will be one.
-        let opened = before.link.filter(|link| link.visible_from <= now);
-        let link = match (opened, delay) {
-            (Some(link), _) => Some(link),
+        let opened = before.pull_request.filter(|pull_request| pull_request.visible_from <= now);
+        let pull_request = match (opened, delay) {
+            (Some(pull_request), _) => Some(pull_request),
             (None, Some(delay)) => Some(self.open_pull_request(run.ends_at + delay)),
             (None, None) => None,
         };
         self.received_prompts.push((id.to_owned(), prompt.to_owned()));
         let job = self.jobs.get_mut(index)?;
         job.run = run;
-        job.link = link;
+        job.pull_request = pull_request;
         Some(job.body(now))
     }
 
@@ -264,7 +264,8 @@ fn initial_job(job: &SimJob, seed: &InitialJobData, now: Time) -> InitialJob {
         changes.push((ended, earlier(Status::Completed, pr_link)));
     }
     changes.extend(seed.follow_up_times.iter().map(|&at| (at, earlier(Status::Active, None))));
-    let late_link = job.link.map(|link| link.visible_from).filter(|&from| from > job.run.ends_at);
+    let late_link =
+        job.pull_request.map(|pull_request| pull_request.visible_from).filter(|&from| from > job.run.ends_at);
     let ends = [Some(job.run.ends_at), late_link, job.run.archived_at].into_iter().flatten().filter(|&at| at <= now);
     changes.extend(ends.map(|at| (at, job.body(at).state)));
     changes.sort_by_key(|(at, _)| *at);
@@ -277,7 +278,7 @@ fn initial_job(job: &SimJob, seed: &InitialJobData, now: Time) -> InitialJob {
         finished_at: (!job.is_active(now)).then_some(job.run.ends_at),
         changes,
         is_seen: seed.is_seen,
-        is_variation: seed.is_variation,
+        is_prompt_repeated: seed.is_prompt_repeated,
         body,
     }
 }

@@ -62,7 +62,7 @@ impl Store {
             if encoded.next_cursor.is_some() {
                 return Ok(true);
             }
-            let key = ReportKey { scope, kind: R::KIND, range: position.range, is_complete: true };
+            let key = RowsReportKey { scope, kind: R::KIND, range: position.range, is_complete: true };
             if let Some(previous) = find_report(tx, key)? {
                 let UnixMillis(as_of) = tx.query_value("SELECT as_of FROM analytics_report WHERE id = ?1", [id])?;
                 // A member of the team may have loaded a newer report meanwhile.
@@ -110,7 +110,8 @@ impl Store {
     /// received from another member of a team and have expired. Overwrites the texts in the file. Returns the number of
     /// deleted reports. `now` is the service's time.
     pub async fn delete_expired_reader_texts(&self, days: ReaderTextRetention, now: Time) -> StoreResult<usize> {
-        // If the time of a report is far in the future, the clock was wrong, and the report's age is unknown.
+        // A report from more than a day in the future was stored with a wrong clock. Its age is unknown, so it is
+        // deleted.
         let (before, after) = (days.cutoff(now), now.checked_add_signed(TimeDelta::days(1)).unwrap_or(now));
         let sql = format!(
             "SELECT id FROM analytics_report WHERE kind IN ({}) AND (as_of < ?1 OR as_of > ?2 OR expires_at <= ?3)",
@@ -161,7 +162,7 @@ impl EncodedRows {
 
 /// The values that identify a report.
 #[derive(Clone, Copy)]
-struct ReportKey {
+struct RowsReportKey {
     scope: i64,
     kind: AnalyticsKind,
     range: DateRange,
@@ -172,10 +173,10 @@ struct ReportKey {
 struct ReportHeaderRow {
     id: i64,
     /// `None` if the row can't be read.
-    header: Option<ReportHeader>,
+    header: Option<RowsReportHeader>,
 }
 
-struct ReportHeader {
+struct RowsReportHeader {
     responses: u32,
     row_count: u32,
     started_at: Time,
@@ -185,7 +186,7 @@ struct ReportHeader {
     is_cut: bool,
 }
 
-fn find_report(db: &Connection, key: ReportKey) -> StoreResult<Option<ReportHeaderRow>> {
+fn find_report(db: &Connection, key: RowsReportKey) -> StoreResult<Option<ReportHeaderRow>> {
     let sql = "SELECT id, complete, answers, row_count, started_at, as_of, totals, next_cursor, is_cut
          FROM analytics_report WHERE scope = ?1 AND kind = ?2 AND date_from = ?3 AND date_to = ?4 AND complete = ?5";
     let (from, to) = date_columns(key.range);
@@ -195,14 +196,14 @@ fn find_report(db: &Connection, key: ReportKey) -> StoreResult<Option<ReportHead
     })
 }
 
-fn read_header(row: &Row<'_>) -> rusqlite::Result<Option<ReportHeader>> {
+fn read_header(row: &Row<'_>) -> rusqlite::Result<Option<RowsReportHeader>> {
     let next = row.get::<_, Option<String>>("next_cursor")?;
     let (is_complete, has_next) = (row.get::<_, bool>("complete")?, next.is_some());
     let next = next.and_then(Cursor::new);
     if is_complete == has_next || next.is_some() != has_next {
         return Ok(None);
     }
-    Ok(Some(ReportHeader {
+    Ok(Some(RowsReportHeader {
         responses: row.get("answers")?,
         row_count: row.get("row_count")?,
         started_at: read_time(row, "started_at")?,
@@ -221,7 +222,7 @@ pub(super) fn read_report<R: AnalyticsRow>(
     is_complete: bool,
 ) -> StoreResult<Option<(RowsReport<R>, Time)>> {
     let Some(ReportHeaderRow { id, header: Some(header) }) =
-        find_report(db, ReportKey { scope, kind: R::KIND, range, is_complete })?
+        find_report(db, RowsReportKey { scope, kind: R::KIND, range, is_complete })?
     else {
         return Ok(None);
     };
@@ -236,7 +237,7 @@ fn read_unfinished<R: AnalyticsRow>(
     scope: i64,
     range: DateRange,
 ) -> StoreResult<Option<(RowsReport<R>, Time)>> {
-    let complete = find_report(db, ReportKey { scope, kind: R::KIND, range, is_complete: true })?;
+    let complete = find_report(db, RowsReportKey { scope, kind: R::KIND, range, is_complete: true })?;
     let complete_as_of = complete.and_then(|complete| complete.header).map(|header| header.as_of);
     let unfinished = read_report::<R>(db, scope, range, false)?;
     Ok(unfinished.filter(|(report, _)| complete_as_of.is_none_or(|complete_as_of| report.as_of >= complete_as_of)))
@@ -248,9 +249,9 @@ fn merge_responses<R: AnalyticsRow>(
     db: &Connection,
     range: DateRange,
     id: i64,
-    header: ReportHeader,
+    header: RowsReportHeader,
 ) -> StoreResult<Option<RowsReport<R>>> {
-    let ReportHeader { responses, row_count, as_of, totals, next, is_cut, .. } = header;
+    let RowsReportHeader { responses, row_count, as_of, totals, next, is_cut, .. } = header;
     let mut statement =
         db.prepare_cached("SELECT number, rows FROM analytics_answer WHERE report = ?1 ORDER BY number")?;
     let mut found = statement.query([id])?;
@@ -280,9 +281,9 @@ fn find_or_add_unfinished_report<R: AnalyticsRow>(
     position: ResponsePosition,
 ) -> StoreResult<Option<i64>> {
     let ResponsePosition { range, number, as_of, started_at, should_replace_unfinished } = position;
-    let stored = find_report(tx, ReportKey { scope, kind: R::KIND, range, is_complete: false })?;
+    let stored = find_report(tx, RowsReportKey { scope, kind: R::KIND, range, is_complete: false })?;
     if number > 1 {
-        let continues = |header: &ReportHeader| {
+        let continues = |header: &RowsReportHeader| {
             header.responses.checked_add(1) == Some(number)
                 && header.started_at.timestamp_millis() == started_at.timestamp_millis()
         };
@@ -339,7 +340,7 @@ pub(super) fn replace_report<R: AnalyticsRow>(
     expires_at: Option<Time>,
 ) -> StoreResult<()> {
     let RowsReport { range, rows, totals, is_cut, responses, as_of, .. } = report;
-    if let Some(previous) = find_report(tx, ReportKey { scope, kind: R::KIND, range: *range, is_complete: true })? {
+    if let Some(previous) = find_report(tx, RowsReportKey { scope, kind: R::KIND, range: *range, is_complete: true })? {
         delete_report(tx, previous.id)?;
     }
     let (from, to) = date_columns(*range);

@@ -48,7 +48,7 @@ fn read_cached_ranges(db: &Connection, scope: i64) -> StoreResult<Vec<CachedRang
         scope,
         &mut by_range,
     )?;
-    for (range, loading) in loading::find_loadings(db, scope, None)? {
+    for (range, loading) in loading::find_unfinished_loads(db, scope, None)? {
         if by_range.contains_key(&range) {
             continue;
         }

@@ -34,9 +34,9 @@ pub fn check_store(folder: &Path) -> StoreResult<StoreHealth> {
     let size = std::fs::metadata(folder.join(open::DATABASE_FILE))?.len();
     let found = open::open_for_reading(folder).and_then(|connection| {
         if size < COUNT_ONLY_FROM_BYTES {
-            check_rows(&connection)
+            find_wrong_indexes(&connection)
         } else {
-            count_rows(&connection, &indexes(&connection)?)
+            find_indexes_with_wrong_count(&connection, &indexes(&connection)?)
         }
     });
     let health = match found {
@@ -53,7 +53,7 @@ pub fn check_store(folder: &Path) -> StoreResult<StoreHealth> {
 }
 
 /// Looks up every row of every index. Returns the indexes with missing or superfluous rows.
-fn check_rows(connection: &Connection) -> StoreResult<BTreeSet<String>> {
+fn find_wrong_indexes(connection: &Connection) -> StoreResult<BTreeSet<String>> {
     let mut wrong = BTreeSet::new();
     for table in schema::tables() {
         let mut check = connection.prepare(&format!("PRAGMA integrity_check({table})"))?;
@@ -90,7 +90,10 @@ fn indexes(connection: &Connection) -> StoreResult<Vec<IndexDefinition>> {
 
 /// Returns the indexes that don't have as many rows as their table has. For a partial index, only the table's rows that
 /// meet its condition are counted.
-fn count_rows(connection: &Connection, indexes: &[IndexDefinition]) -> StoreResult<BTreeSet<String>> {
+fn find_indexes_with_wrong_count(
+    connection: &Connection,
+    indexes: &[IndexDefinition],
+) -> StoreResult<BTreeSet<String>> {
     let mut wrong = BTreeSet::new();
     for IndexDefinition { name, table, condition } in indexes {
         let all = connection.prepare(&format!("SELECT * FROM {table} LIMIT 0"))?;
@@ -110,5 +113,5 @@ fn count_rows(connection: &Connection, indexes: &[IndexDefinition]) -> StoreResu
 
 #[cfg(test)]
 pub(super) fn indexes_with_wrong_row_count(connection: &Connection) -> StoreResult<BTreeSet<String>> {
-    count_rows(connection, &indexes(connection)?)
+    find_indexes_with_wrong_count(connection, &indexes(connection)?)
 }

@@ -166,7 +166,7 @@ pub(super) struct SharedTexts {
 
 impl SharedTexts {
     /// Maximum number of shared texts; searching among more would take too long. Once it is reached, a new text
-    /// replaces the last one.
+    /// replaces the text at the end of the list.
     const MAX: usize = 32;
 
     fn read_line(&mut self, row: &Row<'_>, index: usize) -> Result<Option<Arc<CleanText>>> {
@@ -212,7 +212,8 @@ fn read_remote_state(row: &Row<'_>, shared: &mut SharedTexts) -> Result<RemoteSt
     })
 }
 
-/// Reads the state of the pull request. If it is unreadable, because the file was edited by hand, it is unknown.
+/// Reads the state of the pull request. Returns `None` if the stored value can't be read: the file may have been edited
+/// by hand.
 fn read_pull_request(row: &Row<'_>) -> Result<Option<Box<PullRequest>>> {
     parse_pull_request(row.get_ref(job_column!("pull_request"))?)
 }

@@ -106,15 +106,15 @@ impl StoreError {
             return self.failure();
         }
         let StoreWriteProblem { reason, remedy } = self.write_problem();
-        Self::as_sentence(&format!("{reason}, so this was not saved: {remedy}, then try again"))
+        Self::to_failure(&format!("{reason}, so this was not saved: {remedy}, then try again"))
     }
 
     /// Returns the error as a [`Failure`] for the user.
     pub fn failure(&self) -> Failure {
-        Self::as_sentence(&self.to_string())
+        Self::to_failure(&self.to_string())
     }
 
-    fn as_sentence(message: &str) -> Failure {
+    fn to_failure(message: &str) -> Failure {
         Failure::new(FailureKind::Store, &format!("{}.", sentence_case(message)))
     }
 }

@@ -225,9 +225,14 @@ impl Store {
     /// `requested` is the job as it was before the request. If the job was given another id or a prompt was accepted
     /// since then, the response may be older than the stored job and changes nothing: an outdated `completed` would end
     /// the polling of a job that has just started again.
-    pub async fn apply_fetched(&self, requested: &Job, response: JobResponse, now: Time) -> StoreResult<MergeResult> {
+    pub async fn apply_job_response(
+        &self,
+        requested: &Job,
+        response: JobResponse,
+        now: Time,
+    ) -> StoreResult<MergeResult> {
         let requested = requested.clone();
-        self.write(move |tx| merge_fetched(tx, &requested, &response, now)).await
+        self.write(move |tx| merge_job_response(tx, &requested, &response, now)).await
     }
 
     /// Starts to track a job that was created elsewhere. If a row already has the id of `job`, merges `job` into that
@@ -282,7 +287,8 @@ pub(super) const WORKING_GROUP: i64 = 1;
 /// The value of the column `list_group` for dismissed jobs that the agent still works on.
 pub(super) const WORKING_DISMISSED_GROUP: i64 = 4;
 
-/// Reads the sizes of the groups, which triggers keep up to date, and counts pull requests with an index.
+/// Reads the stored sizes of the groups (triggers of the database keep them up to date), and counts pull requests with
+/// an index.
 pub(super) fn read_group_sizes(db: &Connection, scope: i64) -> StoreResult<GroupSizes> {
     let groups: Vec<(i64, i64)> =
         db.query_all("SELECT list_group, jobs FROM job_count WHERE scope = ?1", [scope], |row| row.try_into())?;
@@ -308,7 +314,12 @@ pub(super) fn read_group_sizes(db: &Connection, scope: i64) -> StoreResult<Group
     Ok(counted)
 }
 
-fn merge_fetched(tx: &Transaction<'_>, requested: &Job, response: &JobResponse, now: Time) -> StoreResult<MergeResult> {
+fn merge_job_response(
+    tx: &Transaction<'_>,
+    requested: &Job,
+    response: &JobResponse,
+    now: Time,
+) -> StoreResult<MergeResult> {
     let mut row = read_current_job(tx, requested.key)?;
     if row.id != requested.id || row.last_accepted_at() != requested.last_accepted_at() {
         return Ok(MergeResult { row, events: Vec::new(), title_of_job_with_same_id: None });
@@ -325,7 +336,7 @@ fn merge_fetched(tx: &Transaction<'_>, requested: &Job, response: &JobResponse, 
 /// and restores the row if it was dismissed.
 pub(super) fn track_job(tx: &Transaction<'_>, scope: i64, job: &RemoteJob, now: Time) -> StoreResult<Job> {
     if let Some(known) = find_by_id(tx, scope, &job.id)? {
-        let mut row = merge_fetched(tx, &known, &JobResponse::Job(job.clone()), now)?.row;
+        let mut row = merge_job_response(tx, &known, &JobResponse::Job(job.clone()), now)?.row;
         row.local.dismissed = false;
         return update_job(tx, &row);
     }

@@ -41,11 +41,11 @@ struct DecodedViewsResponse<'a> {
 type RawCounts<'a> = [&'a RawValue; 3];
 
 /// Encodes a response as JSON.
-pub(super) fn encode_response(page: &ViewsResponse) -> Result<String, StoreError> {
+pub(super) fn encode_response(response: &ViewsResponse) -> Result<String, StoreError> {
     to_json(&EncodedViewsResponse {
-        totals: to_encoded_counts(&page.totals),
-        rows: page.rows.iter().map(|row| (row.path.as_str(), to_encoded_counts(&row.counts))).collect(),
-        more: page.has_more,
+        totals: to_encoded_counts(&response.totals),
+        rows: response.rows.iter().map(|row| (row.path.as_str(), to_encoded_counts(&row.counts))).collect(),
+        more: response.has_more,
     })
 }
 

@@ -1,5 +1,6 @@
-//! The user's data about jobs: title, tags, note, viewed, handled, dismissed. It stays on this computer and is never
-//! sent to the service. Also searches for jobs by the texts of their prompts, and lists the texts of sent prompts.
+//! The user's data about jobs: title, tags, note, viewed, handled, dismissed. The data is never sent to the service. If
+//! the project is shared, the team receives titles, tags, notes and dismissals. Also searches for jobs by the texts of
+//! their prompts, and lists the texts of sent prompts.
 
 use super::columns;
 use super::error::StoreResult;

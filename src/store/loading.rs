@@ -29,7 +29,7 @@ pub struct ReportResponse {
 
 /// A row of the table `views_loading`.
 #[derive(Debug)]
-pub(super) struct LoadingRow {
+pub(super) struct UnfinishedLoad {
     pub(super) id: i64,
     /// The number of responses received so far.
     pub(super) responses: u32,
@@ -41,7 +41,7 @@ pub(super) struct LoadingRow {
     duplicates: u32,
 }
 
-impl LoadingRow {
+impl UnfinishedLoad {
     /// Whether the load need not be continued, because a member of the team has loaded a newer complete report.
     pub(super) fn is_superseded(&self, complete_as_of: Option<Time>) -> bool {
         self.as_of.zip(complete_as_of).is_some_and(|(as_of, complete_as_of)| as_of < complete_as_of)
@@ -49,24 +49,28 @@ impl LoadingRow {
 }
 
 /// Returns the unfinished report of the range, if there is one.
-pub(super) fn find_loading(db: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<LoadingRow>> {
-    Ok(find_loadings(db, scope, Some(range))?.pop().map(|(_, row)| row))
+pub(super) fn find_unfinished_load(
+    db: &Connection,
+    scope: i64,
+    range: DateRange,
+) -> StoreResult<Option<UnfinishedLoad>> {
+    Ok(find_unfinished_loads(db, scope, Some(range))?.pop().map(|(_, row)| row))
 }
 
 /// Returns the unfinished reports of the scope, each with its range. If `range` is given, returns only the report of
 /// this range.
-pub(super) fn find_loadings(
+pub(super) fn find_unfinished_loads(
     db: &Connection,
     scope: i64,
     range: Option<DateRange>,
-) -> StoreResult<Vec<(DateRange, LoadingRow)>> {
+) -> StoreResult<Vec<(DateRange, UnfinishedLoad)>> {
     let (from, to) = range.map(date_columns).unzip();
     let sql =
         "SELECT id, restarted_at, (SELECT coalesce(max(number), 0) FROM views_part WHERE loading = id) AS answers,
              (SELECT min(as_of) FROM views_part WHERE loading = id) AS as_of, moved, date_from, date_to
          FROM views_loading WHERE scope = ?1 AND (?2 IS NULL OR date_from = ?2 AND date_to = ?3)";
     let found = db.query_all(sql, params![scope, from, to], |row| {
-        let loading = LoadingRow {
+        let loading = UnfinishedLoad {
             id: row.get("id")?,
             restarted_at: read_optional_time(row, "restarted_at")?,
             responses: row.get("answers")?,
@@ -82,7 +86,7 @@ pub(super) fn find_loadings(
 pub(super) fn append_response(
     tx: &Transaction<'_>,
     scope: i64,
-    loading: Option<LoadingRow>,
+    loading: Option<UnfinishedLoad>,
     next: &ReportResponse,
     text: &str,
 ) -> StoreResult<()> {
@@ -106,7 +110,7 @@ pub(super) fn append_response(
 /// Merges the stored responses into one report. Returns `None` if a response can't be read (the file may have been
 /// edited by hand). The caller then has to load the report again, since a report without some of its rows would be
 /// wrong.
-pub(super) fn merge_parts(db: &Connection, range: DateRange, loading: &LoadingRow) -> StoreResult<Option<Report>> {
+pub(super) fn merge_parts(db: &Connection, range: DateRange, loading: &UnfinishedLoad) -> StoreResult<Option<Report>> {
     let mut statement = db.prepare_cached("SELECT answer, as_of FROM views_part WHERE loading = ?1 ORDER BY number")?;
     let mut parts = statement.query([loading.id])?;
     let mut merge: Option<ReportMerge> = None;
@@ -135,7 +139,7 @@ pub(super) fn responses_containing(
     Ok(found.into_iter().flatten().collect())
 }
 
-pub(super) fn delete_loading(tx: &Transaction<'_>, id: i64) -> StoreResult<()> {
+pub(super) fn delete_unfinished_load(tx: &Transaction<'_>, id: i64) -> StoreResult<()> {
     tx.change("DELETE FROM views_part WHERE loading = ?1", [id])?;
     tx.change("DELETE FROM views_loading WHERE id = ?1", [id])?;
     Ok(())

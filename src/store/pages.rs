@@ -69,7 +69,7 @@ pub(super) fn add_snapshots(tx: &Transaction<'_>, key: JobKey, snapshots: &JobSn
     Ok(())
 }
 
-/// Copies the snapshots that were taken before the job `from` to the job `to`.
+/// Copies snapshots from the job `from` to the job `to`: those that were taken when `from` was started.
 pub(super) fn copy_snapshots(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> StoreResult<()> {
     tx.change(
         "INSERT INTO job_signals (job, path, is_after, date_from, date_to, signals)

@@ -285,11 +285,11 @@ pub(super) struct StoredPrompt {
     pub(super) wait_until: Option<Time>,
     pub(super) sent_at: Option<Time>,
     /// Whether the prompt was written on another computer (see [`Prompt::author`]).
-    pub(super) has_author: bool,
+    pub(super) is_from_other_computer: bool,
 }
 
 pub(super) fn read_stored_prompt(db: &Connection, id: PromptId) -> StoreResult<StoredPrompt> {
-    let sql = "SELECT job, kind, state, paused, until, sent_at, instance, author IS NOT NULL AS has_author
+    let sql = "SELECT job, kind, state, paused, until, sent_at, instance, author IS NOT NULL AS is_from_other_computer
          FROM prompt WHERE id = ?1";
     let prompt = db.query_first(sql, [id], |row| {
         Ok(StoredPrompt {
@@ -300,7 +300,7 @@ pub(super) fn read_stored_prompt(db: &Connection, id: PromptId) -> StoreResult<S
             wait_until: read_optional_time(row, "until")?,
             sent_at: read_optional_time(row, "sent_at")?,
             instance: row.get("instance")?,
-            has_author: row.get("has_author")?,
+            is_from_other_computer: row.get("is_from_other_computer")?,
         })
     })?;
     prompt.ok_or(StoreError::NoSuchPrompt)
@@ -310,7 +310,7 @@ pub(super) fn read_stored_prompt(db: &Connection, id: PromptId) -> StoreResult<S
 /// it.
 pub(super) fn read_local_prompt(db: &Connection, id: PromptId) -> StoreResult<StoredPrompt> {
     let prompt = read_stored_prompt(db, id)?;
-    if prompt.has_author { Err(StoreError::WrittenElsewhere) } else { Ok(prompt) }
+    if prompt.is_from_other_computer { Err(StoreError::WrittenElsewhere) } else { Ok(prompt) }
 }
 
 /// Reads the prompts and events of a job. If the job's row was merged into another row, reads those of the other row.

@@ -1,5 +1,5 @@
 //! Deletes old page views and other analytics and returns their space to the disk. Jobs, prompts and drafts are never
-//! deleted here: they exist only on this computer, while analytics can be loaded again.
+//! deleted here: unlike analytics, they can't be loaded again from the service.
 
 use super::columns::UnixMillis;
 use super::error::StoreResult;
@@ -193,7 +193,7 @@ fn delete_items(tx: &Transaction<'_>, selected: &[CachedItem]) -> StoreResult<us
     for CachedItem { kind, id, key: (scope, from, to), as_of, .. } in selected {
         match kind {
             RangeContent::Report => reports::delete_report(tx, *id)?,
-            RangeContent::Loading => loading::delete_loading(tx, *id)?,
+            RangeContent::Loading => loading::delete_unfinished_load(tx, *id)?,
             RangeContent::Response => drop(tx.change("DELETE FROM views_answer WHERE rowid = ?1", [id])?),
             RangeContent::Totals => drop(tx.change(
                 "DELETE FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND as_of = ?4",

@@ -22,7 +22,7 @@ pub struct ReportedPullRequest {
     pub state: PullRequest,
 }
 
-/// A job whose pull request was read.
+/// A job that [`Store::apply_pull_requests`] has updated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequestUpdate {
     pub job: Job,
@@ -80,8 +80,8 @@ impl Store {
         .await
     }
 
-    /// Merges the state of pull requests into their jobs, in one transaction. A job that was tracked by its id, and has
-    /// no prompt to be named after, gets the title of its pull request. Returns these jobs.
+    /// Merges the state of pull requests into their jobs, in one transaction. If the title of a job is only its id, the
+    /// job gets the title of its pull request. Returns all updated jobs.
     pub async fn apply_pull_requests(
         &self,
         reported: Vec<ReportedPullRequest>,

@@ -8,7 +8,7 @@
 use super::columns::read_time;
 use super::error::StoreResult;
 use super::json_column::{decode_counts, encode_response};
-use super::loading::{LoadingRow, ReportResponse};
+use super::loading::{ReportResponse, UnfinishedLoad};
 use super::query::Query as _;
 use super::views::{self, date_columns, read_range};
 use super::{Store, loading, report_writer, scopes};
@@ -88,7 +88,7 @@ impl Store {
     pub async fn unfinished_report(&self, scope: &Scope, range: DateRange) -> StoreResult<Option<UnfinishedReport>> {
         self.read_in_scope(scope, move |db, scope| {
             let complete_as_of = find_complete_report(db, scope, range)?.map(|(_, complete)| complete.as_of);
-            let loading = loading::find_loading(db, scope, range)?;
+            let loading = loading::find_unfinished_load(db, scope, range)?;
             let Some(loading) = loading.filter(|loading| !loading.is_superseded(complete_as_of)) else {
                 return Ok(None);
             };
@@ -103,7 +103,8 @@ impl Store {
         let scope = scope.clone();
         self.write(move |tx| {
             let Some(scope) = scopes::find_scope(tx, &scope)? else { return Ok(()) };
-            loading::find_loading(tx, scope, range)?.map_or(Ok(()), |loading| loading::delete_loading(tx, loading.id))
+            loading::find_unfinished_load(tx, scope, range)?
+                .map_or(Ok(()), |loading| loading::delete_unfinished_load(tx, loading.id))
         })
         .await
     }
@@ -173,7 +174,7 @@ fn add_to_report(
         _ => so_far,
     };
     if let Some(loading) = loading {
-        loading::delete_loading(tx, loading.id)?;
+        loading::delete_unfinished_load(tx, loading.id)?;
     }
     let complete = ReportMerge::add_or_start(so_far, range, response, true, as_of).into_report();
     // A member of the team may have loaded a newer report meanwhile.
@@ -193,14 +194,18 @@ pub(super) fn replace_complete_report(tx: &Transaction<'_>, scope: i64, report: 
 
 /// Returns the unfinished report of the response's range. If `next` is the first response of a new load, a stored
 /// report that can't be read or need not be continued is deleted, and the result is `None`.
-fn find_unfinished_report(tx: &Transaction<'_>, scope: i64, next: &ReportResponse) -> StoreResult<Option<LoadingRow>> {
-    let Some(loading) = loading::find_loading(tx, scope, next.range)? else { return Ok(None) };
+fn find_unfinished_report(
+    tx: &Transaction<'_>,
+    scope: i64,
+    next: &ReportResponse,
+) -> StoreResult<Option<UnfinishedLoad>> {
+    let Some(loading) = loading::find_unfinished_load(tx, scope, next.range)? else { return Ok(None) };
     if next.number > 1 {
         return Ok(Some(loading));
     }
     let complete_as_of = find_complete_report(tx, scope, next.range)?.map(|(_, complete)| complete.as_of);
     if loading.is_superseded(complete_as_of) || loading::merge_parts(tx, next.range, &loading)?.is_none() {
-        loading::delete_loading(tx, loading.id)?;
+        loading::delete_unfinished_load(tx, loading.id)?;
         return Ok(None);
     }
     Ok(Some(loading))
@@ -230,7 +235,8 @@ pub(super) fn read_counts(row: &Row<'_>) -> rusqlite::Result<Counts> {
 fn find_cached_report(db: &Connection, scope: i64, range: DateRange) -> StoreResult<StoredReport> {
     let complete = find_complete_report(db, scope, range)?;
     let complete_as_of = complete.as_ref().map(|(_, report)| report.as_of);
-    let loading = loading::find_loading(db, scope, range)?.filter(|loading| !loading.is_superseded(complete_as_of));
+    let loading =
+        loading::find_unfinished_load(db, scope, range)?.filter(|loading| !loading.is_superseded(complete_as_of));
     let responses_before_interruption = loading.as_ref().map(|loading| loading.responses);
     let last_time = complete.as_ref().map(|(_, report)| report.responses);
     let similar = if complete.is_some() { None } else { similar_range(db, scope, range)? };

@@ -36,8 +36,7 @@ pub enum SendPermit {
     /// The prompt stays queued, because an earlier prompt of the thread is undelivered, the prompt itself is paused,
     /// or the job of a follow-up has no id yet.
     Blocked,
-    /// The prompt is neither queued nor paused, or was written on another computer. It is already being sent, or its
-    /// delivery has ended.
+    /// The prompt is already being sent, its delivery has ended, or it was written on another computer.
     NotQueued,
 }
 
@@ -172,7 +171,7 @@ fn request_permit(
 ) -> StoreResult<SendPermit> {
     let prompt = prompts::read_stored_prompt(tx, id)?;
     match prompt.state {
-        _ if prompt.has_author => return Ok(SendPermit::NotQueued),
+        _ if prompt.is_from_other_computer => return Ok(SendPermit::NotQueued),
         DeliveryKind::Queued => {}
         DeliveryKind::Paused if prompt.instance.as_deref() == Some(instance) => {}
         DeliveryKind::Paused => return Ok(SendPermit::Blocked),

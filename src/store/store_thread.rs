@@ -95,8 +95,8 @@ impl Store {
     }
 
     /// Reads [`Store::data_version`] immediately and then once per `interval`, and passes it to `on_version` until
-    /// `on_version` returns `Break`. Both run on the store's own thread: so no other thread has to wake up while
-    /// nothing changes, and `on_version` must not wait for the store.
+    /// `on_version` returns `Break`. Both run on the store's thread, so that no other thread has to wake up while
+    /// nothing changes. Therefore `on_version` must not wait for the store: it would wait forever.
     ///
     /// # Errors
     /// The store is closed.

@@ -65,7 +65,7 @@ impl Store {
         self.read_in_scope(scope, read_membership).await
     }
 
-    /// Shares the project with this organization. If it already is, changes nothing.
+    /// Shares the project with this organization. Changes nothing if the project is already shared.
     pub async fn join_team(&self, scope: &Scope, organization: &str) -> StoreResult<TeamMembership> {
         let organization = organization.to_owned();
         let full_scope = scope.clone();
@@ -118,8 +118,8 @@ impl Store {
         self.read_in_scope(scope, has_unsent_team_changes).await
     }
 
-    /// Compares the changed jobs with the team's state, and returns the changes to send as a batch, which is already on
-    /// disk. Returns `None` if nothing changed.
+    /// Compares the changed jobs with the team's state, stores the differences as a batch in the outbox, and returns
+    /// this batch. If the outbox already has a batch, returns that one. Returns `None` if nothing changed.
     pub async fn next_team_batch(
         &self,
         scope: &Scope,
@@ -224,7 +224,7 @@ impl Store {
 
     /// Resets the cursors and the outbox, for use when the database was restored from an older copy: the next exchange
     /// receives everything again, and sends all jobs of this computer.
-    pub async fn restart_team(&self, scope: &Scope) -> StoreResult<()> {
+    pub async fn reset_team_exchange(&self, scope: &Scope) -> StoreResult<()> {
         let full_scope = scope.clone();
         self.write_in_scope(scope, move |tx, scope| {
             unreported_requests::mark_all_unreported(tx, &full_scope)?;

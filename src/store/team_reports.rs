@@ -34,8 +34,9 @@ const MAX_BYTES_PER_READ: usize = 1 << 20;
 pub enum MergedReport {
     /// The report was stored.
     New,
-    /// This computer already has the same or a later version, or may not store the report.
-    Known,
+    /// The report was not stored: this computer already has the same or a later version, or is not allowed to store the
+    /// report.
+    Skipped,
     /// The content of the report is malformed.
     Unreadable,
 }
@@ -82,7 +83,11 @@ impl Store {
     }
 
     /// Records that the team has these versions of reports, or later ones.
-    pub async fn finish_team_reports(&self, scope: &Scope, sent: Vec<(ReportKey, ReportVersion)>) -> StoreResult<()> {
+    pub async fn record_sent_team_reports(
+        &self,
+        scope: &Scope,
+        sent: Vec<(ReportKey, ReportVersion)>,
+    ) -> StoreResult<()> {
         self.write_in_scope(scope, move |tx, scope| {
             sent.into_iter().try_for_each(|(key, version)| write_team_version(tx, scope, key, version))
         })
@@ -124,7 +129,7 @@ impl Store {
     }
 
     /// Stores reports of other members as if this computer had loaded them. Keeps newer local reports and unfinished
-    /// loads. Leaves out texts of readers that this computer may not store. Returns a result for each report.
+    /// loads. Leaves out texts of readers that this computer is not allowed to store. Returns a result for each report.
     pub async fn merge_team_reports(
         &self,
         scope: &Scope,
@@ -166,7 +171,7 @@ pub(super) fn mark_reports_unsent(tx: &Transaction<'_>, scope: i64) -> StoreResu
 struct UnsentReport {
     columns: [String; 3],
     as_of: i64,
-    /// When the texts of readers expire that another member has loaded.
+    /// When the texts of readers in the report expire, if another member has loaded them.
     expires_at: Option<Time>,
 }
 
@@ -250,8 +255,8 @@ fn local_report_time(db: &Connection, scope: i64, key: ReportKey) -> StoreResult
     db.query_first(&sql, params![scope, key.kind.name(), from, to], |row| row.get(0))
 }
 
-/// Whether the team's version of a report is newer than that of this computer, and was not received before. If not,
-/// records which version the team has.
+/// Whether to receive the team's version of a report: it is newer than the local version, and was not received before.
+/// If the local version is the same or later, also updates the record of the version that the team has.
 fn is_wanted(tx: &Transaction<'_>, scope: i64, key: ReportKey, version: ReportVersion) -> StoreResult<bool> {
     let known = read_team_version(tx, scope, key)?;
     if known == Some(version) {
@@ -294,7 +299,7 @@ fn merge_report(
     // The texts may have expired since their header was received.
     let is_allowed = rules.allow(report.key.kind, report.version.as_of, report.expires_at);
     if !is_allowed || !is_wanted(tx, scope, report.key, report.version)? {
-        return Ok(MergedReport::Known);
+        return Ok(MergedReport::Skipped);
     }
     let is_stored = match report.key.kind {
         ReportKind::PageViews => store_page_views(tx, scope, report)?,
@@ -319,7 +324,8 @@ fn store_page_views(tx: &Transaction<'_>, scope: i64, report: &SharedReport) -> 
     let ReportSummary { totals, responses, duplicates, .. } = summary;
     let response = ViewsResponse { totals, rows, has_more: Some(false) };
     let merged = Report::from_first_response(range, response, true, as_of);
-    // A computer sends each page once. The content would no longer have the hash of its version.
+    // Members send each page only once. If duplicates were merged, the content would no longer have the hash of its
+    // version.
     if merged.duplicates > 0 {
         return Ok(false);
     }

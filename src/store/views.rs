@@ -21,12 +21,12 @@ impl Store {
         &self,
         scope: &Scope,
         query: ViewsQuery,
-        page: &ViewsResponse,
+        response: &ViewsResponse,
         as_of: Time,
     ) -> StoreResult<()> {
-        let page = page.clone();
+        let response = response.clone();
         self.write_in_scope(scope, move |tx, scope| {
-            replace_views_response(tx, scope, query, &page, &encode_response(&page)?, as_of)
+            replace_views_response(tx, scope, query, &response, &encode_response(&response)?, as_of)
         })
         .await
     }
@@ -106,18 +106,18 @@ pub(super) fn replace_views_response(
     tx: &Transaction<'_>,
     scope: i64,
     query: ViewsQuery,
-    page: &ViewsResponse,
+    response: &ViewsResponse,
     text: &str,
     as_of: Time,
 ) -> StoreResult<()> {
     let (from, to) = date_columns(query.range);
-    let row_count = u32::try_from(page.rows.len()).unwrap_or(u32::MAX);
+    let row_count = u32::try_from(response.rows.len()).unwrap_or(u32::MAX);
     tx.change(
         "INSERT OR REPLACE INTO views_answer (scope, date_from, date_to, row_limit, page, as_of, answer, row_count)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         params![scope, from, to, query.limit, query.page, UnixMillis(as_of), text, row_count],
     )?;
-    replace_totals(tx, scope, query.range, &page.totals, as_of)
+    replace_totals(tx, scope, query.range, &response.totals, as_of)
 }
 
 /// Replaces the cached totals of the range. The trend reads its bars from this table: the totals of single days.

@@ -56,13 +56,13 @@ impl TeamAddress {
 pub struct TeamConnection {
     client: Client,
     address: TeamAddress,
-    driver: JoinHandle<()>,
+    connection_task: JoinHandle<()>,
     pub(super) signals: Arc<SignalReceiver>,
 }
 
 impl Drop for TeamConnection {
     fn drop(&mut self) {
-        self.driver.abort();
+        self.connection_task.abort();
     }
 }
 
@@ -76,7 +76,7 @@ impl TeamConnection {
         let unreachable = |why: &str| TeamError::Unreachable { host: url.host(), why: url.clean(why) };
         let signals = Arc::new(SignalReceiver::default());
         let connect = async {
-            let (client, driver) = if url.uses_tls {
+            let (client, connection_task) = if url.uses_tls {
                 let tls = PostgresTls::new(address.roots.as_ref()).map_err(|error| unreachable(&error.to_string()))?;
                 let (client, connection) =
                     url.config().connect(tls).await.map_err(|error| address.connect_error(&error))?;
@@ -86,7 +86,7 @@ impl TeamConnection {
                     url.config().connect(NoTls).await.map_err(|error| address.connect_error(&error))?;
                 (client, tokio::spawn(run_connection(connection, Arc::clone(&signals))))
             };
-            let connection = Self { client, address: address.clone(), driver, signals };
+            let connection = Self { client, address: address.clone(), connection_task, signals };
             connection
                 .client
                 .batch_execute(SESSION_SETTINGS)

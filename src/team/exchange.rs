@@ -28,7 +28,7 @@ const PAGE_SIZE: i64 = 1000;
 
 /// Counts of what an exchange sent and received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ExchangeReport {
+pub struct ExchangeSummary {
     /// Changed jobs that were sent, including those of which only prompts changed.
     pub sent: usize,
     /// Received changes of jobs and prompts that were new to this computer.
@@ -107,7 +107,7 @@ pub async fn exchange(
     scope: &Scope,
     member: MemberSettings<'_>,
     now: Time,
-) -> Result<ExchangeReport, TeamError> {
+) -> Result<ExchangeSummary, TeamError> {
     exchange_with_progress(connection, store, scope, member, now, |_| {}).await
 }
 
@@ -122,24 +122,24 @@ pub async fn exchange_with_progress(
     member: MemberSettings<'_>,
     now: Time,
     mut on_progress: impl FnMut(usize),
-) -> Result<ExchangeReport, TeamError> {
+) -> Result<ExchangeSummary, TeamError> {
     let Some(mut exchange) = Exchange::start(connection, store, scope, member).await? else {
-        return Ok(ExchangeReport::default());
+        return Ok(ExchangeSummary::default());
     };
     while exchange.receive_page(now).await? == ExchangeStep::HasMore {
-        on_progress(exchange.report.received);
+        on_progress(exchange.summary.received);
     }
-    let sent_before = exchange.report.sent;
+    let sent_before = exchange.summary.sent;
     while exchange.send_next_batch().await? {}
-    if exchange.report.sent > sent_before {
+    if exchange.summary.sent > sent_before {
         // Receives the changes that were just sent, as the database has merged them, to move the cursor past them.
         while exchange.receive_page(now).await? == ExchangeStep::HasMore {}
     }
     store.record_team_exchange(scope, now).await?;
-    // A dashboard does this regularly. Without one, received texts of readers expire here.
+    // An open dashboard deletes expired texts of readers regularly. Without a dashboard, they are deleted here.
     store.delete_expired_reader_texts(member.reader_text_days, exchange.clock.to_team(now)).await?;
     exchange.exchange_all_reports(now).await?;
-    Ok(exchange.report)
+    Ok(exchange.summary)
 }
 
 /// Whether a step of an exchange was the last one.
@@ -152,8 +152,8 @@ pub enum ExchangeStep {
 /// Whether the database has something that this computer has not received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Receivable {
-    pub changes: bool,
-    pub reports: bool,
+    pub has_changes: bool,
+    pub has_reports: bool,
 }
 
 /// The exchange of a project over one connection.
@@ -172,7 +172,7 @@ pub struct Exchange<'a> {
     /// The progress of receiving analytics reports.
     pub(super) reports: ReportProgress,
     /// What the exchange has sent and received so far.
-    pub report: ExchangeReport,
+    pub summary: ExchangeSummary,
 }
 
 impl<'a> Exchange<'a> {
@@ -190,10 +190,10 @@ impl<'a> Exchange<'a> {
     ) -> Result<Option<Self>, TeamError> {
         let Some(team) = store.team(scope).await? else { return Ok(None) };
         let project_id = find_project(connection, scope, &team).await?;
-        let (clock, report) = (TeamClock::default(), ExchangeReport::default());
+        let (clock, summary) = (TeamClock::default(), ExchangeSummary::default());
         let reports = ReportProgress::default();
         let mut exchange =
-            Self { connection, store, scope, member, team, project_id, clock, lease: None, reports, report };
+            Self { connection, store, scope, member, team, project_id, clock, lease: None, reports, summary };
         exchange.register().await?;
         if let Some(batch) = store.unconfirmed_team_batch(scope).await? {
             exchange.send_batch(&batch).await?;
@@ -265,14 +265,14 @@ impl<'a> Exchange<'a> {
         let local_time = requested_at + (Utc::now() - requested_at) / 2;
         self.clock = TeamClock::new(time_from_millis(read_number(&row, 0)?)?, local_time);
         if !flag(1)? {
-            self.store.restart_team(self.scope).await?;
-            self.report.has_restarted = true;
+            self.store.reset_team_exchange(self.scope).await?;
+            self.summary.has_restarted = true;
             (self.team.cursor, self.team.cursor_batch) = (0, None);
             (self.team.report_cursor, self.team.report_batch) = (0, None);
             self.reports = ReportProgress::default();
-            return Ok(Receivable { changes: true, reports: true });
+            return Ok(Receivable { has_changes: true, has_reports: true });
         }
-        Ok(Receivable { changes: flag(2)?, reports: flag(3)? })
+        Ok(Receivable { has_changes: flag(2)?, has_reports: flag(3)? })
     }
 
     /// Takes or renews the polling lease. Returns `None` if this process now has it, otherwise how long the lease of
@@ -312,7 +312,7 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Adds requests to the team's ledger that were sent without a booking.
+    /// Adds to the team's ledger requests that were sent without a booking.
     ///
     /// # Errors
     /// The connection is lost.
@@ -387,14 +387,14 @@ impl<'a> Exchange<'a> {
             };
             match change {
                 Some(change) => changes.push(change),
-                None => self.report.unreadable += 1,
+                None => self.summary.unreadable += 1,
             }
         }
         if cursor == self.team.cursor {
             return Ok(ExchangeStep::Last);
         }
         let is_full = i64::try_from(rows.len()).is_ok_and(|rows| rows >= PAGE_SIZE);
-        self.report.received +=
+        self.summary.received +=
             self.store.merge_team_changes(self.scope, changes, (cursor, batch.clone()), self.clock, now).await?;
         (self.team.cursor, self.team.cursor_batch) = (cursor, batch);
         Ok(if is_full { ExchangeStep::HasMore } else { ExchangeStep::Last })
@@ -428,13 +428,13 @@ impl<'a> Exchange<'a> {
         let stamp = self.write_batch(batch).await?;
         self.connection.run_statements("COMMIT").await?;
         self.store.finish_team_batch(self.scope, batch, time_from_millis(stamp)?).await?;
-        self.report.sent += batch.changes.len();
+        self.summary.sent += batch.changes.len();
         Ok(())
     }
 
     /// Writes the batch in the current transaction, and returns the time of the writes, on the clock of the database.
     async fn write_batch(&self, batch: &TeamBatch) -> Result<i64, TeamError> {
-        // From here on, no other member writes to this project.
+        // This locks the project: no other member writes to it until the transaction ends.
         let lock = "SELECT last_change, last_stamp FROM docdeck.project WHERE id = $1 FOR UPDATE";
         let project = self.connection.query_one(lock, &[(&self.project_id, Type::INT8)]).await?;
         let (mut change, last_stamp) = (read_number(&project, 0)?, read_number(&project, 1)?);

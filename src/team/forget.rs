@@ -13,7 +13,7 @@ pub(super) const REMOVED_JOB_STATE: &str = "{}";
 
 /// Counts of what was removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ForgetReport {
+pub struct ForgetSummary {
     pub jobs: i64,
     pub prompts: i64,
     pub reports: i64,
@@ -32,13 +32,13 @@ pub async fn forget(
     organization: &str,
     before: Time,
     is_dry_run: bool,
-) -> Result<Option<ForgetReport>, TeamError> {
+) -> Result<Option<ForgetSummary>, TeamError> {
     let may_delete = "SELECT has_table_privilege('docdeck.prompt', 'DELETE')";
     if !connection.query_one(may_delete, &[]).await?.try_get(0).map_err(|_| malformed_row())? {
         return Err(TeamError::NotAdministrator);
     }
     connection.run_statements("BEGIN").await?;
-    // From here on, no member writes to this project.
+    // This locks the project: no member writes to it until the transaction ends.
     let lock = "SELECT id FROM docdeck.project WHERE organization = $1 AND base_url = $2 AND project = $3 FOR UPDATE";
     let project: [Param<'_>; 3] =
         [(&organization, Type::TEXT), (&scope.base_url, Type::TEXT), (&scope.project, Type::TEXT)];
@@ -72,7 +72,7 @@ pub async fn forget(
     let params: [Param<'_>; 3] = [(&project, Type::INT8), (&before, Type::INT8), (&REMOVED_JOB_STATE, Type::TEXT)];
     let counts = connection.query_one(sql, &params).await?;
     connection.run_statements(if is_dry_run { "ROLLBACK" } else { "COMMIT" }).await?;
-    Ok(Some(ForgetReport {
+    Ok(Some(ForgetSummary {
         jobs: read_number(&counts, 0)?,
         prompts: read_number(&counts, 1)?,
         reports: read_number(&counts, 2)?,

@@ -1,6 +1,6 @@
 //! The team's ledger: how much of the hourly limits is used. A limit has one row for each request that it allows.
-//! Booking a request takes a row that was not used for more than an hour, in one statement. So two members never get
-//! the same row, and no lock is held while a message is on its way.
+//! One statement books a request: it takes a row whose last use was more than an hour ago. So two members never get the
+//! same row, and no lock is held while a message is on its way.
 
 use super::connection::{Param, TeamConnection, malformed_row, read_number, read_text, time_from_millis};
 use super::error::TeamError;
@@ -57,7 +57,8 @@ pub struct LedgerCount {
     pub blocked: Option<BlockedTime>,
 }
 
-/// How much longer the service refuses requests after a 429. It is no moment, so that clocks that differ don't matter.
+/// How much longer the service refuses requests after a 429. This is a duration and not a point in time, so that
+/// differences between clocks don't matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockedTime {
     pub remaining: TimeDelta,
@@ -65,7 +66,7 @@ pub struct BlockedTime {
     pub is_estimate: bool,
 }
 
-/// Adds the requests of this computer to the team's ledger that could not be booked when they were sent. For commands,
+/// Adds to the team's ledger the requests of this computer that could not be booked when they were sent. For commands,
 /// which have no engine. `now` is the local time.
 ///
 /// # Errors

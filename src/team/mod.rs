@@ -20,17 +20,17 @@
 //!
 //! A prompt is sent only by the computer on which it was written. All other computers store it with its author, and a
 //! constraint of the table forbids marking such a prompt as being sent. So an exchange can never cause a prompt to be
-//! sent twice. If a computer was restored from a backup, the exchange tells it which of its queued prompts were already
-//! accepted, so that it doesn't send them again.
+//! sent twice. After a restore from a backup, a computer receives the state of its prompts, and doesn't send those
+//! again that were already accepted.
 //!
 //! # Schema
 //!
 //! The schema `docdeck` has the tables `organization`, `project` (a service and a project), `member`, `job`, `prompt`,
-//! `batch`, `lease`, `request_slot`, `rate_limit_block`, `report`, `report_part` and `report_load`; `assets/team` has the statements. A job is identified
-//! by the service's id, a prompt by its member, number and time, a report by its kind and range. Their contents are
-//! stored as JSON text, since the rules for merging are in [`crate::model::team`] and not in SQL. The schema has a
-//! version. Migrations run in one transaction with an advisory lock, and only `docdeck team init` runs them. A docdeck
-//! that finds a newer version reports an error and continues locally.
+//! `batch`, `lease`, `request_slot`, `rate_limit_block`, `report`, `report_part` and `report_load`; `assets/team` has
+//! the statements. A job is identified by the service's id, a prompt by its member, number and time, a report by its
+//! kind and range. Their contents are stored as JSON text, since the rules for merging are in [`crate::model::team`]
+//! and not in SQL. The schema has a version. Migrations run in one transaction with an advisory lock, and only
+//! `docdeck team init` runs them. A docdeck that finds a newer version reports an error and continues locally.
 //!
 //! Row-level security separates organizations: each has a role, `docdeck_NAME`, and its rows are visible only to the
 //! members of that role. Members may not change the schema, and may delete no rows except for expired texts of readers.
@@ -65,8 +65,8 @@
 //! the database can't be reached, the block is not shared, and another member may be refused, too.
 //!
 //! If the database doesn't answer within a second, only the local ledger decides. The request is then reported later,
-//! under the id of the attempted booking, so it counts once even if only the answer was lost. Such a report replaces
-//! the oldest request: the ledger has the latest hundred, even if there were more. The ledger only decides whether the
+//! under the id of the attempted booking, so it counts once even if only the answer was lost. It then replaces the
+//! oldest request: the ledger has the latest hundred, even if there were more. The ledger only decides whether the
 //! limit allows another request. Whether a prompt may be sent, which happens only once, is decided by
 //! [`crate::store::Store::request_permit_with_team_permission`].
 //!
@@ -129,8 +129,8 @@
 //! database was restored, the report doesn't expire later. A member whose setting is 0 sends no such reports and
 //! excludes them from its queries for headers.
 //!
-//! Parts have the same time, since a newer version leaves the parts of the older one in the other slot, and an
-//! interrupted upload leaves parts without a header. The statement that registers a member, at the start of each
+//! Each part also has this time of expiry, since a newer version leaves the parts of the older one in the other slot,
+//! and an interrupted upload leaves parts without a header. The statement that registers a member, at the start of each
 //! exchange and once a minute in an open dashboard, also deletes all expired headers and parts of the project. A
 //! restrictive policy lets members delete expired rows, and only these. No policy hides expired rows, since it would
 //! also hide them from this statement. The queries for headers leave them out instead.
@@ -175,10 +175,10 @@ mod url;
 pub use connection::{TeamAddress, TeamConnection};
 pub use error::TeamError;
 pub use exchange::{
-    Exchange, ExchangeReport, ExchangeStep, MemberSettings, Receivable, TeamMember, exchange, exchange_with_progress,
+    Exchange, ExchangeStep, ExchangeSummary, MemberSettings, Receivable, TeamMember, exchange, exchange_with_progress,
     members, organizations,
 };
-pub use forget::{ForgetReport, forget};
+pub use forget::{ForgetSummary, forget};
 pub use lease::{LEASE_DURATION, LeaseAttempt, PollLease};
 pub use ledger::{BlockedTime, LedgerCount, TeamLimit, report_unbooked_requests};
 pub use schema::{OrganizationName, create, setup_sql_for_administrator, supported_version};

@@ -1,4 +1,5 @@
-//! Which report a member is loading, so that members who need the same report at the same time don't all pay for it.
+//! Records which report a member is loading, so that members who need the same report at the same time don't all spend
+//! requests on it.
 
 use super::connection::{Param, TeamConnection, read_number};
 use super::error::TeamError;
@@ -12,7 +13,7 @@ const MAX_LOAD_AGE: i64 = 60_000;
 
 impl TeamConnection {
     /// Records that this member begins to load the report. Returns `false` and records nothing if another member has
-    /// begun the same load less than a minute ago. The database knows only the last load of each kind.
+    /// begun the same load less than a minute ago. The database stores only the last load of each kind of report.
     ///
     /// # Errors
     /// The connection is lost, or the login is no longer a member.

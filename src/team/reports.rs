@@ -39,7 +39,7 @@ pub(super) struct ReportProgress {
 
 /// The version of a report in the database.
 #[derive(Debug, Clone, Copy)]
-struct StoredReport {
+struct StoredReportVersion {
     version: ReportVersion,
     slot: i32,
 }
@@ -51,9 +51,9 @@ impl Exchange<'_> {
     /// The connection is lost, or the store can't be written.
     pub(super) async fn exchange_all_reports(&mut self, now: Time) -> Result<(), TeamError> {
         while self.receive_next_reports(now).await? == ExchangeStep::HasMore {}
-        let sent_before = self.report.sent_reports;
+        let sent_before = self.summary.sent_reports;
         while self.send_next_reports(now).await? == ExchangeStep::HasMore {}
-        if self.report.sent_reports > sent_before {
+        if self.summary.sent_reports > sent_before {
             while self.receive_next_reports(now).await? == ExchangeStep::HasMore {}
         }
         Ok(())
@@ -137,7 +137,7 @@ impl Exchange<'_> {
             self.reports.last_header = Some((as_of, read_number(row, 7)?));
             match parse_header(row)?.filter(|header| header.version.can_be_exchanged(latest)) {
                 Some(header) if header.version.as_of.timestamp_millis() == as_of => headers.push(header),
-                _ => self.report.unreadable += 1,
+                _ => self.summary.unreadable += 1,
             }
         }
         self.reports.has_all_headers = i64::try_from(rows.len()).is_ok_and(|rows| rows < HEADERS_PER_PAGE);
@@ -147,7 +147,8 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// Receives the next parts of the first wanted report, or all wanted reports without rows that come first.
+    /// Stores the reports at the start of `wanted` that have no parts. If there are none, receives the next parts of
+    /// the first wanted report, and stores the report once it has all parts.
     async fn receive_wanted_reports(&mut self, now: Time) -> Result<(), TeamError> {
         let mut complete = Vec::new();
         while self.reports.wanted.front().is_some_and(|header| header.parts == 0) {
@@ -173,16 +174,16 @@ impl Exchange<'_> {
         let count = complete.len();
         let readable = complete.into_iter().filter_map(|(header, parts)| SharedReport::from_parts(header, parts));
         let readable: Vec<SharedReport> = readable.collect();
-        self.report.unreadable += count - readable.len();
+        self.summary.unreadable += count - readable.len();
         let rules = self.report_rules(now);
         for (key, merged) in self.store.merge_team_reports(self.scope, readable, rules).await? {
             match merged {
                 MergedReport::New => {
-                    self.report.received_reports += 1;
+                    self.summary.received_reports += 1;
                     self.reports.received.push(key);
                 }
-                MergedReport::Known => {}
-                MergedReport::Unreadable => self.report.unreadable += 1,
+                MergedReport::Skipped => {}
+                MergedReport::Unreadable => self.summary.unreadable += 1,
             }
         }
         Ok(())
@@ -193,7 +194,7 @@ impl Exchange<'_> {
              WHERE project = $1 AND kind = $2 AND date_from = $3 AND date_to = $4
                  AND version = $5 AND number > $6 AND number <= $7
              ORDER BY number LIMIT $8";
-        let key = KeyTexts::new(header.key);
+        let key = ReportKeyValues::new(header.key);
         let version = header.version.to_string();
         let received = i32::try_from(self.reports.parts.len()).unwrap_or(i32::MAX);
         let last = i32::try_from(header.parts).unwrap_or(i32::MAX);
@@ -222,7 +223,7 @@ impl Exchange<'_> {
         }
         let keys: Vec<ReportKey> = reports.iter().map(|report| report.key).collect();
         let latest = rules.now;
-        let is_newer = |report: &SharedReport, stored: Option<&StoredReport>| {
+        let is_newer = |report: &SharedReport, stored: Option<&StoredReportVersion>| {
             stored.is_none_or(|stored| stored.version < report.version || !stored.version.can_be_exchanged(latest))
         };
         let stored = self.read_stored_reports(&keys).await?;
@@ -259,36 +260,39 @@ impl Exchange<'_> {
                 self.write_headers(&written).await?;
                 self.empty_old_parts(latest - MAX_REPORT_AGE).await?;
                 self.connection.run_statements("COMMIT").await?;
-                self.report.sent_reports += written.len();
+                self.summary.sent_reports += written.len();
                 finished.extend(written.iter().map(|(report, _)| *report));
             }
         }
         let has_no_progress = finished.is_empty();
         let finished = finished.into_iter().map(|report| (report.key, report.version)).collect();
-        self.store.finish_team_reports(self.scope, finished).await?;
+        self.store.record_sent_team_reports(self.scope, finished).await?;
         Ok(if has_no_progress { ExchangeStep::Last } else { ExchangeStep::HasMore })
     }
 
     /// Returns the versions of these reports in the database. Leaves out unreadable ones.
-    async fn read_stored_reports(&self, keys: &[ReportKey]) -> Result<HashMap<ReportKey, StoredReport>, TeamError> {
+    async fn read_stored_reports(
+        &self,
+        keys: &[ReportKey],
+    ) -> Result<HashMap<ReportKey, StoredReportVersion>, TeamError> {
         let sql = "SELECT kind, date_from, date_to, version, slot FROM docdeck.report
              WHERE project = $1 AND (kind, date_from, date_to) IN (
                  SELECT kind, date_from, date_to FROM unnest($2::text[], $3::text[], $4::text[])
                  AS row (kind, date_from, date_to))";
-        let columns = KeyColumns::new(keys.iter().copied());
+        let columns = ReportKeyLists::new(keys.iter().copied());
         let rows = self.connection.query(sql, &columns.params(&self.project_id)).await?;
         let mut stored = HashMap::new();
         for row in &rows {
             let key = ReportKey::parse(&read_text(row, 0)?, &read_text(row, 1)?, &read_text(row, 2)?);
             let version = ReportVersion::parse(&read_text(row, 3)?);
             let slot = row.try_get(4).map_err(|_| malformed_row())?;
-            stored.extend(key.zip(version).map(|(key, version)| (key, StoredReport { version, slot })));
+            stored.extend(key.zip(version).map(|(key, version)| (key, StoredReportVersion { version, slot })));
         }
         Ok(stored)
     }
 
     /// Locks the project, and returns the versions of these reports in the database.
-    async fn lock_reports(&self, keys: &[ReportKey]) -> Result<HashMap<ReportKey, StoredReport>, TeamError> {
+    async fn lock_reports(&self, keys: &[ReportKey]) -> Result<HashMap<ReportKey, StoredReportVersion>, TeamError> {
         let lock = "SELECT 1 FROM docdeck.project WHERE id = $1 FOR UPDATE";
         self.connection.query_one(lock, &[(&self.project_id, Type::INT8)]).await?;
         // This must be a separate query: it sees what other members committed before this one got the lock.
@@ -297,7 +301,7 @@ impl Exchange<'_> {
 
     /// Stores the parts of a report that the slot does not contain yet.
     async fn upload_parts(&self, report: &SharedReport, slot: i32) -> Result<(), TeamError> {
-        let key = KeyTexts::new(report.key);
+        let key = ReportKeyValues::new(report.key);
         let version = report.version.to_string();
         let find = "SELECT number FROM docdeck.report_part
              WHERE project = $1 AND kind = $2 AND date_from = $3 AND date_to = $4 AND slot = $5 AND version = $6";
@@ -330,7 +334,7 @@ impl Exchange<'_> {
                  SELECT kind, date_from, date_to FROM unnest($2::text[], $3::text[], $4::text[])
                  AS row (kind, date_from, date_to))
              GROUP BY kind, date_from, date_to, slot, version";
-        let columns = KeyColumns::new(uploaded.iter().map(|(report, _)| report.key));
+        let columns = ReportKeyLists::new(uploaded.iter().map(|(report, _)| report.key));
         let mut counts = HashMap::new();
         for row in &self.connection.query(sql, &columns.params(&self.project_id)).await? {
             let key = ReportKey::parse(&read_text(row, 0)?, &read_text(row, 1)?, &read_text(row, 2)?);
@@ -387,7 +391,7 @@ impl Exchange<'_> {
                  SELECT $1, $10, last_change, last_stamp, $11 FROM advanced RETURNING project
              )
              SELECT pg_notify($12, $13) FROM added";
-        let KeyColumns { kinds, from, to } = KeyColumns::new(reports.iter().map(|(report, _)| report.key));
+        let ReportKeyLists { kinds, from, to } = ReportKeyLists::new(reports.iter().map(|(report, _)| report.key));
         let as_of: Vec<i64> = reports.iter().map(|(report, _)| report.version.as_of.timestamp_millis()).collect();
         let versions: Vec<String> = reports.iter().map(|(report, _)| report.version.to_string()).collect();
         let summaries: Vec<&str> = reports.iter().map(|(report, _)| report.summary.as_str()).collect();
@@ -421,13 +425,13 @@ impl Exchange<'_> {
 }
 
 /// The column values of a report key.
-struct KeyTexts {
+struct ReportKeyValues {
     kind: &'static str,
     from: String,
     to: String,
 }
 
-impl KeyTexts {
+impl ReportKeyValues {
     fn new(key: ReportKey) -> Self {
         Self { kind: key.kind.name(), from: key.range.from().to_string(), to: key.range.to().to_string() }
     }
@@ -439,16 +443,16 @@ impl KeyTexts {
 }
 
 /// The column values of several report keys, one list per column.
-struct KeyColumns {
+struct ReportKeyLists {
     kinds: Vec<&'static str>,
     from: Vec<String>,
     to: Vec<String>,
 }
 
-impl KeyColumns {
+impl ReportKeyLists {
     fn new(keys: impl Iterator<Item = ReportKey>) -> Self {
         let mut columns = Self { kinds: Vec::new(), from: Vec::new(), to: Vec::new() };
-        for KeyTexts { kind, from, to } in keys.map(KeyTexts::new) {
+        for ReportKeyValues { kind, from, to } in keys.map(ReportKeyValues::new) {
             columns.kinds.push(kind);
             columns.from.push(from);
             columns.to.push(to);

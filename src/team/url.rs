@@ -32,7 +32,7 @@ impl std::fmt::Debug for TeamUrl {
 
 impl TeamUrl {
     /// # Errors
-    /// The URL is invalid, or turns TLS off for a server on another computer. The error quotes nothing of the URL.
+    /// The URL is invalid, or turns TLS off for a server on another computer. The error contains no part of the URL.
     pub(super) fn parse(secret: &ApiKey) -> Result<Self, TeamError> {
         let text = secret.expose();
         if !(text.starts_with("postgres://") || text.starts_with("postgresql://")) {

@@ -64,8 +64,8 @@ enum Step {
 pub struct InputDecoder {
     state: State,
     held: Vec<u8>,
-    /// Whether the held bytes start with an Esc that arrived on its own, so that the keys after it may be typed.
-    is_split: bool,
+    /// Whether the held bytes start with an Esc that arrived on its own. The bytes after it may then be separate keys.
+    starts_with_lone_esc: bool,
     /// When the last of the held bytes arrived.
     last_held_at: Option<Instant>,
     /// When the background was last requested.
@@ -80,7 +80,7 @@ impl InputDecoder {
     /// Decodes the bytes of one read. Appends to `out`, in order, the events that don't have to wait.
     pub fn push(&mut self, bytes: &[u8], now: Instant, out: &mut impl Extend<Event>) {
         self.expire(now, out);
-        self.is_split |= self.state == State::Escape;
+        self.starts_with_lone_esc |= self.state == State::Escape;
         for byte in bytes {
             self.push_byte(*byte, out);
         }
@@ -154,13 +154,13 @@ impl InputDecoder {
                 b'O' => Step::Hold(State::Ss3),
                 b']' | b'P' => Step::Hold(State::Reply),
                 ESC => Step::Break,
-                _ if self.is_split => Step::Break,
+                _ if self.starts_with_lone_esc => Step::Break,
                 byte => step_in_character(byte),
             },
             State::Csi => match (byte, self.held.len()) {
                 // Mouse reports of old terminals, and function keys of the Linux console.
-                (b'M', 2) if !self.is_split => Step::Hold(State::Fixed(3)),
-                (b'[', 2) if !self.is_split => Step::Hold(State::Fixed(1)),
+                (b'M', 2) if !self.starts_with_lone_esc => Step::Hold(State::Fixed(3)),
+                (b'[', 2) if !self.starts_with_lone_esc => Step::Hold(State::Fixed(1)),
                 (b'~', _) if PASTE_START.strip_suffix(b"~") == Some(&self.held) => Step::Hold(State::Paste),
                 (0x20..=0x3f, length) if length < MAX_SEQUENCE_LENGTH => Step::Hold(State::Csi),
                 (0x40..=0x7e, _) => Step::Complete,
@@ -193,7 +193,7 @@ impl InputDecoder {
             }
             _ => match self.parse() {
                 Some(event) => out.extend(to_event(event)),
-                None if self.is_split => self.release(out),
+                None if self.starts_with_lone_esc => self.release(out),
                 None => {}
             },
         }
@@ -223,7 +223,7 @@ impl InputDecoder {
         let mut typed =
             if self.cannot_be_typed() { "" } else { std::str::from_utf8(&self.held).unwrap_or_default() }.chars();
         if self.held.first() == Some(&ESC) && typed.next().is_some() {
-            match typed.clone().next().filter(|_| !self.is_split) {
+            match typed.clone().next().filter(|_| !self.starts_with_lone_esc) {
                 Some(c) => {
                     typed.next();
                     out.extend([typed_key(c, KeyModifiers::ALT)]);
@@ -238,7 +238,7 @@ impl InputDecoder {
     fn discard_held(&mut self) {
         self.held.clear();
         self.state = State::Ground;
-        self.is_split = false;
+        self.starts_with_lone_esc = false;
         self.last_held_at = None;
     }
 
@@ -247,7 +247,7 @@ impl InputDecoder {
     fn cannot_be_typed(&self) -> bool {
         match self.state {
             State::Ground | State::Escape | State::Ss3 => false,
-            State::Csi => !self.is_split && self.held.len() > 2,
+            State::Csi => !self.starts_with_lone_esc && self.held.len() > 2,
             State::Character(_) | State::Fixed(_) | State::Paste | State::ReplyEscape => true,
             State::Reply => self.is_reply(),
         }

@@ -92,7 +92,7 @@ mod unix {
         }
     }
 
-    /// The signals that the terminal's size may have changed.
+    /// The signals for a possible change of the terminal's size (SIGWINCH).
     #[derive(Debug)]
     pub struct ResizeStream(Stream);
 
@@ -163,7 +163,7 @@ mod other {
         }
     }
 
-    /// The signals that the terminal's size may have changed; none on this system.
+    /// The signals for a possible change of the terminal's size; none on this system.
     #[derive(Debug)]
     pub struct ResizeStream;
 

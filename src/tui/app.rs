@@ -24,6 +24,7 @@ pub enum Screen {
     /// Only the setup form, which is a dialog. Shown until docdeck is configured.
     Welcome,
     Jobs,
+    /// The analytics screen. Its first tab shows the page views.
     Views,
     Log,
 }
@@ -96,7 +97,7 @@ pub struct App {
     pub(super) drafts: HashMap<DraftTarget, String>,
     /// The pages that the draft in [`DraftTarget::AboutPages`] is about.
     pub(super) draft_pages: Vec<CleanText>,
-    pub(super) undo_stack: Vec<super::state::LabelUndo>,
+    pub(super) undo_stack: Vec<super::state::JobUndo>,
     pub(super) filter_bar: super::state::FilterBarState,
     pub(super) tracking: Option<super::state::Tracking>,
     /// The failed job that the user retries, while a copy of its prompt is being saved.
@@ -188,7 +189,7 @@ impl App {
         if let Some(text) = app.config.notice.clone() {
             app.notify(Severity::Warning, text.as_str(), now);
         } else if app.config.read_only {
-            app.notify_read_only(now);
+            app.set_read_only(now);
         } else if let Some(text) = app.config.greeting.clone() {
             app.notify(Severity::Success, text.as_str(), now);
         }

@@ -25,7 +25,7 @@ const AFTER_UNDO_OF_DISMISS: &str = "back in the list";
 const AFTER_UNDO_OF_RESTORE: &str = "dismissed again";
 
 /// The reason for skipping a job that has an undelivered prompt.
-const NOT_DELIVERED: &str = "undelivered prompt";
+const NOT_DELIVERED: &str = "unresolved prompt";
 
 impl App {
     /// Whether key presses act on the marked jobs rather than on the selected job. While the job details have the
@@ -202,7 +202,7 @@ impl App {
         });
         match targets.keys.len() {
             _ if keys.is_empty() => {}
-            0 => self.notify(Severity::Info, "This job has an undelivered prompt: press ! to resolve it first.", now),
+            0 => self.notify(Severity::Info, "This job has an unresolved prompt: press ! to resolve it first.", now),
             n if self.acts_on_marks() => {
                 let (verb, bulk) =
                     if restores { ("Restore", BulkAction::Restore) } else { ("Dismiss", BulkAction::Dismiss) };
@@ -239,7 +239,7 @@ impl App {
                 self.notify(Severity::Info, "None of the marked jobs can be marked as done.", now)
             }
             0 if targets.skipped.iter().any(|(_, reason)| *reason == NOT_DELIVERED) => {
-                self.notify(Severity::Info, "This job has an undelivered prompt: press ! to resolve it first.", now)
+                self.notify(Severity::Info, "This job has an unresolved prompt: press ! to resolve it first.", now)
             }
             0 => {
                 let text = "Only failed jobs and jobs with a pull request can be marked as done.";

@@ -2,8 +2,8 @@
 //! dialog is one file (or folder) that implements [`Component`]. Only the code that opens a dialog depends on it, apart
 //! from features that treat some dialogs differently, such as tips.
 //!
-//! A key press goes to the topmost dialog. If no dialog covers the screen, it goes to the screen. If neither handles
-//! it, the app does.
+//! A key press goes to the topmost dialog, then to the screen unless a dialog covers it, then to the app. The first of
+//! these that handles the key press ends this.
 
 use super::keymap::{Action, Context, Edit, Keymap};
 use super::{App, Effect, Msg, Severity};

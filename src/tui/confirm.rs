@@ -307,8 +307,8 @@ impl ConfirmDialog {
         lines
     }
 
-    /// Wraps the text into at most `max_lines` lines. If it is too long, its quotation is shortened: the sentence
-    /// around it states what happens.
+    /// Wraps the text into at most `max_lines` lines. If the text is too long, shortens its quotation, because the
+    /// sentence around the quotation states what happens.
     fn text_lines(&self, columns: usize, max_lines: usize) -> Vec<String> {
         let (lines, is_cut) = wrap(&self.text, columns, max_lines);
         let (Some(start), Some(end)) = (self.text.find('“'), self.text.rfind('”')) else { return lines };

@@ -6,8 +6,8 @@ use crate::model::Time;
 use crate::model::command::{self, FillError, Placeholder};
 
 impl CustomCommand {
-    /// Whether the command contains the placeholder `{path}`. Such a command applies on the views screen. Any other
-    /// command applies on the jobs screen.
+    /// Whether the command contains the placeholder `{path}`. Such a command applies to the page views, the first
+    /// tab of the analytics screen. Any other command applies on the jobs screen.
     pub fn is_about_a_page(&self) -> bool {
         self.args.iter().any(|word| command::placeholders(word).is_ok_and(|used| used.contains(&Placeholder::Path)))
     }
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_with_a_page_applies_only_on_the_views_screen() {
+    fn a_command_with_a_page_applies_only_to_the_page_views() {
         let mut app = app_with_commands(vec![command("X", &["echo", "{path}"]), command("W", &["date"])]);
         press(&mut app, 'X');
         assert_eq!(notice(&app), "");

@@ -65,7 +65,7 @@ impl App {
 
     /// Returns the component of the tab of the analytics screen.
     fn analytics_component(&self) -> &'static dyn Component {
-        match (self.analytics.tab, self.analytics.is_by_page) {
+        match (self.analytics.tab, self.analytics.is_feedback_by_page) {
             (AnalyticsTab::Questions, _) if self.analytics.is_grouped() => &QuestionGroupsScreen,
             (AnalyticsTab::Pages, _) => &ViewsScreen,
             (AnalyticsTab::Searches, _) => &ReportScreen::<Search>::NEW,
@@ -122,7 +122,7 @@ impl App {
         let mut cx = Cx { app: self, now, effects };
         match screen {
             Screen::Jobs => handle(&mut JobsScreen(pane), &mut cx),
-            Screen::Views => match (cx.app.analytics.tab, cx.app.analytics.is_by_page) {
+            Screen::Views => match (cx.app.analytics.tab, cx.app.analytics.is_feedback_by_page) {
                 (AnalyticsTab::Questions, _) if cx.app.analytics.is_grouped() => {
                     handle(&mut QuestionGroupsScreen, &mut cx)
                 }
@@ -265,7 +265,7 @@ impl App {
     /// Goes one step back: in the topmost dialog or, if none is open, on the current screen. If there is nothing to
     /// close, clears the notice.
     pub(super) fn close(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        // A problem that is on screen is read before anything else is closed.
+        // If no dialog is open, a warning or error that the user has seen is cleared before anything is closed.
         let is_read = self.notice.as_ref().is_some_and(|notice| notice.severity.stays_until_read() && notice.is_seen);
         let is_first = self.dialogs.is_empty() && is_read && self.unrecorded.is_empty();
         if is_first || self.dispatch(now, effects, |component, cx| component.close(cx)) == Flow::Unhandled {

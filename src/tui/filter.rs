@@ -81,8 +81,8 @@ fn parse_atom(word: &str, kind: AtomKind) -> Atom {
 
 impl JobFilter {
     /// Parses a filter: words, `s:` status, `m:` model, `#1423`, `pr:` state of the pull request, `check:` failed
-    /// check,
-    /// `tag:x` or `#x`, `by:` author, `mine`, each with an optional `!` for “not”. Ignores incomplete terms (`s:`, `!`).
+    /// check, `tag:x` or `#x`, `by:` author, `mine`, each with an optional `!` for “not”. Ignores incomplete terms
+    /// (`s:`, `!`).
     pub fn parse(typed: &str) -> Self {
         Self { terms: typed.split_whitespace().filter_map(JobTerm::parse).collect() }
     }
@@ -204,13 +204,14 @@ impl JobTerm {
         } else if let Some(tag) = after_prefix("#") {
             Criterion::Tag(tag)
         } else {
-            let (fuzzy, plain) = (parse_atom(&rest, AtomKind::Fuzzy), parse_atom(&rest, AtomKind::Substring));
-            let (letters, number) = (rest.chars().count(), is_number(&rest));
+            let fuzzy_atom = parse_atom(&rest, AtomKind::Fuzzy);
+            let substring_atom = parse_atom(&rest, AtomKind::Substring);
+            let (char_count, is_numeric) = (rest.chars().count(), is_number(&rest));
             Criterion::Word(Word {
-                char_count: letters,
-                is_numeric: number,
-                fuzzy_atom: fuzzy,
-                substring_atom: plain,
+                char_count,
+                is_numeric,
+                fuzzy_atom,
+                substring_atom,
                 normalized_text: normalized(&rest),
                 text: rest,
             })

@@ -61,8 +61,8 @@ impl App {
         })
     }
 
-    /// Returns the label of a binding in the footer. `None` if the action would do nothing now. A component decides
-    /// about the bindings of its own context, and may also decline general ones.
+    /// Returns the label of a binding in the footer. `None` if the action would do nothing now. The topmost component
+    /// can hide any binding. A binding of another context is also hidden if the app doesn't offer its action.
     pub(super) fn label(&self, row: &Binding) -> Option<FooterLabel> {
         let Some(top) = self.top_component() else {
             return FooterLabel::default_if(self.offers_global_action(row.action));
@@ -106,7 +106,7 @@ impl App {
         });
         // Keys that most jobs have come first, so that they stay in place when the selection changes.
         if screen == Some(Screen::Jobs) {
-            hints.sort_by_key(|hint| (group(hint), stability(hint.action)));
+            hints.sort_by_key(|hint| (group(hint), selection_rank(hint.action)));
         }
         let (mut left, mut right) = (marks, width);
         for hint in &mut hints {
@@ -193,7 +193,7 @@ fn works_on_marks(action: Action) -> bool {
 }
 
 /// Returns the rank of an action among the keys for the selection. Those that most jobs have come first.
-fn stability(action: Option<Action>) -> usize {
+fn selection_rank(action: Option<Action>) -> usize {
     let stable = [Action::NextNeedsYou, Action::Copy, Action::Dismiss, Action::MarkDone];
     stable.iter().position(|other| Some(*other) == action).unwrap_or(stable.len())
 }
@@ -204,7 +204,7 @@ enum FooterGroup {
     /// The general keys of a screen, with their rank.
     General(usize),
     Selection,
-    /// Keys for help and for closing.
+    /// Keys for help and for quitting.
     Last,
     /// Keys of the list of jobs that don't depend on the selection, with their rank from the right edge.
     Right(usize),

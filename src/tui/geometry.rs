@@ -27,11 +27,11 @@ pub const MIN_ROWS_STACKED: u16 = 36;
 pub const MIN_PANE_COLUMNS: u16 = 38;
 /// The minimum number of rows of the list, and of the details, when one is above the other.
 pub const MIN_PANE_ROWS: u16 = 6;
-/// The list may grow to this number of columns for its longest title, even if the details then have fewer columns than
-/// [`DETAIL_COLUMNS_BESIDE_TITLES`], but at least [`MIN_PANE_COLUMNS`].
+/// For its longest title, the list may grow to this number of columns, including the divider, if the details keep
+/// [`MIN_PANE_COLUMNS`]. It may grow further only if the details keep [`DETAIL_COLUMNS_BESIDE_TITLES`].
 const TITLE_COLUMNS: u16 = 82;
-/// If the longest title needs more columns than [`TITLE_COLUMNS`], the details keep this number of columns, which is
-/// enough for the links of pull requests.
+/// The number of columns that the details keep if the list grows beyond [`TITLE_COLUMNS`]. It is enough for the links
+/// of pull requests.
 const DETAIL_COLUMNS_BESIDE_TITLES: u16 = 57;
 
 /// How the jobs list and the details share the screen.
@@ -45,7 +45,8 @@ pub enum JobsArrangement {
     OneAtATime,
 }
 
-/// The user's settings for the panes of the jobs screen.
+/// What the layout of the jobs screen depends on besides the size: the user's settings, and the space that an editor
+/// and the longest title need.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Panes {
     /// Whether the details are shown only after Enter, whatever the size of the screen.
@@ -174,8 +175,8 @@ impl Geometry {
         Rect { y: self.detail.bottom(), ..self.lower_rule() }
     }
 
-    /// Returns the cells between the list and the details; empty if only one of them is shown. Below the list, they are
-    /// the rule with the title of the details.
+    /// Returns the cells between the list and the details; empty if only one of them is shown. If the details are below
+    /// the list, the cells are the rule with the title of the details.
     pub fn divider(&self) -> Rect {
         match self.arrangement {
             JobsArrangement::Right => Rect { x: self.list.right(), width: 1, ..self.list },

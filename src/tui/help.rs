@@ -506,7 +506,7 @@ fn job_symbols(is_flat: bool) -> Vec<(&'static str, SymbolStyle, String)> {
     symbols.extend(is_flat.then(|| (NEEDS_YOU, SymbolStyle::Warning, "needs you".to_owned())));
     symbols.push((NOT_OPENED, SymbolStyle::Muted, "finished, not opened yet".to_owned()));
     symbols.push((MARKED, SymbolStyle::Mark, "marked".to_owned()));
-    symbols.push(("◆", SymbolStyle::Muted, "connected; blinks while jobs are checked".to_owned()));
+    symbols.push(("◆", SymbolStyle::Muted, "ready; blinks while jobs are checked".to_owned()));
     symbols
 }
 
@@ -521,6 +521,7 @@ fn view_symbols(app: &App) -> Vec<(&'static str, SymbolStyle, String)> {
         (views.table.is_tree(), "▸", SymbolStyle::Key, "closed folder"),
         (views.table.is_tree(), "▾", SymbolStyle::Key, "open folder"),
         (true, "≠", SymbolStyle::Warning, "human and AI don't add up to the total"),
+        (true, "?", SymbolStyle::Muted, "unknown or not loaded"),
         (true, "–", SymbolStyle::Muted, "no value"),
         (true, MARKED, SymbolStyle::Mark, "marked"),
     ];

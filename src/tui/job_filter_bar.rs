@@ -237,7 +237,7 @@ impl App {
         self.notify(Severity::Info, &format!("Filter {name} saved as a tab. {previous} and {next} switch tabs."), now);
     }
 
-    pub(super) fn next_sort(&mut self) {
+    pub(super) fn switch_to_next_sort(&mut self) {
         let by = self.active_list().sorting().by.next();
         self.active_list_mut().sort(JobSorting { by, is_reversed: false });
     }

@@ -3,7 +3,7 @@
 use super::bulk_action::TagChanges;
 use super::input_dialog::{InputDialog, InputField, InputValue};
 use super::keymap::{Action, Context};
-use super::state::LabelUndo;
+use super::state::JobUndo;
 use super::{App, Effect, Severity, format};
 use crate::model::Time;
 use crate::model::change::{DiscardedPrompts, LocalChange};
@@ -129,10 +129,10 @@ impl App {
             return;
         }
         let restored = if keys.len() == 1 { restored.to_owned() } else { format!("{restored} ({} jobs)", keys.len()) };
-        self.push_undo(LabelUndo::Change { restored, changes });
+        self.push_undo(JobUndo::Change { restored, changes });
     }
 
-    fn push_undo(&mut self, undo: LabelUndo) {
+    fn push_undo(&mut self, undo: JobUndo) {
         self.undo_stack.push(undo);
         if self.undo_stack.len() > MAX_UNDO {
             self.undo_stack.remove(0);
@@ -146,14 +146,14 @@ impl App {
             return;
         };
         match undo {
-            LabelUndo::Change { restored, changes } => {
+            JobUndo::Change { restored, changes } => {
                 effects.extend(
                     changes.into_iter().map(|(keys, change)| Effect::Jobs(JobsEffect::ChangeLocalData(keys, change))),
                 );
                 self.notify(Severity::Info, &format!("Undone: {restored}."), now);
             }
             // The store may refuse this, because the prompts may have changed since they were discarded.
-            LabelUndo::Restore { prompts, .. } => effects.push(Effect::Prompts(PromptsEffect::RestorePrompts(prompts))),
+            JobUndo::Restore { prompts, .. } => effects.push(Effect::Prompts(PromptsEffect::RestorePrompts(prompts))),
         }
     }
 
@@ -201,7 +201,7 @@ impl App {
 
     fn apply_discarded(&mut self, discarded: DiscardedPrompts) {
         let DiscardedPrompts { prompts, rows } = discarded;
-        self.push_undo(LabelUndo::Restore { prompts, jobs: rows.iter().map(|row| row.key).collect() });
+        self.push_undo(JobUndo::Restore { prompts, jobs: rows.iter().map(|row| row.key).collect() });
         rows.into_iter().for_each(|row| self.put_job(row));
     }
 

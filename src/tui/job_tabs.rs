@@ -49,8 +49,9 @@ impl JobTab {
         })
     }
 
-    /// Returns the names of the tabs for the start of the upper rule, with a gap before the title if there is one. If
-    /// the rule is too narrow for all names, returns only the name of the thread, or nothing for a tab with a title.
+    /// Returns the names of the tabs for the start of the upper rule. A gap follows them, except in the tab of the
+    /// thread, which has no title. If the rule is too narrow for all names, the tab of the thread shows only its name,
+    /// and the other tabs show no name, because their title needs the space.
     pub(super) fn names<'a>(self, view: View<'_>, rule: Rect, is_focused: bool) -> Vec<Span<'a>> {
         let theme = view.theme;
         let current = if is_focused { theme.mark.add_modifier(Modifier::UNDERLINED) } else { theme.text };

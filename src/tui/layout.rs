@@ -14,7 +14,7 @@ use chrono::TimeDelta;
 const SAVE_DELAY: TimeDelta = TimeDelta::seconds(1);
 
 impl AppConfig {
-    /// Whether the layout can be saved. It can't in the demo, with a read-only store, and on the setup page.
+    /// Whether the layout can be saved. This is impossible in the demo, with a read-only store, and during the setup.
     pub fn can_save_layout(&self) -> bool {
         !self.is_demo && !self.read_only && !self.needs_setup
     }
@@ -137,8 +137,8 @@ impl App {
         Some(Effect::SaveLayout { key, text })
     }
 
-    /// Hides the details next to the list or shows them again, and shows a notice about the result. Without a job,
-    /// there are none.
+    /// Hides the details next to the list or shows them again, and shows a notice about the result. Only shows a notice
+    /// if no job can be selected, because there are no details then.
     pub(super) fn toggle_detail(&mut self, now: Time) {
         if self.has_nothing_to_select() {
             self.notify(Severity::Info, "No job is listed, so there are no details.", now);

@@ -143,7 +143,7 @@ impl App {
             AnalyticsTab::Pages if self.views.is_comparing() => "words  human>500  ai>50%  d<-20%  !word",
             AnalyticsTab::Pages => "words  human>500  ai>50%  !word",
             AnalyticsTab::Searches => "words  hits>20  ctr<5%  unclicked  !word",
-            AnalyticsTab::Feedback if self.analytics.is_by_page => "words  down>=3  !word",
+            AnalyticsTab::Feedback if self.analytics.is_feedback_by_page => "words  down>=3  !word",
             AnalyticsTab::Feedback => "words  down  pending  comment  !word",
             AnalyticsTab::Questions if self.analytics.is_grouped() => "words  !word",
             AnalyticsTab::Questions => "words  unanswered  !word",

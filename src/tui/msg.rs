@@ -145,7 +145,7 @@ pub enum Effect {
     /// Suspends docdeck, after the connection to the team's database is closed.
     Suspend,
     /// Suspends docdeck now. Does nothing if it was resumed meanwhile.
-    StopProcess,
+    SuspendNow,
     /// Exits once the drafts that earlier effects save are on disk.
     Quit,
 }

@@ -60,8 +60,8 @@ enum MatchRank {
 }
 
 impl PaletteEntry {
-    /// Returns where the entry contains the typed words: the worst place if they are in several places. `None` if it
-    /// lacks a word. Expects lower case.
+    /// Returns where the entry contains the typed words. If they are in several places, the worst of these places
+    /// counts. `None` if a word is missing. Expects lower case.
     fn rank(&self, typed: &str) -> Option<MatchRank> {
         let words: Vec<&str> = typed.split_whitespace().collect();
         if self.search_words.split_whitespace().next() == Some(words.join("-").as_str()) {

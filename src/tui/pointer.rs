@@ -1,4 +1,5 @@
-//! Mouse input: the component under the pointer handles clicks and the wheel. A click does what a key does there.
+//! Mouse input: the component under the pointer handles clicks and the wheel. A click runs the same action as a key of
+//! that component.
 
 use super::component::{Component, Cx, Flow};
 use super::compose::editor::Editor;

@@ -17,7 +17,7 @@ use crate::tui::order::Sort;
 use crate::tui::palette::{CommandPalette, palette_area};
 use crate::tui::views::calendar::Calendar;
 use crate::tui::views::calendar_layout::{CalendarLayout, CalendarTarget};
-use crate::tui::views::columns::{PageCell, page_table};
+use crate::tui::views::columns::{PageTableColumn, page_table};
 use crate::tui::views::export::{ExportDialog, ExportLine};
 use crate::tui::views::movers::{Movers, MoversLayout};
 use crate::tui::views::page_detail::PageDetail;
@@ -338,18 +338,18 @@ fn a_click_on_a_column_heading_sorts_and_a_second_click_reverses_the_order() {
     for size in [(80, 24), (160, 40)] {
         let mut app = views_app(size, 30);
         let columns = page_table(&app.views, usize::from(size.0));
-        let first = |wanted: fn(&PageCell) -> bool| {
+        let first = |wanted: fn(&PageTableColumn) -> bool| {
             let at = (0..usize::from(size.0)).find(|cell| columns.key_at(*cell).is_some_and(wanted)).expect("a column");
             u16::try_from(at).expect("a cell")
         };
         let heads = app.views_areas().headings.y;
-        let path = first(|column| *column == PageCell::Path);
+        let path = first(|column| *column == PageTableColumn::Path);
         click(&mut app, path, heads);
         assert_eq!(first_page(&app), "/000");
         click(&mut app, path + 3, heads);
         assert_eq!(first_page(&app), "/029");
         // The first column after the paths shows human views.
-        let human = first(|column| matches!(column, PageCell::Number(_)));
+        let human = first(|column| matches!(column, PageTableColumn::Number(_)));
         click(&mut app, human, heads);
         assert_eq!(first_page(&app), "/029");
         click(&mut app, human, heads);

@@ -9,7 +9,7 @@ impl App {
     /// Reads a report that has arrived, if it is on screen or was read before. Otherwise it is read when it is needed.
     pub(super) fn apply_received_report(&mut self, key: ReportKey, effects: &mut Vec<Effect>) {
         match key.kind {
-            // They arrive in an event of their own.
+            // Totals of days need no reading: `EngineEvent::Totals` contains them.
             ReportKind::DayTotals => {}
             ReportKind::PageViews => self.apply_received_page_views(key.range, effects),
             ReportKind::Rows(kind) => {

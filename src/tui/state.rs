@@ -74,7 +74,7 @@ pub(super) struct BulkFollowUp {
 /// The actions on pull requests and the preview builds that the user has started since docdeck started.
 #[derive(Debug, Default)]
 pub(super) struct PullRequestWork {
-    /// The rest of an action on several pull requests, while it is under way.
+    /// The action on several pull requests that is under way, with the pull requests that still wait for it.
     pub queue: Option<BulkPullRequestAction>,
     /// The last build of a preview for each job.
     pub builds: HashMap<JobKey, PreviewBuild>,
@@ -141,7 +141,7 @@ pub(super) struct Tracking {
 }
 
 #[derive(Debug)]
-pub(super) enum LabelUndo {
+pub(super) enum JobUndo {
     /// Applies these changes. Each change restores one value, for all jobs that had this value before.
     Change {
         /// What is true again after the undo, for the notice.
@@ -152,18 +152,18 @@ pub(super) enum LabelUndo {
     Restore { prompts: Vec<PromptId>, jobs: Vec<JobKey> },
 }
 
-impl LabelUndo {
-    /// Removes the jobs that are not in `left`, because they no longer exist. Returns whether there is still something
-    /// to undo.
-    pub(super) fn retain_jobs(&mut self, left: &RemainingJobs) -> bool {
+impl JobUndo {
+    /// Removes the jobs that are not in `remaining`, because they no longer exist. Returns whether there is still
+    /// something to undo.
+    pub(super) fn retain_jobs(&mut self, remaining: &RemainingJobs) -> bool {
         match self {
             Self::Change { changes, .. } => {
-                changes.iter_mut().for_each(|(keys, _)| keys.retain(|key| left.contains(*key)));
+                changes.iter_mut().for_each(|(keys, _)| keys.retain(|key| remaining.contains(*key)));
                 changes.retain(|(keys, _)| !keys.is_empty());
                 !changes.is_empty()
             }
             // The prompts can only be restored together, so all their jobs must still exist.
-            Self::Restore { jobs, .. } => jobs.iter().all(|key| left.contains(*key)),
+            Self::Restore { jobs, .. } => jobs.iter().all(|key| remaining.contains(*key)),
         }
     }
 }

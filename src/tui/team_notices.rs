@@ -7,13 +7,14 @@ use crate::model::text::CleanText;
 use chrono::TimeDelta;
 
 /// How long no notices are shown after the first change of another member, if the project was not shared when docdeck
-/// started. These changes are older: after joining a team, everything that its members did before arrives.
+/// started. Right after a computer has joined a team, all changes that the members made earlier arrive. They need no
+/// notices.
 const JOIN_QUIET_TIME: TimeDelta = TimeDelta::minutes(1);
 
 /// The jobs that other members handled during this update.
 #[derive(Debug, Default)]
 pub(super) struct TeamNotices {
-    /// The first job, and the number of all.
+    /// The notice about the first of these jobs, and the number of jobs.
     handled: Option<(CleanText, usize)>,
     /// Whether a change of another member arrived during this update.
     has_activity: bool,

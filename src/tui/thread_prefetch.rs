@@ -51,9 +51,9 @@ pub(super) struct ThreadPrefetch {
     is_reading: bool,
     /// The jobs of the prefetch in progress, except for jobs whose thread has changed since the request.
     requested: Vec<JobRevision>,
-    /// Whether the engine reports all changes of threads, including changes by other instances. Set by a
-    /// prefetch that succeeds: until the engine runs, they fail.
-    reports_changes: bool,
+    /// Whether the engine reports all changes of threads, including changes by other instances. True after a successful
+    /// prefetch, because prefetches fail until the engine runs.
+    engine_reports_changes: bool,
     /// The job that was last selected, and its position in the list.
     pub(super) last_selected: Option<(JobKey, usize)>,
 }
@@ -65,8 +65,8 @@ impl ThreadPrefetch {
     }
 
     /// Whether the engine reports all changes of threads, so that a thread that is read now may be cached.
-    pub(super) fn has_change_reports(&self) -> bool {
-        self.reports_changes
+    pub(super) fn is_engine_reporting(&self) -> bool {
+        self.engine_reports_changes
     }
 
     /// Removes and returns the thread of the job with this revision. `None` if the thread is not cached.
@@ -140,9 +140,9 @@ impl ThreadPrefetch {
     /// If that read fails too, the failure is shown.
     pub(super) fn apply_result(&mut self, result: Result<Vec<(JobKey, Thread)>, Failure>, as_of: Time) {
         self.is_reading = false;
-        self.reports_changes = result.is_ok();
+        self.engine_reports_changes = result.is_ok();
         let requested = std::mem::take(&mut self.requested);
-        if !self.reports_changes {
+        if !self.engine_reports_changes {
             self.clear();
         }
         let mut threads = result.unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Computes when the state machine needs its next `Msg::Timer`: for the heartbeat, ages and countdowns on screen, the
-//! end of a notice, or a draft to save.
+//! Computes when the app needs its next `Msg::Timer`: for the heartbeat, ages and countdowns on screen, the end of a
+//! notice, or a draft to save.
 
 use super::{App, StoreState, format};
 use crate::model::Time;

@@ -198,18 +198,18 @@ impl UndeliveredDialog {
 
     /// Returns the lines of the dialog at this width.
     fn lines(&self, app: &App, width: usize) -> Vec<UndeliveredLine> {
-        let mut page = UndeliveredPage { lines: Vec::new(), width };
-        page.add_text(self.title.as_str(), ColorRole::Title);
-        self.add_what_happened(app, &mut page);
-        page.add_gap();
-        page.add_text("What you can do", ColorRole::Title);
-        page.add_choices(&app.config.keymap, &self.choices(app));
-        page.add_gap();
-        page.add_prompt(&self.prompt.text);
-        page.lines
+        let mut builder = UndeliveredLineBuilder { lines: Vec::new(), width };
+        builder.add_text(self.title.as_str(), ColorRole::Title);
+        self.add_what_happened(app, &mut builder);
+        builder.add_gap();
+        builder.add_text("What you can do", ColorRole::Title);
+        builder.add_choices(&app.config.keymap, &self.choices(app));
+        builder.add_gap();
+        builder.add_prompt(&self.prompt.text);
+        builder.lines
     }
 
-    fn add_what_happened(&self, app: &App, page: &mut UndeliveredPage) {
+    fn add_what_happened(&self, app: &App, builder: &mut UndeliveredLineBuilder) {
         let prompt = &self.prompt;
         let (what, meaning) = match (prompt.delivery.kind(), prompt.kind) {
             // An unconfirmed prompt without a sending time was imported from a file.
@@ -233,17 +233,17 @@ impl UndeliveredDialog {
             }
             _ => ("It never reached the service. Nothing was started.", "It is safe to send it again."),
         };
-        page.add_labelled("!", 2, what, ColorRole::Warning);
-        page.add_text(meaning, ColorRole::Text);
-        page.add_gap();
+        builder.add_labelled("!", 2, what, ColorRole::Warning);
+        builder.add_text(meaning, ColorRole::Text);
+        builder.add_gap();
         if let Some(reason) = prompt.delivery.reason() {
-            page.add_labelled("reason", LABEL_CELLS, reason.as_str(), ColorRole::Text);
+            builder.add_labelled("reason", LABEL_CELLS, reason.as_str(), ColorRole::Text);
         }
         let saved = Some(prompt.written_at)
             .filter(|at| self.sent_at.is_none_or(|sent| sent - *at > MIN_TIME_FROM_SAVED_TO_SENT));
         for (label, at) in [("saved", saved), ("sent", self.sent_at)] {
             if let Some(at) = at {
-                page.add_labelled(label, LABEL_CELLS, &moment_text(app, at), ColorRole::Text);
+                builder.add_labelled(label, LABEL_CELLS, &moment_text(app, at), ColorRole::Text);
             }
         }
     }
@@ -306,12 +306,12 @@ fn moment_text(app: &App, at: Time) -> String {
     at.format(format).to_string()
 }
 
-struct UndeliveredPage {
+struct UndeliveredLineBuilder {
     lines: Vec<UndeliveredLine>,
     width: usize,
 }
 
-impl UndeliveredPage {
+impl UndeliveredLineBuilder {
     fn add_gap(&mut self) {
         self.lines.push(Vec::new());
     }
@@ -373,8 +373,8 @@ impl UndeliveredPage {
     }
 }
 
-/// Returns the question whether to copy an undelivered prompt of another member into a follow-up, with what may happen
-/// then. `None` if the user wrote the prompt.
+/// Returns the question whether to copy an undelivered prompt of another member into a follow-up. The question warns
+/// that the work may be done twice. `None` if the user wrote the prompt.
 fn copy_prompt_question(prompt: &Prompt) -> Option<ConfirmDialog> {
     let author = prompt.author.as_ref()?;
     let title = CleanText::title(&prompt.text, MAX_QUOTED_PROMPT_CHARS);
@@ -385,7 +385,7 @@ fn copy_prompt_question(prompt: &Prompt) -> Option<ConfirmDialog> {
     };
     let text = format!(
         "{author} wrote this prompt: “{title}”. {risk} {author} can still send it. If you send a copy, the work may be \
-         done twice. Copy it into a follow-up of yours?"
+         done twice. Copy it into a new follow-up?"
     );
     Some(ConfirmDialog { text, on_yes: ConfirmAction::CopyToFollowUp(prompt.text.clone()) })
 }
@@ -403,7 +403,7 @@ impl App {
                 self.open(question);
                 return;
             }
-            let text = self.reason_nothing_to_decide(row.local.undelivered);
+            let text = self.reason_nothing_to_resolve(row.local.undelivered);
             self.notify(Severity::Info, text, now);
             return;
         }
@@ -425,12 +425,12 @@ impl App {
 
     /// Returns why the selected job has no prompt to resolve. `undelivered` is the most urgent delivery
     /// state of its prompts.
-    fn reason_nothing_to_decide(&self, undelivered: Option<DeliveryKind>) -> &'static str {
+    fn reason_nothing_to_resolve(&self, undelivered: Option<DeliveryKind>) -> &'static str {
         match undelivered {
             Some(DeliveryKind::Discarded) => self.detail.discarded_text().unwrap_or("Discarded."),
-            Some(DeliveryKind::Queued) => "Nothing to decide: the prompt is queued.",
-            Some(DeliveryKind::Paused) => "Nothing to decide: the prompt is paused.",
-            Some(DeliveryKind::Sending) => "Nothing to decide yet: the prompt is being sent.",
+            Some(DeliveryKind::Queued) => "Nothing to resolve: the prompt is queued.",
+            Some(DeliveryKind::Paused) => "Nothing to resolve: the prompt is paused.",
+            Some(DeliveryKind::Sending) => "Nothing to resolve yet: the prompt is being sent.",
             _ => match self.detail.thread().shown() {
                 Some(thread)
                     if thread
@@ -439,7 +439,7 @@ impl App {
                         .iter()
                         .all(|prompt| !prompt.is_from_this_computer() || prompt.delivery == Delivery::Accepted) =>
                 {
-                    "Nothing to decide: all prompts of this job were delivered."
+                    "Nothing to resolve: all prompts of this job were delivered."
                 }
                 _ => "This job has no undelivered prompt.",
             },

@@ -23,7 +23,7 @@ impl App {
     pub fn update(&mut self, msg: Msg, now: Time) -> Vec<Effect> {
         self.updated_at = now;
         let mut effects = Vec::new();
-        // For a key, `handle_key` checks instead whether a text input was closed.
+        // Not for input, because `handle_key` checks itself whether a key has closed a text input.
         let open_inputs = (!matches!(msg, Msg::Input(_))).then(|| self.open_input_count());
         if let Some(msg) = self.deliver(msg, now, &mut effects) {
             self.handle_message(msg, now, &mut effects);
@@ -49,7 +49,7 @@ impl App {
             Msg::Engine(event) => self.handle_engine_event(event, now, effects),
             // The notice about the read-only store was already shown at the start.
             Msg::StoreReadOnly if self.config.read_only => {}
-            Msg::StoreReadOnly => self.notify_read_only(now),
+            Msg::StoreReadOnly => self.set_read_only(now),
             Msg::FileExists(file) => self.ask_to_overwrite(file, now),
             Msg::FilterSaved { filter, result } => self.apply_saved_filter(filter, result, now),
             Msg::ActionFinished { sentence, result } => match result {
@@ -58,7 +58,7 @@ impl App {
             },
             Msg::Layout(key, saved) => self.apply_loaded_layout(&key, saved.as_ref(), now),
             Msg::Timer => self.handle_timer(now, effects),
-            Msg::TeamLeft => effects.push(Effect::StopProcess),
+            Msg::TeamLeft => effects.push(Effect::SuspendNow),
             Msg::Resumed => {
                 self.is_dirty = true;
                 self.detail.prefetched.clear();

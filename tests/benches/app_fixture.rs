@@ -6,7 +6,7 @@ use docdeck::model::Time;
 use docdeck::model::endpoint::Scope;
 use docdeck::model::job::{Job, JobKey};
 use docdeck::model::prompt::Thread;
-use docdeck::model::pull_request::{Checks, ChecksState, FailedCheck, PullRequest, PullRequestState, Review};
+use docdeck::model::pull_request::{Checks, ChecksState, FailedCheck, PullRequest, PullRequestState, ReviewDecision};
 use docdeck::model::remote_job::{JobId, Status};
 use docdeck::model::text::CleanText;
 use docdeck::tui::draw::{ColorDepth, Theme, draw};
@@ -118,7 +118,7 @@ fn pull_request(key: i64) -> PullRequest {
         title: CleanText::line(&format!("Rewrite the guide about topic {key}")),
         state: if key % 2 == 0 { PullRequestState::Merged } else { PullRequestState::Open },
         checks,
-        review: Some(Review::Approved),
+        review: Some(ReviewDecision::Approved),
         conflict: Some(false),
         behind: false,
         head: CleanText::line(&format!("{key:040x}")),

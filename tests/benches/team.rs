@@ -313,7 +313,7 @@ mod members {
                 .expect("on disk");
         }
         let started = Instant::now();
-        let all_started = |_: &EngineEvent| (sim.carried_out(Operation::Create) >= ACTIVE_JOBS).then_some(());
+        let all_started = |_: &EngineEvent| (sim.carried_out_count(Operation::Create) >= ACTIVE_JOBS).then_some(());
         first.engine.wait_for_event_within(TIMEOUT * 6, all_started).await.expect("all jobs start");
         println!("{ACTIVE_JOBS} jobs are booked and started: {:.1} s", started.elapsed().as_secs_f64());
         // Wait until the changes that the new jobs caused are sent, so that their statements are not counted.

@@ -27,11 +27,11 @@ fn range(sim: &Sim) -> DateRange {
 async fn assert_complete<R: DecodedRow + SimulatedRow>(sim: &Sim) -> usize {
     let (client, range) = (client_with(sim, sim.api_key()), range(sim));
     let before = sim.analytics::<R>(range);
-    let first = client.report_rows::<R>(range, None).await.result.expect("rows");
+    let first = client.get_report_rows::<R>(range, None).await.result.expect("rows");
     let (totals, is_cut) = (first.totals.clone(), first.is_cut);
     let mut merge = RowsMerge::start(range, first, sim.now());
     while let Some(cursor) = merge.report().next.clone() {
-        let response: RowsResponse<R> = client.report_rows(range, Some(&cursor)).await.result.expect("rows");
+        let response: RowsResponse<R> = client.get_report_rows(range, Some(&cursor)).await.result.expect("rows");
         assert_ne!(response.next.as_ref(), Some(&cursor), "{:?}", R::KIND);
         assert!(merge.add_response(response, sim.now()), "{:?}: each answer has new rows", R::KIND);
     }
@@ -76,25 +76,25 @@ fn error<T: std::fmt::Debug>(response: ApiResponse<T>) -> ApiError {
 async fn a_key_may_read_reports_and_all_share_one_limit() {
     let sim = Sim::start(SimOptions { pages: 20, jobs: 0, ..SimOptions::default() }).await.expect("a port");
     let (reader, range) = (client_with(&sim, sim.read_only_key()), range(&sim));
-    let questions = reader.report_rows::<Question>(range, None).await.result.expect("rows");
+    let questions = reader.get_report_rows::<Question>(range, None).await.result.expect("rows");
     let id = questions.rows.first().expect("a question").id.clone();
-    assert_eq!(reader.question_thread(&id).await.result.expect("messages").len() % 2, 0);
-    let unknown = error(reader.question_thread(&CleanText::line("nope")).await);
-    assert!(matches!(unknown, ApiError::NotFound { operation: Operation::Thread, .. }), "{unknown}");
+    assert_eq!(reader.get_question_thread(&id).await.result.expect("messages").len() % 2, 0);
+    let unknown = error(reader.get_question_thread(&CleanText::line("nope")).await);
+    assert!(matches!(unknown, ApiError::NotFound { operation: Operation::Conversation, .. }), "{unknown}");
     let stranger = client_with(&sim, "mint_sim_stranger");
-    assert!(matches!(error(stranger.report_rows::<Search>(range, None).await), ApiError::Unauthorized { .. }));
-    let bad = error(reader.report_rows::<Feedback>(range, Cursor::new("x").as_ref()).await);
+    assert!(matches!(error(stranger.get_report_rows::<Search>(range, None).await), ApiError::Unauthorized { .. }));
+    let bad = error(reader.get_report_rows::<Feedback>(range, Cursor::new("x").as_ref()).await);
     assert!(bad.to_string().contains("cursor is not valid"), "{bad}");
     // Four requests were counted so far.
     for _ in 0..32 {
-        reader.report_rows::<PageFeedback>(range, None).await.result.expect("rows");
-        reader.report_rows::<Search>(range, None).await.result.expect("rows");
-        reader.report_rows::<PageRow>(range, None).await.result.expect("rows");
+        reader.get_report_rows::<PageFeedback>(range, None).await.result.expect("rows");
+        reader.get_report_rows::<Search>(range, None).await.result.expect("rows");
+        reader.get_report_rows::<PageRow>(range, None).await.result.expect("rows");
     }
-    assert!(matches!(error(reader.question_thread(&id).await), ApiError::Limited { .. }));
-    assert!(matches!(error(reader.report_rows::<Feedback>(range, None).await), ApiError::Limited { .. }));
+    assert!(matches!(error(reader.get_question_thread(&id).await), ApiError::Limited { .. }));
+    assert!(matches!(error(reader.get_report_rows::<Feedback>(range, None).await), ApiError::Limited { .. }));
     sim.advance(chrono::TimeDelta::hours(1));
-    reader.report_rows::<Feedback>(range, None).await.result.expect("rows");
+    reader.get_report_rows::<Feedback>(range, None).await.result.expect("rows");
 }
 
 #[tokio::test]
@@ -102,15 +102,15 @@ async fn a_stuck_report_repeats_its_cursor_and_an_endless_one_has_no_new_rows() 
     let sim = Sim::start(SimOptions { pages: 300, jobs: 0, ..SimOptions::default() }).await.expect("a port");
     let (client, range) = (client_with(&sim, sim.api_key()), range(&sim));
     sim.set_faults(vec!["all=stuck".parse().expect("a fault")]);
-    let first = client.report_rows::<Feedback>(range, None).await.result.expect("rows");
-    let second = client.report_rows::<Feedback>(range, first.next.as_ref()).await.result.expect("rows");
+    let first = client.get_report_rows::<Feedback>(range, None).await.result.expect("rows");
+    let second = client.get_report_rows::<Feedback>(range, first.next.as_ref()).await.result.expect("rows");
     assert_eq!((&second.next, &second.rows), (&first.next, &first.rows));
-    let by_page = client.report_rows::<PageFeedback>(range, None).await.result.expect("rows");
+    let by_page = client.get_report_rows::<PageFeedback>(range, None).await.result.expect("rows");
     assert!(by_page.is_cut && by_page.next.is_none());
     sim.set_faults(vec!["searches=endless".parse().expect("a fault")]);
     let mut next: Option<Cursor> = None;
     for requests in 0..6 {
-        let response = client.report_rows::<Search>(range, next.as_ref()).await.result.expect("rows");
+        let response = client.get_report_rows::<Search>(range, next.as_ref()).await.result.expect("rows");
         assert!(response.next.is_some() && (requests < 3 || response.rows.is_empty()), "{requests}");
         next = response.next;
     }
@@ -121,11 +121,11 @@ async fn a_truncated_response_with_reader_text_is_not_quoted() {
     let sim = Sim::start(SimOptions { pages: 300, jobs: 0, ..SimOptions::default() }).await.expect("a port");
     let (client, range) = (client_with(&sim, sim.api_key()), range(&sim));
     sim.set_faults(vec!["all=malformed".parse().expect("a fault")]);
-    let feedback = error(client.report_rows::<Feedback>(range, None).await);
+    let feedback = error(client.get_report_rows::<Feedback>(range, None).await);
     assert!(matches!(&feedback, ApiError::Unreadable { excerpt, .. } if excerpt.is_empty()), "{feedback:?}");
-    let searches = error(client.report_rows::<Search>(range, None).await);
+    let searches = error(client.get_report_rows::<Search>(range, None).await);
     assert!(matches!(&searches, ApiError::Unreadable { excerpt, .. } if !excerpt.is_empty()), "{searches:?}");
     sim.set_faults(vec!["all=odd".parse().expect("a fault")]);
-    let odd = client.report_rows::<PageRow>(range, None).await.result.expect("rows");
+    let odd = client.get_report_rows::<PageRow>(range, None).await.result.expect("rows");
     assert!(odd.rows.iter().any(|row| row.counts.human.value().is_none()), "odd numbers are kept as they are");
 }

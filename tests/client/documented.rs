@@ -5,14 +5,14 @@ use crate::support::server::{Server, ServerBehavior};
 use docdeck::api::hosts::{HeadChecks, HostAddress, HostClient, HostErrorKind, host_client_options};
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::pull_request::{
-    Checks, ChecksState, HostKind, PullRequest, PullRequestFact, PullRequestLink, PullRequestState, Review,
+    Checks, ChecksState, HostKind, PullRequest, PullRequestFact, PullRequestLink, PullRequestState, ReviewDecision,
 };
 use serde_json::Value;
 
 const HEAD: &str = "7d40698c2f1e5a6b9d8c3e4f5a6b7c8d9e0f1a2b";
 
 /// What a state must be: state, review, conflict, and whether it is behind.
-type ExpectedState = (PullRequestState, Option<Review>, Option<bool>, bool);
+type ExpectedState = (PullRequestState, Option<ReviewDecision>, Option<bool>, bool);
 
 /// Returns a server that sends this body to every request, and a client for it.
 async fn start(host: &str, kind: HostKind, body: &str) -> (Server, HostClient) {
@@ -58,16 +58,16 @@ fn expected_part(state: &PullRequest) -> ExpectedState {
 async fn every_documented_state_of_a_pull_request_is_read() {
     use PullRequestState::{Closed, Draft, Merged, Open, Queued};
     let expected: [ExpectedState; 10] = [
-        (Open, Some(Review::Approved), Some(false), false),
-        (Open, Some(Review::None), Some(false), true),
-        (Draft, Some(Review::Required), Some(false), false),
-        (Open, Some(Review::None), None, false),
-        (Open, Some(Review::ChangesRequested), Some(true), false),
-        (Queued, Some(Review::Approved), Some(false), false),
-        (Merged, Some(Review::Approved), None, false),
-        (Closed, Some(Review::None), Some(false), false),
-        (Open, Some(Review::Required), Some(false), false),
-        (Open, Some(Review::None), Some(false), false),
+        (Open, Some(ReviewDecision::Approved), Some(false), false),
+        (Open, Some(ReviewDecision::None), Some(false), true),
+        (Draft, Some(ReviewDecision::Required), Some(false), false),
+        (Open, Some(ReviewDecision::None), None, false),
+        (Open, Some(ReviewDecision::ChangesRequested), Some(true), false),
+        (Queued, Some(ReviewDecision::Approved), Some(false), false),
+        (Merged, Some(ReviewDecision::Approved), None, false),
+        (Closed, Some(ReviewDecision::None), Some(false), false),
+        (Open, Some(ReviewDecision::Required), Some(false), false),
+        (Open, Some(ReviewDecision::None), Some(false), false),
     ];
     let states = github_states(include_str!("fixtures/github_states.json"), 10).await.expect("an answer");
     let states: Vec<PullRequest> = states.into_iter().map(|state| state.expect("a state")).collect();
@@ -162,8 +162,8 @@ async fn every_documented_state_of_a_merge_request_is_read() {
         ("ci_still_running", (Open, None, Some(false), false), Pending),
         ("ci_must_pass", (Open, None, Some(false), false), Failing),
         ("conflict", (Open, None, Some(true), false), Passing),
-        ("not_approved", (Open, Some(Review::Required), Some(false), false), Passing),
-        ("requested_changes", (Open, Some(Review::ChangesRequested), Some(false), false), Passing),
+        ("not_approved", (Open, Some(ReviewDecision::Required), Some(false), false), Passing),
+        ("requested_changes", (Open, Some(ReviewDecision::ChangesRequested), Some(false), false), Passing),
         ("draft_status", (Draft, None, Some(false), false), Passing),
         ("a draft with conflicts", (Draft, None, Some(true), false), Passing),
         ("discussions_not_resolved", (Open, None, Some(false), false), Passing),

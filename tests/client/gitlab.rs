@@ -4,7 +4,7 @@ use docdeck::api::hosts::{HostClient, HostErrorKind, host_client_options};
 use docdeck::model::diff::Diff;
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::pull_request::{
-    ChecksState, HostKind, PullRequest, PullRequestFact, PullRequestLink, PullRequestState, Review,
+    ChecksState, HostKind, PullRequest, PullRequestFact, PullRequestLink, PullRequestState, ReviewDecision,
 };
 use docdeck::model::pull_request_action::{ActionOutcome, MergeMethod, PullRequestAction};
 use docdeck::model::pull_request_details::ReviewKind;
@@ -82,7 +82,7 @@ async fn merge_requests_have_every_state() {
     ] {
         assert!(facts.contains(&fact), "{fact:?} of {facts:?}");
     }
-    assert!(reviews.contains(&Some(Review::Required)), "{reviews:?}");
+    assert!(reviews.contains(&Some(ReviewDecision::Required)), "{reviews:?}");
     let missing = PullRequestLink { number: 999_999, ..links[0].clone() };
     assert_eq!(state_of(&client, &missing).await, Err(HostErrorKind::NotFound));
     let other_project = PullRequestLink { repository: "acme/platform".to_owned(), ..links[0].clone() };
@@ -129,7 +129,7 @@ async fn every_fault_of_gitlab_is_an_error_of_its_own() {
 #[tokio::test]
 async fn an_approval_makes_a_merge_request_mergeable_at_its_head_only() {
     let (sim, links, client) = start_gitlab().await;
-    let (link, state) = find(&client, &links, |state| state.review == Some(Review::Required)).await;
+    let (link, state) = find(&client, &links, |state| state.review == Some(ReviewDecision::Required)).await;
     let (head, old) = (state.head.as_str(), "0".repeat(40));
     let merge = PullRequestAction::Merge(Some(MergeMethod::Squash));
     assert!(matches!(outcome(&client, &link, head, &merge).await, ActionOutcome::NotDone(_)), "not approved yet");
@@ -225,7 +225,7 @@ async fn a_merge_whose_response_is_lost_is_unconfirmed_and_sent_once() {
 #[tokio::test]
 async fn the_details_are_those_of_the_merge_request() {
     let (_sim, links, client) = start_gitlab().await;
-    let (link, state) = find(&client, &links, |state| state.review == Some(Review::ChangesRequested)).await;
+    let (link, state) = find(&client, &links, |state| state.review == Some(ReviewDecision::ChangesRequested)).await;
     let response = client.details(&link).await;
     assert_eq!(response.budget.cost, Some(5));
     let details = response.result.expect("details");

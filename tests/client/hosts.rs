@@ -6,7 +6,7 @@ use docdeck::api::hosts::{HostAddress, HostClient, HostErrorKind, host_client_op
 use docdeck::model::diff::Diff;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::pull_request::{
-    ChecksState, HostKind, PullRequest, PullRequestFact, PullRequestLink, PullRequestState, Review,
+    ChecksState, HostKind, PullRequest, PullRequestFact, PullRequestLink, PullRequestState, ReviewDecision,
 };
 use docdeck::model::pull_request_action::{ActionOutcome, MergeMethod, PullRequestAction};
 use docdeck::model::text::CleanText;
@@ -151,7 +151,7 @@ async fn a_merge_request_of_gitlab_is_read_with_its_pipeline() {
     assert_eq!(state.title.as_str(), "Fix the links, token ***");
     assert_eq!(
         (state.state, state.review, state.conflict),
-        (PullRequestState::Open, Some(Review::ChangesRequested), Some(false))
+        (PullRequestState::Open, Some(ReviewDecision::ChangesRequested), Some(false))
     );
     assert_eq!((state.checks.state, state.files, state.additions), (ChecksState::Failing, None, None));
     assert_eq!(state.checks.failed.first().map(|check| check.name.as_str()), Some("pipeline"));
@@ -279,9 +279,9 @@ async fn reviews_merging_and_closing_change_the_state_on_the_host() {
     let head = &state.head;
     let wants = PullRequestAction::RequestChanges("Please shorten it.".to_owned());
     client.perform_action(&link, head, &wants).await.result.expect("reviewed");
-    assert_eq!(open_state(&client, &link).await.review, Some(Review::ChangesRequested));
+    assert_eq!(open_state(&client, &link).await.review, Some(ReviewDecision::ChangesRequested));
     client.perform_action(&link, head, &PullRequestAction::Approve).await.result.expect("approved");
-    assert_eq!(open_state(&client, &link).await.review, Some(Review::Approved));
+    assert_eq!(open_state(&client, &link).await.review, Some(ReviewDecision::Approved));
     let comment = PullRequestAction::Comment("Thank you.".to_owned());
     client.perform_action(&link, head, &comment).await.result.expect("commented");
     let details = client.details(&link).await.result.expect("details");

@@ -73,7 +73,7 @@ async fn follow_up(reply: ServerBehavior) -> ApiResponse<RemoteJob> {
 
 async fn views(reply: ServerBehavior) -> ApiResponse<ViewsResponse> {
     let server = Server::start(reply).await;
-    let response = client(&server.base_url()).views(&week()).await;
+    let response = client(&server.base_url()).get_views(&week()).await;
     server.only_request();
     check_error(response)
 }

@@ -47,7 +47,7 @@ async fn an_id_that_is_no_valid_path_segment_is_not_sent() {
 async fn views_are_requested_with_both_dates_and_decoded_tolerantly() {
     let body = r#"{"totals":{"human":2.0,"ai":1,"total":3},"views":[{"path":"/a","human":2,"ai":1,"total":3}],"hasMore":false}"#;
     let server = Server::start(ServerBehavior::json(200, body)).await;
-    let page = client(&server.base_url()).views(&week()).await.result.expect("views");
+    let page = client(&server.base_url()).get_views(&week()).await.result.expect("views");
     let line = "GET /v1/analytics/proj/views?dateFrom=2026-11-14&dateTo=2026-11-21&limit=50&offset=0 HTTP/1.1";
     let request = server.only_request();
     assert_eq!((request.line(), request.header("authorization")), (line, Some("Bearer mint_5ecret")));

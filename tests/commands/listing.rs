@@ -25,7 +25,7 @@ fn fixture() -> CommandFixture {
             job.state.source.repository = Some(CleanText::line("https://github.com/acme/docs").into());
             let row = store.accept_send(prompt, job.clone(), now).await.expect("accepted").row;
             (job.state.status, job.state.pr_link) = (Some(status), link);
-            store.apply_fetched(&row, JobResponse::Job(job), now).await.expect("seen");
+            store.apply_job_response(&row, JobResponse::Job(job), now).await.expect("seen");
             if id == "job-b2" {
                 store.change_jobs(&[row.key], LocalChange::Handled, now).await.expect("done");
             }
@@ -141,7 +141,7 @@ fn a_custom_status_of_the_service_is_valid_while_a_job_has_it() {
             store.jobs(scope).await.expect("rows").into_iter().find(|row| row.local.title.as_str() == "Translate");
         let row = row.expect("the failed one");
         let job = RemoteJob::new(row.id.clone().expect("an id"), Status::parse("In Review"));
-        store.apply_fetched(&row, JobResponse::Job(job), chrono::Utc::now()).await.expect("seen");
+        store.apply_job_response(&row, JobResponse::Job(job), chrono::Utc::now()).await.expect("seen");
     });
     let ran = fixture.run(&["jobs", "--status", "in-review"]).expect_exit_code(0);
     assert!(ran.out.contains("job-b2"), "{ran:?}");

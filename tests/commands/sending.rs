@@ -144,7 +144,7 @@ fn a_reached_limit_exits_with_5_and_the_prompt_is_paused() {
     fixture.set_faults(&[]);
     fixture.run_with(&["new", "--batch", "-"], &[], "Another [sim:seconds=6000]").expect_exit_code(0);
     assert_eq!(deliveries(&fixture), [DeliveryKind::Paused, DeliveryKind::Accepted]);
-    assert_eq!(fixture.sim.carried_out(Operation::Create), 1);
+    assert_eq!(fixture.sim.carried_out_count(Operation::Create), 1);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn with_wait_the_prompt_is_sent_when_the_limit_allows_it() {
     running.wait_for_stderr_line("hourly limit reached; sending at");
     fixture.set_faults(&[]);
     let ran = running.wait_for_exit().expect_exit_code(1);
-    assert_eq!(fixture.sim.carried_out(Operation::Create), 1, "{ran:?}");
+    assert_eq!(fixture.sim.carried_out_count(Operation::Create), 1, "{ran:?}");
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn a_prefix_of_an_id_selects_the_job_of_a_follow_up() {
     assert_eq!((json["id"].as_str(), json["status"].as_str()), (Some(id.as_str()), Some("failed")));
     assert_eq!(json["followUp"]["delivery"], "accepted");
     assert_eq!(json["followUp"]["prompt"], "And [sim:seconds=60] [sim:fail]");
-    assert_eq!(fixture.sim.carried_out(Operation::FollowUp), 1);
+    assert_eq!(fixture.sim.carried_out_count(Operation::FollowUp), 1);
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn a_new_follow_up_discards_the_rejected_one_which_stays_in_the_thread() {
     assert_eq!(json["discarded"], serde_json::json!([{ "prompt": "Bad wording", "delivery": "rejected" }]));
     assert_eq!(deliveries(&fixture), [DeliveryKind::Accepted, DeliveryKind::Discarded, DeliveryKind::Accepted]);
     assert!(fixture.run(&["show", &id]).expect_exit_code(0).out.contains("Bad wording"));
-    assert_eq!(fixture.sim.carried_out(Operation::FollowUp), 1);
+    assert_eq!(fixture.sim.carried_out_count(Operation::FollowUp), 1);
 }
 
 #[test]
@@ -352,7 +352,7 @@ fn the_shell_recipe_for_failed_jobs_sends_a_follow_up_to_each_failed_job_only() 
     let shell = shell.env_clear().envs(fixture.environment_variables()).env("D", env!("CARGO_BIN_EXE_docdeck"));
     let output = shell.args(["-c", recipe]).output().expect("a shell");
     assert!(output.status.success(), "{output:?}");
-    assert_eq!(fixture.sim.carried_out(Operation::FollowUp), 2);
+    assert_eq!(fixture.sim.carried_out_count(Operation::FollowUp), 2);
     let statuses = fixture.run(&["jobs", "--status", "active", "--json"]).json();
     assert_eq!(statuses["jobs"].as_array().map(Vec::len), Some(2));
 }

@@ -438,7 +438,7 @@ async fn two_engines_and_all_reports_share_one_ledger() {
     let (site, folder) = (RunningSite::start().await, tempfile::tempdir().expect("a folder"));
     let (one, other) = (site.engine_on(folder.path()).await, site.engine_on(folder.path()).await);
     assert_eq!(one.load_searches(plan()).await.requests, 5);
-    let thread = one.engine.question_thread(&CleanText::line("t1")).await.expect("messages");
+    let thread = one.engine.get_question_thread(&CleanText::line("t1")).await.expect("messages");
     assert_eq!(thread.iter().map(|message| message.content.as_str()).collect::<Vec<_>>(), ["How?\nReally?"]);
     assert_eq!(other.used_requests().await, 6);
     let now = one.engine.service_time();
@@ -449,7 +449,7 @@ async fn two_engines_and_all_reports_share_one_ledger() {
     assert_eq!((questions.requests, report_of(&questions).rows.len()), (2, 200));
     let LoadEndReason::Failed(failure) = &questions.end_reason else { panic!("{questions:?}") };
     assert!(failure.message.as_str().starts_with("The hourly limit of 100 analytics requests"), "{failure:?}");
-    assert!(one.engine.question_thread(&CleanText::line("t1")).await.is_err());
+    assert!(one.engine.get_question_thread(&CleanText::line("t1")).await.is_err());
     assert_eq!(site.request_count(), 8);
 }
 
@@ -460,7 +460,7 @@ async fn a_request_that_never_reached_the_service_is_refunded() {
     let fixture = EngineFixture::start_with_scope(scope, KEY, folder.path()).await;
     let failed = fixture.load_searches(plan()).await;
     assert_eq!((failure_of(&failed).0, failed.requests), (FailureKind::Offline, 0));
-    assert!(fixture.engine.question_thread(&CleanText::line("..")).await.is_err(), "an id that can't be sent");
+    assert!(fixture.engine.get_question_thread(&CleanText::line("..")).await.is_err(), "an id that can't be sent");
     assert_eq!((failed.report, fixture.used_requests().await), (None, 0));
 }
 

@@ -82,7 +82,7 @@ async fn a_job_that_is_overdue_at_the_start_is_checked_once() {
     let job = store.job(row.key).await.expect("read").expect("known");
     let seen = RemoteJob { id, created_at: None, state: job.remote.clone() };
     let long_ago = chrono::Utc::now() - chrono::TimeDelta::days(1);
-    store.apply_fetched(&job, docdeck::store::JobResponse::Job(seen), long_ago).await.expect("written");
+    store.apply_job_response(&job, docdeck::store::JobResponse::Job(seen), long_ago).await.expect("written");
     store.close().await;
     let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     fixture.wait_for_check().await;

@@ -29,7 +29,7 @@ async fn a_report_is_requested_once_and_fails_like_page_views() {
     ))
     .await;
     let faults = sample(faults(redirect_target.port()), 8);
-    let operations = AnalyticsKind::ALL.map(Operation::Analytics).into_iter().chain([Operation::Thread]);
+    let operations = AnalyticsKind::ALL.map(Operation::Analytics).into_iter().chain([Operation::Conversation]);
     let cases = faults.iter().flat_map(|fault| operations.clone().map(move |operation| (fault, operation)));
     let wrong: Vec<String> = futures_util::stream::iter(cases)
         .map(async |(fault, operation)| {
@@ -59,7 +59,7 @@ async fn run(fault: &Fault, operation: Operation) -> Result<(), CaseError> {
         Operation::Analytics(AnalyticsKind::Feedback) => summary(rows::<Feedback>(&client, range).await),
         Operation::Analytics(AnalyticsKind::FeedbackByPage) => summary(rows::<PageFeedback>(&client, range).await),
         Operation::Analytics(AnalyticsKind::Questions) => summary(rows::<Question>(&client, range).await),
-        _ => summary(client.question_thread(&CleanText::line(JOB_ID)).await),
+        _ => summary(client.get_question_thread(&CleanText::line(JOB_ID)).await),
     }?;
     let found = match found {
         Outcome::Rows => ROWS.to_owned(),
@@ -96,7 +96,7 @@ async fn rows<R: DecodedRow>(
     client: &Client,
     range: DateRange,
 ) -> ApiResponse<docdeck::model::analytics::RowsResponse<R>> {
-    client.report_rows(range, Cursor::new("7").as_ref()).await
+    client.get_report_rows(range, Cursor::new("7").as_ref()).await
 }
 
 /// Checks that nothing in the response contains the key.

@@ -290,7 +290,7 @@ pub(crate) async fn run(fault: &Fault, operation: Operation) -> Result<ExpectedO
         Operation::Create | Operation::FollowUp => fixture.run_prompt(operation).await?,
         Operation::Get => fixture.run_get().await?,
         Operation::Views => fixture.run_views_effect().await?,
-        Operation::Preview | Operation::Build | Operation::Analytics(_) | Operation::Thread => {
+        Operation::Preview | Operation::Build | Operation::Analytics(_) | Operation::Conversation => {
             unreachable!("these have tests of their own")
         }
     };

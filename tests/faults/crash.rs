@@ -180,7 +180,7 @@ fn after_a_kill_at_the_commit_of_the_response_the_prompt_is_unconfirmed_and_not_
     let child = spawn_without_output(&fixture, &["new", "second [sim:seconds=6000]"]);
     wait_until("the request", || fixture.sim.requests(Operation::Create) == 2);
     let reader = block_commits(&fixture);
-    wait_until("the answer", || fixture.sim.carried_out(Operation::Create) == 2);
+    wait_until("the answer", || fixture.sim.carried_out_count(Operation::Create) == 2);
     kill_in_write_transaction(&fixture, child, reader);
     send_whole_queue(&fixture);
     let deliveries = assert_intact(&fixture);
@@ -258,7 +258,7 @@ fn after_a_kill_during_or_after_the_request_the_prompt_is_not_resent() {
     kill(running);
     fixture.set_faults(&[]);
     let running = fixture.start(&["new", "--wait", "answered [sim:seconds=60000]"]);
-    wait_until("the answer", || fixture.sim.carried_out(Operation::Create) == 1);
+    wait_until("the answer", || fixture.sim.carried_out_count(Operation::Create) == 1);
     kill(running);
     send_whole_queue(&fixture);
     let deliveries = assert_intact(&fixture);

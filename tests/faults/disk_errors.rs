@@ -91,7 +91,7 @@ fn a_response_that_arrives_while_the_database_is_locked_is_recorded_after_the_un
     let other = Connection::open(database_path(&fixture)).expect("opened");
     other.busy_timeout(WAIT_TIMEOUT).expect("set");
     other.execute_batch("BEGIN EXCLUSIVE").expect("locked");
-    wait_until("the answer", || fixture.sim.carried_out(Operation::Create) == 1);
+    wait_until("the answer", || fixture.sim.carried_out_count(Operation::Create) == 1);
     // The program prints this line when its lock timeout has expired.
     running.wait_for_stderr_line("locked");
     other.execute_batch("ROLLBACK").expect("freed");
@@ -247,7 +247,7 @@ fn a_response_that_arrives_while_the_disk_is_full_is_recorded_once_there_is_spac
         let signal = |name: &str| std::fs::write(fixture.home.path().join(name), "").expect("written");
         wait_until("the request", || fixture.sim.requests(Operation::Create) == n);
         signal("sent");
-        wait_until("the answer", || fixture.sim.carried_out(Operation::Create) == n);
+        wait_until("the answer", || fixture.sim.carried_out_count(Operation::Create) == n);
         signal("answered");
         wait_until("the next one", || n == 2 || is_there("ready"));
     }
@@ -312,12 +312,12 @@ fn while_the_database_is_locked_the_dashboard_responds_and_no_typed_text_is_lost
 /// service has received a request and responded to it. Returns the output of the script.
 #[cfg(target_os = "linux")]
 fn run_on_a_small_disk(fixture: &CommandFixture, operation: Operation, script: &str) -> Output {
-    let (sent, answered) = (fixture.sim.requests(operation) + 1, fixture.sim.carried_out(operation) + 1);
+    let (sent, answered) = (fixture.sim.requests(operation) + 1, fixture.sim.carried_out_count(operation) + 1);
     let script = start_on_small_disk(fixture, script);
     let signal = |name: &str| std::fs::write(fixture.home.path().join(name), "").expect("written");
     wait_until("the request", || fixture.sim.requests(operation) == sent);
     signal("sent");
-    wait_until("the answer", || fixture.sim.carried_out(operation) == answered);
+    wait_until("the answer", || fixture.sim.carried_out_count(operation) == answered);
     signal("answered");
     wait_for_success(script)
 }

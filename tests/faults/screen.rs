@@ -67,7 +67,7 @@ fn press_keys(dashboard: &mut DashboardFixture, operation: Operation) {
         }
         Operation::Get => dashboard.press_chars("r"),
         Operation::Views => dashboard.press_chars("2"),
-        Operation::Preview | Operation::Build | Operation::Analytics(_) | Operation::Thread => {
+        Operation::Preview | Operation::Build | Operation::Analytics(_) | Operation::Conversation => {
             unreachable!("these have tests of their own")
         }
     }

@@ -27,14 +27,14 @@ async fn a_tab_takes_one_request_at_the_first_visit_and_none_after_a_restart() {
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     open_tab(&mut dashboard, 1).await;
-    dashboard.wait_until_shown("without clicks").await;
+    dashboard.wait_until_shown("unclicked queries").await;
     dashboard.wait_until_shown("analytics 2/100").await;
     dashboard.press_chars("12");
-    dashboard.assert_shows("without clicks");
+    dashboard.assert_shows("unclicked queries");
     dashboard.terminate().await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     open_tab(&mut dashboard, 1).await;
-    dashboard.wait_until_shown("without clicks").await;
+    dashboard.wait_until_shown("unclicked queries").await;
     assert_eq!((sim.requests(SEARCHES), report_requests(&sim)), (1, 1), "it was cached");
     dashboard.press_chars("r");
     dashboard.wait_until("a second request", |_| sim.requests(SEARCHES) == 2).await;
@@ -48,7 +48,7 @@ async fn a_failed_request_shows_the_reason_and_can_be_repeated() {
     dashboard.wait_until_shown("Press r to try again.").await;
     set_faults(&sim, &[]);
     dashboard.press_chars("r");
-    dashboard.wait_until_shown("without clicks").await;
+    dashboard.wait_until_shown("unclicked queries").await;
     assert_eq!(sim.requests(SEARCHES), 2);
 }
 

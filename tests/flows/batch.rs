@@ -37,9 +37,9 @@ async fn a_lost_response_in_a_batch_makes_one_prompt_unconfirmed_and_the_rest_is
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     queue_jobs(&mut dashboard, 12).await;
     // docdeck sends four prompts at a time, so at most four responses are lost.
-    dashboard.wait_until("a lost answer", |_| sim.carried_out(Operation::Create) > 0).await;
+    dashboard.wait_until("a lost answer", |_| sim.carried_out_count(Operation::Create) > 0).await;
     set_faults(&sim, &[]);
-    dashboard.wait_until("the rest", |_| sim.carried_out(Operation::Create) == 12).await;
+    dashboard.wait_until("the rest", |_| sim.carried_out_count(Operation::Create) == 12).await;
     let is_settled = |row: &Job| row.id.is_some() || row.local.undelivered == Some(DeliveryKind::Unconfirmed);
     dashboard
         .wait_until("the last answer", |dashboard| {
@@ -67,10 +67,10 @@ async fn after_a_429_in_a_batch_the_rest_is_sent_once_when_the_limit_resets() {
     let (sim, folder) = (start_sim(&["create=latency-100"]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     queue_jobs(&mut dashboard, 12).await;
-    dashboard.wait_until("some of it", |_| sim.carried_out(Operation::Create) >= 2).await;
+    dashboard.wait_until("some of it", |_| sim.carried_out_count(Operation::Create) >= 2).await;
     set_faults(&sim, &["create=429-3"]);
     dashboard.wait_until_shown("new jobs: limit reached, next request in").await;
-    let before = sim.carried_out(Operation::Create);
+    let before = sim.carried_out_count(Operation::Create);
     assert!(before < 12, "{before}");
     dashboard.assert_shows("Queued");
     set_faults(&sim, &[]);

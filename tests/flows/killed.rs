@@ -95,7 +95,7 @@ async fn after_a_kill_a_batch_continues_and_only_prompts_that_were_being_sent_ar
         pty.press_until("y", "Queued ");
     };
     let pty = start_and_type(&sim, folder.path(), keys).await;
-    wait_for("two jobs", || sim.carried_out(Operation::Create) >= 2).await;
+    wait_for("two jobs", || sim.carried_out_count(Operation::Create) >= 2).await;
     // From now on, no request gets a response. docdeck sends four prompts at a time, so after four more requests, all
     // earlier ones have a response.
     set_faults(&sim, &["create=latency-60000"]);
@@ -106,7 +106,7 @@ async fn after_a_kill_a_batch_continues_and_only_prompts_that_were_being_sent_ar
     assert!((2..=12).contains(&done.len()), "{done:?}");
     set_faults(&sim, &[]);
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.wait_until("the rest", |_| sim.carried_out(Operation::Create) == 12).await;
+    dashboard.wait_until("the rest", |_| sim.carried_out_count(Operation::Create) == 12).await;
     dashboard.wait_until_shown("Needs you 4").await;
     dashboard.wait_until_shown("Working 12").await;
     // When another prompt is accepted, the engine has sent everything in the queue that it would send.

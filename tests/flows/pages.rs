@@ -59,7 +59,7 @@ async fn store_finished_job_with(
     store.request_permit(prompt, "past", at, at).await.expect("a turn");
     let row = store.accept_send(prompt, job(Status::Active), at).await.expect("settled").row;
     let archived = JobResponse::Job(job(Status::Archived));
-    store.apply_fetched(&row, archived, at + TimeDelta::minutes(9)).await.expect("seen");
+    store.apply_job_response(&row, archived, at + TimeDelta::minutes(9)).await.expect("seen");
     store.close().await;
     row.key
 }

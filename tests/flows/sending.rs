@@ -18,7 +18,7 @@ async fn a_job_with_a_pull_request_needs_the_user_and_is_active_again_after_a_fo
     dashboard.send_accepted_job("Another one [sim:seconds=6000]").await;
     let text = "Fix the links [sim:seconds=50] [sim:pr]";
     let key = dashboard.send_accepted_job(text).await;
-    assert_eq!((sim.requests(Operation::Create), sim.carried_out(Operation::Create)), (2, 2));
+    assert_eq!((sim.requests(Operation::Create), sim.carried_out_count(Operation::Create)), (2, 2));
     assert_eq!(sim.received_prompts().last().map(|(_, sent)| sent.as_str()), Some(text));
     dashboard.wait_until_shown("new jobs 2/100").await;
     dashboard.assert_shows("Working 2");
@@ -63,7 +63,7 @@ async fn a_job_with_a_pull_request_needs_the_user_and_is_active_again_after_a_fo
     dashboard.press_chars("Redirects too [sim:seconds=50]");
     dashboard.press_ctrl('s');
     dashboard.wait_until("the follow-up at work", |dashboard| dashboard.status(key) == Some(Status::Active)).await;
-    assert_eq!(sim.carried_out(Operation::FollowUp), 1);
+    assert_eq!(sim.carried_out_count(Operation::FollowUp), 1);
     dashboard.assert_shows("Working 2");
     dashboard
         .wait_until("the second end", |dashboard| {
@@ -84,7 +84,7 @@ async fn a_prompt_is_stored_as_sending_while_the_service_delays_its_response() {
     dashboard.wait_until("the request", |_| sim.requests(Operation::Create) == 1).await;
     let prompt = dashboard.only_prompt().await;
     assert_eq!((prompt.text.as_str(), prompt.delivery), ("Translate the guide", Delivery::Sending));
-    assert_eq!(sim.carried_out(Operation::Create), 0);
+    assert_eq!(sim.carried_out_count(Operation::Create), 0);
     dashboard.wait_until_shown("Saved, sending now: Translate the guide").await;
     assert!(dashboard.app.dialogs.is_empty(), "the editor does not wait for the service");
 }
@@ -117,7 +117,7 @@ async fn follow_ups_to_one_job_are_sent_in_order() {
         dashboard.press_ctrl('s');
         dashboard.wait_until("the prompt on disk", |dashboard| dashboard.shows("Saved")).await;
     }
-    dashboard.wait_until("both", |_| sim.carried_out(Operation::FollowUp) == 2).await;
+    dashboard.wait_until("both", |_| sim.carried_out_count(Operation::FollowUp) == 2).await;
     let texts: Vec<String> = sim.received_prompts().into_iter().map(|(_, text)| text).collect();
     assert_eq!(texts, ["First [sim:seconds=6000]", "Second", "Third"]);
     dashboard
@@ -154,7 +154,7 @@ async fn an_undelivered_follow_up_blocks_the_next_one() {
     assert_eq!(dashboard.selected_job().key, key);
     dashboard.wait_until_shown("        ! unconfirmed").await;
     dashboard.press_chars("!d");
-    dashboard.wait_until("the third", |_| sim.carried_out(Operation::FollowUp) == 2).await;
+    dashboard.wait_until("the third", |_| sim.carried_out_count(Operation::FollowUp) == 2).await;
     assert_eq!(sim.received_prompts().last().map(|(_, text)| text.clone()), Some("Third".to_owned()));
 }
 
@@ -196,7 +196,7 @@ async fn retrying_a_failed_job_starts_it_once_more_however_often_the_key_is_pres
         })
         .await;
     dashboard.wait_until("the second failure", |dashboard| dashboard.status(new) == Some(Status::Failed)).await;
-    assert_eq!((sim.requests(Operation::Create), sim.carried_out(Operation::Create)), (2, 2));
+    assert_eq!((sim.requests(Operation::Create), sim.carried_out_count(Operation::Create)), (2, 2));
     assert_eq!(sim.received_prompts().last().map(|(_, sent)| sent.as_str()), Some(text));
     assert_eq!(dashboard.app.draft(DraftTarget::NewJob), Some("An unsent draft"));
 }

@@ -34,7 +34,7 @@ async fn a_prompt_that_was_not_sent_can_be_resent_without_a_second_copy() {
     dashboard.wait_until("the job's id", |dashboard| dashboard.selected_job().id.is_some()).await;
     let after = dashboard.only_prompt().await;
     assert_eq!((after.id, after.delivery), (before.id, Delivery::Accepted));
-    assert_eq!((sim.requests(Operation::Create), sim.carried_out(Operation::Create)), (1, 1));
+    assert_eq!((sim.requests(Operation::Create), sim.carried_out_count(Operation::Create)), (1, 1));
 }
 
 #[tokio::test]
@@ -46,7 +46,7 @@ async fn a_rejected_prompt_is_shown_with_the_services_message_and_can_be_edited_
     let prompt = dashboard.only_prompt().await;
     let Delivery::Rejected(reason) = &prompt.delivery else { panic!("{prompt:?}") };
     dashboard.assert_shows(reason.as_str().split(['.', ':']).next().expect("a first part"));
-    assert_eq!(sim.carried_out(Operation::Create), 0);
+    assert_eq!(sim.carried_out_count(Operation::Create), 0);
     set_faults(&sim, &[]);
     // The thread may be shown before the list knows about the response.
     dashboard.wait_until_shown("        ! rejected").await;
@@ -89,13 +89,13 @@ async fn after_a_429_a_prompt_waits_and_is_then_sent_automatically_once() {
     dashboard.send_new("Wait for me [sim:seconds=6000]");
     dashboard.wait_until_shown("new jobs: limit reached, next request in").await;
     dashboard.wait_until_shown("Queued 1").await;
-    assert_eq!(sim.carried_out(Operation::Create), 0);
+    assert_eq!(sim.carried_out_count(Operation::Create), 0);
     set_faults(&sim, &[]);
     dashboard.wait_until_shown("◐ started").await;
     assert_eq!(dashboard.only_prompt().await.delivery, Delivery::Accepted);
     // On a busy computer, the wait of one second may end before the fault is removed. Then another 429 follows.
     assert!(sim.requests(Operation::Create) >= 2);
-    assert_eq!((sim.carried_out(Operation::Create), sim.received_prompts().len()), (1, 1));
+    assert_eq!((sim.carried_out_count(Operation::Create), sim.received_prompts().len()), (1, 1));
     let sent = dashboard.requested_effects.iter().filter(|effect| {
         matches!(effect, Effect::Prompts(PromptsEffect::SubmitNewJob(_)) | Effect::Prompts(PromptsEffect::Resolve(..)))
     });

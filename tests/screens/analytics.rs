@@ -4,8 +4,8 @@ use crate::screen_fixture::{ScreenFixture, counts, now};
 use crate::{LARGE, SMALL, WIDE, snapshots};
 use chrono::TimeDelta;
 use docdeck::model::analytics::{
-    AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, RowsMerge, RowsReport, RowsResponse,
-    Search, Source,
+    AnalyticsRow, AnswerSource, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, RowsMerge, RowsReport,
+    RowsResponse, Search,
 };
 use docdeck::model::comparison::ComparedRanges;
 use docdeck::model::period::DateRange;
@@ -108,7 +108,7 @@ fn question(id: &str, query: &str, page: &str, is_answered: Option<bool>) -> Que
         query: line(query),
         response: CleanText::block("The table lists 443 and 8443.\n\nAsk support about other ports."),
         is_clarifying: false,
-        sources: vec![Source { title: line("SSO"), url: line("/guides/sso") }],
+        sources: vec![AnswerSource { title: line("SSO"), url: line("/guides/sso") }],
         is_answered,
         category: Some(line("how-to")),
         page: Some(line(page)),

@@ -198,7 +198,7 @@ fn all_pages_cut_short_by_a_limit() {
 
 #[test]
 fn an_old_report_of_all_pages() {
-    snapshots("load_all_outdated", &[], &["rows", "13,680"], |fixture| {
+    snapshots("load_all_outdated", &[], &["row", "13,680"], |fixture| {
         open_views_screen(fixture, |range| stored(report(range, 60, 0, now() - TimeDelta::hours(30))));
     });
 }

@@ -18,7 +18,7 @@ use docdeck::model::period::DateRange;
 use docdeck::model::prompt::{
     Delivery, DeliveryKind, DraftTarget, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread,
 };
-use docdeck::model::pull_request::{Checks, ChecksState, FailedCheck, PullRequest, PullRequestState, Review};
+use docdeck::model::pull_request::{Checks, ChecksState, FailedCheck, PullRequest, PullRequestState, ReviewDecision};
 use docdeck::model::remote_job::{JobId, Status};
 use docdeck::model::report::Report;
 use docdeck::model::setup::ExistingSettings;
@@ -366,7 +366,7 @@ impl ScreenFixture {
             title: CleanText::line("A pull request"),
             state: PullRequestState::Open,
             checks: Checks { state: ChecksState::Passing, passed: 12, total: 12, failed: Vec::new() },
-            review: Some(Review::None),
+            review: Some(ReviewDecision::None),
             conflict: Some(false),
             behind: false,
             head: CleanText::line("7d40698"),
@@ -385,7 +385,7 @@ impl ScreenFixture {
             open.clone(),
             PullRequest { checks: checks(ChecksState::Failing, 2), ..open.clone() },
             PullRequest { conflict: Some(true), ..open.clone() },
-            PullRequest { review: Some(Review::ChangesRequested), ..open.clone() },
+            PullRequest { review: Some(ReviewDecision::ChangesRequested), ..open.clone() },
             in_state(PullRequestState::Draft),
             PullRequest { checks: checks(ChecksState::Pending, 3), ..open.clone() },
             in_state(PullRequestState::Queued),
@@ -422,7 +422,7 @@ impl ScreenFixture {
             title: line.clone(),
             state: PullRequestState::Open,
             checks: Checks { state: ChecksState::Failing, passed: 1, total: 3, failed },
-            review: Some(Review::None),
+            review: Some(ReviewDecision::None),
             conflict: None,
             behind: true,
             head: line.clone(),

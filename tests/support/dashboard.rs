@@ -1,5 +1,5 @@
 //! The fixture of the flow tests: a dashboard without a terminal. A test presses keys. The effects run as in the event
-//! loop, and their messages are handled until a condition holds. EffectTasks that need a terminal are only recorded.
+//! loop, and their messages are handled until a condition holds. Effects that need a terminal are only recorded.
 
 use super::scope_of;
 use chrono::{FixedOffset, TimeDelta};

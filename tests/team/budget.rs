@@ -199,6 +199,6 @@ async fn what_the_database_may_have_lost_is_reported_again() {
     assert_eq!(uses.iter().map(|unreported| unreported.booking.as_str()).collect::<Vec<_>>(), ["u"]);
     ana.store.delete_reported_requests(&uses).await.expect("stored");
     assert_eq!(unreported().await, []);
-    ana.store.restart_team(&ana.scope).await.expect("stored");
+    ana.store.reset_team_exchange(&ana.scope).await.expect("stored");
     assert_eq!(unreported().await.len(), 2);
 }

@@ -172,13 +172,13 @@ async fn at_the_team_s_limit_a_prompt_waits_until_the_team_has_a_request_left() 
     let (delivery, _) = ana.wait_for_delivery(prompt).await;
     let Delivery::Queued { until: Some(until) } = delivery else { panic!("{delivery:?}") };
     assert!(until > crate::now() + chrono::TimeDelta::minutes(45), "{until}");
-    assert_eq!(sim.carried_out(Operation::Create), 1);
+    assert_eq!(sim.carried_out_count(Operation::Create), 1);
     server.sql(
         "UPDATE docdeck.request_slot SET booking = '', used_at = 0 WHERE number <= 3;
          SELECT pg_notify('docdeck_docs', 'ledger')",
     );
     let (delivery, _) = ana.wait_for_delivery(prompt).await;
-    assert_eq!((delivery, sim.carried_out(Operation::Create)), (Delivery::Accepted, 2));
+    assert_eq!((delivery, sim.carried_out_count(Operation::Create)), (Delivery::Accepted, 2));
     ana.engine.stop().await;
 }
 

@@ -7,7 +7,7 @@ use docdeck::model::job::JobGroup;
 use docdeck::model::prompt::Delivery;
 use docdeck::model::remote_job::Status;
 use docdeck::store::{SendPermit, StoreError};
-use docdeck::team::{self, ExchangeReport, ForgetReport, TeamError};
+use docdeck::team::{self, ExchangeSummary, ForgetSummary, TeamError};
 
 #[tokio::test]
 async fn what_one_member_changes_the_other_sees_with_its_author() {
@@ -51,7 +51,7 @@ async fn what_one_member_changes_the_other_sees_with_its_author() {
     bob.exchange().await;
     // Nothing is left to send, and nothing echoes.
     for member in [&ana, &bob, &ana, &bob] {
-        assert_eq!(member.exchange().await, ExchangeReport::default(), "{}", member.name);
+        assert_eq!(member.exchange().await, ExchangeSummary::default(), "{}", member.name);
     }
 }
 
@@ -181,7 +181,7 @@ async fn projects_that_are_not_joined_stay_private() {
     // After leaving, nothing is sent any more and everything stays.
     ana.store.leave_team(&ana.scope).await.expect("left");
     ana.track("j2", Status::Active).await;
-    assert_eq!(ana.exchange().await, ExchangeReport::default());
+    assert_eq!(ana.exchange().await, ExchangeSummary::default());
     assert_eq!(server.sql("SELECT count(*) FROM docdeck.job"), "1");
     assert_eq!(ana.store.jobs(&ana.scope).await.expect("read").len(), 2);
 }
@@ -254,8 +254,8 @@ async fn removed_jobs_stay_with_their_members_and_come_back_only_if_one_changes_
     bob.change("new", LocalChange::AddTags(vec![text("fine")])).await;
     bob.exchange().await;
     let none = forget("admin", middle - chrono::TimeDelta::hours(1), false).await.expect("done");
-    assert_eq!(none, Some(ForgetReport::default()));
-    let expected = Some(ForgetReport { jobs: 2, prompts: 2, reports: 0 });
+    assert_eq!(none, Some(ForgetSummary::default()));
+    let expected = Some(ForgetSummary { jobs: 2, prompts: 2, reports: 0 });
     assert_eq!(forget("admin", middle, true).await.expect("counted"), expected);
     assert_eq!(server.sql("SELECT count(*) FROM docdeck.prompt"), "3", "nothing was removed yet");
     assert_eq!(forget("admin", middle, false).await.expect("removed"), expected);
@@ -284,7 +284,7 @@ async fn removed_jobs_stay_with_their_members_and_come_back_only_if_one_changes_
     assert_eq!(eva.store.jobs(&eva.scope).await.expect("read").len(), 2);
     for member in [&ana, &bob, &eva] {
         member.exchange().await;
-        assert_eq!(member.exchange().await, ExchangeReport::default(), "{}", member.name);
+        assert_eq!(member.exchange().await, ExchangeSummary::default(), "{}", member.name);
     }
 }
 
@@ -344,7 +344,7 @@ async fn five_members_converge_after_random_changes() {
             }
         }
         for member in &members {
-            assert_eq!(member.exchange().await, ExchangeReport::default(), "seed {seed}, {}", member.name);
+            assert_eq!(member.exchange().await, ExchangeSummary::default(), "seed {seed}, {}", member.name);
         }
     }
 }

@@ -13,7 +13,7 @@ use docdeck::model::prompt::Delivery;
 use docdeck::model::remote_job::Status;
 use docdeck::model::team::TeamStatus;
 use docdeck::model::text::CleanText;
-use docdeck::team::{Exchange, ExchangeReport, TeamLimit};
+use docdeck::team::{Exchange, ExchangeSummary, TeamLimit};
 
 /// Enough jobs that the database needs more space for them than its pages have.
 const JOBS: usize = 40;
@@ -39,7 +39,7 @@ async fn check_complete(server: &Postgres, ana: &Member, bob: &Member, jobs: usi
         member.exchange().await;
     }
     for member in [ana, bob] {
-        assert_eq!(member.exchange().await, ExchangeReport::default(), "{}", member.name);
+        assert_eq!(member.exchange().await, ExchangeSummary::default(), "{}", member.name);
         let all = member.store.jobs(&member.scope).await.expect("read");
         assert_eq!(all.len(), jobs, "{}", member.name);
         for job in all {
@@ -184,7 +184,7 @@ async fn open_dashboards_continue_without_the_server_and_with_it_when_there_is_s
         let current = |counted_by| counted_by == CountedBy::Team { as_of: None };
         wait_for_team_budget(member, |budget| budget.used == 1 && current(budget.counted_by)).await;
     }
-    assert_eq!((sim.carried_out(Operation::Create), sim.received_prompts().len()), (1, 1));
+    assert_eq!((sim.carried_out_count(Operation::Create), sim.received_prompts().len()), (1, 1));
     for member in [&ana, &bob] {
         member.engine.stop().await;
     }

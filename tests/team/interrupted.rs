@@ -10,7 +10,7 @@ use docdeck::model::change::LocalChange;
 use docdeck::model::prompt::Delivery;
 use docdeck::model::remote_job::Status;
 use docdeck::store::Store;
-use docdeck::team::{ExchangeReport, TeamError};
+use docdeck::team::{ExchangeSummary, TeamError};
 
 /// Prepares two members that have something to exchange in both directions.
 async fn prepare(server: &Postgres, project: &str) -> (Member, Member) {
@@ -39,7 +39,7 @@ async fn check_complete(server: &Postgres, ana: &Member, bob: &Member, context: 
     for member in [ana, bob] {
         assert_eq!(member.prompts("j1").await.len(), 3, "{context}");
         assert_eq!(member.store.jobs(&member.scope).await.expect("read").len(), 2, "{context}");
-        assert_eq!(member.exchange().await, ExchangeReport::default(), "{context}: {}", member.name);
+        assert_eq!(member.exchange().await, ExchangeSummary::default(), "{context}: {}", member.name);
     }
     let prompts = "SELECT count(*) FROM docdeck.prompt JOIN docdeck.project ON project.id = prompt.project
          WHERE project.project = ";
@@ -139,7 +139,7 @@ async fn a_server_that_is_killed_during_an_exchange_loses_nothing() {
             let error = exchange.await.expect_err(&context);
             assert!(error.is_temporary(), "{context}: {error}");
         }
-        let offline = if result.is_none() { ana.exchange_over(&ana.url).await } else { Ok(ExchangeReport::default()) };
+        let offline = if result.is_none() { ana.exchange_over(&ana.url).await } else { Ok(ExchangeSummary::default()) };
         assert!(result.is_some() || offline.is_err_and(|error| matches!(error, TeamError::Unreachable { .. })));
         if result.is_none() {
             server.restart();
@@ -190,7 +190,7 @@ async fn after_the_database_is_restored_from_an_older_copy_everyone_still_has_ev
     for member in [&ana, &bob, &cam] {
         assert_eq!((member.seen("j1").await, member.seen("j2").await), expected, "{}", member.name);
         assert_eq!(member.store.jobs(&member.scope).await.expect("read").len(), 11, "{}", member.name);
-        assert_eq!(member.exchange().await, ExchangeReport::default(), "{}", member.name);
+        assert_eq!(member.exchange().await, ExchangeSummary::default(), "{}", member.name);
     }
     let permit = bob.store.request_permit(bob.prompts("j1").await[0].id, "bob", now(), now()).await.expect("an answer");
     assert_eq!(permit, docdeck::store::SendPermit::NotQueued);

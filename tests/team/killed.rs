@@ -58,11 +58,13 @@ fn killed_at_any_message_while_it_books_docdeck_sends_nothing_twice_and_every_re
     for (fault, carried_out) in [("create=latency-60000", false), ("create=latency-1000", true)] {
         for (url, how) in [(&booked, "booked"), (&unbooked, "offline")] {
             team.fixture.set_faults(&[fault]);
-            let (before, done_before) = (sent(), team.fixture.sim.carried_out(Operation::Create));
+            let (before, done_before) = (sent(), team.fixture.sim.carried_out_count(Operation::Create));
             let prompt = format!("{fault} {how} [sim:seconds=6000]");
             let child = team.spawn("ana", url, &["new", &prompt]);
             wait_until("the request", || sent() > before);
-            wait_until("the job", || !carried_out || team.fixture.sim.carried_out(Operation::Create) > done_before);
+            wait_until("the job", || {
+                !carried_out || team.fixture.sim.carried_out_count(Operation::Create) > done_before
+            });
             kill(child);
             kills += 1;
             interrupted.push((prompt, carried_out));

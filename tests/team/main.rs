@@ -33,7 +33,7 @@ use docdeck::model::prompt::{Delivery, Prompt};
 use docdeck::model::remote_job::{JobId, RemoteJob, Status};
 use docdeck::model::text::CleanText;
 use docdeck::store::{SendPermit, Store};
-use docdeck::team::{self, ExchangeReport, MemberSettings, OrganizationName, TeamAddress, TeamConnection, TeamError};
+use docdeck::team::{self, ExchangeSummary, MemberSettings, OrganizationName, TeamAddress, TeamConnection, TeamError};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use support::postgres::Postgres;
@@ -121,12 +121,12 @@ impl Member {
     }
 
     /// Exchanges once over this URL.
-    async fn exchange_over(&self, url: &str) -> Result<ExchangeReport, TeamError> {
+    async fn exchange_over(&self, url: &str) -> Result<ExchangeSummary, TeamError> {
         let connection = TeamConnection::open_checked(&address(url), TIMEOUT).await?;
         team::exchange(&connection, &self.store, &self.scope, self.settings(), now()).await
     }
 
-    async fn exchange(&self) -> ExchangeReport {
+    async fn exchange(&self) -> ExchangeSummary {
         self.exchange_over(&self.url).await.expect("exchanged")
     }
 

@@ -258,11 +258,11 @@ async fn after_the_database_is_restored_texts_keep_their_expiry_and_pruned_ones_
     for _ in 0..2 {
         cam.exchange().await;
         assert_eq!(cam.comments().await, [""; 0]);
-        cam.store.restart_team(&cam.scope).await.expect("restarted");
+        cam.store.reset_team_exchange(&cam.scope).await.expect("restarted");
     }
     // The database loses the report, and a member that had received it sends it again.
     server.sql("DELETE FROM docdeck.report; DELETE FROM docdeck.report_part");
-    bob.store.restart_team(&bob.scope).await.expect("restarted");
+    bob.store.reset_team_exchange(&bob.scope).await.expect("restarted");
     assert_eq!(bob.exchange().await.sent_reports, 1);
     assert_eq!(days_in_database(&server), "5", "not the 30 days of bob");
     cam.exchange().await;
@@ -284,7 +284,7 @@ async fn reports_of_texts_without_a_valid_expiry_are_refused() {
     for expiry in ["NULL".to_owned(), format!("as_of + {}", 91 * DAY_MILLIS)] {
         server.sql(&format!("UPDATE docdeck.report SET expires_at = {expiry}"));
         let connection = TeamConnection::open_checked(&address(&bob.url), TIMEOUT).await.expect("connected");
-        bob.store.restart_team(&bob.scope).await.expect("restarted");
+        bob.store.reset_team_exchange(&bob.scope).await.expect("restarted");
         let report =
             team::exchange(&connection, &bob.store, &bob.scope, bob.settings(), now()).await.expect("exchanged");
         assert_eq!((report.unreadable, report.received_reports), (1, 0), "{expiry}");

@@ -17,7 +17,7 @@ use docdeck::model::team::{ReportKey, ReportKind, TeamStatus};
 use docdeck::model::views::{Count, Counts, PageRow, ViewsResponse};
 use docdeck::sim::{Sim, SimOptions};
 use docdeck::store::{ReportResponse, ResponsePosition, Store};
-use docdeck::team::{Exchange, ExchangeReport, ExchangeStep};
+use docdeck::team::{Exchange, ExchangeStep, ExchangeSummary};
 use std::sync::Arc;
 
 /// Ten days that ended some days ago.
@@ -73,7 +73,7 @@ impl Member {
 
     /// Whether nothing is left to exchange.
     async fn is_idle(&self) -> bool {
-        self.exchange().await == ExchangeReport::default()
+        self.exchange().await == ExchangeSummary::default()
     }
 }
 

@@ -201,7 +201,7 @@ fn is_confirmed_by_github(action: &PullRequestAction, node: &Value) -> bool {
 fn is_confirmed_by_gitlab(link: &PullRequestLink, action: &PullRequestAction, node: &Value) -> bool {
     match action {
         PullRequestAction::Approve => node.get("approved_by").is_some_and(Value::is_array),
-        // A comment that consists of commands is carried out, but doesn't become a note.
+        // If a comment consists of commands such as `/label`, GitLab runs them and creates no note.
         PullRequestAction::Comment(_) => {
             json::u64_field(node, "id").is_some() || node.get("commands_changes").is_some_and(Value::is_object)
         }

@@ -22,8 +22,8 @@ const DETAILS_FRAGMENT: &str = "fragment Part on PullRequest { number url baseRe
 const PREVIEW_FRAGMENT: &str = "fragment Part on PullRequest { number url commits(last: 1) { nodes { commit { \
     deployments(last: 5) { nodes { environment latestStatus { state environmentUrl } } } } } } }";
 
-/// Adds the data of a response of GitLab to the details.
-type PartReader = fn(&mut PullRequestDetails, &Value);
+/// A function that adds the data in a response of GitLab to the details.
+type DetailsUpdater = fn(&mut PullRequestDetails, &Value);
 
 impl HostClient {
     /// Requests the details of a pull request: three requests to GitHub, five to GitLab. The details don't contain the
@@ -44,7 +44,7 @@ impl HostClient {
     async fn github_details(&self, link: &PullRequestLink) -> HostResponse<PullRequestDetails> {
         let links = std::slice::from_ref(link);
         let response = self.send_query(github::query(DETAILS_FRAGMENT, links)).await;
-        let mut response = response.map(|body| self.decode_part(&body, links, github_details));
+        let mut response = response.map(|body| self.decode_part(&body, links, parse_github_details));
         if let Ok(details) = &mut response.result {
             let found = self.send_query(github::query(PREVIEW_FRAGMENT, links)).await;
             let preview = found.map(|body| self.decode_part(&body, links, preview));
@@ -79,13 +79,13 @@ impl HostClient {
     async fn gitlab_details(&self, link: &PullRequestLink) -> HostResponse<PullRequestDetails> {
         let mut details = PullRequestDetails::default();
         let mut budget = RequestBudget::NONE;
-        let parts: [(&str, PartReader); 4] = [
-            ("", gitlab_head),
-            ("/notes?sort=desc&order_by=created_at&per_page=50", gitlab_notes),
-            ("/commits?per_page=20", gitlab_commits),
-            ("/approvals", gitlab_approvals),
+        let parts: [(&str, DetailsUpdater); 4] = [
+            ("", add_gitlab_merge_request),
+            ("/notes?sort=desc&order_by=created_at&per_page=50", add_gitlab_notes),
+            ("/commits?per_page=20", add_gitlab_commits),
+            ("/approvals", add_gitlab_approvals),
         ];
-        for (n, (path, read)) in (1..).zip(parts) {
+        for (n, (path, add_to)) in (1..).zip(parts) {
             let url = gitlab::merge_request_url(&self.0.rest_url, link);
             let Some(url) = url.and_then(|url| Url::parse(&format!("{url}{path}")).ok()) else {
                 return self.failure(HostErrorKind::InvalidAddress);
@@ -94,7 +94,7 @@ impl HostClient {
             budget = budget.plus(response.budget);
             match response.result.map(|body| (self.parse_json(&body), body)) {
                 Ok((Some(value), _)) if n > 1 || gitlab::is_requested_merge_request(&value, link) => {
-                    read(&mut details, &value)
+                    add_to(&mut details, &value)
                 }
                 Ok((Some(_), _)) => {
                     return HostResponse { result: Err(self.error(HostErrorKind::OtherPullRequest)), budget };
@@ -130,7 +130,7 @@ fn block_text(node: &Value, field: &str) -> String {
     CleanText::block(json::str_field(node, field).unwrap_or_default()).as_str().trim().to_owned()
 }
 
-fn github_details(node: &Value) -> PullRequestDetails {
+fn parse_github_details(node: &Value) -> PullRequestDetails {
     let reviews = json::list_at(node, "/reviews/nodes").iter().filter_map(|review| {
         let kind = match json::str_field(review, "state") {
             Some("APPROVED") => ReviewKind::Approval,
@@ -212,13 +212,13 @@ fn preview(node: &Value) -> Option<CleanText> {
     addresses.map(|link| CleanText::line(link.as_str())).next()
 }
 
-fn gitlab_head(details: &mut PullRequestDetails, node: &Value) {
+fn add_gitlab_merge_request(details: &mut PullRequestDetails, node: &Value) {
     details.author = login(node, "/author/username");
     details.base = json::line_field(node, "target_branch");
     details.checks = gitlab::passed_and_pending_checks(node);
 }
 
-fn gitlab_notes(details: &mut PullRequestDetails, notes: &Value) {
+fn add_gitlab_notes(details: &mut PullRequestDetails, notes: &Value) {
     let notes = json::list_at(notes, "").iter().filter(|note| !json::bool_field(note, "system"));
     // GitLab doesn't report which accounts belong to programs. Only one is known: the account that opened the merge
     // request belongs to the service.
@@ -232,7 +232,7 @@ fn gitlab_notes(details: &mut PullRequestDetails, notes: &Value) {
     }));
 }
 
-fn gitlab_commits(details: &mut PullRequestDetails, commits: &Value) {
+fn add_gitlab_commits(details: &mut PullRequestDetails, commits: &Value) {
     // GitLab lists the newest commit first.
     details.commits = json::list_at(commits, "")
         .iter()
@@ -262,7 +262,7 @@ fn gitlab_files(diffs: &Value) -> Vec<FileDiffStat> {
 }
 
 /// Adds the approvals. GitLab reports no time for them.
-fn gitlab_approvals(details: &mut PullRequestDetails, response: &Value) {
+fn add_gitlab_approvals(details: &mut PullRequestDetails, response: &Value) {
     let approvals = json::list_at(response, "/approved_by").iter().map(|approval| ReviewEntry {
         author: login(approval, "/user/username"),
         is_bot: false,

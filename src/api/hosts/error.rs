@@ -8,7 +8,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{host}: {kind}")]
 pub struct HostError {
-    /// The host in links.
+    /// The host that links to pull requests contain.
     pub host: CleanText,
     pub kind: HostErrorKind,
 }

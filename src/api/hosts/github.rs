@@ -5,7 +5,7 @@ use super::{HeadChecks, HostClient, PullRequestResult, json};
 use crate::api::excerpt;
 use crate::model::Time;
 use crate::model::pull_request::{
-    Checks, ChecksState, FailedCheck, PullRequest, PullRequestLink, PullRequestState, Review,
+    Checks, ChecksState, FailedCheck, PullRequest, PullRequestLink, PullRequestState, ReviewDecision,
 };
 use crate::model::pull_request_details::{PassedAndPendingChecks, PendingCheck};
 use crate::model::text::CleanText;
@@ -189,10 +189,10 @@ fn parse_pull_request(node: &Value, now: Time) -> PullRequest {
         state,
         checks: Checks::default(),
         review: match json::str_field(node, "reviewDecision") {
-            Some("APPROVED") => Some(Review::Approved),
-            Some("CHANGES_REQUESTED") => Some(Review::ChangesRequested),
-            Some("REVIEW_REQUIRED") => Some(Review::Required),
-            _ => Some(Review::None),
+            Some("APPROVED") => Some(ReviewDecision::Approved),
+            Some("CHANGES_REQUESTED") => Some(ReviewDecision::ChangesRequested),
+            Some("REVIEW_REQUIRED") => Some(ReviewDecision::Required),
+            _ => Some(ReviewDecision::None),
         },
         // UNKNOWN means that GitHub is still computing it.
         conflict: match json::str_field(node, "mergeable") {
@@ -234,7 +234,7 @@ fn parse_checks(commit: &Value) -> Checks {
         return Checks { state, ..Checks::default() };
     }
     let contexts = json::list_at(rollup, "/contexts/nodes");
-    let results: Vec<CheckConclusion> = contexts.iter().map(check_result).collect();
+    let results: Vec<CheckConclusion> = contexts.iter().map(parse_conclusion).collect();
     let count = |wanted| results.iter().filter(|result| **result == wanted).count();
     let total = rollup.pointer("/contexts/totalCount").and_then(Value::as_u64);
     let state = match json::str_field(rollup, "state") {
@@ -258,7 +258,7 @@ fn parse_checks(commit: &Value) -> Checks {
     }
 }
 
-fn check_result(context: &Value) -> CheckConclusion {
+fn parse_conclusion(context: &Value) -> CheckConclusion {
     match json::str_field(context, "state") {
         Some("SUCCESS") => return CheckConclusion::Passed,
         Some("FAILURE" | "ERROR") => return CheckConclusion::Failed,
@@ -280,7 +280,7 @@ pub(super) fn passed_and_pending_checks(node: &Value) -> Option<PassedAndPending
         PassedAndPendingChecks { head: json::line_field(commit, "oid"), ..PassedAndPendingChecks::default() };
     for context in json::list_at(rollup, "/contexts/nodes") {
         let FailedCheck { name, url } = failed_check(context);
-        match check_result(context) {
+        match parse_conclusion(context) {
             CheckConclusion::Passed => checks.passed.push(name),
             CheckConclusion::Pending => checks.pending.push(PendingCheck { name, url }),
             CheckConclusion::Failed => {}

@@ -5,7 +5,7 @@ use super::{HostClient, json};
 use crate::api::address::{BaseUrl, encode_segment};
 use crate::model::Time;
 use crate::model::pull_request::{
-    Checks, ChecksState, FailedCheck, PullRequest, PullRequestLink, PullRequestState, Review,
+    Checks, ChecksState, FailedCheck, PullRequest, PullRequestLink, PullRequestState, ReviewDecision,
 };
 use crate::model::pull_request_details::{PassedAndPendingChecks, PendingCheck};
 use crate::model::text::CleanText;
@@ -57,8 +57,8 @@ fn parse_merge_request(node: &Value, now: Time) -> PullRequest {
         state,
         checks: pipeline_checks(node.get("head_pipeline")),
         review: match merge_status {
-            "not_approved" => Some(Review::Required),
-            "requested_changes" => Some(Review::ChangesRequested),
+            "not_approved" => Some(ReviewDecision::Required),
+            "requested_changes" => Some(ReviewDecision::ChangesRequested),
             // Approvals are only reported by another endpoint.
             _ => None,
         },

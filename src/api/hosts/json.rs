@@ -29,7 +29,7 @@ pub(super) fn time_field(value: &Value, field: &str) -> Option<Time> {
     checked_rfc3339_time(time.to_utc())
 }
 
-/// Returns the elements of `value.a.b…`; empty if one of the fields is missing.
+/// Returns the elements of the list at a JSON pointer such as `/a/b`; empty if there is no list.
 pub(super) fn list_at<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
     value.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }

@@ -1,4 +1,4 @@
-//! The client for code hosts: GitHub, GitHub Enterprise and GitLab. Each call makes one request and never retries it.
+//! The client for code hosts: GitHub, GitHub Enterprise and GitLab. A request is never retried.
 //!
 //! The queries are written by hand, and responses are read tolerantly: if a field is missing or unexpected, only its
 //! value is unknown. A host's token is sent only to this host, and is redacted from everything that the host returns.
@@ -47,7 +47,7 @@ const GITHUB_API_VERSION: &str = "2022-11-28";
 /// The addresses of a code host's API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostAddress {
-    /// The host in links, with the port if they have one.
+    /// The host that links to pull requests contain, with the port if there is one.
     pub host: String,
     pub kind: HostKind,
     /// The base URL of the REST API.
@@ -73,7 +73,7 @@ impl HostAddress {
     }
 }
 
-/// The result of one request to a code host.
+/// The result of a call to a code host, which may make several requests.
 #[derive(Debug)]
 pub struct HostResponse<T> {
     pub result: Result<T, HostError>,
@@ -104,7 +104,7 @@ pub struct HostClient(Arc<HostClientState>);
 #[derive(Debug)]
 struct HostClientState {
     kind: HostKind,
-    /// The host in links, for messages.
+    /// The host that links to pull requests contain, for messages.
     name: CleanText,
     rest_url: BaseUrl,
     graphql_url: BaseUrl,

@@ -16,7 +16,7 @@ use super::output_format::FormatOptions;
 use super::range_options::RangeOptions;
 use super::session::{CommandContext, Interrupted, Session, StoreSession};
 use crate::api::DecodedRow;
-use crate::engine::{LeaseRoles, StoredViews};
+use crate::engine::{LeaseRoles, StoredAnalytics};
 use crate::model::analytics::export::RowsExport;
 use crate::model::analytics::fields::FieldedRow;
 use crate::model::analytics::{Feedback, PageFeedback, RowsPlan, RowsReport};
@@ -41,15 +41,16 @@ const READER_TEXTS_HELP: [&str; 2] = [
 
 const FORMAT_HELP: &str = "\
 table: on a terminal, with headings; in a pipe, one line per row with tabs between the columns. json and csv have the \
-field names of the service; json is {\"range\", the list of rows, \"complete\", \"asOf\"}. \"complete\" is true if \
-all rows of the range are included.
+field names of the service; json is {\"range\", the list of rows, \"complete\", \"asOf\"}; the list is \
+\"searches\", \"feedback\", \"conversations\" (the questions) or \"visitors\". \"complete\" is true if all rows of \
+the range are included.
 
 The rows arrive in several answers, each of which takes one of the 100 analytics requests an hour. Loaded rows are \
 cached: run the same command again to continue. A range that has ended is never requested twice.";
 
 const EXIT_CODES_HELP: &str = "\
 Exit codes: 0 written; 1 --check found rows; 2 usage, configuration or database error; 3 key refused; 4 service or \
-network error; 5 hourly limit reached; 130 Ctrl-C.";
+network error; 5 hourly limit reached, or --check found nothing in partial data; 130 Ctrl-C.";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -119,20 +120,20 @@ pub(super) async fn run<R: FieldedRow + DecodedRow>(
     options: &Options,
 ) -> Result<Code, CliError> {
     // Mistakes in the options are reported before anything is requested.
-    options.days.range(Utc::now().date_naive())?;
+    options.days.parse(Utc::now().date_naive())?;
     let printer = Printer::<R>::new(options)?;
     // An error is ignored here, because the session that is opened below then reports it.
     if let Some(session) = cx.open_store(false).ok().filter(|_| !options.fresh) {
         let cached = fresh_report::<R>(&session, options, cx.out).await;
         session.close().await;
         if let Some(report) = cached? {
-            printer.note_gaps(&report, 0, true, cx.out);
+            printer.note_age_and_gaps(&report, 0, true, cx.out);
             return printer.print(&report, cx.out);
         }
     }
     cx.with_session(LeaseRoles::None, async |session, out| {
         let (report, requests) = load::<R>(session, options, out).await?;
-        printer.note_gaps(&report, requests, session.engine.stores_rows(R::KIND), out);
+        printer.note_age_and_gaps(&report, requests, session.engine.stores_rows(R::KIND), out);
         printer.print(&report, out)
     })
     .await
@@ -144,8 +145,8 @@ async fn fresh_report<R: FieldedRow>(
     options: &Options,
     out: &mut Out,
 ) -> Result<Option<Arc<RowsReport<R>>>, CliError> {
-    let stored = StoredViews::open(&session.store, &session.scope).await?;
-    let days = options.days.range(stored.service_time().date_naive())?;
+    let stored = StoredAnalytics::open(&session.store, &session.scope).await?;
+    let days = options.days.parse(stored.service_time().date_naive())?;
     let report = stored.fresh_rows::<R>(days.range).await?;
     if report.is_some() {
         days.note_future_end(out);
@@ -161,7 +162,7 @@ async fn load<R: FieldedRow + DecodedRow>(
 ) -> Result<(Arc<RowsReport<R>>, u32), CliError> {
     // “Today” is the date of the service's clock if that is known, otherwise of this computer's clock.
     let now = session.engine.service_time();
-    let days = options.days.range(now.date_naive())?;
+    let days = options.days.parse(now.date_naive())?;
     days.note_future_end(out);
     let (range, engine) = (days.range, session.engine.clone());
     let kind = R::KIND.label();
@@ -206,14 +207,14 @@ impl<'a, R: FieldedRow> Printer<'a, R> {
         if is_check && found == 0 && (!report.is_complete() || report.is_cut) {
             return Err(CliError::new(
                 Code::Limited,
-                "--check: no loaded row passes the filter, but not all rows are loaded.",
+                "--check: no loaded row passes the filter, but not all rows are loaded. Add --all to load them.",
             ));
         }
         if let Some(limit) = self.options.limit {
             rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
         }
         let format = self.options.format.export_format();
-        let is_table_on_terminal = format.is_none() && out.is_terminal();
+        let is_table_on_terminal = format.is_none() && out.stdout_is_terminal();
         let export = RowsExport::new(report, rows, self.options.with_comments || is_table_on_terminal);
         match format {
             Some(format) => out.write(&export.write(format).map_err(CliError::unusable)?),
@@ -224,7 +225,7 @@ impl<'a, R: FieldedRow> Printer<'a, R> {
 
     /// Prints the age of the rows, and whether rows are missing. `is_stored` states whether a later load can continue
     /// this one.
-    fn note_gaps(&self, report: &RowsReport<R>, requests: u32, is_stored: bool, out: &mut Out) {
+    fn note_age_and_gaps(&self, report: &RowsReport<R>, requests: u32, is_stored: bool, out: &mut Out) {
         let (rows, as_of) = (format_count(report.rows.len()), rfc3339_seconds(report.as_of));
         let cost = if requests == 0 { "no requests".to_owned() } else { plural(requests, "request") };
         out.note(&format!("{rows} rows as of {as_of}, {cost}."));

@@ -11,7 +11,7 @@ use crate::cli::output_format::FormatOptions;
 use crate::cli::range_options::RangeOptions;
 use crate::cli::session::{CommandContext, Interrupted, Session, StoreSession};
 use crate::config::analytics_weights;
-use crate::engine::{Engine, LeaseRoles, StoredViews};
+use crate::engine::{Engine, LeaseRoles, StoredAnalytics};
 use crate::model::analytics::fields::{FieldedRow, HasFields};
 use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, PageSignals, ReportSet, Signal, Weights};
 use crate::model::analytics::needs_work_export::NeedsWorkExport;
@@ -51,7 +51,7 @@ loaded in part. If --load fails, the object has the pages according to the loade
 \"exitCode\".
 
 Exit codes: 0 written; 1 --check found pages; 2 usage, configuration or database error; 3 key refused; 4 service or \
-network error; 5 hourly limit reached; 130 Ctrl-C.";
+network error; 5 hourly limit reached, or --check found nothing in partial data; 130 Ctrl-C.";
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Options {
@@ -82,14 +82,14 @@ impl Options {
 /// Runs `docdeck needs-work`.
 pub(in crate::cli) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
     // Mistakes in the options are reported before anything is requested.
-    options.days.range(Utc::now().date_naive())?;
+    options.days.parse(Utc::now().date_naive())?;
     options.selection.parse::<PageSignals>()?;
     let weights = analytics_weights(cx.global_options, cx.environment)?;
     if !options.load {
         return cx
             .with_store(async |session, out| {
-                let stored = StoredViews::open(&session.store, &session.scope).await?;
-                let days = options.days.range(stored.service_time().date_naive())?;
+                let stored = StoredAnalytics::open(&session.store, &session.scope).await?;
+                let days = options.days.parse(stored.service_time().date_naive())?;
                 days.note_future_end(out);
                 let reports = CachedReports::read(session, days.range, stored.service_time().date_naive()).await?;
                 print(&reports, days.range, &weights, options, out)
@@ -97,7 +97,7 @@ pub(in crate::cli) async fn run(cx: &mut CommandContext<'_>, options: &Options) 
             .await;
     }
     cx.with_session(LeaseRoles::None, async |session, out| {
-        let days = options.days.range(session.engine.service_time().date_naive())?;
+        let days = options.days.parse(session.engine.service_time().date_naive())?;
         days.note_future_end(out);
         let (reports, error) = load_reports(session, days.range, options.fresh, out).await?;
         match error {
@@ -108,7 +108,7 @@ pub(in crate::cli) async fn run(cx: &mut CommandContext<'_>, options: &Options) 
     .await
 }
 
-/// The loaded reports of a range.
+/// The reports of a range that are cached; `None` or a missing comparison if one is not.
 #[derive(Debug, Default)]
 struct CachedReports {
     views: Option<Arc<Report>>,
@@ -177,7 +177,7 @@ impl CachedReports {
         load_first(&mut self.searches, engine, range, fresh).await
     }
 
-    fn loaded(&self) -> LoadedReports<'_> {
+    fn loaded_reports(&self) -> LoadedReports<'_> {
         LoadedReports {
             views: self.views.as_deref(),
             comparison: self.comparison.as_ref(),
@@ -228,11 +228,11 @@ async fn count_requests(
     if fresh {
         return Ok(ReportSet::all().count());
     }
-    let missing = reports.loaded().missing();
+    let missing = reports.loaded_reports().missing();
     // The first rows of page views can be cached without a report. Loading them then takes no request.
     let first = ViewsQuery { range, limit: MAX_PAGE_SIZE, page: 1 };
-    let has_views =
-        missing.views && StoredViews::open(&session.store, &session.scope).await?.fresh_page(first).await?.is_some();
+    let has_views = missing.views
+        && StoredAnalytics::open(&session.store, &session.scope).await?.fresh_page(first).await?.is_some();
     Ok(missing.count().saturating_sub(usize::from(has_views)))
 }
 
@@ -267,7 +267,7 @@ fn print(
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let selection = options.selection.parse::<PageSignals>()?;
-    let loaded = reports.loaded();
+    let loaded = reports.loaded_reports();
     let found = NeedsWork::compute(loaded, weights);
     let (missing, partial) = (loaded.missing(), loaded.partial());
     note_gaps(loaded, " Load them with --load.", out);
@@ -285,7 +285,8 @@ fn print(
             return Err(CliError::unusable(text));
         }
         if !partial.is_empty() {
-            let text = "--check: no page passes the filter, but some reports are loaded in part.";
+            let text = "--check: no page passes the filter, but some reports are partial. Load all their rows \
+                        first, for example with `docdeck searches --all`.";
             return Err(CliError::new(Code::Limited, text));
         }
     }
@@ -304,7 +305,7 @@ fn print_with_error(
     error: CliError,
     out: &mut Out,
 ) -> Result<CliError, CliError> {
-    let loaded = reports.loaded();
+    let loaded = reports.loaded_reports();
     if loaded.missing() == ReportSet::all() {
         return Ok(error);
     }

@@ -24,7 +24,7 @@ pub(super) struct RowSelection<R: 'static> {
     /// Whether the command exits with 1 if there are rows.
     pub(super) is_check: bool,
     filter: RowFilter<R>,
-    field: &'static Field<R>,
+    sort_field: &'static Field<R>,
     is_ascending: bool,
 }
 
@@ -34,8 +34,8 @@ impl SelectionOptions {
     /// # Errors
     /// Fails if the filter is invalid or the field is unknown.
     pub(super) fn parse<R: HasFields>(&self) -> Result<RowSelection<R>, CliError> {
-        let (field, is_ascending) = self.order()?;
-        Ok(RowSelection { is_check: self.check.is_some(), filter: self.row_filter()?, field, is_ascending })
+        let (sort_field, is_ascending) = self.order()?;
+        Ok(RowSelection { is_check: self.check.is_some(), filter: self.row_filter()?, sort_field, is_ascending })
     }
 
     fn row_filter<R: HasFields>(&self) -> Result<RowFilter<R>, CliError> {
@@ -83,7 +83,7 @@ impl<R: HasFields> RowSelection<R> {
     /// Returns the selected rows in their order.
     pub(super) fn select<'a>(&self, rows: &'a [R]) -> Vec<&'a R> {
         let rows: Vec<&R> = rows.iter().filter(|row| self.filter.passes(row)).collect();
-        sort_rows(&rows, |row| row, self.field, self.is_ascending)
+        sort_rows(&rows, |row| row, self.sort_field, self.is_ascending)
     }
 }
 

@@ -15,7 +15,7 @@ const MAX_CELLS: usize = 32;
 
 /// Writes the table.
 pub(super) fn write<R: HasFields>(range: DateRange, rows: &[&R], fields: Vec<&'static Field<R>>, out: &mut Out) {
-    let fields: Vec<&'static Field<R>> = match out.is_terminal() {
+    let fields: Vec<&'static Field<R>> = match out.stdout_is_terminal() {
         true => fields.into_iter().filter(|field| field.name != "id" && has_value(field, rows)).collect(),
         false => fields,
     };
@@ -31,7 +31,7 @@ pub(super) fn write<R: HasFields>(range: DateRange, rows: &[&R], fields: Vec<&'s
     };
     let columns: Vec<TextColumn<'_, &R>> = fields.iter().enumerate().map(column).collect();
     let lines = table_lines(&columns, rows, out);
-    if out.is_terminal() {
+    if out.stdout_is_terminal() {
         let range = out.paint(ColorRole::Title, &range.format_dates(true));
         out.lines(&[format!("{range} UTC")]);
         if lines.is_empty() {

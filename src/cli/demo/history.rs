@@ -108,7 +108,7 @@ impl DemoHistory<'_> {
                 .await?;
             self.add_rejected_follow_up(&mut counted_at).await?;
             self.add_labels().await?;
-            self.pause_a_batch().await?;
+            self.add_paused_batch().await?;
         }
         Ok(jobs)
     }
@@ -163,7 +163,7 @@ impl DemoHistory<'_> {
         Ok(())
     }
 
-    async fn pause_a_batch(&self) -> Result<(), StoreError> {
+    async fn add_paused_batch(&self) -> Result<(), StoreError> {
         let at = self.now - PAUSED_BATCH_AGE;
         let rows = self.store.add_batch(self.scope, &PAUSED_BATCH.map(str::to_owned), at).await?;
         let keys: Vec<JobKey> = rows.iter().map(|row| row.key).collect();
@@ -171,6 +171,8 @@ impl DemoHistory<'_> {
         Ok(())
     }
 
+    /// Records that a prompt was sent at `at`, and the outcome. Moves `counted_at`, the time of the request in the
+    /// ledger, an hour forward for each prompt.
     async fn record_send(
         &self,
         prompt: PromptId,
@@ -187,7 +189,8 @@ impl DemoHistory<'_> {
 
 /// Returns the pages that a job of the history is about.
 fn pages_of(job: &InitialJob) -> Vec<CleanText> {
-    let known = PAGES_BY_PROMPT.iter().find(|(title, _)| !job.is_variation && job.prompt.lines().next() == Some(title));
+    let known =
+        PAGES_BY_PROMPT.iter().find(|(title, _)| !job.is_prompt_repeated && job.prompt.lines().next() == Some(title));
     known.map_or_else(Vec::new, |(_, pages)| pages.iter().map(|page| CleanText::line(page)).collect())
 }
 

@@ -35,7 +35,8 @@ use std::sync::Arc;
 #[cfg(unix)]
 use team::DemoTeam;
 
-/// A team needs a database on a Unix socket.
+/// A type without values: the database of the demo's team listens on a Unix socket, so there is no team on other
+/// systems.
 #[cfg(not(unix))]
 enum DemoTeam {}
 

@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 
 /// How often to try to connect while the server starts.
 const CONNECT_INTERVAL: Duration = Duration::from_millis(50);
-/// Where Debian and its relatives install the programs of each version.
+/// The folder in which Debian and distributions based on it install the programs of each PostgreSQL version.
 const VERSIONS_FOLDER: &str = "/usr/lib/postgresql";
 const NOT_INSTALLED: &str = "docdeck demo --team needs PostgreSQL on this computer (the programs initdb and postgres). \
                              Install it, for example with `apt install postgresql`, or try `docdeck demo`.";

@@ -29,7 +29,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The timeout for the whole request.
 const TOTAL_TIMEOUT: Duration = Duration::from_secs(15);
 /// The id of a job that doesn't exist.
-const PROBE_JOB: &str = "docdeck-doctor-looks-for-no-job";
+const PROBE_JOB_ID: &str = "docdeck-doctor-looks-for-no-job";
 
 /// The facts that the checks examine. A setting that can't be resolved is an error, `None` or the default.
 #[derive(Debug)]
@@ -67,6 +67,7 @@ pub(super) struct DoctorFacts<'a> {
     pub(super) hosts: Option<Vec<HostFacts>>,
     /// The team's database, or a sentence with the reason why it can't be used; `None` if no team is configured.
     pub(super) team: Option<Result<TeamFacts, String>>,
+    /// The terminal's replies to docdeck's queries, or why it was not queried.
     pub(super) replies: Result<ProbeReplies, NotQueried>,
 }
 
@@ -162,12 +163,12 @@ impl<'a> DoctorFacts<'a> {
     }
 
     /// Returns the data folder, which may not exist. Returns `None` if it can't be resolved.
-    pub(super) fn folder(&self) -> Option<&Path> {
+    pub(super) fn data_folder_path(&self) -> Option<&Path> {
         self.data_folder.as_deref().ok()
     }
 
     /// Returns the content of the store. Returns `None` if there is no store that can be queried.
-    pub(super) fn content(&self) -> Option<&StoreContent> {
+    pub(super) fn store_content(&self) -> Option<&StoreContent> {
         self.store_examination.as_ref()?.as_ref().ok()?.as_ref()?.content.as_ref()
     }
 
@@ -192,8 +193,8 @@ impl<'a> DoctorFacts<'a> {
     /// count toward the hourly limits and changes nothing.
     pub(super) async fn request_job(&mut self) {
         let Some(Ok(client)) = self.client.as_ref().filter(|_| !self.is_offline) else { return };
-        let tracked = self.content().and_then(|content| content.example_job.clone());
-        let Some(id) = tracked.or_else(|| JobId::new(PROBE_JOB)) else { return };
+        let tracked = self.store_content().and_then(|content| content.example_job.clone());
+        let Some(id) = tracked.or_else(|| JobId::new(PROBE_JOB_ID)) else { return };
         let before = Utc::now();
         let response = client.get_job(&id).await;
         self.response = Some(TimedResponse { response, before, after: Utc::now() });
@@ -202,7 +203,7 @@ impl<'a> DoctorFacts<'a> {
     /// Examines the code hosts of pull requests, unless requests to them are turned off.
     pub(super) async fn examine_hosts(&mut self) {
         let Some(settings) = HostSettings::from_file(&self.config, self.config_file()) else { return };
-        let links = self.content().map(|content| content.example_pull_requests.clone()).unwrap_or_default();
+        let links = self.store_content().map(|content| content.example_pull_requests.clone()).unwrap_or_default();
         self.hosts = Some(hosts::examine(settings, self, &links).await);
     }
 
@@ -224,7 +225,7 @@ impl<'a> DoctorFacts<'a> {
     /// Returns the data that must not appear in the report.
     pub(super) fn private_data(&self) -> PrivateData {
         let project = self.project.as_ref().filter(|_| self.project_mistake.is_none()).map(|project| &project.value);
-        let links = self.content().map_or(&[][..], |content| &content.example_pull_requests);
+        let links = self.store_content().map_or(&[][..], |content| &content.example_pull_requests);
         let repositories = links.iter().map(|link| link.repository.clone());
         PrivateData {
             key: self.key.clone().ok().flatten(),

@@ -20,7 +20,7 @@ const LOW_FREE_BYTES: u64 = 32 << 20;
 /// Checks the free space of the data folder's disk.
 #[cfg(unix)]
 pub(super) fn disk(facts: &DoctorFacts<'_>) -> CheckResult {
-    let at = facts.folder()?.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new("."));
+    let at = facts.data_folder_path()?.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new("."));
     let found = rustix::fs::statvfs(at).ok()?;
     let free = found.f_bavail.saturating_mul(found.f_frsize);
     if free >= LOW_FREE_BYTES {
@@ -36,14 +36,14 @@ pub(super) fn disk(_: &DoctorFacts<'_>) -> CheckResult {
 }
 
 pub(super) fn log(facts: &DoctorFacts<'_>) -> CheckResult {
-    let path = facts.folder()?.join(logfile::NAME);
+    let path = facts.data_folder_path()?.join(logfile::NAME);
     let bytes = std::fs::metadata(&path).ok()?.len();
     ok(format!("{}, {}", path.display(), format_size(bytes)))
 }
 
 /// Repairs the store if it is damaged, as the next start of docdeck would.
 pub(super) async fn repair(facts: &DoctorFacts<'_>) -> CheckResult {
-    let (folder, scope) = (facts.folder()?, facts.scope.as_ref());
+    let (folder, scope) = (facts.data_folder_path()?, facts.scope.as_ref());
     if !Store::exists(folder) {
         return skipped("no database to repair");
     }
@@ -61,7 +61,7 @@ pub(super) async fn repair(facts: &DoctorFacts<'_>) -> CheckResult {
 }
 
 pub(super) fn database(facts: &DoctorFacts<'_>) -> CheckResult {
-    let folder = facts.folder()?;
+    let folder = facts.data_folder_path()?;
     let path = folder.join(DATABASE_FILE);
     let StoreExamination { bytes, schema, supported_schema, faults, .. } = match facts.store_examination.as_ref()? {
         _ if !path.exists() && StoreUnavailable::check(folder).is_some() => {
@@ -122,8 +122,10 @@ pub(super) fn jobs(facts: &DoctorFacts<'_>) -> CheckResult {
 
 /// Reports damaged databases that were moved aside.
 pub(super) fn old_databases(facts: &DoctorFacts<'_>) -> CheckResult {
-    let names =
-        std::fs::read_dir(facts.folder()?).ok()?.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let names = std::fs::read_dir(facts.data_folder_path()?)
+        .ok()?
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok());
     let count = names.filter(|name| name.starts_with("docdeck-corrupt-") && name.ends_with(".db")).count();
     if count == 0 {
         return None;
@@ -134,7 +136,7 @@ pub(super) fn old_databases(facts: &DoctorFacts<'_>) -> CheckResult {
 }
 
 pub(super) fn running(facts: &DoctorFacts<'_>) -> CheckResult {
-    facts.folder()?;
+    facts.data_folder_path()?;
     let RunningInstances { instances, has_poller, has_dispatcher } = &facts.running;
     let processes: Vec<&str> = instances.iter().map(|name| name.split('-').next().unwrap_or(name)).collect();
     if processes.is_empty() {
@@ -151,7 +153,7 @@ pub(super) fn running(facts: &DoctorFacts<'_>) -> CheckResult {
 
 /// Reports the requests that this computer has sent in the last hour.
 pub(super) fn requests(facts: &DoctorFacts<'_>) -> CheckResult {
-    let budgets = facts.content().map(|content| &content.budgets).filter(|budgets| !budgets.is_empty())?;
+    let budgets = facts.store_content().map(|content| &content.budgets).filter(|budgets| !budgets.is_empty())?;
     let sentences = budgets.iter().map(|(limited, budget)| {
         let until = budget.wait().map(|wait| format!(" (limit reached until {})", wait.until.format("%H:%M UTC")));
         format!("{} {}/{}{}", limited.label(), budget.used, budget.limit, until.unwrap_or_default())

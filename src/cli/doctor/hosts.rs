@@ -20,7 +20,7 @@ pub(super) struct HostFacts {
 
 #[derive(Debug)]
 enum TokenFacts {
-    /// The configuration sets the other kind for this host.
+    /// Jobs link to this host as one kind, such as GitHub, but the configuration sets another kind.
     OtherKind,
     /// None of these sources has a token.
     Missing(Vec<String>),

@@ -68,7 +68,7 @@ pub(super) fn connection(facts: &DoctorFacts<'_>) -> CheckResult {
 /// Reports whether the service accepts the key and finds the project.
 pub(super) fn access(facts: &DoctorFacts<'_>) -> CheckResult {
     let write = "write access is not tested";
-    let is_tracked = facts.content().is_some_and(|content| content.example_job.is_some());
+    let is_tracked = facts.store_content().is_some_and(|content| content.example_job.is_some());
     match &facts.service_response()?.response.result {
         Ok(_) => ok(format!("read access works (a job was loaded); {write}")),
         Err(ApiError::NotFound { service_text, is_html_page: false, .. }) => {

@@ -26,7 +26,7 @@ pub(super) async fn examine(facts: &DoctorFacts<'_>) -> Option<Result<TeamFacts,
     };
     let address = async {
         let url = settings.read_url().await.map_err(|error| error.to_string())?;
-        let roots = settings.roots().map_err(|error| error.to_string())?;
+        let roots = settings.read_roots().map_err(|error| error.to_string())?;
         TeamAddress::new(&url, roots).map_err(|error| error.to_string())
     };
     let address = match address.await {

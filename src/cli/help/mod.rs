@@ -64,7 +64,7 @@ pub(super) fn run(
         Some(ColorChoice::Always) => true,
         Some(ColorChoice::Never) => false,
         Some(ColorChoice::Auto) | None => {
-            out.is_terminal() && !environment.no_color && environment.term.as_deref() != Some("dumb")
+            out.stdout_is_terminal() && !environment.no_color && environment.term.as_deref() != Some("dumb")
         }
     };
     let Some(name) = &options.topic else {
@@ -73,7 +73,7 @@ pub(super) fn run(
     };
     if let Some((_, markdown)) = PAGES.iter().find(|(topic, _)| topic == name) {
         let text = page::lay_out(markdown, out.width(), bold);
-        if !(out.is_terminal() && show_in_pager(&text, environment.pager.as_deref())) {
+        if !(out.stdout_is_terminal() && show_in_pager(&text, environment.pager.as_deref())) {
             out.write(&text);
         }
         return Ok(Code::Done);

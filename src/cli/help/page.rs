@@ -10,7 +10,7 @@ const MAX_WIDTH: usize = 100;
 const GAP: usize = 2;
 const CODE_INDENT: &str = "    ";
 const BOLD: &str = "\x1b[1m";
-const PLAIN: &str = "\x1b[0m";
+const RESET: &str = "\x1b[0m";
 
 /// Lays out the page in lines of at most `width` cells; code is not wrapped. `bold` is true if the output can show bold
 /// text.
@@ -87,7 +87,7 @@ impl PageLayout {
     }
 
     fn push_heading(&mut self, text: &str) {
-        let text = if self.bold { format!("{BOLD}{text}{PLAIN}") } else { text.to_owned() };
+        let text = if self.bold { format!("{BOLD}{text}{RESET}") } else { text.to_owned() };
         self.push(&text);
     }
 
@@ -136,19 +136,19 @@ impl PageLayout {
     }
 }
 
-/// Replaces the backticks around code in a line with bold text. `in_code` is true if the line starts inside code.
-/// Afterwards, `in_code` is true if the next line starts inside code.
+/// Makes the code in a line bold: replaces its backticks with the escape sequences that start and end bold text.
+/// `in_code` is true if the line starts inside code. Afterwards, `in_code` is true if the next line starts inside code.
 fn bold_code(line: &str, in_code: &mut bool) -> String {
     let mut text = if *in_code { BOLD.to_owned() } else { String::new() };
     for (n, part) in line.split('`').enumerate() {
         if n > 0 {
             *in_code = !*in_code;
-            text.push_str(if *in_code { BOLD } else { PLAIN });
+            text.push_str(if *in_code { BOLD } else { RESET });
         }
         text.push_str(part);
     }
     if *in_code {
-        text.push_str(PLAIN);
+        text.push_str(RESET);
     }
     text
 }

@@ -14,6 +14,8 @@ use crate::team::TeamAddress;
 pub(in crate::cli) struct TeamUrlReader(Option<Result<ApiKey, ConfigError>>);
 
 impl TeamUrlReader {
+    /// Returns the URL. Reads it from its source only the first time.
+    ///
     /// # Errors
     /// Fails if the URL can't be read.
     pub(super) async fn read(&mut self, settings: &TeamSettings) -> Result<ApiKey, ConfigError> {
@@ -29,7 +31,7 @@ impl TeamUrlReader {
 /// that prints the URL, if one is configured, which may need the terminal for a password prompt.
 ///
 /// # Errors
-/// Fails if the URL can't be read or used. docdeck works without the team then.
+/// Fails if the URL can't be read or used. docdeck then works without the team.
 pub(in crate::cli) async fn read_access(
     settings: &Result<Option<TeamSettings>, ConfigError>,
     store: &Store,
@@ -41,6 +43,6 @@ pub(in crate::cli) async fn read_access(
         Ok(Some(settings)) => settings,
         Err(error) => return Err(error.clone().into()),
     };
-    let address = TeamAddress::new(&url.read(settings).await?, settings.roots()?)?;
+    let address = TeamAddress::new(&url.read(settings).await?, settings.read_roots()?)?;
     Ok(Some(TeamAccess { address, name: settings.name.clone() }))
 }

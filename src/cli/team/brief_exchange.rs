@@ -72,7 +72,7 @@ pub(in crate::cli) fn exchange_before_status(cx: &mut CommandContext<'_>) {
     }
 }
 
-/// The project of the current profile, which is shared.
+/// The project of the current profile, if it is shared with the team.
 struct SharedProject {
     scope: Scope,
     /// The folder with the store.
@@ -81,14 +81,15 @@ struct SharedProject {
 }
 
 impl SharedProject {
-    fn has_failed_within(&self, time: TimeDelta) -> bool {
-        self.times.failed_at.is_some_and(|at| is_within(at, time))
+    /// Whether an exchange of any project failed less than `period` ago.
+    fn has_failed_within(&self, period: TimeDelta) -> bool {
+        self.times.failed_at.is_some_and(|at| is_within(at, period))
     }
 }
 
-/// Whether `at` is at most this long ago.
-fn is_within(at: Time, time: TimeDelta) -> bool {
-    (TimeDelta::zero()..time).contains(&(Utc::now() - at))
+/// Whether `at` is less than `period` ago, and not in the future.
+fn is_within(at: Time, period: TimeDelta) -> bool {
+    (TimeDelta::zero()..period).contains(&(Utc::now() - at))
 }
 
 /// Returns the project if it is shared. Ignores errors of the settings and the store, which the command reports later.
@@ -110,7 +111,7 @@ async fn exchange_once(cx: &mut CommandContext<'_>, settings: &TeamSettings, pro
     let attempt = async {
         let url = cx.team_url.read(settings).await?;
         cx.out.hide_key(&url);
-        let address = TeamAddress::new(&url, settings.roots()?)?;
+        let address = TeamAddress::new(&url, settings.read_roots()?)?;
         let exchange = async {
             let connection = TeamConnection::open_checked(&address, CONNECT_TIMEOUT).await?;
             exchange(&connection, &store, &project.scope, member_settings(settings), now).await?;

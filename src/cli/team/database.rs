@@ -28,7 +28,7 @@ pub(super) async fn read_settings(cx: &mut CommandContext<'_>) -> Result<(TeamSe
     };
     let url = settings.read_url().await?;
     cx.out.hide_key(&url);
-    let address = TeamAddress::new(&url, settings.roots()?)?;
+    let address = TeamAddress::new(&url, settings.read_roots()?)?;
     Ok((settings, address))
 }
 

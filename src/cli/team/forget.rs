@@ -5,7 +5,7 @@ use crate::cli::confirm::confirm;
 use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
 use crate::cli::session::{CommandContext, StoreSession};
-use crate::team::{ForgetReport, OrganizationName, TeamAddress, TeamConnection, forget};
+use crate::team::{ForgetSummary, OrganizationName, TeamAddress, TeamConnection, forget};
 use crate::tui::format::plural;
 use chrono::NaiveDate;
 use clap::Args;
@@ -14,10 +14,10 @@ use std::io::IsTerminal as _;
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// remove the jobs that no member has changed, and the analytics that were loaded, before this day (UTC)
+    /// remove the jobs that no member has changed since this day (UTC), and the analytics that were loaded before it
     #[arg(long, value_name = "YYYY-MM-DD")]
     before: NaiveDate,
-    /// the organization, if the login belongs to several
+    /// the organization, if the database login belongs to several
     #[arg(long, value_name = "NAME", value_parser = parse_organization)]
     organization: Option<OrganizationName>,
     /// only print what would be removed
@@ -67,14 +67,14 @@ async fn run_in_session(
         let report = forget(&connection, &session.scope, &organization, before, is_dry_run).await?;
         report.ok_or_else(|| CliError::unusable(format!("The organization {organization} doesn't share this project.")))
     };
-    let what = |report: &ForgetReport| {
+    let what = |report: &ForgetSummary| {
         let count = |n: i64| usize::try_from(n).unwrap_or_default();
         let (jobs, prompts) = (plural(count(report.jobs), "job"), plural(count(report.prompts), "prompt"));
         let reports = plural(count(report.reports), "report");
         format!("{jobs} with {prompts}, unchanged since {}, and {reports} of analytics from before", options.before)
     };
     let mut report = forget(true).await?;
-    let is_empty = report == ForgetReport::default();
+    let is_empty = report == ForgetSummary::default();
     let is_asking = !options.yes && !options.dry_run && !is_empty;
     if is_asking {
         let question = format!(

@@ -49,20 +49,20 @@ enum TeamCommand {
     /// Creates the schema docdeck, a role for all members, and a role for the organization. Every login with the role
     /// of the organization is a member. Running it again updates an older schema, or adds another organization.
     Init {
-        /// the name of the organization, part of the name of its role
+        /// the name of the organization that shares the database, part of the name of its role
         #[arg(long, value_name = "NAME", default_value = "team", value_parser = parse_organization)]
         organization: OrganizationName,
         /// only print the statements for an empty database
         #[arg(long)]
         print_sql: bool,
     },
-    /// share the jobs of this project, and receive those of the team
+    /// share the jobs and analytics of this project, and receive those of the team
     ///
     /// All members can read all prompts of the shared jobs, and the analytics that one of them loads. These include
     /// comments and questions of readers, unless reader_text_days is 0. A prompt is sent only by the computer on which
     /// it was written. Keys, drafts, queued prompts and what you have viewed stay on this computer.
     Join {
-        /// the organization, if the login belongs to several
+        /// the organization, if the database login belongs to several
         #[arg(long, value_name = "NAME", value_parser = parse_organization)]
         organization: Option<OrganizationName>,
     },

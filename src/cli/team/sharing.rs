@@ -14,7 +14,7 @@ use crate::model::text::CleanText;
 use crate::model::time_format::json_time;
 use crate::store::TeamMembership;
 use crate::team::{
-    ExchangeReport, OrganizationName, TeamAddress, TeamConnection, TeamError, TeamMember, exchange,
+    ExchangeSummary, OrganizationName, TeamAddress, TeamConnection, TeamError, TeamMember, exchange,
     exchange_with_progress, members, report_unbooked_requests,
 };
 use crate::tui::format::plural;
@@ -32,7 +32,7 @@ pub(super) async fn join(
 ) -> Result<Code, CliError> {
     let (settings, address) = read_settings(cx).await?;
     let session = cx.open_store(true)?;
-    let joined = join_session(&session, &settings, &address, organization, cx.out).await;
+    let joined = join_in_session(&session, &settings, &address, organization, cx.out).await;
     session.close().await;
     let (team, report) = joined?;
     let shares_texts = !settings.reader_text_days.forbids_storing();
@@ -47,13 +47,13 @@ pub(super) async fn join(
     Ok(Code::Done)
 }
 
-async fn join_session(
+async fn join_in_session(
     session: &StoreSession,
     settings: &TeamSettings,
     address: &TeamAddress,
     organization: Option<&OrganizationName>,
     out: &mut Out,
-) -> Result<(TeamMembership, ExchangeReport), CliError> {
+) -> Result<(TeamMembership, ExchangeSummary), CliError> {
     let connection = TeamConnection::open_checked(address, CONNECT_TIMEOUT).await?;
     let chosen = choose_organization(&connection, organization).await?;
     let team = session.store.join_team(&session.scope, &chosen).await?;
@@ -96,11 +96,11 @@ pub(super) async fn leave(cx: &mut CommandContext<'_>) -> Result<Code, CliError>
 pub(super) async fn sync(cx: &mut CommandContext<'_>, as_json: bool) -> Result<Code, CliError> {
     let (settings, address) = read_settings(cx).await?;
     let session = cx.open_store(true)?;
-    let report = sync_session(&session, &settings, &address).await;
+    let report = sync_in_session(&session, &settings, &address).await;
     session.close().await;
     let report = report?;
     if as_json {
-        let ExchangeReport { sent, received, sent_reports, received_reports, unreadable, has_restarted } = report;
+        let ExchangeSummary { sent, received, sent_reports, received_reports, unreadable, has_restarted } = report;
         cx.out.json(&json!({
             "sent": sent,
             "received": received,
@@ -115,11 +115,11 @@ pub(super) async fn sync(cx: &mut CommandContext<'_>, as_json: bool) -> Result<C
     Ok(Code::Done)
 }
 
-async fn sync_session(
+async fn sync_in_session(
     session: &StoreSession,
     settings: &TeamSettings,
     address: &TeamAddress,
-) -> Result<ExchangeReport, CliError> {
+) -> Result<ExchangeSummary, CliError> {
     if session.store.team(&session.scope).await?.is_none() {
         return Err(CliError::unusable("This project is not shared. Share it with `docdeck team join`."));
     }
@@ -130,8 +130,8 @@ async fn sync_session(
     Ok(report)
 }
 
-fn exchange_line(report: &ExchangeReport) -> String {
-    let ExchangeReport { sent, received, sent_reports, received_reports, unreadable, has_restarted } = *report;
+fn exchange_line(report: &ExchangeSummary) -> String {
+    let ExchangeSummary { sent, received, sent_reports, received_reports, unreadable, has_restarted } = *report;
     let mut line = format!("Sent {}, received {}.", plural(sent, "changed job"), plural(received, "change"));
     if sent_reports + received_reports > 0 {
         let sent = plural(sent_reports, "report");
@@ -155,7 +155,7 @@ fn exchange_line(report: &ExchangeReport) -> String {
 /// Fails if the configuration is wrong or the store can't be read.
 pub(super) async fn status(cx: &mut CommandContext<'_>, as_json: bool) -> Result<Code, CliError> {
     let session = cx.open_store(false)?;
-    let (team, unsent) =
+    let (team, unsent_jobs) =
         (session.store.team(&session.scope).await?, session.store.unsent_team_changes(&session.scope).await?);
     let reader_text_days = reader_text_days(cx.global_options, cx.environment)?;
     let rules = ReportRules { now: Utc::now(), reader_text_days };
@@ -165,7 +165,7 @@ pub(super) async fn status(cx: &mut CommandContext<'_>, as_json: bool) -> Result
         None => (None, None),
     };
     session.close().await;
-    let status = SharingStatus { team, unsent, unsent_reports, name, database };
+    let status = SharingStatus { team, unsent_jobs, unsent_reports, name, database };
     if as_json {
         cx.out.json(&status.json());
     } else {
@@ -201,9 +201,10 @@ async fn query_database(
 struct SharingStatus {
     team: Option<TeamMembership>,
     /// The number of jobs with changes that were not sent yet.
-    unsent: usize,
+    unsent_jobs: usize,
     /// The number of reports of analytics that were not sent yet, at most 50.
     unsent_reports: usize,
+    /// The name of this member. `None` if no URL is configured.
     name: Option<CleanText>,
     /// `None` if no URL is configured.
     database: Option<DatabaseStatus>,
@@ -221,7 +222,7 @@ impl SharingStatus {
             "joined": self.team.is_some(),
             "organization": self.team.as_ref().map(|team| team.organization.clone()),
             "name": self.name,
-            "unsent": self.unsent,
+            "unsent": self.unsent_jobs,
             "unsentReports": self.unsent_reports,
             "exchangedAt": self.team.as_ref().and_then(|team| team.exchanged_at).map(json_time),
             "database": database,
@@ -235,8 +236,8 @@ impl SharingStatus {
             Some(team) => {
                 let exchanged = team.exchanged_at.map_or("never".to_owned(), |at| out.time_in_words(at, now));
                 lines.push(format!("shared with the organization {}, last exchange {exchanged}", team.organization));
-                if self.unsent > 0 {
-                    lines.push(format!("{} not sent yet", plural(self.unsent, "changed job")));
+                if self.unsent_jobs > 0 {
+                    lines.push(format!("{} not sent yet", plural(self.unsent_jobs, "changed job")));
                 }
                 if self.unsent_reports > 0 {
                     lines.push(format!("{} not sent yet", plural(self.unsent_reports, "analytics report")));

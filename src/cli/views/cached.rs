@@ -4,7 +4,7 @@ use super::{Options, all, write_page};
 use crate::cli::error::CliError;
 use crate::cli::out::Out;
 use crate::cli::session::StoreSession;
-use crate::engine::StoredViews;
+use crate::engine::StoredAnalytics;
 use crate::model::views::ViewsQuery;
 
 /// Writes the requested page views if they are cached and fresh. Returns false if they must be loaded.
@@ -13,8 +13,8 @@ pub(super) async fn write_if_cached(
     options: &Options,
     out: &mut Out,
 ) -> Result<bool, CliError> {
-    let stored = StoredViews::open(&session.store, &session.scope).await?;
-    let days = options.days.range(stored.service_time().date_naive())?;
+    let stored = StoredAnalytics::open(&session.store, &session.scope).await?;
+    let days = options.days.parse(stored.service_time().date_naive())?;
     if options.all {
         let Some(report) = stored.fresh_report(days.range).await? else { return Ok(false) };
         days.note_future_end(out);

@@ -31,9 +31,9 @@ pub(super) async fn check(
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let report = load(session, range, fresh, out).await?;
-    // Without a comparison, the only problem of a valid filter is that it needs one.
+    // The filter is valid, so its only possible problem is that it needs a comparison, which the default data lacks.
     let needs_comparison = PageTable::problem_of_filter(filter, FilterableData::default()).is_some();
-    let comparison = if needs_comparison { Some(compare(session, &report, fresh, out).await?) } else { None };
+    let comparison = if needs_comparison { Some(load_comparison(session, &report, fresh, out).await?) } else { None };
     let mut table = PageTable::default();
     table.show_compared(Arc::clone(&report), comparison.clone());
     table.set_filter(filter);
@@ -43,8 +43,9 @@ pub(super) async fn check(
     Ok(if found > 0 { Code::Failed } else { Code::Done })
 }
 
-/// Loads the reports to compare: the complete days of the range, and the corresponding days of the previous period.
-async fn compare(
+/// Loads the reports for the comparison: the complete days of the range, and the corresponding days of the previous
+/// period.
+async fn load_comparison(
     session: &mut Session,
     report: &Arc<Report>,
     fresh: bool,

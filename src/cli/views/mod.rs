@@ -80,7 +80,7 @@ impl Options {
 /// Runs `docdeck views`.
 pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
     // The range is checked first, because an invalid range can be reported without a key.
-    options.days.range(Utc::now().date_naive())?;
+    options.days.parse(Utc::now().date_naive())?;
     if let Some(problem) = options.check.as_deref().and_then(check::filter_problem) {
         return Err(CliError::unusable(problem));
     }
@@ -97,7 +97,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
 
 async fn load_and_write(session: &mut Session, options: &Options, out: &mut Out) -> Result<Code, CliError> {
     // “Today” is the date of the service's clock if that is known, otherwise of this computer's clock.
-    let days = options.days.range(session.engine.service_time().date_naive())?;
+    let days = options.days.parse(session.engine.service_time().date_naive())?;
     days.note_future_end(out);
     if let Some(filter) = &options.check {
         return check::check(session, days.range, filter, options.fresh, options.format.export_format(), out).await;

@@ -5,16 +5,16 @@ use crate::cli::error::CliError;
 use crate::cli::out::Out;
 use crate::model::export::{ExportContent, ExportFormat};
 
-/// Writes the content in a format, or as a table. `before` is the number of rows on earlier pages.
+/// Writes the content in a format, or as a table. `rows_before` is the number of rows on earlier pages.
 pub(super) fn write_content(
     content: &ExportContent<'_>,
-    before: u64,
+    rows_before: u64,
     format: Option<ExportFormat>,
     out: &mut Out,
 ) -> Result<(), CliError> {
     match format {
         Some(format) => out.write(&format.write(content).map_err(CliError::unusable)?),
-        None => table::write_page_table(content, before, out),
+        None => table::write_page_table(content, rows_before, out),
     }
     Ok(())
 }

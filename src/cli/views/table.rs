@@ -16,13 +16,13 @@ const MIN_PATH_WIDTH: usize = 4;
 /// A row of the table: its rank, the path of the page, and its views.
 type RankedPage<'a> = (u64, &'a str, &'a Counts);
 
-/// Writes the table; `before` is the number of rows on earlier pages.
-pub(super) fn write_page_table(content: &ExportContent<'_>, before: u64, out: &mut Out) {
+/// Writes the table; `rows_before` is the number of rows on earlier pages.
+pub(super) fn write_page_table(content: &ExportContent<'_>, rows_before: u64, out: &mut Out) {
     let pages = content.pages.iter().filter_map(|page| Some((page.path, page.now?)));
-    let pages = (before.saturating_add(1)..).zip(pages).map(|(rank, (path, counts))| (rank, path, counts));
+    let pages = (rows_before.saturating_add(1)..).zip(pages).map(|(rank, (path, counts))| (rank, path, counts));
     let pages: Vec<RankedPage<'_>> = pages.collect();
     let table = page_table_lines(&pages, out);
-    if !out.is_terminal() {
+    if !out.stdout_is_terminal() {
         out.lines(&table);
         return;
     }

@@ -293,7 +293,8 @@ proptest! {
         let checks = simulate(jobs, shown, per_minute, slots);
         for check in &checks {
             let started_by_then = checks.iter().filter(|other| other.start <= check.start);
-            let in_last_minute = started_by_then.filter(|other| other.response + MINUTE > check.start).count();
+            let is_open = |other: &&StatusCheck| other.response + TOKEN_RETURN_DELAY > check.start;
+            let in_last_minute = started_by_then.filter(is_open).count();
             prop_assert!(in_last_minute <= per_minute as usize, "{in_last_minute} of {per_minute}");
         }
     }
@@ -364,7 +365,7 @@ proptest! {
             let due_jobs = scheduler.take_due(now);
             prop_assert!(due_jobs.iter().all(|key| !in_flight.contains(key)));
             in_flight.extend(&due_jobs);
-            let in_minute = in_flight.len() + ends.iter().filter(|at| **at + MINUTE > now).count();
+            let in_minute = in_flight.len() + ends.iter().filter(|at| **at + TOKEN_RETURN_DELAY > now).count();
             prop_assert!(due_jobs.is_empty() || (in_flight.len() <= slots && in_minute <= per_minute as usize));
             let wake = scheduler.next_wake(now);
             prop_assert!(wake.is_none_or(|wake| wake > now), "a wake-up without a request: {wake:?}");

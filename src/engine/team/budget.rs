@@ -157,8 +157,8 @@ impl EngineState {
         }
     }
 
-    /// Stores the waits after a 429 of another member as if this computer had received it, unless a known wait ends
-    /// later. A difference of less than a second may come from the time that a message takes.
+    /// Stores the waits that other members got with a 429, as if this computer had received the 429. Ignores a wait
+    /// that ends at most a second later than the known one, because the transfer of a message takes time.
     async fn store_blocks(&self, counts: &[LedgerCount]) {
         for LedgerCount { quota, blocked, .. } in counts {
             let Some(BlockedTime { remaining, is_estimate }) = *blocked else { continue };

@@ -23,11 +23,11 @@ use tokio::time::Instant;
 
 /// How long to collect changes before sending them, since an action often writes several transactions.
 const SEND_DELAY: Duration = Duration::from_millis(50);
-/// How many statements one send needs, how many statements per second are allowed on average, and how many at once. So
-/// each of 50 active jobs can change, and every change is sent immediately; if changes never stop, they are collected
-/// for a few seconds.
+/// How many statements one send needs.
 const STATEMENTS_PER_SEND: f64 = 7.0;
+/// How many statements per second are allowed on average. If changes never stop, they are collected for a few seconds.
 const STATEMENTS_PER_SECOND: f64 = 2.0;
+/// How many statements are allowed at once: enough to send a change of each of 50 active jobs immediately.
 const MAX_STATEMENTS_AT_ONCE: f64 = 420.0;
 /// How often the session queries the database for changes without a notification.
 const REGULAR_QUERY_INTERVAL: Duration = Duration::from_secs(60);
@@ -100,8 +100,8 @@ pub(in crate::engine) async fn run_sessions(inner: Arc<EngineState>, access: Tea
     }
 }
 
-/// Returns how long to wait after this many failures in a row: 0.5, 1, 2 … 60 s, each shortened by up to a half at
-/// random, so that not all members reconnect at the same time.
+/// Returns how long to wait after this many failures in a row. After a temporary error: 0.5, 1, 2 … 60 s, each
+/// shortened by up to a half at random, so that not all members reconnect at the same time. Otherwise [`LONG_BACKOFF`].
 fn retry_delay(failures: u32, is_temporary: bool) -> Duration {
     if !is_temporary {
         return LONG_BACKOFF;
@@ -155,7 +155,7 @@ struct SendRateLimiter {
 
 impl SendRateLimiter {
     /// Counts one send, and returns how long to wait before it.
-    fn next_delay(&mut self, now: Instant) -> Duration {
+    fn reserve_send(&mut self, now: Instant) -> Duration {
         let earned = now.saturating_duration_since(self.at).as_secs_f64() * STATEMENTS_PER_SECOND;
         self.credit = (self.credit + earned).min(MAX_STATEMENTS_AT_ONCE) - STATEMENTS_PER_SEND;
         self.at = now;
@@ -222,7 +222,7 @@ impl Session<'_> {
                 _ = commits.changed(), if send_due.is_none() => {
                     let now = Instant::now();
                     if self.has_unsent_changes().await? {
-                        send_due = Some(now + rate_limiter.next_delay(now));
+                        send_due = Some(now + rate_limiter.reserve_send(now));
                     }
                 }
                 () = sleep_until(send_due), if send_due.is_some() => {
@@ -249,11 +249,11 @@ impl Session<'_> {
                 () = tokio::time::sleep_until(next_regular_query) => {
                     next_regular_query = Instant::now() + REGULAR_QUERY_INTERVAL;
                     let receivable = self.exchange.register().await?;
-                    if receivable.changes {
+                    if receivable.has_changes {
                         self.receive_changes().await?;
                     }
                     self.send_changes().await?;
-                    self.reports.must_receive |= receivable.reports;
+                    self.reports.must_receive |= receivable.has_reports;
                 }
             }
         }
@@ -262,16 +262,16 @@ impl Session<'_> {
     /// Receives all changes, and updates the screen after each page.
     async fn receive_changes(&mut self) -> Result<(), TeamError> {
         loop {
-            let received_before = self.exchange.report.received;
+            let received_before = self.exchange.summary.received;
             let step = self.exchange.receive_page(local_now()).await?;
-            if self.exchange.report.received > received_before {
+            if self.exchange.summary.received > received_before {
                 self.inner.emit_changed_jobs().await?;
                 self.inner.emit(EngineEvent::ExternalChange).await;
             }
             if step == ExchangeStep::Last {
                 return Ok(());
             }
-            self.inner.set_team_status(TeamStatus::Receiving(self.exchange.report.received)).await;
+            self.inner.set_team_status(TeamStatus::Receiving(self.exchange.summary.received)).await;
         }
     }
 
@@ -284,9 +284,9 @@ impl Session<'_> {
 
     /// Sends the changes of this computer, and adds requests to the team's ledger that were not booked.
     async fn send_changes(&mut self) -> Result<(), TeamError> {
-        let sent_before = self.exchange.report.sent;
+        let sent_before = self.exchange.summary.sent;
         while self.exchange.send_next_batch().await? {}
-        if self.exchange.report.sent > sent_before {
+        if self.exchange.summary.sent > sent_before {
             // Receives the changes that were just sent, to move the cursor past them.
             self.receive_changes().await?;
             self.inner.store.record_team_exchange(&self.inner.scope, local_now()).await?;
@@ -305,9 +305,9 @@ impl Session<'_> {
             self.reports.must_send |= !self.reports.must_receive;
             return Ok(());
         }
-        let sent_before = self.exchange.report.sent_reports;
+        let sent_before = self.exchange.summary.sent_reports;
         self.reports.must_send = self.exchange.send_next_reports(local_now()).await? == ExchangeStep::HasMore;
-        self.reports.has_sent |= self.exchange.report.sent_reports > sent_before;
+        self.reports.has_sent |= self.exchange.summary.sent_reports > sent_before;
         if !self.reports.must_send && std::mem::take(&mut self.reports.has_sent) {
             // Moves the cursor past the reports that were just sent.
             self.reports.must_receive = true;
@@ -413,14 +413,14 @@ mod tests {
     fn the_changes_of_50_jobs_are_sent_at_once_and_endless_ones_with_two_statements_per_second() {
         let start = Instant::now();
         let mut rate_limiter = SendRateLimiter { credit: MAX_STATEMENTS_AT_ONCE, at: start };
-        assert!((0..50).all(|_| rate_limiter.next_delay(start) == SEND_DELAY));
+        assert!((0..50).all(|_| rate_limiter.reserve_send(start) == SEND_DELAY));
         let (mut now, mut sends) = (start, 0.0);
         while now < start + Duration::from_secs(600) {
-            now += rate_limiter.next_delay(now);
+            now += rate_limiter.reserve_send(now);
             sends += 1.0;
         }
         assert!(sends * STATEMENTS_PER_SEND <= 600.0 * STATEMENTS_PER_SECOND + MAX_STATEMENTS_AT_ONCE, "{sends}");
-        assert_eq!(rate_limiter.next_delay(now + Duration::from_secs(300)), SEND_DELAY);
+        assert_eq!(rate_limiter.reserve_send(now + Duration::from_secs(300)), SEND_DELAY);
     }
 
     #[test]

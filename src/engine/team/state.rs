@@ -96,7 +96,7 @@ impl TeamState {
         self.wake.notify_one();
     }
 
-    /// Whether no other member polls the jobs.
+    /// Whether this instance may poll the jobs now.
     pub(in crate::engine) fn may_poll(&self) -> bool {
         match *lock(&self.polling) {
             PollPermission::Unrestricted => true,
@@ -118,6 +118,7 @@ impl TeamState {
         self.wake();
     }
 
+    /// Whether the connection is open. It may be too early to exchange changes (see `is_online`).
     pub(in crate::engine) fn is_connected(&self) -> bool {
         *self.is_connected.borrow()
     }
@@ -129,6 +130,7 @@ impl TeamState {
         let _ = tokio::time::timeout(timeout, connected.wait_for(|is_connected| !is_connected)).await;
     }
 
+    /// Whether changes are exchanged over the connection.
     pub(super) fn is_online(&self) -> bool {
         matches!(*lock(&self.status), TeamStatus::Online | TeamStatus::Receiving(_))
     }

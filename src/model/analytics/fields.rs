@@ -39,7 +39,7 @@ impl<'a> FieldValue<'a> {
         }
     }
 
-    /// Returns the key by which rows are sorted. An unknown value comes first.
+    /// Returns the key by which rows are sorted. An unknown value is less than all known values.
     fn sort_key(self) -> SortKey<'a> {
         match self {
             Self::Text(text) => SortKey::Text(text),
@@ -98,10 +98,10 @@ impl<'a> TextKey<'a> {
     }
 }
 
-/// Returns the indices of the texts in their order. Texts that start alike are common, so each pass compares eight
+/// Returns the indices of the texts in sorted order. Texts that start alike are common, so each pass compares eight
 /// bytes, and only texts that are equal so far take part in the next pass. This reads a text once per pass instead of
 /// at each comparison.
-fn order_of_texts<'a>(texts: impl Iterator<Item = &'a str>, ascending: bool) -> Vec<usize> {
+fn sorted_text_indices<'a>(texts: impl Iterator<Item = &'a str>, ascending: bool) -> Vec<usize> {
     let mut keys: Vec<TextKey<'_>> = texts.enumerate().map(|(index, text)| TextKey::new(text, index)).collect();
     let mut equal_so_far: Vec<Range<usize>> = Vec::new();
     equal_so_far.push(0..keys.len());
@@ -391,7 +391,7 @@ pub fn sort_rows<'a, T: Copy, R: HasFields>(
     // The values are computed once and not for each comparison.
     let keys: Vec<SortKey<'a>> = items.iter().map(|item| (field.value)(row(item)).sort_key()).collect();
     if keys.first().is_some_and(|key| key.text().is_some()) {
-        let order = order_of_texts(keys.iter().filter_map(SortKey::text), ascending);
+        let order = sorted_text_indices(keys.iter().filter_map(SortKey::text), ascending);
         return order.into_iter().filter_map(|index| items.get(index).copied()).collect();
     }
     let mut keyed: Vec<(SortKey<'a>, T)> = keys.into_iter().zip(items.iter().copied()).collect();

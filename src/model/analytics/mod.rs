@@ -17,7 +17,7 @@ pub mod signal_snapshot;
 mod stored;
 
 pub use rows::{
-    Feedback, FeedbackStatus, GENERATED_ID_PREFIX, PageFeedback, Question, Search, Source, ThreadMessage,
+    AnswerSource, Feedback, FeedbackStatus, GENERATED_ID_PREFIX, PageFeedback, Question, Search, ThreadMessage,
     borrowed_page_path, page_path,
 };
 pub use stored::{AnalyticsSettings, ReaderTextRetention, StoredRows};

@@ -166,6 +166,7 @@ impl<'a> LoadedReports<'a> {
 pub struct ReportSet {
     /// Whether the page views are in the set.
     pub views: bool,
+    /// The kinds of the other reports in the set.
     pub rows: Vec<AnalyticsKind>,
 }
 

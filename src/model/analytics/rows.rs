@@ -161,7 +161,7 @@ impl AnalyticsRow for PageFeedback {
 /// A page that the assistant used for an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Source {
+pub struct AnswerSource {
     pub title: CleanText,
     pub url: CleanText,
 }
@@ -179,7 +179,7 @@ pub struct Question {
     /// Whether the assistant asked the reader a question in return instead of answering.
     #[serde(rename = "responseType", with = "response_type")]
     pub is_clarifying: bool,
-    pub sources: Vec<Source>,
+    pub sources: Vec<AnswerSource>,
     /// Whether the question was answered; `None` if unknown.
     #[serde(rename = "resolutionStatus", with = "resolution_status")]
     pub is_answered: Option<bool>,
@@ -332,7 +332,7 @@ mod tests {
             response: CleanText::block("I don't know.\nAsk support."),
             is_answered: Some(false),
             is_clarifying: true,
-            sources: vec![Source { title: CleanText::line("SSO"), url: CleanText::line("/guides/sso") }],
+            sources: vec![AnswerSource { title: CleanText::line("SSO"), url: CleanText::line("/guides/sso") }],
             ..Question::default()
         };
         let json = serde_json::to_string(&question).expect("JSON");

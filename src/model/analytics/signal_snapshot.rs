@@ -37,11 +37,11 @@ impl SignalSnapshot {
         let value = |signal: Signal| {
             let is_partial = signal.report().is_some_and(|kind| partial.rows.contains(&kind));
             let is_known = match signal {
-                // A page has one row with all of its votes.
+                // A page has one row with all of its votes, so even a partial report with this row has the number.
                 Signal::ThumbsDown => {
                     !is_partial || page.is_some_and(|page| page.value(signal) > Some(ViewCount::ZERO))
                 }
-                // Searches are assigned to the pages that the page views list.
+                // Searches are assigned to the pages that the page views list, so this number needs the page views.
                 Signal::UnclickedSearches => !is_partial && reports.views.is_some(),
                 _ => !is_partial,
             };

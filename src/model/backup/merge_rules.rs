@@ -76,7 +76,7 @@ fn new_state(stored: &Prompt, imported: &PromptRecord, is_copy: bool) -> Option<
 /// service, otherwise only fields that `stored` lacks. Returns whether `stored` changed.
 pub fn merge_service_data(stored: &mut Job, imported: &Job) -> bool {
     let before = stored.clone();
-    if last_response(imported) > last_response(stored) {
+    if last_response_at(imported) > last_response_at(stored) {
         let has_new_link = imported.remote.pr_link.is_some() && imported.remote.pr_link != stored.remote.pr_link;
         let differs = imported.remote.status != stored.remote.status || has_new_link;
         stored.remote.update(&imported.remote);
@@ -122,7 +122,7 @@ pub fn merge_service_data(stored: &mut Job, imported: &Job) -> bool {
 /// Returns when the service last responded about the job, or when it last accepted a prompt if there is no such
 /// response yet.
 #[must_use]
-pub fn last_response(row: &Job) -> Time {
+pub fn last_response_at(row: &Job) -> Time {
     row.local.checked_at.unwrap_or_else(|| row.last_accepted_at())
 }
 

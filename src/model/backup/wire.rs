@@ -25,8 +25,11 @@ use std::collections::BTreeMap;
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub(super) enum WireLine {
+    /// The header. Its kind identifies the file as an export of docdeck.
     Docdeck {
+        /// The version of the format.
         version: u32,
+        /// The version of docdeck that wrote the file.
         #[serde(default)]
         program: String,
         exported_at: Option<JsonTime>,

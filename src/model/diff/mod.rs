@@ -38,6 +38,7 @@ pub struct LoadedDiff {
     pub as_of: Time,
     /// Why newer changes could not be read.
     pub problem: Option<Failure>,
+    /// The preview of the site with these changes, and the views of the changed pages.
     pub site: SiteFacts,
 }
 

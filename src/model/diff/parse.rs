@@ -85,9 +85,9 @@ impl Parser {
     /// Adds a line to the current hunk. Returns whether it belongs to the hunk.
     fn add_hunk_line(&mut self, line: &str, at: Range<u32>) -> bool {
         let (Some(file), (old, new)) = (&mut self.file, &mut self.missing) else { return false };
-        // Some tools remove the space of an empty line.
         let (kind, text) = match line.as_bytes().first() {
             Some(b' ') if *old > 0 && *new > 0 => (LineKind::Context, at.start + 1..at.end),
+            // Some tools remove the space that marks an empty context line.
             None if *old > 0 && *new > 0 => (LineKind::Context, at),
             Some(b'+') if *new > 0 => (LineKind::Added, at.start + 1..at.end),
             Some(b'-') if *old > 0 => (LineKind::Removed, at.start + 1..at.end),

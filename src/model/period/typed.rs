@@ -55,7 +55,7 @@ pub enum RangeError {
 /// - `7d`, `yesterday`, `last week` and so on
 ///
 /// # Errors
-/// Returns an error with a message for the user, which is a phrase.
+/// Returns an error whose message for the user is a phrase, not a sentence.
 pub fn parse_range(typed: &str, today: NaiveDate) -> Result<DateRange, RangeError> {
     parse_period(typed, today).map(|typed| typed.range)
 }
@@ -63,7 +63,7 @@ pub fn parse_range(typed: &str, today: NaiveDate) -> Result<DateRange, RangeErro
 /// Like [`parse_range`], but returns the period, so that a typed month can step to the previous month.
 ///
 /// # Errors
-/// Returns an error with a message for the user, which is a phrase.
+/// Returns an error whose message for the user is a phrase, not a sentence.
 pub fn parse_period(typed: &str, today: NaiveDate) -> Result<TypedPeriod, RangeError> {
     let lower = typed.to_lowercase().replace("..", " ").replace(['…', ',', '/', '–'], " ");
     let words: Vec<&str> = lower.split_whitespace().filter(|word| *word != "to" && *word != "-").collect();

@@ -211,7 +211,8 @@ impl SetupForm {
                 "DOCDECK_API_KEY is set in this shell. It is used instead of any key in a file."
             }
             KeySourceChoice::Variable => {
-                "DOCDECK_API_KEY is not set in this shell. Add export DOCDECK_API_KEY=… to your shell's startup file."
+                "DOCDECK_API_KEY is not set in this shell. Add export DOCDECK_API_KEY=… to your shell's startup file, \
+                 then start docdeck in a new shell."
             }
         }
     }
@@ -255,7 +256,7 @@ impl SetupForm {
     /// Returns the profile that the fields describe.
     ///
     /// # Errors
-    /// Returns the first field whose value is missing, or that the key is invalid.
+    /// Fails if a required field is empty (the error names the first one), or if the typed key is invalid.
     pub fn profile(&self) -> Result<NewProfile, SetupProblem> {
         let problem = |field, what| Err(SetupProblem::new(Some(field), what));
         if let Some((field, what)) =

@@ -3,7 +3,7 @@
 
 use super::{JobChange, Observation, Register, ServiceField, SharedJob, SharedPullRequest};
 use crate::model::Time;
-use crate::model::backup::merge_rules::{last_response, merge_service_data};
+use crate::model::backup::merge_rules::{last_response_at, merge_service_data};
 use crate::model::change::normalized_tags;
 use crate::model::job::{Job, PullRequestEnder};
 use crate::model::prompt::{EventKind, JobEvent, MAX_AUTHOR_CHARS, MAX_TITLE_CHARS};
@@ -79,15 +79,16 @@ pub fn apply_shared(job: &mut Job, base: &SharedJob, shared: &SharedJob, clock: 
     let pending = job_change(base, job, clock);
     let before = job.remote.clone();
     if let Some(mut incoming) = incoming_job(job, shared, clock) {
-        if incoming.local.checked_at == Some(last_response(job)) {
+        if incoming.local.checked_at == Some(last_response_at(job)) {
             // If two responses have the same time, the team's state is the one that counts.
-            incoming.local.checked_at = Some(last_response(job) + TimeDelta::milliseconds(1));
+            incoming.local.checked_at = Some(last_response_at(job) + TimeDelta::milliseconds(1));
         }
         merge_service_data(job, &incoming);
     }
     if pending.title.is_none() {
         let title = CleanText::title(shared_text(shared.title.as_ref()), MAX_TITLE_CHARS);
-        // Without a custom title, the store reads the default title of the job.
+        // If the custom title was removed, the title is empty only until the store reads the job again, with its
+        // default title.
         if !title.is_empty() || job.local.has_custom_title {
             job.local.has_custom_title = !title.is_empty();
             job.local.title = title;
@@ -161,7 +162,7 @@ fn incoming_job(job: &Job, shared: &SharedJob, clock: TeamClock) -> Option<Job> 
 fn observe(job: &Job, clock: TeamClock) -> Observation {
     let team = |time: Time| clock.to_team(time);
     Observation {
-        answered_at: team(last_response(job)),
+        answered_at: team(last_response_at(job)),
         created_at: team(job.created_at),
         started_at: team(job.local.started_at),
         changed_at: team(job.local.changed_at),

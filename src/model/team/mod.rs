@@ -1,15 +1,16 @@
 //! The data about jobs that the members of a team share, and the rules for merging it. The submodule `report` has the
 //! rules for reports of analytics.
 //!
-//! The rules don't depend on the order or the number of times in which changes arrive ([`SharedJob::merge`] is
-//! commutative, associative and idempotent):
+//! The result doesn't depend on the order in which changes arrive, nor on how often the same change arrives
+//! ([`SharedJob::merge`] is commutative, associative and idempotent):
 //!
 //! - What the service and the code host reported: the latest response wins, field by field. A field that a response
 //!   leaves out keeps its value. Times are compared on the database's clock, so a wrong clock of a member is harmless.
 //! - Tags: for each tag, the last change by any member wins, which either added or removed it.
 //! - Title, note and dismissal: the last write wins. A write has the time of the database's clock at which the database
 //!   stored it.
-//! - Threads are unions. Only the computer on which a prompt was written changes its delivery.
+//! - Threads: a thread has the prompts of all members. Only the computer on which a prompt was written changes its
+//!   delivery.
 //! - Reports of analytics: of the complete reports of a kind and range, the one that was loaded last wins.
 
 mod batch;
@@ -115,7 +116,7 @@ pub struct SharedJob {
     /// The name of the member who merged or closed the pull request with docdeck.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pr_ended_by: Option<Register<String>>,
-    /// For each tag that the job ever had, whether it has it now.
+    /// Every tag that the job ever had, and whether the job still has it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, Register<bool>>,
 }
@@ -142,8 +143,8 @@ impl SharedJob {
     }
 }
 
-/// Returns a key with a total order: the latest report is the largest. The JSON decides between reports of the same
-/// time.
+/// Returns a sort key: the state that the code host reported last has the largest key. If the times are equal, the JSON
+/// decides, so that the order is total.
 fn pull_request_order(shared: &SharedPullRequest) -> (Time, Option<Time>, String) {
     let SharedPullRequest { link, state } = shared;
     (state.as_of, state.checks_as_of, format!("{link}\n{}", serde_json::to_string(state).unwrap_or_default()))

@@ -11,8 +11,8 @@ const BOOKING_MARGIN: TimeDelta = TimeDelta::seconds(30);
 /// How long after the booking the booked request may be sent.
 pub const BOOKING_LIFETIME: TimeDelta = TimeDelta::seconds(10);
 
-/// Returns how long a booked request counts. Two requests that use the same row of the ledger are therefore sent more
-/// than an hour apart.
+/// Returns how long a booked request counts. After that, its row of the ledger is free for another request. Thanks to
+/// the margin, these two requests are sent more than an hour apart.
 pub fn booking_window() -> TimeDelta {
     RATE_LIMIT_WINDOW + BOOKING_MARGIN
 }
@@ -52,8 +52,8 @@ pub struct TeamUsage {
 
 impl TeamUsage {
     /// Returns the budget of the team. `local` is the budget of this computer; `unreported` of its requests are not in
-    /// the team's count yet. `is_current` is false while the requests of other members don't reach this process. If the
-    /// count is more than an hour old, none of its requests counts any more, so the result is `local`.
+    /// the team's count yet. `is_current` is false while this process doesn't learn of other members' requests. If the
+    /// count is then an hour old, none of its requests counts any more, so the result is `local`.
     pub fn budget(&self, local: Budget, unreported: u32, is_current: bool, now: Time) -> Budget {
         if !is_current && now - self.as_of >= RATE_LIMIT_WINDOW {
             return local;

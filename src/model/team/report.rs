@@ -23,10 +23,10 @@ pub const MAX_REPORT_AGE: TimeDelta = TimeDelta::days(90);
 const MAX_REPORT_CLOCK_ERROR: TimeDelta = TimeDelta::days(1);
 /// The maximum number of parts of a report, so that a report has at most 16 MB.
 pub const MAX_REPORT_PARTS: usize = 64;
-/// The maximum size of a part.
+/// The maximum size of a part in bytes. Only a part with a single row can be this large.
 const MAX_PART_BYTES: usize = 256 << 10;
 /// The maximum size of a part with more than one row.
-const USUAL_PART_BYTES: usize = 128 << 10;
+const MAX_MULTI_ROW_PART_BYTES: usize = 128 << 10;
 /// The maximum size of the totals as JSON.
 const MAX_SUMMARY_BYTES: usize = 4096;
 /// The maximum number of requests that a report can have taken.
@@ -55,7 +55,7 @@ impl ReportKind {
         Self::Rows(AnalyticsKind::Questions),
     ];
 
-    /// Returns the name in both databases.
+    /// Returns the name in the local store and in the team's database.
     pub fn name(self) -> &'static str {
         match self {
             Self::PageViews => "page-views",
@@ -151,8 +151,8 @@ impl ReportRules {
     }
 }
 
-/// Whether a report of another member has a valid expiry: one with texts of readers at most [`MAX_REPORT_AGE`] after it
-/// was loaded, others none.
+/// Whether the expiry of another member's report is valid. A report with texts of readers must expire at most
+/// [`MAX_REPORT_AGE`] after it was loaded. All other reports must not expire.
 pub fn is_valid_expiry(kind: ReportKind, as_of: Time, expires_at: Option<Time>) -> bool {
     match expires_at {
         Some(at) => kind.has_reader_text() && at - as_of <= MAX_REPORT_AGE,
@@ -236,7 +236,7 @@ fn split_rows<R: Serialize>(rows: &[R]) -> Option<Vec<String>> {
     let mut parts: Vec<String> = Vec::new();
     for row in rows {
         let row = serde_json::to_string(row).ok().filter(|row| row.len() + 2 <= MAX_PART_BYTES)?;
-        match parts.last_mut().filter(|part| part.len() + row.len() + 2 <= USUAL_PART_BYTES) {
+        match parts.last_mut().filter(|part| part.len() + row.len() + 2 <= MAX_MULTI_ROW_PART_BYTES) {
             Some(part) => part.push(','),
             None => {
                 parts.last_mut().into_iter().for_each(|part| part.push(']'));
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_survives_storing_and_others_are_refused() {
+    fn a_stored_version_is_parsed_back_and_other_text_is_rejected() {
         let version = ReportVersion { as_of: Time::from_timestamp_millis(1_800_000_000_123).expect("a time"), hash: 7 };
         assert_eq!(ReportVersion::parse(&version.to_string()), Some(version));
         for text in ["", "1", "1-x", "x-1", "99999999999999999999-1", "9223372036854775807-1"] {

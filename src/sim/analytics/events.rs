@@ -40,7 +40,7 @@ impl Merges {
 /// How readers like a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mood {
-    Content,
+    Satisfied,
     /// The page has a problem.
     Annoyed,
     /// A merged job has changed the page.
@@ -108,7 +108,7 @@ impl ReportInputs<'_> {
                     let mood = match (is_fixed, has_problem) {
                         (true, _) => Mood::Relieved,
                         (false, true) => Mood::Annoyed,
-                        (false, false) => Mood::Content,
+                        (false, false) => Mood::Satisfied,
                     };
                     let fixed_at = merged_at.filter(|_| !is_fixed);
                     events.push(ReaderEvent { page: index, at, mood, fixed_at, noise });

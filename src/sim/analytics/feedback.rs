@@ -33,7 +33,7 @@ pub(super) struct FeedbackText {
 
 /// The feedback about one page, counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct PageVotes {
+pub(super) struct SimPageVotes {
     pub(super) up: u64,
     pub(super) down: u64,
     pub(super) code: u64,
@@ -65,7 +65,7 @@ impl FeedbackEntry {
             _ => "thumbs_only",
         };
         let down = match event.mood {
-            Mood::Content => 230,
+            Mood::Satisfied => 230,
             Mood::Annoyed => 720,
             Mood::Relieved => 90,
         };
@@ -141,8 +141,8 @@ impl FeedbackEntry {
 pub(super) fn count_by_page<'a>(
     entries: impl Iterator<Item = &'a FeedbackEntry>,
     inputs: ReportInputs<'_>,
-) -> Vec<(u32, PageVotes)> {
-    let mut pages: HashMap<u32, PageVotes> = HashMap::new();
+) -> Vec<(u32, SimPageVotes)> {
+    let mut pages: HashMap<u32, SimPageVotes> = HashMap::new();
     for entry in entries {
         let votes = pages.entry(entry.event.page).or_default();
         match entry.is_helpful {

@@ -59,7 +59,7 @@ pub(super) struct SimMessage {
 pub(super) fn questions(inputs: ReportInputs<'_>, range: SimRange) -> Vec<AskedQuestion> {
     let mut asked_questions: Vec<AskedQuestion> =
         inputs.events(range, RATES).into_iter().map(AskedQuestion::new).collect();
-    // Within a second, the ids are not in the order of the events.
+    // The list is ordered by id, because its cursor is an id. Within a second, the order of the events is another.
     asked_questions.sort_by_cached_key(|asked_question| Reverse(asked_question.id()));
     asked_questions
 }
@@ -79,7 +79,7 @@ pub(super) fn is_id(text: &str) -> bool {
 impl AskedQuestion {
     fn new(event: ReaderEvent) -> Self {
         let unanswered = match event.mood {
-            Mood::Content => 110,
+            Mood::Satisfied => 110,
             Mood::Annoyed => 470,
             Mood::Relieved => 40,
         };

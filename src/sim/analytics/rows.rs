@@ -5,7 +5,7 @@ use super::parameters::SimRange;
 use super::questions::QuestionOutcome;
 use super::{ReportInputs, SimAnalytics};
 use crate::model::analytics::{
-    AnalyticsKind, AnalyticsRow, Feedback, FeedbackStatus, PageFeedback, Question, RowsResponse, Search, Source,
+    AnalyticsKind, AnalyticsRow, AnswerSource, Feedback, FeedbackStatus, PageFeedback, Question, RowsResponse, Search,
 };
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
@@ -71,7 +71,7 @@ impl sealed::SealedRow for Search {
         let rows = searches.iter().map(|search| Self {
             query: CleanText::line(&search.text),
             hits: count(search.hits),
-            click_rate: Count::from_f64(f64::from(search.clicked) / 10_000.0).unwrap_or_default(),
+            click_rate: Count::from_f64(f64::from(search.click_share) / 10_000.0).unwrap_or_default(),
             top_page: search.page.map(|page| CleanText::line(inputs.site.path(page))),
             last_searched_at: Some(search.last_at),
         });
@@ -121,8 +121,10 @@ impl sealed::SealedRow for Question {
         let asked_questions = analytics.questions(range, inputs);
         let rows = asked_questions.iter().map(|asked_question| {
             let text = asked_question.text(inputs.site);
-            let source =
-                |(title, url): (String, String)| Source { title: CleanText::line(&title), url: CleanText::line(&url) };
+            let source = |(title, url): (String, String)| AnswerSource {
+                title: CleanText::line(&title),
+                url: CleanText::line(&url),
+            };
             Self {
                 id: CleanText::line(&asked_question.id()),
                 asked_at: Some(asked_question.asked_at()),

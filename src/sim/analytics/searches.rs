@@ -1,5 +1,5 @@
-//! What readers search for: words from the paths of pages, some of which lead nowhere, and a few things that no page is
-//! about.
+//! What readers search for: words from the paths of pages, and a few things that no page is about. After some searches,
+//! readers never click a page.
 
 use super::events::{ReportInputs, has_problem};
 use super::parameters::SimRange;
@@ -42,7 +42,7 @@ struct SearchText {
     /// The number of searches per thousand human views of the page; without a page, per ten thousand days.
     rate: u64,
     /// The share of searches after which the page is clicked, in thousandths.
-    clicked: u64,
+    click_share: u64,
 }
 
 /// All texts that readers of a site search for.
@@ -55,7 +55,7 @@ pub(super) struct SimSearch {
     pub(super) text: String,
     pub(super) hits: u64,
     /// The share of searches after which a result was clicked, in ten-thousandths.
-    pub(super) clicked: u32,
+    pub(super) click_share: u32,
     /// The index of the page that was clicked most often; `None` if nobody clicked.
     pub(super) page: Option<u32>,
     pub(super) last_at: Time,
@@ -73,15 +73,15 @@ impl SearchTexts {
                 let seed = mix(page.seed() ^ mix(n ^ 0x5ea_7c4));
                 let rate = if n == 0 { 6 + seed % 7 } else { 2 + seed % 3 };
                 let leads_nowhere = seed % 1000 < if has_problem(page) { 420 } else { 90 };
-                let clicked = if leads_nowhere { 0 } else { 280 + (seed >> 12) % 560 };
+                let click_share = if leads_nowhere { 0 } else { 280 + (seed >> 12) % 560 };
                 if known.insert(text.clone()) {
-                    texts.push(SearchText { text, page: Some(index), seed, rate, clicked });
+                    texts.push(SearchText { text, page: Some(index), seed, rate, click_share });
                 }
             }
         }
         let unknown = TEXTS_WITHOUT_PAGE.iter().zip(1_u64..).map(|(text, n)| {
             let seed = mix(n ^ 0x0dd);
-            SearchText { text: (*text).to_owned(), page: None, seed, rate: 4_000 + seed % 26_000, clicked: 0 }
+            SearchText { text: (*text).to_owned(), page: None, seed, rate: 4_000 + seed % 26_000, click_share: 0 }
         });
         texts.extend(unknown);
         Self(texts)
@@ -121,10 +121,10 @@ impl SearchText {
         let midnight = day.date().and_time(NaiveTime::MIN).and_utc();
         let second = i64::try_from((noise >> 30) % 86_400).unwrap_or(0);
         let last_at = (midnight + TimeDelta::seconds(second)).min(now);
-        let clicks = hits * self.clicked / 1_000;
-        let clicked = u32::try_from(clicks * 10_000 / hits.max(1)).unwrap_or(0);
-        let page = self.page.filter(|_| clicked > 0);
-        Some(SimSearch { text: self.text.clone(), hits, clicked, page, last_at })
+        let clicks = hits * self.click_share / 1_000;
+        let click_share = u32::try_from(clicks * 10_000 / hits.max(1)).unwrap_or(0);
+        let page = self.page.filter(|_| click_share > 0);
+        Some(SimSearch { text: self.text.clone(), hits, click_share, page, last_at })
     }
 }
 

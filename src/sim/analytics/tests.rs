@@ -113,7 +113,7 @@ fn names(kind: AnalyticsKind) -> (&'static str, &'static str) {
 }
 
 #[test]
-fn the_rows_of_all_responses_are_the_rows_of_the_world_for_every_page_size() {
+fn all_responses_together_have_all_rows_for_every_page_size() {
     for (seed, pages) in [(1, 0), (7, 150), (8, 600)] {
         let world = TestWorld::new(seed, pages, Vec::new());
         for kind in ALL {
@@ -341,7 +341,7 @@ fn a_conversation_begins_with_its_question_and_others_are_unknown() {
 }
 
 #[test]
-fn no_text_has_an_unfilled_blank_and_all_are_clean() {
+fn no_text_has_an_unfilled_placeholder_and_all_are_clean() {
     let world = TestWorld::new(9, 2500, Vec::new());
     let rows = format!("{:?} {:?}", world.rows::<Feedback>().rows, world.rows::<Question>().rows);
     for blank in ["{topic}", "{Topic}", "{language}"] {

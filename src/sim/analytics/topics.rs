@@ -77,7 +77,9 @@ impl SiteTopic {
         let language_of = |segment: &&str| LANGUAGES.into_iter().find(|(word, _)| word == segment);
         let language = segments.iter().find_map(language_of);
         let is_name = |segment: &&&str| {
-            segment.len() <= MAX_NAME_BYTES && language_of(segment).is_none() && !is_facet(segment, section)
+            segment.len() <= MAX_NAME_BYTES
+                && language_of(segment).is_none()
+                && !is_common_integration_page(segment, section)
         };
         // Except in the section `Other`, the first segment is only the name of the section.
         let named = match section {
@@ -125,7 +127,7 @@ impl SiteTopic {
 }
 
 /// Whether the segment is the name of a page that every integration has.
-fn is_facet(segment: &str, section: SiteSection) -> bool {
+fn is_common_integration_page(segment: &str, section: SiteSection) -> bool {
     section == SiteSection::Integration && matches!(segment, "setup" | "permissions" | "troubleshooting")
 }
 
@@ -169,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_are_filled() {
+    fn placeholders_are_filled_in() {
         let topic = SiteTopic::from_path("/guides/custom-domains");
         assert_eq!(topic.fill("{Topic} in {language}: {topic}"), "Custom domains in Python: custom domains");
     }

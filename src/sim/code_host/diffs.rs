@@ -156,7 +156,7 @@ mod tests {
     use crate::model::diff::Diff;
 
     #[test]
-    fn the_diff_contains_what_the_totals_say() {
+    fn the_diff_matches_the_totals() {
         for number in 1400..1440 {
             let files = changed_files(7, number, false);
             let diff = Diff::parse(unified_diff(&files));

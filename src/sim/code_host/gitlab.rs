@@ -1,5 +1,5 @@
 //! The simulated GitLab: the part of its REST API that docdeck uses. As strict as GitLab. The project requires that
-//! pipelines succeed, and that every third merge request is approved.
+//! pipelines succeed. Merge requests whose number is a multiple of three also need an approval.
 
 use super::diffs::ChangedFile;
 use super::host_fault::{HostFault, HostOperation};

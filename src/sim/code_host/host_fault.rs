@@ -48,12 +48,12 @@ pub enum HostFault {
     LimitInBody,
     /// The limit is reached, reported with an error status and `Retry-After`.
     LimitInStatus,
-    /// GitHub's secondary limit is reached, reported with status 403 and a text; its headers say that requests are
-    /// left.
+    /// GitHub's secondary limit is reached, reported with status 403 and a text, although the headers report
+    /// remaining requests.
     SecondaryLimit,
     /// The token has expired.
     ExpiredToken,
-    /// The host responds with status 502, as it does after its time limit.
+    /// The host responds with status 502, as hosts do if a request takes too long.
     BadGateway,
     /// Every response is about another repository than the requested one.
     OtherRepository,

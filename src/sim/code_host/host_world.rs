@@ -42,7 +42,8 @@ impl HostWorld<'_> {
     /// recorded actions.
     pub(super) fn find_after(&self, url: &str, actions: Option<&UserActions>) -> Option<HostPullRequest> {
         let number = PullRequestLink::parse(url)?.number;
-        let is_searched = |job: &&SimJob| job.link.is_some_and(|link| u64::from(link.number) == number);
+        let is_searched =
+            |job: &&SimJob| job.pull_request.is_some_and(|pull_request| u64::from(pull_request.number) == number);
         let job = self.jobs.iter().find(is_searched)?;
         let found = match actions {
             Some(actions) => HostPullRequest::from_job(job, self, actions),
@@ -53,7 +54,7 @@ impl HostWorld<'_> {
 
     /// Returns the pull request of a job in its current state.
     fn pull_request(&self, job: &SimJob) -> Option<HostPullRequest> {
-        let actions = job.link.and_then(|link| self.actions.get(&link.number));
+        let actions = job.pull_request.and_then(|pull_request| self.actions.get(&pull_request.number));
         HostPullRequest::from_job(job, self, actions.unwrap_or(&UserActions::default()))
     }
 
@@ -71,8 +72,12 @@ impl HostWorld<'_> {
     /// Returns the files that the newest pull request of a branch changes, even before it is open.
     pub(in crate::sim) fn files_of_branch(&self, branch: &str) -> Vec<ChangedFile> {
         let is_large = self.fault == Some(HostFault::ManyFiles);
-        let mut links = self.jobs.iter().rev().filter(|job| job.git_ref == branch).filter_map(|job| job.link);
-        links.next().map(|link| changed_files(self.seed, link.number, is_large)).unwrap_or_default()
+        let mut pull_requests =
+            self.jobs.iter().rev().filter(|job| job.git_ref == branch).filter_map(|job| job.pull_request);
+        pull_requests
+            .next()
+            .map(|pull_request| changed_files(self.seed, pull_request.number, is_large))
+            .unwrap_or_default()
     }
 
     /// Returns what the user has done with a pull request.

@@ -132,16 +132,17 @@ impl HostPullRequest {
     pub(super) fn from_job(job: &SimJob, world: &HostWorld<'_>, actions: &UserActions) -> Option<Self> {
         let now = actions.ended_at().map_or(world.now, |end| end.min(world.now));
         let has_fault = |fault| world.fault == Some(fault);
-        let link = job.link.filter(|link| link.visible_from <= now)?;
-        let number = u64::from(link.number);
+        let pull_request = job.pull_request.filter(|pull_request| pull_request.visible_from <= now)?;
+        let number = u64::from(pull_request.number);
         let mut rng = SeededRng::new(world.seed, PULL_REQUEST_STREAM + number);
-        let pushed_at = job.run.ends_at.max(link.visible_from).min(now);
+        let pushed_at = job.run.ends_at.max(pull_request.visible_from).min(now);
         let is_older_than = |age: TimeDelta| now - pushed_at > age;
         let scaled = |delay: TimeDelta| scaled(delay, world.speed);
         let total = usize::try_from(rng.between(3, 12)).unwrap_or(3);
         let (fails, conflicts, wants_changes) = (rng.chance(150), rng.chance(60), rng.chance(120));
         let (is_draft, is_abandoned, is_merged) = (rng.chance(80), rng.chance(40), rng.chance(850));
-        // A pull request that is not merged for another reason has no random problem.
+        // A pull request with a merge blocker has no random problem, so that the blocker is the only reason why it is
+        // not merged.
         let is_usual = job.merge_blocker.is_none();
         let (fails, conflicts, wants_changes) = (fails && is_usual, conflicts && is_usual, wants_changes && is_usual);
         let wants_changes = wants_changes || job.merge_blocker == Some(MergeBlocker::ChangesRequested);
@@ -169,7 +170,7 @@ impl HostPullRequest {
             false => is_merged.then_some(ReviewEntryKind::Approval),
         };
         let mut found = Self {
-            number: link.number,
+            number: pull_request.number,
             url: job.pull_request_url()?,
             title: job.title.clone(),
             branch: job.git_ref.clone(),
@@ -181,7 +182,7 @@ impl HostPullRequest {
             merge_blocker: job.merge_blocker,
             checks: checks.collect(),
             entries: entries(number, review, now, |delay| pushed_at + scaled(delay)),
-            files: changed_files(world.seed, link.number, has_fault(HostFault::ManyFiles)),
+            files: changed_files(world.seed, pull_request.number, has_fault(HostFault::ManyFiles)),
         };
         if has_fault(HostFault::HostileText) {
             found.add_hostile_text(world.token);

@@ -59,8 +59,8 @@ pub(super) fn import_backup(
 struct Candidate {
     key: JobKey,
     has_id: bool,
-    /// Hash of the text of the job's first prompt. With it, not all jobs that were written at the same moment have to
-    /// be read.
+    /// Hash of the text of the job's first prompt. Jobs that were written at the same moment are read only if their
+    /// hash matches.
     text_hash: u64,
 }
 
@@ -186,7 +186,8 @@ impl BackupImport<'_> {
             self.add_draft(scope, DraftTarget::FollowUp(key), draft, &[])?;
         }
         self.counts.jobs_added += 1;
-        // A job without an id must always be touched, since its first prompt may have been discarded.
+        // `touch` updates the columns that depend on prompts. A job without an id always needs it, since its first
+        // prompt may have been discarded, which `is_settled` doesn't notice.
         let is_settled = |prompt: &PromptRecord| !prompt.delivery.kind().blocks_next() && prompt.author.is_none();
         if record.row.id.is_none() || !record.prompts.iter().all(is_settled) {
             job_rows::touch(self.tx, key)?;

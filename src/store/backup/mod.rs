@@ -17,7 +17,6 @@ use crate::model::Time;
 use rusqlite::TransactionBehavior;
 use std::io::{BufRead, Write};
 
-/// Calls that export and import.
 impl Store {
     /// Writes the selected jobs and drafts as lines to `out`, all from one snapshot, and returns their counts. No
     /// process can write to the store in the meantime, so `out` must not block: it should be a file.

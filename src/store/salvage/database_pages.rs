@@ -38,7 +38,7 @@ pub(super) struct RawPages {
     page_bytes: usize,
     /// Size in bytes of the part of a page that contains data. SQLite may reserve the bytes after it.
     usable_bytes: usize,
-    read_pages: HashSet<usize>,
+    visited_pages: HashSet<usize>,
 }
 
 impl RawPages {
@@ -57,7 +57,7 @@ impl RawPages {
             bytes,
             page_bytes: size,
             usable_bytes: size.saturating_sub(reserved).max(480),
-            read_pages: HashSet::new(),
+            visited_pages: HashSet::new(),
         }
     }
 
@@ -70,12 +70,12 @@ impl RawPages {
     /// Marks the pages on SQLite's list of free pages as read, since their old content must not be recovered.
     pub(super) fn mark_free_pages_as_read(&mut self) {
         let mut trunk = self.page(1).and_then(|page| u32_at(page, 32)).unwrap_or(0);
-        while trunk != 0 && self.read_pages.insert(trunk) {
+        while trunk != 0 && self.visited_pages.insert(trunk) {
             let Some(page) = self.page(trunk) else { return };
             let next = u32_at(page, 0).unwrap_or(0);
             let count = u32_at(page, 4).unwrap_or(0).min(self.usable_bytes / 4);
             let leaves: Vec<usize> = (0..count).filter_map(|n| u32_at(page, 8 + 4 * n)).collect();
-            self.read_pages.extend(leaves);
+            self.visited_pages.extend(leaves);
             trunk = next;
         }
     }
@@ -84,7 +84,7 @@ impl RawPages {
     pub(super) fn read_tree(&mut self, root: usize) -> Vec<RawRecord> {
         let (mut records, mut pending_pages) = (Vec::new(), vec![root]);
         while let Some(number) = pending_pages.pop() {
-            if !self.read_pages.insert(number) {
+            if !self.visited_pages.insert(number) {
                 continue;
             }
             let Some(kind) = self.page_kind(number) else { continue };
@@ -99,7 +99,7 @@ impl RawPages {
     /// Returns the rows of each page of this type that no tree contains, usually because the page above it is damaged.
     pub(super) fn read_unreachable_pages(&mut self, kind: PageKind) -> Vec<Vec<RawRecord>> {
         let last = self.bytes.len() / self.page_bytes;
-        let unread: Vec<usize> = (1..=last).filter(|number| !self.read_pages.contains(number)).collect();
+        let unread: Vec<usize> = (1..=last).filter(|number| !self.visited_pages.contains(number)).collect();
         let matching = unread.into_iter().filter(|number| self.page_kind(*number) == Some(kind)).collect::<Vec<_>>();
         matching
             .into_iter()
@@ -178,7 +178,7 @@ impl RawPages {
     /// Appends the rest of a long row to `payload`, beginning with the overflow page `next`. Stops if an overflow page
     /// can't be read.
     fn read_overflow(&mut self, mut next: usize, length: usize, payload: &mut Vec<u8>) {
-        while payload.len() < length && self.page(next).is_some() && self.read_pages.insert(next) {
+        while payload.len() < length && self.page(next).is_some() && self.visited_pages.insert(next) {
             let Some(page) = self.page(next) else { return };
             let part = page.get(4..self.usable_bytes).unwrap_or_default();
             payload.extend(part.iter().take(length - payload.len()));

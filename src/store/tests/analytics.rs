@@ -3,8 +3,8 @@
 use super::reports::{counts, range, week};
 use super::*;
 use crate::model::analytics::{
-    AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, ReaderTextRetention,
-    RowsMerge, RowsReport, RowsResponse, Search, Source, StoredRows,
+    AnalyticsKind, AnalyticsRow, AnswerSource, Cursor, Feedback, FeedbackStatus, PageFeedback, Question,
+    ReaderTextRetention, RowsMerge, RowsReport, RowsResponse, Search, StoredRows,
 };
 use crate::model::period::DateRange;
 use crate::model::report::CachedRange;
@@ -111,7 +111,7 @@ async fn rows_of_every_kind_are_read_as_they_were_written() {
         asked_at: Some(at(3)),
         query: line("How?"),
         response: CleanText::block("So:\n\n1. like\n2. this"),
-        sources: vec![Source { title: line("SSO"), url: line("https://docs.acme.dev/sso") }],
+        sources: vec![AnswerSource { title: line("SSO"), url: line("https://docs.acme.dev/sso") }],
         is_answered: Some(true),
         category: Some(line("auth")),
         page: Some(line("/sso")),
@@ -158,7 +158,7 @@ async fn a_response_of_another_load_is_not_mixed_into_the_report() {
 }
 
 #[tokio::test]
-async fn profiles_with_the_same_service_and_project_share_reports_and_kinds_and_ranges_do_not() {
+async fn profiles_with_the_same_project_share_reports_but_kinds_and_ranges_have_separate_ones() {
     let store = memory_store();
     store.save_one_row(week(), search("a"), 1).await;
     let other_profile = Scope { organization: Some("acme".to_owned()), ..scope() };
@@ -261,7 +261,7 @@ async fn only_texts_of_readers_expire_and_no_trace_of_them_stays_in_the_file() {
 }
 
 #[tokio::test]
-async fn received_texts_of_readers_expire_earlier_than_this_computer_s_days_if_another_member_set_fewer() {
+async fn received_texts_of_readers_expire_after_the_days_of_the_member_that_set_fewer() {
     let store = memory_store();
     store.join_team(&scope(), "docs").await.expect("joined");
     let receive = async |seconds: i64, days: i64| {
@@ -281,11 +281,11 @@ async fn received_texts_of_readers_expire_earlier_than_this_computer_s_days_if_a
     assert_eq!(receive(0, 7).await, MergedReport::New);
     assert_eq!((delete(days_later(7) - chrono::TimeDelta::seconds(1)).await, delete(days_later(7)).await), (0, 1));
     // A report that was deleted is not received again.
-    assert_eq!(receive(0, 7).await, MergedReport::Known);
+    assert_eq!(receive(0, 7).await, MergedReport::Skipped);
     assert_eq!(receive(1, 7).await, MergedReport::New);
     assert_eq!((prune(days_later(7)).await, prune(days_later(8)).await), (0, 1));
     // An expired report, and one that this computer has loaded, which has no other limit than the setting.
-    assert_eq!(receive(2, 0).await, MergedReport::Known);
+    assert_eq!(receive(2, 0).await, MergedReport::Skipped);
     store.save_one_row(week(), comment("f1", "x"), 3).await;
     assert_eq!((delete(days_later(8)).await, prune(days_later(8)).await), (0, 0));
     // A load replaces a received report, with its expiry.
@@ -319,7 +319,7 @@ async fn texts_of_readers_that_were_loaded_before_they_were_shared_are_not_sent(
         let unsent = store.next_team_reports(&scope(), rules).await.expect("read");
         assert_eq!(unsent.iter().map(|report| report.key.kind.name()).collect::<Vec<_>>(), ["searches"]);
         // The database was restored from an older copy.
-        store.restart_team(&scope()).await.expect("restarted");
+        store.reset_team_exchange(&scope()).await.expect("restarted");
     }
 }
 

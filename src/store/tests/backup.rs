@@ -74,7 +74,7 @@ async fn full_store() -> Store {
     store.save_draft_about(&scope(), "about", &about, at(12)).await.expect("stored");
     let tracked = store.track(&scope(), response("tracked", Status::parse("reviewing")), at(13)).await.expect("stored");
     store.change_one_job(tracked.key, LocalChange::Dismissed(true), at(14)).await;
-    store.apply_fetched(&tracked, JobResponse::NotFound, at(15)).await.expect("stored");
+    store.apply_job_response(&tracked, JobResponse::NotFound, at(15)).await.expect("stored");
     let other = Scope { base_url: "https://other.example".to_owned(), project: "o".to_owned(), organization: None };
     store.track(&other, response("j/1", Status::Active), at(16)).await.expect("stored");
     store

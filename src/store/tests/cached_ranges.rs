@@ -12,7 +12,7 @@ fn october() -> DateRange {
     range(OCTOBER.0, OCTOBER.1)
 }
 
-fn known(range: DateRange, rows: u32, complete: bool, as_of: Time, totals: Counts) -> CachedRange {
+fn cached_range(range: DateRange, rows: u32, complete: bool, as_of: Time, totals: Counts) -> CachedRange {
     CachedRange { range, as_of, views: Some(CachedPages { rows, complete, totals }), reports: Vec::new() }
 }
 
@@ -30,7 +30,13 @@ impl Store {
     }
 
     async fn ranges(&self) -> Vec<DateRange> {
-        self.cached_ranges(&scope()).await.expect("read").ranges.into_iter().map(|known| known.range).collect()
+        self.cached_ranges(&scope())
+            .await
+            .expect("read")
+            .ranges
+            .into_iter()
+            .map(|cached_range| cached_range.range)
+            .collect()
     }
 
     async fn prune(&self, filter: AnalyticsPruneFilter) -> Pruned<PrunedAnalyticsCounts> {
@@ -55,8 +61,8 @@ async fn each_cached_range_is_listed_once_and_the_days_of_the_trend_are_not_list
     store.add_part(ReportResponse { range: october(), ..part(1, rows.clone(), true, 5) }).await;
     store.add_part(ReportResponse { range: october(), ..part(1, rows, false, 6) }).await;
     let cached = store.cached_ranges(&scope()).await.expect("read");
-    let listed = known(week(), 70, false, at(1), counts(99, 0));
-    let october = known(october(), 2, true, at(5), counts(8, 0));
+    let listed = cached_range(week(), 70, false, at(1), counts(99, 0));
+    let october = cached_range(october(), 2, true, at(5), counts(8, 0));
     assert_eq!(cached.ranges, [listed, october]);
     store.save_rows(&scope(), week(), 250, 1, 250, 7).await;
     let more = store.cached_ranges(&scope()).await.expect("read");
@@ -72,7 +78,7 @@ async fn an_interrupted_load_counts_each_page_once_and_is_pruned_by_the_age_of_i
     store.add_part(part(1, page(&[("/a", counts(1, 1)), ("/b", counts(2, 2))], 8), false, 10)).await;
     store.add_part(part(2, page(&[("/b", counts(3, 3)), ("/c", counts(4, 4))], 9), false, 20)).await;
     let cached = store.cached_ranges(&scope()).await.expect("read");
-    let listed = known(week(), 3, false, at(10), counts(9, 0));
+    let listed = cached_range(week(), 3, false, at(10), counts(9, 0));
     assert_eq!(cached.ranges, [listed]);
     assert_eq!(
         store

@@ -94,11 +94,11 @@ async fn a_finished_job_that_works_again_gets_a_new_start_time() {
 async fn a_job_that_is_gone_stays_listed_and_can_come_back() {
     let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    let gone = store.apply_fetched(&row, JobResponse::NotFound, at(5)).await.expect("applied");
+    let gone = store.apply_job_response(&row, JobResponse::NotFound, at(5)).await.expect("applied");
     assert!(gone.row.local.gone);
     assert_eq!(gone.events, [JobEvent { at: at(5), kind: EventKind::Gone }]);
     assert_eq!(gone.row.remote.status, Some(Status::Active));
-    let again = store.apply_fetched(&row, JobResponse::NotFound, at(6)).await.expect("applied");
+    let again = store.apply_job_response(&row, JobResponse::NotFound, at(6)).await.expect("applied");
     assert_eq!(again.events, []);
     let back = store.apply_job(row.key, response("j1", Status::Active), at(7)).await;
     assert!(!back.row.local.gone);
@@ -273,7 +273,7 @@ async fn only_jobs_that_may_still_change_are_checked() {
     let finished = store.add_accepted_job("over", Status::Active, at(0)).await;
     store.apply_job(finished.key, with_pr("over", Status::Completed, 2), at(50)).await;
     let gone = store.add_accepted_job("gone", Status::Active, at(0)).await;
-    store.apply_fetched(&gone, JobResponse::NotFound, at(50)).await.expect("written");
+    store.apply_job_response(&gone, JobResponse::NotFound, at(50)).await.expect("written");
     store.add_new_job(&scope(), "not sent yet", at(60)).await.expect("written");
     let unfinished = store.jobs_to_check(&scope()).await.expect("read");
     let keys: Vec<JobKey> = unfinished.iter().map(|row| row.key).collect();
@@ -428,7 +428,7 @@ async fn a_gone_job_stores_the_time_of_the_first_404() {
     let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     for moment in [50, 60] {
-        let row = store.apply_fetched(&row, JobResponse::NotFound, at(moment)).await.expect("written").row;
+        let row = store.apply_job_response(&row, JobResponse::NotFound, at(moment)).await.expect("written").row;
         assert_eq!((row.local.gone, row.state_since()), (true, Some(at(50))));
     }
     let row = store.apply_job(row.key, response("j1", Status::Active), at(70)).await.row;

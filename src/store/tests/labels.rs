@@ -1,6 +1,6 @@
 use super::*;
 
-fn words(row: &Job) -> Vec<&str> {
+fn tag_texts(row: &Job) -> Vec<&str> {
     row.local.tags.iter().map(CleanText::as_str).collect()
 }
 
@@ -38,16 +38,16 @@ async fn an_edited_prompt_changes_the_title_unless_the_user_has_set_a_title() {
 async fn tags_are_replaced_added_and_removed_in_lower_case_without_duplicates() {
     let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    let tags = |words: &[&str]| words.iter().map(|word| line(word)).collect::<Vec<_>>();
+    let tags = |tag_texts: &[&str]| tag_texts.iter().map(|word| line(word)).collect::<Vec<_>>();
     let row = store.change_one_job(row.key, LocalChange::Tags(tags(&["Docs", "api", "docs", ""])), at(1)).await;
-    assert_eq!(words(&row), ["docs", "api"]);
+    assert_eq!(tag_texts(&row), ["docs", "api"]);
     let row = store.change_one_job(row.key, LocalChange::AddTags(tags(&["sso", "api"])), at(2)).await;
-    assert_eq!(words(&row), ["docs", "api", "sso"]);
+    assert_eq!(tag_texts(&row), ["docs", "api", "sso"]);
     let row = store.change_one_job(row.key, LocalChange::RemoveTags(tags(&["API", "none"])), at(3)).await;
-    assert_eq!(words(&row), ["docs", "sso"]);
-    assert_eq!(words(&store.jobs(&scope()).await.expect("rows")[0]), ["docs", "sso"]);
+    assert_eq!(tag_texts(&row), ["docs", "sso"]);
+    assert_eq!(tag_texts(&store.jobs(&scope()).await.expect("rows")[0]), ["docs", "sso"]);
     let row = store.change_one_job(row.key, LocalChange::Tags(Vec::new()), at(4)).await;
-    assert_eq!(words(&row), [""; 0]);
+    assert_eq!(tag_texts(&row), [""; 0]);
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn merging_two_rows_keeps_what_the_user_wrote_for_both() {
     store.change_one_job(tracked.key, LocalChange::Note(Some(line("theirs"))), at(5)).await;
     let one = store.link_job(prompt, response("j1", Status::Active), at(6)).await.expect("linked");
     assert_eq!((one.key, one.local.title.as_str(), one.local.has_custom_title), (row.key, "Named", true));
-    assert_eq!(words(&one), ["a", "b"]);
+    assert_eq!(tag_texts(&one), ["a", "b"]);
     assert_eq!(one.local.note, Some(CleanText::block("mine\ntheirs")));
     let back = store.change_one_job(one.key, LocalChange::Title(None), at(7)).await;
     assert_eq!(back.local.title.as_str(), "Fix it");

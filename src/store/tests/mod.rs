@@ -98,7 +98,7 @@ impl Store {
     }
 
     /// Stores a 429 that was received at `received_at` and demands to wait until `until`.
-    async fn limit(&self, prompt: PromptId, until: Time, received_at: Time, now: Time) -> Job {
+    async fn finish_with_429(&self, prompt: PromptId, until: Time, received_at: Time, now: Time) -> Job {
         let limit = Some((Wait { until, is_estimate: false }, received_at));
         self.finish_send(prompt, Delivery::Queued { until: Some(until) }, limit, now).await.expect("stored").row
     }
@@ -121,7 +121,7 @@ impl Store {
 
     async fn apply_job(&self, job: JobKey, response: RemoteJob, now: Time) -> super::MergeResult {
         let requested = self.job(job).await.expect("read").expect("a job");
-        self.apply_fetched(&requested, JobResponse::Job(response), now).await.expect("applied")
+        self.apply_job_response(&requested, JobResponse::Job(response), now).await.expect("applied")
     }
 
     async fn thread_of(&self, job: JobKey) -> Thread {

@@ -64,7 +64,7 @@ async fn dismissed_gone_and_discarded_jobs_are_pruned() {
     let row = add_finished_job(&store, "dismissed", at(1)).await;
     store.change_one_job(row.key, LocalChange::Dismissed(true), at(2)).await;
     let gone = store.add_accepted_job("gone", Status::Active, at(3)).await;
-    store.apply_fetched(&gone, JobResponse::NotFound, at(4)).await.expect("stored");
+    store.apply_job_response(&gone, JobResponse::NotFound, at(4)).await.expect("stored");
     store.change_one_job(gone.key, LocalChange::Viewed, at(5)).await;
     let (prompt, _) = store.new_job("discarded", at(6)).await;
     store.discard_prompt(prompt, at(7)).await.expect("discarded");

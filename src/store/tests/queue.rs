@@ -129,7 +129,7 @@ async fn a_prompt_that_waits_for_the_limit_keeps_its_position() {
     change_queue(&store, &[keys[1]], QueueChange::Up).await;
     let prompt = store.thread_of(keys[1]).await.prompts[0].id;
     store.permit(prompt, at(1)).await;
-    store.limit(prompt, at(60), at(0), at(2)).await;
+    store.finish_with_429(prompt, at(60), at(0), at(2)).await;
     assert_eq!(first_lines(&store).await, ["b", "a"]);
 }
 
@@ -165,7 +165,7 @@ async fn a_removed_prompt_is_restored_at_its_position_with_its_wait() {
     change_queue(&store, &[keys[0]], QueueChange::Pause).await;
     let limited = store.thread_of(keys[1]).await.prompts[0].id;
     store.permit(limited, at(2)).await;
-    store.limit(limited, at(900), at(3), at(3)).await;
+    store.finish_with_429(limited, at(900), at(3), at(3)).await;
     let before: Vec<_> = store
         .jobs(&scope())
         .await

@@ -60,7 +60,7 @@ async fn sending_and_resolving_change_the_revision() {
     let prompt = store.follow_up(job, "more", at(10)).await;
     watched.assert_one_changed("a follow-up").await;
     watched.permit(prompt, 20).await;
-    store.limit(prompt, at(30), at(0), at(21)).await;
+    store.finish_with_429(prompt, at(30), at(0), at(21)).await;
     watched.assert_one_changed("a 429").await;
     watched.send(prompt, Delivery::NotSent(line("no network")), 4000).await;
     store.requeue(prompt, Some("more of it"), at(4010)).await.expect("queued");
@@ -112,7 +112,7 @@ async fn responses_and_imports_change_the_revision() {
     let mut watched = Watched::new(store.clone()).await;
     store.apply_job(job.key, with_pr("j1", Status::Completed, 7), at(10)).await;
     watched.assert_one_changed("an answer").await;
-    store.apply_fetched(&job, JobResponse::NotFound, at(11)).await.expect("applied");
+    store.apply_job_response(&job, JobResponse::NotFound, at(11)).await.expect("applied");
     watched.assert_one_changed("a job that is gone").await;
     store.track(&scope(), response("j1", Status::Active), at(12)).await.expect("tracked");
     watched.assert_one_changed("a job that is back").await;

@@ -345,7 +345,7 @@ const ROWS_FOR_EVERY_INDEX: &str = "
     INSERT INTO views_answer (scope, date_from, date_to, row_limit, page, as_of, answer) VALUES (9, 'a', 'b', 1, 1, 1, '{}');";
 
 /// Writes rows without updating these indexes, which are then incorrect.
-fn write_without(folder: &Path, indexes: &[String], rows: &str) {
+fn write_rows_without_indexes(folder: &Path, indexes: &[String], rows: &str) {
     let db = Connection::open(file(folder)).expect("a database");
     let names = indexes.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
     let hidden: Vec<(String, String, String, i64, String)> = db
@@ -375,7 +375,7 @@ fn one_index(name: &str) -> Vec<String> {
 async fn if_only_an_index_is_damaged_it_is_rebuilt_and_prompts_are_not_paused() {
     let folder = tempdir().expect("a folder");
     fill_database(folder.path()).await;
-    write_without(folder.path(), &one_index("job_by_id"), ROWS_FOR_EVERY_INDEX);
+    write_rows_without_indexes(folder.path(), &one_index("job_by_id"), ROWS_FOR_EVERY_INDEX);
     fs::write(opening::damage_marker(folder.path()), "").expect("written");
     let (store, opened) = Store::open(folder.path(), at(0)).expect("opened");
     assert!(opened.has_rebuilt_indexes && opened.damaged_file.is_none());
@@ -399,7 +399,7 @@ async fn a_check_reports_every_index_with_a_missing_row() {
     for index in all {
         let folder = tempdir().expect("a folder");
         fs::copy(file(sound.path()), file(folder.path())).expect("copied");
-        write_without(folder.path(), std::slice::from_ref(&index), ROWS_FOR_EVERY_INDEX);
+        write_rows_without_indexes(folder.path(), std::slice::from_ref(&index), ROWS_FOR_EVERY_INDEX);
         let wrong: BTreeSet<String> = [index.clone()].into();
         assert_eq!(check_store(folder.path()).expect("checked"), StoreHealth::WrongIndexes(wrong.clone()), "{index}");
         assert_eq!(
@@ -432,7 +432,7 @@ async fn a_job_that_is_missing_from_its_indexes_is_found_and_the_indexes_are_reb
     let folder = tempdir().expect("a folder");
     fill_database(folder.path()).await;
     let indexes = ["job_by_id", "prompt_by_job", "event_by_job"].map(str::to_owned);
-    write_without(folder.path(), &indexes, ROWS_FOR_EVERY_INDEX);
+    write_rows_without_indexes(folder.path(), &indexes, ROWS_FOR_EVERY_INDEX);
     let store = super::open(folder.path());
     let thread = store.thread(JobKey(900)).await.expect("a thread");
     assert_eq!(

@@ -212,7 +212,7 @@ async fn a_429_queues_the_prompt_again_and_blocks_the_ledger() {
     let (first, _) = store.new_job("first", at(0)).await;
     let (second, _) = store.new_job("second", at(0)).await;
     store.permit(first, at(1)).await;
-    let row = store.limit(first, at(61), at(1), at(2)).await;
+    let row = store.finish_with_429(first, at(61), at(1), at(2)).await;
     assert_eq!(row.local.undelivered, Some(DeliveryKind::Queued));
     assert_eq!(delivery(&store, row.key, first).await, Delivery::Queued { until: Some(at(61)) });
     assert_eq!(store.permit(second, at(3)).await, SendPermit::Wait { until: at(61) });
@@ -305,11 +305,11 @@ async fn a_response_to_a_request_before_a_follow_up_was_accepted_changes_nothing
     store.permit(prompt, at(100)).await;
     let restarted = store.accept(prompt, response("j1", Status::Active), at(101)).await;
     for outdated in [JobResponse::Job(response("j1", Status::Completed)), JobResponse::NotFound] {
-        let merged = store.apply_fetched(&requested, outdated, at(102)).await.expect("read");
+        let merged = store.apply_job_response(&requested, outdated, at(102)).await.expect("read");
         assert_eq!((merged.row, merged.events), (restarted.clone(), Vec::new()));
     }
     assert_eq!(store.job(row.key).await.expect("read"), Some(restarted.clone()));
-    let merged = store.apply_fetched(&restarted, JobResponse::NotFound, at(103)).await.expect("stored");
+    let merged = store.apply_job_response(&restarted, JobResponse::NotFound, at(103)).await.expect("stored");
     assert!(merged.row.local.gone);
 }
 
@@ -464,7 +464,7 @@ async fn each_delivery_state_has_the_time_at_which_it_began() {
     assert_eq!(since().await, Some(at(0)), "queued");
     store.permit(prompt, at(10)).await;
     assert_eq!(since().await, Some(at(10)), "sending");
-    store.limit(prompt, at(90), at(20), at(20)).await;
+    store.finish_with_429(prompt, at(90), at(20), at(20)).await;
     assert_eq!(since().await, Some(at(20)), "queued again");
     store.permit(prompt, at(95)).await;
     store.finish(prompt, Delivery::NotSent(line("no network")), at(100)).await;
@@ -585,7 +585,7 @@ async fn a_reserved_prompt_is_paused_for_other_instances() {
     let permit = store.request_permit(prompt, "command", at(1), at(1)).await.expect("an answer");
     assert!(matches!(permit, SendPermit::Granted { .. }), "{permit:?}");
     // After a 429 the prompt is queued again, and still no other instance may send it.
-    store.limit(prompt, at(60), at(2), at(2)).await;
+    store.finish_with_429(prompt, at(60), at(2), at(2)).await;
     assert_eq!(store.sendable_prompts(&scope()).await.expect("read"), []);
     assert_eq!(store.sendable_prompts_for(&scope(), "command").await.expect("read").len(), 1);
     let permit = store.request_permit(prompt, "command", at(3), at(3)).await.expect("an answer");

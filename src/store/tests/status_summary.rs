@@ -3,7 +3,7 @@ use crate::model::change::QueueChange;
 use crate::model::job::{JobGroup, PullRequestCounts};
 use crate::model::prompt::DeliveryKind;
 use crate::model::pull_request::tests::open_pull_request;
-use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestState, PullRequestTurn, Review};
+use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestState, PullRequestTurn, ReviewDecision};
 use crate::store::{ReportedPullRequest, schema};
 use std::fs;
 
@@ -31,7 +31,7 @@ async fn the_status_summary_has_the_sizes_of_the_groups_in_the_jobs_list() {
     let dismissed_job = store.add_accepted_job("dismissed", Status::Failed, at(0)).await;
     store.change_one_job(dismissed_job.key, LocalChange::Dismissed(true), at(90)).await;
     let gone = store.add_accepted_job("gone", Status::Active, at(0)).await;
-    store.apply_fetched(&gone, JobResponse::NotFound, at(70)).await.expect("seen");
+    store.apply_job_response(&gone, JobResponse::NotFound, at(70)).await.expect("seen");
     let rows = store.jobs(&scope()).await.expect("rows");
     let count = |group| rows.iter().filter(|row| row.group() == group).count();
     let summary = Store::status_summary(folder.path(), &scope()).expect("read").expect("known");
@@ -78,7 +78,7 @@ async fn the_status_summary_creates_no_store_but_rolls_back_the_journal_of_a_kil
 
 /// Returns open, draft, queued and merged pull requests with every result of checks, reviews and conflicts.
 fn pull_requests() -> Vec<PullRequest> {
-    use {ChecksState as C, PullRequestState as S, Review as R};
+    use {ChecksState as C, PullRequestState as S, ReviewDecision as R};
     let mut all = Vec::new();
     for state in [S::Open, S::Draft, S::Queued, S::Merged, S::Closed] {
         for checks in [C::Passing, C::Failing, C::Pending, C::None, C::Unavailable] {

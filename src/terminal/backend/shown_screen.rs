@@ -46,7 +46,8 @@ pub(super) struct ShownScreen {
     cells: Buffer,
     /// The changed cells (row, column) that were not sent yet.
     changed: Vec<(u16, u16)>,
-    /// The cells (column, row) of a frame that differ; empty between two frames, to reuse its memory.
+    /// The cells (column, row) of a frame that differ from `cells`. Empty between two frames: it is a field only so
+    /// that its memory is reused.
     different: Vec<(u16, u16, Cell)>,
     /// Whether a character must not reach the terminal.
     is_hidden: fn(char) -> bool,
@@ -85,7 +86,7 @@ impl ShownScreen {
                     different.push((x, y, cell.into_owned()));
                 }
             }
-            // A row is still in the processor's cache, whereas the whole frame is too large for it.
+            // Each row is blanked while it is still in the processor's cache: the whole frame is too large for that.
             row.iter_mut().for_each(Cell::reset);
         }
         for (x, y, cell) in different.drain(..) {

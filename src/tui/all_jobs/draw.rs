@@ -37,33 +37,33 @@ const MIN_WIDTH_WIDE: usize = 100;
 /// Minimum width of the list at which the maximum width of the profile column is [`MAX_PROFILE_CELLS_MEDIUM`].
 const MIN_WIDTH_MEDIUM: usize = 60;
 
-pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, dialog: &dyn Component) {
+pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, all_jobs: &AllJobs, dialog: &dyn Component) {
     let g = view.app.geometry();
     let width = usize::from(title_area(g.upper_rule()).width);
-    let note = omitted_text(open, width);
+    let note = omitted_text(all_jobs, width);
     let title_width = if note.is_empty() { width } else { width.saturating_sub(note.width() + 3) };
     let frame_texts = DialogFrame {
         title: list_title::all_jobs_title_line(view, title_width),
         upper_right: Line::styled(note, view.theme.warning),
-        lower_left: Line::styled(last_check_text(view, open, width), view.theme.muted),
+        lower_left: Line::styled(last_check_text(view, all_jobs, width), view.theme.muted),
         is_heavy: false,
     };
     let inner = frame_texts.draw(frame, view, dialog);
-    if let Some((text, style)) = no_jobs_text(view, open) {
+    if let Some((text, style)) = no_jobs_text(view, all_jobs) {
         let inside = with_margin(inner);
         frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), inside);
         return;
     }
     let (lines, rows, width) = (g.all_jobs_lines(), g.all_jobs_rows(), usize::from(inner.width));
-    let author = author_column_width(view.app, &open.list);
-    let columns = job_table(width, Some(profile_column_width(view, open, rows, width)), author);
+    let author = author_column_width(view.app, &all_jobs.list);
+    let columns = job_table(width, Some(profile_column_width(view, all_jobs, rows, width)), author);
     draw_headings(frame, view, &columns, inner, lines);
-    for (n, line) in open.list.visible(rows).enumerate() {
+    for (n, line) in all_jobs.list.visible(rows).enumerate() {
         let line = match line {
             ListLine::Heading(group, n, hidden) => group_heading(view, group, n, hidden),
             ListLine::Job(job) => {
-                let name = open.profile_of(job).map(|at| view.app.profile_names(at)).unwrap_or_default();
-                job_line(view, &columns, &open.list, job, Some(&name))
+                let name = all_jobs.profile_of(job).map(|at| view.app.profile_names(at)).unwrap_or_default();
+                job_line(view, &columns, &all_jobs.list, job, Some(&name))
             }
         };
         draw_line(frame, lines, n, line);
@@ -71,31 +71,31 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs
 }
 
 /// Returns the text about jobs that are not listed because no profile has their project; empty if there are none.
-fn omitted_text(open: &AllJobs, width: usize) -> String {
-    let omitted = open.omitted_count();
+fn omitted_text(all_jobs: &AllJobs, width: usize) -> String {
+    let omitted = all_jobs.omitted_count();
     let more = plural(omitted, "more job");
     let forms = [
         format!("{more} in projects without a profile"),
         format!("{omitted} without a profile"),
-        format!("{omitted} hidden"),
+        format!("{omitted} not listed"),
     ];
     let fitting = forms.into_iter().find(|text| omitted > 0 && text.width() <= width / 2);
     fitting.unwrap_or_default()
 }
 
 /// Returns the text, and its style, that is shown instead of an empty list; `None` if there are jobs to list.
-fn no_jobs_text(view: View<'_>, open: &AllJobs) -> Option<(String, ratatui::style::Style)> {
+fn no_jobs_text(view: View<'_>, all_jobs: &AllJobs) -> Option<(String, ratatui::style::Style)> {
     let theme = view.theme;
-    match (&open.read_state, open.is_read()) {
+    match (&all_jobs.read_state, all_jobs.is_read()) {
         (Load::Failed { failure, .. }, false) => Some((failure.message.to_string(), theme.bad)),
         (_, false) => Some(("Loading jobs…".to_owned(), theme.muted)),
-        (_, true) if open.list.is_empty() && open.omitted_count() > 0 => {
+        (_, true) if all_jobs.list.is_empty() && all_jobs.omitted_count() > 0 => {
             Some(("No jobs of these profiles yet.".to_owned(), theme.muted))
         }
-        (_, true) if open.list.is_empty() => Some(("No jobs yet.".to_owned(), theme.muted)),
-        (_, true) if open.list.matching_count() == 0 => {
-            let jobs = plural(open.list.len(), "job");
-            let hint = if !open.has_filter() {
+        (_, true) if all_jobs.list.is_empty() => Some(("No jobs yet.".to_owned(), theme.muted)),
+        (_, true) if all_jobs.list.matching_count() == 0 => {
+            let jobs = plural(all_jobs.list.len(), "job");
+            let hint = if !all_jobs.has_filter() {
                 format!("{} shows all jobs", view.app.key_label(Context::AllJobs, Action::PreviousTab))
             } else {
                 format!("{} clears the filter", view.app.key_label(Context::Everywhere, Action::Close))
@@ -108,11 +108,11 @@ fn no_jobs_text(view: View<'_>, open: &AllJobs) -> Option<(String, ratatui::styl
 }
 
 /// Returns the width of the profile column: the width of the longest profile name, up to a limit.
-fn profile_column_width(view: View<'_>, open: &AllJobs, rows: usize, width: usize) -> usize {
+fn profile_column_width(view: View<'_>, all_jobs: &AllJobs, rows: usize, width: usize) -> usize {
     let app = view.app;
     let all = app.config.profiles.iter().map(|profile| profile.name.as_str().width());
-    let shown = open.list.visible(rows).filter_map(|line| match line {
-        ListLine::Job(job) => open.profile_of(job).map(|at| app.profile_names(at).width()),
+    let shown = all_jobs.list.visible(rows).filter_map(|line| match line {
+        ListLine::Job(job) => all_jobs.profile_of(job).map(|at| app.profile_names(at).width()),
         ListLine::Heading(..) => None,
     });
     let most = match width {
@@ -125,16 +125,16 @@ fn profile_column_width(view: View<'_>, open: &AllJobs, rows: usize, width: usiz
 
 /// Returns the text that states when the selected job was last checked and, if it belongs to another profile, that it
 /// is not watched.
-fn last_check_text(view: View<'_>, open: &AllJobs, width: usize) -> String {
+fn last_check_text(view: View<'_>, all_jobs: &AllJobs, width: usize) -> String {
     let View { app, now, .. } = view;
-    let Some(job) = open.list.selected() else { return String::new() };
+    let Some(job) = all_jobs.list.selected() else { return String::new() };
     let is_narrow = width < MIN_WIDTH_MEDIUM;
     let seen = match job.local.checked_at.map(|at| short_age(now - at)) {
         None => "not checked yet".to_owned(),
         Some(age) if age == "now" => "updated just now".to_owned(),
         Some(age) => format!("updated {age} ago"),
     };
-    let at = open.profile_of(job);
+    let at = all_jobs.profile_of(job);
     let name =
         at.and_then(|at| app.config.profiles.get(at)).map(|profile| profile.name.to_string()).unwrap_or_default();
     let watched = match at == Some(app.config.current_profile) {

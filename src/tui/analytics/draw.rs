@@ -80,7 +80,7 @@ pub(super) fn draw_rows<T: ListTab>(
     table: &Table<ListCell<T::Row>>,
     tab: &T,
 ) {
-    let (sorted, is_ascending) = tab.list().sort();
+    let (sorted, is_ascending) = tab.list().sort_order();
     let headings = table.headings_with(|column, width| {
         let heading = column.heading();
         let is_sorted = field_of_heading(heading) == sorted && display_width(heading) < width;

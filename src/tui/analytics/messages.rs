@@ -20,7 +20,7 @@ pub enum AnalyticsMsg {
     Questions(RowsMsg<Question>),
     /// The cached page views of a range, if there are any.
     CachedViews(Option<Arc<Report>>),
-    /// Loading page views for the pages that need work ended.
+    /// A load of page views ended. The tab with the pages that need work has started it.
     ViewsLoaded {
         range: DateRange,
         outcome: LoadOutcome,
@@ -47,7 +47,7 @@ pub enum AnalyticsEffect {
     /// Reads the cached report of a range, without a request; answered by [`RowsMsg::Cached`].
     LoadCached(AnalyticsKind, DateRange),
     /// Reads a complete report that another member of the team has loaded, without a request; answered by
-    /// [`RowsMsg::Ended`], as if it had been loaded here.
+    /// [`RowsMsg::Ended`], as if this computer had loaded it.
     LoadReceived(AnalyticsKind, DateRange),
     /// Loads a report, or continues a partial one; answered by [`RowsMsg::Ended`].
     Load(AnalyticsKind, RowsPlan),

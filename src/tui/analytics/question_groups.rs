@@ -89,7 +89,7 @@ impl QuestionGroups {
     }
 
     /// Switches from the list of questions to counting by page, then to counting by category, then back to the list.
-    pub(super) fn next_grouping(&mut self) {
+    pub(super) fn switch_grouping(&mut self) {
         self.grouping = match self.grouping {
             None => Some(Grouping::Page),
             Some(Grouping::Page) => Some(Grouping::Category),

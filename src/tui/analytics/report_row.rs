@@ -96,7 +96,7 @@ impl ReportRow for Search {
     fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)> {
         let total = report.totals.total.value().map(|total| ("searches", total));
         let rows =
-            [("queries", count_rows(report, |_| true)), ("without clicks", count_rows(report, Self::is_unclicked))];
+            [("queries", count_rows(report, |_| true)), ("unclicked queries", count_rows(report, Self::is_unclicked))];
         total.into_iter().chain(rows).collect()
     }
 

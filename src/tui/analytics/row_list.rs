@@ -92,7 +92,7 @@ impl<R: HasFields> RowList<R> {
     }
 
     /// Returns the name of the field by which the rows are sorted, and whether the lowest value comes first.
-    pub(in crate::tui) fn sort(&self) -> (&'static str, bool) {
+    pub(in crate::tui) fn sort_order(&self) -> (&'static str, bool) {
         (self.sort_field().map_or("", |field| field.name), self.is_ascending)
     }
 
@@ -130,10 +130,10 @@ impl<R: HasFields> RowList<R> {
     pub(super) fn notes(&self) -> impl Iterator<Item = String> {
         let only = self.listed_group.as_ref().map(|only| format!("only {}", only.name));
         let marked = (self.marked_count() > 0).then(|| format!("{} marked", self.marked_count()));
-        let (field, is_ascending) = self.sort();
+        let (field, is_ascending) = self.sort_order();
         let is_default = field == R::DEFAULT_SORT && !is_ascending;
         let order = (!is_default).then(|| {
-            // Fields are named as in filters, columns as a reader understands them.
+            // A field has its short name in filters. The screen shows a name that explains the field.
             let name = match field {
                 "hits" => "times",
                 "ctr" => "clicked",

@@ -176,7 +176,8 @@ impl<R: FieldedRow> RowsTab<R> {
         }
     }
 
-    /// Whether the report of this range is used and not being loaded, so that a newer one should be shown.
+    /// Whether a newer report of this range should be shown. True if the range is on screen and not being loaded, or if
+    /// it is compared.
     pub(in crate::tui) fn accepts_newer(&self, range: DateRange) -> bool {
         (self.range == Some(range) && !self.report.is_loading()) || self.compares(range)
     }
@@ -191,7 +192,8 @@ impl<R: FieldedRow> RowsTab<R> {
         self.comparison.as_ref().is_some_and(|comparison| comparison.unread.contains(&range))
     }
 
-    /// Returns the ranges of a new comparison whose reports have to be requested, once the cache was read.
+    /// Returns the ranges of a new comparison whose reports are not cached and have to be requested. Empty until the
+    /// cache was read.
     pub(in crate::tui) fn uncached_compared_ranges(&self) -> &[DateRange] {
         let comparison = self.comparison.as_ref().filter(|comparison| comparison.unread.is_empty());
         comparison.map_or(&[], |comparison| &comparison.unconfirmed)
@@ -205,8 +207,8 @@ impl<R: FieldedRow> RowsTab<R> {
         reports.filter(|report| !report.is_complete()).map(|report| report.range).collect()
     }
 
-    /// Requests the reports of a comparison that are not cached, or the other rows of those that are loaded in part,
-    /// with up to this many requests for each. Returns the effects.
+    /// Requests the reports of a comparison that are not cached. If there are none, requests the missing rows of the
+    /// reports that are partial. Sends at most `max_requests` requests for each report. Returns the effects.
     pub(in crate::tui) fn load_compared(&mut self, max_requests: u32) -> Vec<Effect> {
         let unconfirmed = self.comparison.as_mut().map(|comparison| std::mem::take(&mut comparison.unconfirmed));
         let unconfirmed = unconfirmed.filter(|ranges| !ranges.is_empty());
@@ -216,8 +218,8 @@ impl<R: FieldedRow> RowsTab<R> {
         ranges.into_iter().map(load).collect()
     }
 
-    /// Compares the complete days of the shown range with the previous period. Returns the effects that read the
-    /// reports that are not shown from the cache.
+    /// Compares the complete days of the shown range with the previous period, or with a range that the user chose.
+    /// Returns the effects that read from the cache those reports that are not on screen.
     pub(in crate::tui) fn compare(&mut self, ranges: ComparedRanges) -> Vec<Effect> {
         let not_shown = [ranges.now, ranges.before].into_iter().filter(|range| self.range != Some(*range));
         let unread: Vec<DateRange> = not_shown.collect();
@@ -242,18 +244,19 @@ impl<R: FieldedRow> RowsTab<R> {
         self.arrange_and_select(selected.as_deref());
     }
 
-    /// Compares with the report of one of the compared ranges, which was loaded.
+    /// Adds the loaded report of one of the compared ranges to the comparison.
     fn show_compared(&mut self, range: DateRange, report: Arc<RowsReport<R>>) {
         let selected = self.selected_identity();
         let Some(comparison) = &mut self.comparison else { return };
         let place = if comparison.ranges.now == range { &mut comparison.now } else { &mut comparison.before };
         *place = Some(KeyedReport::new(report));
-        self.find_gone_rows();
+        self.find_new_and_gone_rows();
         self.arrange_and_select(selected.as_deref());
     }
 
-    /// Finds the rows that only the previous period has. While the current period is partial, they may still be loaded.
-    fn find_gone_rows(&mut self) {
+    /// Finds the rows that only the previous period has, and counts the rows that it doesn't have. Finds none while the
+    /// report of the shown range is partial, because these rows may be among those that are not loaded yet.
+    fn find_new_and_gone_rows(&mut self) {
         let now = self.report.shown().map(|report| Arc::clone(&report.value)).filter(|now| now.is_complete());
         let Some(comparison) = &mut self.comparison else { return };
         comparison.gone.clear();
@@ -334,7 +337,7 @@ impl<R: FieldedRow> RowsTab<R> {
         })
     }
 
-    /// Leaves the loading state, because no response was requested.
+    /// Ends the loading state without a new report. The previous report, if any, stays.
     pub(in crate::tui) fn stop_waiting(&mut self) {
         self.report = self.report.shown().cloned().map_or(Load::Idle, Load::Ready);
     }
@@ -352,7 +355,7 @@ impl<R: FieldedRow> RowsTab<R> {
             comparison.now = Some(KeyedReport::new(Arc::clone(&report)));
         }
         self.report.finish(Ok(Timed { value: report, as_of }), now);
-        self.find_gone_rows();
+        self.find_new_and_gone_rows();
         self.arrange_and_select(selected.as_deref());
     }
 
@@ -423,7 +426,8 @@ impl<R: FieldedRow> RowsComparison<R> {
         [&self.now, &self.before].into_iter().all(|report| report.as_ref().is_some_and(KeyedReport::is_complete))
     }
 
-    /// Whether the previous period doesn't have this row. Unknown, and so false, unless all of its rows are loaded.
+    /// Whether the previous period doesn't have this row. Returns false while that is unknown: until all rows of the
+    /// previous period are loaded.
     fn is_new(&self, row: &R) -> bool {
         let before = self.before.as_ref().filter(|before| self.is_loaded() && before.is_complete());
         before.is_some_and(|before| !before.positions.contains_key(row.key()))

@@ -56,7 +56,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
             }
             Action::Compare if tab.compared_ranges().is_some() => Some("stop comparing".into()),
             Action::Compare | Action::CompareWith => FooterLabel::default_if(has_rows),
-            Action::Fold => match (R::TAB, app.analytics.is_by_page) {
+            Action::Fold => match (R::TAB, app.analytics.is_feedback_by_page) {
                 (AnalyticsTab::Feedback, true) => Some("comments".into()),
                 (AnalyticsTab::Feedback, false) | (AnalyticsTab::Questions, _) => Some("by page".into()),
                 _ => None,
@@ -89,10 +89,10 @@ impl<R: ReportRow> Component for ReportScreen<R> {
             Action::Compare => cx.app.compare_report::<R>(cx.now, cx.effects),
             Action::CompareWith => Calendar::open(CalendarPurpose::Compare, cx),
             Action::Fold if R::TAB == AnalyticsTab::Feedback => {
-                app.analytics.is_by_page = !app.analytics.is_by_page;
+                app.analytics.is_feedback_by_page = !app.analytics.is_feedback_by_page;
             }
             Action::Fold if R::TAB == AnalyticsTab::Questions => {
-                app.analytics.question_groups.next_grouping();
+                app.analytics.question_groups.switch_grouping();
                 app.analytics.count_questions();
             }
             Action::LoadAll => match tab.stop() {

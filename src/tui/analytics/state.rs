@@ -24,7 +24,7 @@ pub struct AnalyticsState {
     pub feedback: RowsTab<Feedback>,
     pub feedback_by_page: RowsTab<PageFeedback>,
     /// Whether the tab about feedback has a row per page.
-    pub is_by_page: bool,
+    pub is_feedback_by_page: bool,
     pub questions: RowsTab<Question>,
     /// The questions, counted by page or by category.
     pub question_groups: QuestionGroups,
@@ -66,7 +66,7 @@ impl AnalyticsState {
         }
     }
 
-    /// Returns how many of these reports are being loaded.
+    /// Returns how many of the reports in [`Self::loaded_reports`] are being loaded.
     pub(super) fn loading_count(&self) -> usize {
         let loading = [
             self.needs_work.views.is_loading(),
@@ -78,7 +78,7 @@ impl AnalyticsState {
         loading.into_iter().filter(|is_loading| *is_loading).count()
     }
 
-    /// Returns why one of these reports could not be loaded.
+    /// Returns why one of the reports in [`Self::loaded_reports`] could not be loaded; `None` if no load failed.
     pub(super) fn load_failure(&self) -> Option<&Failure> {
         let views = self.needs_work.views.failure();
         let rows = [
@@ -106,7 +106,7 @@ impl AnalyticsState {
         match self.tab {
             AnalyticsTab::Pages => "",
             AnalyticsTab::Searches => self.searches.list().filter_text(),
-            AnalyticsTab::Feedback if self.is_by_page => self.feedback_by_page.list().filter_text(),
+            AnalyticsTab::Feedback if self.is_feedback_by_page => self.feedback_by_page.list().filter_text(),
             AnalyticsTab::Feedback => self.feedback.list().filter_text(),
             AnalyticsTab::Questions if self.is_grouped() => self.question_groups.list().filter_text(),
             AnalyticsTab::Questions => self.questions.list().filter_text(),
@@ -118,7 +118,7 @@ impl AnalyticsState {
     pub(in crate::tui) fn set_filter(&mut self, text: &str) {
         match self.tab {
             AnalyticsTab::Searches => self.searches.set_filter(text),
-            AnalyticsTab::Feedback if self.is_by_page => self.feedback_by_page.set_filter(text),
+            AnalyticsTab::Feedback if self.is_feedback_by_page => self.feedback_by_page.set_filter(text),
             AnalyticsTab::Feedback => self.feedback.set_filter(text),
             AnalyticsTab::Questions if self.is_grouped() => self.question_groups.set_filter(text),
             AnalyticsTab::Questions => self.questions.set_filter(text),

@@ -339,7 +339,7 @@ fn a_cached_range_is_shown_in_a_tab_of_which_something_is_cached() {
         app.update(Msg::Views(ViewsMsg::CachedRangesListed(Ok(cached))), at(0));
         key(&mut app, KeyCode::Enter);
         assert!(app.dialogs.is_empty() && app.views.query().range == past);
-        (app.analytics.tab, app.analytics.is_by_page)
+        (app.analytics.tab, app.analytics.is_feedback_by_page)
     };
     assert_eq!(tab_of(&[AnalyticsKind::Searches, AnalyticsKind::Questions]), (AnalyticsTab::Questions, false));
     assert_eq!(tab_of(&[AnalyticsKind::FeedbackByPage]), (AnalyticsTab::Feedback, true));

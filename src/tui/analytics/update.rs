@@ -38,7 +38,7 @@ impl App {
         let by_page =
             [AnalyticsKind::Feedback, AnalyticsKind::FeedbackByPage].map(|kind| known.reports.contains(&kind));
         if tab == AnalyticsTab::Feedback && by_page != [true, true] {
-            self.analytics.is_by_page = by_page == [false, true];
+            self.analytics.is_feedback_by_page = by_page == [false, true];
         }
         self.show_analytics_tab(tab);
     }
@@ -70,7 +70,7 @@ impl App {
 
     fn apply_rows_msg<R: ReportRow>(&mut self, msg: RowsMsg<R>, now: Time, effects: &mut Vec<Effect>) {
         if let RowsMsg::Ended { range, outcome } = &msg {
-            // The report may be about the days after the selected job.
+            // The details of the selected job show numbers from reports, and this report may be about its days.
             self.reread_pages(effects);
             // The tab itself shows a failure of its range.
             if let LoadEndReason::Failed(failure) = &outcome.end_reason
@@ -108,7 +108,7 @@ impl App {
             self.analytics.count_questions();
             return;
         }
-        let ranges = self.views.previous_days_to_compare(now.date_naive());
+        let ranges = self.views.try_days_to_compare_with_previous(now.date_naive());
         self.compare_report_days::<R>(ranges, now, effects);
     }
 
@@ -118,7 +118,7 @@ impl App {
         match self.analytics.tab {
             AnalyticsTab::Pages | AnalyticsTab::NeedsWork => self.compare_with(other, now, effects),
             AnalyticsTab::Searches => self.compare_report_days::<Search>(days, now, effects),
-            AnalyticsTab::Feedback if self.analytics.is_by_page => {
+            AnalyticsTab::Feedback if self.analytics.is_feedback_by_page => {
                 self.compare_report_days::<PageFeedback>(days, now, effects);
             }
             AnalyticsTab::Feedback => self.compare_report_days::<Feedback>(days, now, effects),
@@ -174,7 +174,8 @@ impl App {
     /// Whether the tab on screen shows this report.
     fn is_report_shown<R: ReportRow>(&self) -> bool {
         let is_by_page = R::KIND == AnalyticsKind::FeedbackByPage;
-        self.analytics.tab == R::TAB && (R::TAB != AnalyticsTab::Feedback || self.analytics.is_by_page == is_by_page)
+        self.analytics.tab == R::TAB
+            && (R::TAB != AnalyticsTab::Feedback || self.analytics.is_feedback_by_page == is_by_page)
     }
 
     pub(in crate::tui) fn show_rows_progress(&mut self, progress: RowsProgress) {
@@ -209,7 +210,7 @@ impl App {
         match tab {
             AnalyticsTab::Pages => {}
             AnalyticsTab::Searches => effects.extend(analytics.searches.show_range(range)),
-            AnalyticsTab::Feedback if analytics.is_by_page => {
+            AnalyticsTab::Feedback if analytics.is_feedback_by_page => {
                 effects.extend(analytics.feedback_by_page.show_range(range));
             }
             AnalyticsTab::Feedback => effects.extend(analytics.feedback.show_range(range)),

@@ -130,7 +130,7 @@ fn row_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, row: usize, width:
         Some(DiffRow::Hunk(file, hunk)) => {
             let hunk = diff.files.get(file).and_then(|file| file.hunks.get(hunk));
             let text = hunk.map(|hunk| {
-                // The numbers of the lines follow.
+                // The line numbers of the hunk are left out, because the lines below show theirs.
                 format!("⋯ {}", CleanText::line(diff.section(hunk)))
             });
             vec![Line::styled(truncate(&text.unwrap_or_default(), width), theme.muted)]
@@ -139,8 +139,8 @@ fn row_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, row: usize, width:
     }
 }
 
-/// Returns the heading of a file: its path, the page that it is, with its views if they are loaded, and the numbers of
-/// lines.
+/// Returns the heading of a file: its path, how it has changed, its page with the page's views if they are loaded, and
+/// the numbers of added and removed lines.
 fn file_line<'a>(view: View<'_>, file: &DiffFile, site: &SiteFacts, width: usize) -> Line<'a> {
     let theme = view.theme;
     let (added, removed) = (format!("+{}", format_count(file.additions)), format!("−{}", format_count(file.deletions)));

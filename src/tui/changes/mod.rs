@@ -32,8 +32,8 @@ use rows::{DiffRow, DiffRows};
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 
-/// The maximum number of lines whose changed words, or screen lines, are cached.
-const MAX_PREPARED: usize = 4000;
+/// The number of lines above which a cache of changed words or of screen lines is cleared.
+const MAX_CACHED_LINES: usize = 4000;
 /// Why there is nothing to show.
 const NO_CHANGES: &str = "This job has no pull request whose changes docdeck can show.";
 
@@ -42,8 +42,9 @@ pub struct Changes {
     job: JobKey,
     load: Load<Box<LoadedDiff>>,
     rows: DiffRows,
-    /// The indexes of the selected row and of the first visible row.
+    /// The index of the selected row.
     selected: usize,
+    /// The index of the first visible row.
     first: usize,
     /// The row at which the user began to mark lines.
     anchor: Option<usize>,
@@ -130,7 +131,7 @@ impl Changes {
         };
         if let Some(at) = found {
             self.selected = at;
-            // The whole screen shows this file, if it is long enough.
+            // The file starts at the top of the screen, so that as much of it as possible is visible.
             self.first = at;
         }
     }
@@ -161,7 +162,7 @@ impl Changes {
         }
     }
 
-    /// Returns the address of the page that the selected file is, in the preview.
+    /// Returns the address that the page of the selected file has in the preview.
     fn selected_page(&self) -> Option<CleanText> {
         let loaded = &self.load.shown()?.value;
         let file = loaded.diff.files.get(self.rows.file_of(self.selected))?;
@@ -221,10 +222,10 @@ impl Changes {
     fn prepare_visible(&mut self, width: usize, height: usize) {
         let visible = self.visible(width, height);
         let Some(diff) = self.load.shown().map(|loaded| &loaded.value.diff) else { return };
-        if self.highlights.len() > MAX_PREPARED {
+        if self.highlights.len() > MAX_CACHED_LINES {
             self.highlights.clear();
         }
-        if self.wrapped.len() > MAX_PREPARED {
+        if self.wrapped.len() > MAX_CACHED_LINES {
             self.wrapped.clear();
         }
         for row in visible {
@@ -328,7 +329,7 @@ impl Component for Changes {
     fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
         let rows = cx.app.geometry().dialog_rows();
         let by = match by {
-            // Lines may be wrapped, so a page is what is visible.
+            // A wrapped line takes several lines on screen, so a page has fewer rows than the screen has lines.
             Scroll::Page(n) => {
                 let g = cx.app.geometry();
                 let visible = self.visible(rows::text_columns(g), rows).len();
@@ -390,7 +391,7 @@ impl Component for Changes {
     fn refresh(&mut self, app: &App) {
         let g = app.geometry();
         let (width, height) = (rows::text_columns(g), g.dialog_rows());
-        // The upper rule of an editor takes a row of the content, the lower one is that of this dialog.
+        // An editor covers rows of the content, except for its lower rule, which covers the lower rule of this dialog.
         let covered = usize::from(app.panes.editor_rows).saturating_sub(1) + usize::from(self.is_typing);
         self.show_selected(width, height.saturating_sub(covered));
         self.prepare_visible(width, height);

@@ -20,7 +20,7 @@ pub(super) enum DiffRow {
     Gap,
     /// The heading of a file, by its index.
     File(usize),
-    /// Why the file has no lines.
+    /// The reason why a file has no lines, by the index of the file.
     Remark(usize),
     /// The first line of a hunk, by the indexes of the file and the hunk.
     Hunk(usize, usize),
@@ -87,7 +87,7 @@ impl DiffRows {
         self.file_starts.partition_point(|start| *start <= row).saturating_sub(1)
     }
 
-    /// Returns the position of a row, or of the last row before it if it is not listed.
+    /// Returns the position of a row. If the row is no longer listed, returns that of a listed row before it, or 0.
     pub(super) fn nearest(&self, row: DiffRow) -> usize {
         let exact = self.rows.iter().position(|other| *other == row);
         let before = || match row {
@@ -114,7 +114,7 @@ impl DiffRows {
         match self.get(row) {
             Some(DiffRow::Line { line, .. }) => {
                 let text = diff.lines().get(line).map_or("", |line| diff.line_text(line));
-                // A tab is shown as four blanks.
+                // A tab is wider than one cell, so a text with tabs is not measured by its number of bytes.
                 let fits = text.len() <= width && is_printable_ascii(text);
                 if fits { 1 } else { wrapped(&line_text(diff, line), width).len() }
             }

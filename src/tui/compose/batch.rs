@@ -410,7 +410,7 @@ fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch) {
     draw_text_margin(frame, view, text);
     frame.render_widget(batch.input.area(), text);
     cursor::place_in_input(frame, view, text);
-    if batch.input.is_blank() && batch.input.size().1 == 0 {
+    if batch.input.is_blank() && batch.input.line_and_char_counts().1 == 0 {
         let rect = Rect { x: text.x + 1, width: text.width.saturating_sub(1), height: text.height.min(1), ..text };
         let hint = truncate("Prompts, separated by blank lines.", usize::from(rect.width));
         frame.render_widget(Line::styled(hint, theme.muted), rect);

@@ -125,7 +125,7 @@ impl App {
 impl Editor {
     /// Asks for confirmation before a follow-up is sent to several jobs. Returns true if the text must not be sent now,
     /// because the user has to confirm first or because the previous follow-ups are still being saved.
-    pub(super) fn confirm_bulk_follow_up(&mut self, cx: &mut Cx<'_>) -> bool {
+    pub(super) fn intercept_bulk_follow_up(&mut self, cx: &mut Cx<'_>) -> bool {
         let app = &mut *cx.app;
         if self.targets.is_empty() || self.input.is_blank() || app.config.read_only {
             return false;

@@ -141,7 +141,7 @@ impl Editor {
         if self.is_unchanged() {
             self.input.replace(text);
             self.input.edit(Edit::TextStart);
-            self.input.select_next_blank();
+            self.input.select_next_template_blank();
             self.template = self.input.text();
             (self.message, self.is_warned) = (None, false);
         } else {
@@ -287,9 +287,9 @@ impl Editor {
         }
     }
 
-    /// Merges `other`, a draft that another instance has saved, into the text if it is unchanged. Otherwise the next
-    /// save would overwrite that draft. If this draft has a different text, the two texts are joined, so that neither
-    /// is lost.
+    /// If the user has not changed the text since the editor was opened, loads `other`, a draft that another instance
+    /// has saved, because the next save would overwrite that draft. If this instance has a different draft, joins the
+    /// two, so that neither is lost.
     fn merge_draft(&mut self, other: String, pages: &[CleanText], cx: &mut Cx<'_>) {
         let draft = cx.app.draft(self.draft_target).unwrap_or_default();
         let is_draft_blank = draft.trim().is_empty();
@@ -404,12 +404,14 @@ impl Component for Editor {
             Action::Copy => cx.run(Effect::copy("the text", self.input.text())),
             Action::Send | Action::History | Action::Templates | Action::ExternalEditor
                 if self.is_in_external_editor => {}
-            Action::Send if self.confirm_bulk_follow_up(cx) => {}
+            Action::Send if self.intercept_bulk_follow_up(cx) => {}
             Action::Send => return self.send(cx),
             Action::History => cx.app.open_picker(PickerKind::History, cx.effects),
             Action::Templates => cx.app.open_picker(PickerKind::Templates, cx.effects),
             Action::ExternalEditor => self.open_external_editor(cx),
-            Action::NextBlank => self.change(cx.now, |input| !input.select_next_blank() && input.edit(Edit::Tab)),
+            Action::NextBlank => {
+                self.change(cx.now, |input| !input.select_next_template_blank() && input.edit(Edit::Tab))
+            }
             _ => return Flow::Unhandled,
         }
         Flow::Handled
@@ -537,7 +539,7 @@ impl Component for Editor {
             _ => self.title.as_str(),
         };
         let is_below_panes = layout != EditorLayout::FullScreen && !view.app.has_dialog_below_editor();
-        // The panes are visible too, and don't have the focus.
+        // Heavy rules show that the editor has the focus, and not one of the panes that are also visible.
         let mut texts = DialogFrame { is_heavy: is_below_panes, ..DialogFrame::new(view, title) };
         if layout == EditorLayout::Inline {
             let space = usize::from(self.area(view.app).width.saturating_sub(14));
@@ -556,7 +558,7 @@ impl Component for Editor {
         }
         frame.render_widget(self.input.area(), text);
         cursor::place_in_input(frame, view, text);
-        if self.input.is_blank() && self.input.size().1 == 0 {
+        if self.input.is_blank() && self.input.line_and_char_counts().1 == 0 {
             let hint = self.placeholder();
             let rect = Rect { x: text.x + 1, width: text.width.saturating_sub(1), height: text.height.min(1), ..text };
             // In a narrow terminal, only the question at the start of the hint is shown.
@@ -624,8 +626,8 @@ impl Editor {
         self.message_text().map(|text| fit_message(&text, width, max)).unwrap_or_default()
     }
 
-    /// Returns the parts. A message may use the status line, but one line of the text and the line below it stay
-    /// visible.
+    /// Lays out the parts. A long message takes the place of the status line, but one line of the text and the gap
+    /// below the text stay visible.
     fn parts(&self, app: &App) -> EditorParts {
         let layout = self.layout(app);
         let inner = between_rules(self.area(app));
@@ -639,8 +641,8 @@ impl Editor {
         EditorParts { text, message, gap, has_status }
     }
 
-    /// Returns the message below the text, if there is one: a message, that the text is open in an external editor, why
-    /// the prompt was not delivered, or why the draft was not saved.
+    /// Returns what is shown below the text, if anything: `message`, or the information that the text is open in an
+    /// external editor, or why the prompt was not delivered, or why the draft was not saved.
     fn message_text(&self) -> Option<String> {
         if let Some(message) = &self.message {
             return Some(message.to_string());
@@ -663,7 +665,7 @@ impl Editor {
                 Some(("", ["shown in ASCII, sent as typed".to_owned(), "sent as typed".to_owned()]))
             }
             Some(name) => Some((TEMPLATE_LABEL, [name.to_string(), name.to_string()])),
-            // Templates are rarely used for follow-ups.
+            // Follow-ups rarely use templates, so the line doesn't state that there is none.
             None if self.kind == PromptKind::FollowUp => None,
             None => Some((TEMPLATE_LABEL, ["none".to_owned(), "no template".to_owned()])),
         };

@@ -13,7 +13,8 @@ use crate::model::text::CleanText;
 pub enum PromptsMsg {
     /// The prompt from an editor was saved, or could not be saved.
     Submitted { draft_target: DraftTarget, result: Result<(PromptId, Job), SubmitError> },
-    /// The last prompt of this failed job was saved once more, in the job of the result, or could not be saved.
+    /// A copy of the last prompt of the failed job `job` was saved, or could not be saved. The result is the job to
+    /// which the copy belongs.
     Retried { job: JobKey, result: Result<Job, Failure> },
     /// The user's decision about an undelivered prompt was carried out, or could not be.
     Resolved { prompt: PromptId, result: Result<Job, Failure> },

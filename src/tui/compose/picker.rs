@@ -92,9 +92,9 @@ pub struct Picker {
 impl PickerKind {
     /// Returns the text above the list while nothing is typed. In the demo, the text doesn't mention the disk, because
     /// the demo saves nothing.
-    pub(super) fn hint(self, demo: bool) -> &'static str {
+    pub(super) fn hint(self, is_demo: bool) -> &'static str {
         match self {
-            Self::Drafts if demo => "Not sent yet, kept until the demo ends.",
+            Self::Drafts if is_demo => "Not sent yet, kept until the demo ends.",
             Self::Drafts => "Not sent yet, saved on disk.",
             Self::History | Self::Templates => "Type to search.",
         }
@@ -172,7 +172,7 @@ impl Picker {
                 _ => editor.change(cx.now, |input| input.paste(&entry.text)),
             }
             // The first blank of a template is selected already.
-            if editor.input.blank_count() > usize::from(self.kind == PickerKind::Templates) {
+            if editor.input.template_blank_count() > usize::from(self.kind == PickerKind::Templates) {
                 let next = cx.app.key_label(Context::Editor, Action::NextBlank);
                 cx.notify(Severity::Info, &format!("{next} goes to the next blank."));
             }

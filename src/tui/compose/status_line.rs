@@ -19,12 +19,14 @@ const GAP: usize = 2;
 /// What the line shows besides the profile.
 #[derive(Debug)]
 pub(super) struct EditorStatus {
-    /// The label of the template or the number of prompts, with a long and a short form of its value.
+    /// A label and its value: the name of the template, or the number of prompts. The value has a long and a short
+    /// form.
     pub content: Option<(&'static str, [String; 2])>,
     /// The state of the draft. May be empty.
     pub draft: String,
-    /// The operation that sending the text uses, and how many of its requests.
+    /// The hourly limit that applies to sending the text.
     pub quota: Quota,
+    /// The number of requests that sending the text uses.
     pub requests: usize,
 }
 
@@ -110,8 +112,8 @@ fn cost_forms(app: &App, theme: &Theme, quota: Quota, requests: usize, now: Time
     }
 }
 
-/// Describes the state of a draft. Empty if there is no draft, or if saving it failed, because a message then states
-/// that.
+/// Describes the state of a draft. Empty if there is no draft. Also empty if saving the draft failed, because a message
+/// then states the failure.
 pub(super) fn draft_state_text(app: &App, draft_target: DraftTarget, state: &DraftState) -> String {
     saved_state_text(app, app.draft(draft_target).is_some_and(|text| !text.trim().is_empty()), state)
 }

@@ -83,7 +83,7 @@ impl App {
             self.notify(Severity::Info, "Only a failed job can be retried.", now);
         } else if is_unknown {
             let new = self.key_label(Context::Jobs, Action::NewJob);
-            let text = format!("docdeck doesn't have the prompt of this job. Start a new one with {new}.");
+            let text = format!("docdeck doesn't have the prompt of this job. Press {new} to start a new job.");
             self.notify(Severity::Info, &text, now);
         } else if self.retried_job != Some(job.key) {
             // Until the answer selects the new job, the key has no effect on the same job, so that pressing it twice
@@ -110,7 +110,7 @@ impl App {
     }
 
     /// Marks the store as read-only, so that nothing can be sent, and shows a notice about it.
-    pub(in crate::tui) fn notify_read_only(&mut self, now: Time) {
+    pub(in crate::tui) fn set_read_only(&mut self, now: Time) {
         self.config.read_only = true;
         let text = "The data folder can't be written, so nothing can be saved or sent. Make the folder writable, or \
                     choose another one with --data-dir.";

@@ -153,7 +153,7 @@ fn the_job_blank_of_a_template_is_filled_in_the_next_one_is_selected_and_tab_goe
 }
 
 #[test]
-fn a_template_goes_below_the_own_text_and_esc_in_the_list_changes_nothing() {
+fn a_template_is_inserted_below_typed_text_and_esc_in_the_list_changes_nothing() {
     let mut fixture = Fixture::new(Vec::new());
     let template = || Template { name: CleanText::line("fix"), text: "Fix {{path}}\n".to_owned() };
     fixture.type_text("nMine");

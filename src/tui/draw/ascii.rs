@@ -7,7 +7,7 @@ use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthStr;
 
 /// Replaces non-ASCII characters cell by cell, so that columns stay aligned.
-pub(in crate::tui) fn translate(buffer: &mut Buffer, keeps_text: bool) {
+pub(in crate::tui) fn translate(buffer: &mut Buffer, keeps_unicode_text: bool) {
     let mut covered = 0;
     for cell in &mut buffer.content {
         if covered > 0 {
@@ -26,7 +26,7 @@ pub(in crate::tui) fn translate(buffer: &mut Buffer, keeps_text: bool) {
         let symbol = cell.symbol();
         match ascii_symbol(symbol) {
             Some(ascii) => cell.set_symbol(ascii),
-            None if keeps_text => continue,
+            None if keeps_unicode_text => continue,
             None => {
                 covered = symbol.width().saturating_sub(1);
                 cell.set_symbol("?")
@@ -50,10 +50,10 @@ mod tests {
 
     #[test]
     fn texts_are_kept_or_replaced_without_moving_the_columns() {
-        for (keeps_text, expected) in [(false, "|???? ?+|ab "), (true, "|日 本  é+|ab ")] {
+        for (keeps_unicode_text, expected) in [(false, "|???? ?+|ab "), (true, "|日 本  é+|ab ")] {
             let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 1));
             buffer.set_string(0, 0, "│日本 é✓│ab", Style::new());
-            translate(&mut buffer, keeps_text);
+            translate(&mut buffer, keeps_unicode_text);
             let line: String = buffer.content.iter().map(ratatui::buffer::Cell::symbol).collect();
             assert_eq!(line, expected);
         }

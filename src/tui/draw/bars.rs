@@ -103,7 +103,8 @@ pub(in crate::tui) fn stacked_bar(counts: &Counts, full: f64, width: usize, them
     let human_cells = human_parts / per_cell;
     let mut bar = vec![Span::styled(HUMAN.repeat(human_cells), theme.human)];
     let (shared, mut ai_parts) = (human_parts % per_cell, parts - human_cells * per_cell);
-    // Two colours fit in a cell, but no third one for its blank end. Such a cell shows only AI views.
+    // A cell has two colours, so it can show human and AI views. If the bar ends in this cell, the blank end of the
+    // cell would need a third colour, so the cell shows only AI views.
     if shared > 0 && ai_parts >= per_cell {
         let style = Style { bg: theme.ai_part().fg, ..theme.human };
         bar.push(Span::styled(eighths_at_left(shared), style));
@@ -127,7 +128,8 @@ pub(in crate::tui) fn parts_bar(
         let part = if full.is_zero() { 0.0 } else { value.ratio_to(full) };
         return fraction_bar(part, width, theme.text, theme);
     }
-    // The scale is stretched instead of the parts, because their proportion must not be rounded twice.
+    // The scale is changed so that a bar for `sum` is as long as a bar for `value`. If the two numbers were changed
+    // instead, their proportion would be rounded twice.
     let full = full.as_f64() * sum.ratio_to(value);
     stacked_bar(&Counts::new(human.into(), ai.into(), sum.into()), full, width, theme)
 }

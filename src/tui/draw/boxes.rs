@@ -32,7 +32,7 @@ pub(in crate::tui) fn draw_more_below(frame: &mut Frame<'_>, view: View<'_>, are
     }
 }
 
-/// Draws the line before a text that the user writes, so that it is visible how much space there is for it.
+/// Draws a vertical line to the left of a text that the user writes. It shows how many rows there are for the text.
 pub(in crate::tui) fn draw_text_margin(frame: &mut Frame<'_>, view: View<'_>, text: Rect) {
     for row in text.rows().filter(|row| row.x > 1) {
         frame.render_widget(Line::styled("│", view.theme.focus), Rect { x: row.x - 2, width: 1, ..row });

@@ -26,7 +26,7 @@ pub(in crate::tui) fn change_with_sign(now: ViewCount, before: ViewCount) -> Str
     let percent = (now.ratio_to(before) - 1.0).abs() * 100.0;
     let text = match percent {
         ..9.95 => format!("{percent:.1}%"),
-        // Nothing is not a base for a percentage, and that of a huge increase from very few views means little.
+        // A percentage of 0 doesn't exist, and the percentage of a huge increase from very few views means little.
         10_000.0.. => format!("from {}", format_views(before)),
         _ => format!("{percent:.0}%"),
     };

@@ -38,7 +38,7 @@ pub(in crate::tui) fn draw_pane_rule(
     let (sign, style) = match (is_heavy, view.theme.ascii) {
         (false, _) => ("─", view.theme.border),
         (true, false) => ("━", view.theme.focus),
-        // `translate` would replace the heavy line by the same character as the light one.
+        // `translate` replaces the heavy and the light line by the same character, so a heavy line is another one here.
         (true, true) => ("=", view.theme.focus),
     };
     draw_line(buffer, row, sign, style);

@@ -40,7 +40,7 @@ pub(in crate::tui) fn job_label(action: Action, app: &App) -> FooterLabel {
     let Some(job) = list.selected().filter(|_| list.marked_count() == 0) else { return FooterLabel::Default };
     match action {
         Action::Dismiss if job.local.dismissed => "restore".into(),
-        Action::MarkDone if job.is_handled() => "reopen".into(),
+        Action::MarkDone if job.is_handled() => "not done".into(),
         Action::PauseQueue if job.local.undelivered == Some(DeliveryKind::Paused) => "resume".into(),
         Action::Resolve if !job.local.undelivered.is_some_and(DeliveryKind::needs_user) => "take over".into(),
         _ => FooterLabel::Default,
@@ -66,7 +66,7 @@ pub(in crate::tui) fn handle_jobs_action(action: Action, cx: &mut Cx<'_>) -> Flo
         Action::Filter => app.open_filter(),
         Action::NextTab => app.switch_tab(true, now),
         Action::PreviousTab => app.switch_tab(false, now),
-        Action::NextSort => app.next_sort(),
+        Action::NextSort => app.switch_to_next_sort(),
         Action::ReverseSort => app.reverse_sort(),
         Action::Mark => app.active_list_mut().toggle_mark(),
         Action::MarkRange => app.active_list_mut().mark_range(),

@@ -170,7 +170,7 @@ impl Detail {
         if self.job != key {
             self.cache_thread();
             self.job = key;
-            self.revision = job.filter(|_| self.prefetched.has_change_reports()).map(|(_, revision)| revision);
+            self.revision = job.filter(|_| self.prefetched.is_engine_reporting()).map(|(_, revision)| revision);
             self.thread = job.and_then(|job| self.prefetched.take(job)).map_or(Load::Idle, Load::Ready);
             self.wrap_lines();
             self.lines_below = 0;

@@ -3,7 +3,7 @@
 use super::detail::{DetailLines, ENTRY_INDENT, EntryKind, Fact, TIME_CELLS, ThreadLine};
 use super::job_facts::{FACT_SEPARATOR, FactName, LABEL_WIDTH, link_text};
 use super::list_draw::{state_glyph, symbol_style};
-use super::next_step::is_unreachable;
+use super::next_step::is_poll_blocked;
 use crate::model::Time;
 use crate::model::impact::{PageViewsState, WeekAfterState, week_after, weeks_around};
 use crate::model::job::Job;
@@ -291,7 +291,7 @@ fn page_views(view: View<'_>, job: &Job, place: usize, form: ViewsForm) -> Vec<(
         }
         let values = known.iter().map(|counts| count(counts).value()).collect::<Option<Vec<_>>>();
         match values.as_deref().filter(|_| has_changes) {
-            // The number before is shown already.
+            // Only the sign, because `change_with_sign` would repeat the number from before the job, which is 0.
             Some([before, after]) if before.is_zero() && !after.is_zero() => pieces.push((" ▲".to_owned(), theme.text)),
             Some([before, after]) => pieces.push((format!(" {}", change_with_sign(*after, *before)), theme.text)),
             _ => {}
@@ -334,7 +334,7 @@ fn job_state_text(view: View<'_>, job: &Job, space: usize) -> (String, Style) {
         JobState::Active => {
             let checked = job.local.checked_at.map(|at| now - at);
             return match checked {
-                Some(age) if is_unreachable(app) => (format!("Working when checked {}", age_text(age)), theme.warning),
+                Some(age) if is_poll_blocked(app) => (format!("Working when checked {}", age_text(age)), theme.warning),
                 _ => {
                     let working = format!("Working for {}", format_duration(now - job.last_accepted_at()));
                     let checked = checked.map(|age| format!(" · checked {}", age_text(age))).unwrap_or_default();

@@ -4,7 +4,7 @@ use crate::model::colors::ColorRole;
 use crate::model::job::Job;
 use crate::model::job_state::fact_shown_as_state;
 use crate::model::link::{WebLink, short_display_url};
-use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestFact, PullRequestLink, Review};
+use crate::model::pull_request::{Checks, ChecksState, PullRequest, PullRequestFact, PullRequestLink, ReviewDecision};
 use crate::model::text::CleanText;
 use crate::tui::format::{display_width, format_count, plural};
 use std::borrow::Cow;
@@ -48,7 +48,7 @@ impl FactName {
     ];
 
     /// Returns the facts that are known about a job in rows of this width: first those about the pull request, then
-    /// those about the source. The id, which nobody reads twice, is left out of a narrow pane.
+    /// those about the source. The id is left out of a narrow pane, because it is rarely needed there.
     pub(super) fn rows(job: &Job, columns: usize, shows_all: bool) -> Vec<Vec<Self>> {
         let mut rows: Vec<Vec<Self>> = Vec::new();
         let mut used = 0;
@@ -75,7 +75,7 @@ impl FactName {
         rows
     }
 
-    /// Whether the fact is known and no other fact or the state of the job says it already.
+    /// Whether the fact is known, and neither another fact nor the state of the job shows it already.
     fn is_known(self, job: &Job) -> bool {
         let state = job.pull_request.as_deref();
         match self {
@@ -116,7 +116,7 @@ impl FactName {
                 // of their own.
                 let state = state.filter(|state| {
                     let is_about_checks = matches!(state.fact(), PullRequestFact::Failing | PullRequestFact::Pending);
-                    let has_row = is_about_checks && !state.has_unread_checks() && checks(state).is_some();
+                    let has_row = is_about_checks && !state.has_unrequested_checks() && checks(state).is_some();
                     fact_shown_as_state(job).is_none() && !has_row
                 });
                 let fact = state.map(|state| (format!(" · {}", state.fact_text()).into(), state.fact().color_role()));
@@ -142,8 +142,8 @@ impl FactName {
     }
 }
 
-/// Returns the number of the pull request, after its repository if that is not the repository of the job. Returns the
-/// link if it has another form.
+/// Returns the number of the pull request. If the pull request is in another repository than the job, the name of that
+/// repository precedes the number, if it fits. If the link contains no number, returns a short form of the link.
 pub(super) fn link_text(job: &Job, width: usize) -> String {
     let link = job.remote.pr_link.as_ref();
     let Some(number) = job.pr_number() else { return link.map(short_display_url).unwrap_or_default() };
@@ -195,7 +195,7 @@ fn checks_text(state: &PullRequest, noun: fn(usize) -> &'static str) -> Option<P
     let (text, role) = match result {
         _ if state.state.is_final() => return None,
         ChecksState::None => return None,
-        _ if state.has_unread_checks() => (format!("{checks}not read yet"), ColorRole::Muted),
+        _ if state.has_unrequested_checks() => (format!("{checks}not read yet"), ColorRole::Muted),
         ChecksState::Unavailable => (format!("{checks}not available"), ColorRole::Muted),
         ChecksState::Failing if !failed.is_empty() => {
             let names: Vec<&str> = failed.iter().map(|check| check.name.as_str()).collect();
@@ -213,11 +213,11 @@ fn checks_text(state: &PullRequest, noun: fn(usize) -> &'static str) -> Option<P
 
 /// Returns what the reviewers decided; `None` if nothing is required, and after the pull request was merged or closed.
 pub(in crate::tui) fn review(state: &PullRequest) -> Option<Piece<'static>> {
-    let review = state.review.filter(|review| *review != Review::None && !state.state.is_final())?;
+    let review = state.review.filter(|review| *review != ReviewDecision::None && !state.state.is_final())?;
     let role = match review {
-        Review::Approved => ColorRole::Good,
-        Review::ChangesRequested => ColorRole::Warning,
-        Review::Required | Review::None => ColorRole::Text,
+        ReviewDecision::Approved => ColorRole::Good,
+        ReviewDecision::ChangesRequested => ColorRole::Warning,
+        ReviewDecision::Required | ReviewDecision::None => ColorRole::Text,
     };
     Some((review.word().into(), role))
 }

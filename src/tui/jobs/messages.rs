@@ -109,11 +109,11 @@ pub enum JobsEffect {
         kind: UnsentReviewKind,
         text: String,
     },
-    /// Reads the stored details of a job's pull request if `is_cached` is set, otherwise requests them; answered by
+    /// Reads the stored details of a job's pull request if `reads_stored` is set, otherwise requests them; answered by
     /// [`JobsMsg::PullRequestDetailsLoaded`].
     LoadPullRequestDetails {
         job: JobKey,
-        is_cached: bool,
+        reads_stored: bool,
     },
     /// Builds a preview of the site with the changes of this job; answered by [`JobsMsg::PreviewStarted`].
     StartPreview(JobKey),

@@ -72,7 +72,9 @@ fn sentence_and_actions(app: &App, job: &Job) -> (&'static str, &'static [Action
     }
     if let Some(kind) = job.local.undelivered {
         return match kind {
-            DeliveryKind::Unconfirmed => ("The last prompt may have arrived. Press {} to decide.", &[Action::Resolve]),
+            DeliveryKind::Unconfirmed => {
+                ("The last prompt may have arrived. Press {} to resolve it.", &[Action::Resolve])
+            }
             DeliveryKind::NotSent => {
                 ("A prompt never reached the service. Press {} to send or edit it.", &[Action::Resolve])
             }
@@ -119,7 +121,7 @@ fn sentence_and_actions(app: &App, job: &Job) -> (&'static str, &'static [Action
             ("Done. Press {} to follow up.", &[Action::FollowUp])
         }
         Some(Status::Completed) if job.remote.pr_link.is_some() => {
-            ("Done. Press {} to follow up, {} to reopen.", &[Action::FollowUp, Action::MarkDone])
+            ("Done. Press {} to follow up, {} to mark as not done.", &[Action::FollowUp, Action::MarkDone])
         }
         Some(Status::Completed) if next_poll(job).is_some() => {
             ("docdeck still looks for a pull request. Press {} to follow up.", &[Action::FollowUp])
@@ -128,9 +130,11 @@ fn sentence_and_actions(app: &App, job: &Job) -> (&'static str, &'static [Action
         Some(Status::Failed) if needs_user => {
             ("Press {} to retry, {} to follow up.", &[Action::Retry, Action::FollowUp])
         }
-        Some(Status::Failed) => ("Done. Press {} to retry, {} to reopen.", &[Action::Retry, Action::MarkDone]),
+        Some(Status::Failed) => {
+            ("Done. Press {} to retry, {} to mark as not done.", &[Action::Retry, Action::MarkDone])
+        }
         Some(Status::Archived) => ("Nothing to do. Press {} to start a new job.", &[Action::NewJob]),
-        Some(Status::Active) if is_unreachable(app) => ("docdeck checks again when the service answers.", &[]),
+        Some(Status::Active) if is_poll_blocked(app) => ("docdeck checks again when the service answers.", &[]),
         Some(Status::Active) => ("The agent is working. Press {} to add instructions.", &[Action::FollowUp]),
         Some(Status::Unknown(_)) => {
             ("docdeck doesn't know this status and keeps checking. Press {} to follow up.", &[Action::FollowUp])
@@ -140,7 +144,7 @@ fn sentence_and_actions(app: &App, job: &Job) -> (&'static str, &'static [Action
 }
 
 /// Whether jobs can't be checked at the moment.
-pub(super) fn is_unreachable(app: &App) -> bool {
+pub(super) fn is_poll_blocked(app: &App) -> bool {
     matches!(app.connection, Connection::Offline { .. } | Connection::Limited(_) | Connection::Refused { .. })
 }
 
@@ -148,7 +152,7 @@ pub(super) fn is_unreachable(app: &App) -> bool {
 mod tests {
     use super::*;
     use crate::model::pull_request::tests::open_pull_request;
-    use crate::model::pull_request::{ChecksState, PullRequest, PullRequestState, Review};
+    use crate::model::pull_request::{ChecksState, PullRequest, PullRequestState, ReviewDecision};
     use crate::model::text::CleanText;
     use crate::tui::finish_alerts::tests::app;
     use crate::tui::jobs::tests::{at, row};
@@ -183,7 +187,7 @@ mod tests {
             |_| {},
             |state| state.checks.state = ChecksState::Failing,
             |state| state.checks.state = ChecksState::Pending,
-            |state| state.review = Some(Review::ChangesRequested),
+            |state| state.review = Some(ReviewDecision::ChangesRequested),
             |state| state.conflict = Some(true),
             |state| state.state = PullRequestState::Merged,
         ];

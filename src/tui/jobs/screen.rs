@@ -99,7 +99,7 @@ impl Component for JobsScreen {
             Action::Resolve => app.open_undelivered(now),
             Action::Drafts => app.open_drafts(now),
             Action::Batch => app.open_batch(now),
-            Action::BeforeAfter => app.confirm_impact_load(now, cx.effects),
+            Action::BeforeAfter => app.ask_to_load_impact(now, cx.effects),
             Action::PauseQueue | Action::SendEarlier | Action::SendLater | Action::RemoveFromQueue => {
                 app.change_queue(action, now, cx.effects);
             }

@@ -71,7 +71,8 @@ impl App {
             self.finish_alerts.add_change(old, &row);
             self.team_notices.add_change(old, &row);
         }
-        // The entry about the request that created the job came before the job.
+        // The log entry about the request that created the job arrived before the job, so it has the id instead of the
+        // title.
         if let Some(id) = row.id.as_ref().filter(|_| self.jobs.get(row.key).is_none_or(|old| old.id.is_none())) {
             self.log.replace_ids_with_titles(|subject| (subject == id.as_str()).then(|| row.local.title.clone()));
         }
@@ -164,7 +165,7 @@ impl App {
     }
 
     /// Asks whether to fetch the missing views of the selected job's pages before and after the job.
-    pub(in crate::tui) fn confirm_impact_load(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    pub(in crate::tui) fn ask_to_load_impact(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(row) = self.jobs.selected() else { return };
         if row.local.pages.is_empty() {
             let text = "This job was not started for a page. To start such a job, press n on a page of the views.";
@@ -176,10 +177,10 @@ impl App {
             return;
         };
         let (row, pages) = (row.clone(), known.value.clone());
-        self.confirm_windows_load(&row, &pages, now, effects);
+        self.ask_to_load_views_around_job(&row, &pages, now, effects);
     }
 
-    pub(in crate::tui) fn confirm_windows_load(
+    pub(in crate::tui) fn ask_to_load_views_around_job(
         &mut self,
         row: &Job,
         pages: &[PageImpact],

@@ -2,7 +2,7 @@
 
 use super::super::chord::{alt, ch, ctrl, plain_key, with_alt, with_ctrl};
 use super::Context;
-use super::{Action, Binding, Chord, Edit, PreviousPeriod};
+use super::{Action, Binding, Chord, EarlierPeriod, Edit};
 use crossterm::event::KeyCode;
 
 /// All bindings, context by context, in the order in which the footer and the help show them.
@@ -27,7 +27,7 @@ pub const BINDINGS: &[Binding] = &[
     key_binding(Context::Jobs, &[ch('x')], Action::RemoveFromQueue, "remove", "remove a queued prompt from the queue"),
     key_binding(Context::Jobs, &[ch('f')], Action::FollowUp, "follow up", "send a follow-up"),
     key_binding(Context::Jobs, &[ch('!')], Action::Resolve, "resolve", "resolve an unconfirmed or undelivered prompt"),
-    key_binding(Context::Jobs, &[ch('t')], Action::Retry, "retry", "retry a failed job with the same prompt"),
+    key_binding(Context::Jobs, &[ch('t')], Action::Retry, "retry", "send the last prompt of a failed job again"),
     key_binding(Context::Jobs, &[plain_key(KeyCode::Enter)], Action::Open, "open", "open the job"),
     key_binding(Context::Jobs, &[ch('c')], Action::Changes, "changes", "show the changes of the pull request"),
     key_binding(
@@ -116,7 +116,7 @@ pub const BINDINGS: &[Binding] = &[
         "resolve",
         "resolve an unconfirmed or undelivered prompt",
     ),
-    key_binding(Context::Detail, &[ch('t')], Action::Retry, "retry", "retry a failed job with the same prompt"),
+    key_binding(Context::Detail, &[ch('t')], Action::Retry, "retry", "send the last prompt of a failed job again"),
     key_binding(Context::Detail, &[ch('c')], Action::Changes, "changes", "show the changes of the pull request"),
     key_binding(
         Context::Detail,
@@ -747,29 +747,29 @@ pub const BINDINGS: &[Binding] = &[
     key_binding(Context::Calendar, &[ch('t')], Action::Today, "today", "go to today"),
     key_binding(
         Context::Calendar,
-        &[ch(PreviousPeriod::Period.key())],
-        Action::CompareBefore(PreviousPeriod::Period),
+        &[ch(EarlierPeriod::Period.key())],
+        Action::CompareBefore(EarlierPeriod::Period),
         "",
         "compare with the previous period",
     ),
     key_binding(
         Context::Calendar,
-        &[ch(PreviousPeriod::Week.key())],
-        Action::CompareBefore(PreviousPeriod::Week),
+        &[ch(EarlierPeriod::Week.key())],
+        Action::CompareBefore(EarlierPeriod::Week),
         "",
         "compare with a week earlier",
     ),
     key_binding(
         Context::Calendar,
-        &[ch(PreviousPeriod::FourWeeks.key())],
-        Action::CompareBefore(PreviousPeriod::FourWeeks),
+        &[ch(EarlierPeriod::FourWeeks.key())],
+        Action::CompareBefore(EarlierPeriod::FourWeeks),
         "",
         "compare with four weeks earlier",
     ),
     key_binding(
         Context::Calendar,
-        &[ch(PreviousPeriod::Year.key())],
-        Action::CompareBefore(PreviousPeriod::Year),
+        &[ch(EarlierPeriod::Year.key())],
+        Action::CompareBefore(EarlierPeriod::Year),
         "",
         "compare with a year earlier",
     ),

@@ -2,7 +2,7 @@
 //! which the palette finds it.
 
 use super::Context;
-use super::names::{Action, Edit, PreviousPeriod};
+use super::names::{Action, EarlierPeriod, Edit};
 use crate::tui::format::capitalized;
 
 /// A group of actions, shown under its own heading in the help.
@@ -185,7 +185,7 @@ impl Action {
             A::SendLater => "Send later",
             A::RemoveFromQueue => "Remove from queue",
             A::ExternalEditor => "External editor",
-            A::CompareBefore(PreviousPeriod::Period) => "Compare previous",
+            A::CompareBefore(EarlierPeriod::Period) => "Compare previous",
             A::Edit(Edit::DeleteWordBack) => "Delete word",
             A::Edit(Edit::DeleteWordForward) => "Delete next word",
             A::Edit(Edit::DeleteToLineStart) => "Delete to start",

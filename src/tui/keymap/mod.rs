@@ -11,7 +11,7 @@ pub use super::chord::Chord;
 pub use bindings::BINDINGS;
 pub(in crate::tui) use groups::COMBINED;
 pub use groups::KeyGroup;
-pub use names::{Action, Context, Edit, PreviousPeriod};
+pub use names::{Action, Context, EarlierPeriod, Edit};
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;

@@ -15,6 +15,7 @@ pub enum Context {
     /// The job details while they have the focus.
     #[strum(to_string = "details", serialize = "detail")]
     Detail,
+    /// The page views, which are the first tab of the analytics screen.
     Views,
     /// The tabs of the analytics screen other than the page views.
     Analytics,
@@ -170,6 +171,7 @@ pub enum Action {
     FollowUp,
     Retry,
     Open,
+    /// Marks the selected job as seen, and shows its details if they are not visible.
     Peek,
     NextJob,
     PreviousJob,
@@ -179,6 +181,7 @@ pub enum Action {
     ToggleDetail,
     OpenPr,
     PullRequest,
+    /// Opens the preview of the site with the changes.
     Preview,
     Approve,
     RequestChanges,
@@ -193,6 +196,7 @@ pub enum Action {
     PreviousFile,
     NextMatch,
     PreviousMatch,
+    /// Shows or hides changes of whitespace.
     Whitespace,
     CopyId,
     Dismiss,
@@ -210,6 +214,7 @@ pub enum Action {
     Export,
     NextTab,
     PreviousTab,
+    /// Shows or hides the dismissed jobs.
     FoldDismissed,
     Track,
     Resolve,
@@ -218,7 +223,9 @@ pub enum Action {
     JumpToPage,
     NextRange,
     CustomRange,
+    /// Goes to the previous period of the same length.
     PreviousPeriod,
+    /// Goes to the next period of the same length, up to today.
     NextPeriod,
     PageSize,
     LoadAll,
@@ -229,15 +236,18 @@ pub enum Action {
     Metric,
     Visitors,
     LogScale,
+    /// Groups the rows, or ends the grouping. In the page details, lists all cached ranges, or only the latest.
     Fold,
     CachedRanges,
+    /// Loads the page views before and after a job.
     BeforeAfter,
     NextDay,
     PreviousDay,
     Today,
     /// Moves the focus between the days of the calendar and the input below them.
     CalendarInput,
-    CompareBefore(PreviousPeriod),
+    /// Compares the range on screen with an earlier period.
+    CompareBefore(EarlierPeriod),
     NextChoice,
     PreviousChoice,
     NextField,
@@ -304,7 +314,7 @@ impl Action {
 
 /// An earlier range that the calendar offers for a comparison with the range on screen. Each has its own key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PreviousPeriod {
+pub enum EarlierPeriod {
     /// The previous period of the same length.
     Period,
     /// The same days a week earlier.
@@ -315,7 +325,7 @@ pub enum PreviousPeriod {
     Year,
 }
 
-impl PreviousPeriod {
+impl EarlierPeriod {
     /// All periods, in the order in which the calendar lists them.
     pub const ALL: [Self; 4] = [Self::Period, Self::Week, Self::FourWeeks, Self::Year];
 

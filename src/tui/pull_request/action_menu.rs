@@ -7,7 +7,7 @@
 //! │ d  Mark ready               1 of 3 │
 //! ```
 
-use super::actions::{self, ACTIONS, refusal};
+use super::actions::{self, ACTIONS, reason_not_possible};
 use crate::model::job::{JobKey, RemainingJobs};
 use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::{draw_box, draw_line};
@@ -48,18 +48,21 @@ impl PullRequestActionMenu {
     /// Returns the number of pull requests that an action applies to.
     fn count(&self, action: Action, app: &App) -> usize {
         let jobs = self.jobs.iter().filter_map(|job| app.jobs.get(*job));
-        jobs.filter(|job| refusal(app, job, action).is_none()).count()
+        jobs.filter(|job| reason_not_possible(app, job, action).is_none()).count()
     }
 
     fn start(&self, action: Action, cx: &mut Cx<'_>) -> Flow {
         if self.count(action, cx.app) == 0 {
-            let reason =
-                self.jobs.first().and_then(|job| cx.app.jobs.get(*job)).and_then(|job| refusal(cx.app, job, action));
+            let reason = self
+                .jobs
+                .first()
+                .and_then(|job| cx.app.jobs.get(*job))
+                .and_then(|job| reason_not_possible(cx.app, job, action));
             let text = format!("No marked pull request qualifies: {}.", reason.unwrap_or("no pull request"));
             cx.notify(Severity::Info, &text);
             return Flow::Handled;
         }
-        actions::start_for_several(cx.app, &self.jobs, action);
+        actions::ask_about_action_on_several(cx.app, &self.jobs, action);
         Flow::Close
     }
 }

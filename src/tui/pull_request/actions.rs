@@ -30,7 +30,7 @@ pub(super) const ACTIONS: [Action; 6] = [
 ];
 
 /// Returns why an action makes no sense in the known state of a job's pull request.
-pub(super) fn refusal(app: &App, job: &Job, action: Action) -> Option<&'static str> {
+pub(super) fn reason_not_possible(app: &App, job: &Job, action: Action) -> Option<&'static str> {
     let Some(state) = job.pull_request.as_deref() else {
         return Some(if job.has_supported_pr_link() { "state unknown" } else { "no pull request" });
     };
@@ -54,24 +54,31 @@ pub(super) fn refusal(app: &App, job: &Job, action: Action) -> Option<&'static s
     }
 }
 
-/// Asks the user to confirm an action on the pull request as it is on screen, after asking for the text of a review.
-/// `base` is the branch into which it is merged, if known.
-pub(super) fn start(app: &mut App, job: JobKey, action: Action, method: Option<MergeMethod>, base: Option<&CleanText>) {
+/// Asks the user to confirm an action on the pull request whose head commit is on screen. For a review or comment,
+/// first opens the dialog for its text. `base` is the branch into which the pull request is merged, if known.
+pub(super) fn ask_about_action(
+    app: &mut App,
+    job: JobKey,
+    action: Action,
+    method: Option<MergeMethod>,
+    base: Option<&CleanText>,
+) {
     let Some((head, titles)) = app.jobs.get(job).and_then(|job| Some((head_commit(job)?, summary(job, base)))) else {
         return;
     };
-    // A review shows its own text, and an approval or a comment can be taken back.
+    // Only a merge and a closing need the summary: the question about a review shows its text, and the other actions
+    // can be undone.
     let titles = if matches!(action, Action::Merge | Action::ClosePullRequest) { titles } else { Vec::new() };
     ask(app, PullRequestTargets { heads: vec![head], list: Targets { titles, ..Targets::default() } }, action, method);
 }
 
 /// Asks the user to confirm an action on the pull requests of several jobs.
-pub(super) fn start_for_several(app: &mut App, jobs: &[JobKey], action: Action) {
+pub(super) fn ask_about_action_on_several(app: &mut App, jobs: &[JobKey], action: Action) {
     let links = RefCell::new(HashSet::new());
     let mut list = app.split_targets(jobs, |job| {
         // Several jobs can have worked on one pull request.
         let is_new = || links.borrow_mut().insert(job.supported_pr_link());
-        refusal(app, job, action).or_else(|| (!is_new()).then_some("same pull request"))
+        reason_not_possible(app, job, action).or_else(|| (!is_new()).then_some("same pull request"))
     });
     let rows: Vec<&Job> = list.keys.iter().filter_map(|key| app.jobs.get(*key)).collect();
     list.titles = rows.iter().map(|job| pull_request_title(job)).collect();
@@ -104,6 +111,7 @@ fn pull_request_title(job: &Job) -> CleanText {
     CleanText::line(&format!("#{} {} {} {}", link.number, link.repository, short_commit(&state.head), state.title))
 }
 
+/// Opens the dialog for the text of a review or comment, or the question whether to run another action.
 fn ask(app: &mut App, targets: PullRequestTargets, action: Action, method: Option<MergeMethod>) {
     let confirmed = match action {
         Action::Approve => PullRequestAction::Approve,
@@ -119,13 +127,13 @@ fn ask(app: &mut App, targets: PullRequestTargets, action: Action, method: Optio
             return app.open(dialog);
         }
     };
-    app.confirm_pull_request_action(targets, confirmed);
+    app.ask_to_run_pull_request_action(targets, confirmed);
 }
 
 impl App {
     /// Asks the user to confirm an action. The question has the repositories, the numbers, the head commits and what
     /// the action does.
-    pub(in crate::tui) fn confirm_pull_request_action(
+    pub(in crate::tui) fn ask_to_run_pull_request_action(
         &mut self,
         targets: PullRequestTargets,
         action: PullRequestAction,

@@ -17,12 +17,12 @@ const SYMBOL_WIDTH: usize = 2;
 
 /// The checks of the head commit that have not failed.
 #[derive(Default)]
-struct ListedChecks<'a> {
+struct NonFailedChecks<'a> {
     pending: Vec<&'a PendingCheck>,
     passed: Vec<&'a CleanText>,
 }
 
-impl<'a> ListedChecks<'a> {
+impl<'a> NonFailedChecks<'a> {
     /// Leaves out the checks that have failed by now, because `state` may be newer than `other`.
     fn new(state: &PullRequest, other: &'a PassedAndPendingChecks) -> Self {
         let has_failed = |name: &CleanText| state.checks.failed.iter().any(|failed| failed.name == *name);
@@ -41,9 +41,9 @@ impl<'a> ListedChecks<'a> {
 /// Adds the checks, the failed ones first.
 pub(super) fn push_check_lines(out: &mut LineBuilder, state: &PullRequest, other: Option<&PassedAndPendingChecks>) {
     let failed = &state.checks.failed;
-    let other = other.filter(|other| other.head == state.head).map(|other| ListedChecks::new(state, other));
+    let other = other.filter(|other| other.head == state.head).map(|other| NonFailedChecks::new(state, other));
     let is_complete = other.is_some();
-    let ListedChecks { pending, passed } = other.unwrap_or_default();
+    let NonFailedChecks { pending, passed } = other.unwrap_or_default();
     let listed = failed.len() + pending.len() + passed.len();
     if listed == 0 {
         return;

@@ -150,7 +150,7 @@ fn state_line(state: &PullRequest) -> Vec<Piece> {
 /// Adds the facts with their labels: the checks, the review, the size, the branches, the head commit and the author.
 fn push_fact_lines(out: &mut LineBuilder, app: &App, state: &PullRequest, details: Option<&PullRequestDetails>) {
     let is_open = !state.state.is_final();
-    // If the list of checks below is complete, it has this fact too.
+    // A complete list of the checks follows below, so this line is left out unless it has the time of outdated checks.
     let listed = details.and_then(|details| details.checks.as_ref()).is_some_and(|checks| checks.head == state.head);
     if let Some((text, role)) = checks_text(app, state).filter(|_| !listed || !state.has_current_checks()) {
         out.push_fact("checks", &text, role);
@@ -257,7 +257,7 @@ fn push_preview_lines(out: &mut LineBuilder, build: Option<&PreviewBuild>, previ
 
 /// Adds the reviews and comments, the newest last.
 fn push_entry_lines(out: &mut LineBuilder, app: &App, entries: &[ReviewEntry]) {
-    // The comment with the preview is a table of the service's bot, and the preview is shown above.
+    // Leaves out the comment of the service's bot about the preview, because the preview is shown above.
     let shown: Vec<_> = entries.iter().enumerate().filter(|(_, entry)| entry.preview_link().is_none()).collect();
     if shown.is_empty() {
         return;

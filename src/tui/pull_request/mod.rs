@@ -77,21 +77,21 @@ impl PullRequestDialog {
         cx.open(open);
     }
 
-    fn load(&mut self, is_cached: bool, cx: &mut Cx<'_>) {
+    fn load(&mut self, reads_stored: bool, cx: &mut Cx<'_>) {
         self.details.start();
-        cx.run(Effect::Jobs(JobsEffect::LoadPullRequestDetails { job: self.job, is_cached }));
+        cx.run(Effect::Jobs(JobsEffect::LoadPullRequestDetails { job: self.job, reads_stored }));
     }
 
     /// Returns why an action is not possible. After a failed request to the code host, no action is possible until a
     /// request succeeds.
-    fn refusal(&self, app: &App, action: Action) -> Option<String> {
+    fn reason_not_possible(&self, app: &App, action: Action) -> Option<String> {
         if let Some(reason) = reason_actions_are_off(app) {
             return Some(reason.to_owned());
         }
         let job = app.jobs.get(self.job)?;
         let reason = match self.details {
             Load::Failed { .. } => Some("the last request to the code host failed"),
-            _ => actions::refusal(app, job, action),
+            _ => actions::reason_not_possible(app, job, action),
         };
         reason.map(|reason| format!("{} is not possible: {reason}.", action.title()))
     }
@@ -154,7 +154,9 @@ impl Component for PullRequestDialog {
             Action::Preview => FooterLabel::default_if(self.preview(app).is_some()),
             Action::BuildPreview => FooterLabel::default_if(app.can_build_preview(self.job)),
             Action::OpenPr if self.selected_page(app).is_some() => Some("open page".into()),
-            _ if actions::ACTIONS.contains(&action) => FooterLabel::default_if(self.refusal(app, action).is_none()),
+            _ if actions::ACTIONS.contains(&action) => {
+                FooterLabel::default_if(self.reason_not_possible(app, action).is_none())
+            }
             Action::FollowUp => FooterLabel::default_if(app.jobs.get(self.job).is_some_and(|job| job.id.is_some())),
             _ => Some(FooterLabel::Default),
         }
@@ -179,13 +181,13 @@ impl Component for PullRequestDialog {
             }
             Action::Refresh => self.load(false, cx),
             _ if actions::ACTIONS.contains(&action) => {
-                if let Some(reason) = self.refusal(cx.app, action) {
+                if let Some(reason) = self.reason_not_possible(cx.app, action) {
                     cx.notify(Severity::Info, &reason);
                 } else {
                     let methods = self.details.shown().map(|details| details.value.merge_methods.as_slice());
                     let method = methods.and_then(<[_]>::first).copied();
                     let base = self.details.shown().map(|details| details.value.base.clone());
-                    actions::start(cx.app, self.job, action, method, base.as_ref());
+                    actions::ask_about_action(cx.app, self.job, action, method, base.as_ref());
                 }
             }
             _ => return Flow::Unhandled,
@@ -325,8 +327,8 @@ impl App {
     }
 }
 
-/// Shows a tab of the selected job instead of the dialog that handles the input. That dialog stays open below the other
-/// one, so that it still has its selection when the user comes back.
+/// Shows another tab of the selected job. The dialog of the current tab stays open below the new one, so that it still
+/// has its selection when the user comes back.
 pub(in crate::tui) fn show_tab(tab: JobTab, cx: &mut Cx<'_>) -> Flow {
     match tab {
         JobTab::Thread => {

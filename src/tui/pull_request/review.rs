@@ -1,5 +1,5 @@
 //! The dialog in which the text of a review or comment is written. The text is saved for its pull requests like a
-//! draft, until the review was sent.
+//! draft, until the review is sent.
 
 use crate::model::job::{JobKey, RemainingJobs};
 use crate::model::pull_request_action::UnsentReviewKind;
@@ -75,7 +75,7 @@ impl ReviewDialog {
         }
         self.save_or_delete_text(cx);
         let action = self.kind.action(self.input.text().trim().to_owned());
-        cx.app.confirm_pull_request_action(self.targets.clone(), action);
+        cx.app.ask_to_run_pull_request_action(self.targets.clone(), action);
         Flow::Close
     }
 

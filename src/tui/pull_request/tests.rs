@@ -4,7 +4,9 @@ use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::preview::{Build, BuildState, StartedBuild};
 use crate::model::pull_request::tests::open_pull_request;
-use crate::model::pull_request::{Checks, ChecksState, FailedCheck, HostKind, PullRequest, PullRequestState, Review};
+use crate::model::pull_request::{
+    Checks, ChecksState, FailedCheck, HostKind, PullRequest, PullRequestState, ReviewDecision,
+};
 use crate::model::pull_request_action::{
     ActionOutcome, MergeMethod, PullRequestAction, SeenHeadCommit, UnsentReviewKind,
 };
@@ -99,8 +101,8 @@ fn answer(app: &mut App, result: Result<Option<Timed<PullRequestDetails>>, Failu
     app.update(Msg::Jobs(JobsMsg::PullRequestDetailsLoaded { job: JobKey(1), result, site }), at(100))
 }
 
-fn request(is_cached: bool) -> Effect {
-    Effect::Jobs(JobsEffect::LoadPullRequestDetails { job: JobKey(1), is_cached })
+fn request(reads_stored: bool) -> Effect {
+    Effect::Jobs(JobsEffect::LoadPullRequestDetails { job: JobKey(1), reads_stored })
 }
 
 pub(super) fn opened() -> App {
@@ -332,7 +334,7 @@ fn an_action_is_sent_only_after_a_confirmation_that_names_what_it_changes() {
 
 #[test]
 fn the_confirmation_of_a_merge_shows_the_review() {
-    let review = Some(Review::ChangesRequested);
+    let review = Some(ReviewDecision::ChangesRequested);
     let mut app = app_with(Some(PullRequest { review, ..open_pull_request(at(0)) }));
     press(&mut app, "O");
     answer(&mut app, Ok(Some(Timed { value: details(), as_of: at(99) })));
@@ -373,7 +375,7 @@ fn the_confirmation_of_a_review_shows_all_its_lines_or_an_ellipsis_in_the_quote(
 }
 
 #[test]
-fn after_an_action_the_details_are_read_again_and_a_notice_says_what_became_of_it() {
+fn after_an_action_the_details_are_requested_again_and_a_notice_shows_the_outcome() {
     let why = CleanText::line("github.com: the connection was lost before the answer arrived (reset)");
     for (outcome, text) in [
         (ActionOutcome::Done, "#7 was merged."),
@@ -468,7 +470,7 @@ fn actions_that_make_no_sense_or_are_turned_off_are_not_offered() {
 }
 
 #[test]
-fn nothing_names_a_pull_request_that_is_turned_off_except_its_link() {
+fn if_pull_requests_are_turned_off_only_their_links_are_offered() {
     // The engine has deleted the stored state.
     let mut app = app_with(None);
     app.config.pull_requests = PullRequestAccess::Off;
@@ -620,7 +622,7 @@ fn the_state_of_a_build_is_requested_until_it_ends_and_its_preview_opens_pages()
 }
 
 #[test]
-fn a_build_of_which_nothing_is_heard_ends_the_requests_with_the_reason() {
+fn after_repeated_failures_the_state_of_a_build_is_not_requested_again_and_the_reason_is_shown() {
     let (mut app, check) = building();
     let offline = || Err(Failure::local("Could not reach api.example."));
     for _ in 0..4 {

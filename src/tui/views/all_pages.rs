@@ -115,8 +115,8 @@ impl AllPages {
         self.report(range).filter(|report| report.complete)
     }
 
-    /// Returns the number of rows after which an interrupted load can continue; `None` if no load of the range was
-    /// interrupted.
+    /// Returns how many rows an interrupted load of the range had loaded, after which it can continue; `None` if no
+    /// load of the range was interrupted.
     pub fn rows_to_continue_after(&self, range: DateRange) -> Option<usize> {
         let known = self.cached.get(&range)?;
         let responses = known.responses_before_interruption?;

@@ -68,7 +68,7 @@ impl CachedRanges {
         Some(self.selected()?.range)
     }
 
-    /// Shows the selected range, in a tab of which something is cached.
+    /// Shows the selected range in a tab for which data of this range is cached.
     fn show(&self, cx: &mut Cx<'_>) -> Flow {
         let Some(known) = self.selected() else { return Flow::Handled };
         cx.app.show_cached_tab(known);

@@ -21,7 +21,7 @@ use crate::tui::draw::boxes::{draw_box, draw_line};
 use crate::tui::draw::cursor;
 use crate::tui::draw::text::{TextRow, align_left, align_right, truncate};
 use crate::tui::format;
-use crate::tui::keymap::PreviousPeriod;
+use crate::tui::keymap::EarlierPeriod;
 use crate::tui::widgets::text_input::TextInput;
 use chrono::{Datelike as _, Days, Months, NaiveDate, TimeDelta};
 use ratatui::style::{Modifier, Style};
@@ -82,20 +82,24 @@ pub enum CalendarChoice {
 }
 
 impl Calendar {
-    /// Creates a calendar. `present` is the range on screen, and `previous` is the period before it. To choose a range
-    /// to show, the cursor starts on the last day of `present`; to choose a range to compare with, on the day before
-    /// `present`.
-    pub fn new(purpose: CalendarPurpose, present: DateRange, previous: Option<DateRange>, today: NaiveDate) -> Self {
+    /// Creates a calendar. If the user chooses a range to show, the cursor starts on the last day of the range on
+    /// screen; if the user chooses a range to compare with, on the day before the range on screen.
+    pub fn new(
+        purpose: CalendarPurpose,
+        shown_range: DateRange,
+        previous_period: Option<DateRange>,
+        today: NaiveDate,
+    ) -> Self {
         let day = match purpose {
-            CalendarPurpose::Show => present.to(),
-            CalendarPurpose::Compare => present.from().pred_opt().unwrap_or(today),
+            CalendarPurpose::Show => shown_range.to(),
+            CalendarPurpose::Compare => shown_range.from().pred_opt().unwrap_or(today),
         };
         Self {
             purpose,
             focus: CalendarFocus::Days,
             today,
-            shown_range: present,
-            previous_period: previous,
+            shown_range,
+            previous_period,
             cursor: day.min(today),
             anchor: None,
             input: TextInput::single_line(""),
@@ -131,16 +135,16 @@ impl Calendar {
     }
 
     /// Returns the range that a quick choice stands for; `None` if it would begin before the first day of the calendar.
-    pub fn quick_range(&self, before: PreviousPeriod) -> Option<DateRange> {
+    pub fn quick_range(&self, before: EarlierPeriod) -> Option<DateRange> {
         let shifted = |days: u64| {
             let back = |day: NaiveDate| day.checked_sub_days(Days::new(days));
             DateRange::new(back(self.shown_range.from())?, back(self.shown_range.to())?)
         };
         match before {
-            PreviousPeriod::Period => self.previous_period,
-            PreviousPeriod::Week => shifted(7),
-            PreviousPeriod::FourWeeks => shifted(28),
-            PreviousPeriod::Year => self.shown_range.months_before(12),
+            EarlierPeriod::Period => self.previous_period,
+            EarlierPeriod::Week => shifted(7),
+            EarlierPeriod::FourWeeks => shifted(28),
+            EarlierPeriod::Year => self.shown_range.months_before(12),
         }
     }
 
@@ -255,7 +259,7 @@ impl Calendar {
     }
 
     /// Compares with an earlier range. If the calendar chooses the range to show, types the letter of the key instead.
-    fn choose_quick_range(&mut self, before: PreviousPeriod, cx: &mut Cx<'_>) -> Flow {
+    fn choose_quick_range(&mut self, before: EarlierPeriod, cx: &mut Cx<'_>) -> Flow {
         if self.purpose == CalendarPurpose::Show {
             self.input.paste(before.key().encode_utf8(&mut [0; 4]));
             self.focus = CalendarFocus::TypedRange;
@@ -399,7 +403,7 @@ fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
         draw_line(frame, below, 0, Line::styled(truncate(&text, width), style));
     }
     if months.has_quick_rows {
-        for (n, before) in PreviousPeriod::ALL.into_iter().enumerate() {
+        for (n, before) in EarlierPeriod::ALL.into_iter().enumerate() {
             draw_line(frame, inner, months.first_quick_choice_row() + n, quick_line(view, open, before, width));
         }
     }
@@ -408,12 +412,12 @@ fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
 /// Returns the quick choices in one line, as many as fit.
 fn quick_choices<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let mut row = TextRow::new(width);
-    for (n, before) in PreviousPeriod::ALL.into_iter().enumerate() {
+    for (n, before) in EarlierPeriod::ALL.into_iter().enumerate() {
         let name = match before {
-            PreviousPeriod::Period => "prev",
-            PreviousPeriod::Week => "week",
-            PreviousPeriod::FourWeeks => "4 weeks",
-            PreviousPeriod::Year => "year",
+            EarlierPeriod::Period => "prev",
+            EarlierPeriod::Week => "week",
+            EarlierPeriod::FourWeeks => "4 weeks",
+            EarlierPeriod::Year => "year",
         };
         let key = view.app.key_label(Context::Calendar, Action::CompareBefore(before));
         row.push(if n == 0 { "" } else { "  " }, view.theme.text).push(key, view.theme.key);
@@ -422,12 +426,12 @@ fn quick_choices<'a>(view: View<'_>, width: usize) -> Line<'a> {
     row.line()
 }
 
-fn quick_line<'a>(view: View<'_>, open: &Calendar, before: PreviousPeriod, width: usize) -> Line<'a> {
+fn quick_line<'a>(view: View<'_>, open: &Calendar, before: EarlierPeriod, width: usize) -> Line<'a> {
     let name = match before {
-        PreviousPeriod::Period => "previous period",
-        PreviousPeriod::Week => "one week earlier",
-        PreviousPeriod::FourWeeks => "four weeks earlier",
-        PreviousPeriod::Year => "one year earlier",
+        EarlierPeriod::Period => "previous period",
+        EarlierPeriod::Week => "one week earlier",
+        EarlierPeriod::FourWeeks => "four weeks earlier",
+        EarlierPeriod::Year => "one year earlier",
     };
     let mut row = TextRow::new(width);
     let key = view.app.key_label(Context::Calendar, Action::CompareBefore(before));
@@ -476,14 +480,14 @@ fn month_lines<'a>(view: View<'_>, open: &Calendar, months: &CalendarLayout) -> 
 }
 
 /// Adds one week of a month: the number of the week, and its days, except days of other months.
-fn push_week(row: &mut TextRow<'_>, view: View<'_>, picked: CalendarDays<'_>, first: NaiveDate, week: usize) {
+fn push_week(row: &mut TextRow<'_>, view: View<'_>, highlight: CalendarDays<'_>, first: NaiveDate, week: usize) {
     let theme = view.theme;
     let days = days_of_week(first, week);
     let number = days.iter().flatten().next().map(|day| day.iso_week().week().to_string()).unwrap_or_default();
     row.push(align_right(&number, WEEK_NUMBER_WIDTH - 1), theme.muted).push(" ", theme.text);
     for day in days {
         match day {
-            Some(day) => push_day(row, view, picked, day),
+            Some(day) => push_day(row, view, highlight, day),
             None => {
                 row.push(" ".repeat(DAY_WIDTH), theme.text);
             }
@@ -619,10 +623,10 @@ mod tests {
     fn each_quick_choice_has_its_range() {
         let calendar = calendar(CalendarPurpose::Compare);
         let before = |before| calendar.quick_range(before).map(|range| range.to_string()).expect("a range");
-        assert_eq!(before(PreviousPeriod::Period), "2026-11-07 … 2026-11-13");
-        assert_eq!(before(PreviousPeriod::Week), "2026-11-07 … 2026-11-13");
-        assert_eq!(before(PreviousPeriod::FourWeeks), "2026-10-17 … 2026-10-23");
-        assert_eq!(before(PreviousPeriod::Year), "2025-11-14 … 2025-11-20");
+        assert_eq!(before(EarlierPeriod::Period), "2026-11-07 … 2026-11-13");
+        assert_eq!(before(EarlierPeriod::Week), "2026-11-07 … 2026-11-13");
+        assert_eq!(before(EarlierPeriod::FourWeeks), "2026-10-17 … 2026-10-23");
+        assert_eq!(before(EarlierPeriod::Year), "2025-11-14 … 2025-11-20");
     }
 
     #[test]

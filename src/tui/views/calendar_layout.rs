@@ -2,7 +2,7 @@
 //! Drawing and mouse input share the layout, so that they agree.
 
 use super::super::geometry::centered;
-use super::super::keymap::PreviousPeriod;
+use super::super::keymap::EarlierPeriod;
 use super::calendar::{Calendar, CalendarChoice, CalendarPurpose};
 use crate::model::period::DateRange;
 use chrono::{Datelike as _, Days, NaiveDate};
@@ -51,7 +51,7 @@ pub enum CalendarTarget {
     /// The line in which a range is typed.
     TypedRange,
     /// A quick choice of the range to compare with.
-    QuickChoice(PreviousPeriod),
+    QuickChoice(EarlierPeriod),
 }
 
 impl CalendarLayout {
@@ -104,7 +104,7 @@ impl CalendarLayout {
             return Some(CalendarTarget::TypedRange);
         }
         if self.has_quick_rows && row >= self.first_quick_choice_row() {
-            return PreviousPeriod::ALL
+            return EarlierPeriod::ALL
                 .get(row - self.first_quick_choice_row())
                 .copied()
                 .map(CalendarTarget::QuickChoice);

@@ -53,7 +53,7 @@ impl NumberColumn {
 
 /// What a column shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PageCell {
+pub enum PageTableColumn {
     /// The mark of the selected row.
     SelectionMark,
     Mark,
@@ -67,7 +67,7 @@ pub enum PageCell {
     Bar,
 }
 
-impl PageCell {
+impl PageTableColumn {
     /// Returns the column to sort by if this one's heading is clicked. Ranks and bars belong to `metric`.
     pub fn sort_column(self, metric: Metric) -> Option<PageColumn> {
         match self {
@@ -80,8 +80,8 @@ impl PageCell {
 }
 
 /// Returns the columns of a table of `width` terminal cells.
-pub fn page_table(views: &ViewsState, width: usize) -> Table<PageCell> {
-    type C = Column<PageCell>;
+pub fn page_table(views: &ViewsState, width: usize) -> Table<PageTableColumn> {
+    type C = Column<PageTableColumn>;
     let table = &views.table;
     let rows = u64::try_from(table.rows().len()).unwrap_or(0);
     let rank =
@@ -122,20 +122,20 @@ pub fn page_table(views: &ViewsState, width: usize) -> Table<PageCell> {
         NumberColumn::Now(metric) => metric.name(),
         NumberColumn::Change(metric) => change_heading(table, metric),
     };
-    let mut columns = vec![C::left_aligned("", 1, PageCell::SelectionMark)];
-    columns.extend(has_marks.then(|| C::left_aligned("", 1, PageCell::Mark)));
-    columns.extend((rank > 0).then(|| C::right_aligned("#", rank, PageCell::Rank)));
-    columns.push(C::left_aligned("page", path, PageCell::Path).with_gap_before(if rank > 0 { 2 } else { 0 }));
+    let mut columns = vec![C::left_aligned("", 1, PageTableColumn::SelectionMark)];
+    columns.extend(has_marks.then(|| C::left_aligned("", 1, PageTableColumn::Mark)));
+    columns.extend((rank > 0).then(|| C::right_aligned("#", rank, PageTableColumn::Rank)));
+    columns.push(C::left_aligned("page", path, PageTableColumn::Path).with_gap_before(if rank > 0 { 2 } else { 0 }));
     for (n, (column, width)) in shown.into_iter().zip(widths).enumerate() {
-        columns.push(C::right_aligned(heading(column), width, PageCell::Number(column)));
-        columns.extend((last_count == Some(n)).then(|| C::left_aligned("", 1, PageCell::Sign)));
+        columns.push(C::right_aligned(heading(column), width, PageTableColumn::Number(column)));
+        columns.extend((last_count == Some(n)).then(|| C::left_aligned("", 1, PageTableColumn::Sign)));
     }
     if last_count.is_none() {
-        columns.push(C::left_aligned("", 1, PageCell::Sign));
+        columns.push(C::left_aligned("", 1, PageTableColumn::Sign));
     }
     let gap = if last_count.is_some() { BAR_GAP } else { BAR_GAP - 1 };
-    columns.extend((daily > 0).then(|| C::left_aligned("daily", daily, PageCell::Daily).with_gap_before(gap)));
-    columns.extend((bar > 0).then(|| C::left_aligned("", bar, PageCell::Bar).with_gap_before(gap)));
+    columns.extend((daily > 0).then(|| C::left_aligned("daily", daily, PageTableColumn::Daily).with_gap_before(gap)));
+    columns.extend((bar > 0).then(|| C::left_aligned("", bar, PageTableColumn::Bar).with_gap_before(gap)));
     Table::new(columns, width)
 }
 

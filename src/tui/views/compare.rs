@@ -57,8 +57,8 @@ impl super::ViewsState {
     /// Returns which days of the range on screen and of the previous period can be compared.
     ///
     /// # Errors
-    /// Returns a sentence with the reason why none can.
-    pub(in crate::tui) fn previous_days_to_compare(&self, today: NaiveDate) -> Result<ComparedRanges, String> {
+    /// Returns a sentence with the reason if no days can be compared.
+    pub(in crate::tui) fn try_days_to_compare_with_previous(&self, today: NaiveDate) -> Result<ComparedRanges, String> {
         let previous = self.previous_period().ok_or_else(|| NO_PERIOD_BEFORE.to_owned())?;
         self.days_to_compare(previous, today).map_err(|why| why.to_string())
     }
@@ -74,10 +74,10 @@ impl super::ViewsState {
         report.or_else(|| self.load.shown().map(|shown| &shown.value.page.totals))
     }
 
-    /// Returns which days of the range on screen and of the previous period can be compared. The site's totals of these
-    /// days are compared as long as no pages are compared.
+    /// Returns the days of [`Self::try_days_to_compare_with_previous`]; `None` if no days can be compared. The site's
+    /// totals of these days are compared as long as no pages are compared.
     pub(super) fn days_to_compare_with_previous(&self, today: NaiveDate) -> Option<ComparedRanges> {
-        self.previous_days_to_compare(today).ok()
+        self.try_days_to_compare_with_previous(today).ok()
     }
 
     /// Returns the ranges whose totals the screen needs from the cache: for [`Self::site_change`] and for the trend.

@@ -8,7 +8,8 @@ use crate::tui::draw::bars::bar_cells;
 use chrono::NaiveDate;
 use std::collections::HashMap;
 
-/// The levels of a sparkline, and those of a terminal without eighths. A full cell would touch the row above.
+/// The symbols of a sparkline, the lowest first, and those for a terminal that can't fill eighths of a cell. A full
+/// cell would touch the row above.
 const LEVELS: [&str; 7] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇"];
 const ASCII_LEVELS: [&str; 7] = ["_", ".", "-", "=", "+", "*", "#"];
 
@@ -25,8 +26,8 @@ pub(in crate::tui) struct DailyViews {
 }
 
 impl DailyViews {
-    /// The numbers of days of the ranges for which the reports of single days are read.
-    pub(super) const DAYS: std::ops::RangeInclusive<u32> = 2..=31;
+    /// The lengths, in days, of the ranges for which the reports of single days are read.
+    pub(super) const RANGE_LENGTHS: std::ops::RangeInclusive<u32> = 2..=31;
 
     pub(super) fn new(range: DateRange, reports: &[Report]) -> Option<Self> {
         let mut by_path: HashMap<String, Vec<Option<DayViews>>> = HashMap::new();
@@ -42,7 +43,7 @@ impl DailyViews {
                 }
             }
         }
-        // A single day is not a line.
+        // A sparkline needs at least two days.
         by_path.retain(|_, days| days.iter().flatten().count() > 1);
         let days: Vec<NaiveDate> = reports.iter().map(|report| report.range.from()).collect();
         (!by_path.is_empty()).then_some(Self { range, days, by_path })

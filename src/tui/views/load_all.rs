@@ -114,7 +114,7 @@ impl App {
         let unread: Vec<DateRange> = unread.collect();
         effects.extend(unread.iter().copied().map(ViewsEffect::LoadCachedReport).map(Effect::Views));
         all.request = Some(LoadRequest { ranges, unread, next_action });
-        self.confirm_or_load(now, effects);
+        self.ask_or_load(now, effects);
     }
 
     /// Stores the data of a range that was read from the cache, and continues whatever waited for this read.
@@ -136,7 +136,7 @@ impl App {
             self.show_range(range, now, effects);
         }
         self.continue_comparison(range, now);
-        self.confirm_or_load(now, effects);
+        self.ask_or_load(now, effects);
         self.views.all_pages.drop_unused(self.views.query().range);
     }
 
@@ -158,7 +158,7 @@ impl App {
     /// Reads the cached pages of the single days of the current range.
     pub(in crate::tui) fn load_daily_reports(&self, effects: &mut Vec<Effect>) {
         let range = self.views.query().range;
-        if DailyViews::DAYS.contains(&range.days()) {
+        if DailyViews::RANGE_LENGTHS.contains(&range.days()) {
             effects.push(Effect::Views(ViewsEffect::LoadDailyReports(range)));
         }
     }
@@ -176,7 +176,7 @@ impl App {
 
     /// Once all requested ranges are read from the cache, asks to confirm the cost. If one request is enough, starts
     /// the load without asking.
-    fn confirm_or_load(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    fn ask_or_load(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(request) = self.views.all_pages.request.take_if(|request| request.unread.is_empty()) else { return };
         let all = &self.views.all_pages;
         let missing = request.ranges.iter().filter(|(range, need)| !all.satisfies(*range, *need, now));

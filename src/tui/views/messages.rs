@@ -25,7 +25,7 @@ pub enum ViewsMsg {
     TotalsLoaded(Result<(), Failure>),
     /// The cached history of a page.
     PageHistoryLoaded { path: CleanText, result: Result<PageHistory, Failure> },
-    /// The list of cached page views.
+    /// The cached ranges, with their page views and other reports.
     CachedRangesListed(Result<CacheOverview, Failure>),
 }
 
@@ -56,9 +56,9 @@ pub enum ViewsEffect {
         path: CleanText,
         /// The range whose reports about the page are read.
         range: DateRange,
-        /// The days on which the page may have had no views.
+        /// The days for which the history also has to contain whether the page had no views.
         days: Vec<DateRange>,
     },
-    /// Lists the cached page views; answered by [`ViewsMsg::CachedRangesListed`].
+    /// Lists the cached ranges, with their page views and other reports; answered by [`ViewsMsg::CachedRangesListed`].
     ListCachedRanges,
 }

@@ -123,7 +123,7 @@ impl App {
         let rows = rows_of(rows, pages);
         let line = |page: &CleanText| match rows.get(page).map(|row| &row.counts) {
             Some(counts) => {
-                let (human, ai) = (received_text(&counts.human), received_text(&counts.ai));
+                let (human, ai) = (count_in_sentence(&counts.human), count_in_sentence(&counts.ai));
                 format!("- {page}: {human} views by people, {ai} by AI")
             }
             _ => format!("- {page}"),
@@ -139,7 +139,7 @@ impl App {
         let (human, ai) = (sum(|counts| &counts.human), sum(|counts| &counts.ai));
         let text = |of: Option<ViewCount>, count: fn(&Counts) -> &Count| match (of, pages) {
             (Some(n), _) => format::format_views(n),
-            (None, [page]) => rows.get(page).map_or_else(String::new, |row| received_text(count(&row.counts))),
+            (None, [page]) => rows.get(page).map_or_else(String::new, |row| count_in_sentence(count(&row.counts))),
             (None, _) => UNKNOWN.to_owned(),
         };
         values.human = Some(text(human, |counts| &counts.human));
@@ -160,7 +160,7 @@ impl App {
 const UNKNOWN: &str = "an unknown number of";
 
 /// Formats a count for a sentence. An invalid count is shown as received from the service.
-fn received_text(count: &Count) -> String {
+fn count_in_sentence(count: &Count) -> String {
     match count {
         Count::Missing => UNKNOWN.to_owned(),
         count if count.value().is_some() => format::count_text(count),
@@ -183,9 +183,9 @@ fn sum_over_pages(
     pages.iter().map(|page| count(&rows.get(page)?.counts).value()).sum()
 }
 
-/// Describes how the views of the pages changed: `human +4%, AI −31% against 2026-11-07 … 2026-11-13`. Also names the
-/// compared days of the range on screen, unless they are the whole range. `None` if a number is unknown in one of the
-/// reports.
+/// Describes how the views of the pages changed: `human +4%, AI −31% compared with 2026-11-07 … 2026-11-13`. Also
+/// names the compared days of the range on screen, unless they are the whole range. `None` if a number is unknown in
+/// one of the reports.
 fn change_since(comparison: &Comparison, shown: DateRange, pages: &[CleanText]) -> Option<String> {
     let ranges = comparison.ranges();
     let sums = |report: &Report, count: fn(&Counts) -> &Count| -> Option<ViewCount> {

@@ -12,14 +12,15 @@ use std::collections::HashMap;
 /// Ranges of at least this many days have one bar per week instead of per day.
 pub const MIN_DAYS_FOR_WEEKS: u32 = 60;
 
-/// The cached totals of the site, by range.
+/// The cached totals of the site or, in the page details, of one page, by range.
 #[derive(Debug, Default)]
 pub struct RangeTotals {
     pub(super) by_range: HashMap<DateRange, Timed<Counts>>,
     /// Ranges that were requested and have not arrived yet.
     pub(super) pending: Vec<DateRange>,
-    /// Whether the days of a range can't be added up, because a visitor may be counted on several of them.
-    pub(super) days_overlap: bool,
+    /// Whether the totals count visitors. The visitors of several days can't be added up, because a visitor may be
+    /// counted on each of them.
+    pub(super) holds_visitors: bool,
 }
 
 impl RangeTotals {
@@ -37,7 +38,7 @@ impl RangeTotals {
     /// sum is available only if every day is known.
     pub(super) fn newest_totals(&self, range: DateRange) -> Option<Timed<Counts>> {
         let received = self.get(range).cloned();
-        let summed = if range.days() > 1 && !self.days_overlap { self.sum_of_days(range) } else { None };
+        let summed = if range.days() > 1 && !self.holds_visitors { self.sum_of_days(range) } else { None };
         match (received, summed) {
             (Some(received), Some(summed)) => Some(if summed.as_of > received.as_of { summed } else { received }),
             (received, summed) => received.or(summed),

@@ -24,11 +24,11 @@ struct LoadCost {
 
 impl LoadCost {
     /// Adds up the costs of several loads. A load of unknown cost is expected to cost the mean of the other loads,
-    /// unless all other costs are from the last time: then the sum has no expected cost.
+    /// unless all known costs are those of previous loads. In this case, the sum has no expected cost.
     fn of_all(costs: &[Self]) -> Self {
         let at_least = costs.iter().fold(0_u32, |sum, cost| sum.saturating_add(cost.at_least));
         let known: Vec<LoadEstimate> = costs.iter().filter_map(|cost| cost.expected).collect();
-        // The sum is based on the last load only if every known cost is based on it. Otherwise the sum is an estimate.
+        // The sum counts as known from previous loads only if every known cost is. Otherwise, it is an estimate.
         let basis = known
             .iter()
             .map(|known| known.basis)

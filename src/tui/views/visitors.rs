@@ -38,7 +38,7 @@ impl Default for Visitors {
             last_read_range: None,
             stoppable_range: None,
             queued_days: VecDeque::new(),
-            totals: RangeTotals { days_overlap: true, ..RangeTotals::default() },
+            totals: RangeTotals { holds_visitors: true, ..RangeTotals::default() },
         }
     }
 }
@@ -92,7 +92,7 @@ impl Visitors {
     }
 
     /// Whether the range on screen has changed since the visitors were last read.
-    pub(super) fn is_other_range(&self, range: DateRange) -> bool {
+    pub(super) fn has_range_changed(&self, range: DateRange) -> bool {
         self.last_read_range != Some(range)
     }
 

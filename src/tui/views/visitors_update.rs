@@ -13,7 +13,7 @@ use crate::tui::format::plural;
 use crate::tui::{AnalyticsEffect, App, Effect, RowsMsg, Screen, Severity};
 
 /// Returns the plan that loads the first response.
-fn one_request(range: DateRange) -> RowsPlan {
+fn single_request_plan(range: DateRange) -> RowsPlan {
     RowsPlan { range, max_requests: 1, from_start: true }
 }
 
@@ -33,14 +33,15 @@ impl App {
         self.is_dirty = true;
     }
 
-    /// Reads the visitors that the table needs, if it shows any. Those that are not cached take one request per range.
+    /// Reads the visitors that the table needs, if it shows visitors. For each range that is not cached, one request is
+    /// sent later.
     pub(in crate::tui) fn load_shown_visitors(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let is_visible = self.screen == Screen::Views && self.analytics.tab == AnalyticsTab::Pages;
         if !is_visible || !self.views.visitors.is_shown || self.views.as_of().is_none() {
             return;
         }
         let range = self.views.query().range;
-        if self.views.visitors.is_other_range(range) {
+        if self.views.visitors.has_range_changed(range) {
             self.views.visitors.drop_outdated_reports(range, now);
         }
         let compared = self.views.table.comparison().map(|comparison| comparison.ranges());
@@ -53,7 +54,7 @@ impl App {
     pub(super) fn refresh_visitors(&mut self, effects: &mut Vec<Effect>) {
         let range = self.views.query().range;
         if self.views.visitors.is_shown && !self.views.visitors.is_loading(range) {
-            effects.push(self.views.visitors.request(one_request(range)));
+            effects.push(self.views.visitors.request(single_request_plan(range)));
         }
     }
 
@@ -110,10 +111,10 @@ impl App {
         let visitors = &mut self.views.visitors;
         visitors.totals.pending.clone_from(&ranges);
         visitors.queued_days = ranges.into();
-        effects.extend(visitors.queued_days.front().copied().map(|range| visitors.request(one_request(range))));
+        effects.extend(visitors.queued_days.front().copied().map(|range| visitors.request(single_request_plan(range))));
     }
 
-    /// Returns the effects that read the site's visitors in these ranges from the cache.
+    /// Reads the site's visitors in these ranges from the cache.
     pub(super) fn read_visitor_totals(&mut self, ranges: Vec<DateRange>, effects: &mut Vec<Effect>) {
         effects.extend(ranges.into_iter().filter_map(|range| self.views.visitors.read(range)));
     }
@@ -129,7 +130,7 @@ impl App {
                 let is_known = report.is_some() && is_fresh;
                 self.views.visitors.finish(range, report, None, now);
                 if !is_known && is_for_table {
-                    effects.push(self.views.visitors.request(one_request(range)));
+                    effects.push(self.views.visitors.request(single_request_plan(range)));
                 }
             }
             RowsMsg::Ended { range, outcome } => {
@@ -167,7 +168,7 @@ impl App {
             visitors.totals.pending.clear();
             self.notify(Severity::Error, failure.message.as_str(), now);
         } else if let Some(next) = visitors.queued_days.front().copied() {
-            effects.push(visitors.request(one_request(next)));
+            effects.push(visitors.request(single_request_plan(next)));
         }
     }
 }

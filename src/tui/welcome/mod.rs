@@ -258,7 +258,8 @@ impl Welcome {
                 _ => {}
             },
             TextEntry::Paste(text) if self.discard_result() => self.form.secret.push(text.trim()),
-            // The cursor of a secret is always at its end, so both edits delete all of it.
+            // The cursor is always at the end of the secret, and the secret counts as one word, so both edits delete
+            // all of it.
             TextEntry::Edit(Edit::DeleteToLineStart | Edit::DeleteWordBack) if self.discard_result() => {
                 self.form.secret.clear();
             }
@@ -368,7 +369,7 @@ impl Welcome {
                 };
                 self.show_message(true, &format!("Saved in {}. {next}", self.config_path));
             }
-            // A form that was opened to add a profile needs no confirmation for that.
+            // The user has opened this dialog to add a profile, so adding one needs no confirmation.
             Err(ConfigWriteError::NeedsConfirmation(WritePermission::Add)) if !self.is_screen() => {
                 return self.write(WritePermission::Add);
             }

@@ -110,7 +110,7 @@ impl TextInput {
     }
 
     /// Returns the number of lines and the number of characters.
-    pub fn size(&self) -> (usize, usize) {
+    pub fn line_and_char_counts(&self) -> (usize, usize) {
         let lines = self.area.lines();
         let breaks = lines.len().saturating_sub(1);
         (lines.len(), lines.iter().map(|line| line.chars().count()).sum::<usize>() + breaks)
@@ -219,13 +219,13 @@ impl TextInput {
     }
 
     /// Returns the number of template blanks.
-    pub fn blank_count(&self) -> usize {
+    pub fn template_blank_count(&self) -> usize {
         self.area.lines().iter().map(|line| count_blanks(line)).sum()
     }
 
     /// Selects the next template blank, or the first one if none follows, so that typing replaces it. Returns false if
     /// there is no blank.
-    pub fn select_next_blank(&mut self) -> bool {
+    pub fn select_next_template_blank(&mut self) -> bool {
         let DataCursor(row, column) = self.area.cursor();
         let lines = self.area.lines();
         let after = |at: usize| if at == row { column } else { 0 };
@@ -264,7 +264,7 @@ impl TextInput {
         if let (Ok(top), Ok(bottom)) = (u16::try_from(first), u16::try_from(last)) {
             self.move_cursor(CursorMove::Jump(top, 0));
             // The found blank may be in the text around the inserted text.
-            if !self.select_next_blank() || !(first..=last).contains(&self.area.cursor().0) {
+            if !self.select_next_template_blank() || !(first..=last).contains(&self.area.cursor().0) {
                 self.move_cursor(CursorMove::Jump(bottom, u16::MAX));
             }
         }
@@ -375,7 +375,7 @@ mod tests {
         let mut input = TextInput::multi_line("");
         input.paste(&text);
         assert_eq!(input.text().len(), text.len());
-        assert_eq!(input.size(), (1, text.len()));
+        assert_eq!(input.line_and_char_counts(), (1, text.len()));
     }
 
     #[test]
@@ -489,23 +489,23 @@ mod tests {
     fn blanks_are_visited_in_order_and_replaced_by_typing() {
         let mut input = TextInput::multi_line("日本 {{a}} and {{b}}\n{{c}}");
         for letter in ['x', 'y', 'z'] {
-            assert!(input.select_next_blank());
+            assert!(input.select_next_template_blank());
             input.type_key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE));
         }
-        assert!(!input.select_next_blank() && !input.has_template_blank());
+        assert!(!input.select_next_template_blank() && !input.has_template_blank());
         assert_eq!(input.text(), "日本 x and y\nz");
     }
 
     #[test]
     fn a_selected_blank_stays_until_it_is_typed_over_and_undo_brings_it_back() {
         let mut input = TextInput::multi_line("{{a}} and {{b}}, {{c}}");
-        assert_eq!(input.blank_count(), 3);
-        (0..2).for_each(|_| assert!(input.select_next_blank()));
+        assert_eq!(input.template_blank_count(), 3);
+        (0..2).for_each(|_| assert!(input.select_next_template_blank()));
         assert_eq!(input.text(), "{{a}} and {{b}}, {{c}}", "no blank is deleted");
         press(&mut input, KeyCode::Backspace);
         assert_eq!(input.text(), "{{a}} and , {{c}}");
         input.edit(Edit::Undo);
-        assert_eq!((input.text().as_str(), input.blank_count()), ("{{a}} and {{b}}, {{c}}", 3));
+        assert_eq!((input.text().as_str(), input.template_blank_count()), ("{{a}} and {{b}}, {{c}}", 3));
     }
 
     #[test]

@@ -17,7 +17,8 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-/// The number of cells of a rule that a position, such as `12 of 1,099, 1,085 more ↓`, and the line beside it may take.
+/// The number of cells that are reserved for a position, such as `12 of 1,099, 1,085 more ↓`, and for the rule
+/// beside it.
 const MAX_POSITION_CELLS: usize = 34;
 
 /// A part of the line. Only parts that are needed may use the space of the legend.
@@ -264,8 +265,8 @@ fn sum_warning(table: &PageTable, width: usize) -> Option<String> {
     let (sum, unread) = (table.sums().total, table.rows_without_total());
     let left_out = match unread {
         0 => String::new(),
-        1 => ", 1 uncounted page left out".to_owned(),
-        n => format!(", {} uncounted pages left out", format_count(n)),
+        1 => ", 1 page without a count left out".to_owned(),
+        n => format!(", {} pages without a count left out", format_count(n)),
     };
     if unread > 0 && sum.nearly_equals(total) {
         return Some(left_out.trim_start_matches(", ").to_owned());
@@ -278,8 +279,8 @@ fn sum_warning(table: &PageTable, width: usize) -> Option<String> {
         };
         match (full.width() + 20 > width, unread) {
             (false, _) => full,
-            (true, 0) => "sum of rows ≠ total".to_owned(),
-            (true, n) => format!("sum of rows ≠ total, {} uncounted", format_count(n)),
+            (true, 0) => "row sum ≠ total".to_owned(),
+            (true, n) => format!("row sum ≠ total, {} without count", format_count(n)),
         }
     })
 }

@@ -12,7 +12,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-/// The minimum number of cells for the filter beside the range. Without these, it takes the place of the range.
+/// The minimum number of cells for the filter beside the range. If fewer are left, the filter replaces the range.
 const MIN_FILTER_CELLS: usize = 20;
 
 pub(in crate::tui) fn draw_range_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect) {

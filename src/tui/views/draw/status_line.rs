@@ -74,9 +74,9 @@ fn basis_forms(view: View<'_>) -> Vec<String> {
     if let [long, short, shortest] = days.as_slice()
         && shows_outliers(view)
     {
-        // The explanation is more useful than the dates of the range on screen, but not than a warning about an
-        // overlap.
-        let explained = |days: &str| format!("{days}   50%{OUTLIER} = large change");
+        // The meaning of the outlier's sign is more useful than the dates of the range on screen, but less useful than
+        // a warning about an overlap.
+        let explained = |days: &str| format!("{days}   {OUTLIER} = large change");
         days =
             vec![explained(long), explained(short), long.clone(), short.clone(), explained(shortest), shortest.clone()];
     }
@@ -110,11 +110,11 @@ fn shows_outliers(view: View<'_>) -> bool {
 
 /// A part of the line: its text and its style. The text contains several forms, separated by line breaks, from the
 /// longest to the shortest. The shortest form is empty if the part may be left out.
-type StatePart = (String, Style);
+type StatusPart = (String, Style);
 
 /// Joins the parts to a line of `width` cells. Every part gets at least its shortest form. The remaining space goes to
 /// longer forms, beginning with the first part.
-fn fitting_line<'a>(parts: &[StatePart], width: usize) -> Line<'a> {
+fn fitting_line<'a>(parts: &[StatusPart], width: usize) -> Line<'a> {
     let mut row = TextRow::new(width);
     row.push_cow(" ", Style::new());
     let least: usize = parts.iter().map(|(forms, _)| shortest_form(forms).width()).sum();
@@ -197,7 +197,7 @@ fn cells_share(cells: usize, all: usize) -> f64 {
     float(cells) / float(all.max(1))
 }
 
-fn report_parts(view: View<'_>, report: &Report, width: usize) -> Vec<StatePart> {
+fn report_parts(view: View<'_>, report: &Report, width: usize) -> Vec<StatusPart> {
     let View { app, theme, now } = view;
     let views = &app.views;
     if !views.is_current() {
@@ -216,7 +216,7 @@ fn report_parts(view: View<'_>, report: &Report, width: usize) -> Vec<StatePart>
     }
     let failure = views.load_failure(now);
     let limit = failure.and_then(|failure| limit_texts(view, failure));
-    let mut parts: Vec<StatePart> = Vec::new();
+    let mut parts: Vec<StatusPart> = Vec::new();
     if report.complete {
         let fresh = report.range.is_fresh(report.as_of, now);
         let clock = view.as_of_clock(report.as_of);
@@ -252,7 +252,7 @@ fn report_parts(view: View<'_>, report: &Report, width: usize) -> Vec<StatePart>
     parts
 }
 
-fn response_parts(view: View<'_>, width: usize) -> Vec<StatePart> {
+fn response_parts(view: View<'_>, width: usize) -> Vec<StatusPart> {
     let View { app, theme, now } = view;
     let views = &app.views;
     let Some(shown) = views.load().shown() else { return Vec::new() };
@@ -274,7 +274,7 @@ fn response_parts(view: View<'_>, width: usize) -> Vec<StatePart> {
     let clock = view.as_of_clock(shown.as_of);
     let is_loading = matches!(views.load(), Load::Loading { .. });
     let how_old = if is_loading { format!("refreshing…  {clock}\nrefreshing…") } else { clock };
-    let mut parts: Vec<StatePart> = vec![(how_old, theme.muted)];
+    let mut parts: Vec<StatusPart> = vec![(how_old, theme.muted)];
     let failure = views.load_failure(now);
     let is_limited = failure.is_some_and(|failure| limit_texts(view, failure).is_some());
     if let Some(rows) = views.all_pages.rows_to_continue_after(views.query().range).filter(|_| !is_limited) {
@@ -293,9 +293,9 @@ fn resume_hint(view: View<'_>, gap: &str, rows: usize) -> String {
     format!("{gap}press {key} to resume after {} rows\n{gap}press {key} to resume\n", format_count(rows))
 }
 
-/// Returns the parts for rows that don't belong to the current query. First it shows what is listed, because the dates
-/// above the table are those of the new range. Then it shows why the rows of the new range are not listed.
-fn outdated_parts(view: View<'_>, shown: &str, as_of: Time, width: usize) -> Vec<StatePart> {
+/// Returns the parts for rows that don't belong to the current query. The first part names the listed rows, because the
+/// dates above the table are those of the new range. Then follows why the rows of the new range are not listed.
+fn outdated_parts(view: View<'_>, shown: &str, as_of: Time, width: usize) -> Vec<StatusPart> {
     let View { app, theme, now } = view;
     let lead = if width < 60 { "shown: " } else { "still showing " };
     let shown = format!("{lead}{}\n{}", shown.replace('\n', &format!("\n{lead}")), shortest_form(shown));

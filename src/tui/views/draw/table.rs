@@ -16,7 +16,7 @@ use crate::tui::format::count_text;
 use crate::tui::format::{format_count, format_views, grouped_number, plural};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
-use crate::tui::views::columns::{NumberColumn, PageCell, page_table, rows_before, shows_new_and_gone};
+use crate::tui::views::columns::{NumberColumn, PageTableColumn, page_table, rows_before, shows_new_and_gone};
 use crate::tui::views::draw::change::{ChangeWeight, larger_site_views};
 use crate::tui::views::table::{ComparisonBaseline, Metric, PageColumn, PageMetrics, RowKind, VisibleRow};
 use crate::tui::widgets::table::{Table, TableCell};
@@ -64,18 +64,18 @@ fn no_pages_lines(view: View<'_>) -> Vec<String> {
     vec![if beyond { format!("  No rows here: {} goes back.", back()) } else { none.to_owned() }]
 }
 
-fn page_headings<'a>(columns: &Table<PageCell>, view: View<'_>) -> Line<'a> {
+fn page_headings<'a>(columns: &Table<PageTableColumn>, view: View<'_>) -> Line<'a> {
     let theme = view.theme;
     let table = &view.app.views.table;
     let sorting = table.is_report().then(|| table.sorting());
     let arrow = |column: PageColumn| sorting.filter(|sorting| sorting.by == column).map(|sorting| sorting.arrow());
     let style = |column: PageColumn, style: Style| if arrow(column).is_some() { theme.mark } else { style };
     columns.headings_with(|column, width| match column.key {
-        PageCell::Path => {
+        PageTableColumn::Path => {
             let arrow = arrow(PageColumn::Path).map(|arrow| format!(" {arrow}")).unwrap_or_default();
             // Ranks are always by the metric, so the heading names the metric if the table is sorted by another column.
             let is_by_other = sorting.is_some_and(|sorting| sorting.by != PageColumn::Now(table.metric()));
-            let has_ranks = columns.has(PageCell::Rank) && table.report().is_some_and(|report| report.complete);
+            let has_ranks = columns.has(PageTableColumn::Rank) && table.report().is_some_and(|report| report.complete);
             let heading = format!("{}{arrow}", column.heading());
             let metric = table.metric().name();
             let ranks = [format!("  (# = rank by {metric})"), format!("  (# by {metric})"), String::new()];
@@ -84,33 +84,35 @@ fn page_headings<'a>(columns: &Table<PageCell>, view: View<'_>) -> Line<'a> {
             let heading = heading + &fitting.unwrap_or_default();
             TableCell::new(heading, style(PageColumn::Path, theme.muted))
         }
-        PageCell::Number(number) => {
-            // The last cell of a change is that of the outlier's sign.
+        PageTableColumn::Number(number) => {
+            // The last cell of a change is reserved for the sign of an outlier.
             let end = if matches!(number, NumberColumn::Change(_)) { " " } else { "" };
             let text = format!("{}{}", column.heading(), arrow(number.sort_column()).unwrap_or(end));
             TableCell::new(text, style(number.sort_column(), head_style(number.metric(), view)))
         }
-        PageCell::Bar if !table.is_empty() => TableCell::new(bars::scale_line(table.scale(), width), theme.muted),
+        PageTableColumn::Bar if !table.is_empty() => {
+            TableCell::new(bars::scale_line(table.scale(), width), theme.muted)
+        }
         _ => column.heading_cell(theme.muted),
     })
 }
 
-fn page_line<'a>(columns: &Table<PageCell>, view: View<'_>, shown: &VisibleRow<'_>) -> Line<'a> {
+fn page_line<'a>(columns: &Table<PageTableColumn>, view: View<'_>, shown: &VisibleRow<'_>) -> Line<'a> {
     let View { app, theme, .. } = view;
     let table = &app.views.table;
     let is_selected = table.selected() == shown.index;
     let text = if !shown.metrics.is_listed || is_stale(view) { theme.muted } else { theme.text };
     let line = columns.line(|cell, width| match *cell {
-        PageCell::SelectionMark => TableCell::new(if is_selected { SELECTED } else { "" }, theme.mark),
-        PageCell::Mark => TableCell::new(if shown.is_marked { MARKED } else { "" }, theme.mark),
-        PageCell::Rank => rank_cell(view, shown),
-        PageCell::Path => TableCell::Spans(name_spans(view, shown, text, width)),
-        PageCell::Number(column) => {
+        PageTableColumn::SelectionMark => TableCell::new(if is_selected { SELECTED } else { "" }, theme.mark),
+        PageTableColumn::Mark => TableCell::new(if shown.is_marked { MARKED } else { "" }, theme.mark),
+        PageTableColumn::Rank => rank_cell(view, shown),
+        PageTableColumn::Path => TableCell::Spans(name_spans(view, shown, text, width)),
+        PageTableColumn::Number(column) => {
             let (value, style) = cell_text(column, &shown.metrics, view, text, shows_new_and_gone(columns.width()));
             // Even a number that had to be cut has a blank before it.
             TableCell::new(if display_width(&value) < width { value } else { truncate(&value, width - 1) }, style)
         }
-        PageCell::Daily => {
+        PageTableColumn::Daily => {
             let row = match shown.kind {
                 RowKind::Page { order, .. } => order.and_then(|order| table.rows().get(order)),
                 RowKind::Folder(_) => None,
@@ -120,8 +122,8 @@ fn page_line<'a>(columns: &Table<PageCell>, view: View<'_>, shown: &VisibleRow<'
             let line = daily.and_then(|(daily, row)| daily.sparkline(row.path.as_str(), table.metric(), has_eighths));
             TableCell::new(line.unwrap_or_default(), theme.muted)
         }
-        PageCell::Sign => TableCell::new(if shown.adds_up { "" } else { "≠" }, theme.warning),
-        PageCell::Bar => {
+        PageTableColumn::Sign => TableCell::new(if shown.adds_up { "" } else { "≠" }, theme.warning),
+        PageTableColumn::Bar => {
             let mut bar = bars::bar_spans(&shown.metrics, table.metric(), table.scale(), width, theme);
             if is_stale(view) {
                 bar.iter_mut().for_each(|part| part.style = theme.muted);
@@ -245,7 +247,7 @@ pub(in crate::tui) fn change_cell(change: ViewsChange) -> String {
     };
     let sign = if now > before { "▲" } else { "▼" };
     let Some(percent) = change.percent().map(f64::abs) else {
-        // Nothing is not a base for a percentage.
+        // A change from 0 views has no percentage.
         return "new".to_owned();
     };
     match percent {
@@ -256,7 +258,7 @@ pub(in crate::tui) fn change_cell(change: ViewsChange) -> String {
     }
 }
 
-/// Formats a change of a number that is not in a row. There, “new” would not say what is new.
+/// Formats a change of a number that is not in a row of the table. Without a row, it would be unclear what is “new”.
 pub(in crate::tui) fn summary_change(change: ViewsChange) -> String {
     match change {
         ViewsChange::InBoth { now, before } if before.is_zero() && now > before => "▲ from 0".to_owned(),

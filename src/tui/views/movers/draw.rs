@@ -29,8 +29,8 @@ use unicode_width::UnicodeWidthStr;
 const MIN_WIDTH_WITH_DAYS: usize = 74;
 /// Maximum width of the compared days as a heading.
 const MAX_DAYS_CELLS: usize = 16;
-/// Minimum width of the page. In a narrower half, first the views before are left out, because they follow from the
-/// views now and the difference.
+/// Minimum width of the paths. In a narrower half, the column of the earlier views is left out first, because they
+/// follow from the current views and the difference.
 const MIN_PAGE_CELLS: usize = 26;
 /// The limits of the width of a bar.
 const BAR_CELLS: RangeInclusive<usize> = 8..=24;
@@ -177,6 +177,7 @@ enum MoverColumn {
     Difference,
     Change,
     Bar,
+    /// A blank cell at the right.
     End,
 }
 

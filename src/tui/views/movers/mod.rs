@@ -48,7 +48,8 @@ impl MoverMetric {
         }
     }
 
-    /// Returns the metric by which the pages are sorted, otherwise that of the bars.
+    /// Returns the metric that is closest to the column by which the pages are sorted or, if they are sorted by path,
+    /// to the metric of the bars.
     fn of(sorting: PageSorting, bars: Metric) -> Self {
         let sorted_by = match sorting.by {
             PageColumn::Now(metric) | PageColumn::Change(metric) => metric,

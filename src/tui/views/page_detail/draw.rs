@@ -297,7 +297,7 @@ fn trend_cost_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Lin
         format!("Trend: {n} of {all} {unit}s {state}. Press {key} to load {what} ({requests}, {left} left this hour)."),
         format!("Trend: {n} of {all} {unit}s {state}: press {key} ({requests}, {left} left)"),
         format!("Trend: {n}/{all} {unit}s missing: {key} ({requests})"),
-        format!("{n}/{all} missing: press {key} ({requests})"),
+        format!("{n}/{all} {unit}s missing: {key} ({requests})"),
     ];
     let [.., shortest] = &forms;
     Line::styled(forms.iter().find(|form| form.width() <= width).unwrap_or(shortest).clone(), theme.muted)
@@ -314,7 +314,7 @@ fn reports_head<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'
     let mut row = TextRow::new(width);
     row.push("Reports", view.theme.title);
     row.push(format!("  {}", short_range(detail.numbers.range, view.now)), view.theme.muted);
-    // The reports are at least as new as the oldest of them.
+    // The time of the oldest report is shown, because no report is older than that.
     let as_of = times.into_iter().flatten().min().map(|at| view.as_of_clock(at)).unwrap_or_default();
     if row.used() + as_of.width() < width {
         row.pad_to(width - as_of.width()).push(as_of, view.theme.muted);

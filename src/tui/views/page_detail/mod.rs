@@ -170,7 +170,8 @@ impl PageDetail {
     }
 
     /// Returns the indexes of the cached ranges that are listed: all if the user wants that, otherwise the range on
-    /// screen, the one that it is compared with, and the latest of more than one day. The trend shows single days.
+    /// screen, the range that it is compared with, and the latest others. These are single days only if there are no
+    /// longer ranges, because the trend already shows the days.
     fn listed_periods(&self) -> Vec<usize> {
         let periods = self.history.shown().map_or(&[][..], |known| known.value.periods.as_slice());
         if self.lists_all_periods {
@@ -317,12 +318,12 @@ impl PageDetail {
     }
 
     /// Asks whether to fetch the missing views before and after the selected job.
-    fn confirm_impact_load(&self, cx: &mut Cx<'_>) {
+    fn ask_to_load_impact(&self, cx: &mut Cx<'_>) {
         let known = self.history.shown().and_then(|known| known.value.jobs.get(self.selected));
         let Some((job, before, after)) = known.cloned() else { return };
         let page = PageImpact { path: self.path.clone(), before, after, signals: None };
         match cx.app.jobs.get(job).cloned() {
-            Some(row) => cx.app.confirm_windows_load(&row, &[page], cx.now, cx.effects),
+            Some(row) => cx.app.ask_to_load_views_around_job(&row, &[page], cx.now, cx.effects),
             None => cx.notify(Severity::Info, "This job is not in the jobs list yet."),
         }
     }
@@ -375,7 +376,7 @@ impl Component for PageDetail {
         match action {
             Action::Open => return self.show_job(cx),
             Action::NewJob => cx.app.open_new_job_about(vec![self.path.clone()], cx.now, cx.effects),
-            Action::BeforeAfter => self.confirm_impact_load(cx),
+            Action::BeforeAfter => self.ask_to_load_impact(cx),
             Action::LoadAll => cx.app.load_all(cx.now, cx.effects),
             Action::Trend => self.load_missing_days(cx),
             Action::Fold => self.lists_all_periods = !self.lists_all_periods,

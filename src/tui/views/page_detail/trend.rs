@@ -24,8 +24,9 @@ pub(super) fn chart_rows(rows: usize) -> usize {
     chart.map_or(0, |(_, chart)| chart + usize::from(AXIS_ROWS))
 }
 
-/// Returns the days of the range and of the previous one on which the page may have had no views. Weeks are shown only
-/// if the page is listed in them.
+/// Returns the days for which the history has to contain whether the page had no views: the days of the range and of
+/// the previous range. None for a range that is shown by week, because only weeks in which the page is listed are
+/// shown.
 pub(super) fn days_to_read(range: DateRange) -> Vec<DateRange> {
     if range.days() >= MIN_DAYS_FOR_WEEKS {
         return Vec::new();

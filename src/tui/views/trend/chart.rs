@@ -256,7 +256,7 @@ impl Chart {
                     }
                     continue;
                 }
-                // The mean is not known for a day that is not loaded.
+                // The line of the mean has a gap at a bar with unknown views, which the mean doesn't include.
                 let blank = if is_mean && bar.views().is_none() { (" ", theme.text) } else { blank };
                 let (symbol, style) = match self.cell(bar, level, theme) {
                     // A day in progress is not part of the mean, and the line would hide its hatching.
@@ -293,7 +293,7 @@ impl Chart {
         };
         let all = self.parts(human + ai, per_cell);
         let parts = above_axis(all, per_cell);
-        // If no cell can show both, human views end at a whole cell above the axis.
+        // If a cell can't show both human and AI views, the human views have to end between two cells.
         let human_parts = match theme.can_split_cells() {
             true => above_axis(bars::human_part_count((human, ai), all, per_cell, theme), per_cell),
             false => bars::human_part_count((human, ai), parts, per_cell, theme),
@@ -307,7 +307,7 @@ impl Chart {
             (0, _) => return None,
             (_, all) if all == per_cell => (human_sign, theme.human),
             (all, 0) if all == per_cell => (ai_sign, ai_style),
-            // A block would look like human views.
+            // A partial block would look like human views, so the whole cell is textured or blank.
             (filled, 0) if !theme.can_split_cells() => {
                 return (level == 1 || filled * 2 >= per_cell).then_some((ai_sign, ai_style));
             }
@@ -316,7 +316,8 @@ impl Chart {
             (all, human) if all == per_cell => {
                 (eighths_at_bottom(human), Style { bg: theme.ai_part().fg, ..theme.human })
             }
-            // Two colours fit in a cell, but no third one for its blank end. AI views would not be visible otherwise.
+            // Human views, AI views and the blank end would need three colours, but a cell has two. If it showed human
+            // views, no AI views might be visible.
             (filled, _) if level > 1 => (eighths_at_bottom(filled), theme.ai_part()),
             (filled, _) => (eighths_at_bottom(filled), if human >= ai { theme.human } else { theme.ai_part() }),
         })
@@ -394,8 +395,8 @@ impl Chart {
         row.line()
     }
 
-    /// Returns the lower end of a bar, between the lowest row and the axis in the middle of its row. `None` without
-    /// views, if the bar is hatched, and in a terminal without half cells.
+    /// Returns the symbol that extends a bar from the lowest row to the axis, which is in the middle of its own row.
+    /// `None` if the bar has no views or is hatched, or if the terminal can't fill half of a cell.
     fn foot(bar: &ChartBar, theme: &Theme) -> Option<(&'static str, Style)> {
         bar.views().filter(|views| !bar.is_incomplete && !views.is_zero() && theme.parts_per_cell() > 1)?;
         let is_human = bar.human.is_some_and(|human| !human.is_zero());
@@ -418,7 +419,7 @@ impl Chart {
             let mut label = from.format(if is_weekly { "%-d %b" } else { "%a %-d" }).to_string();
             let start = gutter + at * self.slot_width / per_cell;
             let with_so_far = display_width(&label) + SO_FAR_SUFFIX.len();
-            // Behind the last bar, nothing else needs the space.
+            // After the last bar, nothing else needs the space.
             let fits = self.slot_width > with_so_far || at + 1 == self.shown.len() && start + with_so_far <= end;
             if bar.is_incomplete && bar.bar.totals.is_some() && fits {
                 label.push_str(SO_FAR_SUFFIX);
@@ -458,7 +459,7 @@ pub(in crate::tui) fn chart_bars(
 /// Returns the style of the line of the mean where it crosses a bar: the colour of the bar is its background. Returns
 /// `None` without colours, because the line would look like a hole in the bar.
 fn mean_style_over_bar(bar: Style, theme: &Theme) -> Option<Style> {
-    // A textured cell has the mean tone of its texture.
+    // Behind the line, a textured cell gets the average tone of its texture.
     let bg: Option<Color> = if bar.bg.is_some() { theme.ai_part().fg } else { bar.fg };
     bg.map(|_| Style { bg, ..theme.text })
 }

@@ -104,8 +104,8 @@ pub(in crate::tui) fn unloaded_trend_line<'a>(view: View<'_>, width: usize) -> L
     row.line()
 }
 
-/// Returns the text that all bars are loaded, and when: the time at which an incomplete bar was loaded, because its
-/// views still grow, otherwise the latest one.
+/// Returns the text that all bars are loaded, with a time: if some bars are incomplete, the latest time at which one of
+/// these was loaded, because their views still grow; otherwise the latest time of all bars.
 fn all_loaded_text(view: View<'_>, open: &TrendDialog, chart: &Chart) -> String {
     let times = |is_incomplete: bool| {
         let bars = chart.bars.iter().filter(move |bar| !is_incomplete || bar.is_incomplete);

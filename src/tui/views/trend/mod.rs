@@ -189,7 +189,7 @@ impl TrendDialog {
             format!("{missing} of {all} {unit}s {state}: press {load_key} to load {them} ({requests}, {left} left)"),
             format!("{missing}/{all} {unit}s missing: press {load_key} ({requests}, {left} left)"),
             format!("{missing}/{all} {unit}s missing: press {load_key} ({requests})"),
-            format!("{missing}/{all} missing: press {load_key} ({requests})"),
+            format!("{missing}/{all} {unit}s missing: {load_key} ({requests})"),
         ];
         let [.., shortest] = &forms;
         Some(forms.iter().find(|form| form.width() <= width).unwrap_or(shortest).clone())
@@ -231,7 +231,7 @@ impl Component for TrendDialog {
     }
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
-        // Without the cache, the totals stay unknown. The reason matters only while the trend is open.
+        // If the cache can't be read, the totals stay unknown. The failure is shown only while the trend is open.
         if let Msg::Views(ViewsMsg::CachedTotalsLoaded(Err(failure))) = &msg {
             cx.app.notify_failure(failure, cx.now);
         }
