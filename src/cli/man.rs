@@ -19,7 +19,7 @@ To install:  docdeck man --dir ~/.local/share/man/man1";
 /// The exit codes and their meanings.
 pub(super) const EXIT_CODES: [(&str, &str); 10] = [
     ("0", "Done. An archived job counts as done."),
-    ("1", "A job failed, or doctor found a problem."),
+    ("1", "A job failed, a pull request was closed without merging, doctor found a problem, or --check found rows."),
     ("2", "Usage or configuration error; the database can't be used or is too new; no terminal."),
     ("3", "Key refused (401, 403)."),
     (

@@ -1,6 +1,6 @@
 //! The section `[analytics]` of the configuration file.
 
-use crate::model::analytics::needs_work::{Signal, Weights};
+use crate::model::analytics::needs_work::{ProblemSignal, Weights};
 use serde::Deserialize;
 
 /// The section `[analytics]`.
@@ -31,12 +31,12 @@ impl AnalyticsConfig {
         let mut weights = Weights::default();
         let table = self.weights;
         let chosen = [
-            (Signal::Views, table.views),
-            (Signal::LostViews, table.lost_views),
-            (Signal::ThumbsDown, table.thumbs_down),
-            (Signal::OpenComments, table.open_comments),
-            (Signal::UnansweredQuestions, table.unanswered_questions),
-            (Signal::UnclickedSearches, table.unclicked_searches),
+            (ProblemSignal::Views, table.views),
+            (ProblemSignal::LostViews, table.lost_views),
+            (ProblemSignal::ThumbsDown, table.thumbs_down),
+            (ProblemSignal::OpenComments, table.open_comments),
+            (ProblemSignal::UnansweredQuestions, table.unanswered_questions),
+            (ProblemSignal::UnclickedSearches, table.unclicked_searches),
         ];
         for (signal, weight) in chosen {
             if let Some(weight) = weight {

@@ -5,7 +5,7 @@ use crate::config::environment::Environment;
 use crate::config::key::KeySource;
 use crate::config::{GlobalOptions, Settings, SetupState, resolve};
 use crate::model::analytics::ReaderTextRetention;
-use crate::model::analytics::needs_work::Signal;
+use crate::model::analytics::needs_work::ProblemSignal;
 use crate::model::endpoint::ApiKey;
 
 fn profile(name: &str, key: KeySourceInput) -> NewProfile {
@@ -107,7 +107,7 @@ fn the_examples_in_a_new_file_are_valid_section_by_section_and_all_together() {
     assert_eq!((customization.filters.len(), customization.commands.len(), customization.keys.len()), (1, 1, 2));
     assert!(rest.ui.theme.is_some() && rest.poll.per_minute.is_some());
     assert_eq!((rest.privacy.reader_text_days(), rest.analytics.record_days), (ReaderTextRetention(7), Some(true)));
-    assert_eq!(rest.analytics.weights().get(Signal::UnclickedSearches), 0.5);
+    assert_eq!(rest.analytics.weights().get(ProblemSignal::UnclickedSearches), 0.5);
 }
 
 #[test]

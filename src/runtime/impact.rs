@@ -3,7 +3,7 @@
 
 use crate::engine::Engine;
 use crate::model::Time;
-use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, Signal, Weights};
+use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, ProblemSignal, Weights};
 use crate::model::analytics::page_reports::PageReports;
 use crate::model::analytics::signal_snapshot::{JobSnapshots, SignalSnapshot};
 use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, RowsReport, Search};
@@ -134,7 +134,7 @@ impl ImpactReader<'_> {
     }
 
     /// Returns the reports that have to be loaded for these signals. Leaves out reports that are never stored.
-    fn missing_reports(&self, loaded: &LoadedReports<'_>, signals: &[Signal]) -> Vec<AnalyticsKind> {
+    fn missing_reports(&self, loaded: &LoadedReports<'_>, signals: &[ProblemSignal]) -> Vec<AnalyticsKind> {
         let is_wanted = |kind: &AnalyticsKind| {
             signals.iter().any(|signal| signal.report() == Some(*kind))
                 && self.engine.as_ref().is_none_or(|engine| engine.stores_rows(*kind))

@@ -17,7 +17,9 @@ use std::sync::Arc;
 /// The maximum size of a request body in bytes. Comments have the largest bodies.
 const MAX_BODY_BYTES: usize = 2 * 1024 * 1024;
 
-type ServiceState = State<Arc<Service>>;
+/// The argument with which axum passes the service to a handler.
+pub(super) type ServiceState = State<Arc<Service>>;
+
 /// The path of a pull request in GitHub's REST API: owner, repository and number.
 type PullRequestPath = Path<(String, String, String)>;
 

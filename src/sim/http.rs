@@ -3,7 +3,7 @@
 
 use super::bad_bodies::{CloseWithoutResponse, damage_response, fault_response};
 use super::faults::FaultKind;
-use super::host_routes;
+use super::host_routes::{self, ServiceState};
 use super::reply::refusal;
 use super::service::{Service, SimRequest};
 use super::views::Parameters;
@@ -28,8 +28,6 @@ use tokio::task::JoinSet;
 
 /// The longest request body in bytes. A prompt of 1 MiB fits even if every character is escaped in JSON.
 const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
-
-type ServiceState = State<Arc<Service>>;
 
 /// Serves on `listener` until the sender of `stop` sends or is dropped, then closes all connections.
 pub(super) async fn serve(listener: TcpListener, service: Arc<Service>, mut stop: oneshot::Receiver<()>) {

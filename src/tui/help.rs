@@ -17,7 +17,7 @@ use super::geometry::MIN_COLUMNS_SIDE_BY_SIDE;
 use super::jobs::list_draw::symbol_style;
 use super::keymap::{Binding, COMBINED, Chord, KeyGroup};
 use super::wrap::wrap;
-use crate::model::analytics::needs_work::Signal;
+use crate::model::analytics::needs_work::ProblemSignal;
 use crate::model::guide::TOPICS;
 use crate::model::job_state::{JobState, MARKED, NEEDS_YOU, NOT_OPENED};
 use crate::model::pull_request::PullRequestFact;
@@ -470,9 +470,9 @@ fn symbols(app: &App, contexts: &[Context]) -> Vec<(&'static str, SymbolStyle, S
 /// Returns how the pages that need work are ranked, if they are shown.
 fn signal_weights(app: &App, contexts: &[Context]) -> impl Iterator<Item = String> {
     let is_shown = contexts.first() == Some(&Context::Analytics) && app.analytics.tab == AnalyticsTab::NeedsWork;
-    let weight = |signal: Signal| format!("{}: weight {}", signal.label(), app.config.weights.get(signal));
+    let weight = |signal: ProblemSignal| format!("{}: weight {}", signal.label(), app.config.weights.get(signal));
     let sum = "weighted average of the page's shares of the site's totals".to_owned();
-    let lines = std::iter::once(sum).chain(Signal::ALL.map(weight)).collect::<Vec<_>>();
+    let lines = std::iter::once(sum).chain(ProblemSignal::ALL.map(weight)).collect::<Vec<_>>();
     lines.into_iter().filter(move |_| is_shown)
 }
 

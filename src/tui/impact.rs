@@ -2,7 +2,7 @@
 //! can be fetched, after a confirmation that shows the cost.
 
 use crate::model::Time;
-use crate::model::analytics::needs_work::Signal;
+use crate::model::analytics::needs_work::ProblemSignal;
 use crate::model::analytics::signal_snapshot::{SNAPSHOT_SIGNALS, SignalSnapshot};
 use crate::model::failure::Failure;
 use crate::model::impact::{ImpactWeeks, PageImpact, PageViewsState, SignalImpact, weeks_around};
@@ -155,7 +155,7 @@ pub fn pages_lines(row: &Job, pages: &JobPages, columns: usize) -> Vec<PagesLine
 /// if all are 0.
 fn signals_text(signals: &SignalImpact) -> String {
     let number = |snapshot: &SignalSnapshot, signal| snapshot.value(signal).map(format_views);
-    let text = |signal: Signal| {
+    let text = |signal: ProblemSignal| {
         let values = [Some(&signals.before), signals.after.as_ref()].map(|snapshot| snapshot?.value(signal));
         values.into_iter().flatten().find(|value| !value.is_zero())?;
         let before = number(&signals.before, signal).unwrap_or_else(|| "unknown".to_owned());

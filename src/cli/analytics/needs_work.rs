@@ -13,7 +13,7 @@ use crate::cli::session::{CommandContext, Interrupted, Session, StoreSession};
 use crate::config::analytics_weights;
 use crate::engine::{Engine, LeaseRoles, StoredAnalytics};
 use crate::model::analytics::fields::{FieldedRow, HasFields};
-use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, PageSignals, ReportSet, Signal, Weights};
+use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, PageSignals, ProblemSignal, ReportSet, Weights};
 use crate::model::analytics::needs_work_export::NeedsWorkExport;
 use crate::model::analytics::{Feedback, PageFeedback, Question, RowsPlan, RowsReport, Search};
 use crate::model::comparison::{ComparedRanges, Comparison};
@@ -274,7 +274,7 @@ fn print(
     let mut pages = selection.select(&found.pages);
     let has_failed = selection.is_check && !pages.is_empty();
     if selection.is_check && pages.is_empty() {
-        let is_change_unknown = found.total(Signal::LostViews).is_none();
+        let is_change_unknown = found.total(ProblemSignal::LostViews).is_none();
         if !missing.is_empty() {
             let text = "--check: no page passes the filter, but not all reports are loaded. Add --load.";
             return Err(CliError::unusable(text));

@@ -127,7 +127,7 @@ async fn run_session(
     let started = Exchange::start(&connection, &inner.store, &inner.scope, member).await?;
     let Some(exchange) = started else { return Ok(SessionEnd::NotShared) };
     exchange.listen().await?;
-    let mut session = Session { inner, exchange, holder, lease_due: None, reports: ReportExchange::default() };
+    let mut session = ConnectedSession { inner, exchange, holder, lease_due: None, reports: ReportExchange::default() };
     let end = session.run(&connection, commits).await?;
     // If releasing fails, the lease expires later.
     let _ = tokio::time::timeout(RELEASE_TIMEOUT, session.exchange.release_lease()).await;
@@ -178,7 +178,8 @@ impl ReportExchange {
     }
 }
 
-struct Session<'a> {
+/// The exchange with the team while the database is connected.
+struct ConnectedSession<'a> {
     inner: &'a EngineState,
     exchange: Exchange<'a>,
     /// The random id of this process.
@@ -188,7 +189,7 @@ struct Session<'a> {
     reports: ReportExchange,
 }
 
-impl Session<'_> {
+impl ConnectedSession<'_> {
     async fn run(
         &mut self,
         connection: &TeamConnection,

@@ -1,6 +1,6 @@
 //! The fields of the rows: their names in filters, sorting and exports, and how their values compare.
 
-use super::needs_work::{PageSignals, Signal};
+use super::needs_work::{PageSignals, ProblemSignal};
 use super::{AnalyticsRow, Feedback, PageFeedback, Question, Search};
 use crate::model::Time;
 use crate::model::text::CleanText;
@@ -353,18 +353,22 @@ impl FieldedRow for Question {
 impl HasFields for PageSignals {
     const FIELDS: &'static [Field<Self>] = &[
         Field::new("page", "path", |page| FieldValue::text(page.path_text())),
-        Field::new("views", Signal::Views.name(), |page| FieldValue::Number(page.value(Signal::Views))),
+        Field::new("views", ProblemSignal::Views.name(), |page| FieldValue::Number(page.value(ProblemSignal::Views))),
         Field::new("change", "change", |page| FieldValue::Percent(page.views_change.percent())),
-        Field::new("lost", Signal::LostViews.name(), |page| FieldValue::Number(page.value(Signal::LostViews))),
-        Field::new("down", Signal::ThumbsDown.name(), |page| FieldValue::Number(page.value(Signal::ThumbsDown))),
-        Field::new("comments", Signal::OpenComments.name(), |page| {
-            FieldValue::Number(page.value(Signal::OpenComments))
+        Field::new("lost", ProblemSignal::LostViews.name(), |page| {
+            FieldValue::Number(page.value(ProblemSignal::LostViews))
         }),
-        Field::new("unanswered", Signal::UnansweredQuestions.name(), |page| {
-            FieldValue::Number(page.value(Signal::UnansweredQuestions))
+        Field::new("down", ProblemSignal::ThumbsDown.name(), |page| {
+            FieldValue::Number(page.value(ProblemSignal::ThumbsDown))
         }),
-        Field::new("searches", Signal::UnclickedSearches.name(), |page| {
-            FieldValue::Number(page.value(Signal::UnclickedSearches))
+        Field::new("comments", ProblemSignal::OpenComments.name(), |page| {
+            FieldValue::Number(page.value(ProblemSignal::OpenComments))
+        }),
+        Field::new("unanswered", ProblemSignal::UnansweredQuestions.name(), |page| {
+            FieldValue::Number(page.value(ProblemSignal::UnansweredQuestions))
+        }),
+        Field::new("searches", ProblemSignal::UnclickedSearches.name(), |page| {
+            FieldValue::Number(page.value(ProblemSignal::UnclickedSearches))
         }),
         Field::new("score", "score", |page| FieldValue::Percent(Some(page.score * 100.0))),
     ];

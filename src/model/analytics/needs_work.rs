@@ -15,7 +15,7 @@ use thin_vec::ThinVec;
 
 /// A number that can show that a page needs work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Signal {
+pub enum ProblemSignal {
     /// The views of the page.
     Views,
     /// How many fewer views the page has than in the previous period.
@@ -28,7 +28,7 @@ pub enum Signal {
     UnclickedSearches,
 }
 
-impl Signal {
+impl ProblemSignal {
     pub const ALL: [Self; 6] = [
         Self::Views,
         Self::LostViews,
@@ -79,7 +79,7 @@ impl Signal {
 }
 
 /// One value per signal.
-pub type PerSignal<T> = [T; Signal::ALL.len()];
+pub type PerSignal<T> = [T; ProblemSignal::ALL.len()];
 
 /// The weight of each signal's share in the score.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -88,16 +88,16 @@ pub struct Weights(pub PerSignal<f64>);
 impl Default for Weights {
     /// All signals have the same weight, except the number of views, which alone is no problem.
     fn default() -> Self {
-        Self(Signal::ALL.map(|signal| if signal == Signal::Views { 0.0 } else { 1.0 }))
+        Self(ProblemSignal::ALL.map(|signal| if signal == ProblemSignal::Views { 0.0 } else { 1.0 }))
     }
 }
 
 impl Weights {
-    pub fn get(&self, signal: Signal) -> f64 {
+    pub fn get(&self, signal: ProblemSignal) -> f64 {
         self.0.get(signal.index()).copied().unwrap_or_default()
     }
 
-    pub fn set(&mut self, signal: Signal, weight: f64) {
+    pub fn set(&mut self, signal: ProblemSignal, weight: f64) {
         if let Some(slot) = self.0.get_mut(signal.index()) {
             *slot = weight;
         }
@@ -217,7 +217,7 @@ impl PageSignals {
 
     /// Returns the number of this signal; `None` if its report is not loaded, or is partial and doesn't contain the
     /// page.
-    pub fn value(&self, signal: Signal) -> Option<ViewCount> {
+    pub fn value(&self, signal: ProblemSignal) -> Option<ViewCount> {
         self.values.get(signal.index()).copied().flatten()
     }
 
@@ -227,7 +227,7 @@ impl PageSignals {
     }
 
     /// Returns the number of a signal with all its digits; empty if the number is unknown.
-    pub fn number_text(&self, signal: Signal) -> String {
+    pub fn number_text(&self, signal: ProblemSignal) -> String {
         self.value(signal).map(|value| value.to_string()).unwrap_or_default()
     }
 
@@ -238,10 +238,10 @@ impl PageSignals {
 }
 
 fn has_problem(values: &PerSignal<Option<ViewCount>>) -> bool {
-    let signals = Signal::ALL.into_iter().zip(values);
+    let signals = ProblemSignal::ALL.into_iter().zip(values);
     signals
         .into_iter()
-        .any(|(signal, value)| signal != Signal::Views && value.is_some_and(|value| value > ViewCount::ZERO))
+        .any(|(signal, value)| signal != ProblemSignal::Views && value.is_some_and(|value| value > ViewCount::ZERO))
 }
 
 /// The pages of a site with their signals.
@@ -266,17 +266,17 @@ impl NeedsWork {
     }
 
     /// Returns the site's total of a signal; `None` if its report is not loaded.
-    pub fn total(&self, signal: Signal) -> Option<ViewCount> {
+    pub fn total(&self, signal: ProblemSignal) -> Option<ViewCount> {
         self.totals.get(signal.index()).copied().flatten()
     }
 
     /// Whether the total of a signal is the sum of the loaded rows only, because its report is partial.
-    pub fn has_partial_total(&self, signal: Signal) -> bool {
+    pub fn has_partial_total(&self, signal: ProblemSignal) -> bool {
         self.has_partial_total.get(signal.index()).copied().unwrap_or_default()
     }
 
     /// Returns the page's share of the site's total, 0 to 1; `None` if the total is 0 or a number is unknown.
-    pub fn share(&self, page: &PageSignals, signal: Signal) -> Option<f64> {
+    pub fn share(&self, page: &PageSignals, signal: ProblemSignal) -> Option<f64> {
         let total = self.total(signal).filter(|total| !total.is_zero())?;
         Some(page.value(signal)?.ratio_to(total))
     }
@@ -303,18 +303,18 @@ struct CollectedPage {
 
 impl<'a> CollectedSignals<'a> {
     fn new(reports: LoadedReports<'a>) -> Self {
-        let is_loaded = Signal::ALL.map(|signal| match signal {
-            Signal::Views => reports.views.is_some(),
-            Signal::LostViews => reports.complete_comparison().is_some(),
-            Signal::ThumbsDown => reports.feedback_by_page.is_some(),
-            Signal::OpenComments => reports.feedback.is_some(),
-            Signal::UnansweredQuestions => reports.questions.is_some(),
-            Signal::UnclickedSearches => reports.searches.is_some(),
+        let is_loaded = ProblemSignal::ALL.map(|signal| match signal {
+            ProblemSignal::Views => reports.views.is_some(),
+            ProblemSignal::LostViews => reports.complete_comparison().is_some(),
+            ProblemSignal::ThumbsDown => reports.feedback_by_page.is_some(),
+            ProblemSignal::OpenComments => reports.feedback.is_some(),
+            ProblemSignal::UnansweredQuestions => reports.questions.is_some(),
+            ProblemSignal::UnclickedSearches => reports.searches.is_some(),
         });
         let partial = reports.partial();
-        let is_partial = Signal::ALL.map(|signal| match signal.report() {
+        let is_partial = ProblemSignal::ALL.map(|signal| match signal.report() {
             Some(kind) => partial.rows.contains(&kind),
-            None => signal == Signal::Views && partial.views,
+            None => signal == ProblemSignal::Views && partial.views,
         });
         let rows = reports.views.map_or(0, |report| report.rows.len());
         let rows = rows.max(reports.feedback_by_page.map_or(0, |report| report.rows.len()));
@@ -326,7 +326,7 @@ impl<'a> CollectedSignals<'a> {
         }
     }
 
-    fn add(&mut self, path: Option<Cow<'a, str>>, signal: Signal, value: ViewCount) {
+    fn add(&mut self, path: Option<Cow<'a, str>>, signal: ProblemSignal, value: ViewCount) {
         if let Some(slot) = self.pages.entry(path).or_default().values.get_mut(signal.index()) {
             add_to(slot, value);
         }
@@ -334,7 +334,7 @@ impl<'a> CollectedSignals<'a> {
 
     fn add_views(&mut self, reports: LoadedReports<'a>) {
         for row in reports.views.iter().flat_map(|report| &report.rows) {
-            self.add(Some(borrowed_page_path(&row.path)), Signal::Views, count_or_zero(&row.counts.total));
+            self.add(Some(borrowed_page_path(&row.path)), ProblemSignal::Views, count_or_zero(&row.counts.total));
         }
         let Some(comparison) = reports.complete_comparison() else { return };
         for (at, report) in [&comparison.now, &comparison.before].into_iter().enumerate() {
@@ -347,7 +347,7 @@ impl<'a> CollectedSignals<'a> {
         }
         for page in self.pages.values_mut() {
             let [now, before] = page.compared_views.map(Option::unwrap_or_default);
-            if let Some(slot) = page.values.get_mut(Signal::LostViews.index())
+            if let Some(slot) = page.values.get_mut(ProblemSignal::LostViews.index())
                 && before > now
             {
                 *slot = Some(before - now);
@@ -357,18 +357,18 @@ impl<'a> CollectedSignals<'a> {
 
     fn add_feedback(&mut self, reports: LoadedReports<'a>) {
         for row in reports.feedback_by_page.iter().flat_map(|report| &report.rows) {
-            self.add(Some(borrowed_page_path(&row.path)), Signal::ThumbsDown, count_or_zero(&row.thumbs_down));
+            self.add(Some(borrowed_page_path(&row.path)), ProblemSignal::ThumbsDown, count_or_zero(&row.thumbs_down));
         }
         let comments = reports.feedback.iter().flat_map(|report| &report.rows);
         for row in comments.filter(|row| row.status.is_open() && row.comment.is_some()) {
-            self.add(Some(borrowed_page_path(&row.path)), Signal::OpenComments, ViewCount::ONE);
+            self.add(Some(borrowed_page_path(&row.path)), ProblemSignal::OpenComments, ViewCount::ONE);
         }
     }
 
     fn add_questions(&mut self, reports: LoadedReports<'a>) {
         let questions = reports.questions.iter().flat_map(|report| &report.rows);
         for row in questions.filter(|row| row.is_answered == Some(false)) {
-            self.add(row.subject_page(), Signal::UnansweredQuestions, ViewCount::ONE);
+            self.add(row.subject_page(), ProblemSignal::UnansweredQuestions, ViewCount::ONE);
         }
     }
 
@@ -381,7 +381,7 @@ impl<'a> CollectedSignals<'a> {
             found.push((clicked.or_else(|| index.find(row.query.as_str()).cloned()), row));
         }
         for (path, row) in found {
-            self.add(path.clone(), Signal::UnclickedSearches, count_or_zero(&row.hits));
+            self.add(path.clone(), ProblemSignal::UnclickedSearches, count_or_zero(&row.hits));
             let page = self.pages.entry(path).or_default();
             if page.searches.len() < PageSignals::MAX_SEARCHES {
                 page.searches.push(row.query.clone());
@@ -397,7 +397,7 @@ impl<'a> CollectedSignals<'a> {
             sums.for_each(|(sum, value)| *sum = sum.map(|sum| sum + value.unwrap_or_default()));
         }
         let mut has_partial_total = is_partial;
-        let at_views = Signal::Views.index();
+        let at_views = ProblemSignal::Views.index();
         if let (Some(Some(total)), Some(is_partial), Some(site_views)) =
             (totals.get_mut(at_views), has_partial_total.get_mut(at_views), site_views)
         {
@@ -405,7 +405,8 @@ impl<'a> CollectedSignals<'a> {
             *is_partial = false;
         }
         let mut ranked = NeedsWork { pages: Vec::new(), totals, has_partial_total };
-        let weighed = Signal::ALL.into_iter().filter(|signal| ranked.total(*signal).is_some_and(|sum| !sum.is_zero()));
+        let weighed =
+            ProblemSignal::ALL.into_iter().filter(|signal| ranked.total(*signal).is_some_and(|sum| !sum.is_zero()));
         let all: f64 = weighed.map(|signal| weights.get(signal)).sum();
         let mut rows = Vec::with_capacity(pages.values().filter(|page| has_problem(&page.values)).count());
         for (path, CollectedPage { mut values, compared_views: [now, before], searches }) in pages {
@@ -423,7 +424,8 @@ impl<'a> CollectedSignals<'a> {
             let views_change = views_change(now, before);
             let mut page = PageSignals { path: None, values, views_change, searches, score: 0.0 };
             if page.has_problem() {
-                let shares = Signal::ALL.into_iter().filter_map(|signal| Some((signal, ranked.share(&page, signal)?)));
+                let shares =
+                    ProblemSignal::ALL.into_iter().filter_map(|signal| Some((signal, ranked.share(&page, signal)?)));
                 let sum: f64 = shares.map(|(signal, share)| weights.get(signal) * share).sum();
                 page.score = if all > 0.0 { sum / all } else { 0.0 };
                 page.path = path.map(|path| CleanText::line(&path));
@@ -500,9 +502,9 @@ mod tests {
         let reports = LoadedReports { feedback_by_page: Some(&down), ..LoadedReports::default() };
         let found = NeedsWork::compute(reports, &Weights::default());
         let first = page(&found, "/a");
-        assert_eq!(first.value(Signal::ThumbsDown), Some(3.into()));
-        assert_eq!(first.value(Signal::OpenComments), None);
-        assert_eq!((found.total(Signal::Views), first.views_change), (None, ViewsChange::Unknown));
+        assert_eq!(first.value(ProblemSignal::ThumbsDown), Some(3.into()));
+        assert_eq!(first.value(ProblemSignal::OpenComments), None);
+        assert_eq!((found.total(ProblemSignal::Views), first.views_change), (None, ViewsChange::Unknown));
         assert!((first.score - 0.75).abs() < 1e-9, "the only known signal decides: {}", first.score);
     }
 
@@ -527,12 +529,16 @@ mod tests {
         };
         let found = NeedsWork::compute(reports, &Weights::default());
         let values = |path: &str| {
-            [Signal::Views, Signal::ThumbsDown, Signal::OpenComments].map(|signal| page(&found, path).value(signal))
+            [ProblemSignal::Views, ProblemSignal::ThumbsDown, ProblemSignal::OpenComments]
+                .map(|signal| page(&found, path).value(signal))
         };
         assert_eq!(values("/alpha"), [Some(250.into()), None, None]);
         assert_eq!(values("/beta"), [None, Some(4.into()), None]);
-        assert_eq!(found.share(page(&found, "/alpha"), Signal::Views), Some(0.25), "of the site's total");
-        assert_eq!([Signal::Views, Signal::ThumbsDown].map(|signal| found.has_partial_total(signal)), [false, true]);
+        assert_eq!(found.share(page(&found, "/alpha"), ProblemSignal::Views), Some(0.25), "of the site's total");
+        assert_eq!(
+            [ProblemSignal::Views, ProblemSignal::ThumbsDown].map(|signal| found.has_partial_total(signal)),
+            [false, true]
+        );
     }
 
     #[test]
@@ -551,11 +557,11 @@ mod tests {
         };
         let found = NeedsWork::compute(reports, &Weights::default());
         let change = |path: &str| page(&found, path).views_change;
-        assert_eq!(page(&found, "/a").value(Signal::Views), Some(110.into()));
+        assert_eq!(page(&found, "/a").value(ProblemSignal::Views), Some(110.into()));
         assert_eq!(change("/a"), ViewsChange::InBoth { now: 100.into(), before: 100.into() });
         assert_eq!([change("/b"), change("/gone")], [ViewsChange::Gone(20.into()), ViewsChange::Gone(10.into())]);
         assert_eq!(change("/new"), ViewsChange::Unknown, "it has no complete day yet");
-        assert_eq!(found.total(Signal::LostViews), Some(30.into()));
+        assert_eq!(found.total(ProblemSignal::LostViews), Some(30.into()));
     }
 
     #[test]
@@ -570,16 +576,16 @@ mod tests {
             ..LoadedReports::default()
         };
         let found = NeedsWork::compute(reports, &Weights::default());
-        for signal in [Signal::LostViews, Signal::ThumbsDown] {
+        for signal in [ProblemSignal::LostViews, ProblemSignal::ThumbsDown] {
             let sum: f64 = found.pages.iter().filter_map(|page| found.share(page, signal)).sum();
             assert!((sum - 1.0).abs() < 1e-9, "{signal:?} {sum}");
         }
         let paths: Vec<_> = found.pages.iter().filter_map(|page| page.path.as_ref().map(CleanText::as_str)).collect();
         assert_eq!(paths, ["/a", "/b", "/gone"]);
         assert_eq!(page(&found, "/a").views_change.percent(), Some(-50.0));
-        assert_eq!(page(&found, "/gone").value(Signal::LostViews), Some(10.into()));
-        let mut only_votes = Weights(Signal::ALL.map(|_| 0.0));
-        only_votes.set(Signal::ThumbsDown, 2.0);
+        assert_eq!(page(&found, "/gone").value(ProblemSignal::LostViews), Some(10.into()));
+        let mut only_votes = Weights(ProblemSignal::ALL.map(|_| 0.0));
+        only_votes.set(ProblemSignal::ThumbsDown, 2.0);
         let found = NeedsWork::compute(reports, &only_votes);
         assert_eq!(found.pages.first().and_then(|page| page.path.clone()), Some(CleanText::line("/b")));
     }
@@ -595,13 +601,13 @@ mod tests {
         ]);
         let reports = LoadedReports { views: Some(&now), searches: Some(&searches), ..LoadedReports::default() };
         let found = NeedsWork::compute(reports, &Weights::default());
-        let of = |path: &str| page(&found, path).value(Signal::UnclickedSearches);
+        let of = |path: &str| page(&found, path).value(ProblemSignal::UnclickedSearches);
         assert_eq!(of("/guides/preview-deployments"), Some(5.into()));
         assert_eq!(of("/guides/preview-deployments/limits"), Some(2.into()));
         let unassigned = found.pages.iter().find(|page| page.path.is_none()).expect("a row");
-        assert_eq!(unassigned.value(Signal::UnclickedSearches), Some(3.into()));
+        assert_eq!(unassigned.value(ProblemSignal::UnclickedSearches), Some(3.into()));
         assert_eq!(
-            (unassigned.value(Signal::Views), &unassigned.searches),
+            (unassigned.value(ProblemSignal::Views), &unassigned.searches),
             (None, &thin_vec::thin_vec![CleanText::line("webhook retries")])
         );
         assert!(found.pages.iter().all(|page| page.path.as_ref().is_none_or(|path| path.as_str() != "/sso")));
@@ -633,7 +639,7 @@ mod tests {
         let reports =
             LoadedReports { feedback: Some(&comments), questions: Some(&questions), ..LoadedReports::default() };
         let found = NeedsWork::compute(reports, &Weights::default());
-        assert_eq!(page(&found, "/a").value(Signal::OpenComments), Some(2.into()));
-        assert_eq!(page(&found, "/a").value(Signal::UnansweredQuestions), Some(1.into()));
+        assert_eq!(page(&found, "/a").value(ProblemSignal::OpenComments), Some(2.into()));
+        assert_eq!(page(&found, "/a").value(ProblemSignal::UnansweredQuestions), Some(1.into()));
     }
 }

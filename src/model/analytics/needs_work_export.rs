@@ -1,7 +1,7 @@
 //! Exports the pages that need work as CSV, JSON or Markdown. A signal whose report is not loaded is empty or `null`.
 
 use super::export::to_json;
-use super::needs_work::{LoadedReports, NeedsWork, PageSignals, Signal};
+use super::needs_work::{LoadedReports, NeedsWork, PageSignals, ProblemSignal};
 use crate::model::export::{ExportError, ExportFormat, csv_text, escape_markdown, guard_formulas, guard_unless_number};
 use crate::model::period::DateRange;
 use crate::model::time_format::json_time;
@@ -33,11 +33,11 @@ impl NeedsWorkExport<'_> {
 
     fn write_csv(&self) -> Result<String, ExportError> {
         let mut heads = vec!["path", "score"];
-        heads.extend(Signal::ALL.map(Signal::name));
+        heads.extend(ProblemSignal::ALL.map(ProblemSignal::name));
         heads.push("change");
         let record = |page: &&PageSignals| {
             let mut cells = vec![guard_formulas(page.path_text()), format!("{:.4}", page.score)];
-            cells.extend(Signal::ALL.map(|signal| guard_unless_number(page.number_text(signal))));
+            cells.extend(ProblemSignal::ALL.map(|signal| guard_unless_number(page.number_text(signal))));
             cells
                 .push(page.views_change.percent().map(|percent| format!("{:.4}", percent / 100.0)).unwrap_or_default());
             cells
@@ -46,8 +46,11 @@ impl NeedsWorkExport<'_> {
     }
 
     fn write_json(&self) -> Result<String, ExportError> {
-        let signals = |value: &dyn Fn(Signal) -> Option<ViewCount>| -> Map<String, Value> {
-            Signal::ALL.into_iter().map(|signal| (signal.name().to_owned(), json_number(value(signal)))).collect()
+        let signals = |value: &dyn Fn(ProblemSignal) -> Option<ViewCount>| -> Map<String, Value> {
+            ProblemSignal::ALL
+                .into_iter()
+                .map(|signal| (signal.name().to_owned(), json_number(value(signal))))
+                .collect()
         };
         let page = |page: &&PageSignals| {
             let mut row = signals(&|signal| page.value(signal));
@@ -69,7 +72,7 @@ impl NeedsWorkExport<'_> {
     }
 
     fn write_markdown(&self) -> String {
-        let names = Signal::ALL.map(Signal::label).join(" | ");
+        let names = ProblemSignal::ALL.map(ProblemSignal::label).join(" | ");
         let mut out = format!("**Pages that need work, {} (UTC)**\n\n", self.range);
         for (what, reports) in [("Not loaded", self.reports.missing()), ("Partial", self.reports.partial())] {
             if !reports.is_empty() {
@@ -79,10 +82,13 @@ impl NeedsWorkExport<'_> {
         if let Some(as_of) = self.reports.as_of() {
             out.push_str(&format!("As of {}.\n\n", json_time(as_of)));
         }
-        out.push_str(&format!("| page | score | {names} |\n| --- |{}\n", " ---: |".repeat(Signal::ALL.len() + 1)));
+        out.push_str(&format!(
+            "| page | score | {names} |\n| --- |{}\n",
+            " ---: |".repeat(ProblemSignal::ALL.len() + 1)
+        ));
         for page in self.pages {
             let path = escape_markdown(page.path_text());
-            let numbers = Signal::ALL.map(|signal| page.number_text(signal)).join(" | ");
+            let numbers = ProblemSignal::ALL.map(|signal| page.number_text(signal)).join(" | ");
             out.push_str(&format!("| {path} | {:.1}% | {numbers} |\n", page.score * 100.0));
         }
         out

@@ -1,7 +1,7 @@
 //! The numbers of a page in the reports of a range. They are stored when a job about the page is started, and compared
 //! with the numbers after the job.
 
-use super::needs_work::{LoadedReports, NeedsWork, Signal};
+use super::needs_work::{LoadedReports, NeedsWork, ProblemSignal};
 use super::page_path;
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
@@ -9,8 +9,12 @@ use crate::model::views::{Count, ViewCount};
 use std::collections::BTreeMap;
 
 /// The signals of a page that a job can improve. Views are compared separately.
-pub const SNAPSHOT_SIGNALS: [Signal; 4] =
-    [Signal::ThumbsDown, Signal::OpenComments, Signal::UnansweredQuestions, Signal::UnclickedSearches];
+pub const SNAPSHOT_SIGNALS: [ProblemSignal; 4] = [
+    ProblemSignal::ThumbsDown,
+    ProblemSignal::OpenComments,
+    ProblemSignal::UnansweredQuestions,
+    ProblemSignal::UnclickedSearches,
+];
 
 /// The numbers of a page in the reports of a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,15 +38,15 @@ impl SignalSnapshot {
         let wanted = page_path(path.as_str());
         let page = needs_work.pages.iter().find(|page| page.path.as_ref() == Some(&wanted));
         let partial = reports.partial();
-        let value = |signal: Signal| {
+        let value = |signal: ProblemSignal| {
             let is_partial = signal.report().is_some_and(|kind| partial.rows.contains(&kind));
             let is_known = match signal {
                 // A page has one row with all of its votes, so even a partial report with this row has the number.
-                Signal::ThumbsDown => {
+                ProblemSignal::ThumbsDown => {
                     !is_partial || page.is_some_and(|page| page.value(signal) > Some(ViewCount::ZERO))
                 }
                 // Searches are assigned to the pages that the page views list, so this number needs the page views.
-                Signal::UnclickedSearches => !is_partial && reports.views.is_some(),
+                ProblemSignal::UnclickedSearches => !is_partial && reports.views.is_some(),
                 _ => !is_partial,
             };
             // `needs_work` has only pages with a problem, so the numbers of any other page are 0.
@@ -57,7 +61,7 @@ impl SignalSnapshot {
     }
 
     /// Returns the number of a signal; `None` if its report was not loaded.
-    pub fn value(&self, signal: Signal) -> Option<ViewCount> {
+    pub fn value(&self, signal: ProblemSignal) -> Option<ViewCount> {
         self.signals.get(signal.name())?.value()
     }
 }
@@ -84,12 +88,12 @@ impl JobSnapshots {
 
     /// Returns the signals that can't be compared yet: some page has their number from the start of the job, but not
     /// from this range after the job.
-    pub fn missing_after(&self, range: DateRange) -> Vec<Signal> {
+    pub fn missing_after(&self, range: DateRange) -> Vec<ProblemSignal> {
         let lacks = |page: &SignalSnapshot, signal| {
             let after = self.after(&page.path, range).and_then(|after| after.value(signal));
             page.value(signal).is_some() && after.is_none()
         };
-        let is_missing = |signal: &Signal| self.before.iter().any(|page| lacks(page, *signal));
+        let is_missing = |signal: &ProblemSignal| self.before.iter().any(|page| lacks(page, *signal));
         SNAPSHOT_SIGNALS.into_iter().filter(is_missing).collect()
     }
 
@@ -132,8 +136,8 @@ mod tests {
             let reports = LoadedReports { feedback_by_page: Some(votes), ..LoadedReports::default() };
             let found = NeedsWork::compute(reports, &Weights::default());
             let snapshot = SignalSnapshot::for_page(reports, &found, &CleanText::line(path), range)?;
-            assert_eq!(snapshot.value(Signal::OpenComments), None);
-            snapshot.value(Signal::ThumbsDown)
+            assert_eq!(snapshot.value(ProblemSignal::OpenComments), None);
+            snapshot.value(ProblemSignal::ThumbsDown)
         };
         assert_eq!([down(&votes(false), "/sso/"), down(&votes(false), "/quiet")], [Some(4.into()), Some(0.into())]);
         assert_eq!([down(&votes(true), "/sso"), down(&votes(true), "/quiet")], [Some(4.into()), None]);

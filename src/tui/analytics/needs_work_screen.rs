@@ -20,7 +20,7 @@ use super::screen::{
 };
 use super::tab::AnalyticsTab;
 use crate::model::analytics::borrowed_page_path;
-use crate::model::analytics::needs_work::{NeedsWork, PageSignals, ReportSet, Signal};
+use crate::model::analytics::needs_work::{NeedsWork, PageSignals, ProblemSignal, ReportSet};
 use crate::model::analytics::needs_work_export::NeedsWorkExport;
 use crate::model::export::ExportFormat;
 use crate::model::text::CleanText;
@@ -93,7 +93,7 @@ impl App {
         let range = tab.range.map(|range| range.to_string()).unwrap_or_default();
         let name = page.path.as_ref().map_or("what belongs to no page", |path| path.as_str());
         let mut lines = vec![format!("Evidence about {name}, {range} (UTC):")];
-        for signal in Signal::ALL {
+        for signal in ProblemSignal::ALL {
             if let Some(value) = page.value(signal) {
                 let share = tab.ranking.share(page, signal).filter(|share| *share > 0.0);
                 let whole =
@@ -264,10 +264,10 @@ fn totals_line<'a>(view: View<'_>, tab: &NeedsWorkTab, width: u16) -> Line<'a> {
         (name, total, String::new())
     };
     let totals = [
-        ("thumbs down", Signal::ThumbsDown),
-        ("open comments", Signal::OpenComments),
-        ("unanswered", Signal::UnansweredQuestions),
-        ("unclicked searches", Signal::UnclickedSearches),
+        ("thumbs down", ProblemSignal::ThumbsDown),
+        ("open comments", ProblemSignal::OpenComments),
+        ("unanswered", ProblemSignal::UnansweredQuestions),
+        ("unclicked searches", ProblemSignal::UnclickedSearches),
     ];
     draw::numbers_line(view.theme, totals.map(number).into(), width)
 }
@@ -306,7 +306,7 @@ fn note_text(view: View<'_>) -> (String, bool) {
 /// Returns the note about searches that belong to no page, which the last row shows; `None` if there are none.
 fn searches_of_no_page(ranking: &NeedsWork) -> Option<String> {
     let none = ranking.pages.iter().find(|page| page.path.is_none())?;
-    let searches = none.value(Signal::UnclickedSearches).filter(|searches| !searches.is_zero())?;
+    let searches = none.value(ProblemSignal::UnclickedSearches).filter(|searches| !searches.is_zero())?;
     let [search, belong] = if searches == ViewCount::ONE { ["search", "belongs"] } else { ["searches", "belong"] };
     Some(format!("{} unclicked {search} {belong} to no page", format_views(searches)))
 }
@@ -332,10 +332,10 @@ fn table(width: usize, ranking: &NeedsWork) -> Table<ListCell<PageSignals>> {
             C::right_aligned(name, width, key)
         }
     };
-    let down: ListCell<PageSignals> = |row, width| signal_cell(row, Signal::ThumbsDown, width);
-    let comments: ListCell<PageSignals> = |row, width| signal_cell(row, Signal::OpenComments, width);
-    let unanswered: ListCell<PageSignals> = |row, width| signal_cell(row, Signal::UnansweredQuestions, width);
-    let searches: ListCell<PageSignals> = |row, width| signal_cell(row, Signal::UnclickedSearches, width);
+    let down: ListCell<PageSignals> = |row, width| signal_cell(row, ProblemSignal::ThumbsDown, width);
+    let comments: ListCell<PageSignals> = |row, width| signal_cell(row, ProblemSignal::OpenComments, width);
+    let unanswered: ListCell<PageSignals> = |row, width| signal_cell(row, ProblemSignal::UnansweredQuestions, width);
+    let searches: ListCell<PageSignals> = |row, width| signal_cell(row, ProblemSignal::UnclickedSearches, width);
     let longest = highest_score(ranking);
     let columns = vec![
         C::flexible("page", 20, |row, width| match &row.item.path {
@@ -403,7 +403,7 @@ fn selected_content(app: &App) -> Option<RowContent> {
 /// without the signals whose weight is 0, then what readers wrote.
 fn details(app: &App, page: &PageSignals) -> Vec<DetailPart> {
     let ranking = &app.analytics.needs_work.ranking;
-    let signal = |signal: Signal| {
+    let signal = |signal: ProblemSignal| {
         let weight = app.config.weights.get(signal);
         let name = signal_heading(signal);
         let Some(value) = page.value(signal) else { return (name, "not loaded".to_owned()) };
@@ -413,7 +413,7 @@ fn details(app: &App, page: &PageSignals) -> Vec<DetailPart> {
         (name, format!("{:>7}  {share:>7}  {weight:>6}  of {total}{loaded}", format_views(value)))
     };
     let mut parts = vec![("", format!("{:>7}  {:>7}  {:>6}", "count", "share", "weight"))];
-    parts.extend(Signal::ALL.into_iter().filter(|signal| app.config.weights.get(*signal) > 0.0).map(signal));
+    parts.extend(ProblemSignal::ALL.into_iter().filter(|signal| app.config.weights.get(*signal) > 0.0).map(signal));
     let score = format!("{:>16}  the weighted average of these shares", share_text(page.score));
     parts.push(("Score", score));
     let [comments, questions] = app.texts_about(page);
@@ -425,14 +425,14 @@ fn details(app: &App, page: &PageSignals) -> Vec<DetailPart> {
 }
 
 /// Returns the name of a signal with a capital letter, for the start of a line.
-fn signal_heading(signal: Signal) -> &'static str {
+fn signal_heading(signal: ProblemSignal) -> &'static str {
     match signal {
-        Signal::Views => "Views",
-        Signal::LostViews => "Lost views",
-        Signal::ThumbsDown => "Thumbs down",
-        Signal::OpenComments => "Open comments",
-        Signal::UnansweredQuestions => "Unanswered questions",
-        Signal::UnclickedSearches => "Unclicked searches",
+        ProblemSignal::Views => "Views",
+        ProblemSignal::LostViews => "Lost views",
+        ProblemSignal::ThumbsDown => "Thumbs down",
+        ProblemSignal::OpenComments => "Open comments",
+        ProblemSignal::UnansweredQuestions => "Unanswered questions",
+        ProblemSignal::UnclickedSearches => "Unclicked searches",
     }
 }
 
@@ -450,11 +450,11 @@ fn export(app: &App) -> Option<Effect> {
 }
 
 fn views_cell<'a>(row: &ListRow<'a, PageSignals>, format: fn(ViewCount) -> String) -> TableCell<'a> {
-    row.item.value(Signal::Views).map_or_else(|| row.muted_cell("–"), |value| row.cell(format(value)))
+    row.item.value(ProblemSignal::Views).map_or_else(|| row.muted_cell("–"), |value| row.cell(format(value)))
 }
 
 /// Returns the number of a signal. In a wide column, adds the share of the site's total; blank if the page has none.
-fn signal_cell<'a>(row: &ListRow<'a, PageSignals>, signal: Signal, width: usize) -> TableCell<'a> {
+fn signal_cell<'a>(row: &ListRow<'a, PageSignals>, signal: ProblemSignal, width: usize) -> TableCell<'a> {
     let theme = row.view.theme;
     let number = match row.item.value(signal) {
         Some(value) => Span::styled(format_views(value), if value.is_zero() { theme.muted } else { theme.text }),

@@ -1,7 +1,7 @@
 use super::messages::{AnalyticsEffect, AnalyticsMsg, RowsMsg};
 use super::question_groups::QuestionGroup;
 use super::tab::AnalyticsTab;
-use crate::model::analytics::needs_work::Signal;
+use crate::model::analytics::needs_work::ProblemSignal;
 use crate::model::analytics::{
     AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, RowsMerge, RowsOutcome,
     RowsReport, RowsResponse, Search, ThreadMessage,
@@ -263,7 +263,7 @@ fn pages_that_need_work_use_the_page_views_that_the_tab_pages_has_loaded() {
     };
     let down = PageFeedback { path: CleanText::line("/sso"), thumbs_down: Count::Known(2), ..PageFeedback::default() };
     app.update(Msg::Analytics(AnalyticsMsg::FeedbackByPage(loaded(range, vec![down]))), at(0));
-    let shown_views = |app: &App| app.analytics.needs_work.ranking.pages[0].value(Signal::Views);
+    let shown_views = |app: &App| app.analytics.needs_work.ranking.pages[0].value(ProblemSignal::Views);
     app.update(Msg::Analytics(AnalyticsMsg::CachedViews(Some(views(false, 7, 5)))), at(5));
     assert_eq!(shown_views(&app), Some(7.into()));
     let stored = |report| StoredReport { report: Some(report), ..StoredReport::default() };
@@ -586,8 +586,8 @@ fn a_job_remembers_what_the_reports_say_about_its_pages() {
     let evidence = submitted.expect("a prompt");
     let [page] = evidence.as_slice() else { panic!("{evidence:?}") };
     assert_eq!((page.path.as_str(), page.range), ("/limits", app.views.query().range));
-    assert_eq!(page.value(Signal::UnansweredQuestions), Some(2.into()));
-    assert_eq!(page.value(Signal::ThumbsDown), None, "not loaded");
+    assert_eq!(page.value(ProblemSignal::UnansweredQuestions), Some(2.into()));
+    assert_eq!(page.value(ProblemSignal::ThumbsDown), None, "not loaded");
 }
 
 #[test]

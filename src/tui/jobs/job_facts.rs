@@ -32,7 +32,7 @@ pub enum FactName {
 }
 
 /// A part of a value, with its colour.
-type Piece<'a> = (Cow<'a, str>, ColorRole);
+type FactPiece<'a> = (Cow<'a, str>, ColorRole);
 
 impl FactName {
     const ALL: [Self; 9] = [
@@ -108,7 +108,7 @@ impl FactName {
     }
 
     /// Returns the value in pieces; none if it is unknown. `width` is the space for a link.
-    pub(super) fn value(self, job: &Job, width: usize) -> Vec<Piece<'_>> {
+    pub(super) fn value(self, job: &Job, width: usize) -> Vec<FactPiece<'_>> {
         let state = job.pull_request.as_deref();
         match self {
             Self::PullRequest => {
@@ -178,16 +178,16 @@ fn branch(job: &Job) -> Option<&CleanText> {
 
 /// Returns the result of the checks, for a row labelled "checks": `8 of 8 passed`. `None` without checks, and after the
 /// pull request was merged or closed.
-pub(in crate::tui) fn checks(state: &PullRequest) -> Option<Piece<'static>> {
+pub(in crate::tui) fn checks(state: &PullRequest) -> Option<FactPiece<'static>> {
     checks_text(state, |_| "")
 }
 
 /// Returns the result of the checks as [`checks`] does, for a place without a label: `8 of 8 checks passed`.
-pub(in crate::tui) fn checks_with_noun(state: &PullRequest) -> Option<Piece<'static>> {
+pub(in crate::tui) fn checks_with_noun(state: &PullRequest) -> Option<FactPiece<'static>> {
     checks_text(state, |count| if count == 1 { "check " } else { "checks " })
 }
 
-fn checks_text(state: &PullRequest, noun: fn(usize) -> &'static str) -> Option<Piece<'static>> {
+fn checks_text(state: &PullRequest, noun: fn(usize) -> &'static str) -> Option<FactPiece<'static>> {
     let Checks { state: result, passed, total, failed } = &state.checks;
     let total_checks = usize::try_from(*total).unwrap_or(usize::MAX);
     let counted = || format!("{} of {} {}passed", format_count(*passed), format_count(*total), noun(total_checks));
@@ -212,7 +212,7 @@ fn checks_text(state: &PullRequest, noun: fn(usize) -> &'static str) -> Option<P
 }
 
 /// Returns what the reviewers decided; `None` if nothing is required, and after the pull request was merged or closed.
-pub(in crate::tui) fn review(state: &PullRequest) -> Option<Piece<'static>> {
+pub(in crate::tui) fn review(state: &PullRequest) -> Option<FactPiece<'static>> {
     let review = state.review.filter(|review| *review != ReviewDecision::None && !state.state.is_final())?;
     let role = match review {
         ReviewDecision::Approved => ColorRole::Good,
@@ -223,13 +223,13 @@ pub(in crate::tui) fn review(state: &PullRequest) -> Option<Piece<'static>> {
 }
 
 /// Returns the numbers of added and removed lines and of files; nothing if the host doesn't report them.
-pub(in crate::tui) fn size(state: &PullRequest) -> Vec<Piece<'static>> {
+pub(in crate::tui) fn size(state: &PullRequest) -> Vec<FactPiece<'static>> {
     let (Some(added), Some(deleted)) = (state.additions, state.deletions) else { return Vec::new() };
     size_of(added, deleted, state.files)
 }
 
 /// Returns a size in pieces: `+48 −12 in 3 files`.
-pub(in crate::tui) fn size_of(added: u64, deleted: u64, files: Option<u64>) -> Vec<Piece<'static>> {
+pub(in crate::tui) fn size_of(added: u64, deleted: u64, files: Option<u64>) -> Vec<FactPiece<'static>> {
     let files = files.map(|files| (format!(" in {}", plural(files, "file")).into(), ColorRole::Muted));
     let lines = [
         (format!("+{}", format_count(added)).into(), ColorRole::Good),

@@ -45,11 +45,11 @@ pub(super) enum LineTarget {
 }
 
 /// A piece of a line with its colour.
-type Piece = (String, ColorRole);
+type LinePiece = (String, ColorRole);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PullRequestLine {
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<LinePiece>,
     pub(super) target: LineTarget,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct LineBuilder {
 }
 
 impl LineBuilder {
-    pub(super) fn push(&mut self, pieces: Vec<Piece>, target: LineTarget) {
+    pub(super) fn push(&mut self, pieces: Vec<LinePiece>, target: LineTarget) {
         self.lines.push(PullRequestLine { pieces, target });
     }
 
@@ -138,7 +138,7 @@ pub(super) fn lines(
 }
 
 /// Returns the line with the most important fact and its symbol, followed by the facts that no line below shows.
-fn state_line(state: &PullRequest) -> Vec<Piece> {
+fn state_line(state: &PullRequest) -> Vec<LinePiece> {
     let fact = state.fact();
     let is_unlisted = |fact: &PullRequestFact| matches!(fact, PullRequestFact::Draft | PullRequestFact::Queued);
     let others = state.facts().skip(1).filter(is_unlisted);
@@ -182,7 +182,7 @@ fn push_fact_lines(out: &mut LineBuilder, app: &App, state: &PullRequest, detail
 
 /// Returns the number of checks that passed, if the host reports it, otherwise the result of all checks. A list below
 /// has the failed checks.
-fn checks_text(app: &App, state: &PullRequest) -> Option<Piece> {
+fn checks_text(app: &App, state: &PullRequest) -> Option<LinePiece> {
     let checks = &state.checks;
     let (text, role) = job_facts::checks(state)?;
     let counted = checks.total > 0 && checks.state != ChecksState::Unavailable;
