@@ -197,7 +197,6 @@ pub(super) fn field_of_heading(heading: &str) -> &str {
         "clicked" => "ctr",
         "age" => "time",
         "last searched" => "last",
-        "on code" => "code",
         "type" => "helpful",
         "times" => "hits",
         "down  of all" => "down",
