@@ -25,8 +25,8 @@
 //! terminal    the terminal session, frames                                      nothing
 //! ```
 //!
-//! No cycle of imports has more than three files; `tests/layers.rs` enforces this and the table. The core (`model`,
-//! `tui`) does no I/O and reads no clock: the current time is an argument. A feature has the same name in all layers.
+//! Within a layer, at most three files import each other in a cycle; `tests/layers.rs` enforces this and the table. The
+//! core (`model`, `tui`) does no I/O and reads no clock: the current time is an argument.
 //!
 //! # Screens and dialogs
 //!
@@ -35,11 +35,9 @@
 //! [`tui::keymap`], the table of all shortcuts except custom commands, from which footer, help and command palette are
 //! also made. Which shortcuts apply depends on the contexts of the topmost dialog or screen. The action is passed to
 //! the topmost dialog, then to the screen if no dialog covers it, then to the app (`tui::dispatch`);
-//! [`Flow::Unhandled`](tui::component::Flow) passes it to the next of these. Drawing and clicking use the same layout
-//! functions.
-//!
+//! [`Flow::Unhandled`](tui::component::Flow) passes it to the next of these. Drawing and clicking share the layout.
 //! Drawing changes no state. Lists draw only visible rows; they are sorted and measured when their data changes.
-//! Drawing uses colour roles, to which themes (`assets/themes`) assign colours.
+//! Themes (`assets/themes`) assign colours to the roles that drawing uses.
 //!
 //! # Messages and effects
 //!
@@ -92,16 +90,15 @@
 //! [`engine::Engine::load_all`] requests one response after the other, within the hourly limit, and the store saves
 //! each in its own transaction, so an interrupted load can be continued. The responses of a range are merged into a
 //! [`model::report::Report`]; only reports are sorted, filtered, folded and compared. A complete report stays cached
-//! until a new one replaces it. The screen shows the expected cost before loading, and marks a report that is partial.
-//! [`engine::Engine::load_rows`] loads visitors, searches, feedback and questions in the same way.
+//! until a new one replaces it. The screen shows the expected cost before loading, and marks partial reports. Visitors,
+//! searches, feedback and questions are loaded in the same way ([`engine::Engine::load_rows`]).
 //!
 //! # Commands
 //!
 //! Each command is a file or folder in `cli`. Commands that send no request open only the store, without an API key.
 //! All other commands also start an engine, which acquires the leases that the command needs. Results are printed
 //! through `Out`, separately from progress and warnings. A failure is a `CliError`: a sentence, an exit code, and an
-//! object for `--json`. If a command can't send a prompt immediately, it pauses the prompt, so that nothing is sent
-//! later.
+//! object for `--json`. If a command can't send a prompt immediately, it pauses the prompt.
 
 pub mod api;
 pub mod cli;

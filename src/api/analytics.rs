@@ -24,11 +24,11 @@ use crate::model::views::{Count, Counts, PageRow, ViewCount};
 use serde_json::value::RawValue;
 use std::fmt::Debug;
 
-/// The maximum number of characters of a comment, a code example, an answer of the assistant or a message.
+/// The maximum number of characters of a text of several lines, such as a reader's comment or an answer.
 const MAX_BLOCK_CHARS: usize = 10_000;
 /// The maximum number of sources of an answer that are kept.
 const MAX_SOURCES: usize = 50;
-/// The query that is shown for a search without one.
+/// The text that is shown for a search without a query.
 const NO_QUERY: &str = "(no query)";
 
 /// A row that [`Client::get_report_rows`] can request. Only this crate implements it.
@@ -139,7 +139,8 @@ fn decode_first_rows<R: DecodedRow>(body: &[u8], key: &ApiKey) -> Result<RowsRes
     decode_rows(body, key).map(|response| response.into_response(None))
 }
 
-/// Decodes rows of a report. A response without their list is rejected, because it would look like an empty report.
+/// Decodes rows of a report. A response without a list of rows is rejected, because it would look like an empty
+/// report.
 fn decode_rows<R: DecodedRow>(body: &[u8], key: &ApiKey) -> Result<DecodedRows<R>, Unreadable> {
     let (body, texts) = (body_text(body), TextReader(Redactor::new(key)));
     let names = &[R::LIST_FIELD, "totals", "totalSearches", "hasMore", "nextCursor"];
@@ -169,7 +170,7 @@ fn parse_cursor(raw: &RawValue, redactor: &Redactor) -> NextCursor {
 fn decode_thread(body: &[u8], key: &ApiKey) -> Result<Vec<ThreadMessage>, Unreadable> {
     let (body, texts) = (body_text(body), TextReader(Redactor::new(key)));
     let [messages] = object_fields(&body, &["messages"])?;
-    // If a message is a string, it is the content.
+    // A message may be a string, which is then its content.
     let rows = messages.and_then(|raw| parse_rows(raw, &["content", "id", "role", "createdAt"]));
     let messages = rows.ok_or(Unreadable::NoMessages)?.into_iter().map(|[content, id, role, created_at]| {
         let (id, role) = (texts.read_line(id).unwrap_or_default(), texts.read_line(role).unwrap_or_default());
@@ -198,7 +199,7 @@ impl TextReader {
 
     fn read_count(&self, raw: Option<&RawValue>) -> Count {
         match parse_count(raw) {
-            // `parse_count` may have cut the text within the key, so the complete text is searched.
+            // `parse_count` may have cut the text in the middle of the key, so the complete value is searched for it.
             Count::Other(_) if raw.is_some_and(|raw| self.contains_api_key(raw)) => Count::Missing,
             count => count,
         }
@@ -371,8 +372,8 @@ fn without_query(address: CleanText) -> CleanText {
     }
 }
 
-/// Decodes the sources of an answer. A source without an address is left out. If a source is a string, it is the
-/// address.
+/// Decodes the sources of an answer. A source without an address is left out. If a source is a string, this
+/// string is the address.
 fn decode_sources(raw: &RawValue, texts: &TextReader) -> Vec<AnswerSource> {
     let rows = parse_rows(raw, &["url", "title"]).unwrap_or_default();
     let source = |[url, title]: FieldValues<'_, 2>| {

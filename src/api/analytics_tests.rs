@@ -126,7 +126,7 @@ fn a_response_without_a_list_is_rejected() {
 }
 
 #[test]
-fn the_next_cursor_comes_from_the_response_and_a_missing_one_cuts_the_report() {
+fn the_next_cursor_comes_from_the_response_or_the_report_is_marked_as_cut() {
     let after = |fields: &str| {
         let response = response::<Question>(&format!(r#"{{"conversations":[]{fields}}}"#));
         (response.next.map(|cursor| cursor.as_str().to_owned()), response.is_cut)

@@ -21,8 +21,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
 use zeroize::Zeroizing;
 
-/// The slowest upload for which the timeout is sufficient: a long prompt gets one second per 64 KiB in addition to the
-/// total timeout.
+/// The slowest upload that doesn't time out: the timeout of a prompt is extended by one second per 64 KiB.
 const MIN_UPLOAD_BYTES_PER_SECOND: usize = 64 * 1024;
 
 /// The timeouts and the trusted certificates of the client.
@@ -52,9 +51,9 @@ struct ClientState {
     address: Address,
     key: ApiKey,
     options: ClientOptions,
-    /// The HTTP client for requests that may be repeated.
-    repeatable_client: OnceCell<reqwest::Client>,
-    /// The HTTP client for prompts.
+    /// The HTTP client for requests that only read.
+    read_only_client: OnceCell<reqwest::Client>,
+    /// The HTTP client for prompts and other requests that change something.
     prompt_client: OnceCell<reqwest::Client>,
 }
 
@@ -66,12 +65,12 @@ pub(super) struct OutgoingRequest {
 }
 
 impl Client {
-    /// Creates a client. Fails with a message for the user if the base URL is invalid, or is `http://` with another
-    /// computer as the host.
+    /// Creates a client. Fails with a message for the user if the base URL is invalid, or starts with `http://` and its
+    /// host is another computer.
     pub fn new(scope: Scope, key: ApiKey, options: ClientOptions) -> Result<Self, Failure> {
         let address = Address::new(&scope).map_err(|error| Failure::local(&error.to_string()))?;
-        let (repeatable_client, prompt_client) = (OnceCell::new(), OnceCell::new());
-        let inner = ClientState { scope, address, key, options, repeatable_client, prompt_client };
+        let (read_only_client, prompt_client) = (OnceCell::new(), OnceCell::new());
+        let inner = ClientState { scope, address, key, options, read_only_client, prompt_client };
         Ok(Self(Arc::new(inner)))
     }
 
@@ -174,7 +173,7 @@ impl Client {
     /// Returns the underlying HTTP client, which is built at its first use.
     async fn http_client(&self, reuse: Reuse) -> Result<&reqwest::Client, ConnectError> {
         let cell = match reuse {
-            Reuse::Keep => &self.0.repeatable_client,
+            Reuse::Keep => &self.0.read_only_client,
             Reuse::Never => &self.0.prompt_client,
         };
         transport::build_once(cell, self.0.address.base(), &self.0.options, reuse).await

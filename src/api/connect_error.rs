@@ -84,8 +84,8 @@ pub(super) fn innermost_cause(error: &reqwest::Error) -> CleanText {
     CleanText::title(&cause, 120)
 }
 
-/// Whether the error comes from a proxy. The error types of proxy tunnels are private, so only their texts identify
-/// them.
+/// Whether the error comes from a proxy. The error types of proxy tunnels are private, so the errors are recognized by
+/// their texts.
 fn is_proxy_error(cause: &(dyn Error + 'static)) -> bool {
     let text = cause.to_string();
     text.starts_with("tunnel error") || text.starts_with("SOCKS error") || text.contains("socks proxy")
@@ -109,7 +109,7 @@ pub fn tls_reason(error: &rustls::Error) -> CleanText {
             Cert::UnknownRevocationStatus | Cert::ExpiredRevocationList | Cert::ExpiredRevocationListContext { .. } => {
                 "its certificate may have been revoked (unknown status)"
             }
-            other => return other_reason(&format!("{other:?}")),
+            other => return reason_from_debug_text(&format!("{other:?}")),
         },
         rustls::Error::InvalidMessage(_) => "the server does not speak TLS",
         rustls::Error::NoCertificatesPresented => "it presents no certificate",
@@ -128,8 +128,8 @@ pub fn tls_reason(error: &rustls::Error) -> CleanText {
 }
 
 /// Returns a phrase for a certificate error that is recognized only by the text of its debug output.
-fn other_reason(name: &str) -> CleanText {
-    const KNOWN: [(&str, &str); 9] = [
+fn reason_from_debug_text(debug_text: &str) -> CleanText {
+    const CERTIFICATE_REASONS: [(&str, &str); 9] = [
         (
             "CaUsedAsEndEntity",
             "its certificate is a CA certificate, like many self-signed ones; it needs one with CA:FALSE",
@@ -146,9 +146,9 @@ fn other_reason(name: &str) -> CleanText {
         ("MaximumPathDepthExceeded", "its certificate chain is too long"),
         ("TrailingData", "its certificate can't be read"),
     ];
-    match KNOWN.iter().find(|(known, _)| name.contains(known)) {
+    match CERTIFICATE_REASONS.iter().find(|(known, _)| debug_text.contains(known)) {
         Some((_, reason)) => CleanText::line(reason),
-        None => CleanText::title(&format!("its certificate is not accepted: {name}"), 120),
+        None => CleanText::title(&format!("its certificate is not accepted: {debug_text}"), 120),
     }
 }
 

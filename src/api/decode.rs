@@ -27,7 +27,7 @@ pub(super) fn decode_job(body: &[u8]) -> Result<RemoteJob, Unreadable> {
     let names = &["id", "status", "source", "model", "prLink", "createdAt", "archivedAt"];
     let [id, status, source, model, pr_link, created_at, archived_at] = object_fields(&body, names)?;
     let id = id.and_then(parse_job_id).ok_or(Unreadable::NoId)?;
-    // If the source is a string, it is the repository.
+    // If the source is a string, this string is the repository.
     let [repository, git_ref] = source.map_or([None; 2], |raw| field_values(raw, &["repository", "ref"]));
     let state = RemoteState {
         status: Some(Status::parse(status.and_then(scalar_text).as_deref().unwrap_or_default())),

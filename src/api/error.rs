@@ -79,7 +79,7 @@ pub enum ApiError {
     /// Status 408, or 499 as proxies use it: the server gave up while the request was in progress.
     #[error("The service gave up waiting ({status}{}); {}.", quoted_suffix(.service_text), possible_effect(*.operation))]
     ServerTimeout { operation: Operation, status: u16, service_text: CleanText },
-    /// Any other 4xx status.
+    /// A 4xx status without a variant of its own.
     #[error("The service refused the request ({status}{}); {}.", quoted_suffix(.service_text), how_to_correct(*.operation))]
     Rejected { operation: Operation, status: u16, service_text: CleanText },
     /// A 5xx status.
@@ -184,7 +184,7 @@ impl ApiError {
             }
             Self::Redirected { host: Some(host), .. } => format!("redirect to {host}, not followed"),
             Self::Redirected { host: None, .. } => "redirect, not followed".to_owned(),
-            Self::Unreadable { why, .. } => short_unreadable(*why).to_owned(),
+            Self::Unreadable { why, .. } => short_unreadable_text(*why).to_owned(),
             Self::TooLarge { limit_mib, .. } => format!("answer over {limit_mib} MiB"),
             Self::OtherJob { .. } => "returned a different job".to_owned(),
         };
@@ -309,7 +309,8 @@ fn permission_name(operation: Operation) -> &'static str {
     }
 }
 
-/// Returns an additional reason for a 403, which is listed before the other reasons.
+/// Returns another possible reason for a 403, which is that the project's plan doesn't include the operation. Returns
+/// an empty text if all plans include it.
 fn plan_hint(operation: Operation) -> &'static str {
     if operation == Operation::Preview { "the project's plan may not include previews, " } else { "" }
 }
@@ -328,7 +329,7 @@ fn unreadable_text(why: Unreadable, excerpt: &CleanText) -> String {
     if excerpt.is_empty() { what.to_owned() } else { format!("{what} (“{excerpt}”)") }
 }
 
-fn short_unreadable(why: Unreadable) -> &'static str {
+fn short_unreadable_text(why: Unreadable) -> &'static str {
     match why {
         Unreadable::Empty => "empty answer",
         Unreadable::HtmlPage => "web page instead of JSON",

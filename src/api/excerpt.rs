@@ -8,7 +8,7 @@ use crate::model::text::CleanText;
 
 /// The maximum number of characters of a message of the service.
 const MAX_MESSAGE_CHARS: usize = 300;
-/// The maximum number of characters of an excerpt of any other body.
+/// The maximum number of characters of an excerpt of a body without a message.
 const MAX_EXCERPT_CHARS: usize = 120;
 /// The maximum number of bytes of a body that are searched for its first words.
 const MAX_SEARCHED_BYTES: usize = 64 * 1024;

@@ -87,7 +87,8 @@ pub(super) fn parse_line(raw: &RawValue) -> Option<CleanText> {
     (!line.is_empty()).then_some(line)
 }
 
-/// Cuts a text to [`MAX_TEXT_CHARS`] characters. Characters are counted only if there are more bytes than that.
+/// Cuts a text to [`MAX_TEXT_CHARS`] characters. Characters are counted only if the text has more bytes than this
+/// number.
 pub(super) fn truncated(text: &str) -> &str {
     let end = (text.len() > MAX_TEXT_CHARS).then(|| text.char_indices().nth(MAX_TEXT_CHARS)).flatten();
     end.and_then(|(end, _)| text.get(..end)).unwrap_or(text)

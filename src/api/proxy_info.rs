@@ -35,7 +35,7 @@ pub struct Route {
     /// Which proxy the client uses.
     pub proxy: Proxy,
     /// Environment variables that contain an unusable proxy address.
-    pub unusable: Vec<&'static str>,
+    pub unusable_variables: Vec<&'static str>,
 }
 
 impl Route {
@@ -50,8 +50,12 @@ impl Route {
     fn from_variables(scope: &Scope, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let address = Address::new(scope).map_err(|error| error.to_string())?;
         let base = address.base();
-        let mut route =
-            Self { host: base.host().clone(), uses_tls: base.is_encrypted(), proxy: Proxy::None, unusable: Vec::new() };
+        let mut route = Self {
+            host: base.host().clone(),
+            uses_tls: base.is_encrypted(),
+            proxy: Proxy::None,
+            unusable_variables: Vec::new(),
+        };
         if base.loopback().is_some() {
             route.proxy = Proxy::Loopback;
             return Ok(route);
@@ -63,7 +67,7 @@ impl Route {
                 continue;
             };
             let Some(unrestricted) = find_proxy(base.as_str(), &value, "") else {
-                route.unusable.extend(Some(name).filter(|_| !value.trim().is_empty()));
+                route.unusable_variables.extend(Some(name).filter(|_| !value.trim().is_empty()));
                 continue;
             };
             route.proxy = match find_proxy(base.as_str(), &value, &no_proxy) {
@@ -123,7 +127,7 @@ mod tests {
         let value =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
         let route = Route::from_variables(&scope, value).expect("a way");
-        (route.proxy, route.unusable)
+        (route.proxy, route.unusable_variables)
     }
 
     fn through(variable: &'static str, address: &str, has_credentials: bool) -> Proxy {

@@ -20,8 +20,8 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(45);
 pub(super) enum Reuse {
     /// The connection is kept for the next request, which is right for requests that may be repeated.
     Keep,
-    /// Every request opens a new connection. A prompt or an action sent on a kept connection that the other side has
-    /// just closed would become `Unconfirmed`, which is worse than one more handshake.
+    /// Every request opens a new connection. If the server has just closed a kept connection, a prompt or an action
+    /// sent on it would become `Unconfirmed`, which is worse than one more handshake.
     Never,
 }
 
@@ -46,8 +46,8 @@ fn build(base: &BaseUrl, options: &ClientOptions, reuse: Reuse) -> reqwest::Resu
     if let Some(loopback) = base.loopback() {
         builder = builder.no_proxy();
         if loopback == Loopback::Name {
-            // Whatever a hosts file or a name server returns, `localhost` must mean this computer, because the key may
-            // be sent to it unencrypted.
+            // `localhost` must mean this computer, even if a hosts file or a name server returns another address: the
+            // key may be sent to `localhost` unencrypted.
             let loopback_addresses =
                 [SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), SocketAddr::from((Ipv6Addr::LOCALHOST, 0))];
             builder = builder.resolve_to_addrs("localhost", &loopback_addresses);

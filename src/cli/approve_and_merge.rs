@@ -77,7 +77,7 @@ pub(super) async fn approve(cx: &mut CommandContext<'_>, options: &Options) -> R
 pub(super) async fn merge(cx: &mut CommandContext<'_>, options: &MergeOptions) -> Result<Code, CliError> {
     let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     if !options.yes && !can_ask {
-        return Err(CliError::unusable(
+        return Err(CliError::local_error(
             "Merging asks first, which needs a terminal. Add --yes to merge without asking.",
         ));
     }
@@ -92,7 +92,7 @@ async fn run(
 ) -> Result<Code, CliError> {
     let Some(hosts) = configured_hosts(cx)? else { return Err(pull_requests_disabled_error()) };
     if !hosts.settings.allows_actions {
-        return Err(CliError::unusable("Actions are turned off: set actions = true in [pull_requests]."));
+        return Err(CliError::local_error("Actions are turned off: set actions = true in [pull_requests]."));
     }
     let session = cx.open_store(true)?;
     let done = act_and_print(&session, &hosts, options, action, is_confirmed, cx.out).await;
@@ -119,7 +119,7 @@ async fn act_and_print(
     let (link, head, store) = (&target.linked.link, &options.head, &session.store);
     let prepared = match is_confirmed {
         true => Ok(action.clone()),
-        false => ActionRun::prepare(store, &client, &target.linked, head, &action).await,
+        false => ActionRun::prepare_action(store, &client, &target.linked, head, &action).await,
     };
     let outcome = match prepared {
         Err(outcome) => outcome,
@@ -131,7 +131,7 @@ async fn act_and_print(
     };
     let rows: Vec<_> = session.store.job(target.job).await?.into_iter().collect();
     if options.json {
-        out.json(&serde_json::json!({ "jobs": jobs_json(&session.store, &rows).await? }));
+        out.print_json(&serde_json::json!({ "jobs": jobs_json(&session.store, &rows).await? }));
     } else {
         write_table(&rows, out);
     }

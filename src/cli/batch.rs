@@ -51,12 +51,12 @@ async fn plan_or_queue_batch(
         let cost = BatchCost::estimate(store, scope, new_prompts.len(), &waiting).await?;
         let sent = (count - new_prompts.len()).saturating_sub(waiting.len());
         if options.json {
-            out.json(&cost.as_json(sent));
+            out.print_json(&cost.as_json(sent));
         } else if new_prompts.is_empty() && waiting.is_empty() {
-            out.line(&all_sent_message(count));
+            out.print_line(&all_sent_message(count));
             return Ok(());
         } else {
-            out.line(&cost.sentence());
+            out.print_line(&cost.sentence());
         }
         if !waiting.is_empty() {
             let verb = if waiting.len() == 1 { "is" } else { "are" };
@@ -74,7 +74,7 @@ async fn plan_or_queue_batch(
     }
     if new_prompts.is_empty() {
         if options.json {
-            out.json(&json!({ "jobs": [] }));
+            out.print_json(&json!({ "jobs": [] }));
         }
         // Prompts that an earlier run left in the store keep their state, such as `Queued` or `Paused`.
         out.note(&match waiting.len() {
@@ -88,7 +88,7 @@ async fn plan_or_queue_batch(
     out.note(&cost.sentence());
     let rows = store.add_batch(scope, &new_prompts, Utc::now()).await?;
     if options.json {
-        out.json(&json!({ "jobs": jobs_json(store, &rows).await? }));
+        out.print_json(&json!({ "jobs": jobs_json(store, &rows).await? }));
     }
     out.note(&format!(
         "{} queued. They are sent only while a dashboard is running on this computer: start `docdeck`.",
@@ -109,7 +109,7 @@ async fn send_batch(
         plan_batch(&session.store, &session.scope, prompts, options).await?;
     if new_prompts.is_empty() && unsent_jobs(&earlier_prompts).is_empty() {
         if options.json {
-            out.json(&json!({ "jobs": [] }));
+            out.print_json(&json!({ "jobs": [] }));
         }
         out.note(&all_sent_message(count));
         return Ok(Code::Done);
@@ -197,7 +197,7 @@ impl BatchWait {
             if self.has_failed(session) {
                 return Ok(BatchEnd::Failed);
             }
-            out.show_live(&self.live_line());
+            out.show_live_line(&self.live_line());
             match session.next_tick(self.timer.end()).await {
                 WaitEnd::Interrupted => return Ok(BatchEnd::Interrupted),
                 WaitEnd::TimedOut if self.timer.has_expired() => return Ok(BatchEnd::TimedOut),
@@ -261,7 +261,7 @@ impl BatchWait {
         if old.id.is_none() && new.id.is_some() {
             log_progress(&format!("accepted: {} (job {})", new.local.title, id_text(&new)), out);
             if !as_json && !out.stdout_is_terminal() {
-                out.line(&id_text(&new));
+                out.print_line(&id_text(&new));
             }
         } else if let Some(kind) =
             new.local.undelivered.filter(|kind| kind.needs_user() && old.local.undelivered != Some(*kind))
@@ -316,7 +316,7 @@ impl BatchWait {
             if options.json { json!({ "jobs": jobs_json(&session.store, &waiting.rows).await? }) } else { Value::Null };
         match error {
             Some(error) => return Err(error.with_fields(known)),
-            None if options.json => out.json(&known),
+            None if options.json => out.print_json(&known),
             None => log_progress(&format!("all accepted: {}", plural(waiting.rows.len(), "job")), out),
         }
         match out.output_error() {

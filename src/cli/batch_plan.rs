@@ -38,14 +38,14 @@ pub(super) fn read_prompts(file: &Path) -> Result<Vec<String>, CliError> {
         (file.to_str(), prompt_text::read_text_file(file, MAX_BYTES)?)
     };
     parse_prompts(name, &text)
-        .map_err(|error| CliError::unusable(format!("{}: {error} Nothing was sent.", file.display())))
+        .map_err(|error| CliError::local_error(format!("{}: {error} Nothing was sent.", file.display())))
 }
 
 /// Separates the prompts of a file into new prompts and prompts that were queued or sent before.
 ///
 /// # Errors
-/// Fails if some prompts were queued or sent before and no option states what to do with them, or the store can't be
-/// read.
+/// Fails if the store can't be read. Also fails if prompts were queued or sent before and no option states what to do
+/// with them.
 pub(super) async fn plan_batch(
     store: &Store,
     scope: &Scope,
@@ -73,7 +73,7 @@ pub(super) async fn plan_batch(
         (waiting, 0) => format!("{waiting} {queue}"),
         (waiting, sent) => format!("{waiting} {queue}, {sent} {recent}"),
     };
-    Err(CliError::unusable(format!(
+    Err(CliError::local_error(format!(
         "{earlier_count} of {all} {verb} not new: {counts}. Nothing was queued. Add --rest to send the unsent ones only, or \
          --again to send all of them again."
     )))
@@ -90,7 +90,7 @@ pub(super) fn is_unsent(prompt: &RecentPrompt) -> bool {
     matches!(prompt.state, DeliveryKind::Queued | DeliveryKind::Paused | DeliveryKind::NotSent)
 }
 
-/// Returns the jobs of those of these prompts that are still to be sent, which `--rest` does.
+/// Returns the jobs of the prompts that `--rest` sends: those that are still to be sent.
 pub(super) fn unsent_jobs(earlier_prompts: &[RecentPrompt]) -> Vec<JobKey> {
     earlier_prompts.iter().filter(|prompt| is_unsent(prompt)).map(|prompt| prompt.job).collect()
 }

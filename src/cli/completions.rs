@@ -54,7 +54,7 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, CliError> {
     let mut script = Vec::new();
     let written = completer.write_registration(REQUEST_VARIABLE, PROGRAM_NAME, PROGRAM_NAME, PROGRAM_NAME, &mut script);
     let script = written.ok().and_then(|()| String::from_utf8(script).ok());
-    let script = script.ok_or_else(|| CliError::unusable("Can't generate the completion script."))?;
+    let script = script.ok_or_else(|| CliError::local_error("Can't generate the completion script."))?;
     out.write(script.trim_start_matches('\n'));
     if matches!(options.shell, Shell::Zsh) {
         out.write(ZSH_FPATH_ADDITION);

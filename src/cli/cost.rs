@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 pub(super) struct BatchCost {
     jobs: usize,
     /// The number of jobs outside the batch that are ahead of it in the queue.
-    already_queued: usize,
+    jobs_ahead: usize,
     budget: Budget,
     now: Time,
 }
@@ -38,17 +38,17 @@ impl BatchCost {
         let queued = store.sendable_prompts(scope).await?;
         let creates = queued.iter().filter(|waiting| waiting.kind == PromptKind::Create);
         // Queued jobs of the batch are already counted in `jobs`, so they are not ahead of the batch.
-        let already_queued = creates.filter(|waiting| !batch_jobs.contains(&waiting.job)).count();
-        Ok(Self { jobs: new_jobs + batch_jobs.len(), already_queued, budget, now })
+        let jobs_ahead = creates.filter(|waiting| !batch_jobs.contains(&waiting.job)).count();
+        Ok(Self { jobs: new_jobs + batch_jobs.len(), jobs_ahead, budget, now })
     }
 
     /// Returns how many jobs can start now. If some jobs must wait, also returns the earliest start times of the first
     /// and of the last waiting job.
     fn start_times(&self) -> (usize, Option<(Time, Time)>) {
         let slots = usize::try_from(self.budget.requests_left()).unwrap_or(usize::MAX);
-        let now_count = self.jobs.min(slots.saturating_sub(self.already_queued));
+        let now_count = self.jobs.min(slots.saturating_sub(self.jobs_ahead));
         let Some(more) = (self.jobs - now_count).checked_sub(1) else { return (now_count, None) };
-        let more = more.saturating_add(self.already_queued.saturating_sub(slots));
+        let more = more.saturating_add(self.jobs_ahead.saturating_sub(slots));
         let first = self.budget.resets_at.filter(|at| *at > self.now).unwrap_or(self.now + RATE_LIMIT_WINDOW);
         let hours = more / usize::try_from(self.budget.limit.max(1)).unwrap_or(usize::MAX);
         (now_count, Some((first, first + RATE_LIMIT_WINDOW * i32::try_from(hours).unwrap_or(i32::MAX))))
@@ -57,7 +57,7 @@ impl BatchCost {
     /// Describes the cost in a sentence.
     pub(super) fn sentence(&self) -> String {
         let offset = *Local::now().offset();
-        let mut text = schedule_text(self.jobs, self.already_queued, self.budget, self.now, offset);
+        let mut text = schedule_text(self.jobs, self.jobs_ahead, self.budget, self.now, offset);
         if let (_, Some((first, last))) = self.start_times()
             && last > first
         {
@@ -77,7 +77,7 @@ impl BatchCost {
             "later": self.jobs - now_count,
             "laterFrom": later.map(|(first, _)| rfc3339_seconds(first)),
             "lastNotBefore": later.map(|(_, last)| rfc3339_seconds(last)),
-            "ahead": self.already_queued,
+            "ahead": self.jobs_ahead,
             "usedHere": self.budget.used,
             "limit": self.budget.limit,
         })
@@ -93,7 +93,7 @@ mod tests {
         let now: Time = "2026-11-20T12:00:00Z".parse().expect("a time");
         let resets_at = (used > 0).then(|| now + TimeDelta::minutes(minutes_to_reset));
         let budget = Budget { used, resets_at, ..Budget::unused(Quota::Create) };
-        let (now_count, later) = BatchCost { jobs, already_queued: ahead, budget, now }.start_times();
+        let (now_count, later) = BatchCost { jobs, jobs_ahead: ahead, budget, now }.start_times();
         (now_count, later.map(|(first, last)| ((first - now).num_minutes(), (last - now).num_minutes())))
     }
 

@@ -63,9 +63,9 @@ pub(super) async fn open_dashboard(
     let options = settings.client_options()?;
     let hosts = ConfiguredHosts::directory(settings.hosts.clone(), options.roots.clone());
     let client =
-        Client::new(settings.scope.clone(), key, options).map_err(|failure| CliError::unusable(failure.message))?;
+        Client::new(settings.scope.clone(), key, options).map_err(|failure| CliError::local_error(failure.message))?;
     let no_store = |error| store_failure(&settings.data_folder, &error);
-    // The store opens on a separate thread while the rest is prepared.
+    // The store opens on a separate thread while the dashboard is prepared.
     let (store, opening) = Store::open_in_background(&settings.data_folder, chrono::Utc::now()).map_err(no_store)?;
     let app_config = AppConfig { keymap, commands, greeting, is_verified, ..build_app_config(&settings) };
     let preload = Preload::start(&store, &app_config).map_err(terminal_error)?;
@@ -75,7 +75,7 @@ pub(super) async fn open_dashboard(
         themes: Some(settings.config_path.with_file_name("themes")),
     };
     let themes = themes::theme_names(folders.themes.as_deref());
-    let (notify, clipboard) = (settings.customization.notify.method, settings.customization.clipboard.clone());
+    let (notify, copy_program) = (settings.customization.notify.method, settings.customization.clipboard.clone());
     let profile_effects = ProfileEffectRunner { config: settings.config_path.clone(), source: None };
     // Wait for the store before the dashboard opens, so that a store error is printed in the shell.
     let opened = opening.wait().await.map_err(no_store)?;
@@ -109,7 +109,7 @@ pub(super) async fn open_dashboard(
         display: settings.display,
         palettes,
         notify,
-        clipboard,
+        copy_program,
         store,
         preload: Some(preload),
         engine: engine_config,
@@ -120,7 +120,7 @@ pub(super) async fn open_dashboard(
         profile_effects,
     };
     let ended = runtime::run_dashboard(dashboard_config).await.map_err(terminal_error)?;
-    Ok(if ended.has_unrecorded_prompts { Code::Unconfirmed } else { ended.exit.into() })
+    Ok(if ended.has_unrecorded_outcomes { Code::Unconfirmed } else { ended.exit.into() })
 }
 
 /// Returns the notice that the dashboard shows when it opens: that the store was repaired, that the store is read-only,
@@ -153,8 +153,8 @@ fn build_app_config(settings: &Settings) -> AppConfig {
     }
 }
 
-fn profile_entry(known: &ConfiguredProfile) -> ProfileEntry {
-    ProfileEntry { name: known.name.clone(), scope: known.scope.clone(), problem: known.problem() }
+fn profile_entry(profile: &ConfiguredProfile) -> ProfileEntry {
+    ProfileEntry { name: profile.name.clone(), scope: profile.scope.clone(), problem: profile.problem() }
 }
 
 /// Returns the capabilities of the terminal.
@@ -163,9 +163,11 @@ fn profile_entry(known: &ConfiguredProfile) -> ProfileEntry {
 /// Fails if stdin or stdout is not a terminal, or the dashboard can't run in it.
 pub(super) fn detect_terminal(environment: &Environment) -> Result<TerminalCaps, CliError> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-        return Err(CliError::unusable("The dashboard needs an interactive terminal; stdin or stdout is redirected."));
+        return Err(CliError::local_error(
+            "The dashboard needs an interactive terminal; stdin or stdout is redirected.",
+        ));
     }
-    runtime::terminal_caps(environment).map_err(CliError::unusable)
+    runtime::terminal_caps(environment).map_err(CliError::local_error)
 }
 
 pub(super) fn local_offset() -> FixedOffset {
@@ -173,5 +175,5 @@ pub(super) fn local_offset() -> FixedOffset {
 }
 
 pub(super) fn terminal_error(error: std::io::Error) -> CliError {
-    CliError::unusable(format!("The terminal can't be used: {error}."))
+    CliError::local_error(format!("The terminal can't be used: {error}."))
 }

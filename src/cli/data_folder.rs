@@ -21,7 +21,7 @@ const SYSFS_MAGIC: u64 = 0x6265_6572;
 /// # Errors
 /// Fails if the address is invalid, or the folder can't be read.
 pub(super) fn check_service_and_folder(scope: &Scope, folder: &Path) -> Result<(), CliError> {
-    Route::for_scope(scope).map_err(CliError::unusable)?;
+    Route::for_scope(scope).map_err(CliError::local_error)?;
     store_exists(folder).map(|_| ())
 }
 
@@ -33,7 +33,7 @@ pub(super) fn store_exists(folder: &Path) -> Result<bool, CliError> {
     match Store::try_exists(folder) {
         Ok(true) => Ok(true),
         Ok(false) => match unavailable_reason(folder) {
-            Some(sentence) => Err(CliError::unusable(sentence)),
+            Some(sentence) => Err(CliError::local_error(sentence)),
             None => Ok(false),
         },
         Err(error) => {
@@ -43,7 +43,7 @@ pub(super) fn store_exists(folder: &Path) -> Result<bool, CliError> {
                 "choose".to_owned()
             };
             let (folder, why) = (folder.display(), system_message(&error));
-            Err(CliError::unusable(format!(
+            Err(CliError::local_error(format!(
                 "The data folder {folder} can't be used ({why}): {remedy} another one with --data-dir."
             )))
         }
@@ -130,8 +130,8 @@ fn is_denied(file: &Path) -> bool {
     std::fs::File::open(file).is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
 }
 
-/// Returns the path, quoted for a shell if necessary. Doesn't shorten the home folder to `~`, which a shell doesn't
-/// expand in quotes.
+/// Returns the path, quoted for a shell if necessary. Writes the home folder in full, because a shell doesn't expand
+/// `~` in quotes.
 pub(super) fn shell_quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '+' | ',' | ':' | '@' | '%');
@@ -159,7 +159,7 @@ pub(super) async fn open_undamaged(folder: &Path, for_writing: bool, out: &mut O
     let (store, opened) = open_with_report(folder, out)?;
     if opened.damaged_file.is_some() {
         store.close().await;
-        return Err(CliError::unusable(
+        return Err(CliError::local_error(
             "Nothing was done, because the recovered data may be incomplete. Check it with `docdeck jobs`, then try again.",
         ));
     }
@@ -189,10 +189,10 @@ pub(super) fn store_failure(folder: &Path, error: &StoreError) -> CliError {
     if is_denied(&file) {
         let (shown, file) = (file.display(), shell_quoted(&file));
         let remedy = format!("run chmod 600 {file} as its owner, or choose another folder with --data-dir");
-        return CliError::unusable(format!("Can't read the database {shown} (permission denied): {remedy}."));
+        return CliError::local_error(format!("Can't read the database {shown} (permission denied): {remedy}."));
     }
     let folder = folder.display();
-    CliError::unusable(match error {
+    CliError::local_error(match error {
         StoreError::ReadOnly => {
             format!(
                 "The data folder {folder} can't be written, so nothing was changed: make it writable, or choose \

@@ -121,7 +121,7 @@ fn write_lines(diff: &Diff, out: &mut Out) {
             }
         }
     }
-    out.lines(&lines);
+    out.print_lines(&lines);
 }
 
 fn file_heading(file: &DiffFile) -> String {
@@ -152,5 +152,5 @@ fn write_files(diff: &Diff, out: &mut Out) {
         }),
     ];
     let lines = table_lines(&columns, &diff.files.iter().collect::<Vec<_>>(), out);
-    out.lines(&lines);
+    out.print_lines(&lines);
 }

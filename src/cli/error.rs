@@ -23,8 +23,8 @@ impl CliError {
         Self { code, sentence: redacted(&sentence.to_string()).into_owned(), json_fields: Map::new() }
     }
 
-    /// Creates an error of usage, configuration, store or terminal.
-    pub(super) fn unusable(why: impl fmt::Display) -> Self {
+    /// Creates an error whose cause is on this computer, such as wrong usage or a store that can't be used.
+    pub(super) fn local_error(why: impl fmt::Display) -> Self {
         Self::new(Code::Unusable, why)
     }
 
@@ -45,7 +45,7 @@ impl CliError {
         if as_json {
             known.insert("error".to_owned(), json!(sentence));
             known.insert("exitCode".to_owned(), json!(code.number()));
-            out.json(&Value::Object(known));
+            out.print_json(&Value::Object(known));
         }
         code
     }
@@ -53,7 +53,7 @@ impl CliError {
 
 impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> Self {
-        Self::unusable(redacted_setting(&error.to_string()))
+        Self::local_error(redacted_setting(&error.to_string()))
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) enum Code {
     /// A job failed, a pull request was closed without merging, `docdeck doctor` found a problem, or `--check` found
     /// rows.
     Failed = 1,
-    /// Wrong usage or configuration, a store that can't be used or is too new, or no terminal.
+    /// An error on this computer, such as wrong usage or configuration, an unusable store, or no terminal.
     Unusable = 2,
     /// The service responded with 401 or 403.
     KeyRefused = 3,
@@ -22,8 +22,8 @@ pub(super) enum Code {
     Service = 4,
     /// The hourly limit is reached by docdeck's own count, or the service responded with 429.
     Limited = 5,
-    /// A POST had no readable response, or its result could not be recorded or printed. The user must check before
-    /// repeating it.
+    /// A POST had no readable response, or its result could not be recorded or printed. The user must check whether
+    /// the service carried out the POST before repeating it.
     Unconfirmed = 6,
     /// The time set by `--timeout` ended before the wait did.
     TimedOut = 124,

@@ -58,7 +58,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     let folder = data_folder(global_options, environment)?;
     if !store_exists(&folder)? {
         let why = format!("Nothing to export: {} contains no database.", folder.display());
-        return Err(CliError::unusable(why));
+        return Err(CliError::local_error(why));
     }
     let file = options.file.as_deref().filter(|file| *file != Path::new("-"));
     if let Some(file) = file {
@@ -69,7 +69,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     let summary = summary(exported, file);
     let mut lines: Box<dyn Read> = match spool {
         Spool::File(mut spool) => {
-            spool.rewind().map_err(CliError::unusable)?;
+            spool.rewind().map_err(CliError::local_error)?;
             Box::new(spool)
         }
         Spool::Memory(bytes) => Box::new(io::Cursor::new(bytes.take_bytes())),
@@ -82,7 +82,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
         None => match io::copy(&mut lines, &mut io::stdout().lock()) {
             // The reader closed the pipe, which is not an error.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Code::Done),
-            Err(error) => return Err(CliError::unusable(format!("Can't write the export: {error}."))),
+            Err(error) => return Err(CliError::local_error(format!("Can't write the export: {error}."))),
             Ok(_) => {}
         },
     }
@@ -129,7 +129,7 @@ async fn export_to_spool(
     let (now, program) = (Utc::now(), env!("CARGO_PKG_VERSION"));
     let store = open_undamaged(folder, false, out).await?;
     if let Ok(spool) = create_spool(folder) {
-        let lines = spool.try_clone().map_err(CliError::unusable)?;
+        let lines = spool.try_clone().map_err(CliError::local_error)?;
         match store.export(lines, scope_filter(global_options), program, now).await {
             Err(StoreError::DiskFull | StoreError::WriteRefused) => {}
             exported => {
@@ -160,7 +160,7 @@ fn check_destination(file: &Path, force: bool) -> Result<(), CliError> {
     match std::fs::symlink_metadata(file) {
         Ok(_) if !force => Err(export_error(file, &ErrorKind::AlreadyExists.into())),
         // `metadata` follows links: the target of a link must be a file.
-        Ok(_) if std::fs::metadata(file).is_ok_and(|found| !found.is_file()) => Err(CliError::unusable(format!(
+        Ok(_) if std::fs::metadata(file).is_ok_and(|found| !found.is_file()) => Err(CliError::local_error(format!(
             "{} is not a file, so nothing was exported. Choose another name.",
             file.display()
         ))),
@@ -170,7 +170,7 @@ fn check_destination(file: &Path, force: bool) -> Result<(), CliError> {
 
 fn export_error(file: &Path, error: &io::Error) -> CliError {
     let file = file.display();
-    CliError::unusable(match error.kind() {
+    CliError::local_error(match error.kind() {
         ErrorKind::AlreadyExists => {
             format!(
                 "{file} already exists, so nothing was exported: choose another name, or overwrite it with --force."
@@ -195,10 +195,10 @@ fn summary(exported: ExportCounts, file: Option<&Path>) -> String {
     };
     let place = file.map(|file| format!(" to {}", file.display())).unwrap_or_default();
     let mut summary = format!("Exported {what}{place}.");
-    if exported.in_flight > 0 {
-        let prompts = plural(exported.in_flight, "prompt");
+    if exported.in_flight_prompts > 0 {
+        let prompts = plural(exported.in_flight_prompts, "prompt");
         let (are, them, they_are) =
-            if exported.in_flight == 1 { ("is", "it", "it is") } else { ("are", "them", "they are") };
+            if exported.in_flight_prompts == 1 { ("is", "it", "it is") } else { ("are", "them", "they are") };
         summary.push_str(&format!(
             "\n{prompts} {are} queued or being sent. Only this computer may send {them}; on another computer {they_are} imported \
              as unconfirmed. To move the queue, pause it first (p in the dashboard)."

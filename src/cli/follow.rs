@@ -119,7 +119,7 @@ fn blocked_error(row: &Job, kind: DeliveryKind) -> CliError {
         "The agent may have received it, so check the job first. Then press `!` on it in the dashboard to check it, \
          send it again or discard it, and run this command again."
     };
-    CliError::unusable(format!(
+    CliError::local_error(format!(
         "Nothing was sent: an earlier prompt of job {} is {}, and follow-ups are sent in order. {what_to_do}",
         id_text(row),
         kind.word()

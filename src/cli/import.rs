@@ -57,16 +57,16 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     let imported = import_with_progress(&store, lines, global_options, options, out).await;
     store.close().await;
     let imported = imported.map_err(|error| import_error(&folder, &options.file, &error))?;
-    if !imported.has_end {
+    if !imported.has_end_line {
         out.note(&format!(
             "docdeck: {} has no end line: it may have been cut off. Check whether the export was complete.",
             source_name(&options.file)
         ));
     }
     if options.json {
-        out.json(&imported_json(&imported, options.dry_run));
+        out.print_json(&imported_json(&imported, options.dry_run));
     } else {
-        out.lines(&imported_lines(&imported, options.dry_run));
+        out.print_lines(&imported_lines(&imported, options.dry_run));
     }
     Ok(Code::Done)
 }
@@ -88,12 +88,12 @@ async fn import_with_progress(
         tokio::select! {
             biased;
             imported = &mut import => {
-                out.clear_live();
+                out.clear_live_line();
                 return imported;
             }
             () = tokio::time::sleep(PROGRESS_INTERVAL) => match percent_done(read.load(Ordering::Relaxed), total) {
-                Some(100) => out.show_live("Importing: saving…"),
-                share => out.show_live(&progress("Importing", share)),
+                Some(100) => out.show_live_line("Importing: saving…"),
+                share => out.show_live_line(&progress("Importing", share)),
             },
         }
     }
@@ -122,11 +122,17 @@ fn check_lines(folder: &Path, file: &Path, out: &mut Out) -> Result<File, CliErr
     Ok(lines)
 }
 
-/// Checks all lines of `source` and copies them to `copy` if given. `total` is the number of bytes, or 0 if unknown.
-fn check_source(source: impl Read, copy: Option<&mut File>, total: u64, out: &mut Out) -> Result<(), ImportError> {
-    let checked = check_backup(BufReader::new(CheckingReader { source, copy, bytes_read: 0, total, out }), Utc::now())
-        .map(|_| ());
-    out.clear_live();
+/// Checks all lines of `source` and copies them to `copy` if given. `total_bytes` is 0 if the size is unknown.
+fn check_source(
+    source: impl Read,
+    copy: Option<&mut File>,
+    total_bytes: u64,
+    out: &mut Out,
+) -> Result<(), ImportError> {
+    let checked =
+        check_backup(BufReader::new(ProgressReader { source, copy, bytes_read: 0, total_bytes, out }), Utc::now())
+            .map(|_| ());
+    out.clear_live_line();
     checked
 }
 
@@ -140,15 +146,15 @@ fn progress(what: &str, percent: Option<u64>) -> String {
 }
 
 /// A reader that shows the progress and, if `copy` is given, copies what it reads.
-struct CheckingReader<'a, R> {
+struct ProgressReader<'a, R> {
     source: R,
     copy: Option<&'a mut File>,
     bytes_read: u64,
-    total: u64,
+    total_bytes: u64,
     out: &'a mut Out,
 }
 
-impl<R: Read> Read for CheckingReader<'_, R> {
+impl<R: Read> Read for ProgressReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.source.read(buffer)?;
         if let Some(copy) = &mut self.copy {
@@ -156,7 +162,7 @@ impl<R: Read> Read for CheckingReader<'_, R> {
         }
         self.bytes_read = self.bytes_read.saturating_add(u64::try_from(read).unwrap_or(0));
         if self.bytes_read > MAX_SILENT_BYTES {
-            self.out.show_live(&progress("Checking the file", percent_done(self.bytes_read, self.total)));
+            self.out.show_live_line(&progress("Checking the file", percent_done(self.bytes_read, self.total_bytes)));
         }
         Ok(read)
     }
@@ -178,14 +184,14 @@ impl Read for CountingReader {
 
 fn open_import_store(folder: &Path, dry_run: bool, out: &mut Out) -> Result<Store, CliError> {
     if !store_exists(folder)? && dry_run {
-        return Store::in_memory().map_err(CliError::unusable);
+        return Store::in_memory().map_err(CliError::local_error);
     }
     open_store(folder, !dry_run, out)
 }
 
 fn import_error(folder: &Path, file: &Path, error: &ImportError) -> CliError {
     let file = source_name(file);
-    CliError::unusable(match error {
+    CliError::local_error(match error {
         ImportError::Store(error) => return store_failure(folder, error),
         ImportError::Unreadable(error) => {
             let why = system_message(error);
@@ -205,19 +211,19 @@ fn imported_json(imported: &ImportCounts, dry_run: bool) -> Value {
         jobs_changed,
         jobs_unchanged,
         prompts_added,
-        in_flight,
+        in_flight_prompts,
         drafts_added,
-        drafts_skipped: drafts_left_out,
-        labels_skipped: words_left_out,
-        has_end,
+        drafts_skipped,
+        labels_skipped,
+        has_end_line,
     } = imported;
     json!({
         "dryRun": dry_run,
         "jobs": { "added": jobs_added, "changed": jobs_changed, "unchanged": jobs_unchanged },
-        "prompts": { "added": prompts_added, "unconfirmed": in_flight },
-        "drafts": { "added": drafts_added, "leftOut": drafts_left_out },
-        "titlesAndNotesLeftOut": words_left_out,
-        "hasEnd": has_end,
+        "prompts": { "added": prompts_added, "unconfirmed": in_flight_prompts },
+        "drafts": { "added": drafts_added, "leftOut": drafts_skipped },
+        "titlesAndNotesLeftOut": labels_skipped,
+        "hasEnd": has_end_line,
     })
 }
 
@@ -232,12 +238,12 @@ fn imported_lines(imported: &ImportCounts, dry_run: bool) -> Vec<String> {
         imported.jobs_changed,
         imported.jobs_unchanged,
     )];
-    if imported.in_flight > 0 {
-        let verb = if imported.in_flight == 1 { "is" } else { "are" };
+    if imported.in_flight_prompts > 0 {
+        let verb = if imported.in_flight_prompts == 1 { "is" } else { "are" };
         lines.push(format!(
             "{} {verb} unconfirmed, because the computer that wrote the file may still send what it has queued. \
              docdeck never sends them from here automatically.",
-            plural(imported.in_flight, "prompt")
+            plural(imported.in_flight_prompts, "prompt")
         ));
     }
     if imported.drafts_skipped > 0 {

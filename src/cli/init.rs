@@ -116,7 +116,7 @@ impl InitCommand<'_> {
     async fn show_form(&self, form: SetupForm, out: &mut Out) -> Result<Code, CliError> {
         let (environment, path) = (self.environment, self.config());
         detect_terminal(environment).map_err(|_| {
-            CliError::unusable(
+            CliError::local_error(
                 "docdeck init shows a form, which needs an interactive terminal. Without one, run docdeck init --yes \
                  --project ID, with the key from DOCDECK_API_KEY, --api-key-command or --api-key-file.",
             )
@@ -137,7 +137,7 @@ impl InitCommand<'_> {
 
     /// Checks and writes the profile that the options and the environment describe.
     async fn run_without_questions(&self, form: &SetupForm, out: &mut Out) -> Result<Code, CliError> {
-        let unwritten = |why: &str| CliError::unusable(format!("{why} Nothing was written."));
+        let unwritten = |why: &str| CliError::local_error(format!("{why} Nothing was written."));
         let profile = form.profile().map_err(|problem| match problem.field {
             Some(SetupField::Project) => unwritten("The project id is missing: set --project or DOCDECK_PROJECT_ID."),
             Some(SetupField::Key) => {
@@ -154,7 +154,7 @@ impl InitCommand<'_> {
         }
         let needs = required_permission(self.config(), &profile.name)?;
         if needs == WritePermission::Change && !self.options.overwrite {
-            return Err(CliError::unusable(format!(
+            return Err(CliError::local_error(format!(
                 "{} already has a profile {}, so nothing was written. Change it with --overwrite, or choose another \
                  name with --profile.",
                 self.config().display(),
@@ -162,7 +162,7 @@ impl InitCommand<'_> {
             )));
         }
         self.check(&profile, out).await?;
-        write_profile(self.config(), &profile, needs).map_err(CliError::unusable)?;
+        write_profile(self.config(), &profile, needs).map_err(CliError::local_error)?;
         self.print_success(&profile, out)
     }
 
@@ -181,7 +181,7 @@ impl InitCommand<'_> {
     }
 
     fn print_success(&self, profile: &NewProfile, out: &mut Out) -> Result<Code, CliError> {
-        self.success_message(profile).lines().for_each(|line| out.line(line));
+        self.success_message(profile).lines().for_each(|line| out.print_line(line));
         Ok(Code::Done)
     }
 

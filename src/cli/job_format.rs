@@ -60,7 +60,7 @@ pub(super) fn write_job_table<'a>(rows: impl IntoIterator<Item = &'a Job>, now: 
         columns.insert(columns.len() - 1, TextColumn::new("BY", ColumnKind::Left, author).only_on_terminal());
     }
     let lines = table_lines(&columns, &rows, out);
-    out.lines(&lines);
+    out.print_lines(&lines);
 }
 
 /// Returns the jobs as JSON, each with the prompt that created it.

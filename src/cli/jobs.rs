@@ -64,7 +64,7 @@ pub(super) async fn run(session: &StoreSession, options: &Options, out: &mut Out
     rows.sort_by_key(|row| (row.group(), Reverse(row.sort_time()), Reverse(row.key)));
     if options.json {
         let jobs = jobs_json(&session.store, &rows).await?;
-        out.json(&serde_json::json!({ "jobs": jobs }));
+        out.print_json(&serde_json::json!({ "jobs": jobs }));
     } else {
         write_job_table(&rows, chrono::Utc::now(), out);
     }
@@ -92,7 +92,7 @@ fn check_status(wanted: &str, jobs: &[Job]) -> Result<(), CliError> {
         jobs.iter().flat_map(state_words).filter(|word| !built_in.iter().any(|known| is_same_word(known, word)));
     let others: BTreeSet<String> = others.map(|word| clean_line(word).to_string()).collect();
     let valid: Vec<String> = built_in.into_iter().chain(others).collect();
-    Err(CliError::unusable(format!("Unknown status “{}”; valid: {}.", clean_line(wanted), valid.join(", "))))
+    Err(CliError::local_error(format!("Unknown status “{}”; valid: {}.", clean_line(wanted), valid.join(", "))))
 }
 
 /// Whether a word describes the job: its status, its delivery or its group.

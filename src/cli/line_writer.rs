@@ -41,7 +41,7 @@ impl LineWriterHandle {
                 let end = write_lines(&inbox);
                 ended.send_replace(Some(end));
             })
-            .map_err(|error| CliError::unusable(format!("Can't start a thread to write the output: {error}.")))?;
+            .map_err(|error| CliError::local_error(format!("Can't start a thread to write the output: {error}.")))?;
         Ok(Self { sender, end })
     }
 

@@ -42,7 +42,7 @@ pub(super) const EXIT_CODES: [(&str, &str); 10] = [
     ("130", "Interrupted (Ctrl-C)."),
 ];
 
-/// The environment variables.
+/// The environment variables that docdeck reads, and their meanings.
 pub(super) const VARIABLES: [(&str, &str); 9] = [
     ("DOCDECK_API_KEY", "The API key. There is no option for it, because other users can see arguments."),
     ("DOCDECK_BASE_URL", "The base URL of the service."),
@@ -76,13 +76,13 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, CliError> {
     let wanted = match &options.command {
         None => &root,
         Some(name) => page_commands(&root).find(|page| page.get_name() == name).ok_or_else(|| {
-            CliError::unusable(format!(
+            CliError::local_error(format!(
                 "Unknown command {}. List the commands with `docdeck --help`.",
                 super::out::clean_line(name)
             ))
         })?,
     };
-    let page = man_page(wanted).map_err(|error| CliError::unusable(format!("Can't generate the page: {error}.")))?;
+    let page = man_page(wanted).map_err(|error| CliError::local_error(format!("Can't generate the page: {error}.")))?;
     out.write(&String::from_utf8_lossy(&page));
     Ok(Code::Done)
 }
@@ -112,7 +112,7 @@ fn write_pages(root: &Command, folder: &Path) -> Result<(), CliError> {
         }
         Ok(())
     };
-    let why = |error| CliError::unusable(format!("Can't write the pages to {}: {error}.", folder.display()));
+    let why = |error| CliError::local_error(format!("Can't write the pages to {}: {error}.", folder.display()));
     write().map_err(why)
 }
 

@@ -85,7 +85,7 @@ pub fn main() -> ExitCode {
     let as_json = arguments.command.as_ref().is_some_and(Command::prints_json);
     let result = dispatch(arguments.command, &global_options, &environment, &mut out);
     let code = result.unwrap_or_else(|error| error.report(&mut out, as_json));
-    out.clear_live();
+    out.clear_live_line();
     match out.output_error().map(str::to_owned) {
         // The result could not be written, which is an error even if the command succeeded.
         Some(why) => {
@@ -112,7 +112,7 @@ fn dispatch(
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| CliError::unusable(format!("Can't start the async runtime: {error}.")))?;
+        .map_err(|error| CliError::local_error(format!("Can't start the async runtime: {error}.")))?;
     let result = runtime.block_on(async {
         let prints_analytics = command.as_ref().is_some_and(Command::prints_analytics);
         if prints_analytics || command.as_ref().is_some_and(Command::prints_jobs) {

@@ -76,7 +76,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
         SendOptions { should_wait: options.wait, timer: options.wait_timeout.start(), as_json: options.json };
     cx.with_session(send_options.required_leases(), async |session, out| {
         let engine = session.engine.clone();
-        // Signals are handled afterwards, so that the prompt is never half saved.
+        // A signal is handled only after the prompt is saved, so that the prompt is never half saved.
         let (prompt, row) = session.run_uninterrupted(engine.submit_new_job(&text)).await?;
         SubmittedPrompt::new(prompt, PromptKind::Create, row).finish(session, send_options, out).await
     })

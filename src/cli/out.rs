@@ -147,13 +147,13 @@ impl Out {
     }
 
     /// Writes a line of the result.
-    pub(super) fn line(&mut self, text: &str) {
-        self.lines(&[text]);
+    pub(super) fn print_line(&mut self, text: &str) {
+        self.print_lines(&[text]);
     }
 
     /// Writes lines of the result and flushes them.
-    pub(super) fn lines(&mut self, lines: &[impl AsRef<str>]) {
-        self.clear_live();
+    pub(super) fn print_lines(&mut self, lines: &[impl AsRef<str>]) {
+        self.clear_live_line();
         let mut text = String::new();
         for line in lines {
             text.push_str(&self.encoded(line.as_ref(), self.stdout_is_terminal));
@@ -163,8 +163,8 @@ impl Out {
     }
 
     /// Writes a result as one line of JSON and flushes it.
-    pub(super) fn json(&mut self, value: &Value) {
-        self.clear_live();
+    pub(super) fn print_json(&mut self, value: &Value) {
+        self.clear_live_line();
         self.write(&format!("{}\n", escaped_json(&value.to_string())));
     }
 
@@ -186,7 +186,7 @@ impl Out {
     /// Writes a message and a line break to stderr. Escapes the line breaks of command-line arguments that the message
     /// quotes.
     pub(super) fn note(&mut self, text: &str) {
-        self.clear_live();
+        self.clear_live_line();
         let text = &escape_quoted_arguments(std::env::args_os().filter_map(|typed| typed.into_string().ok()), text);
         let text = self.encoded(text, self.stderr_is_terminal);
         // The error is ignored: if stderr is closed, it can't be reported anywhere.
@@ -194,7 +194,7 @@ impl Out {
     }
 
     /// Replaces the live line on stderr. Does nothing if stderr is not a terminal or motion is reduced.
-    pub(super) fn show_live(&mut self, text: &str) {
+    pub(super) fn show_live_line(&mut self, text: &str) {
         if !self.can_animate() {
             return;
         }
@@ -209,7 +209,7 @@ impl Out {
     }
 
     /// Removes the live line.
-    pub(super) fn clear_live(&mut self) {
+    pub(super) fn clear_live_line(&mut self) {
         if self.live_line.take().is_some() {
             let mut stderr = io::stderr().lock();
             let _ = write!(stderr, "\r\x1b[K").and_then(|()| stderr.flush());

@@ -31,7 +31,7 @@ impl PromptSource {
             (Some(dash), None) if dash == "-" => from_stdin()?,
             (Some(text), None) => text.clone(),
             (None, None) => {
-                return Err(CliError::unusable(
+                return Err(CliError::local_error(
                     "No prompt. Give it as an argument or with --file, or use `-` to read it from stdin.",
                 ));
             }
@@ -39,7 +39,7 @@ impl PromptSource {
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n");
         let text = text.trim_end_matches(['\n', '\r']);
         if CleanText::block(text).as_str().trim().is_empty() {
-            return Err(CliError::unusable("Not sent: the prompt is blank. Write what the agent should do."));
+            return Err(CliError::local_error("Not sent: the prompt is blank. Write what the agent should do."));
         }
         Ok(text.to_owned())
     }
@@ -66,7 +66,7 @@ fn from_file(path: &Path) -> Result<String, CliError> {
 pub(super) fn read_text_file(path: &Path, max_bytes: u64) -> Result<String, CliError> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => CliError::unusable(format!("File {name} not found, so nothing was sent.")),
+        ErrorKind::NotFound => CliError::local_error(format!("File {name} not found, so nothing was sent.")),
         _ => unreadable_prompt(&name, &error),
     })?;
     read_prompt_stream(file, &name, max_bytes)
@@ -81,16 +81,16 @@ pub(super) fn read_prompt_stream(stream: impl Read, name: &str, max_bytes: u64) 
     stream.take(max_bytes + 1).read_to_end(&mut bytes).map_err(|error| unreadable_prompt(name, &error))?;
     if u64::try_from(bytes.len()).is_ok_and(|length| length > max_bytes) {
         let size = max_bytes >> 20;
-        return Err(CliError::unusable(format!(
+        return Err(CliError::local_error(format!(
             "{name} contains more than {size} MiB, so nothing was sent: use a smaller one."
         )));
     }
     String::from_utf8(bytes)
-        .map_err(|_| CliError::unusable(format!("{name} is not UTF-8 text, so nothing was sent: save it as UTF-8.")))
+        .map_err(|_| CliError::local_error(format!("{name} is not UTF-8 text, so nothing was sent: save it as UTF-8.")))
 }
 
 fn unreadable_prompt(name: &str, error: &io::Error) -> CliError {
-    CliError::unusable(format!("Can't read {name} ({error}), so nothing was sent."))
+    CliError::local_error(format!("Can't read {name} ({error}), so nothing was sent."))
 }
 
 #[cfg(test)]

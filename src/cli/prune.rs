@@ -90,7 +90,7 @@ impl Options {
     }
 }
 
-/// Returns the time that many days ago. Returns the earliest representable time if that is too long ago.
+/// Returns the time `days` days before `now`, or the earliest representable time if the result would be earlier.
 fn subtract_days(days: u32, now: Time) -> Time {
     now.checked_sub_signed(TimeDelta::days(i64::from(days))).unwrap_or(Time::MIN_UTC)
 }
@@ -112,11 +112,11 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
         describe(Pruned::default(), options.dry_run, analytics_json, analytics_lines)
     };
     if options.json {
-        out.json(&json);
+        out.print_json(&json);
     } else if exists {
-        out.lines(&lines);
+        out.print_lines(&lines);
     } else {
-        out.line(&format!("Nothing to delete: {} contains no database.", folder.display()));
+        out.print_line(&format!("Nothing to delete: {} contains no database.", folder.display()));
     }
     Ok(Code::Done)
 }

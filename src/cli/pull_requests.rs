@@ -96,7 +96,7 @@ async fn read_and_print(
     }
     if options.json {
         let jobs = jobs_json(&session.store, &rows).await?;
-        out.json(&serde_json::json!({ "jobs": jobs }));
+        out.print_json(&serde_json::json!({ "jobs": jobs }));
     } else {
         write_table(&rows, out);
         if rows.is_empty() {
@@ -158,7 +158,7 @@ pub(super) async fn refresh_pull_requests(
         for chunk in requested.chunks(max_links_per_read(kind)) {
             let round = HostStates::read(&client, chunk, true).await;
             let points = round.responses.iter().map(|(budget, _)| budget.cost.unwrap_or(1)).sum();
-            store.spend_host_points(&host, points, chrono::Utc::now()).await?;
+            store.record_host_points(&host, points, chrono::Utc::now()).await?;
             store.apply_pull_requests(round.reported, chrono::Utc::now()).await?;
             let failed = round.failed.iter().map(|(link, error)| format!("#{}: {error}.", link.number));
             problems.extend(failed.map(ReadProblem::temporary));
@@ -204,7 +204,7 @@ pub(super) async fn find_target(
     Ok(Ok(PullRequestTarget { job: job.key, linked, client }))
 }
 
-/// Returns a sentence about why the job has no pull request that docdeck can ask about.
+/// Returns a sentence that states why docdeck can't read a pull request of the job.
 fn no_pull_request_text(job: &Job) -> String {
     match &job.remote.pr_link {
         None => format!("The job {} has no pull request.", id_text(job)),
@@ -214,7 +214,7 @@ fn no_pull_request_text(job: &Job) -> String {
 
 /// Returns the error for a configuration that turns requests to code hosts off.
 pub(super) fn pull_requests_disabled_error() -> CliError {
-    CliError::unusable(PULL_REQUESTS_DISABLED)
+    CliError::local_error(PULL_REQUESTS_DISABLED)
 }
 
 /// Writes the state of pull requests, one job per line.
@@ -252,7 +252,7 @@ pub(super) fn write_table(rows: &[Job], out: &mut Out) {
         }),
     ];
     let lines = table_lines(&columns, &rows.iter().collect::<Vec<_>>(), out);
-    out.lines(&lines);
+    out.print_lines(&lines);
 }
 
 /// Returns the state of the checks, with their numbers if the host reports them.

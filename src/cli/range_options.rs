@@ -79,7 +79,7 @@ fn is_day_count(text: &str) -> bool {
 }
 
 fn range_error(option: &str, what: &impl std::fmt::Display) -> CliError {
-    CliError::unusable(format!("{option}: {what}. Nothing was loaded."))
+    CliError::local_error(format!("{option}: {what}. Nothing was loaded."))
 }
 
 #[cfg(test)]

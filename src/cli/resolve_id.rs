@@ -15,7 +15,7 @@ const MAX_LISTED_IDS: usize = 5;
 pub(super) fn find_by_id_prefix<'a>(rows: &'a [Job], wanted: &str) -> Result<&'a Job, CliError> {
     let wanted = wanted.trim();
     if wanted.is_empty() {
-        return Err(CliError::unusable("The id is blank. Give the id of a job, as listed by `docdeck jobs`."));
+        return Err(CliError::local_error("The id is blank. Give the id of a job, as listed by `docdeck jobs`."));
     }
     let id =
         |row: &&Job, matches: fn(&str, &str) -> bool| row.id.as_ref().is_some_and(|id| matches(id.as_str(), wanted));
@@ -48,7 +48,7 @@ fn ambiguous_prefix_error(wanted: &str, found: &[&Job]) -> CliError {
     if found.len() > MAX_LISTED_IDS {
         listed.push_str(&format!(" and {} more", found.len() - MAX_LISTED_IDS));
     }
-    CliError::unusable(format!(
+    CliError::local_error(format!(
         "{} jobs have an id that begins with {}: {listed}. Give more of the id.",
         found.len(),
         clean_line(wanted)

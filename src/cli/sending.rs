@@ -154,7 +154,7 @@ impl SubmittedPrompt {
             } else {
                 self.state_text()
             };
-            out.show_live(&format!("{words} · {}", options.timer.elapsed_text()));
+            out.show_live_line(&format!("{words} · {}", options.timer.elapsed_text()));
             match session.next_tick(end).await {
                 // A second signal ends the wait for the response.
                 WaitEnd::Interrupted if wait_end == SendWaitEnd::Interrupted => return wait_end,
@@ -275,7 +275,7 @@ impl SubmittedPrompt {
         if let Some(unrecorded) = session.unrecorded.get(self.prompt) {
             return Err(unrecorded_error(unrecorded, session));
         }
-        let what = self.noun();
+        let what = self.kind_noun();
         let reason = self.delivery.reason().cloned().unwrap_or_default();
         let error = match (&self.delivery, wait_end) {
             (Delivery::Accepted, SendWaitEnd::Interrupted) => {
@@ -333,7 +333,7 @@ impl SubmittedPrompt {
         let engine = session.engine.clone();
         let paused = session.run_uninterrupted(engine.pause(self.prompt)).await;
         let (what, limit) = (
-            self.noun(),
+            self.kind_noun(),
             match &self.delivery {
                 Delivery::Queued { until: Some(until) } => {
                     format!("Hourly limit reached; the next request is free {}.", self.limit_end(*until))
@@ -341,10 +341,10 @@ impl SubmittedPrompt {
                 _ if self.store_error.is_some() => {
                     format!(
                         "The {} could not be sent, because the send could not be recorded on disk first.",
-                        self.noun()
+                        self.kind_noun()
                     )
                 }
-                _ => format!("The {} was still waiting to be sent.", self.noun()),
+                _ => format!("The {} was still waiting to be sent.", self.kind_noun()),
             },
         );
         let (code, begin) = match wait_end {
@@ -390,7 +390,7 @@ impl SubmittedPrompt {
             PromptKind::Create => ("the job may have been started", "look for it on the service's dashboard"),
             PromptKind::FollowUp => ("the follow-up may have arrived", "check the job"),
         };
-        let what = self.noun();
+        let what = self.kind_noun();
         format!(
             "Interrupted before the answer came: the {what} is unconfirmed. Because {risk}, docdeck does not send it \
              again automatically: {check}. {}",
@@ -402,7 +402,7 @@ impl SubmittedPrompt {
         limit_end_text(Wait { until, is_estimate: self.is_limit_end_estimated })
     }
 
-    fn noun(&self) -> &'static str {
+    fn kind_noun(&self) -> &'static str {
         match self.kind {
             PromptKind::Create => "prompt",
             PromptKind::FollowUp => "follow-up",
@@ -419,9 +419,8 @@ impl SubmittedPrompt {
         }
     }
 
-    /// Whether the service returned the same job id for this prompt and for `other`, which is in the same thread.
-    /// This is so if both were accepted and both create a job: two entries in the store are merged only if they
-    /// are the same job.
+    /// Whether the service returned the same job id for this prompt and for `other`, another prompt of the thread. If
+    /// both prompts created a job, they are in one thread only because the job ids are equal.
     fn shares_job_id_with(&self, other: &Prompt) -> bool {
         let is_accepted = self.delivery == Delivery::Accepted && other.delivery == Delivery::Accepted;
         let both_create = self.kind == PromptKind::Create && other.kind == PromptKind::Create;
@@ -439,18 +438,18 @@ impl SubmittedPrompt {
     /// prompt was accepted.
     async fn write(&self, session: &Session, as_json: bool, out: &mut Out) -> Result<(), CliError> {
         if as_json {
-            out.json(&self.as_json(session).await?);
+            out.print_json(&self.as_json(session).await?);
         } else if out.stdout_is_terminal() {
             write_job_table([&self.row], Utc::now(), out);
         } else {
-            out.line(&id_text(&self.row));
+            out.print_line(&id_text(&self.row));
         }
         match out.output_error() {
             Some(_) => Err(CliError::new(
                 Code::Unconfirmed,
                 format!(
                     "The {} was accepted: {} (job {}), but the result could not be written. Don't send it again.",
-                    self.noun(),
+                    self.kind_noun(),
                     self.row.local.title,
                     id_text(&self.row)
                 ),

@@ -14,7 +14,7 @@ use crate::engine::{Engine, EngineSetup, LeaseRoles, PollOptions, sleep_until};
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::model::log::{LogKind, Operation};
-use crate::model::unrecorded::UnrecordedPrompts;
+use crate::model::unrecorded::UnrecordedOutcomes;
 use crate::runtime::crash;
 use crate::runtime::logfile::LogGuard;
 use crate::store::Store;
@@ -60,7 +60,7 @@ impl CommandContext<'_> {
             SetupState::Ready(settings) => (settings.scope, settings.display),
             SetupState::Missing(missing) => match missing.scope.clone() {
                 Some(scope) => (scope, missing.display),
-                None => return Err(CliError::unusable(missing.project_instructions())),
+                None => return Err(CliError::local_error(missing.project_instructions())),
             },
         };
         self.out.configure(&display, self.environment, self.global_options);
@@ -69,7 +69,7 @@ impl CommandContext<'_> {
         let store = if for_writing || Store::exists(&folder) {
             open_store(&folder, for_writing, self.out)?
         } else {
-            Store::in_memory().map_err(CliError::unusable)?
+            Store::in_memory().map_err(CliError::local_error)?
         };
         Ok(StoreSession { store, scope })
     }
@@ -111,7 +111,7 @@ impl CommandContext<'_> {
     async fn open_session(&mut self, roles: LeaseRoles) -> Result<Session, CliError> {
         let settings = match resolve(self.global_options, self.environment)? {
             SetupState::Ready(settings) => *settings,
-            SetupState::Missing(missing) => return Err(CliError::unusable(missing.setup_instructions())),
+            SetupState::Missing(missing) => return Err(CliError::local_error(missing.setup_instructions())),
         };
         self.out.configure(&settings.display, self.environment, self.global_options);
         // Read the key before the signal handlers are installed. A key command may ask for a password, and Ctrl-C must
@@ -119,12 +119,12 @@ impl CommandContext<'_> {
         let key = settings.key.read().await?;
         self.out.hide_key(&key);
         let client = Client::new(settings.scope.clone(), key, settings.client_options()?)
-            .map_err(|failure| CliError::unusable(failure.message))?;
+            .map_err(|failure| CliError::local_error(failure.message))?;
         store_exists(&settings.data_folder)?;
         let (store, opened) = open_with_report(&settings.data_folder, self.out)?;
         if opened.is_read_only {
             let folder = settings.data_folder.display();
-            return Err(CliError::unusable(format!(
+            return Err(CliError::local_error(format!(
                 "The data folder {folder} can't be written, so no request was sent: make it writable, or choose \
                  another one with --data-dir."
             )));
@@ -133,7 +133,7 @@ impl CommandContext<'_> {
         let log = LogGuard::open(&settings.data_folder).ok();
         crash::install_without_terminal(log.as_ref().map(|log| log.path().to_path_buf()));
         let signals =
-            SignalStream::listen().map_err(|error| CliError::unusable(format!("Can't handle signals: {error}.")))?;
+            SignalStream::listen().map_err(|error| CliError::local_error(format!("Can't handle signals: {error}.")))?;
         let team = match read_access(&settings.team, &store, &mut self.team_url).await {
             Ok(team) => team,
             Err(error) => {
@@ -167,7 +167,7 @@ impl CommandContext<'_> {
             was_key_refused: false,
             is_end_requested: false,
             was_last_signal_ctrl_c: false,
-            unrecorded: UnrecordedPrompts::default(),
+            unrecorded: UnrecordedOutcomes::default(),
         })
     }
 }
@@ -203,7 +203,7 @@ pub(super) struct Session {
     /// Whether the last signal that asked the command to end was Ctrl-C.
     was_last_signal_ctrl_c: bool,
     /// The prompts whose outcome is known but not recorded yet.
-    pub(super) unrecorded: UnrecordedPrompts,
+    pub(super) unrecorded: UnrecordedOutcomes,
 }
 
 /// What ended a wait for an event.

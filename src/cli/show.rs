@@ -48,14 +48,14 @@ pub(super) async fn run(session: &StoreSession, options: &Options, out: &mut Out
         if let Value::Object(fields) = &mut job {
             fields.insert("thread".to_owned(), json!(json::thread_json(&thread)));
         }
-        out.json(&job);
+        out.print_json(&job);
         return Ok(Code::Done);
     }
     let now = chrono::Utc::now();
     let mut lines = job_header(row, now, out);
     lines.push(String::new());
     lines.extend(thread_lines(&thread, now, out));
-    out.lines(&lines);
+    out.print_lines(&lines);
     Ok(Code::Done)
 }
 

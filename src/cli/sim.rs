@@ -10,13 +10,13 @@ use std::io::{self, Write};
 /// Runs `docdeck sim` until Ctrl-C or another signal that asks to end.
 pub(super) async fn run(options: SimOptions) -> Result<Code, CliError> {
     let port = options.port;
-    let sim = Sim::start(options)
-        .await
-        .map_err(|error| CliError::unusable(format!("The simulated service can't listen on port {port}: {error}.")))?;
+    let sim = Sim::start(options).await.map_err(|error| {
+        CliError::local_error(format!("The simulated service can't listen on port {port}: {error}."))
+    })?;
     // The signal handler is installed before the lines are printed, because a script that reads them may send a signal
     // at once.
     let ended =
-        listen_for_end_signal().map_err(|error| CliError::unusable(format!("Can't handle signals: {error}.")))?;
+        listen_for_end_signal().map_err(|error| CliError::local_error(format!("Can't handle signals: {error}.")))?;
     // A write error is ignored, because the service is useful even if stdout is closed.
     let mut out = io::stdout().lock();
     let _ = writeln!(out, "{}", sim.shell_lines().trim_end()).and_then(|()| out.flush());

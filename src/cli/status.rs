@@ -33,7 +33,7 @@ Exit codes: 0 printed; 2 usage, configuration or database error.
 
 In tmux: set -g status-right '#(docdeck status)'";
 
-/// If a working job was last checked at least this long ago, the summary states how long ago the oldest such check was.
+/// If the last check of a working job is at least this old, the summary states the age of the oldest of these checks.
 const STALE_AFTER: TimeDelta = TimeDelta::minutes(10);
 
 #[derive(Debug, Args)]
@@ -59,17 +59,17 @@ pub(super) fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code
         }
         None => {
             if options.json {
-                out.json(&summary_json(None));
+                out.print_json(&summary_json(None));
             } else {
-                out.line("not set up");
+                out.print_line("not set up");
             }
             return Ok(Code::Done);
         }
     };
     if options.json {
-        out.json(&summary_json(Some(summary)));
+        out.print_json(&summary_json(Some(summary)));
     } else {
-        out.line(&summary_sentence(summary, chrono::Utc::now()));
+        out.print_line(&summary_sentence(summary, chrono::Utc::now()));
     }
     Ok(Code::Done)
 }

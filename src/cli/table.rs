@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr as _;
 
 /// The space between two columns.
-const GAP: &str = "  ";
+const COLUMN_GAP: &str = "  ";
 /// The column of ids is not cut to fewer cells than this.
 const MIN_ID_WIDTH: usize = 9;
 /// The flexible column keeps at least this many cells when bars are added.
@@ -22,7 +22,7 @@ const MAX_BAR_WIDTH: usize = 48;
 pub(super) struct TextColumn<'a, T> {
     heading: Cow<'static, str>,
     kind: ColumnKind,
-    is_piped: bool,
+    is_written_to_pipe: bool,
     cell: Box<MakeCell<'a, T>>,
 }
 
@@ -53,20 +53,20 @@ impl<'a, T> TextColumn<'a, T> {
         kind: ColumnKind,
         cell: impl Fn(&T, &Out) -> TextCell + 'a,
     ) -> Self {
-        Self { heading: heading.into(), kind, is_piped: kind != ColumnKind::Bar, cell: Box::new(cell) }
+        Self { heading: heading.into(), kind, is_written_to_pipe: kind != ColumnKind::Bar, cell: Box::new(cell) }
     }
 
     /// Leaves the column out in a pipe.
     pub(super) fn only_on_terminal(self) -> Self {
-        Self { is_piped: false, ..self }
+        Self { is_written_to_pipe: false, ..self }
     }
 }
 
-/// A cell of a row. In a pipe, `piped` replaces `text`.
+/// A cell of a row. In a pipe, `piped_text` replaces `text` if there is one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TextCell {
     text: String,
-    piped: Option<String>,
+    piped_text: Option<String>,
     role: Option<ColorRole>,
     bar: Vec<BarPart>,
 }
@@ -93,7 +93,7 @@ impl TextCell {
 
     /// Sets the text that is written in a pipe, for example a complete URL or time.
     pub(super) fn with_piped_text(self, text: impl Into<String>) -> Self {
-        Self { piped: Some(text.into()), ..self }
+        Self { piped_text: Some(text.into()), ..self }
     }
 
     fn paint(&self, text: &str, out: &Out) -> String {
@@ -113,8 +113,8 @@ pub(super) fn table_lines<T>(columns: &[TextColumn<'_, T>], items: &[T], out: &O
 }
 
 fn piped_line<T>(columns: &[TextColumn<'_, T>], row: &[TextCell], out: &Out) -> String {
-    let cells = row.iter().zip(columns).filter(|(_, column)| column.is_piped).map(|(cell, column)| {
-        let text = cell.piped.as_ref().unwrap_or(&cell.text).replace(['\t', '\r', '\n'], " ");
+    let cells = row.iter().zip(columns).filter(|(_, column)| column.is_written_to_pipe).map(|(cell, column)| {
+        let text = cell.piped_text.as_ref().unwrap_or(&cell.text).replace(['\t', '\r', '\n'], " ");
         // The flexible column contains text from outside, which may look like a spreadsheet formula. Other columns are
         // unchanged, because scripts read them.
         let is_flexible = matches!(column.kind, ColumnKind::Flexible { .. });
@@ -143,7 +143,7 @@ fn column_widths<T>(columns: &[TextColumn<'_, T>], rows: &[Vec<TextCell>], width
     };
     let mut widths: Vec<usize> = columns.iter().enumerate().map(widest).collect();
     let seen = widths.iter().filter(|cells| **cells > 0).count();
-    let gaps = GAP.len() * seen.saturating_sub(1);
+    let gaps = COLUMN_GAP.len() * seen.saturating_sub(1);
     let place = |kind| columns.iter().position(|column| column.kind == kind);
     let flexible = columns.iter().enumerate().find_map(|(at, column)| match column.kind {
         ColumnKind::Flexible { min } => Some((at, min)),
@@ -151,7 +151,7 @@ fn column_widths<T>(columns: &[TextColumn<'_, T>], rows: &[Vec<TextCell>], width
     });
     let (flexible, min) = flexible.unzip();
     let bar = place(ColumnKind::Bar);
-    let bar_space = if bar.is_some() { GAP.len() + MIN_BAR_WIDTH } else { 0 };
+    let bar_space = if bar.is_some() { COLUMN_GAP.len() + MIN_BAR_WIDTH } else { 0 };
     let cuts = [
         (flexible, bar_space, MIN_WIDTH_BESIDE_BARS),
         (flexible, 0, min.unwrap_or_default()),
@@ -163,7 +163,7 @@ fn column_widths<T>(columns: &[TextColumn<'_, T>], rows: &[Vec<TextCell>], width
             *cells = cells.saturating_sub(over).max(least.min(*cells));
         }
     }
-    let rest = width.saturating_sub(widths.iter().sum::<usize>() + gaps + GAP.len());
+    let rest = width.saturating_sub(widths.iter().sum::<usize>() + gaps + COLUMN_GAP.len());
     if let Some(cells) = bar.and_then(|at| widths.get_mut(at)).filter(|_| rest >= MIN_BAR_WIDTH) {
         *cells = rest.min(MAX_BAR_WIDTH);
     }
@@ -180,7 +180,7 @@ fn aligned_line<T>(
     let mut line = String::new();
     let mut used = 0;
     for ((cell, column), cells) in row.iter().zip(columns).zip(widths).filter(|(_, cells)| **cells > 0) {
-        let gap = if used == 0 { "" } else { GAP };
+        let gap = if used == 0 { "" } else { COLUMN_GAP };
         let rest = if column.kind == ColumnKind::Number { usize::MAX } else { width.saturating_sub(used + gap.len()) };
         let available = (*cells).min(rest);
         if available == 0 {

@@ -44,7 +44,8 @@ struct TrackResults {
 pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
     let mut ids: Vec<JobId> = Vec::new();
     for id in options.ids.iter().map(|id| JobId::new(id.trim())) {
-        let id = id.ok_or_else(|| CliError::unusable("An id is blank. Give the ids of jobs, separated by spaces."))?;
+        let id =
+            id.ok_or_else(|| CliError::local_error("An id is blank. Give the ids of jobs, separated by spaces."))?;
         if !ids.contains(&id) {
             ids.push(id);
         }
@@ -63,16 +64,16 @@ async fn track_ids(session: &mut Session, ids: Vec<JobId>, out: &mut Out) -> Res
     let mut tracked = TrackResults::default();
     let count = ids.len();
     for (n, id) in ids.into_iter().enumerate() {
-        out.show_live(&format!("loading job {} of {count}", n + 1));
+        out.show_live_line(&format!("loading job {} of {count}", n + 1));
         let engine = session.engine.clone();
         match session.run_interruptible(engine.track(&id)).await? {
             Ok(row) => tracked.rows.push(row),
             Err(failure) => {
                 out.note(&format!("docdeck: {}: {}", id.to_clean_text(), failure.message));
                 // The remaining requests would fail the same way.
-                let is_for_all = matches!(failure.kind, FailureKind::KeyRefused | FailureKind::Limited(_));
+                let will_all_fail = matches!(failure.kind, FailureKind::KeyRefused | FailureKind::Limited(_));
                 tracked.failures.push((id, failure));
-                if is_for_all {
+                if will_all_fail {
                     tracked.not_requested = count - n - 1;
                     break;
                 }
@@ -91,7 +92,7 @@ async fn write_tracked(
     let TrackResults { rows, failures, not_requested: left } = tracked;
     if as_json {
         let failures: Vec<Value> = failures.iter().map(|(id, failure)| failure_json(id, failure)).collect();
-        out.json(&json!({ "jobs": jobs_json(&session.store, &rows).await?, "failures": failures }));
+        out.print_json(&json!({ "jobs": jobs_json(&session.store, &rows).await?, "failures": failures }));
     } else {
         write_job_table(&rows, chrono::Utc::now(), out);
     }

@@ -22,7 +22,7 @@ pub(super) fn report(error: clap::Error) -> ExitCode {
     out.note(&format!("docdeck: {text}"));
     if std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json") {
         let what = text.split("\n\n").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
-        out.json(&serde_json::json!({ "error": what, "exitCode": Code::Unusable.number() }));
+        out.print_json(&serde_json::json!({ "error": what, "exitCode": Code::Unusable.number() }));
     }
     Code::Unusable.into()
 }

@@ -89,7 +89,7 @@ async fn wait(
     let known = if as_json { Some(json!({ "jobs": jobs_json(&session.store, &waiting.rows).await? })) } else { None };
     match (error, known) {
         (Some(error), Some(known)) => return Err(error.with_fields(known)),
-        (None, Some(known)) => out.json(&known),
+        (None, Some(known)) => out.print_json(&known),
         (error, None) => {
             write_job_table(&waiting.rows, chrono::Utc::now(), out);
             if let Some(error) = error {

@@ -105,10 +105,10 @@ pub(super) async fn wait_for_state(
             return Ok(());
         }
         report_problem(&problems, &mut last_problem, out);
-        let until = next_request(rows, wanted, !problems.is_empty(), Utc::now());
+        let until = next_request_time(rows, wanted, !problems.is_empty(), Utc::now());
         while Utc::now() < until {
             let what = plural(left, "pull request");
-            out.show_live(&format!("waiting for {what} to be {} · {}", wanted.word(), timer.elapsed_text()));
+            out.show_live_line(&format!("waiting for {what} to be {} · {}", wanted.word(), timer.elapsed_text()));
             match session.next_tick(timer.end()).await {
                 WaitEnd::Interrupted => {
                     return Err(early_end_error(Code::Interrupted, left, wanted, timer, retry_command));
@@ -122,17 +122,23 @@ pub(super) async fn wait_for_state(
     }
 }
 
-fn early_end_error(code: Code, left: usize, wanted: WantedState, timer: Timer, retry_command: &str) -> CliError {
+fn early_end_error(
+    code: Code,
+    remaining_count: usize,
+    wanted: WantedState,
+    timer: Timer,
+    retry_command: &str,
+) -> CliError {
     let what = if code == Code::TimedOut { "Timed out" } else { "Interrupted" };
-    let (waited, is) = (timer.elapsed_text(), if left == 1 { "is" } else { "are" });
-    let left = plural(left, "pull request");
+    let (waited, is) = (timer.elapsed_text(), if remaining_count == 1 { "is" } else { "are" });
+    let left = plural(remaining_count, "pull request");
     let text =
         format!("{what} after {waited}: {left} {is} not {} yet. Run `{retry_command}` to wait again.", wanted.word());
     CliError::new(code, text)
 }
 
-/// Returns when a pull request is requested next.
-fn next_request(rows: &[Job], wanted: WantedState, has_failed: bool, now: Time) -> Time {
+/// Returns the time of the next request for the state of a pull request.
+fn next_request_time(rows: &[Job], wanted: WantedState, has_failed: bool, now: Time) -> Time {
     let retry = now + RETRY_INTERVAL;
     let times = rows.iter().filter_map(|job| match wait_progress(job, wanted) {
         WaitProgress::Waiting(Some(at)) if at > now || !has_failed => Some(at),
@@ -143,12 +149,12 @@ fn next_request(rows: &[Job], wanted: WantedState, has_failed: bool, now: Time) 
 }
 
 /// Prints a temporary problem, unless it is the same as the last one that was printed.
-fn report_problem(problems: &[ReadProblem], last: &mut String, out: &mut Out) {
+fn report_problem(problems: &[ReadProblem], last_problem: &mut String, out: &mut Out) {
     let text = problems.first().map(|problem| problem.text.clone()).unwrap_or_default();
-    if !text.is_empty() && text != *last {
+    if !text.is_empty() && text != *last_problem {
         log_progress(&text, out);
     }
-    *last = text;
+    *last_problem = text;
 }
 
 async fn reload(session: &Session, rows: &mut Vec<Job>) -> Result<(), CliError> {
@@ -206,7 +212,7 @@ mod tests {
     fn the_next_request_is_at_the_earliest_due_time_or_a_minute_after_a_failure() {
         let pending = Checks { state: ChecksState::Pending, ..Checks::default() };
         let known = job(Some(PullRequest { checks: pending, ..open_pull_request(at(0)) }));
-        let next = |rows: &[Job], has_failed, now| next_request(rows, WantedState::Merged, has_failed, at(now));
+        let next = |rows: &[Job], has_failed, now| next_request_time(rows, WantedState::Merged, has_failed, at(now));
         assert_eq!(next(&[known.clone(), job(None)], false, 10), at(60));
         assert_eq!(
             next(std::slice::from_ref(&known), true, 70),

@@ -50,7 +50,7 @@ impl Timer {
     }
 }
 
-/// The option for the end of a wait.
+/// The option that limits how long a command waits.
 #[derive(Debug, Args)]
 pub(super) struct WaitTimeout {
     /// stop waiting after this many seconds; the job keeps running
@@ -101,7 +101,7 @@ impl JobWait {
             if self.remaining_count() == 0 {
                 return Ok(WaitOutcome::AllEnded);
             }
-            out.show_live(&self.live_line());
+            out.show_live_line(&self.live_line());
             match session.next_tick(self.timer.end()).await {
                 WaitEnd::Interrupted => return Ok(WaitOutcome::Interrupted),
                 WaitEnd::TimedOut if self.timer.has_expired() => return Ok(WaitOutcome::TimedOut),
@@ -133,9 +133,9 @@ impl JobWait {
         }
     }
 
-    /// Returns the error for the outcome, or `None` for [`WaitOutcome::AllEnded`]. `retry_command`
-    /// is the command that continues the wait.
-    pub(super) fn error(&self, end: WaitOutcome, retry_command: &str) -> Option<CliError> {
+    /// Returns the error for the outcome, or `None` for [`WaitOutcome::AllEnded`]. `retry_command` is the command that
+    /// continues the wait.
+    pub(super) fn error(&self, outcome: WaitOutcome, retry_command: &str) -> Option<CliError> {
         let count = self.rows.len();
         let left = self.remaining_count();
         let state = match (count, left) {
@@ -144,7 +144,7 @@ impl JobWait {
             (_, left) => format!("{left} of {count} jobs are not finished and keep running"),
         };
         let waited = self.timer.elapsed_text();
-        Some(match end {
+        Some(match outcome {
             WaitOutcome::AllEnded => return None,
             WaitOutcome::TimedOut => CliError::new(
                 Code::TimedOut,
@@ -180,7 +180,7 @@ impl JobWait {
         match event {
             EngineEvent::Job(row) => self.update(*row, out),
             EngineEvent::Prompt { job, .. } => self.update(*job, out),
-            EngineEvent::Merged { gone, into } => self.merge(gone, session.store.job(into).await?),
+            EngineEvent::Merged { gone, into } => self.replace_merged_job(gone, session.store.job(into).await?),
             EngineEvent::Connection(Connection::Refused { reason }) => return Ok(Some(WaitOutcome::Refused(reason))),
             EngineEvent::Connection(connection) => self.connection.update(&connection, out),
             EngineEvent::InternalFailure(failure) if failure.kind == FailureKind::Store => {
@@ -193,9 +193,9 @@ impl JobWait {
         Ok(None)
     }
 
-    /// Replaces the job `merged`, which was merged into the job `into`. If `into` is already in the list, only removes
-    /// `merged`.
-    fn merge(&mut self, merged: JobKey, into: Option<Job>) {
+    /// Replaces the job `merged` with the job `into`, because the store has merged the two. If `into` is already in the
+    /// list, only removes `merged`.
+    fn replace_merged_job(&mut self, merged: JobKey, into: Option<Job>) {
         let Some(into) = into else { return };
         if self.rows.iter().any(|row| row.key == into.key) {
             self.rows.retain(|row| row.key != merged);
@@ -225,7 +225,8 @@ impl JobWait {
         let checked = self.rows.iter().filter(|row| !has_ended(row)).filter_map(|row| row.local.checked_at).min();
         let checked =
             checked.map(|at| format!(" · checked {} ago", format_duration(Utc::now() - at))).unwrap_or_default();
-        let trouble = self.connection.problem.as_ref().map(|trouble| format!(" · {trouble}")).unwrap_or_default();
+        let trouble =
+            self.connection.logged_problem.as_ref().map(|trouble| format!(" · {trouble}")).unwrap_or_default();
         format!("{what} · {}{checked}{trouble}", self.timer.elapsed_text())
     }
 }
@@ -237,18 +238,18 @@ pub(super) fn wait_command(rows: &[Job]) -> String {
     format!("docdeck wait {}", ids.join(" "))
 }
 
-/// Logs each problem of the connection once, and when it is over.
+/// Logs when a problem of the connection begins and when it ends.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionLog {
-    problem: Option<CleanText>,
+    logged_problem: Option<CleanText>,
 }
 
 impl ConnectionLog {
     pub(super) fn update(&mut self, connection: &Connection, out: &mut Out) {
         let problem = connection_problem(connection);
-        if self.problem != problem {
+        if self.logged_problem != problem {
             log_progress(problem.as_ref().map_or("connected again", CleanText::as_str), out);
-            self.problem = problem;
+            self.logged_problem = problem;
         }
     }
 }
@@ -279,7 +280,7 @@ pub(super) fn limit_end_text(wait: Wait) -> String {
     }
 }
 
-/// Prints a progress message on stderr, after the current time.
+/// Prints a line on stderr: the current time and a progress message.
 pub(super) fn log_progress(text: &str, out: &mut Out) {
     let time = log_time(out.stderr_is_terminal());
     out.note(&format!("{time} {text}"));

@@ -27,8 +27,8 @@ pub(super) async fn run(
     missing: MissingSettings,
     environment: Environment,
 ) -> Result<Code, CliError> {
-    // Without a terminal, prints setup instructions instead.
-    detect_terminal(&environment).map_err(|_| CliError::unusable(missing.setup_instructions()))?;
+    // Without a terminal, fails with setup instructions, because the page can't be shown.
+    detect_terminal(&environment).map_err(|_| CliError::local_error(missing.setup_instructions()))?;
     let page = SetupPage {
         display: missing.display.clone(),
         customization: missing.customization.clone(),
@@ -99,8 +99,8 @@ impl SetupPage {
             display,
             palettes,
             notify: NotifyMethod::Off,
-            clipboard: Vec::new(),
-            store: Store::in_memory().map_err(CliError::unusable)?,
+            copy_program: Vec::new(),
+            store: Store::in_memory().map_err(CliError::local_error)?,
             preload: None,
             engine: None,
             environment: environment.clone(),
@@ -112,8 +112,8 @@ impl SetupPage {
     }
 }
 
-/// Opens the dashboard with the saved profile. The values that the setup page has checked override the environment, as
-/// options do.
+/// Opens the dashboard with the saved profile. Like command-line options, the values that the setup page has checked
+/// override environment variables.
 async fn open_with_profile(
     global_options: &GlobalOptions,
     ready: ProfileToStart,
@@ -131,6 +131,6 @@ async fn open_with_profile(
         SetupState::Ready(settings) => {
             open_dashboard(*settings, environment, Some(SetupResult { key, greeting, is_verified })).await
         }
-        SetupState::Missing(missing) => Err(CliError::unusable(missing.setup_instructions())),
+        SetupState::Missing(missing) => Err(CliError::local_error(missing.setup_instructions())),
     }
 }

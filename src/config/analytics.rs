@@ -13,7 +13,7 @@ pub(super) struct AnalyticsConfig {
     weights: WeightTable,
 }
 
-/// The weight of each signal for the pages that need work.
+/// How much each problem of a page, such as lost views, counts in the ranking of pages that need work.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WeightTable {

@@ -18,7 +18,8 @@ pub struct DisplaySettings {
     pub background: Option<Background>,
     /// Whether to draw lines, bars and symbols in ASCII.
     pub ascii: bool,
-    /// Whether the locale allows texts outside ASCII, such as titles, even if `ascii` is set.
+    /// Whether texts such as titles may contain non-ASCII characters, because the locale allows them. Doesn't depend on
+    /// `ascii`.
     pub shows_unicode_text: bool,
     /// Whether to print hyperlinks if the terminal supports them.
     pub shows_links: bool,
@@ -38,8 +39,7 @@ pub struct ChosenTheme {
     name: Option<String>,
     /// Where the configuration file sets the theme, for error messages.
     position: LineColumn,
-    /// The path of the configuration file.
-    config: PathBuf,
+    config_path: PathBuf,
 }
 
 impl ChosenTheme {
@@ -49,8 +49,8 @@ impl ChosenTheme {
     /// Fails if the theme doesn't exist or its file is invalid.
     pub fn read(&self) -> Result<ThemePalettes, ConfigError> {
         let Some(name) = &self.name else { return Ok(themes::default_theme()) };
-        themes::load_theme(name, Some(&self.config.with_file_name("themes")))
-            .map_err(|error| theme_config_error(error, self.position, &self.config))
+        themes::load_theme(name, Some(&self.config_path.with_file_name("themes")))
+            .map_err(|error| theme_config_error(error, self.position, &self.config_path))
     }
 }
 
@@ -68,7 +68,7 @@ pub fn display_settings(
     let choice = option.or(from_environment).or(ui.color).unwrap_or_default();
     DisplaySettings {
         color: choice,
-        theme: ChosenTheme { name: ui.theme.clone(), position: ui.theme_position, config: path.into() },
+        theme: ChosenTheme { name: ui.theme.clone(), position: ui.theme_position, config_path: path.into() },
         background: ui.background.map(Background::from),
         ascii: global_options.ascii || ui.ascii.unwrap_or(environment.is_ascii_locale),
         shows_unicode_text: !environment.is_ascii_locale,

@@ -13,7 +13,8 @@ use zeroize::Zeroizing;
 pub struct Environment {
     /// `DOCDECK_API_KEY`. `None` if the variable is unset, `Some(None)` if it contains an invalid API key.
     pub api_key: Option<Option<ApiKey>>,
-    /// `DOCDECK_TEAM_URL`. `None` if the variable is unset, `Some(None)` if it can't be a URL.
+    /// `DOCDECK_TEAM_URL`, as an [`ApiKey`] because the URL contains a password. `None` if the variable is unset,
+    /// `Some(None)` if its value can't be a URL.
     pub team_url: Option<Option<ApiKey>>,
     /// `DOCDECK_BASE_URL`.
     pub base_url: Option<String>,

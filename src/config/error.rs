@@ -41,10 +41,10 @@ pub enum ConfigError {
         "The project id ({from}) looks like an API key, so it is not used. Correct it, and set the key as DOCDECK_API_KEY or with `docdeck init`."
     )]
     ProjectIdLooksLikeKey { from: SettingSource },
-    /// A sentence about the URL of the team's database, without any of it.
+    /// The URL of the team's database can't be used. The sentence contains no part of the URL.
     #[error("{0}")]
     TeamUrl(CleanText),
-    /// A sentence about the token of a code host, without any of it.
+    /// The token of a code host can't be used. The sentence contains no part of the token.
     #[error("{0}")]
     HostToken(CleanText),
     #[error(transparent)]
@@ -56,7 +56,7 @@ pub enum ConfigError {
 }
 
 impl From<ConfigError> for Failure {
-    /// A value of a setting may be an API key in the wrong field, so keys are redacted.
+    /// Redacts API keys, in case the user has put one into the wrong field.
     fn from(error: ConfigError) -> Self {
         Self::local(&redacted_setting(&error.to_string()))
     }

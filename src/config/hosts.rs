@@ -77,7 +77,7 @@ impl HostSettings {
         Ok(None)
     }
 
-    /// Returns the addresses of a host's API; `None` if the host is configured with another kind.
+    /// Returns the addresses of a host's API; `None` if the configuration sets another kind for this host.
     pub fn address(&self, host: &str, kind: HostKind) -> Option<HostAddress> {
         let mut address = HostAddress::default_for(host, kind);
         let Some(config) = self.hosts.get(host) else { return Some(address) };
@@ -132,7 +132,7 @@ impl HostSettings {
     }
 }
 
-/// Returns the value of an environment variable; `None` if it is not set or empty.
+/// Returns the value of an environment variable; `None` if it is unset or empty.
 pub fn env_variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

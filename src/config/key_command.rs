@@ -36,11 +36,11 @@ pub(super) enum TerminalUse {
 /// `removed_variables`. Returns the first line of stdout that isn't blank as the API key.
 ///
 /// # Errors
-/// Fails if the program can't be started, exits with an error, runs longer than `limit`, or prints no valid API key. If
-/// the program exits with an error or runs too long, the error contains the program's stderr.
+/// Fails if the program can't be started, exits with an error, runs longer than `timeout`, or prints no valid API key.
+/// If the program exits with an error or runs too long, the error contains the program's stderr.
 pub(super) async fn run_key_command(
     words: &[String],
-    limit: Duration,
+    timeout: Duration,
     terminal: TerminalUse,
     removed_variables: &[&str],
 ) -> Result<ApiKey, ConfigError> {
@@ -64,10 +64,10 @@ pub(super) async fn run_key_command(
     let all = async {
         tokio::join!(child.wait(), read_and_truncate(stdout, &mut output), read_and_truncate(stderr, &mut errors)).0
     };
-    let ended = tokio::time::timeout(limit, all).await;
+    let ended = tokio::time::timeout(timeout, all).await;
     let message = describe_stderr(&errors, &output);
     let Ok(status) = ended else {
-        return Err(failed(&format!("did not finish within {} s and was stopped; it {message}", limit.as_secs())));
+        return Err(failed(&format!("did not finish within {} s and was stopped; it {message}", timeout.as_secs())));
     };
     group.mark_ended();
     let status = status.map_err(|error| failed(system_message(&error).as_str()))?;
@@ -118,9 +118,9 @@ async fn read_and_truncate(stream: Option<impl AsyncRead + Unpin>, buffer: &mut 
     }
 }
 
-/// Whether the command can have its own process group. It can't if docdeck's own group has no id (in a container, if
-/// the group was created outside it), because docdeck then couldn't take the terminal back from the command's group.
-/// The command then stays in docdeck's group, and after a timeout only the command is killed, not its child processes.
+/// Whether the command can have its own process group. If not, it stays in docdeck's group, and a timeout kills only
+/// the command, not its child processes. In a container, docdeck's group may have no id, because the group was created
+/// outside. docdeck then couldn't take the terminal back from another group.
 #[cfg(unix)]
 fn can_have_process_group() -> bool {
     nix::unistd::getpgrp().as_raw() > 0 || std::fs::File::open("/dev/tty").is_err()
@@ -185,7 +185,7 @@ impl ForegroundTerminal {
         }
         tcsetpgrp(&terminal, group).ok()?;
         let foreground = Self { terminal, docdeck_group: ours };
-        // The system stops a command that reads from the terminal before it is in the foreground. Let it continue.
+        // If the command has read from the terminal before it was in the foreground, the system has stopped it.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::CONT);
         Some(foreground)
     }

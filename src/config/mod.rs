@@ -68,7 +68,7 @@ pub struct Settings {
     /// The maximum number of GET requests per minute for polling.
     pub polls_per_minute: u32,
     pub analytics: AnalyticsSettings,
-    /// The weight of each signal for the pages that need work.
+    /// How much each problem of a page, such as lost views, counts in the ranking of pages that need work.
     pub weights: Weights,
     pub display: DisplaySettings,
     pub customization: Customization,
@@ -196,7 +196,7 @@ pub fn host_settings(
 /// Returns the settings for the team's database; `None` if no URL is configured.
 ///
 /// # Errors
-/// Fails if the file is invalid, or missing although the user gave its path. Also fails if the variable with the URL is
+/// Fails if the file is invalid, or missing although the user gave its path. Also fails if `DOCDECK_TEAM_URL` is
 /// invalid.
 pub fn team_settings(
     global_options: &GlobalOptions,
@@ -206,7 +206,7 @@ pub fn team_settings(
     TeamSettings::from_file(&load_config_file(&path)?.file, &path.value, environment)
 }
 
-/// Returns the weight of each signal for the pages that need work.
+/// Returns how much each problem of a page, such as lost views, counts in the ranking of pages that need work.
 ///
 /// # Errors
 /// Fails if the file is invalid, or missing although the user gave its path.
@@ -215,7 +215,7 @@ pub fn analytics_weights(global_options: &GlobalOptions, environment: &Environme
     Ok(load_config_file(&path)?.file.analytics.weights())
 }
 
-/// Returns for how many days the texts of readers are stored.
+/// Returns for how many days the texts that readers wrote are stored.
 ///
 /// # Errors
 /// Fails if the file is invalid, or missing although the user gave its path.

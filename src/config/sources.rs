@@ -179,10 +179,10 @@ pub fn resolve_data_folder(
 }
 
 fn resolve_path(
-    named: [(Option<&PathBuf>, SettingSource); 2],
+    candidates: [(Option<&PathBuf>, SettingSource); 2],
     default: impl FnOnce(&ProjectDirs) -> PathBuf,
 ) -> Result<Sourced<PathBuf>, ConfigError> {
-    if let Some((path, from)) = named.into_iter().find_map(|(path, from)| Some((path?, from))) {
+    if let Some((path, from)) = candidates.into_iter().find_map(|(path, from)| Some((path?, from))) {
         return Ok(Sourced::new(path.clone(), from));
     }
     let folders = ProjectDirs::from("", "", "docdeck").ok_or(ConfigError::NoHome)?;

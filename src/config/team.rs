@@ -18,7 +18,7 @@ pub struct TeamSettings {
     url: KeySource,
     /// The name under which the team sees the prompts of this computer.
     pub name: CleanText,
-    /// For how many days texts of readers stay stored.
+    /// For how many days the texts that readers wrote are stored.
     pub reader_text_days: ReaderTextRetention,
     ca_file: Option<PathBuf>,
 }
@@ -37,7 +37,7 @@ impl TeamSettings {
     /// Returns the settings of the file at `path`; `None` if no URL is configured.
     ///
     /// # Errors
-    /// Fails if the variable with the URL is invalid.
+    /// Fails if `DOCDECK_TEAM_URL` is invalid.
     pub fn from_file(file: &ConfigFile, path: &Path, environment: &Environment) -> Result<Option<Self>, ConfigError> {
         let config = file.team.clone();
         let url = match (&environment.team_url, config.url_command, config.url_file) {

@@ -21,7 +21,7 @@ fn merge_text(
     merge_settings(&global_options, environment, Path::new("/etc/docdeck/config.toml"), &loaded_file(text, false))
 }
 
-fn ready(global_options: &GlobalOptions, environment: &Environment, text: &str) -> Settings {
+fn expect_settings(global_options: &GlobalOptions, environment: &Environment, text: &str) -> Settings {
     match merge_text(global_options, environment, text) {
         Ok(SetupState::Ready(settings)) => *settings,
         other => panic!("not ready: {other:?}"),
@@ -41,7 +41,7 @@ fn expect_literal_key(key: &KeySource) -> &ApiKey {
 
 #[test]
 fn a_complete_file_needs_no_environment_variables_or_flags() {
-    let settings = ready(&GlobalOptions::default(), &environment(&[]), TWO_PROFILES);
+    let settings = expect_settings(&GlobalOptions::default(), &environment(&[]), TWO_PROFILES);
     assert_eq!(settings.scope.base_url, "https://file.example");
     assert_eq!(settings.scope.project, "file");
     assert_eq!(settings.scope.organization.as_deref(), Some("org"));
@@ -57,7 +57,7 @@ fn the_environment_overrides_the_file_and_a_flag_overrides_both() {
         ("DOCDECK_API_KEY", "mint_variable"),
         ("DOCDECK_DATA_DIR", "/elsewhere"),
     ]);
-    let settings = ready(&GlobalOptions::default(), &variables, TWO_PROFILES);
+    let settings = expect_settings(&GlobalOptions::default(), &variables, TWO_PROFILES);
     assert_eq!(settings.scope.base_url, "http://127.0.0.1:1");
     assert_eq!(settings.scope.project, "variable");
     assert_eq!(expect_literal_key(&settings.key).expose(), "mint_variable");
@@ -66,7 +66,7 @@ fn the_environment_overrides_the_file_and_a_flag_overrides_both() {
         project: Some("flag".into()),
         ..GlobalOptions::default()
     };
-    let settings = ready(&global_options, &variables, TWO_PROFILES);
+    let settings = expect_settings(&global_options, &variables, TWO_PROFILES);
     assert_eq!((settings.scope.base_url.as_str(), settings.scope.project.as_str()), ("https://flag", "flag"));
     assert_eq!(settings.data_folder, Path::new("/data"));
 }
@@ -74,7 +74,7 @@ fn the_environment_overrides_the_file_and_a_flag_overrides_both() {
 #[test]
 fn a_complete_environment_needs_no_file() {
     let variables = environment(&[("DOCDECK_PROJECT_ID", "p"), ("DOCDECK_API_KEY", "mint_v")]);
-    let settings = ready(&GlobalOptions::default(), &variables, "");
+    let settings = expect_settings(&GlobalOptions::default(), &variables, "");
     assert_eq!(settings.scope.base_url, DEFAULT_BASE_URL);
     assert_eq!(settings.profile.as_str(), "default");
 }
@@ -82,16 +82,18 @@ fn a_complete_environment_needs_no_file() {
 #[test]
 fn a_flag_or_environment_variable_selects_a_profile() {
     let global_options = GlobalOptions { profile: Some("b".into()), ..GlobalOptions::default() };
-    assert_eq!(ready(&global_options, &environment(&[]), TWO_PROFILES).scope.project, "other");
+    assert_eq!(expect_settings(&global_options, &environment(&[]), TWO_PROFILES).scope.project, "other");
     assert_eq!(
-        ready(&GlobalOptions::default(), &environment(&[("DOCDECK_PROFILE", "b")]), TWO_PROFILES).scope.project,
+        expect_settings(&GlobalOptions::default(), &environment(&[("DOCDECK_PROFILE", "b")]), TWO_PROFILES)
+            .scope
+            .project,
         "other"
     );
 }
 
 #[test]
 fn the_only_profile_is_selected_by_default() {
-    let settings = ready(
+    let settings = expect_settings(
         &GlobalOptions::default(),
         &environment(&[("DOCDECK_API_KEY", "mint_v")]),
         "[profiles.x]\nproject_id = \"p\"\n",
@@ -110,7 +112,7 @@ fn several_profiles_without_a_selection_are_an_error() {
         "one is called default"
     );
     let complete = environment(&[("DOCDECK_API_KEY", "mint_x"), ("DOCDECK_PROJECT_ID", "p")]);
-    assert_eq!(ready(&GlobalOptions::default(), &complete, text).scope.project, "p", "no profile is needed");
+    assert_eq!(expect_settings(&GlobalOptions::default(), &complete, text).scope.project, "p", "no profile is needed");
 }
 
 #[test]
@@ -153,7 +155,7 @@ fn two_sources_of_the_api_key_are_rejected() {
 #[test]
 fn the_path_of_an_api_key_file_is_relative_to_the_configuration_file() {
     let text = "[profiles.a]\nproject_id = \"p\"\napi_key_file = \"key\"\n";
-    let settings = ready(&GlobalOptions::default(), &environment(&[]), text);
+    let settings = expect_settings(&GlobalOptions::default(), &environment(&[]), text);
     assert!(matches!(settings.key, KeySource::File(path) if path == Path::new("/etc/docdeck/key")));
 }
 
@@ -181,7 +183,7 @@ fn a_poll_rate_out_of_range_is_an_error() {
 #[test]
 fn an_unknown_theme_is_an_error_only_when_the_theme_is_read() {
     let variables = environment(&[("DOCDECK_PROJECT_ID", "p"), ("DOCDECK_API_KEY", "mint_v")]);
-    let display = ready(&GlobalOptions::default(), &variables, "[ui]\ntheme = \"nope\"\n").display;
+    let display = expect_settings(&GlobalOptions::default(), &variables, "[ui]\ntheme = \"nope\"\n").display;
     let message = display.theme.read().expect_err("none").to_string();
     assert!(
         message.starts_with("/etc/docdeck/config.toml:2:9: there is no theme nope; valid: auto, dark, "),
@@ -228,5 +230,5 @@ fn an_api_key_as_project_id_is_rejected_and_not_repeated_in_the_error() {
         assert!(mistake.contains("looks like an API key") && !mistake.contains(key), "{mistake}");
     }
     let global_options = GlobalOptions { project: Some("peppermint_docs".into()), ..GlobalOptions::default() };
-    assert_eq!(ready(&global_options, &environment(&[]), TWO_PROFILES).scope.project, "peppermint_docs");
+    assert_eq!(expect_settings(&global_options, &environment(&[]), TWO_PROFILES).scope.project, "peppermint_docs");
 }

@@ -22,7 +22,7 @@ const COMMENTED_EXAMPLES: &str = include_str!("../../assets/config/rest.toml");
 const NEW_FILE_HEADER: &str = "# docdeck's settings. An option overrides the environment, which overrides this file.\n";
 /// The error message if the TOML editor can't parse the file.
 const UNEDITABLE_MESSAGE: &str = "it can't be changed without changing other settings in it";
-/// A commented-out example at the start of a new file. The three examples below are written into the file's profile.
+/// A commented-out example at the start of a new file.
 const ON_CHANGE_EXAMPLE: &str = "\n# Run for each change of a job, without a shell, with the job as JSON on its stdin.\n\
      #on_change = [\"sh\", \"-c\", \"jq -r .title | curl -s -d @- https://ntfy.sh/my-docs-jobs\"]\n\n";
 const ORGANIZATION_EXAMPLE: &str = "#organization = \"…\"    # if several projects share the analytics limit\n";

@@ -19,7 +19,7 @@ fn profile(name: &str, key: KeySourceInput) -> NewProfile {
     }
 }
 
-fn typed(key: &str) -> KeySourceInput {
+fn typed_key(key: &str) -> KeySourceInput {
     KeySourceInput::Typed(ApiKey::new(key).expect("a key"))
 }
 
@@ -45,7 +45,7 @@ fn read(path: &Path) -> String {
 }
 
 /// Uncomments the example settings (`#name = …`). Explanations (`# …`) stay commented out.
-fn uncommented(text: &str) -> String {
+fn uncomment_examples(text: &str) -> String {
     let line = |line: &str| match line.strip_prefix('#') {
         Some(example) if !example.starts_with(' ') => example.to_owned() + "\n",
         _ => line.to_owned() + "\n",
@@ -78,7 +78,7 @@ fn every_source_of_the_api_key_is_read_back() {
     write_profile(&at("file"), &profile("a", KeySourceInput::File("/etc/key".into())), WritePermission::Nothing)
         .expect("written");
     assert!(matches!(settings(&at("file"), None).key, KeySource::File(path) if path == Path::new("/etc/key")));
-    write_profile(&at("typed"), &profile("a", typed(r#"mint_"a\b"#)), WritePermission::Nothing).expect("written");
+    write_profile(&at("typed"), &profile("a", typed_key(r#"mint_"a\b"#)), WritePermission::Nothing).expect("written");
     assert!(matches!(settings(&at("typed"), None).key, KeySource::Literal(key) if key.expose() == r#"mint_"a\b"#));
     write_profile(&at("none"), &profile("a", KeySourceInput::SetElsewhere), WritePermission::Nothing).expect("written");
     let global_options = GlobalOptions { config: Some(at("none")), ..GlobalOptions::default() };
@@ -91,18 +91,18 @@ fn every_source_of_the_api_key_is_read_back() {
 fn the_examples_in_a_new_file_are_valid_section_by_section_and_all_together() {
     for key in [
         KeySourceInput::SetElsewhere,
-        typed("mint_k"),
+        typed_key("mint_k"),
         KeySourceInput::File("key".into()),
         KeySourceInput::Command(vec!["k".into()]),
     ] {
         let text = new_file_text(Path::new("config.toml"), &profile("docs", key)).expect("a text");
         file::parse(&text).expect("the file");
-        file::parse(&uncommented(&text)).expect("the file with all of its examples");
+        file::parse(&uncomment_examples(&text)).expect("the file with all of its examples");
     }
     for section in COMMENTED_EXAMPLES.split("\n\n") {
-        file::parse(&uncommented(section)).expect(section);
+        file::parse(&uncomment_examples(section)).expect(section);
     }
-    let rest = file::parse(&uncommented(COMMENTED_EXAMPLES)).expect("all of it");
+    let rest = file::parse(&uncomment_examples(COMMENTED_EXAMPLES)).expect("all of it");
     let customization = rest.customization();
     assert_eq!((customization.filters.len(), customization.commands.len(), customization.keys.len()), (1, 1, 2));
     assert!(rest.ui.theme.is_some() && rest.poll.per_minute.is_some());
@@ -131,10 +131,10 @@ fn only_the_owner_can_read_a_written_file() {
     let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
     let folder = folder();
     let path = folder.path().join("new/deep/config.toml");
-    write_profile(&path, &profile("a", typed("mint_k")), WritePermission::Nothing).expect("written");
+    write_profile(&path, &profile("a", typed_key("mint_k")), WritePermission::Nothing).expect("written");
     assert_eq!((mode(&path), mode(path.parent().expect("a folder"))), (0o600, 0o700));
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("mode");
-    write_profile(&path, &profile("b", typed("mint_l")), WritePermission::Add).expect("written");
+    write_profile(&path, &profile("b", typed_key("mint_l")), WritePermission::Add).expect("written");
     assert_eq!(mode(&path), 0o600, "the file now contains an API key");
     assert_eq!(
         fs::read_dir(path.parent().expect("a folder")).expect("a folder").count(),
@@ -151,7 +151,7 @@ fn adding_a_profile_preserves_all_other_text() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     fs::write(&path, EXISTING_FILE).expect("written");
-    let new = profile("b", typed("mint_k"));
+    let new = profile("b", typed_key("mint_k"));
     let refused = write_profile(&path, &new, WritePermission::Nothing).expect_err("not asked");
     assert_eq!(refused, WriteError::AlreadyExists { path: path.clone(), needs: WritePermission::Add });
     assert_eq!(read(&path), EXISTING_FILE);
@@ -169,10 +169,11 @@ fn an_existing_profile_is_changed_only_with_permission() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     fs::write(&path, EXISTING_FILE).expect("written");
-    let refused = write_profile(&path, &profile("a", typed("mint_k")), WritePermission::Add).expect_err("not asked");
+    let refused =
+        write_profile(&path, &profile("a", typed_key("mint_k")), WritePermission::Add).expect_err("not asked");
     assert_eq!(refused, WriteError::AlreadyExists { path: path.clone(), needs: WritePermission::Change });
     assert_eq!(read(&path), EXISTING_FILE);
-    write_profile(&path, &profile("a", typed("mint_k")), WritePermission::Change).expect("written");
+    write_profile(&path, &profile("a", typed_key("mint_k")), WritePermission::Change).expect("written");
     let text = read(&path);
     assert!(text.contains("project_id = \"my-docs\"  # its id\n") && text.contains("# colours\n[ui]\n"), "{text}");
     assert!(!text.contains("api_key_file"), "one source at a time: {text}");
@@ -197,7 +198,7 @@ fn a_profile_can_be_added_to_an_inline_dotted_or_missing_table() {
     {
         let path = folder.path().join(format!("{n}.toml"));
         fs::write(&path, mine).expect("written");
-        write_profile(&path, &profile("b", typed("mint_k")), WritePermission::Add).expect(mine);
+        write_profile(&path, &profile("b", typed_key("mint_k")), WritePermission::Add).expect(mine);
         assert_eq!(settings(&path, Some("b")).scope.project, "my-docs", "{}", read(&path));
     }
 }
@@ -207,7 +208,7 @@ fn writing_a_profile_does_not_change_an_invalid_file() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     fs::write(&path, "nonsense\n").expect("written");
-    let refused = write_profile(&path, &profile("a", typed("mint_k")), WritePermission::Change).expect_err("wrong");
+    let refused = write_profile(&path, &profile("a", typed_key("mint_k")), WritePermission::Change).expect_err("wrong");
     assert!(matches!(refused, WriteError::Config(ConfigError::Invalid { line: 1, .. })), "{refused}");
     assert_eq!(read(&path), "nonsense\n");
 }
@@ -219,7 +220,7 @@ fn a_symbolic_link_to_the_file_is_preserved() {
     let (path, real) = (folder.path().join("config.toml"), folder.path().join("real.toml"));
     fs::write(&real, EXISTING_FILE).expect("written");
     std::os::unix::fs::symlink(&real, &path).expect("a link");
-    write_profile(&path, &profile("b", typed("mint_k")), WritePermission::Add).expect("written");
+    write_profile(&path, &profile("b", typed_key("mint_k")), WritePermission::Add).expect("written");
     assert!(fs::symlink_metadata(&path).expect("there").is_symlink());
     assert!(read(&real).contains("[profiles.b]"));
 }
@@ -231,7 +232,7 @@ fn the_error_of_a_failed_write_does_not_contain_the_api_key() {
     fs::write(folder.path().join("file"), "").expect("written");
     let path = folder.path().join("file/config.toml");
     let refused =
-        write_profile(&path, &profile("a", typed("mint_k")), WritePermission::Nothing).expect_err("no folder");
+        write_profile(&path, &profile("a", typed_key("mint_k")), WritePermission::Nothing).expect_err("no folder");
     assert!(!refused.to_string().contains("mint_k"), "{refused}");
 }
 

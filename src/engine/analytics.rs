@@ -29,7 +29,8 @@ impl Engine {
     /// is fresh costs no request, unless `plan.from_start` is set. If a load of the same kind and range is running,
     /// waits for that load and ignores `plan`.
     ///
-    /// If the configuration disables storing texts of readers, each load of such a report starts from the beginning.
+    /// If the configuration disables storing the texts that readers wrote, each load of a report with such texts starts
+    /// from the beginning.
     pub async fn load_rows<R: DecodedRow>(&self, plan: RowsPlan) -> RowsOutcome<R> {
         let inner = Arc::clone(&self.inner);
         let load = async move { Arc::new(inner.run_rows_load::<R>(plan).await) as Arc<dyn Any + Send + Sync> };
@@ -43,8 +44,8 @@ impl Engine {
         self.inner.running_row_loads.request_stop((kind, range));
     }
 
-    /// Returns the stored report of any age, without a request: the complete one, otherwise the rows of an interrupted
-    /// load. Returns `None` if there is none or the store can't be read.
+    /// Returns the stored report of any age, without a request: the complete report, otherwise the rows of an
+    /// interrupted load. Returns `None` if no rows are stored or the store can't be read.
     pub async fn cached_rows<R: AnalyticsRow>(&self, range: DateRange) -> Option<Arc<RowsReport<R>>> {
         match self.stored_rows(range).await {
             Ok(stored) => stored.report,
@@ -73,13 +74,13 @@ impl Engine {
         report.is_complete() && self.is_recent(report)
     }
 
-    /// Whether the loaded rows are still fresh, even if more rows follow.
+    /// Whether the rows of the report are still fresh. The report may be partial.
     pub fn is_recent<R>(&self, report: &RowsReport<R>) -> bool {
         self.inner.is_fresh(report.range, self.inner.clock.local_to_service(report.as_of))
     }
 
     /// Requests the messages of a conversation with the assistant, in the service's order, within the hourly limit of
-    /// analytics. They are not stored.
+    /// analytics. The messages are not stored.
     ///
     /// # Errors
     /// The request failed or no request is left. The kind is [`FailureKind::NotFound`] if the service doesn't have
@@ -277,7 +278,7 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
         Ok(())
     }
 
-    /// If a member of the team is loading the same report, waits for it for a short time.
+    /// If a member of the team is loading the same report, waits a short time until the report arrives.
     async fn wait_for_member(&mut self) -> Result<(), LoadEndReason> {
         let is_shared = !self.plan.from_start && self.so_far.merge.is_none() && self.inner.stores_rows(R::KIND);
         if !is_shared {

@@ -38,8 +38,8 @@ impl<'a> StoredAnalytics<'a> {
         self.clock.now()
     }
 
-    /// Returns the rows of a query if they are cached and fresh. They come from a response that contains them or from
-    /// the complete report of the range, whichever is newer.
+    /// Returns the rows of a query if they are cached and fresh. The rows come from the newest response that contains
+    /// all of them, or from the complete report of the range if the report is newer.
     ///
     /// # Errors
     /// The store can't be read.

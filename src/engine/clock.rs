@@ -31,10 +31,9 @@ pub async fn sleep_until(wake: Option<Instant>) {
 /// A moment on the service's clock and the same moment on the monotonic clock.
 #[derive(Debug, Clone, Copy)]
 struct ClockAnchor {
-    /// The moment in service time.
-    time: Time,
-    /// The moment on the monotonic clock.
-    at: Instant,
+    service_time: Time,
+    /// The same moment on the monotonic clock.
+    instant: Instant,
     /// Service time minus local wall time, as last saved in the store.
     saved_offset: TimeDelta,
 }
@@ -53,39 +52,40 @@ pub(super) struct ClockUpdate {
 #[derive(Debug)]
 pub(super) struct ServiceClock {
     started: Instant,
-    started_wall: Time,
+    wall_time_at_start: Time,
     anchor: Mutex<ClockAnchor>,
 }
 
 impl ServiceClock {
     /// Starts the clock at the local wall time `wall`. Until the first Date header, service time is the
     /// local wall time plus the offset that an earlier run saved.
-    pub(super) fn new(wall: Time, saved: Option<TimeDelta>) -> Self {
-        let offset = saved.unwrap_or_default();
-        let at = Instant::now();
-        let time = wall.checked_add_signed(offset).unwrap_or(wall);
-        Self { started: at, started_wall: wall, anchor: Mutex::new(ClockAnchor { time, at, saved_offset: offset }) }
+    pub(super) fn new(wall: Time, saved_offset: Option<TimeDelta>) -> Self {
+        let offset = saved_offset.unwrap_or_default();
+        let instant = Instant::now();
+        let service_time = wall.checked_add_signed(offset).unwrap_or(wall);
+        let anchor = Mutex::new(ClockAnchor { service_time, instant, saved_offset: offset });
+        Self { started: instant, wall_time_at_start: wall, anchor }
     }
 
     /// Returns the service time now, in whole milliseconds.
     pub(super) fn now(&self) -> Time {
         let anchor = *self.lock();
-        add_duration(anchor.time, anchor.at.elapsed()).trunc_subsecs(3)
+        add_duration(anchor.service_time, anchor.instant.elapsed()).trunc_subsecs(3)
     }
 
     /// Sets service time from a Date header that arrived at the local wall time `wall`.
     pub(super) fn sync_to(&self, date: Time, wall: Time) -> ClockUpdate {
         let mut anchor = self.lock();
-        let at = Instant::now();
-        let reading = add_duration(anchor.time, at.saturating_duration_since(anchor.at));
+        let instant = Instant::now();
+        let reading = add_duration(anchor.service_time, instant.saturating_duration_since(anchor.instant));
         let drift = date - reading;
-        // The clock's reading is within the second of the header, so it may be exact. If it were set to the start of
-        // the second, the clock would jitter.
+        // The clock's reading is within the second of the header, so the reading may be exact. Setting the clock to
+        // the start of that second would make it jitter.
         if drift > -DATE_PRECISION && drift <= TimeDelta::zero() {
             return ClockUpdate::default();
         }
-        anchor.time = date;
-        anchor.at = at;
+        anchor.service_time = date;
+        anchor.instant = instant;
         let offset = date - wall;
         let save = ((offset - anchor.saved_offset).abs() >= MIN_CLOCK_CHANGE).then_some(offset);
         if save.is_some() {
@@ -96,7 +96,7 @@ impl ServiceClock {
 
     /// Returns the steady time now: the local wall time at the start plus the monotonic time since then.
     pub(super) fn steady_now(&self) -> Time {
-        add_duration(self.started_wall, self.started.elapsed())
+        add_duration(self.wall_time_at_start, self.started.elapsed())
     }
 
     /// Converts steady time to the monotonic moment to sleep until. If the time has passed, returns the current

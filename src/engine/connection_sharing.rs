@@ -14,23 +14,23 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct ConnectionReporter {
     inner: Arc<EngineState>,
-    last: Connection,
+    last_emitted: Connection,
 }
 
 impl ConnectionReporter {
     pub(super) fn new(inner: Arc<EngineState>) -> Self {
-        Self { inner, last: Connection::Unknown }
+        Self { inner, last_emitted: Connection::Unknown }
     }
 
-    /// Returns the state that was last emitted.
-    pub(super) fn last(&self) -> &Connection {
-        &self.last
+    /// Returns the connection state that was last emitted.
+    pub(super) fn last_emitted(&self) -> &Connection {
+        &self.last_emitted
     }
 
-    /// Emits and shares the state, if it differs from the last one.
+    /// Emits and shares the connection state if it differs from the last emitted state.
     pub(super) async fn emit(&mut self, connection: Connection) {
-        if self.last != connection {
-            self.last = connection.clone();
+        if self.last_emitted != connection {
+            self.last_emitted = connection.clone();
             self.inner.share_connection(&connection).await;
             self.inner.emit(EngineEvent::Connection(connection)).await;
         }
@@ -38,7 +38,7 @@ impl ConnectionReporter {
 
     /// Emits whether a request is in flight, as long as nothing else is known about the connection.
     pub(super) async fn emit_connecting(&mut self, is_requesting: bool) {
-        match self.last {
+        match self.last_emitted {
             Connection::Unknown if is_requesting => self.emit(Connection::Connecting).await,
             Connection::Connecting if !is_requesting => self.emit(Connection::Unknown).await,
             _ => {}
@@ -49,7 +49,7 @@ impl ConnectionReporter {
     /// the polling lease.
     pub(super) async fn take_over_sharing(&self) {
         *lock(&self.inner.shared_connection) = self.inner.load_shared_connection().await;
-        self.inner.share_connection(&self.last).await;
+        self.inner.share_connection(&self.last_emitted).await;
     }
 }
 

@@ -36,5 +36,5 @@ async fn load_last_final_day(inner: &Arc<EngineState>) -> Result<(), Failure> {
     if is_cached {
         return Ok(());
     }
-    inner.load_views_for(query, true, RequestPurpose::Page).await.loaded.map(drop)
+    inner.load_views_for_purpose(query, true, RequestPurpose::Page).await.loaded.map(drop)
 }

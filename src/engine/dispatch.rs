@@ -31,9 +31,9 @@ use tokio::time::Instant;
 /// How many prompts may be sent at the same time, each for a different job.
 const MAX_SENDS: usize = 4;
 /// How long to wait before the next attempt after the store could not be read or written.
-const STORE_PAUSE: Duration = Duration::from_secs(5);
+const STORE_RETRY_DELAY: Duration = Duration::from_secs(5);
 /// How long to wait before the next attempt to record an outcome. Short, because the user waits for the outcome.
-const RECORD_PAUSE: Duration = Duration::from_secs(1);
+const RECORD_RETRY_DELAY: Duration = Duration::from_secs(1);
 
 struct Dispatcher {
     inner: Arc<EngineState>,
@@ -100,7 +100,7 @@ impl Dispatcher {
             Ok(wake) => wake.map(|until| self.inner.clock.service_to_instant(until)),
             Err(error) => {
                 self.inner.emit_problem(error.failure()).await;
-                Instant::now().checked_add(STORE_PAUSE)
+                Instant::now().checked_add(STORE_RETRY_DELAY)
             }
         }
     }
@@ -131,8 +131,8 @@ impl Dispatcher {
                 break;
             }
             let now = self.inner.clock.now();
-            // `until` is the end of the wait, as the last attempt to send this prompt returned it. Skip the prompt as
-            // long as the ledger has the same end.
+            // The last attempt to send this prompt returned `until` as the end of the wait. Skip the prompt if the
+            // ledger still returns the same time.
             if until.is_some_and(|until| until > now)
                 && let Some(wait) = self.inner.store.budget(&self.inner.scope, kind.quota(), now).await?.wait()
                 && until == Some(wait.until)
@@ -141,7 +141,7 @@ impl Dispatcher {
                 used_up_kinds.push(kind);
                 continue;
             }
-            // At a reached limit, skip the prompts of other instances. A prompt of this instance is still tried,
+            // If the limit is reached, skip the prompts of other instances. A prompt of this instance is still tried,
             // because the code that waits for its outcome must learn when the prompt may be sent.
             if !is_submitted_here && used_up_kinds.contains(&kind) {
                 continue;
@@ -217,7 +217,7 @@ impl EngineState {
         let OutgoingPrompt { prompt, kind, text, job, id, booking } = outgoing;
         let quota = kind.quota();
         let _in_flight = self.in_flight_guard();
-        let sending = self.sending.guard();
+        let sending = self.running_sends.guard();
         if let Ok(Some(row)) = self.store.job(job).await {
             self.emit_delivery(prompt, Delivery::Sending, row).await;
         }
@@ -229,7 +229,7 @@ impl EngineState {
             }
             (PromptKind::Create, _) => {
                 let response = self.client.create_job(&text).await;
-                // A new job's title is taken from its prompt, so this entry names the job by its id.
+                // A new job's title is taken from its prompt, so the log entry names the job by its id.
                 let subject =
                     response.result.as_ref().map_or_else(|_| CleanText::line("new job"), |job| job.id.to_clean_text());
                 let result = self.record_response(Operation::Create, subject, response).await;
@@ -252,7 +252,7 @@ impl EngineState {
         drop(sending);
         if let Some(MergeResult { row, events, title_of_job_with_same_id }) = applied {
             if let Some(other) = title_of_job_with_same_id {
-                self.emit_shared_id(&row, &other).await;
+                self.emit_shared_id_notice(&row, &other).await;
             }
             self.emit_outcome(prompt, outcome.delivery, row.clone(), quota).await;
             self.log_changes_and_queue_hook(&row, &events).await;
@@ -267,7 +267,7 @@ impl EngineState {
 
     /// Emits a notice that the service returned the same id for two new jobs, which are now shown as one job. `other`
     /// is the title of the other job.
-    async fn emit_shared_id(&self, row: &Job, other: &CleanText) {
+    async fn emit_shared_id_notice(&self, row: &Job, other: &CleanText) {
         let id = row.id.as_ref().map(|id| id.to_clean_text()).unwrap_or_default();
         let note = format!("the service returned the id {id} for two new jobs, which are shown as one");
         self.log(id.clone(), LogKind::Note(CleanText::line(&note))).await;
@@ -331,8 +331,8 @@ impl EngineState {
                 lock(&self.submitted_prompts).remove(&prompt);
                 return None;
             }
-            reported = Some((unrecorded, self.unrecorded.guard()));
-            tokio::time::sleep(RECORD_PAUSE).await;
+            reported = Some((unrecorded, self.unrecorded_outcomes.guard()));
+            tokio::time::sleep(RECORD_RETRY_DELAY).await;
         }
     }
 
@@ -340,14 +340,14 @@ impl EngineState {
         let accepted = delivery == Delivery::Accepted;
         let waits = matches!(delivery, Delivery::Queued { .. });
         if let Delivery::NotSent(reason) = &delivery {
-            self.send_to_poller(PollerMessage::Outcome(FetchOutcome::unreachable(reason.clone())));
+            self.send_to_poller(PollerMessage::Outcome(FetchOutcome::service_unreachable(reason.clone())));
         }
         if !waits {
             lock(&self.submitted_prompts).remove(&prompt);
         }
         self.send_to_poller(PollerMessage::JobsChanged { rows: vec![row.clone()], maybe_changed_by_others: false });
         if accepted {
-            self.send_to_poller(PollerMessage::Outcome(FetchOutcome::responded()));
+            self.send_to_poller(PollerMessage::Outcome(FetchOutcome::service_responded()));
         }
         let key = row.key;
         if waits {
@@ -356,7 +356,7 @@ impl EngineState {
         }
         self.emit_delivery(prompt, delivery, row).await;
         if accepted && quota == Quota::Create {
-            self.emit_merged(key).await;
+            self.emit_merged_jobs(key).await;
         }
         if !waits {
             self.emit_budget(quota).await;

@@ -31,7 +31,7 @@ pub(super) struct HookChange {
     /// The changed job as JSON: the program's input.
     job_json: String,
     /// Counts this change in `EngineState::running_hooks` until the program has ended.
-    running: CountGuard,
+    running_guard: CountGuard,
 }
 
 /// The `on_change` program, and the queue of changes for which it runs.
@@ -42,7 +42,7 @@ pub(super) struct Hook {
 }
 
 impl Hook {
-    /// Returns the hook and the sender of its queue, `None` if `command` has no program name.
+    /// Returns the hook and the sender of its queue; `None` if `command` names no program.
     pub(super) fn new(command: Vec<String>) -> Option<(Self, mpsc::Sender<HookChange>)> {
         let has_name = command.first().is_some_and(|program| !program.is_empty());
         let (sender, changes) = mpsc::channel(MAX_WAITING_CHANGES);
@@ -61,7 +61,7 @@ impl Hook {
                         if let Err(why) = run_program(&command, &change.job_json, TIMEOUT).await {
                             inner.log(change.subject, LogKind::Note(CleanText::line(&why))).await;
                         }
-                        drop(change.running);
+                        drop(change.running_guard);
                     });
                 }
                 Some(_) = runs.join_next() => {}
@@ -78,7 +78,7 @@ impl EngineState {
         let mut job = json::job_object(row, thread.creation_prompt()).to_string();
         job.push('\n');
         let subject = row.id.as_ref().map(|id| id.to_clean_text()).unwrap_or_default();
-        let change = HookChange { subject: subject.clone(), job_json: job, running: self.running_hooks.guard() };
+        let change = HookChange { subject: subject.clone(), job_json: job, running_guard: self.running_hooks.guard() };
         if changes.try_send(change).is_err() {
             let note = "on_change was not run: too many changes are waiting";
             self.log(subject, LogKind::Note(CleanText::line(note))).await;

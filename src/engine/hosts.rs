@@ -70,7 +70,7 @@ pub(super) enum RefreshCommand {
     LoadDetails(JobKey, oneshot::Sender<Result<Timed<PullRequestDetails>, Failure>>),
 }
 
-/// A pull request and the jobs that link to it. There are several if one job continues the work of another.
+/// A pull request and the jobs that link to it. Several jobs link to it if one continues the work of another.
 #[derive(Debug, Clone)]
 pub struct LinkedPullRequest {
     pub link: PullRequestLink,
@@ -142,7 +142,7 @@ impl HostStates {
         if client.kind() == HostKind::GitHub {
             states.recheck_conflicts_and_read_checks(client, should_recheck_conflicts).await;
         }
-        states.assign_to_jobs(requested);
+        states.assign_states_to_jobs(requested);
         states
     }
 
@@ -177,7 +177,7 @@ impl HostStates {
             for (link, checks) in reported.chain(forbidden) {
                 let Some(state) = self.state_mut(&link) else { continue };
                 match checks {
-                    // A new commit was pushed between the two requests.
+                    // Ignore these checks: a new commit was pushed between the requests for the state and the checks.
                     Some(checks) if checks.head != state.head => {}
                     Some(checks) => (state.checks, state.checks_as_of) = (checks.checks, Some(state.as_of)),
                     None => state.checks_as_of = Some(state.as_of),
@@ -186,7 +186,7 @@ impl HostStates {
         }
     }
 
-    fn assign_to_jobs(&mut self, requested: &[LinkedPullRequest]) {
+    fn assign_states_to_jobs(&mut self, requested: &[LinkedPullRequest]) {
         let mut results: HashMap<PullRequestLink, _> = std::mem::take(&mut self.results).into_iter().collect();
         for linked in requested {
             match results.remove(&linked.link) {

@@ -75,7 +75,7 @@ enum HeldLease {
     Locked {
         _file: File,
     },
-    /// There can be no other instance, or the file system has no locks.
+    /// The lease needs no file lock, because there can be no other instance, or files can't be locked.
     Unlocked,
 }
 

@@ -52,7 +52,7 @@ impl EngineState {
         let response = request.await;
         match self.record_response(operation, subject, response).await {
             Ok(response) => {
-                self.send_to_poller(PollerMessage::Outcome(FetchOutcome::responded()));
+                self.send_to_poller(PollerMessage::Outcome(FetchOutcome::service_responded()));
                 Ok(response)
             }
             Err(error) => {
@@ -83,10 +83,10 @@ impl EngineState {
             // An unusable id proves nothing about the service.
             ApiError::UnusableId { .. } => {}
             _ if !has_used_request => {
-                self.send_to_poller(PollerMessage::Outcome(FetchOutcome::unreachable(message)));
+                self.send_to_poller(PollerMessage::Outcome(FetchOutcome::service_unreachable(message)));
             }
             _ if failure.kind == FailureKind::Service => {
-                self.send_to_poller(PollerMessage::Outcome(FetchOutcome::unusable(message)));
+                self.send_to_poller(PollerMessage::Outcome(FetchOutcome::unusable_response(message)));
             }
             _ => {}
         }
@@ -102,7 +102,7 @@ impl EngineState {
 
     /// Emits the budget of one hourly limit.
     pub(super) async fn emit_budget(&self, quota: Quota) {
-        let _order = self.budget_order.lock().await;
+        let _order = self.budget_emit_lock.lock().await;
         let now = self.clock.now();
         match self.store.budget(&self.scope, quota, now).await {
             Ok(budget) if quota == Quota::Views => self.emit_analytics_budget(budget, now).await,
@@ -116,7 +116,7 @@ impl EngineState {
     /// # Errors
     /// No request is left; the message states when to try again.
     async fn spend_analytics_request(&self, permission: TeamPermission) -> Result<Time, Failure> {
-        let _order = self.budget_order.lock().await;
+        let _order = self.budget_emit_lock.lock().await;
         let now = self.clock.now();
         match self.store.spend_with_team_permission(&self.scope, Quota::Views, now, permission.clone()).await {
             Ok(Ok(budget)) => {
@@ -135,7 +135,7 @@ impl EngineState {
     /// Refunds the request that was spent at `spent_at`, because it never reached the service.
     async fn refund_analytics_request(&self, spent_at: Time) {
         let unwritten = {
-            let mut spends = lock(&self.unwritten_spends);
+            let mut spends = lock(&self.unrecorded_request_times);
             let position = spends.iter().position(|at| *at == spent_at);
             position.map(|position| spends.swap_remove(position))
         };
@@ -156,24 +156,24 @@ impl EngineState {
         }
         let written = self.store.budget(&self.scope, Quota::Views, now).await;
         let budget = written.unwrap_or_else(|_| Budget::unused(Quota::Views));
-        if let Some(wait) = self.include_unwritten(budget, now).wait() {
+        if let Some(wait) = self.with_unrecorded_requests(budget, now).wait() {
             return Err(self.limit_reached_failure(wait, now).await);
         }
-        lock(&self.unwritten_spends).push(now);
+        lock(&self.unrecorded_request_times).push(now);
         self.emit_analytics_budget(budget, now).await;
         Ok(now)
     }
 
     /// Emits the budget of analytics. `budget` contains only the requests in this computer's ledger.
     async fn emit_analytics_budget(&self, budget: Budget, now: Time) {
-        let local = self.include_unwritten(budget, now);
+        let local = self.with_unrecorded_requests(budget, now);
         let budget = self.with_team_count(Quota::Views, local).await;
         self.emit(EngineEvent::Budget(Quota::Views, budget)).await;
     }
 
     /// Adds to `budget` the requests that are counted only in memory.
-    fn include_unwritten(&self, budget: Budget, now: Time) -> Budget {
-        let mut spends = lock(&self.unwritten_spends);
+    fn with_unrecorded_requests(&self, budget: Budget, now: Time) -> Budget {
+        let mut spends = lock(&self.unrecorded_request_times);
         // A time in the future is from a clock that was ahead, and counts as now.
         spends.iter_mut().for_each(|at| *at = (*at).min(now));
         spends.retain(|at| *at + RATE_LIMIT_WINDOW > now);
@@ -195,7 +195,7 @@ impl EngineState {
             }
             Err(_) => false,
         };
-        let counted_by = if self.team.count(Quota::Views).is_some() { "the team" } else { "this computer" };
+        let counted_by = if self.team.usage(Quota::Views).is_some() { "the team" } else { "this computer" };
         describe_limit_reached(is_reported_by_service, counted_by, wait, now)
     }
 }

@@ -88,7 +88,7 @@ impl LoadRun<'_> {
             return end_reason;
         }
         // A fresh complete report needs no further response.
-        while !self.so_far().is_some_and(|report| report.complete) {
+        while !self.loaded_report().is_some_and(|report| report.complete) {
             if self.inner.running_page_loads.take_stop_request(self.plan.range) {
                 return LoadEndReason::Stopped;
             }
@@ -111,7 +111,7 @@ impl LoadRun<'_> {
         LoadEndReason::Complete
     }
 
-    fn so_far(&self) -> Option<&Report> {
+    fn loaded_report(&self) -> Option<&Report> {
         self.report.as_deref().map(ReportMerge::report)
     }
 
@@ -146,8 +146,8 @@ impl LoadRun<'_> {
         Ok(())
     }
 
-    /// If a member of the team is loading the same report, waits for it for a short time. Doesn't wait if the plan may
-    /// end before the report is complete, since only complete reports are shared.
+    /// If a member of the team is loading the same report, waits a short time until the report arrives. Doesn't wait if
+    /// the plan may end before the report is complete, since only complete reports are shared.
     async fn wait_for_member(&mut self) -> Result<(), LoadEndReason> {
         if self.plan.from_start || self.plan.stop_at_percent.is_some() || self.report.is_some() {
             return Ok(());
@@ -164,7 +164,7 @@ impl LoadRun<'_> {
     }
 
     fn next_query(&self) -> ViewsQuery {
-        let page = self.so_far().map_or(0, |report| report.responses).saturating_add(1);
+        let page = self.loaded_report().map_or(0, |report| report.responses).saturating_add(1);
         ViewsQuery { range: self.plan.range, limit: MAX_PAGE_SIZE, page }
     }
 
@@ -193,7 +193,7 @@ impl LoadRun<'_> {
         }
         let purpose = RequestPurpose::Report { restarted_at: self.restarted_at, so_far: self.report.clone() };
         let ViewsRequestResult { loaded, has_used_request: cost_request, has_tried_merge } =
-            self.inner.load_views_for(query, should_skip_cache, purpose).await;
+            self.inner.load_views_for_purpose(query, should_skip_cache, purpose).await;
         self.requests = self.requests.saturating_add(u32::from(cost_request));
         loaded.map(|response| (response, has_tried_merge)).map_err(LoadEndReason::Failed)
     }
@@ -210,7 +210,7 @@ impl LoadRun<'_> {
     /// Merges the response into the report in memory and emits the progress.
     async fn merge_and_emit(&mut self, query: ViewsQuery, response: Timed<ViewsResponse>) {
         let (complete, Timed { value: page, as_of }) = (!query.has_next(&response.value), response);
-        // The request, which had a second reference to the report, has ended, so `unwrap_or_clone` doesn't clone it.
+        // The request had a second reference to the report, but has ended. So `unwrap_or_clone` clones nothing.
         let so_far = self.report.take().map(Arc::unwrap_or_clone);
         let report = ReportMerge::add_or_start(so_far, query.range, page, complete, as_of);
         let progress = LoadProgress {

@@ -62,10 +62,10 @@ use std::time::Duration;
 pub use team::state::TeamAccess;
 use tokio::task::JoinHandle;
 
-/// How long docdeck waits for the team's database when it ends. If the database takes longer, the polling lease is not
-/// released, and expires later.
+/// How long docdeck waits for the team's database before docdeck ends. If the database takes longer, the polling lease
+/// is not released, but expires later.
 const TEAM_CLOSE_TIMEOUT: Duration = Duration::from_millis(50);
-/// How long docdeck waits for the team's database before it is suspended.
+/// How long docdeck waits for the team's database before docdeck is suspended.
 const SUSPEND_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The engine for one scope (an API address and a project). Clones share the same tasks. The methods for a topic are
@@ -115,7 +115,7 @@ impl Engine {
     /// `Unconfirmed`; to avoid that, first wait until [`Engine::is_sending`] returns false.
     pub async fn stop(&self) {
         self.inner.release_leases();
-        self.inner.team.wait_until_closed(TEAM_CLOSE_TIMEOUT).await;
+        self.inner.team.wait_until_disconnected(TEAM_CLOSE_TIMEOUT).await;
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         for task in &tasks {
             task.abort();
@@ -131,13 +131,13 @@ impl Engine {
 
     /// Whether a prompt is being sent right now.
     pub fn is_sending(&self) -> bool {
-        self.inner.sending.has_guards()
+        self.inner.running_sends.has_guards()
     }
 
     /// Whether the outcome of a prompt is known but not recorded in the store yet. The engine keeps trying to record
     /// it.
     pub fn has_unrecorded_outcomes(&self) -> bool {
-        self.inner.unrecorded.has_guards()
+        self.inner.unrecorded_outcomes.has_guards()
     }
 
     /// Whether the user's `on_change` program is running or waiting to run. Stopping the engine kills the
@@ -166,7 +166,7 @@ impl Engine {
     /// team's database is closed.
     pub async fn close_team_connection(&self) {
         self.inner.release_leases();
-        self.inner.team.wait_until_closed(SUSPEND_TIMEOUT).await;
+        self.inner.team.wait_until_disconnected(SUSPEND_TIMEOUT).await;
     }
 
     /// Takes the free leases again after a suspend.

@@ -25,7 +25,7 @@ use tokio::task::JoinSet;
 /// After this many unusable responses in a row, the poller assumes that the service causes them, not a single job.
 const MAX_UNUSABLE_RESPONSES: u32 = 3;
 /// How long polling pauses if the store can't record responses.
-const STORE_PAUSE: TimeDelta = TimeDelta::seconds(15);
+const STORE_RETRY_DELAY: TimeDelta = TimeDelta::seconds(15);
 
 /// Whether requests may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ struct Poller {
     has_loaded_jobs: bool,
     fetches: JoinSet<FetchOutcome>,
     /// Requests in flight that the poller did not start.
-    unscheduled_in_flight: usize,
+    unscheduled_requests_in_flight: usize,
     connection: ConnectionReporter,
     /// When the mode last changed, or an outage was last read from the store, in local wall time.
     mode_changed_at: Time,
@@ -75,7 +75,7 @@ pub(super) async fn run_poller(
         not_before: inner.clock.steady_now(),
         has_loaded_jobs: false,
         fetches: JoinSet::new(),
-        unscheduled_in_flight: 0,
+        unscheduled_requests_in_flight: 0,
         connection: ConnectionReporter::new(Arc::clone(&inner)),
         mode_changed_at: local_now(),
         unusable_responses: 0,
@@ -88,7 +88,10 @@ pub(super) async fn run_poller(
             poller.handle_message(message).await;
         }
         poller.start_due_checks().await;
-        poller.connection.emit_connecting(poller.unscheduled_in_flight > 0 || !poller.fetches.is_empty()).await;
+        poller
+            .connection
+            .emit_connecting(poller.unscheduled_requests_in_flight > 0 || !poller.fetches.is_empty())
+            .await;
         let wake = poller.next_wake().map(|at| poller.inner.clock.steady_to_instant(at));
         tokio::select! {
             message = messages.recv() => match message {
@@ -143,8 +146,8 @@ impl Poller {
         }
     }
 
-    /// Returns the next time at which [`Poller::start_due_checks`] has something to do, `None` if there is none
-    /// before the next command or response.
+    /// Returns the next time at which [`Poller::start_due_checks`] has something to do; `None` if it has nothing to do
+    /// before the next message or response.
     fn next_wake(&self) -> Option<Time> {
         match self.mode {
             _ if !self.has_lease() || !self.inner.team.may_poll() => None,
@@ -183,8 +186,10 @@ impl Poller {
                 }
             }
             PollerMessage::OnScreen(jobs) => self.scheduler.set_on_screen(jobs),
-            PollerMessage::RequestStarted => self.unscheduled_in_flight += 1,
-            PollerMessage::RequestEnded => self.unscheduled_in_flight = self.unscheduled_in_flight.saturating_sub(1),
+            PollerMessage::RequestStarted => self.unscheduled_requests_in_flight += 1,
+            PollerMessage::RequestEnded => {
+                self.unscheduled_requests_in_flight = self.unscheduled_requests_in_flight.saturating_sub(1)
+            }
             PollerMessage::Outcome(outcome) => {
                 match self.mode {
                     _ if outcome.has_made_request => self.scheduler.count_unscheduled(self.now()),
@@ -242,8 +247,8 @@ impl Poller {
                 self.unusable_responses = self.unusable_responses.saturating_add(1);
                 // Once the service is known to be `Ready`, report it as `Unusable` only after several unusable
                 // responses in a row. A single unusable response may concern only its job.
-                let concerns_service =
-                    self.unusable_responses >= MAX_UNUSABLE_RESPONSES || *self.connection.last() != Connection::Ready;
+                let concerns_service = self.unusable_responses >= MAX_UNUSABLE_RESPONSES
+                    || *self.connection.last_emitted() != Connection::Ready;
                 match self.mode {
                     PollerMode::Down { .. } => self.enter_outage(key, reason, should_lengthen_backoff).await,
                     PollerMode::Running if concerns_service => {
@@ -288,7 +293,7 @@ impl Poller {
 
     /// Stops polling for a while because of a local failure.
     async fn stall(&mut self, failure: Failure) {
-        self.set_mode(PollerMode::Stalled, self.now() + STORE_PAUSE);
+        self.set_mode(PollerMode::Stalled, self.now() + STORE_RETRY_DELAY);
         self.inner.emit_problem(failure).await;
     }
 
@@ -320,7 +325,7 @@ impl Poller {
         match connection {
             Connection::Ready => self.adopt_shared_recovery().await,
             // The other instance has just started and has checked nothing yet, so this instance keeps its state.
-            Connection::Unknown if !self.connection.last().is_outage() => {}
+            Connection::Unknown if !self.connection.last_emitted().is_outage() => {}
             connection => {
                 // Only a check after this moment may end the outage.
                 self.mode_changed_at = local_now();

@@ -50,19 +50,19 @@ impl FetchOutcome {
         Self { key: Some(key), health, has_made_request: true }
     }
 
-    /// Returns the outcome of a request of another task to which the service responded.
-    pub(super) fn responded() -> Self {
+    /// Returns the outcome of a request that another task made and the service responded to.
+    pub(super) fn service_responded() -> Self {
         Self { key: None, health: ServiceHealth::Good, has_made_request: false }
     }
 
-    /// Returns the outcome of a request of another task that got an unusable response.
-    pub(super) fn unusable(reason: CleanText) -> Self {
-        Self { health: ServiceHealth::Unusable(reason), ..Self::responded() }
+    /// Returns the outcome of a request that another task made and whose response is unusable.
+    pub(super) fn unusable_response(reason: CleanText) -> Self {
+        Self { health: ServiceHealth::Unusable(reason), ..Self::service_responded() }
     }
 
-    /// Returns the outcome of a request of another task that did not reach the service.
-    pub(super) fn unreachable(reason: CleanText) -> Self {
-        Self { health: ServiceHealth::Down(reason), ..Self::responded() }
+    /// Returns the outcome of a request that another task made and that did not reach the service.
+    pub(super) fn service_unreachable(reason: CleanText) -> Self {
+        Self { health: ServiceHealth::Down(reason), ..Self::service_responded() }
     }
 }
 

@@ -20,13 +20,13 @@ use crate::store::{ReportedPullRequest, Store, StoredDiff};
 use chrono::TimeDelta;
 use tokio::sync::oneshot;
 
-/// How many times the diff is requested at most, if commits are pushed in the meantime.
+/// The maximum number of requests for a diff, which is requested again if commits were pushed in the meantime.
 const DIFF_ATTEMPTS: usize = 2;
 
 /// The changed pages of a pull request are looked up automatically until this long after its merge.
 const RECENTLY_MERGED: TimeDelta = TimeDelta::days(14);
-/// The most merged pull requests whose pages are looked up automatically. The pages of a pull request that the user
-/// opens are always looked up.
+/// The maximum number of merged pull requests whose changed pages are looked up automatically. If the user opens a pull
+/// request, its changed pages are always looked up.
 const MAX_PAGE_LOOKUPS: usize = 50;
 
 /// The result of loading a diff, and the responses from the code host. A host doesn't report to which commit a diff
@@ -39,8 +39,8 @@ pub struct DiffLoad {
 }
 
 impl DiffLoad {
-    /// Loads and stores the changes of a pull request. Also stores its current state if it was requested. `head` is the
-    /// last known head commit; `None` if it must be requested first.
+    /// Loads and stores the changes of a pull request. Also stores each state of the pull request that this requests.
+    /// `head` is the last known head commit; `None` if the head commit must be requested first.
     pub async fn run(store: &Store, client: &HostClient, linked: &LinkedPullRequest, head: Option<CleanText>) -> Self {
         let mut responses = Vec::new();
         let result = load_or_request_diff(store, client, linked, head, &mut responses).await;
@@ -57,7 +57,7 @@ impl Engine {
     pub async fn load_diff(&self, job: JobKey, should_refresh_head: bool) -> Result<StoredDiff, Failure> {
         let (reply, result) = oneshot::channel();
         self.inner.send_to_refresher(RefreshCommand::LoadDiff { job, should_refresh_head, reply });
-        result.await.unwrap_or_else(|_| Err(turned_off_failure()))
+        result.await.unwrap_or_else(|_| Err(pull_requests_disabled_failure()))
     }
 
     /// Performs an action on a job's pull request, unless its head commit is no longer `head`.
@@ -69,7 +69,7 @@ impl Engine {
     ) -> ActionOutcome {
         let (reply, result) = oneshot::channel();
         self.inner.send_to_refresher(RefreshCommand::PerformAction(job, head, action, reply));
-        result.await.unwrap_or_else(|_| ActionOutcome::not_done(&turned_off_failure()))
+        result.await.unwrap_or_else(|_| ActionOutcome::not_done(&pull_requests_disabled_failure()))
     }
 
     /// Requests the state and the details of a job's pull request from the code host.
@@ -79,7 +79,7 @@ impl Engine {
     pub async fn load_pull_request_details(&self, job: JobKey) -> Result<Timed<PullRequestDetails>, Failure> {
         let (reply, result) = oneshot::channel();
         self.inner.send_to_refresher(RefreshCommand::LoadDetails(job, reply));
-        result.await.unwrap_or_else(|_| Err(turned_off_failure()))
+        result.await.unwrap_or_else(|_| Err(pull_requests_disabled_failure()))
     }
 }
 
@@ -210,7 +210,7 @@ impl ActionRun {
         action: &PullRequestAction,
     ) -> Self {
         let mut responses = Vec::new();
-        let outcome = match prepare(store, client, linked, head, action, &mut responses).await {
+        let outcome = match prepare_action(store, client, linked, head, action, &mut responses).await {
             Err(outcome) => outcome,
             Ok((current, action)) => {
                 let response = client.perform_action(&linked.link, &current, &action).await;
@@ -247,20 +247,20 @@ impl ActionRun {
     ///
     /// # Errors
     /// The head commit is no longer `head`, or a request failed.
-    pub async fn prepare(
+    pub async fn prepare_action(
         store: &Store,
         client: &HostClient,
         linked: &LinkedPullRequest,
         head: &CleanText,
         action: &PullRequestAction,
     ) -> Result<PullRequestAction, ActionOutcome> {
-        prepare(store, client, linked, head, action, &mut Vec::new()).await.map(|(_, action)| action)
+        prepare_action(store, client, linked, head, action, &mut Vec::new()).await.map(|(_, action)| action)
     }
 }
 
 /// Requests and stores the state, and checks that the action is possible. Returns the full head commit (`head` may be
 /// abbreviated) and the action to send.
-async fn prepare(
+async fn prepare_action(
     store: &Store,
     client: &HostClient,
     linked: &LinkedPullRequest,
@@ -403,7 +403,7 @@ async fn store_approval(store: &Store, linked: &LinkedPullRequest, state: &PullR
 }
 
 /// Returns the failure for an action while docdeck doesn't query code hosts.
-fn turned_off_failure() -> Failure {
+fn pull_requests_disabled_failure() -> Failure {
     Failure::local(PULL_REQUESTS_DISABLED)
 }
 

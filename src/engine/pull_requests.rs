@@ -28,10 +28,11 @@ use tokio::time::Instant;
 
 /// How long to wait after a failed request.
 const RETRY_INTERVAL: TimeDelta = TimeDelta::minutes(5);
-/// The most pull requests that are requested in one round. Those of the newest jobs come first.
-const MAX_PER_ROUND: usize = 200;
-/// For how many chunks of a round the conflicts that GitHub is still computing are requested once more. The conflicts
-/// of the other chunks are read in the next round. So a round of 200 pull requests needs at most 20 requests.
+/// The maximum number of pull requests in one round. The pull requests of the newest jobs come first.
+const MAX_PULL_REQUESTS_PER_ROUND: usize = 200;
+/// The maximum number of chunks of a host in one round for which conflicts are requested once more, because GitHub was
+/// still computing them. So a round of 200 pull requests on GitHub needs at most 20 requests. The conflicts of further
+/// chunks are read in the next round.
 const MAX_CONFLICT_REQUESTS: usize = 4;
 /// The longest time until the task looks for new pull requests without a command.
 const MAX_SLEEP: TimeDelta = TimeDelta::seconds(60);
@@ -60,7 +61,7 @@ struct DuePullRequests {
     /// Each job with its link, the newest job first.
     jobs: Vec<(JobKey, CleanText)>,
     /// When the next pull request becomes due.
-    next: Option<Time>,
+    next_due: Option<Time>,
 }
 
 /// The pull requests that are requested one chunk after the other, while the lease is held.
@@ -70,10 +71,10 @@ struct Round {
     /// The chunks that were not requested yet. Commands are handled between two chunks.
     chunks: VecDeque<Chunk>,
     /// When the next pull request is due after this round.
-    next: Time,
+    next_due: Time,
     /// The number of hosts that were unavailable at the start, if the round has the maximum size: some due pull
     /// requests may then be missing. Otherwise `None`.
-    unavailable_at_start: Option<usize>,
+    unavailable_hosts_at_start: Option<usize>,
 }
 
 /// Pull requests of one host for [`HostStates::read`].
@@ -110,7 +111,7 @@ pub(super) async fn run_refresher(
     let mut next = Some(Instant::now());
     loop {
         let is_in_round = refresher.round.is_some();
-        // A command is handled before the rest of a round, so that the user doesn't have to wait for its end.
+        // A command is handled before the rest of a round, so that the user doesn't wait for the end of the round.
         tokio::select! {
             biased;
             command = commands.recv() => match command {
@@ -189,10 +190,10 @@ impl Refresher {
         }
         // If the round is only for some jobs, other pull requests may be overdue.
         let latest = if selected_jobs.is_some() { started_at } else { started_at + MAX_SLEEP };
-        let next = due.next.map_or(latest, |next| next.min(latest));
-        let is_full = due.jobs.len() == MAX_PER_ROUND;
-        let unavailable_at_start = is_full.then(|| self.unavailable_hosts(started_at).count());
-        self.round = Some(Round { started_at, chunks, next, unavailable_at_start });
+        let next_due = due.next_due.map_or(latest, |next| next.min(latest));
+        let is_full = due.jobs.len() == MAX_PULL_REQUESTS_PER_ROUND;
+        let unavailable_hosts_at_start = is_full.then(|| self.unavailable_hosts(started_at).count());
+        self.round = Some(Round { started_at, chunks, next_due, unavailable_hosts_at_start });
         self.continue_round().await
     }
 
@@ -211,9 +212,9 @@ impl Refresher {
         // If a host became unavailable during the round, its pull requests have taken slots that others could have
         // used. So the next round starts at once.
         let unavailable = self.unavailable_hosts(round.started_at).count();
-        let is_incomplete = round.unavailable_at_start.is_some_and(|at_start| unavailable > at_start);
+        let is_incomplete = round.unavailable_hosts_at_start.is_some_and(|at_start| unavailable > at_start);
         let is_interrupted = !round.chunks.is_empty();
-        self.wake_at(if is_incomplete || is_interrupted { round.started_at } else { round.next })
+        self.wake_at(if is_incomplete || is_interrupted { round.started_at } else { round.next_due })
     }
 
     /// Finds the pull requests to request now. Leaves out pull requests on unavailable hosts, so that they don't use up
@@ -232,8 +233,8 @@ impl Refresher {
                 return;
             }
             let next = found.state.and_then(next_refresh).filter(|next| *next > now);
-            due.next = next.into_iter().chain(due.next).min();
-            if due.jobs.len() < MAX_PER_ROUND
+            due.next_due = next.into_iter().chain(due.next_due).min();
+            if due.jobs.len() < MAX_PULL_REQUESTS_PER_ROUND
                 && !waiting.contains(&found.job)
                 && is_due(found.state, trigger, now)
                 && PullRequestLink::parse(found.link.as_str()).is_some_and(|link| !unavailable.contains(&link.host))
@@ -290,7 +291,7 @@ impl Refresher {
     pub(super) async fn record_host_response(&mut self, name: &str, budget: &RequestBudget, error: Option<&HostError>) {
         let now = local_now();
         // If this fails, the failure is reported when the response is stored.
-        let _ = self.inner.store.spend_host_points(name, budget.cost.unwrap_or(1), now).await;
+        let _ = self.inner.store.record_host_points(name, budget.cost.unwrap_or(1), now).await;
         if let Some(host) = self.hosts.get_mut(name) {
             match error.map(|error| &error.kind) {
                 None => {}
@@ -301,9 +302,9 @@ impl Refresher {
             }
         }
         let reason = error.map(|error| CleanText::line(&error.kind.to_string()));
-        let request = LogKind::HostRequest { status: budget.status, millis: budget.millis, reason };
+        let request = LogKind::HostRequest { status: budget.status, millis: budget.duration_millis, reason };
         self.inner.log(CleanText::line(name), request).await;
-        // A refused token is shown to the user once, because it is not used again.
+        // The user is notified only once, because a refused token is not used again.
         if let Some(error) = error.filter(|error| error.kind == HostErrorKind::Unauthorized) {
             let text = format!("{error}. Pull requests are not updated. Renew the token, then press r.");
             self.inner.emit(EngineEvent::Notice(CleanText::line(&text))).await;
@@ -333,7 +334,7 @@ impl Refresher {
         previous_fact: Option<PullRequestFact>,
     ) {
         let job = self.look_up_changed_pages(client, job).await;
-        // The first state of an old job, which may have been imported, is no change.
+        // The first known state of the pull request of an old job is no change. The job may have been imported.
         let is_new = job.local.finished_at.is_some_and(|at| local_now() - at < RECENTLY_FINISHED);
         let has_changed = job.pull_request.as_ref().map(|state| state.fact()) != previous_fact;
         if has_changed && (previous_fact.is_some() || is_new) {

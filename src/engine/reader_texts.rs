@@ -1,4 +1,4 @@
-//! Deletes the texts of readers that were loaded too long ago: at the start and regularly while docdeck runs.
+//! Deletes texts that readers wrote and that were loaded too long ago: at the start and regularly while docdeck runs.
 
 use super::state::EngineState;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(3600);
 pub(super) async fn run_cleanup(inner: Arc<EngineState>) {
     loop {
         let now = inner.clock.now();
-        // If the store can't be written, which is reported elsewhere, a later check deletes them.
+        // If the store can't be written, which is reported elsewhere, a later check deletes the texts.
         let _ = inner.store.delete_expired_reader_texts(inner.analytics.reader_text_days, now).await;
         tokio::time::sleep(CHECK_INTERVAL).await;
     }

@@ -5,18 +5,18 @@ use crate::model::Time;
 use crate::model::pull_request::{ChecksState, PullRequest};
 use chrono::TimeDelta;
 
-/// The interval while checks are running.
+/// How often the state of a pull request is requested while its checks are running.
 const PENDING_INTERVAL: TimeDelta = TimeDelta::seconds(60);
-/// The interval while no checks are running.
+/// How often the state of a pull request is requested while none of its checks are running.
 const USUAL_INTERVAL: TimeDelta = TimeDelta::minutes(5);
 /// When the terminal gets the focus, a state that is older than this is requested again.
 const FOCUS_AGE: TimeDelta = TimeDelta::seconds(30);
 /// Pull requests that become due within this time are requested together with those that are due now.
 const DUE_TOLERANCE: TimeDelta = TimeDelta::seconds(30);
-/// The most points of a host's hourly limit that docdeck spends (GitHub's limit is 5,000). The rest is for the user's
-/// other tools.
+/// The maximum number of points of a host's hourly limit that docdeck spends (GitHub's limit is 5,000). The rest is for
+/// the user's other tools.
 pub(super) const POINTS_PER_HOUR: u64 = 500;
-/// The most points that a chunk of pull requests costs: one each for the states, the checks, and the conflicts that
+/// The maximum cost of a chunk of pull requests in points: one each for the states, the checks, and the conflicts that
 /// were still being computed.
 pub(super) const POINTS_PER_CHUNK: u64 = 3;
 
@@ -31,8 +31,8 @@ pub(super) enum RefreshTrigger {
     User,
 }
 
-/// Returns the time at which the state is requested again; `None` if it is final. The time is soon if the checks are
-/// running or could not be read.
+/// Returns the time at which the state is requested again; `None` if the state is final. The time is sooner if checks
+/// are running or could not be read.
 pub fn next_refresh(state: &PullRequest) -> Option<Time> {
     if state.state.is_final() {
         return None;

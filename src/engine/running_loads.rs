@@ -47,7 +47,7 @@ struct RunningLoad<O> {
     task: AbortHandle,
 }
 
-/// The running loads of complete reports, by what they load.
+/// The running loads of complete reports. The key states which report is loaded.
 pub(super) struct RunningLoads<K, O>(Mutex<HashMap<K, RunningLoad<O>>>);
 
 impl<K, O> Default for RunningLoads<K, O> {
@@ -63,9 +63,9 @@ impl<K, O> fmt::Debug for RunningLoads<K, O> {
 }
 
 impl<K: Copy + Eq + Hash, O: Clone + Send + Sync + 'static> RunningLoads<K, O> {
-    /// Joins the running load of `key`, or starts `load`, which then must call [`Self::take_stop_request`] before each
-    /// request and [`Self::remove`] at its end unless it was stopped. Joining a load that was asked to stop cancels the
-    /// stop. `crashed` is the outcome if the load panics.
+    /// Joins the running load of `key`, or starts `load`. `load` must call [`Self::take_stop_request`] before each
+    /// request and, unless it was stopped, [`Self::remove`] at its end. Joining a load cancels a requested stop. If the
+    /// load panics, `crashed` returns its outcome.
     pub(super) fn join(
         &self,
         key: K,

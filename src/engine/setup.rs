@@ -15,9 +15,9 @@ use tokio::sync::mpsc;
 /// The limits of polling: how many requests per minute, and how many at once.
 #[derive(Debug, Clone)]
 pub struct PollOptions {
-    /// Most GETs in any rolling minute.
+    /// The maximum number of GETs in any 60 seconds.
     pub per_minute: u32,
-    /// Most GETs in flight at the same time.
+    /// The maximum number of GETs in flight at the same time.
     pub in_flight: usize,
 }
 

@@ -1,5 +1,5 @@
-//! The state that the engine's tasks and its handle share (client, store, clock, leases), and the methods that emit
-//! events. A task's own state is in the task's module.
+//! The state that the engine's tasks and [`super::Engine`] share (client, store, clock, leases), and the methods that
+//! emit events. State that only one task uses is in the task's module.
 
 use super::clock::{ClockUpdate, ServiceClock, local_now};
 use super::hook::{Hook, HookChange};
@@ -61,9 +61,9 @@ pub(super) struct EngineState {
     /// rows of this kind.
     pub(super) running_row_loads: RunningLoads<(AnalyticsKind, DateRange), Arc<dyn Any + Send + Sync>>,
     /// Held while a budget is read and emitted, so that no older count is emitted after a newer one.
-    pub(super) budget_order: tokio::sync::Mutex<()>,
+    pub(super) budget_emit_lock: tokio::sync::Mutex<()>,
     /// The times of analytics requests that the store could not record.
-    pub(super) unwritten_spends: Mutex<Vec<Time>>,
+    pub(super) unrecorded_request_times: Mutex<Vec<Time>>,
     /// The queue of changes for the `on_change` program; `None` if the user has configured no program.
     pub(super) hook_queue: Option<mpsc::Sender<HookChange>>,
     /// Limits how many requests outside the polling schedule run at the same time.
@@ -73,9 +73,9 @@ pub(super) struct EngineState {
     /// Commands to the task that refreshes the state of pull requests; `None` if it doesn't run.
     refresh_commands: Option<mpsc::UnboundedSender<RefreshCommand>>,
     /// Counts the requests that send a prompt.
-    pub(super) sending: GuardCounter,
+    pub(super) running_sends: GuardCounter,
     /// Counts the prompt outcomes that are not recorded yet, because the store could not be written.
-    pub(super) unrecorded: GuardCounter,
+    pub(super) unrecorded_outcomes: GuardCounter,
     /// Counts the changes that the `on_change` program has not handled yet. A guard must be taken before the
     /// change's event is emitted. Otherwise the receiver of the event could stop the engine before the program
     /// has run.
@@ -167,15 +167,15 @@ impl EngineState {
             pending_loads: Mutex::default(),
             running_page_loads: RunningLoads::default(),
             running_row_loads: RunningLoads::default(),
-            budget_order: tokio::sync::Mutex::default(),
-            unwritten_spends: Mutex::default(),
+            budget_emit_lock: tokio::sync::Mutex::default(),
+            unrecorded_request_times: Mutex::default(),
             hook_queue: changes,
             fetch_slots: Semaphore::new(poll.in_flight.max(1)),
             events,
             poller_messages: messages,
             refresh_commands,
-            sending: GuardCounter::default(),
-            unrecorded: GuardCounter::default(),
+            running_sends: GuardCounter::default(),
+            unrecorded_outcomes: GuardCounter::default(),
             running_hooks: GuardCounter::default(),
             seen_revision_and_prunes: tokio::sync::Mutex::new((revision, prunes)),
             last_problem: Mutex::default(),
@@ -267,7 +267,7 @@ impl EngineState {
     pub(super) async fn emit_changed_jobs(&self) -> Result<(), StoreError> {
         let mut seen = self.seen_revision_and_prunes.lock().await;
         let (after, seen_prunes) = *seen;
-        let JobChanges { rows, merged, revision, prune_count: prunes } =
+        let JobChanges { rows, merged_rows, revision, prune_count: prunes } =
             self.store.jobs_changed_since(&self.scope, after).await?;
         let remaining_jobs =
             if prunes == seen_prunes { None } else { Some(self.store.remaining_jobs(&self.scope).await?) };
@@ -278,13 +278,14 @@ impl EngineState {
             self.emit_submitted_deliveries(row).await?;
             self.emit(EngineEvent::Thread(row.key)).await;
         }
-        for (gone, into) in merged {
+        for (gone, into) in merged_rows {
             self.emit(EngineEvent::Merged { gone, into }).await;
         }
         if let Some(remaining_jobs) = remaining_jobs {
             self.emit(EngineEvent::JobsRemoved(remaining_jobs)).await;
         }
-        // The instance that found the link may not have the focus, so this one requests the pull request's state.
+        // Another instance that found the link to the pull request may not have the focus, so this instance requests
+        // the state.
         if rows.iter().any(|row| row.remote.pr_link.is_some() && row.pull_request.is_none()) {
             self.send_to_refresher(RefreshCommand::NewLink);
         }
@@ -292,10 +293,10 @@ impl EngineState {
         Ok(())
     }
 
-    /// Emits which jobs were merged into the job `into` when it got its id.
-    pub(super) async fn emit_merged(&self, into: JobKey) {
+    /// Emits which jobs were merged into the job `into` when `into` got its id.
+    pub(super) async fn emit_merged_jobs(&self, into: JobKey) {
         // A read error does little harm: the merged jobs stay on screen only until a restart.
-        for gone in self.store.merged_into(into).await.unwrap_or_default() {
+        for gone in self.store.rows_merged_into(into).await.unwrap_or_default() {
             self.emit(EngineEvent::Merged { gone, into }).await;
         }
     }
@@ -392,7 +393,7 @@ impl EngineState {
     }
 }
 
-/// See [`EngineState::in_flight_guard`].
+/// Until this guard is dropped, the poller counts a request of another task as in flight.
 #[derive(Debug)]
 pub(super) struct InFlightGuard<'a>(&'a EngineState);
 

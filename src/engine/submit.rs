@@ -37,7 +37,7 @@ impl Engine {
     ///
     /// # Errors
     /// Nothing was written, so the caller must keep the text and the pages.
-    pub async fn submit_job_about(
+    pub async fn submit_job_about_pages(
         &self,
         text: &str,
         pages: &[CleanText],
@@ -67,7 +67,7 @@ impl Engine {
     /// Submits the last accepted prompt of a failed job again (see [`crate::store::Store::retry`]).
     ///
     /// # Errors
-    /// Nothing was written.
+    /// Nothing was written: the job can't be retried, or the store can't write.
     pub async fn retry(&self, job: JobKey) -> Result<(PromptId, Job), Failure> {
         Ok(self.schedule_send(self.inner.store.retry(job, local_now()).await.map_err(store_failure)?).await)
     }
@@ -120,7 +120,7 @@ impl Engine {
     /// resumed prompts at once. Returns every job that changed.
     ///
     /// # Errors
-    /// Nothing was written.
+    /// Nothing was written: one of the jobs is unknown, or the store can't write.
     pub async fn change_queue(&self, jobs: &[JobKey], change: QueueChange) -> Result<Vec<Job>, Failure> {
         let rows = self.inner.store.change_queue(jobs, change, local_now()).await.map_err(store_failure)?;
         self.inner.dispatch_wake.notify_one();
@@ -131,7 +131,7 @@ impl Engine {
     /// Discards all queued prompts of these jobs. Prompts that are being sent are not affected.
     ///
     /// # Errors
-    /// Nothing was written.
+    /// Nothing was written: one of the jobs is unknown, or the store can't write.
     pub async fn remove_from_queue(&self, jobs: &[JobKey]) -> Result<DiscardedPrompts, Failure> {
         let removed = self.inner.store.remove_from_queue(jobs, local_now()).await.map_err(store_failure)?;
         self.handle_discarded(&removed).await;
@@ -206,14 +206,14 @@ impl Engine {
                 let job = self.inner.fetch_by_id(&id).await?;
                 let row = self.inner.store.link_job(prompt, job, local_now()).await.map_err(store_failure)?;
                 self.emit_resolved(prompt, Delivery::Accepted, &row).await;
-                self.inner.emit_merged(row.key).await;
+                self.inner.emit_merged_jobs(row.key).await;
                 Ok(row)
             }
         }
     }
 
-    async fn requeue(&self, prompt: PromptId, edited: Option<&str>) -> Result<Job, Failure> {
-        let row = self.inner.store.requeue(prompt, edited, local_now()).await.map_err(store_failure)?;
+    async fn requeue(&self, prompt: PromptId, edited_text: Option<&str>) -> Result<Job, Failure> {
+        let row = self.inner.store.requeue(prompt, edited_text, local_now()).await.map_err(store_failure)?;
         Ok(self.schedule_send((prompt, row)).await.1)
     }
 

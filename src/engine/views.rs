@@ -51,7 +51,7 @@ impl Engine {
         let cached = if should_skip_cache { None } else { self.inner.fresh_cached_views(query).await };
         let loaded = match cached {
             Some(cached) => Ok(cached),
-            None => self.inner.load_views_for(query, should_skip_cache, RequestPurpose::Page).await.loaded,
+            None => self.inner.load_views_for_purpose(query, should_skip_cache, RequestPurpose::Page).await.loaded,
         };
         loaded.map(|loaded| self.inner.in_local_time(loaded))
     }
@@ -66,7 +66,7 @@ impl EngineState {
     /// Loads like [`Engine::load_views`], but in service time and without the first cache lookup. If another call is
     /// loading the query, waits for that load, which keeps its own purpose. The result then states that no request was
     /// used and that no merge was tried.
-    pub(super) async fn load_views_for(
+    pub(super) async fn load_views_for_purpose(
         self: &Arc<Self>,
         query: ViewsQuery,
         should_skip_cache: bool,

@@ -22,7 +22,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// takes over from a dead one within 10 s.
 const CHECKS_PER_LEASE_ATTEMPT: u32 = 3;
 /// How often to check whether another instance that is sending has died.
-const ABANDONED_CHECK_INTERVAL: Duration = Duration::from_secs(10);
+const ABANDONED_SEND_CHECK_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The result of the last check by the store's thread.
 #[derive(Debug)]
@@ -37,11 +37,11 @@ struct ChangeWatcher {
     inner: Arc<EngineState>,
     last_check: Arc<Mutex<VersionCheck>>,
     /// The data version up to which the watcher has read the changes.
-    read_version: i64,
-    had_lease: bool,
+    last_read_version: i64,
+    had_dispatch_lease: bool,
     /// When to check again for sends that were abandoned because their instance died; `None` while no other instance
     /// is sending.
-    next_abandoned_check: Option<Instant>,
+    next_abandoned_send_check: Option<Instant>,
     /// When to read the changes again after a failed read; `None` if the last read succeeded.
     retry_at: Option<Instant>,
 }
@@ -49,23 +49,23 @@ struct ChangeWatcher {
 /// Watches until it is aborted. `version` is the store's data version before the engine first read the
 /// store.
 pub(super) async fn run_watcher(inner: Arc<EngineState>, version: i64) {
-    let seen = Arc::new(Mutex::new(VersionCheck { version, error: None }));
-    if let Err(error) = start_checks(&inner, &seen) {
+    let last_check = Arc::new(Mutex::new(VersionCheck { version, error: None }));
+    if let Err(error) = start_checks(&inner, &last_check) {
         inner.emit_problem(error.failure()).await;
     }
     inner.read_shared_connection().await;
     let mut watcher = ChangeWatcher {
         inner,
-        last_check: seen,
-        read_version: version,
-        had_lease: false,
-        next_abandoned_check: None,
+        last_check,
+        last_read_version: version,
+        had_dispatch_lease: false,
+        next_abandoned_send_check: None,
         retry_at: None,
     };
     loop {
         watcher.inner.take_leases();
         watcher.read_changes().await;
-        let wake = watcher.next_abandoned_check.into_iter().chain(watcher.retry_at).min();
+        let wake = watcher.next_abandoned_send_check.into_iter().chain(watcher.retry_at).min();
         tokio::select! {
             () = watcher.inner.watch_wake.notified() => {}
             () = sleep_until(wake), if wake.is_some() => {}
@@ -73,19 +73,19 @@ pub(super) async fn run_watcher(inner: Arc<EngineState>, version: i64) {
     }
 }
 
-/// Makes the store's thread check regularly for changes, until `seen` is dropped with the watcher.
-fn start_checks(inner: &Arc<EngineState>, seen: &Arc<Mutex<VersionCheck>>) -> Result<(), StoreError> {
-    let (inner_weak, seen_weak) = (Arc::downgrade(inner), Arc::downgrade(seen));
+/// Makes the store's thread check regularly for changes, until `last_check` is dropped with the watcher.
+fn start_checks(inner: &Arc<EngineState>, last_check: &Arc<Mutex<VersionCheck>>) -> Result<(), StoreError> {
+    let (inner_weak, last_check_weak) = (Arc::downgrade(inner), Arc::downgrade(last_check));
     let mut checks: u32 = 0;
     inner.store.watch(CHECK_INTERVAL, move |found| {
-        let (Some(inner), Some(seen)) = (inner_weak.upgrade(), seen_weak.upgrade()) else {
+        let (Some(inner), Some(last_check)) = (inner_weak.upgrade(), last_check_weak.upgrade()) else {
             return ControlFlow::Break(());
         };
         checks = checks.wrapping_add(1);
         let has_changed = match found {
-            Ok(version) => std::mem::replace(&mut lock(&seen).version, version) != version,
+            Ok(version) => std::mem::replace(&mut lock(&last_check).version, version) != version,
             Err(error) => {
-                lock(&seen).error = Some(error);
+                lock(&last_check).error = Some(error);
                 true
             }
         };
@@ -105,7 +105,7 @@ impl ChangeWatcher {
         if let Some(error) = failed {
             self.inner.emit_problem(error.failure()).await;
         }
-        let have_others_written = version != self.read_version;
+        let have_others_written = version != self.last_read_version;
         self.recover_after_instance_death(have_others_written).await;
         self.retry_at = None;
         if !have_others_written {
@@ -115,7 +115,7 @@ impl ChangeWatcher {
         self.inner.team.wake();
         match self.emit_changes().await {
             Ok(()) => {
-                self.read_version = version;
+                self.last_read_version = version;
                 // Requests of other instances count toward the same hourly limits.
                 self.inner.emit_budgets().await;
                 self.inner.emit(EngineEvent::ExternalChange).await;
@@ -138,8 +138,8 @@ impl ChangeWatcher {
     /// write by another instance (every send begins with a write), and regularly while another instance is sending.
     async fn recover_after_instance_death(&mut self, have_others_written: bool) {
         let has_lease = self.inner.leases.holds(LeaseRole::Dispatch);
-        let is_due = self.next_abandoned_check.is_some_and(|at| at <= Instant::now());
-        if has_lease && (!self.had_lease || have_others_written || is_due) {
+        let is_due = self.next_abandoned_send_check.is_some_and(|at| at <= Instant::now());
+        if has_lease && (!self.had_dispatch_lease || have_others_written || is_due) {
             let are_others_sending = match self.inner.recover_abandoned_sends().await {
                 Ok(are_others_sending) => are_others_sending,
                 Err(error) => {
@@ -147,12 +147,12 @@ impl ChangeWatcher {
                     true
                 }
             };
-            self.next_abandoned_check =
-                if are_others_sending { Instant::now().checked_add(ABANDONED_CHECK_INTERVAL) } else { None };
+            self.next_abandoned_send_check =
+                if are_others_sending { Instant::now().checked_add(ABANDONED_SEND_CHECK_INTERVAL) } else { None };
         }
         if !has_lease {
-            self.next_abandoned_check = None;
+            self.next_abandoned_send_check = None;
         }
-        self.had_lease = has_lease;
+        self.had_dispatch_lease = has_lease;
     }
 }

@@ -1,5 +1,5 @@
 //! Reads many prompts from one file: text separated by blank lines, CSV with a `prompt` column, or JSON Lines. Prompts
-//! are returned in the order of the file. An error about one line has its number.
+//! are returned in the order of the file. An error about one line contains the line number.
 
 use super::text::CleanText;
 use serde_json::Value;
@@ -134,19 +134,19 @@ fn csv_reader(text: &str, delimiter: u8) -> csv::Reader<&[u8]> {
 }
 
 /// Returns the index of the prompt column, or `None` if the header has no such column.
-fn column_index(reader: &mut csv::Reader<&[u8]>) -> Option<usize> {
+fn prompt_column_index(reader: &mut csv::Reader<&[u8]>) -> Option<usize> {
     reader.headers().ok()?.iter().position(|name| name.trim().eq_ignore_ascii_case(PROMPT_FIELD))
 }
 
 /// Returns the delimiter that yields a `prompt` column in the header: a comma, or the semicolon or tab that some
 /// spreadsheets write instead. Returns `None` if there is no such column.
 fn find_delimiter(text: &str) -> Option<u8> {
-    [b',', b';', b'\t'].into_iter().find(|delimiter| column_index(&mut csv_reader(text, *delimiter)).is_some())
+    [b',', b';', b'\t'].into_iter().find(|delimiter| prompt_column_index(&mut csv_reader(text, *delimiter)).is_some())
 }
 
 fn read_prompt_column(text: &str) -> Result<NumberedPrompts, BatchError> {
     let mut reader = csv_reader(text, find_delimiter(text).ok_or(BatchError::NoColumn)?);
-    let index = column_index(&mut reader).ok_or(BatchError::NoColumn)?;
+    let index = prompt_column_index(&mut reader).ok_or(BatchError::NoColumn)?;
     let mut prompts = Vec::new();
     for record in reader.records() {
         let record = record.map_err(csv_error)?;

@@ -154,7 +154,8 @@ pub struct ColorPalette {
     styles: [RoleStyle; ColorRole::ALL.len()],
     /// The background colour of the whole screen; [`ThemeColor::Terminal`] keeps the terminal's background.
     pub background: ThemeColor,
-    /// The terminal backgrounds that these colours are made for, if `background` is the terminal's.
+    /// The terminal background colours for which these styles are made. Used only if `background` keeps the terminal's
+    /// background.
     pub made_for: Vec<Rgb>,
 }
 

@@ -45,8 +45,8 @@ impl ComparedRanges {
         if now == before { Err(NotComparable::SameDays) } else { Ok(Self { now, before }) }
     }
 
-    /// Returns the complete days of a range and those of the previous period to compare them with; `None` if there are
-    /// none.
+    /// Returns the complete days of a range and the days of the previous period to compare them with; `None` if the
+    /// range has no complete day.
     pub fn with_previous(shown: DateRange, today: NaiveDate) -> Option<Self> {
         Self::new(shown, shown.step(-1)?, true, today).ok()
     }

@@ -15,9 +15,9 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Returns the owner of the hourly limit that analytics requests count toward: the organization, or the project if
-    /// no organization is set.
-    pub fn analytics_owner(&self) -> &str {
+    /// Returns the id of the owner of the hourly limit that analytics requests count toward: the organization, or the
+    /// project if no organization is set.
+    pub fn analytics_limit_owner_id(&self) -> &str {
         self.organization.as_deref().unwrap_or(&self.project)
     }
 
@@ -37,8 +37,8 @@ impl Scope {
 /// The environment variable with the API key. docdeck removes it from the environment of every program that it starts.
 pub const API_KEY_VARIABLE: &str = "DOCDECK_API_KEY";
 
-/// The environment variable with the URL of the team's database, which contains a password. docdeck removes it like the
-/// API key.
+/// The environment variable with the URL of the team's database, which contains a password. docdeck removes it from the
+/// environment of every program that it starts.
 pub const TEAM_URL_VARIABLE: &str = "DOCDECK_TEAM_URL";
 
 /// The API key. Its memory is wiped on drop, and its debug output is `***`.

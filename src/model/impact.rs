@@ -35,8 +35,8 @@ pub struct ImpactWeeks {
     pub after: Option<DateRange>,
 }
 
-/// Returns the weeks before and after a job that started and finished on these days. Returns `None` if the calendar has
-/// no such date.
+/// Returns the weeks before and after a job that started and finished on these days. Returns `None` if a date can't
+/// be represented.
 pub fn weeks_around_days(started: NaiveDate, finished: Option<NaiveDate>) -> Option<ImpactWeeks> {
     let before = DateRange::new(started.checked_sub_days(WEEK)?, started.pred_opt()?)?;
     let after = match finished {
@@ -52,17 +52,17 @@ pub enum WeekAfterState {
     /// The service never accepted the job.
     NotSent,
     Working,
-    /// The job has finished, but the day is unknown.
+    /// The job has finished, but the day on which it finished is unknown.
     FinishUnknown,
-    /// The week is not over yet; this is its last day.
+    /// The week is not over yet; the date is its last day.
     Open(NaiveDate),
-    /// The week is over; these are its days.
+    /// The week is over; the range has its days.
     Complete(DateRange),
 }
 
 /// Returns the weeks before and after a job, from the UTC days on which it was created and last finished. If its pull
-/// request is merged, readers saw the changes from that day on, so the weeks are before and after that day. Returns
-/// `None` if the calendar has no such date.
+/// request is merged, readers saw the changes from the day of the merge on, so the weeks are before and after that day.
+/// Returns `None` if a date can't be represented.
 pub fn weeks_around(job: &Job) -> Option<ImpactWeeks> {
     if let Some(merged) = job.pull_request.as_ref().and_then(|state| state.merged_at) {
         return weeks_around_days(merged.date_naive(), Some(merged.date_naive()));
@@ -90,7 +90,7 @@ impl PageViewsState {
         }
     }
 
-    /// Returns when this was loaded; `None` if nothing is known.
+    /// Returns when the data about the page was loaded; `None` if there is no data.
     pub fn as_of(&self) -> Option<Time> {
         match self {
             Self::Unknown => None,
@@ -106,8 +106,8 @@ impl PageViewsState {
     }
 }
 
-/// Returns the weeks of a job that are over but not fully loaded, the earlier one first. `pages` is the data that is
-/// stored now.
+/// Of the weeks before and after a job, returns those that are over but not fully loaded, the earlier one first.
+/// `pages` has the stored data.
 pub fn missing_ranges(job: &Job, pages: &[PageImpact], today: NaiveDate) -> Vec<DateRange> {
     let Some(ImpactWeeks { before, .. }) = weeks_around(job) else { return Vec::new() };
     let lacks = |range: DateRange, views: fn(&PageImpact) -> &PageViewsState| {
@@ -147,7 +147,7 @@ pub struct PageImpact {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignalImpact {
     pub before: SignalSnapshot,
-    /// `None` unless a report of the days after the job is loaded.
+    /// The numbers after the job; `None` if no report of the days after the job is loaded.
     pub after: Option<SignalSnapshot>,
     /// The reports of the days after the job that are not loaded.
     pub missing: Vec<AnalyticsKind>,

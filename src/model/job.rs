@@ -119,8 +119,8 @@ pub enum PullRequestEnder {
 /// The groups of the jobs list, most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum JobGroup {
-    /// A prompt is `Unconfirmed`, `Rejected` or `NotSent`; or the job failed or has a pull request that is not merged
-    /// or closed, and the user has not acted on it yet.
+    /// A prompt is `Unconfirmed`, `Rejected` or `NotSent`. Or the user has not acted yet, although the job failed or
+    /// its pull request may wait for the user.
     NeedsYou,
     /// A prompt is being sent, the agent or the checks of the pull request are working, or the status is unknown.
     Working,
@@ -157,8 +157,8 @@ pub struct PullRequestCounts {
 }
 
 impl PullRequestCounts {
-    /// Adds `by` to the count of jobs whose pull request has this fact. Does nothing unless the group is
-    /// [`JobGroup::NeedsYou`] and the fact is counted here.
+    /// Adds `by` to the count of jobs whose pull request has this fact. Only jobs in [`JobGroup::NeedsYou`] are
+    /// counted, and only the facts for which there is a count.
     pub fn adjust(&mut self, group: JobGroup, fact: Option<PullRequestFact>, by: isize) {
         let count = match fact {
             Some(PullRequestFact::Ready) => &mut self.to_review,
@@ -180,7 +180,7 @@ pub struct InitialRows {
     /// The number of jobs in each group, in the order of [`JobGroup::ALL`].
     pub sizes: [usize; JobGroup::ALL.len()],
     /// The number of working jobs, including dismissed ones.
-    pub working: usize,
+    pub working_count: usize,
     pub pull_requests: PullRequestCounts,
     /// The thread of the first job, which is selected; `None` if there are no jobs.
     pub thread: Option<Thread>,

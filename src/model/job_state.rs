@@ -150,9 +150,10 @@ pub fn fact_shown_as_state(job: &Job) -> Option<PullRequestFact> {
     job.pr_fact().filter(|_| JobState::of(job) == JobState::Completed)
 }
 
-/// Returns the pull request in the column of a list: its number, or `no PR` for a completed job without one. Empty for
-/// any other job without a pull request. If `with_symbol` is set, the symbol for the state of the pull request follows,
-/// unless the list already shows that state as the state of the job.
+/// Returns the text in a list's column of pull requests: the number of the job's pull request, `no PR` for a completed
+/// job without a pull request, and nothing for any other job without a pull request. If `with_symbol` is set, the
+/// symbol for the state of the pull request follows the number, unless the list shows this state as the state of the
+/// job.
 pub fn pull_request_cell(job: &Job, with_symbol: bool) -> Cow<'static, str> {
     let fact = job.pr_fact().filter(|_| with_symbol && fact_shown_as_state(job).is_none());
     match (job.pr_number(), &job.remote.pr_link) {
@@ -166,7 +167,7 @@ pub fn pull_request_cell(job: &Job, with_symbol: bool) -> Cow<'static, str> {
     }
 }
 
-/// Returns the text for the pull request in lists, empty if there is none.
+/// Returns the text for a job's pull request in lists, such as `PR 7`; empty if the job has no pull request.
 pub fn pull_request_label(job: &Job) -> Cow<'static, str> {
     match (job.pr_number(), &job.remote.pr_link) {
         (Some(number), _) => ["PR ", &number.to_string()].concat().into(),

@@ -30,7 +30,7 @@ pub fn job_object(row: &Job, prompt: Option<&str>) -> Value {
         "delivery": local.undelivered.map_or(default_delivery, |kind| kind.word()),
         "pullRequest": pull_request_object(row),
     });
-    let status = remote.status.clone().filter(|status| !status.raw_word().is_empty());
+    let status = remote.status.clone().filter(|status| !status.service_word().is_empty());
     let remote = json!(RemoteState { status, pr_link: row.pr_url(), ..remote.clone() });
     if let (Value::Object(object), Value::Object(remote)) = (&mut object, remote) {
         object.extend(remote);
@@ -99,7 +99,7 @@ fn event_json(event: &JobEvent) -> Value {
 
 /// Returns the status as the service writes it, or `None` if the service sent none.
 fn service_status(status: &Status) -> Option<&str> {
-    Some(status.raw_word()).filter(|word| !word.is_empty())
+    Some(status.service_word()).filter(|word| !word.is_empty())
 }
 
 fn optional_str(text: Option<&CleanText>) -> Option<&str> {

@@ -31,10 +31,10 @@ impl Quota {
 
     /// Returns the id of the owner of the limit. The service counts new jobs and follow-ups per project, and requests
     /// for analytics and previews per organization.
-    pub fn owner(self, scope: &Scope) -> &str {
+    pub fn limit_owner_id(self, scope: &Scope) -> &str {
         match self {
             Self::Create | Self::FollowUp => &scope.project,
-            Self::Views | Self::Previews => scope.analytics_owner(),
+            Self::Views | Self::Previews => scope.analytics_limit_owner_id(),
         }
     }
 

@@ -74,7 +74,7 @@ pub struct LogEntry {
 pub enum LogKind {
     /// A request to the service: the HTTP status if there was a response, the duration, and the reason for a failure.
     Request { operation: Operation, status: Option<u16>, millis: u32, reason: Option<CleanText> },
-    /// A request to a code host, with the same data. The subject is the host.
+    /// A request to a code host, with the same data as [`Self::Request`]. The entry's subject is the host.
     HostRequest { status: Option<u16>, millis: u32, reason: Option<CleanText> },
     /// A state change of a job.
     Transition(CleanText),

@@ -18,7 +18,7 @@ pub const FOLLOW_UP_GRACE: TimeDelta = TimeDelta::seconds(90);
 pub const LATE_CHECKS: [TimeDelta; 3] = [TimeDelta::seconds(5), TimeDelta::seconds(15), TimeDelta::seconds(45)];
 
 /// Returns when to check the job next, or `None` if no further change is expected. `Store::jobs_to_check` already
-/// leaves out most of these jobs in SQL.
+/// leaves out, in SQL, most jobs of which no change is expected.
 ///
 /// In the first hour, the interval after a check depends only on t, the time from the last accepted prompt to that
 /// check. It is 2 + t/2 seconds, but at most 30, so the checks come 2, 5, 9.5, … seconds after the prompt.

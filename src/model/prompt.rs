@@ -41,7 +41,7 @@ impl PromptKind {
         self.into()
     }
 
-    /// Returns the operation that sends prompts of this kind, for its hourly limit.
+    /// Returns the hourly limit that prompts of this kind count toward.
     pub fn quota(self) -> Quota {
         match self {
             Self::Create => Quota::Create,
@@ -227,7 +227,7 @@ impl EventKind {
     /// Returns the word for the change that the store and exports use, and the values before and after the change.
     pub fn parts(&self) -> (&'static str, Option<&str>, Option<&str>) {
         match self {
-            Self::Status { from, to } => ("status", from.as_ref().map(Status::raw_word), Some(to.raw_word())),
+            Self::Status { from, to } => ("status", from.as_ref().map(Status::service_word), Some(to.service_word())),
             Self::PullRequest(link) => ("pull request", None, Some(link.as_str())),
             Self::Gone => ("gone", None, None),
             Self::Back => ("back", None, None),

@@ -67,7 +67,7 @@ impl PullRequestLink {
     }
 }
 
-/// Whether a pull request is open.
+/// The state of a pull request, apart from its checks and reviews.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PullRequestState {
@@ -80,7 +80,7 @@ pub enum PullRequestState {
 }
 
 impl PullRequestState {
-    /// Whether the pull request doesn't change any more, unless somebody reopens it.
+    /// Whether the pull request is merged or closed. Only reopening it can still change its state.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Merged | Self::Closed)
     }
@@ -101,7 +101,7 @@ pub enum ChecksState {
 }
 
 impl ChecksState {
-    /// Returns the name of the state, as JSON has it too.
+    /// Returns the name of the state, which JSON output uses too.
     pub fn word(self) -> &'static str {
         match self {
             Self::Passing => "passing",
@@ -169,7 +169,7 @@ pub struct PullRequest {
     pub title: CleanText,
     pub state: PullRequestState,
     pub checks: Checks,
-    /// The decision of the reviewers; `None` if the host doesn't report it with the state.
+    /// The decision of the reviewers; `None` if the code host's response about the state doesn't contain it.
     pub review: Option<ReviewDecision>,
     /// Whether the pull request conflicts with the base branch; `None` if the host has not computed it yet.
     pub conflict: Option<bool>,
@@ -208,7 +208,7 @@ pub fn short_commit(id: &CleanText) -> String {
 
 impl PullRequest {
     /// Returns the facts that are true, the most important first; at least one. A pull request that is merged or closed
-    /// has no other fact, and [`PullRequestFact::Ready`] is true only if no other one is.
+    /// has no other fact, and [`PullRequestFact::Ready`] is true only if no other fact is.
     pub fn facts(&self) -> impl Iterator<Item = PullRequestFact> {
         let is_open = !self.state.is_final();
         // A pull request counts as pending until its checks have been read. Checks that the token may not read are
@@ -255,7 +255,8 @@ impl PullRequest {
         self.checks_as_of.is_none() && self.checks.state == ChecksState::Unavailable
     }
 
-    /// Whether the checks were read with the rest of the state, even if the token may not read them.
+    /// Whether the checks were requested not earlier than the rest of the state. Also true if the code host reported
+    /// that the token may not read them.
     pub fn has_current_checks(&self) -> bool {
         self.checks_as_of.is_some_and(|as_of| as_of >= self.as_of)
     }
@@ -349,8 +350,8 @@ impl PullRequestFact {
         }
     }
 
-    /// Returns all words that filters accept after `pr:`, without blanks. Besides the facts, these are `open` for every
-    /// pull request that is not merged or closed, and `unknown`.
+    /// Returns all words that filters accept after `pr:`, with hyphens instead of spaces. Besides the words of the
+    /// facts, these are `unknown`, and `open` for every pull request that is not merged or closed.
     pub fn filter_words() -> impl Iterator<Item = String> {
         let facts = Self::ALL.into_iter().map(|fact| fact.word_and_meaning().0);
         ["open"].into_iter().chain(facts).chain(["unknown"]).map(|word| word.replace(' ', "-"))

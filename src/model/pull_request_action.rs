@@ -103,7 +103,7 @@ impl PullRequestAction {
         }
     }
 
-    /// Returns the text of a review or comment, and what it is for.
+    /// Returns the kind and the text of a requested change or a comment; `None` for other actions.
     pub fn review_text(&self) -> Option<(UnsentReviewKind, &str)> {
         match self {
             Self::RequestChanges(text) => Some((UnsentReviewKind::ChangeRequest, text)),
@@ -174,7 +174,7 @@ impl ActionOutcome {
         Self::NotDone(CleanText::line(failure.message.as_str().trim_end_matches('.')))
     }
 
-    /// Returns the outcome after the state was read again, or could not be read.
+    /// Returns this outcome with the information whether the state of the pull request was read afterwards.
     #[must_use]
     pub fn with_state_read(self, is_read: bool) -> Self {
         match self {

@@ -8,7 +8,7 @@ use super::text::CleanText;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// The details of a pull request. Its JSON is stored.
+/// The details of a pull request. They are stored as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PullRequestDetails {
     /// The head commit that the commits, the files and the preview belong to; empty if unknown.

@@ -81,35 +81,35 @@ pub fn redacted_path(path: &Path) -> PathBuf {
 #[derive(Debug)]
 pub struct Redactor {
     /// The key and its percent-encoded form, searched for in any letter case. A short key is only found unchanged.
-    plain: Vec<Zeroizing<String>>,
+    plain_forms: Vec<Zeroizing<String>>,
     /// The base64 forms of the key.
-    encoded: Vec<Zeroizing<String>>,
+    encoded_forms: Vec<Zeroizing<String>>,
 }
 
 impl Redactor {
     /// Creates a redactor for this key. Drop it as soon as possible, because it contains the key in several forms.
     pub fn new(key: &ApiKey) -> Self {
         let key = key.expose();
-        let mut plain = vec![Zeroizing::new(key.to_owned())];
-        let mut encoded = Vec::new();
+        let mut plain_forms = vec![Zeroizing::new(key.to_owned())];
+        let mut encoded_forms = Vec::new();
         if key.len() >= MIN_KNOWN_KEY_LENGTH {
             let in_url = percent_encoding::utf8_percent_encode(key, percent_encoding::NON_ALPHANUMERIC);
-            plain.push(Zeroizing::new(in_url.to_string()));
+            plain_forms.push(Zeroizing::new(in_url.to_string()));
             for form in [key.to_owned(), key.to_ascii_uppercase(), key.to_ascii_lowercase()].map(Zeroizing::new) {
-                encoded.extend((0..3).map(|before| base64_form(form.as_bytes(), before)));
+                encoded_forms.extend((0..3).map(|before| base64_form(form.as_bytes(), before)));
             }
-            encoded.dedup();
+            encoded_forms.dedup();
         }
-        Self { plain, encoded }
+        Self { plain_forms, encoded_forms }
     }
 
     pub fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let text = self.redacted_plain(text);
-        if !self.encoded.iter().any(|form| text.contains(form.as_str())) {
+        if !self.encoded_forms.iter().any(|form| text.contains(form.as_str())) {
             return text;
         }
         let is_encoded = |bytes: &[u8], at: usize| {
-            let form = self.encoded.iter().find(|form| starts_with(bytes, at, form.as_bytes()))?;
+            let form = self.encoded_forms.iter().find(|form| starts_with(bytes, at, form.as_bytes()))?;
             Some(extend_range(bytes, at..at + form.len(), is_base64_byte))
         };
         Cow::Owned(replace_keys(&text, is_encoded).into_owned())
@@ -135,9 +135,9 @@ impl Redactor {
     }
 
     fn redacted_plain<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let is_short = self.encoded.is_empty();
+        let is_short = self.encoded_forms.is_empty();
         replace_keys(text, |bytes, at| {
-            let form = self.plain.iter().find(|form| match bytes.get(at..at + form.len()) {
+            let form = self.plain_forms.iter().find(|form| match bytes.get(at..at + form.len()) {
                 Some(found) if is_short => found == form.as_bytes(),
                 Some(found) => found.eq_ignore_ascii_case(form.as_bytes()),
                 None => false,

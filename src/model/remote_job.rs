@@ -71,7 +71,7 @@ impl Status {
     }
 
     /// Returns the status as the service writes it, even if it is empty.
-    pub fn raw_word(&self) -> &str {
+    pub fn service_word(&self) -> &str {
         match self {
             Self::Unknown(word) => word.as_str(),
             known => known.word(),
@@ -86,7 +86,7 @@ impl Status {
 
 impl Serialize for Status {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.raw_word())
+        serializer.serialize_str(self.service_word())
     }
 }
 
@@ -161,10 +161,10 @@ impl RemoteJob {
 impl RemoteState {
     /// Takes over the fields of `newer`. A field that `newer` leaves out keeps its value.
     pub fn update(&mut self, newer: &Self) {
-        /// Keeps the allocation of a text that stays the same, since jobs may share it.
-        fn replace<T: Clone + PartialEq>(known: &mut Option<T>, newer: &Option<T>) {
-            if newer.is_some() && newer != known {
-                known.clone_from(newer);
+        /// Replaces the value if it differs. An equal text keeps its allocation, because jobs may share the allocation.
+        fn replace<T: Clone + PartialEq>(current: &mut Option<T>, newer: &Option<T>) {
+            if newer.is_some() && newer != current {
+                current.clone_from(newer);
             }
         }
         let Self { status, source, model, pr_link, archived_at } = newer;

@@ -110,7 +110,7 @@ impl ReportMerge {
 
     /// Whether the report contains this path.
     pub fn contains(&self, path: &CleanText) -> bool {
-        self.index.positions.contains_key(path)
+        self.index.row_indices.contains_key(path)
     }
 
     /// Merges the next response. See [`Report::add_response`].
@@ -128,21 +128,21 @@ impl ReportMerge {
 #[derive(Debug, Clone)]
 struct ReportIndex {
     /// The position of each path in the report's rows.
-    positions: HashMap<CleanText, usize>,
+    row_indices: HashMap<CleanText, usize>,
     /// The sum of the total views of all rows.
     total: ViewCount,
 }
 
 impl ReportIndex {
     fn new(rows: &[PageRow]) -> Self {
-        let positions = rows.iter().enumerate().map(|(position, row)| (row.path.clone(), position)).collect();
-        Self { positions, total: rows.iter().map(|row| total_views(&row.counts)).sum() }
+        let row_indices = rows.iter().enumerate().map(|(position, row)| (row.path.clone(), position)).collect();
+        Self { row_indices, total: rows.iter().map(|row| total_views(&row.counts)).sum() }
     }
 
     fn add_response_to(&mut self, report: &mut Report, response: ViewsResponse, complete: bool, as_of: Time) {
         for row in response.rows {
             self.total = self.total + total_views(&row.counts);
-            match self.positions.entry(row.path.clone()) {
+            match self.row_indices.entry(row.path.clone()) {
                 Entry::Occupied(entry) => {
                     let Some(known) = report.rows.get_mut(*entry.get()) else { continue };
                     self.total = self.total - total_views(&known.counts);

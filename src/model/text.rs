@@ -90,7 +90,8 @@ impl AsRef<str> for CleanText {
     }
 }
 
-/// Cleans source text line by line: tabs, LF and CRLF stay, so that a diff remains one. Does not remove keys.
+/// Cleans source text line by line. Tabs, LF and CRLF stay, so that the lines of a diff stay the same. Does not remove
+/// service keys.
 pub fn clean_source(raw: &str) -> Cow<'_, str> {
     let is_clean = |text: &str| text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'));
     if is_clean(raw) {
@@ -224,7 +225,8 @@ fn skip_escape(chars: &mut Chars<'_>) {
             chars.next();
             skip_string(chars);
         }
-        // One or more intermediate characters and a final one, for example to select a character set.
+        // An escape sequence with intermediate characters before its final character, for example one that selects a
+        // character set.
         Some(' '..='/') => {
             while chars.next_if(|c| (' '..='/').contains(c)).is_some() {}
             chars.next_if(|c| ('0'..='~').contains(c));

@@ -29,7 +29,7 @@ pub struct StoreWriteProblem {
 }
 
 impl UnrecordedOutcome {
-    /// Whether the service has carried out the prompt, or may have.
+    /// Whether the service has carried out or may have carried out the prompt.
     pub fn may_have_taken_effect(&self) -> bool {
         matches!(self.outcome, Delivery::Accepted | Delivery::Unconfirmed(_))
     }
@@ -66,13 +66,14 @@ impl UnrecordedOutcome {
 
 /// All unrecorded outcomes, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct UnrecordedPrompts {
+pub struct UnrecordedOutcomes {
     all: Vec<UnrecordedOutcome>,
-    /// The last prompt whose outcome was written after an earlier write had failed; until `take_recorded` is called.
-    recorded: Option<PromptId>,
+    /// The last prompt whose outcome was written only after an earlier attempt had failed. Removed by
+    /// `take_recorded_late`.
+    prompt_recorded_late: Option<PromptId>,
 }
 
-impl UnrecordedPrompts {
+impl UnrecordedOutcomes {
     /// Whether every outcome is on disk.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
@@ -88,8 +89,8 @@ impl UnrecordedPrompts {
 
     /// Whether the user was already notified of this prompt's outcome, because the first attempt to write it to the
     /// store failed and a later one succeeded. Returns true only once.
-    pub fn take_recorded(&mut self, prompt: PromptId) -> bool {
-        self.recorded.take_if(|recorded| *recorded == prompt).is_some()
+    pub fn take_recorded_late(&mut self, prompt: PromptId) -> bool {
+        self.prompt_recorded_late.take_if(|recorded| *recorded == prompt).is_some()
     }
 
     /// Updates the outcomes from an event. Returns the sentence to show, or `None` if the event doesn't concern an
@@ -103,7 +104,7 @@ impl UnrecordedPrompts {
             }
             EngineEvent::Recorded(prompt) => {
                 let at = self.all.iter().position(|known| known.prompt == *prompt)?;
-                self.recorded = Some(*prompt);
+                self.prompt_recorded_late = Some(*prompt);
                 let id = self.all.remove(at).id.map(|id| id.to_clean_text().to_string());
                 let what = id.unwrap_or_else(|| "the prompt".to_owned());
                 Some(CleanText::line(&format!("Recorded now: {what}.")))

@@ -22,12 +22,12 @@ impl Dashboard {
     pub(super) fn copy(&mut self, what: CleanText, text: String) -> Option<Msg> {
         let by_terminal = self.copy_through_terminal(&text);
         let is_copied = by_terminal.is_ok() && self.environment.is_ssh;
-        if self.clipboard.is_empty() || is_copied {
-            return Some(Msg::ActionFinished { sentence: what, result: by_terminal });
+        if self.copy_program.is_empty() || is_copied {
+            return Some(Msg::ActionFinished { success_notice: what, result: by_terminal });
         }
-        let words = self.clipboard.clone();
+        let words = self.copy_program.clone();
         self.effects.spawn(async move {
-            Msg::ActionFinished { sentence: what, result: copy_with_program(&words, text).await }
+            Msg::ActionFinished { success_notice: what, result: copy_with_program(&words, text).await }
         });
         None
     }

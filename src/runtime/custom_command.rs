@@ -30,7 +30,7 @@ fn finished_msg(program: &CleanText, result: Result<ExitStatus, Failure>) -> Msg
         }
         Err(failure) => (failure.message.to_string(), Err(failure)),
     };
-    Msg::ActionFinished { sentence: CleanText::line(&what), result }
+    Msg::ActionFinished { success_notice: CleanText::line(&what), result }
 }
 
 fn exit_text(status: ExitStatus) -> String {
@@ -39,7 +39,7 @@ fn exit_text(status: ExitStatus) -> String {
 
 /// Shows how the command ended, waits for Enter or the end of the input, and returns the message unchanged.
 async fn wait_for_enter(msg: Msg) -> Msg {
-    if let Msg::ActionFinished { sentence: what, .. } = &msg {
+    if let Msg::ActionFinished { success_notice: what, .. } = &msg {
         let mut out = io::stdout().lock();
         // The error is ignored: if the terminal is gone, the event loop notices it.
         let _ = write!(out, "\n{what} Press Enter to return to docdeck. ").and_then(|()| out.flush());
@@ -56,7 +56,7 @@ mod tests {
 
     fn sentence(raw: i32) -> (String, bool) {
         match finished_msg(&CleanText::line("gh"), Ok(ExitStatus::from_raw(raw))) {
-            Msg::ActionFinished { sentence: what, result } => (what.to_string(), result.is_ok()),
+            Msg::ActionFinished { success_notice: what, result } => (what.to_string(), result.is_ok()),
             other => panic!("{other:?}"),
         }
     }

@@ -29,13 +29,14 @@ pub(super) struct DrainingSession {
     /// Receives the events of the previous engine that still matter to the dashboard.
     pub(super) forward_to: mpsc::Sender<EngineEvent>,
     /// Whether the new profile has the same project. If so, all events are forwarded, because they are about its jobs.
-    pub(super) is_same_project: bool,
+    pub(super) is_project_unchanged: bool,
 }
 
 impl DrainingSession {
     /// Finishes the work and stops the engine.
     pub(super) async fn end(self) {
-        let Self { mut engine, tasks, ordered_tasks_done, mut events, forward_to: successor, is_same_project } = self;
+        let Self { mut engine, tasks, ordered_tasks_done, mut events, forward_to: successor, is_project_unchanged } =
+            self;
         let end = async {
             if let Some(last) = ordered_tasks_done {
                 let _ = tokio::time::timeout(WRITE_TIMEOUT, last).await;
@@ -46,8 +47,7 @@ impl DrainingSession {
             if let Some(Ok(engine)) = started {
                 engine.release_leases();
                 let _ = tokio::time::timeout(RESPONSE_TIMEOUT, wait_for_responses(&engine)).await;
-                // The engine retries until the outcomes that the service reported are recorded. Wait for that as long
-                // as docdeck runs.
+                // Waits without a time limit until the engine has recorded all outcomes that the service reported.
                 while engine.has_unrecorded_outcomes() {
                     tokio::time::sleep(CHECK_INTERVAL).await;
                 }
@@ -64,7 +64,7 @@ impl DrainingSession {
                         EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_) => true,
                         // The new engine reports its own connection to the team's database.
                         EngineEvent::Team(_) => false,
-                        _ => is_same_project,
+                        _ => is_project_unchanged,
                     };
                     if is_forwarded {
                         let _ = successor.send(event).await;

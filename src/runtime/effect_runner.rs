@@ -57,7 +57,9 @@ impl EffectRunner {
             Effect::WriteFile(file, overwrite) => {
                 Some(new_file::save_new_file(self.export_folder.clone(), file, overwrite).await)
             }
-            Effect::SaveFilter { filter, replace } => Some(self.profile_effects.save_filter(filter, replace).await),
+            Effect::SaveFilter { filter, replaces_existing } => {
+                Some(self.profile_effects.save_filter(filter, replaces_existing).await)
+            }
             Effect::ReportBudgets => {
                 self.engine().await.ok()?.emit_budgets().await;
                 None

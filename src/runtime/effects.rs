@@ -13,7 +13,7 @@ use crate::model::engine_event::EngineEvent;
 use crate::model::job::InitialRows;
 use crate::model::prompt::Resolution;
 use crate::model::text::CleanText;
-use crate::model::unrecorded::UnrecordedPrompts;
+use crate::model::unrecorded::UnrecordedOutcomes;
 use crate::store::{Store, StoreError, StoreHealth, check_store};
 use crate::terminal::signals::SignalStream;
 use crate::tui::{Effect, JobsEffect, JobsMsg, Msg, ProfilesEffect, PromptsEffect};
@@ -54,19 +54,19 @@ pub struct EngineConfig {
 pub struct EffectTasks {
     runner: EffectRunner,
     /// Passes the started engine to the tasks that wait for it.
-    started: watch::Sender<EngineStartup>,
+    engine_startup: watch::Sender<EngineStartup>,
     /// Whether the terminal has the focus.
-    focus: watch::Sender<bool>,
+    is_focused: watch::Sender<bool>,
     tasks: JoinSet<Option<Msg>>,
-    /// Resolves when the last task that has to run in order (see [`is_ordered`]) has ended.
+    /// Resolves when the last task that has to run in order (see [`must_run_in_order`]) has ended.
     ordered_tasks_done: Option<oneshot::Receiver<()>>,
     /// The sessions of previous profiles, which end in the background.
-    draining: JoinSet<()>,
+    draining_sessions: JoinSet<()>,
     /// The read of the first rows, which was started before the dashboard; `None` after its result was used.
     first_rows: Option<JoinHandle<Result<InitialRows, StoreError>>>,
     /// The latest prefetch, which waits until nothing is left to draw. The state machine requests one prefetch at a
     /// time.
-    deferred: Option<Effect>,
+    deferred_prefetch: Option<Effect>,
 }
 
 impl EffectTasks {
@@ -82,13 +82,13 @@ impl EffectTasks {
                 profile_effects: ProfileEffectRunner::default(),
                 engine,
             },
-            started,
-            focus: watch::Sender::new(true),
+            engine_startup: started,
+            is_focused: watch::Sender::new(true),
             tasks: JoinSet::new(),
             ordered_tasks_done: None,
-            draining: JoinSet::new(),
+            draining_sessions: JoinSet::new(),
             first_rows: None,
-            deferred: None,
+            deferred_prefetch: None,
         }
     }
 
@@ -128,7 +128,7 @@ impl EffectTasks {
             events: event_sender,
         };
         let asks_hosts = setup.hosts.is_some();
-        let (started, focus) = (self.started.clone(), self.focus.subscribe());
+        let (started, focus) = (self.engine_startup.clone(), self.is_focused.subscribe());
         self.tasks.spawn(async move {
             let result = Engine::start(setup).await;
             let failure = result.as_ref().err().cloned();
@@ -151,7 +151,7 @@ impl EffectTasks {
     pub fn switch(&mut self, config: EngineConfig, engine_events: &mut mpsc::Receiver<EngineEvent>) {
         let scope = config.client.scope().clone();
         let old = &self.runner.scope;
-        let is_same_project = (&scope.base_url, &scope.project) == (&old.base_url, &old.project);
+        let is_project_unchanged = (&scope.base_url, &scope.project) == (&old.base_url, &old.project);
         let (sender, receiver) = mpsc::channel(EVENT_CAPACITY);
         let (started, engine) = watch::channel(None);
         if let Some(engine) = self.engine() {
@@ -164,25 +164,25 @@ impl EffectTasks {
             ordered_tasks_done: self.ordered_tasks_done.take(),
             events: std::mem::replace(engine_events, receiver),
             forward_to: sender.clone(),
-            is_same_project,
+            is_project_unchanged,
         };
-        self.deferred = None;
+        self.deferred_prefetch = None;
         self.runner = EffectRunner { scope, engine, ..self.runner.clone() };
-        // Tasks that still wait for the start of the previous engine keep their copy of the previous value.
-        self.started = started;
-        self.draining.spawn(draining.end());
+        // Tasks that still wait for the previous engine keep the receiver for its startup.
+        self.engine_startup = started;
+        self.draining_sessions.spawn(draining.end());
         self.start_engine(config, sender);
     }
 
-    /// Runs an effect as a task. Defers a prefetch until [`Self::run_deferred`]. Effects that the event loop has to run
-    /// are ignored.
+    /// Runs an effect as a task. Defers a prefetch until [`Self::run_deferred_prefetch`]. Effects that the event loop
+    /// has to run are ignored.
     pub fn run(&mut self, effect: Effect) {
         if let Effect::Jobs(JobsEffect::PrefetchThreads(_)) = effect {
-            self.deferred = Some(effect);
+            self.deferred_prefetch = Some(effect);
             return;
         }
         if let Effect::Jobs(JobsEffect::ReportFocus(is_focused)) = effect {
-            self.focus.send_replace(is_focused);
+            self.is_focused.send_replace(is_focused);
             self.engine().inspect(|engine| engine.set_focused(is_focused));
             return;
         }
@@ -194,7 +194,7 @@ impl EffectTasks {
             });
             return;
         }
-        if !is_ordered(&effect) {
+        if !must_run_in_order(&effect) {
             self.start(effect);
             return;
         }
@@ -212,10 +212,10 @@ impl EffectTasks {
         });
     }
 
-    /// Runs the deferred effect, if any. The caller waits until nothing is left to draw, so that the effect doesn't
-    /// slow down the frame for a key.
-    pub fn run_deferred(&mut self) {
-        if let Some(effect) = self.deferred.take() {
+    /// Runs the deferred prefetch, if any. The caller waits until nothing is left to draw, so that the prefetch doesn't
+    /// delay the frame for a key.
+    pub fn run_deferred_prefetch(&mut self) {
+        if let Some(effect) = self.deferred_prefetch.take() {
             self.start(effect);
         }
     }
@@ -287,7 +287,7 @@ impl EffectTasks {
 
     /// Returns the engine, or `None` if it has not started.
     pub fn engine(&self) -> Option<Engine> {
-        self.started.borrow().as_ref().and_then(|started| started.as_ref().ok()).cloned()
+        self.engine_startup.borrow().as_ref().and_then(|started| started.as_ref().ok()).cloned()
     }
 
     /// Waits until the service has responded to a prompt that is being sent, and until its outcome is recorded. Without
@@ -297,12 +297,12 @@ impl EffectTasks {
     pub(super) async fn await_responses(
         &mut self,
         engine_events: &mut mpsc::Receiver<EngineEvent>,
-        unrecorded: &mut UnrecordedPrompts,
+        unrecorded: &mut UnrecordedOutcomes,
     ) {
-        while self.draining.try_join_next().is_some() {}
+        while self.draining_sessions.try_join_next().is_some() {}
         let engine = self.engine();
         let is_sending = || engine.as_ref().is_some_and(Engine::is_sending);
-        if !is_sending() && self.draining.is_empty() {
+        if !is_sending() && self.draining_sessions.is_empty() {
             return;
         }
         print_to_stderr(if unrecorded.is_empty() {
@@ -313,12 +313,12 @@ impl EffectTasks {
         let Ok(mut signals) = SignalStream::listen() else { return };
         let timeout = tokio::time::sleep(RESPONSE_TIMEOUT);
         tokio::pin!(timeout);
-        while is_sending() || !self.draining.is_empty() {
+        while is_sending() || !self.draining_sessions.is_empty() {
             tokio::select! {
                 Some(event) = engine_events.recv() => if let Some(sentence) = unrecorded.apply(&event) {
                     print_to_stderr(sentence.as_str());
                 },
-                Some(_) = self.draining.join_next() => {}
+                Some(_) = self.draining_sessions.join_next() => {}
                 () = tokio::time::sleep(CHECK_INTERVAL) => {}
                 _ = signals.next() => return,
                 () = &mut timeout => return,
@@ -344,9 +344,9 @@ pub(super) fn print_to_stderr(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Whether an effect has to run after all earlier ordered effects, because it writes data or reads what they wrote.
-/// Ordered effects are awaited when docdeck ends.
-fn is_ordered(effect: &Effect) -> bool {
+/// Whether an effect has to run after all earlier ordered effects, because it writes data or reads data that they
+/// wrote. Ordered effects are awaited when docdeck ends.
+fn must_run_in_order(effect: &Effect) -> bool {
     match effect {
         Effect::Jobs(effect) => matches!(
             effect,

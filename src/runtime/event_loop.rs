@@ -80,7 +80,7 @@ pub(super) struct Dashboard {
     pub(super) environment: Environment,
     pub(super) notify: NotifyMethod,
     /// The program, with its arguments, that copies text; empty if none is configured.
-    pub(super) clipboard: Vec<String>,
+    pub(super) copy_program: Vec<String>,
     pub(super) folders: Folders,
     pub(super) profiles: ProfileSwitcher,
     pub(super) scheduler: FrameScheduler,
@@ -137,7 +137,7 @@ impl Dashboard {
             self.fire_timer();
             self.draw_when_due();
             if self.scheduler.is_idle() {
-                self.effects.run_deferred();
+                self.effects.run_deferred_prefetch();
             }
         }
     }
@@ -182,7 +182,7 @@ impl Dashboard {
         } else {
             "until you quit.".to_owned()
         };
-        Some(Msg::ActionFinished { sentence: CleanText::line(&format!("Theme {name}, {until}")), result })
+        Some(Msg::ActionFinished { success_notice: CleanText::line(&format!("Theme {name}, {until}")), result })
     }
 
     /// Applies the current theme, and requests a frame if the theme has changed.
@@ -270,7 +270,7 @@ impl Dashboard {
                 self.redraw_all();
                 None
             }
-            Effect::Copy { sentence: what, text } => self.copy(what, text),
+            Effect::Copy { success_notice: what, text } => self.copy(what, text),
             Effect::OpenUrl(url) => self.open_link(url),
             Effect::RunCommand(words) => self.run_custom_command(words),
             Effect::Notify(text) => {
@@ -321,13 +321,13 @@ impl Dashboard {
                     .copy_through_terminal(url.as_str())
                     .map_err(|_| Failure::local(&format!("No browser available, and copying failed. The link: {url}")));
                 let what = CleanText::line(&format!("No browser available; link copied: {url}"));
-                return Some(Msg::ActionFinished { sentence: what, result });
+                return Some(Msg::ActionFinished { success_notice: what, result });
             }
-            Err(failure) => return Some(Msg::ActionFinished { sentence: url, result: Err(failure) }),
+            Err(failure) => return Some(Msg::ActionFinished { success_notice: url, result: Err(failure) }),
         };
         self.effects.spawn(async move {
             let result = opener::run_opener(&words, url.as_str()).await;
-            Msg::ActionFinished { sentence: CleanText::line(&format!("Opened {url}")), result }
+            Msg::ActionFinished { success_notice: CleanText::line(&format!("Opened {url}")), result }
         });
         None
     }
@@ -403,7 +403,7 @@ impl Dashboard {
                 self.continue_running();
                 let sentence = "Can't suspend: not started from a shell with job control.";
                 let result = Err(Failure::local(sentence));
-                Some(Msg::ActionFinished { sentence: CleanText::line("suspend"), result })
+                Some(Msg::ActionFinished { success_notice: CleanText::line("suspend"), result })
             }
             Err(_) => {
                 self.exit.get_or_insert(ExitReason::Terminated);

@@ -59,7 +59,7 @@ fn editors(environment: &Environment, file: &Path) -> Vec<Vec<String>> {
     programs.into_iter().map(with_file).collect()
 }
 
-/// A text file in a separate folder that only the user can enter. Dropping it removes the folder, also with backup
+/// A text file in a separate folder that only the user can enter. Dropping it removes the folder, including backup
 /// copies that the editor made.
 #[derive(Debug)]
 struct EditedFile {

@@ -56,7 +56,7 @@ impl StoredReports {
         }
     }
 
-    fn numbers_of(&self, path: &CleanText) -> Option<SignalSnapshot> {
+    fn snapshot_of_page(&self, path: &CleanText) -> Option<SignalSnapshot> {
         SignalSnapshot::for_page(self.as_loaded_reports(), &self.needs_work, path, self.range)
     }
 }
@@ -101,7 +101,7 @@ impl ImpactReader<'_> {
         let reports = self.read_reports(range).await?;
         let paths: Vec<CleanText> = snapshots.before.iter().map(|page| page.path.clone()).collect();
         let mut has_added = false;
-        for page in paths.iter().filter_map(|path| reports.numbers_of(path)) {
+        for page in paths.iter().filter_map(|path| reports.snapshot_of_page(path)) {
             has_added |= snapshots.add_after(page);
         }
         if has_added {
@@ -139,7 +139,7 @@ impl ImpactReader<'_> {
             signals.iter().any(|signal| signal.report() == Some(*kind))
                 && self.engine.as_ref().is_none_or(|engine| engine.stores_rows(*kind))
         };
-        loaded.missing().rows.into_iter().filter(is_wanted).collect()
+        loaded.missing().kinds.into_iter().filter(is_wanted).collect()
     }
 
     /// Reads all stored data about a page: its views in every cached range, which of these `days` had no views, its

@@ -99,13 +99,13 @@ impl EffectRunner {
                 self.engine().await.ok()?.refresh_pull_requests(Some(jobs));
                 return None;
             }
-            // `EffectTasks` keeps the focus for engines that start later.
+            // `EffectTasks` handles this effect itself.
             JobsEffect::ReportFocus(_) => return None,
         })
     }
 
-    /// Reads the threads of jobs. With `max_bytes`, this is a prefetch: it reads only threads up to this size, and
-    /// fails before the engine runs, because only the engine reports later changes of the threads.
+    /// Reads the threads of jobs. With `max_bytes`, the call is a prefetch, which reads only threads up to this size. A
+    /// prefetch fails while no engine runs, because only the engine reports later changes of the threads.
     async fn read_threads(
         &self,
         jobs: Vec<JobKey>,

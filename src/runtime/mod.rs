@@ -84,7 +84,7 @@ pub struct DashboardConfig {
     /// How to notify the user of a finished job while the terminal has no focus.
     pub notify: NotifyMethod,
     /// The program, with its arguments, that copies text; empty if none is configured.
-    pub clipboard: Vec<String>,
+    pub copy_program: Vec<String>,
     pub store: Store,
     /// The reads from the store that were started earlier. If `None`, [`run_dashboard`] starts them.
     pub preload: Option<Preload>,
@@ -106,7 +106,7 @@ pub struct DashboardOutcome {
     /// The final state of the setup form, if the dashboard showed it.
     pub welcome: Option<Box<Welcome>>,
     /// Whether the outcome of at least one sent prompt could not be recorded in the store.
-    pub has_unrecorded_prompts: bool,
+    pub has_unrecorded_outcomes: bool,
 }
 
 /// The error for a terminal that can't show a full screen.
@@ -160,7 +160,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutco
         engine_events,
         log: None,
         notify: config.notify,
-        clipboard: config.clipboard,
+        copy_program: config.copy_program,
         environment: config.environment,
         folders: config.folders,
         profiles: config.profiles,
@@ -198,7 +198,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutco
     }
     effects.end().await;
     drop(event_sender);
-    Ok(DashboardOutcome { exit, welcome, has_unrecorded_prompts: !unrecorded.is_empty() })
+    Ok(DashboardOutcome { exit, welcome, has_unrecorded_outcomes: !unrecorded.is_empty() })
 }
 
 /// Panics if an environment variable requests it, so that tests can check that the terminal is restored. Not in release

@@ -22,8 +22,9 @@ enum WriteResult {
     Exists,
 }
 
-/// Writes the file to `folder`, or to the current folder if that is `None`, and returns a message with its path. If the
-/// file exists, `overwrite` decides whether to write under a numbered name, to ask the user, or to replace the file.
+/// Writes the file to `folder`, or to the current folder if `folder` is `None`, and returns a message with its path. If
+/// the file exists, `overwrite` decides whether to write under a numbered name, to ask the user, or to replace the
+/// file.
 pub(super) async fn save_new_file(folder: Option<PathBuf>, file: NewFile, overwrite: Overwrite) -> Msg {
     let NewFile { name, text, description: what } = file;
     let wanted = CleanText::line(&name);
@@ -38,13 +39,13 @@ pub(super) async fn save_new_file(folder: Option<PathBuf>, file: NewFile, overwr
             // The message contains the absolute path, because the screen doesn't show the current folder.
             let path = std::path::absolute(&path).unwrap_or(path);
             let what = CleanText::line(&format!("{what} written to {}.", path.display()));
-            Msg::ActionFinished { sentence: what, result: Ok(()) }
+            Msg::ActionFinished { success_notice: what, result: Ok(()) }
         }
         Ok((Ok(WriteResult::Exists), text)) => Msg::FileExists(NewFile { name, text, description: what }),
         Ok((Err(error), _)) => {
-            Msg::ActionFinished { result: failure(system_message(&error).as_str()), sentence: wanted }
+            Msg::ActionFinished { result: failure(system_message(&error).as_str()), success_notice: wanted }
         }
-        Err(_) => Msg::ActionFinished { result: failure("docdeck is shutting down"), sentence: wanted },
+        Err(_) => Msg::ActionFinished { result: failure("docdeck is shutting down"), success_notice: wanted },
     }
 }
 
@@ -151,7 +152,7 @@ mod tests {
         let file = |name: String| NewFile { name, text: "x".into(), description: CleanText::line("3 jobs") };
         let save = |name: String| save_new_file(None, file(name), Overwrite::Never);
         match save(name("jobs.json")).await {
-            Msg::ActionFinished { sentence: what, result: Ok(()) } => {
+            Msg::ActionFinished { success_notice: what, result: Ok(()) } => {
                 assert_eq!(what.as_str(), format!("3 jobs written to {}.", name("jobs.json")));
             }
             other => panic!("{other:?}"),
@@ -181,7 +182,7 @@ mod tests {
         }
         assert_eq!(std::fs::read_to_string(&path).expect("there"), "old");
         match write(Overwrite::Yes).await {
-            Msg::ActionFinished { sentence: what, result: Ok(()) } => {
+            Msg::ActionFinished { success_notice: what, result: Ok(()) } => {
                 assert!(what.as_str().ends_with("views.csv."), "{what}")
             }
             other => panic!("{other:?}"),

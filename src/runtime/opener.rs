@@ -10,8 +10,8 @@ use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::{Child, Command};
 
-/// How long to wait whether the program that opens the link fails. After that, a browser that runs in the foreground
-/// keeps running.
+/// How long to wait for a failure of the program that opens the link. After this time it keeps running, because it may
+/// be a browser that runs in the foreground.
 const FAILURE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// What to do with a link.

@@ -66,7 +66,7 @@ impl ProfileEffectRunner {
     pub(super) async fn save_theme(self, name: String) -> Msg {
         let what = CleanText::line(&format!("Theme {name} saved in {}.", self.config.display()));
         Msg::ActionFinished {
-            sentence: what,
+            success_notice: what,
             result: save_setting(move || write::save_theme(&self.config, &name)).await,
         }
     }
@@ -90,7 +90,7 @@ impl ProfileEffectRunner {
         Ok(source.read().await?)
     }
 
-    /// Tests the profile with one GET request. Returns what the response shows.
+    /// Tests the profile with one GET request. Returns a sentence about what the response shows.
     ///
     /// # Errors
     /// Fails if the service can't be reached or refuses the key.

@@ -19,8 +19,9 @@ impl EffectRunner {
                 submitted_msg(DraftTarget::NewJob, text, Vec::new(), result)
             }
             PromptsEffect::SubmitJobAbout(text, pages, snapshots) => {
-                let submit =
-                    async |engine: crate::engine::Engine| engine.submit_job_about(&text, &pages, &snapshots).await;
+                let submit = async |engine: crate::engine::Engine| {
+                    engine.submit_job_about_pages(&text, &pages, &snapshots).await
+                };
                 let result = self.with_engine(submit).await;
                 submitted_msg(DraftTarget::AboutPages, text, pages, result)
             }

@@ -67,7 +67,7 @@ impl Dashboard {
     pub(super) async fn draw_first_frame(&mut self, initial_effects: Vec<Effect>) -> io::Result<()> {
         self.scheduler.request_frame();
         self.effects.check_writable();
-        // The setup page reads nothing.
+        // The setup form has no initial effects, so there is no data to wait for.
         let is_reading = !initial_effects.is_empty();
         initial_effects.into_iter().for_each(|effect| self.effects.run(effect));
         let deadline = (Instant::now() + FIRST_FRAME_TIMEOUT).into();

@@ -17,7 +17,7 @@ const MAX_TEMPLATE_ENTRIES: usize = 500;
 const MAX_PROMPT_FILE_BYTES: u64 = 32 << 20;
 
 /// The names and texts of the built-in templates.
-const BUILT_IN: [(&str, &str); 7] = [
+const BUILT_IN_TEMPLATES: [(&str, &str); 7] = [
     ("improve-page-for-ai", include_str!("../../assets/templates/improve-page-for-ai.md")),
     ("improve-pages", include_str!("../../assets/templates/improve-pages.md")),
     ("fix-page", include_str!("../../assets/templates/fix-page.md")),
@@ -31,7 +31,7 @@ const BUILT_IN: [(&str, &str); 7] = [
 /// template of the same name. Skips unreadable files.
 pub(super) fn read_templates(folder: Option<&Path>) -> Vec<Template> {
     let user = folder.map(user_templates).unwrap_or_default();
-    let built_in: Vec<_> = BUILT_IN.iter().filter(|(name, _)| !user.contains_key(*name)).collect();
+    let built_in: Vec<_> = BUILT_IN_TEMPLATES.iter().filter(|(name, _)| !user.contains_key(*name)).collect();
     let template = |name: &str, text: &str| Template { name: CleanText::line(name), text: text.trim_end().to_owned() };
     let mut all: Vec<Template> = user.iter().map(|(name, text)| template(name, text)).collect();
     all.extend(built_in.into_iter().map(|(name, text)| template(name, text)));
@@ -88,8 +88,8 @@ mod tests {
             assert!(!title.trim().is_empty() && title.len() < 80 && !title.starts_with('#'), "{title}");
             assert!(!fill_template(&template.text, &values).contains("{{path}}"));
         }
-        assert_eq!(read_templates(None).len(), BUILT_IN.len());
-        assert!(BUILT_IN.iter().any(|(_, text)| find_blank(text).is_some()));
+        assert_eq!(read_templates(None).len(), BUILT_IN_TEMPLATES.len());
+        assert!(BUILT_IN_TEMPLATES.iter().any(|(_, text)| find_blank(text).is_some()));
     }
 
     #[test]
@@ -115,7 +115,7 @@ mod tests {
             ]
         );
         assert_eq!(all[1].text, "Mine {{path}}");
-        assert_eq!(read_templates(Some(&folder.path().join("none"))).len(), BUILT_IN.len());
+        assert_eq!(read_templates(Some(&folder.path().join("none"))).len(), BUILT_IN_TEMPLATES.len());
     }
 
     #[test]

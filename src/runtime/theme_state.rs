@@ -19,7 +19,7 @@ pub(super) struct ThemeState {
     shows_unicode_text: bool,
     /// Whether the terminal can show the block glyphs that fill eighths of a cell. The font of the Linux console has
     /// none.
-    has_eighths: bool,
+    has_eighth_blocks: bool,
     has_clickable_links: bool,
     background: Background,
     /// Whether the background is set in the configuration.
@@ -43,7 +43,7 @@ impl ThemeState {
             depth,
             ascii: display.ascii,
             shows_unicode_text: display.shows_unicode_text,
-            has_eighths: caps.is_modern,
+            has_eighth_blocks: caps.is_modern,
             has_clickable_links: links,
             background: display.background.unwrap_or(environment.background),
             is_background_configured: display.background.is_some(),
@@ -62,7 +62,7 @@ impl ThemeState {
         Theme {
             ascii: self.ascii,
             shows_unicode_text: self.shows_unicode_text,
-            has_eighths: self.has_eighths,
+            has_eighth_blocks: self.has_eighth_blocks,
             has_clickable_links: self.has_clickable_links,
             shows_terminal_cursor: true,
             ..Theme::from_palette(self.palettes.for_background(self.background), self.depth)

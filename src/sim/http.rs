@@ -112,8 +112,8 @@ fn post_route(operation: Operation) -> MethodRouter<Arc<Service>> {
     post(async move |State(service): ServiceState, request: Request| handle_request(&service, operation, request).await)
 }
 
-/// Returns the route of an operation that is a GET. axum would also respond to HEAD, which the service doesn't
-/// document.
+/// Returns the route of an operation that is a GET. Refuses HEAD requests, which axum would accept, because the service
+/// doesn't document them.
 fn get_route(operation: Operation) -> MethodRouter<Arc<Service>> {
     get(async move |State(service): ServiceState, request: Request| {
         if request.method() != Method::GET {

@@ -23,7 +23,7 @@ const ID_DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 pub(super) struct SimRun {
     pub(super) ends_at: Time,
     pub(super) outcome: RunOutcome,
-    /// When the job is archived after the run; `None` if it is not.
+    /// When the job is archived after the run; `None` if it is not archived.
     pub(super) archived_at: Option<Time>,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct SimJob {
     pub(super) host: HostKind,
     pub(super) run: SimRun,
     pub(super) pull_request: Option<SimPullRequest>,
-    /// Why the pull request is not merged; `None` if its state is random.
+    /// Why the pull request is not merged; `None` if chance decides its state.
     pub(super) merge_blocker: Option<MergeBlocker>,
 }
 

@@ -7,7 +7,8 @@ use crate::model::ledger::Quota;
 use std::collections::VecDeque;
 use std::time::SystemTime;
 
-/// Every third rejection has a date in its `Retry-After` header, the others have seconds. Real services send both.
+/// Every third rejection has a date in its `Retry-After` header, the others have seconds, because real services send
+/// either form.
 const REJECTIONS_PER_DATE: u32 = 3;
 
 /// The requests of the last hour or minute, for each of the limits of the organization.

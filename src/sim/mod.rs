@@ -57,7 +57,7 @@ use tokio::task::JoinHandle;
 pub struct Sim {
     address: SocketAddr,
     service: Arc<Service>,
-    /// Dropping it stops the server.
+    /// Dropping this sender stops the server.
     stop: oneshot::Sender<()>,
     server: JoinHandle<()>,
 }
@@ -113,11 +113,11 @@ impl Sim {
 
     /// Returns the token for the simulated code host of this kind. The same seed gives the same token.
     pub fn host_token(&self, kind: HostKind) -> &str {
-        self.service.keys.host(kind)
+        self.service.keys.code_host_token(kind)
     }
 
-    /// Returns the address of the simulated code host of this kind. It responds in place of github.com or gitlab.com,
-    /// which the links of pull requests name.
+    /// Returns the address of the simulated code host of this kind. The links of pull requests name github.com or
+    /// gitlab.com instead.
     pub fn host_address(&self, kind: HostKind) -> HostAddress {
         let (host, path, version) = match kind {
             HostKind::GitHub => ("github.com", "github", "v3"),
@@ -152,8 +152,8 @@ impl Sim {
         service::PROJECT
     }
 
-    /// Returns shell commands that make docdeck, when it is started in the same shell, use this simulated service. The
-    /// code hosts need lines in the configuration file, which are comments here.
+    /// Returns shell commands. If docdeck is started in the same shell, it then uses this simulated service. The
+    /// commands end with comments that contain the configuration for the code hosts.
     pub fn shell_lines(&self) -> String {
         let mut lines = format!(
             "export DOCDECK_BASE_URL={}\nexport DOCDECK_API_KEY={}\nexport DOCDECK_PROJECT_ID={}\n",

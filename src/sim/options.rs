@@ -1,4 +1,4 @@
-//! The options of the simulated service, and what its speed means.
+//! The options of the simulated service, and the function that applies its speed to a duration.
 
 use super::faults::Fault;
 use chrono::TimeDelta;

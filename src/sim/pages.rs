@@ -27,7 +27,7 @@ const HOURLY_SHARES: [u64; 24] =
 pub(super) struct Site {
     pages: Vec<SimPage>,
     epoch: NaiveDate,
-    first_day: NaiveDate,
+    history_start: NaiveDate,
 }
 
 /// A page of the site.
@@ -36,7 +36,7 @@ pub(super) struct SimPage {
     path: Box<str>,
     seed: u64,
     /// The views on an average day, in thousandths.
-    mean: u32,
+    mean_views: u32,
     /// The difference between the page's and the site's share of views by AI, in thousandths.
     ai_bias: i64,
     trend: PageTrend,
@@ -58,11 +58,11 @@ enum PageTrend {
 pub(super) struct Day {
     date: NaiveDate,
     index: i64,
-    human: u64,
-    ai: u64,
+    human_factor: u64,
+    ai_factor: u64,
     ai_share: i64,
     /// The share of the day's views that has arrived so far, in millionths.
-    elapsed: u64,
+    arrived_share: u64,
 }
 
 /// The views of one or more pages.
@@ -87,10 +87,10 @@ impl Site {
     /// Creates a site with `count` pages. Its history ends at `now`.
     pub(super) fn new(seed: u64, count: u32, now: Time) -> Self {
         let today = now.date_naive();
-        let first_day = today.checked_sub_days(Days::new(HISTORY_DAYS - 1)).unwrap_or(today);
-        let epoch = first_day.with_day(1).unwrap_or(first_day);
+        let history_start = today.checked_sub_days(Days::new(HISTORY_DAYS - 1)).unwrap_or(today);
+        let epoch = history_start.with_day(1).unwrap_or(history_start);
         let pages = paths(seed, count).into_iter().zip(1_u32..).map(|(path, rank)| SimPage::new(seed, path, rank));
-        Self { pages: pages.collect(), epoch, first_day }
+        Self { pages: pages.collect(), epoch, history_start }
     }
 
     /// Returns the path of the page with this index.
@@ -101,15 +101,15 @@ impl Site {
     /// Returns the days of a range that have views, from the start of the history to today.
     pub(super) fn days(&self, from: NaiveDate, exclusive_end: NaiveDate, now: Time) -> Vec<Day> {
         let today = now.date_naive();
-        let from = from.max(self.first_day);
+        let from = from.max(self.history_start);
         let days = from.iter_days().take_while(|day| *day < exclusive_end && *day <= today);
-        days.map(|day| self.day(day, if day == today { elapsed_share_of_day(now) } else { 1_000_000 })).collect()
+        days.map(|day| self.day(day, if day == today { arrived_share_of_day(now) } else { 1_000_000 })).collect()
     }
 
     /// Like [`Self::days`], but today has all views that it will have when it is over.
     pub(super) fn complete_days(&self, from: NaiveDate, exclusive_end: NaiveDate, now: Time) -> Vec<Day> {
         let days = self.days(from, exclusive_end, now).into_iter();
-        days.map(|day| Day { elapsed: 1_000_000, ..day }).collect()
+        days.map(|day| Day { arrived_share: 1_000_000, ..day }).collect()
     }
 
     /// Returns all pages, most read first, with their indexes.
@@ -142,7 +142,7 @@ impl Site {
         })
     }
 
-    fn day(&self, date: NaiveDate, elapsed: u64) -> Day {
+    fn day(&self, date: NaiveDate, arrived_share: u64) -> Day {
         let index = (date - self.epoch).num_days();
         let weekday = usize::try_from(date.weekday().num_days_from_monday()).unwrap_or(0);
         let grown = 1000 + u64::try_from(index).unwrap_or(0);
@@ -150,10 +150,10 @@ impl Site {
         Day {
             date,
             index,
-            human: weekday_factor(HUMAN_WEEKDAY_FACTORS),
-            ai: weekday_factor(AI_WEEKDAY_FACTORS),
+            human_factor: weekday_factor(HUMAN_WEEKDAY_FACTORS),
+            ai_factor: weekday_factor(AI_WEEKDAY_FACTORS),
             ai_share: 90 + index * 13 / 10,
-            elapsed,
+            arrived_share,
         }
     }
 }
@@ -170,7 +170,7 @@ impl Day {
 
     /// Returns how much of a number for the whole day has arrived so far.
     pub(super) fn arrived(&self, number: u64) -> u64 {
-        number * self.elapsed / 1_000_000
+        number * self.arrived_share / 1_000_000
     }
 }
 
@@ -193,9 +193,10 @@ impl SimPage {
         let mut rng = SeededRng::new(seed, (6 << 32) + u64::from(rank));
         // The average number of views is inversely proportional to (rank + 6) to the power of 1.5.
         let from_top = u64::from(rank) + 6;
-        let mean = 35_000_000_000 / from_top.saturating_pow(3).saturating_mul(1_000_000).isqrt().max(1);
+        let mean_views = 35_000_000_000 / from_top.saturating_pow(3).saturating_mul(1_000_000).isqrt().max(1);
         let is_known = rank <= 12;
-        let mean = mean * u64::from(if is_known { rng.between(960, 1040) } else { rng.between(650, 1400) }) / 1000;
+        let mean_views =
+            mean_views * u64::from(if is_known { rng.between(960, 1040) } else { rng.between(650, 1400) }) / 1000;
         let trend = match if is_known { 0 } else { rng.between(0, 99) } {
             0..52 => PageTrend::Steady,
             52..68 => PageTrend::Rising,
@@ -204,13 +205,13 @@ impl SimPage {
             _ => PageTrend::Gone(i64::from(rng.between(50, 146))),
         };
         let ai_bias = i64::from(rng.between(0, 160)) - 80 + section_ai_bias(&path);
-        Self { path, seed: rng.next(), mean: u32::try_from(mean).unwrap_or(u32::MAX), ai_bias, trend }
+        Self { path, seed: rng.next(), mean_views: u32::try_from(mean_views).unwrap_or(u32::MAX), ai_bias, trend }
     }
 
     /// Returns the views on this day.
     pub(super) fn views(&self, day: &Day) -> PageViewSum {
-        let mean = u64::from(self.mean) * self.trend.factor(day.index) / 1000;
-        if mean == 0 {
+        let mean_views = u64::from(self.mean_views) * self.trend.factor(day.index) / 1000;
+        if mean_views == 0 {
             return PageViewSum::default();
         }
         let ai_share = u64::try_from((day.ai_share + self.ai_bias).clamp(20, 930)).unwrap_or(0);
@@ -218,9 +219,9 @@ impl SimPage {
         let (of_human, of_ai) = (noise & 0xffff, (noise >> 16) & 0xffff);
         // A crawler visits the page on one day in sixty.
         let crawled = if (noise >> 32).is_multiple_of(60) { 2400 } else { 1000 };
-        let human = mean * (1000 - ai_share) / 1000 * day.human / 1000 * (860 + of_human % 281) / 1000;
-        let ai = mean * ai_share / 1000 * day.ai / 1000 * (800 + of_ai % 401) / 1000 * crawled / 1000;
-        let so_far = |thousandths: u64, noise: u64| (thousandths + noise % 1000) / 1000 * day.elapsed / 1_000_000;
+        let human = mean_views * (1000 - ai_share) / 1000 * day.human_factor / 1000 * (860 + of_human % 281) / 1000;
+        let ai = mean_views * ai_share / 1000 * day.ai_factor / 1000 * (800 + of_ai % 401) / 1000 * crawled / 1000;
+        let so_far = |thousandths: u64, noise: u64| (thousandths + noise % 1000) / 1000 * day.arrived_share / 1_000_000;
         PageViewSum { human: so_far(human, noise >> 40), ai: so_far(ai, noise >> 50) }
     }
 }
@@ -253,7 +254,7 @@ fn section_ai_bias(path: &str) -> i64 {
 }
 
 /// Returns the share of the day's views that has arrived by `now`, in millionths. It grows every minute.
-fn elapsed_share_of_day(now: Time) -> u64 {
+fn arrived_share_of_day(now: Time) -> u64 {
     let hour = usize::try_from(now.hour()).unwrap_or(0);
     let earlier_hours: u64 = HOURLY_SHARES.iter().take(hour).sum();
     let this_hour = HOURLY_SHARES.get(hour).copied().unwrap_or(0);

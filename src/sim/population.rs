@@ -25,7 +25,7 @@ pub(super) struct InitialJobData {
     pub(super) follow_ups: Vec<String>,
     pub(super) follow_up_times: Vec<Time>,
     /// When the first run ended, after which the follow-ups were sent; `None` if there are no follow-ups.
-    pub(super) first_run_ended: Option<Time>,
+    pub(super) first_run_ended_at: Option<Time>,
     pub(super) is_seen: bool,
     pub(super) is_prompt_repeated: bool,
 }
@@ -33,16 +33,16 @@ pub(super) struct InitialJobData {
 /// What kind of job to create.
 struct SeedJob {
     state: SeedState,
-    /// How long before the start the job finished, or how long before the start its run began if it is still active.
+    /// How long before the start of the simulator the job finished or, if it is still active, its last run began.
     age: TimeDelta,
     is_seen: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SeedState {
-    /// The job is active, and finishes `left` after the start.
+    /// The job is active, and finishes `time_to_finish` after the start.
     Working {
-        left: TimeDelta,
+        time_to_finish: TimeDelta,
         outcome: SeedEnding,
     },
     Finished(SeedEnding),
@@ -106,10 +106,11 @@ fn working_jobs(count: u32, rng: &mut SeededRng, scaled: impl Fn(TimeDelta) -> T
     ];
     let take = usize::try_from(count).unwrap_or(0);
     let mut list = Vec::new();
-    for (left, outcome) in FINISH_SECONDS.into_iter().zip(ENDINGS).take(take) {
-        let left = scaled(TimeDelta::milliseconds(i64::from(left) * 1000 + i64::from(rng.between(0, 2500))));
+    for (time_to_finish, outcome) in FINISH_SECONDS.into_iter().zip(ENDINGS).take(take) {
+        let time_to_finish =
+            scaled(TimeDelta::milliseconds(i64::from(time_to_finish) * 1000 + i64::from(rng.between(0, 2500))));
         let age = TimeDelta::seconds(i64::from(rng.between(25, 320)));
-        list.push(SeedJob { state: SeedState::Working { left, outcome }, age, is_seen: true });
+        list.push(SeedJob { state: SeedState::Working { time_to_finish, outcome }, age, is_seen: true });
     }
     list
 }
@@ -168,7 +169,7 @@ fn seed_prompts(count: u32) -> impl Iterator<Item = InitialPrompts> {
 
 fn create_job(seed_job: &SeedJob, text: InitialPrompts, now: Time, rng: &mut SeededRng) -> (SimJob, InitialJobData) {
     let (outcome, ends) = match seed_job.state {
-        SeedState::Working { left, outcome } => (outcome, now + left),
+        SeedState::Working { time_to_finish, outcome } => (outcome, now + time_to_finish),
         SeedState::Finished(outcome) | SeedState::Archived(outcome) => (outcome, now - seed_job.age),
     };
     let worked = TimeDelta::seconds(i64::from(rng.between(40, 460)));
@@ -179,15 +180,15 @@ fn create_job(seed_job: &SeedJob, text: InitialPrompts, now: Time, rng: &mut See
     let follow_ups = if has_pr { text.follow_ups.clone() } else { Vec::new() };
     let pause = TimeDelta::seconds(i64::from(rng.between(120, 2400)));
     let first_run = TimeDelta::seconds(i64::from(rng.between(60, 420)));
-    let first_run_ended = (!follow_ups.is_empty()).then(|| last_began - pause);
-    let created_at = first_run_ended.map_or(last_began, |ended| ended - first_run);
+    let first_run_ended_at = (!follow_ups.is_empty()).then(|| last_began - pause);
+    let created_at = first_run_ended_at.map_or(last_began, |ended| ended - first_run);
     let delay = match outcome {
-        SeedEnding::LatePullRequest if first_run_ended.is_none() => TimeDelta::seconds(i64::from(rng.between(4, 9))),
+        SeedEnding::LatePullRequest if first_run_ended_at.is_none() => TimeDelta::seconds(i64::from(rng.between(4, 9))),
         _ => TimeDelta::zero(),
     };
     let archived = matches!(seed_job.state, SeedState::Archived(_)).then(|| ends + seed_job.age / 2);
     let run_outcome = match outcome {
-        SeedEnding::PullRequest | SeedEnding::LatePullRequest => RunOutcome::PullRequest { late: delay },
+        SeedEnding::PullRequest | SeedEnding::LatePullRequest => RunOutcome::PullRequest { link_delay: delay },
         SeedEnding::Nothing => RunOutcome::NoPullRequest,
         SeedEnding::Failure => RunOutcome::Failed,
         SeedEnding::UnknownStatus => RunOutcome::OtherStatus("reviewing".to_owned()),
@@ -201,7 +202,7 @@ fn create_job(seed_job: &SeedJob, text: InitialPrompts, now: Time, rng: &mut See
         host: HostKind::GitHub,
         run: SimRun { ends_at: ends, outcome: run_outcome, archived_at: archived },
         pull_request: has_pr
-            .then(|| SimPullRequest { number: 0, visible_from: first_run_ended.unwrap_or(ends + delay) }),
+            .then(|| SimPullRequest { number: 0, visible_from: first_run_ended_at.unwrap_or(ends + delay) }),
         merge_blocker: None,
     };
     let follow_up_at = follow_ups.iter().map(|_| last_began).collect();
@@ -212,7 +213,7 @@ fn create_job(seed_job: &SeedJob, text: InitialPrompts, now: Time, rng: &mut See
             prompt,
             follow_ups,
             follow_up_times: follow_up_at,
-            first_run_ended,
+            first_run_ended_at,
             is_seen: seed_job.is_seen,
             is_prompt_repeated,
         },

@@ -1,5 +1,5 @@
-//! The builds of site previews. A build is queued, then in progress, and then succeeds, unless the name of its branch
-//! contains `broken`. It reports the files that the pull request of its branch changes.
+//! The builds of site previews. A build is queued, then in progress, and then succeeds, or fails if the name of its
+//! branch contains `broken`. A build reports the files that the pull request of its branch changes.
 
 use super::code_host::ChangedFile;
 use super::options::scaled;

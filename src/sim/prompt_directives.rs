@@ -32,7 +32,7 @@ pub(super) enum RunOutcome {
     /// The run completes with a pull request.
     PullRequest {
         /// How long after the end of the run the pull request's link appears.
-        late: TimeDelta,
+        link_delay: TimeDelta,
     },
     /// The run completes without changes.
     NoPullRequest,
@@ -44,7 +44,7 @@ pub(super) enum RunOutcome {
 /// The directives of one prompt. A field is `None` if the prompt doesn't set it. The durations are at speed 1.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Directives {
-    pub(super) work: Option<TimeDelta>,
+    pub(super) work_time: Option<TimeDelta>,
     pub(super) outcome: Option<RunOutcome>,
     pub(super) archive_after: Option<TimeDelta>,
 }
@@ -65,15 +65,15 @@ impl Directives {
     fn apply_directive(&mut self, directive: &str) -> bool {
         let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
         match name {
-            "seconds" => self.work = parse_delay(value),
-            "pr" => self.outcome = Some(RunOutcome::PullRequest { late: TimeDelta::zero() }),
+            "seconds" => self.work_time = parse_delay(value),
+            "pr" => self.outcome = Some(RunOutcome::PullRequest { link_delay: TimeDelta::zero() }),
             "no-pr" => self.outcome = Some(RunOutcome::NoPullRequest),
             "fail" => self.outcome = Some(RunOutcome::Failed),
             "status" => self.outcome = Some(RunOutcome::OtherStatus(value.to_owned())),
             "late-link" => {
-                self.outcome = Some(RunOutcome::PullRequest { late: parse_delay(value).unwrap_or_default() });
+                self.outcome = Some(RunOutcome::PullRequest { link_delay: parse_delay(value).unwrap_or_default() });
             }
-            // See `repository_host` and `merge_blocker`.
+            // Evaluated by `repository_host` and `merge_blocker`.
             "gitlab" | "behind" | "queued" | "changes" | "closed" => {}
             "archive" => self.archive_after = Some(parse_delay(value).unwrap_or_default()),
             _ => return false,
@@ -128,7 +128,7 @@ mod tests {
     fn directives_may_be_anywhere_in_the_prompt() {
         let directives =
             Directives::parse("a [sim:seconds=0.5] b [sim:status=reviewing][sim:archive=60]").expect("some");
-        assert_eq!(directives.work, Some(TimeDelta::milliseconds(500)));
+        assert_eq!(directives.work_time, Some(TimeDelta::milliseconds(500)));
         assert_eq!(directives.outcome, Some(RunOutcome::OtherStatus("reviewing".to_owned())));
         assert_eq!(directives.archive_after, Some(TimeDelta::seconds(60)));
     }
@@ -137,7 +137,7 @@ mod tests {
     fn an_invalid_duration_is_ignored() {
         for odd in ["-1", "NaN", "inf", "1e30", "x", ""] {
             let directives = Directives::parse(&format!("[sim:seconds={odd}]")).expect("some");
-            assert_eq!(directives.work, None, "{odd}");
+            assert_eq!(directives.work_time, None, "{odd}");
         }
     }
 

@@ -61,17 +61,17 @@ pub(super) struct SimKeys {
     /// The key that may only read.
     pub(super) read_key: String,
     /// The token for the simulated GitHub.
-    github: String,
+    github_token: String,
     /// The token for the simulated GitLab.
-    gitlab: String,
+    gitlab_token: String,
 }
 
 impl SimKeys {
     /// Returns the token for a code host.
-    pub(super) fn host(&self, kind: HostKind) -> &str {
+    pub(super) fn code_host_token(&self, kind: HostKind) -> &str {
         match kind {
-            HostKind::GitHub => &self.github,
-            HostKind::GitLab => &self.gitlab,
+            HostKind::GitHub => &self.github_token,
+            HostKind::GitLab => &self.gitlab_token,
         }
     }
 }
@@ -93,7 +93,7 @@ pub(super) struct SimRequest {
 }
 
 /// The cached merges, with the minute and the number of actions on pull requests for which they were computed. They are
-/// computed again when one of the two has changed.
+/// computed again when the minute or the number has changed.
 type CachedMerges = Option<((i64, u64), Arc<Merges>)>;
 
 /// The number of requests of each operation.
@@ -124,8 +124,8 @@ impl Service {
             keys: SimKeys {
                 write_key: format!("mint_sim_{high:016x}{low:016x}"),
                 read_key: format!("mint_sim_read_{low:016x}{high:016x}"),
-                github: format!("sim_host_{:016x}{:016x}", rng.next(), rng.next()),
-                gitlab: format!("sim_gitlab_{:016x}{:016x}", rng.next(), rng.next()),
+                github_token: format!("sim_host_{:016x}{:016x}", rng.next(), rng.next()),
+                gitlab_token: format!("sim_gitlab_{:016x}{:016x}", rng.next(), rng.next()),
             },
             world: Mutex::new(SimWorld::new(options, now)),
             views: SimViews::new(Site::new(options.seed, options.pages, now)),
@@ -203,7 +203,7 @@ impl Service {
         self.host_requests.fetch_add(1, Ordering::Relaxed);
         let is_action = operation.is_action();
         self.host_actions.fetch_add(u64::from(is_action), Ordering::Relaxed);
-        let token = self.keys.host(kind);
+        let token = self.keys.code_host_token(kind);
         if authorization.and_then(bearer_key) != Some(token) {
             return Some(code_host::unauthorized(kind));
         }
@@ -221,7 +221,7 @@ impl Service {
         if let Some((number, actions)) = done {
             world.set_host_actions(number, actions);
         }
-        // A limit that a fault simulates is independent of this limit.
+        // The headers describe the actual limit, which a fault that simulates a reached limit would contradict.
         if !matches!(fault, Some(HostFault::LimitInBody | HostFault::LimitInStatus)) {
             reply.headers.extend(rate_limit.iter().flat_map(RateLimit::headers));
         }
@@ -389,7 +389,7 @@ mod tests {
     #[test]
     fn a_token_without_requests_left_gets_the_errors_of_each_api() {
         let service = Service::new(&SimOptions { jobs: 0, pages: 0, ..SimOptions::default() });
-        let bearer = format!("Bearer {}", service.keys.host(HostKind::GitHub));
+        let bearer = format!("Bearer {}", service.keys.code_host_token(HostKind::GitHub));
         let ask = |cost| {
             let make_reply = |_: &HostWorld<'_>| (Reply::json(StatusCode::OK, &"answered"), None);
             service

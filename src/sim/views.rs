@@ -109,7 +109,7 @@ pub(super) fn parse_number(
 #[derive(Debug)]
 pub(super) struct SimViews {
     site: Site,
-    last: Mutex<Option<(RankingKey, Arc<Ranking>)>>,
+    last_ranking: Mutex<Option<(RankingKey, Arc<Ranking>)>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +136,7 @@ struct SimViewsRow {
 
 impl SimViews {
     pub(super) fn new(site: Site) -> Self {
-        Self { site, last: Mutex::new(None) }
+        Self { site, last_ranking: Mutex::new(None) }
     }
 
     pub(super) fn site(&self) -> &Site {
@@ -181,7 +181,7 @@ impl SimViews {
             exclusive_end: wanted.exclusive_end,
             minute: now.timestamp().div_euclid(60),
         };
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last_ranking.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, ranking)) = last.as_ref()
             && *of == key
         {

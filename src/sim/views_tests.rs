@@ -16,7 +16,7 @@ fn parameters(from: &str, to: &str, limit: &str, offset: &str) -> Parameters {
     }
 }
 
-fn wanted(from: &str, to: &str) -> SimViewsQuery {
+fn query(from: &str, to: &str) -> SimViewsQuery {
     parameters(from, to, "", "").parse().expect("good parameters")
 }
 
@@ -31,12 +31,12 @@ fn day(text: &str) -> NaiveDate {
 
 #[test]
 fn dates_and_times_are_parsed_and_the_end_is_exclusive() {
-    let week = wanted("2026-11-14", "2026-11-21");
+    let week = query("2026-11-14", "2026-11-21");
     assert_eq!((week.from, week.exclusive_end, week.limit, week.offset), (day("2026-11-14"), day("2026-11-21"), 50, 0));
-    let midnight = wanted("2026-11-14T00:00:00Z", "2026-11-21T00:00:00.000Z");
+    let midnight = query("2026-11-14T00:00:00Z", "2026-11-21T00:00:00.000Z");
     assert_eq!((midnight.from, midnight.exclusive_end), (week.from, week.exclusive_end));
-    assert_eq!(wanted("2026-11-14T23:30:00-02:00", "2026-11-20T10:00:00").from, day("2026-11-15"));
-    assert_eq!(wanted("2026-11-14", "2026-11-20T10:00:00").exclusive_end, day("2026-11-21"));
+    assert_eq!(query("2026-11-14T23:30:00-02:00", "2026-11-20T10:00:00").from, day("2026-11-15"));
+    assert_eq!(query("2026-11-14", "2026-11-20T10:00:00").exclusive_end, day("2026-11-21"));
 }
 
 #[test]
@@ -55,16 +55,16 @@ fn the_error_lists_all_invalid_parameters() {
 
 /// Loads all rows with `limit` rows per request. Returns the totals, the rows and the number of requests.
 fn load_all(views: &SimViews, limit: usize) -> (CountsBody, Vec<PageBody>, usize) {
-    let mut wanted = SimViewsQuery { limit, ..wanted("2026-11-14", "2026-11-21") };
+    let mut query = SimViewsQuery { limit, ..query("2026-11-14", "2026-11-21") };
     let mut rows = Vec::new();
     for requests in 1.. {
-        let response = views.response(wanted, now());
+        let response = views.response(query, now());
         assert!(response.views.len() <= limit);
         rows.extend(response.views);
         if !response.has_more {
             return (response.totals, rows, requests);
         }
-        wanted.offset += limit;
+        query.offset += limit;
     }
     unreachable!()
 }
@@ -96,15 +96,15 @@ fn rows_are_sorted_and_pages_without_views_are_left_out() {
 #[test]
 fn an_offset_beyond_the_end_returns_only_the_totals() {
     let views = SimViews::new(Site::new(7, 300, now()));
-    let whole = views.response(wanted("2026-11-14", "2026-11-21"), now());
-    let behind = views.response(SimViewsQuery { offset: 300, ..wanted("2026-11-14", "2026-11-21") }, now());
+    let whole = views.response(query("2026-11-14", "2026-11-21"), now());
+    let behind = views.response(SimViewsQuery { offset: 300, ..query("2026-11-14", "2026-11-21") }, now());
     assert_eq!((behind.views.len(), behind.has_more, behind.totals.total), (0, false, whole.totals.total));
 }
 
 #[test]
 fn the_cached_ranking_is_never_used_for_another_range_or_minute() {
     let views = SimViews::new(Site::new(7, 300, now()));
-    let ask = |views: &SimViews, from: &str, now: Time| views.response(wanted(from, "2026-11-21"), now).totals.total;
+    let ask = |views: &SimViews, from: &str, now: Time| views.response(query(from, "2026-11-21"), now).totals.total;
     let (week, today) = (ask(&views, "2026-11-14", now()), ask(&views, "2026-11-20", now()));
     assert!(today < week);
     let later = now() + chrono::TimeDelta::minutes(30);

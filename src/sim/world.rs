@@ -184,8 +184,8 @@ impl SimWorld {
         match Directives::parse(prompt) {
             None => random_plan,
             Some(directives) => RunPlan {
-                work: directives.work.unwrap_or(random_plan.work),
-                outcome: directives.outcome.unwrap_or(RunOutcome::PullRequest { late: TimeDelta::zero() }),
+                work_time: directives.work_time.unwrap_or(random_plan.work_time),
+                outcome: directives.outcome.unwrap_or(RunOutcome::PullRequest { link_delay: TimeDelta::zero() }),
                 archive_after: directives.archive_after,
             },
         }
@@ -194,10 +194,10 @@ impl SimWorld {
     /// Converts a plan to a run that starts at `now`. Also returns how long after the end of the run the link of its
     /// pull request appears, or `None` if the run opens no pull request.
     fn start_run(&self, plan: RunPlan, now: Time) -> (SimRun, Option<TimeDelta>) {
-        let ends = now + scaled(plan.work, self.speed);
+        let ends = now + scaled(plan.work_time, self.speed);
         let archived = plan.archive_after.map(|after| ends + scaled(after, self.speed));
         let delay = match plan.outcome {
-            RunOutcome::PullRequest { late: delay } => Some(scaled(delay, self.speed)),
+            RunOutcome::PullRequest { link_delay: delay } => Some(scaled(delay, self.speed)),
             _ => None,
         };
         (SimRun { ends_at: ends, outcome: plan.outcome, archived_at: archived }, delay)
@@ -207,7 +207,7 @@ impl SimWorld {
 /// The plan of a run, with durations at speed 1.
 #[derive(Debug)]
 struct RunPlan {
-    work: TimeDelta,
+    work_time: TimeDelta,
     outcome: RunOutcome,
     archive_after: Option<TimeDelta>,
 }
@@ -217,20 +217,24 @@ impl RunPlan {
     /// quick and successful, because the user watches it.
     fn new_job(rng: &mut SeededRng, is_first: bool) -> Self {
         if is_first {
-            let work = seconds_delta(rng.between(20, 30));
-            return Self { work, outcome: RunOutcome::PullRequest { late: seconds_delta(3) }, archive_after: None };
+            let work_time = seconds_delta(rng.between(20, 30));
+            return Self {
+                work_time,
+                outcome: RunOutcome::PullRequest { link_delay: seconds_delta(3) },
+                archive_after: None,
+            };
         }
         let (low, high) = match rng.between(0, 99) {
             0..35 => (20, 60),
             35..80 => (60, 240),
             _ => (240, 480),
         };
-        Self { work: seconds_delta(rng.between(low, high)), ..Self::random_ending(rng) }
+        Self { work_time: seconds_delta(rng.between(low, high)), ..Self::random_ending(rng) }
     }
 
     /// Plans the run of a follow-up, which takes 15 to 120 s.
     fn follow_up(rng: &mut SeededRng) -> Self {
-        Self { work: seconds_delta(rng.between(15, 120)), ..Self::random_ending(rng) }
+        Self { work_time: seconds_delta(rng.between(15, 120)), ..Self::random_ending(rng) }
     }
 
     fn random_ending(rng: &mut SeededRng) -> Self {
@@ -238,7 +242,7 @@ impl RunPlan {
             0..76 => {
                 let is_late = rng.chance(250);
                 RunOutcome::PullRequest {
-                    late: if is_late { seconds_delta(rng.between(2, 20)) } else { TimeDelta::zero() },
+                    link_delay: if is_late { seconds_delta(rng.between(2, 20)) } else { TimeDelta::zero() },
                 }
             }
             76..89 => RunOutcome::NoPullRequest,
@@ -246,7 +250,7 @@ impl RunPlan {
         };
         let is_archived = outcome != RunOutcome::Failed && rng.chance(100);
         let archive_after = is_archived.then(|| seconds_delta(rng.between(300, 1800)));
-        Self { work: TimeDelta::zero(), outcome, archive_after }
+        Self { work_time: TimeDelta::zero(), outcome, archive_after }
     }
 }
 
@@ -259,7 +263,7 @@ fn initial_job(job: &SimJob, seed: &InitialJobData, now: Time) -> InitialJob {
     let earlier =
         |status, pr_link| RemoteState { status: Some(status), pr_link, archived_at: None, ..body.state.clone() };
     let mut changes = vec![(job.created_at, earlier(Status::Active, None))];
-    if let Some(ended) = seed.first_run_ended {
+    if let Some(ended) = seed.first_run_ended_at {
         let pr_link = job.pull_request_url().map(|url| CleanText::line(&url));
         changes.push((ended, earlier(Status::Completed, pr_link)));
     }

@@ -30,7 +30,7 @@ pub struct ResponsePosition {
     pub number: u32,
     /// When this response was received.
     pub as_of: Time,
-    /// When the first response of the report was received. This distinguishes two loads of the same range.
+    /// When the first response of the report was received. Distinguishes two loads of the same range.
     pub started_at: Time,
     /// Only for a first response: whether to replace an unfinished report. If `false` and there is an unfinished
     /// report, the response is not stored.
@@ -48,7 +48,7 @@ pub struct UnfinishedRows<R> {
 impl Store {
     /// Adds the next response to the report that is being loaded. The last response completes the report, which then
     /// replaces the previous complete report. Returns `false` and changes nothing if the response doesn't continue the
-    /// report, since another instance has already added it, or has restarted the load or deleted the report.
+    /// report: another instance may already have added the response, restarted the load or deleted the report.
     pub async fn save_rows_response<R: AnalyticsRow>(
         &self,
         scope: &Scope,
@@ -106,9 +106,9 @@ impl Store {
         .await
     }
 
-    /// Deletes the reports of all projects with texts of readers that were loaded longer ago than `days`, or that were
-    /// received from another member of a team and have expired. Overwrites the texts in the file. Returns the number of
-    /// deleted reports. `now` is the service's time.
+    /// Deletes expired reports with texts of readers, in all projects: reports that were loaded longer ago than `days`,
+    /// and reports from other members of a team whose expiry has passed. Overwrites the texts in the file. Returns the
+    /// number of deleted reports. `now` is the service's time.
     pub async fn delete_expired_reader_texts(&self, days: ReaderTextRetention, now: Time) -> StoreResult<usize> {
         // A report from more than a day in the future was stored with a wrong clock. Its age is unknown, so it is
         // deleted.
@@ -119,7 +119,7 @@ impl Store {
         );
         let limits = [UnixMillis(before), UnixMillis(after), UnixMillis(now)];
         let find = move |db: &Connection| db.query_all(&sql, limits, |row| row.get(0));
-        // Reading needs no lock for writing, and usually there is nothing to delete.
+        // Usually there is nothing to delete. Checking this needs no write lock.
         if self.read(find.clone()).await?.is_empty() {
             return Ok(0);
         }
@@ -230,8 +230,9 @@ pub(super) fn read_report<R: AnalyticsRow>(
     Ok(merge_responses(db, range, id, header)?.map(|report| (report, started_at)))
 }
 
-/// Reads the unfinished report and when its load was started. Returns `None` if there is none, if it can't be read, or
-/// if its load need not be continued, because a member of the team has loaded a newer complete report.
+/// Reads the unfinished report and when its load was started. Returns `None` if there is none or it can't be read. Also
+/// returns `None` if a member of the team has loaded a newer complete report, because then the load need not be
+/// continued.
 fn read_unfinished<R: AnalyticsRow>(
     db: &Connection,
     scope: i64,

@@ -161,27 +161,27 @@ macro_rules! job_column {
 #[derive(Debug, Default)]
 pub(super) struct SharedTexts {
     /// The most recently used text comes first.
-    recent: Vec<Arc<CleanText>>,
+    recent_texts: Vec<Arc<CleanText>>,
 }
 
 impl SharedTexts {
     /// Maximum number of shared texts; searching among more would take too long. Once it is reached, a new text
     /// replaces the text at the end of the list.
-    const MAX: usize = 32;
+    const MAX_TEXTS: usize = 32;
 
     fn read_line(&mut self, row: &Row<'_>, index: usize) -> Result<Option<Arc<CleanText>>> {
         let value = row.get_ref(index)?;
         let Some(raw) = value.as_str_or_null()? else { return Ok(None) };
         // The list contains cleaned texts. A text that isn't clean is never found: it is cleaned and added each time.
-        match self.recent.iter().position(|text| text.as_str() == raw) {
+        match self.recent_texts.iter().position(|text| text.as_str() == raw) {
             Some(0) => {}
-            Some(at) => self.recent.swap(at, 0),
+            Some(at) => self.recent_texts.swap(at, 0),
             None => {
-                self.recent.truncate(Self::MAX - 1);
-                self.recent.insert(0, Arc::new(CleanText::line(raw)));
+                self.recent_texts.truncate(Self::MAX_TEXTS - 1);
+                self.recent_texts.insert(0, Arc::new(CleanText::line(raw)));
             }
         }
-        Ok(self.recent.first().cloned())
+        Ok(self.recent_texts.first().cloned())
     }
 }
 
@@ -311,7 +311,7 @@ pub(super) fn written_columns(job: &Job) -> [(&'static str, ToSqlOutput<'_>); 23
     [
         ("id", text_or_null(id.as_ref().map(JobId::as_str))),
         ("created_at", time(Some(*created_at))),
-        ("status", text_or_null(status.as_ref().map(Status::raw_word))),
+        ("status", text_or_null(status.as_ref().map(Status::service_word))),
         ("repository", text_or_null(repository.as_ref().map(|text| text.as_str()))),
         ("git_ref", text_or_null(git_ref.as_ref().map(CleanText::as_str))),
         ("model", text_or_null(model.as_ref().map(|text| text.as_str()))),

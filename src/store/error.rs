@@ -81,7 +81,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns why something that has already happened can't be stored, and what the user can do about it.
+    /// Returns why the outcome of a finished action can't be stored, and what the user can do about it.
     pub fn write_problem(&self) -> StoreWriteProblem {
         let (what, remedy) = match self {
             Self::DiskFull => ("the disk is full", "free some space"),
@@ -99,8 +99,8 @@ impl StoreError {
         StoreWriteProblem { reason: CleanText::line(what), remedy: CleanText::line(remedy) }
     }
 
-    /// Returns the message for a failed change other than sending a prompt. Unlike [`Self::failure`], it doesn't state
-    /// that nothing was sent, since a prompt may be sent at the same time.
+    /// Returns the message for a failed change other than sending a prompt. Unlike the message of [`Self::failure`],
+    /// this one doesn't state that nothing was sent, since a prompt may be sent at the same time.
     pub fn not_saved_failure(&self) -> Failure {
         if !matches!(self, Self::DiskFull | Self::WriteRefused | Self::ReadOnly) {
             return self.failure();

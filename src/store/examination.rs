@@ -20,7 +20,7 @@ const MAX_REPORTED_FAULTS: usize = 5;
 /// What [`examine`] finds in a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreExamination {
-    pub bytes: u64,
+    pub file_bytes: u64,
     /// The schema version of the file.
     pub schema: i64,
     /// The schema version that this docdeck supports.
@@ -60,7 +60,7 @@ pub struct StoreContent {
 /// The file can't be read, is too damaged to be queried, was written by a newer docdeck, or belongs to another program.
 pub fn examine(folder: &Path, scope: Option<&Scope>, now: Time) -> StoreResult<Option<StoreExamination>> {
     let path = folder.join(open::DATABASE_FILE);
-    let bytes = match std::fs::metadata(&path) {
+    let file_bytes = match std::fs::metadata(&path) {
         Ok(found) => found.len(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(StoreError::Unusable(error.to_string())),
@@ -75,7 +75,13 @@ pub fn examine(folder: &Path, scope: Option<&Scope>, now: Time) -> StoreResult<O
     let faults = faults.iter().take(MAX_REPORTED_FAULTS).map(|line| CleanText::title(line, 120)).collect();
     let content =
         if found == schema::supported_version() { Some(read_content(&connection, scope, now)?) } else { None };
-    Ok(Some(StoreExamination { bytes, schema: found, supported_schema: schema::supported_version(), faults, content }))
+    Ok(Some(StoreExamination {
+        file_bytes,
+        schema: found,
+        supported_schema: schema::supported_version(),
+        faults,
+        content,
+    }))
 }
 
 fn read_content(connection: &Connection, scope: Option<&Scope>, now: Time) -> StoreResult<StoreContent> {

@@ -25,10 +25,10 @@ pub(super) fn load_jobs(db: &Connection, scope: i64) -> StoreResult<Vec<Job>> {
     Ok(rows)
 }
 
-/// Returns the selected jobs; `rest` is the part of the query after `FROM job`.
-pub(super) fn query_jobs(db: &Connection, rest: &str, params: impl Params) -> StoreResult<Vec<Job>> {
+/// Returns the selected jobs; `conditions` is the part of the query after `FROM job`.
+pub(super) fn query_jobs(db: &Connection, conditions: &str, params: impl Params) -> StoreResult<Vec<Job>> {
     let mut shared = SharedTexts::default();
-    db.query_all(&columns::select_jobs(rest), params, |row| columns::read_job(row, &mut shared))
+    db.query_all(&columns::select_jobs(conditions), params, |row| columns::read_job(row, &mut shared))
 }
 
 /// Returns the row with this key, even if it was merged into another row.
@@ -115,9 +115,9 @@ fn next_revision(tx: &Transaction<'_>) -> StoreResult<i64> {
 }
 
 /// Gives the row its next revision, and updates the columns that depend on its prompts: the state of the most urgent
-/// undelivered prompt, and the job's position in the queue. A discarded prompt counts here only if it would have
-/// created the job and the job has no id. The prompts of other computers don't count, since the user can't do anything
-/// about them; their authors are written to the row.
+/// undelivered prompt, the job's position in the queue, and the authors of prompts. A discarded prompt counts as
+/// undelivered only if it would have created the job and the job has no id. Prompts of other computers count neither as
+/// undelivered nor as queued, since the user can't do anything about them.
 pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> StoreResult<Job> {
     let revision = next_revision(tx)?;
     let sql = format!(

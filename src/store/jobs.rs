@@ -49,7 +49,7 @@ pub struct JobChanges {
     /// The changed jobs with their current data, in the order in which they changed.
     pub rows: Vec<Job>,
     /// Rows that were merged into another row: pairs of the merged row and the row that it was merged into.
-    pub merged: Vec<(JobKey, JobKey)>,
+    pub merged_rows: Vec<(JobKey, JobKey)>,
     /// The last revision whose changes are included.
     pub revision: i64,
     /// How many times jobs have been pruned since the store was created. If this changed, jobs may be missing; see
@@ -85,13 +85,14 @@ impl Store {
             let GroupSizes { sizes, working, pull_requests } = read_group_sizes(db, scope)?;
             let rows = query_jobs(db, FIRST_JOBS_SQL, params![scope, limit])?;
             let thread = rows.first().map(|row| prompts::read_unmerged_thread(db, row.key)).transpose()?;
-            Ok(InitialRows { rows, sizes, working, pull_requests, thread })
+            Ok(InitialRows { rows, sizes, working_count: working, pull_requests, thread })
         })
         .await
     }
 
     /// Returns all jobs of the scope that have to be checked again at the service (those for which
-    /// [`next_poll`](crate::model::poll::next_poll) returns a time) and a few more, oldest first.
+    /// [`next_poll`](crate::model::poll::next_poll) returns a time), oldest first. A few of the returned jobs may not
+    /// need a check.
     pub async fn jobs_to_check(&self, scope: &Scope) -> StoreResult<Vec<Job>> {
         self.read_in_scope(scope, |db, scope| {
             let unfinished = "NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL AND gone = 0 AND id IS NOT NULL
@@ -171,8 +172,8 @@ impl Store {
             )?;
             let revisions = rows.iter().map(|row| row.revision).chain(merged.iter().map(|merged| merged.2));
             let revision = revisions.fold(revision, i64::max);
-            let merged = merged.into_iter().map(|(gone, into, _)| (gone, into)).collect();
-            Ok(JobChanges { rows, merged, revision, prune_count })
+            let merged_rows = merged.into_iter().map(|(gone, into, _)| (gone, into)).collect();
+            Ok(JobChanges { rows, merged_rows, revision, prune_count })
         })
         .await
     }
@@ -201,7 +202,7 @@ impl Store {
     }
 
     /// Returns the keys of rows that turned out to be this job and were merged into it.
-    pub async fn merged_into(&self, job: JobKey) -> StoreResult<Vec<JobKey>> {
+    pub async fn rows_merged_into(&self, job: JobKey) -> StoreResult<Vec<JobKey>> {
         self.read(move |db| {
             db.query_all("SELECT key FROM job WHERE merged_into = ?1 ORDER BY key", [job], |row| row.get(0))
         })
@@ -222,17 +223,17 @@ impl Store {
     /// Merges the service's response to a GET request into the job. Fields that the response leaves out keep their
     /// values.
     ///
-    /// `requested` is the job as it was before the request. If the job was given another id or a prompt was accepted
-    /// since then, the response may be older than the stored job and changes nothing: an outdated `completed` would end
-    /// the polling of a job that has just started again.
+    /// `job_before_request` is the job as it was before the request. If the job was given another id or a prompt was
+    /// accepted since then, the response may be older than the stored job and changes nothing: an outdated `completed`
+    /// would end the polling of a job that has just started again.
     pub async fn apply_job_response(
         &self,
-        requested: &Job,
+        job_before_request: &Job,
         response: JobResponse,
         now: Time,
     ) -> StoreResult<MergeResult> {
-        let requested = requested.clone();
-        self.write(move |tx| merge_job_response(tx, &requested, &response, now)).await
+        let job_before_request = job_before_request.clone();
+        self.write(move |tx| merge_job_response(tx, &job_before_request, &response, now)).await
     }
 
     /// Starts to track a job that was created elsewhere. If a row already has the id of `job`, merges `job` into that
@@ -316,12 +317,12 @@ pub(super) fn read_group_sizes(db: &Connection, scope: i64) -> StoreResult<Group
 
 fn merge_job_response(
     tx: &Transaction<'_>,
-    requested: &Job,
+    job_before_request: &Job,
     response: &JobResponse,
     now: Time,
 ) -> StoreResult<MergeResult> {
-    let mut row = read_current_job(tx, requested.key)?;
-    if row.id != requested.id || row.last_accepted_at() != requested.last_accepted_at() {
+    let mut row = read_current_job(tx, job_before_request.key)?;
+    if row.id != job_before_request.id || row.last_accepted_at() != job_before_request.last_accepted_at() {
         return Ok(MergeResult { row, events: Vec::new(), title_of_job_with_same_id: None });
     }
     let events = match response {

@@ -123,8 +123,8 @@ fn apply_change(row: &mut Job, change: &LocalChange, now: Time) {
     }
 }
 
-fn add_tags(tags: &mut ThinVec<CleanText>, more: &[CleanText]) {
-    *tags = normalized_tags(tags.iter().chain(more).map(CleanText::as_str)).into();
+fn add_tags(tags: &mut ThinVec<CleanText>, new_tags: &[CleanText]) {
+    *tags = normalized_tags(tags.iter().chain(new_tags).map(CleanText::as_str)).into();
 }
 
 /// Adds the title, tags and note that the user wrote for `other` to `target`, when the two rows are merged. If the user

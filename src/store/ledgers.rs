@@ -14,12 +14,11 @@ use crate::model::ledger::{self, Budget, LedgerEntry, MAX_WAIT, Quota, RateLimit
 use crate::model::team::TeamPermission;
 use rusqlite::{Connection, Transaction, params};
 
-/// Maximum number of uses that a ledger stores: twice the hourly limit. Uses beyond this number can't affect any count,
-/// even if the clock is changed. When a use is recorded, old uses are deleted only by this number and not by their age,
-/// since the clock may be wrong.
+/// Maximum number of uses that a ledger stores: twice the hourly limit, so that deleted uses can't affect any count,
+/// even if the clock is changed. If there are more, the oldest uses are deleted. The age of a use doesn't matter, since
+/// the clock may be wrong.
 const MAX_USES: u32 = 200;
 
-/// Calls about the ledgers.
 impl Store {
     /// Returns what is left of the hourly limit at `service_time`. If ledger entries are later than `service_time`, the
     /// clock was ahead when they were stored. In that case, stores `service_time` with them, so that they can expire.
@@ -180,7 +179,7 @@ pub(super) fn find_ledger_id(db: &Connection, scope: &Scope, quota: Quota) -> St
 fn find_ledger(db: &Connection, scope: &Scope, quota: Quota) -> StoreResult<Option<(i64, Option<RateLimitBlock>)>> {
     let sql = "SELECT id, blocked_until, blocked_at, block_seen_ahead_at, is_estimate FROM ledger
          WHERE base_url = ?1 AND owner = ?2 AND operation = ?3";
-    let names = [scope.base_url.as_str(), quota.owner(scope), quota.store_name()];
+    let names = [scope.base_url.as_str(), quota.limit_owner_id(scope), quota.store_name()];
     db.query_first(sql, names, |row| {
         let received_at = read_optional_time(row, "blocked_at")?;
         let seen_ahead_at = read_optional_time(row, "block_seen_ahead_at")?;
@@ -197,7 +196,7 @@ fn ensure_ledger(tx: &Transaction<'_>, scope: &Scope, quota: Quota) -> StoreResu
     }
     tx.insert(
         "INSERT INTO ledger (base_url, owner, operation) VALUES (?1, ?2, ?3)",
-        [scope.base_url.as_str(), quota.owner(scope), quota.store_name()],
+        [scope.base_url.as_str(), quota.limit_owner_id(scope), quota.store_name()],
     )
 }
 

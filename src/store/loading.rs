@@ -19,7 +19,7 @@ pub struct ReportResponse {
     /// The number of the response within the report, starting at 1.
     pub number: u32,
     pub response: ViewsResponse,
-    /// Whether the service reported that there are no more rows.
+    /// Whether this is the last response: the service reported that there are no more rows.
     pub complete: bool,
     pub as_of: Time,
     /// When the user restarted the load: responses that were loaded earlier are not used. `None` if the load was not
@@ -82,13 +82,14 @@ pub(super) fn find_unfinished_loads(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Adds the next response to the unfinished report, or starts a report with it. `text` is the same response as JSON.
+/// Adds the next response to the unfinished report, or starts a report with it. `response_json` is the same response as
+/// JSON.
 pub(super) fn append_response(
     tx: &Transaction<'_>,
     scope: i64,
     loading: Option<UnfinishedLoad>,
     next: &ReportResponse,
-    text: &str,
+    response_json: &str,
 ) -> StoreResult<()> {
     let id = match loading {
         Some(loading) => loading.id,
@@ -102,7 +103,7 @@ pub(super) fn append_response(
     };
     tx.change(
         "INSERT INTO views_part (loading, number, as_of, answer) VALUES (?1, ?2, ?3, ?4)",
-        params![id, next.number, UnixMillis(next.as_of), text],
+        params![id, next.number, UnixMillis(next.as_of), response_json],
     )?;
     Ok(())
 }

@@ -62,9 +62,9 @@ impl Store {
 
 /// A page's counts in the cached ranges that list it.
 struct PageViews {
-    /// From complete reports, which take precedence.
+    /// The counts from complete reports, which take precedence.
     in_reports: HashMap<DateRange, Timed<Counts>>,
-    /// From single responses, including those of unfinished reports.
+    /// The counts from single responses, including those of unfinished reports.
     in_responses: HashMap<DateRange, Timed<Counts>>,
 }
 

@@ -69,7 +69,7 @@ pub(super) fn add_snapshots(tx: &Transaction<'_>, key: JobKey, snapshots: &JobSn
     Ok(())
 }
 
-/// Copies snapshots from the job `from` to the job `to`: those that were taken when `from` was started.
+/// Gives the job `to` a copy of the snapshots that were taken when the job `from` was started.
 pub(super) fn copy_snapshots(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> StoreResult<()> {
     tx.change(
         "INSERT INTO job_signals (job, path, is_after, date_from, date_to, signals)
@@ -86,7 +86,7 @@ impl Store {
         self.read(move |db| read_snapshots(db, job_rows::current_key(db, job)?)).await
     }
 
-    /// Replaces the snapshots of the signals of a job's pages that were taken after the job.
+    /// Replaces those snapshots of the signals of a job's pages that were taken after the job had finished.
     pub async fn set_snapshots_after(&self, job: JobKey, after: Vec<SignalSnapshot>) -> StoreResult<()> {
         self.write(move |tx| {
             let key = job_rows::current_key(tx, job)?;

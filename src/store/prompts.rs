@@ -27,7 +27,6 @@ pub struct RecentPrompt {
     pub state: DeliveryKind,
 }
 
-/// Calls about threads, new prompts, and decisions about undelivered prompts.
 impl Store {
     /// Returns the prompts and the events of a job, each oldest first. If the tables contain rows of the job but their
     /// indexes don't, rebuilds the indexes.
@@ -210,17 +209,17 @@ impl Store {
         .await
     }
 
-    /// Queues an undelivered prompt again, neither paused nor waiting for the hourly limit, with the text `edited` if
-    /// it is given. Fails if an unconfirmed prompt is edited, since it may have been carried out. The caller then sends
-    /// the prompt with [`Store::request_permit`].
-    pub async fn requeue(&self, prompt: PromptId, edited: Option<&str>, now: Time) -> StoreResult<Job> {
-        let edited = edited.map(str::to_owned);
+    /// Queues an undelivered prompt again, with the text `new_text` if it is given. The prompt is no longer paused and
+    /// no longer waits for the hourly limit. Fails if an unconfirmed prompt is edited, since it may have been carried
+    /// out. The caller then sends the prompt with [`Store::request_permit`].
+    pub async fn requeue(&self, prompt: PromptId, new_text: Option<&str>, now: Time) -> StoreResult<Job> {
+        let new_text = new_text.map(str::to_owned);
         self.write(move |tx| {
             let prompt = read_local_prompt(tx, prompt)?;
             if !(prompt.state.needs_user() || matches!(prompt.state, DeliveryKind::Queued | DeliveryKind::Paused)) {
                 return Err(StoreError::StateChanged);
             }
-            if let Some(text) = edited {
+            if let Some(text) = new_text {
                 if prompt.state == DeliveryKind::Unconfirmed {
                     return Err(StoreError::NotEditable);
                 }
@@ -332,9 +331,9 @@ fn read_thread_without_index(db: &Connection, key: JobKey) -> StoreResult<Option
     select_thread(db, key, "NOT INDEXED", "+id").map(Some)
 }
 
-fn select_thread(db: &Connection, key: JobKey, hint: &str, id: &str) -> StoreResult<Thread> {
-    let prompts = format!("SELECT {PROMPT_COLUMNS} FROM prompt {hint} WHERE job = ?1 ORDER BY {id}");
-    let events = format!("SELECT {EVENT_COLUMNS} FROM event {hint} WHERE job = ?1 ORDER BY at, {id}");
+fn select_thread(db: &Connection, key: JobKey, index_hint: &str, id_order: &str) -> StoreResult<Thread> {
+    let prompts = format!("SELECT {PROMPT_COLUMNS} FROM prompt {index_hint} WHERE job = ?1 ORDER BY {id_order}");
+    let events = format!("SELECT {EVENT_COLUMNS} FROM event {index_hint} WHERE job = ?1 ORDER BY at, {id_order}");
     Ok(Thread {
         prompts: db.query_all(&prompts, [key], columns::read_prompt)?,
         events: db.query_all(&events, [key], columns::read_event)?,
@@ -400,7 +399,11 @@ fn insert_prompt(
 
 /// Adds a prompt from a backup to a job, with the delivery in `record`. The caller has already adapted this delivery,
 /// so that this computer doesn't send what another computer may send (see `model::backup::merge_rules`).
-pub(super) fn insert_imported(tx: &Transaction<'_>, key: JobKey, record: &PromptRecord) -> StoreResult<PromptId> {
+pub(super) fn insert_imported_prompt(
+    tx: &Transaction<'_>,
+    key: JobKey,
+    record: &PromptRecord,
+) -> StoreResult<PromptId> {
     let (state, paused, until) = delivery_columns(&record.delivery);
     let (state_at, from) = (state_entered_at(record), discarded_from(&record.delivery));
     let id = tx.insert(
@@ -425,9 +428,9 @@ pub(super) fn insert_imported(tx: &Transaction<'_>, key: JobKey, record: &Prompt
     Ok(PromptId(id))
 }
 
-/// Sets the state of a stored prompt to `delivery`. The text, the time at which it was sent, and the start of its state
-/// are those of `record`, its copy in a backup.
-pub(super) fn update_imported(
+/// Sets the state of a stored prompt to `delivery`. `record` is the copy of the prompt in a backup: the text, the time
+/// of sending and the start of the state are taken from it.
+pub(super) fn update_imported_prompt(
     tx: &Transaction<'_>,
     id: PromptId,
     delivery: &Delivery,

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 pub struct AnalyticsPruneFilter {
     /// Selects items that were loaded before this moment.
     pub before: Option<Time>,
-    /// Selects all ranges of each project except for this many, the most recently loaded ones.
+    /// Selects all ranges of each project except for this number of most recently loaded ones.
     pub keep_newest_ranges: Option<u32>,
     /// Selects everything.
     pub should_delete_all: bool,
@@ -57,7 +57,7 @@ impl<C> Pruned<C> {
 /// How many cached items were deleted, or would be deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PrunedAnalyticsCounts {
-    /// Ranges with cached pages. The other counts also include ranges for which only totals were cached.
+    /// Ranges with cached pages. The other counts also include the items of ranges for which only totals were cached.
     pub ranges: u32,
     /// Reports of all pages of a range, complete or partial.
     pub reports: u32,

@@ -41,15 +41,15 @@ pub struct StoredPullRequest<'a> {
 impl Store {
     /// Passes each pull request of the scope's jobs to `visit`, from the newest job to the oldest, and returns what
     /// `visit` collects. Keeps only one pull request in memory at a time. Leaves out merged and closed pull requests
-    /// unless `include_final` is set.
+    /// unless `include_merged_and_closed` is set.
     pub async fn visit_pull_requests<T: Default + Send + 'static>(
         &self,
         scope: &Scope,
-        include_final: bool,
+        include_merged_and_closed: bool,
         visit: impl Fn(&mut T, StoredPullRequest<'_>) + Send + 'static,
     ) -> StoreResult<T> {
         self.read_in_scope(scope, move |db, scope| {
-            let open_condition = if include_final { "" } else { "AND pr_turn IS NOT 'nobody'" };
+            let open_condition = if include_merged_and_closed { "" } else { "AND pr_turn IS NOT 'nobody'" };
             let mut statement = db.prepare_cached(&format!(
                 "SELECT key, pr_link, pull_request FROM job NOT INDEXED
                  WHERE scope = ?1 AND merged_into IS NULL AND gone = 0 AND pr_link IS NOT NULL {open_condition} ORDER BY key DESC"
@@ -67,10 +67,14 @@ impl Store {
     }
 
     /// Returns the jobs of the scope that have a pull request, oldest first. Jobs whose pull request is merged or
-    /// closed are left out unless `include_final` is set.
-    pub async fn jobs_with_pull_requests(&self, scope: &Scope, include_final: bool) -> StoreResult<Vec<Job>> {
+    /// closed are left out unless `include_merged_and_closed` is set.
+    pub async fn jobs_with_pull_requests(
+        &self,
+        scope: &Scope,
+        include_merged_and_closed: bool,
+    ) -> StoreResult<Vec<Job>> {
         self.read_in_scope(scope, move |db, scope| {
-            let open_condition = if include_final { "" } else { "AND pr_turn IS NOT 'nobody'" };
+            let open_condition = if include_merged_and_closed { "" } else { "AND pr_turn IS NOT 'nobody'" };
             let all = format!(
                 "NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL AND gone = 0 AND pr_link IS NOT NULL {open_condition}
                  ORDER BY key"

@@ -64,8 +64,7 @@ impl Store {
 
     /// Changes the queued prompts of all these jobs, or of none if one of the jobs is unknown. `Pause` and `Resume`
     /// change all queued prompts of a job; `Up` and `Down` swap new jobs with their neighbours in the queue. Skips jobs
-    /// without a queued prompt. Returns every row that changed, including the rows of other jobs that only changed
-    /// places with them.
+    /// without a queued prompt. Returns every changed row, including the rows of the neighbours.
     pub async fn change_queue(&self, jobs: &[JobKey], change: QueueChange, now: Time) -> StoreResult<Vec<Job>> {
         let jobs = jobs.to_vec();
         self.write(move |tx| {

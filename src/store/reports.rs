@@ -43,20 +43,20 @@ impl Store {
     }
 
     /// Combines [`Store::save_views`] and [`Store::add_report_response`] in one transaction, for a response with the
-    /// largest page size. If this fails, the response is neither in the cache nor in the report. If `next` doesn't
-    /// continue the report, caches the response and returns `false`. `so_far` is the report before `next`, if the
-    /// caller has it in memory.
+    /// largest page size. If the transaction fails, the response is neither in the cache nor in the report. If `next`
+    /// doesn't continue the report, caches the response and returns `false`. `report_so_far` is the report before
+    /// `next`, if the caller has it in memory.
     pub async fn cache_and_add_report_response(
         &self,
         scope: &Scope,
         next: ReportResponse,
-        so_far: Option<Arc<ReportMerge>>,
+        report_so_far: Option<Arc<ReportMerge>>,
     ) -> StoreResult<bool> {
         self.write_in_scope(scope, move |tx, scope| {
             let query = ViewsQuery { range: next.range, limit: MAX_PAGE_SIZE, page: next.number };
             let text = encode_response(&next.response)?;
             views::replace_views_response(tx, scope, query, &next.response, &text, next.as_of)?;
-            add_to_report(tx, scope, next, so_far, &text)
+            add_to_report(tx, scope, next, report_so_far, &text)
         })
         .await
     }
@@ -146,13 +146,14 @@ fn merge_responses(db: &Connection, scope: i64, range: DateRange) -> StoreResult
     Ok(Some(report))
 }
 
-/// Adds the response to the report; `text` is the same response as JSON. See [`Store::cache_and_add_report_response`].
+/// Adds the response to the report; `response_json` is the same response as JSON. See
+/// [`Store::cache_and_add_report_response`].
 fn add_to_report(
     tx: &Transaction<'_>,
     scope: i64,
     next: ReportResponse,
-    so_far: Option<Arc<ReportMerge>>,
-    text: &str,
+    report_so_far: Option<Arc<ReportMerge>>,
+    response_json: &str,
 ) -> StoreResult<bool> {
     let loading = find_unfinished_report(tx, scope, &next)?;
     let responses = loading.as_ref().map_or(0, |loading| loading.responses);
@@ -161,22 +162,23 @@ fn add_to_report(
         return Ok(false);
     }
     if !next.complete {
-        loading::append_response(tx, scope, loading, &next, text)?;
+        loading::append_response(tx, scope, loading, &next, response_json)?;
         return Ok(true);
     }
     let ReportResponse { range, number, response, as_of, .. } = next;
-    let so_far = so_far.filter(|so_far| so_far.report().responses == responses).map(Arc::unwrap_or_clone);
-    let so_far = match &loading {
-        Some(loading) if so_far.is_none() => {
+    let report_so_far =
+        report_so_far.filter(|report_so_far| report_so_far.report().responses == responses).map(Arc::unwrap_or_clone);
+    let report_so_far = match &loading {
+        Some(loading) if report_so_far.is_none() => {
             let Some(report) = loading::merge_parts(tx, range, loading)? else { return Ok(false) };
             Some(ReportMerge::new(report))
         }
-        _ => so_far,
+        _ => report_so_far,
     };
     if let Some(loading) = loading {
         loading::delete_unfinished_load(tx, loading.id)?;
     }
-    let complete = ReportMerge::add_or_start(so_far, range, response, true, as_of).into_report();
+    let complete = ReportMerge::add_or_start(report_so_far, range, response, true, as_of).into_report();
     // A member of the team may have loaded a newer report meanwhile.
     if find_complete_report(tx, scope, range)?.is_none_or(|(_, previous)| previous.as_of <= complete.as_of) {
         replace_complete_report(tx, scope, &Report { responses: number, ..complete })?;
@@ -238,7 +240,7 @@ fn find_cached_report(db: &Connection, scope: i64, range: DateRange) -> StoreRes
     let loading =
         loading::find_unfinished_load(db, scope, range)?.filter(|loading| !loading.is_superseded(complete_as_of));
     let responses_before_interruption = loading.as_ref().map(|loading| loading.responses);
-    let last_time = complete.as_ref().map(|(_, report)| report.responses);
+    let last_load_requests = complete.as_ref().map(|(_, report)| report.responses);
     let similar = if complete.is_some() { None } else { similar_range(db, scope, range)? };
     let report = match (complete, loading) {
         (Some((id, report)), _) => Some(Report { rows: read_rows(db, id)?, ..report }),
@@ -249,7 +251,7 @@ fn find_cached_report(db: &Connection, scope: i64, range: DateRange) -> StoreRes
         report: report.map(Arc::new),
         responses_before_interruption,
         totals: views::find_totals(db, scope, range)?,
-        last_load_requests: last_time,
+        last_load_requests,
         similar,
     })
 }

@@ -18,7 +18,7 @@ const PULL_REQUEST_COUNTS_MIGRATION: &str = include_str!("../../assets/schema/00
 
 /// The first schema with the columns `job.need` and `job_count.need`.
 const STORED_GROUPS_SINCE: i64 = 9;
-/// The first schema in which both columns are called `list_group`.
+/// The first schema in which `job.need` and `job_count.need` are called `list_group`.
 const LIST_GROUP_SINCE: i64 = 11;
 /// The first schema with the column `job.pull_request`.
 const PULL_REQUESTS_SINCE: i64 = 12;
@@ -86,7 +86,7 @@ pub(super) fn version(connection: &Connection) -> Result<i64, StoreError> {
 pub(super) fn check_version(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     let found = version(connection)?;
     if found == supported_version() {
-        // Further checks are unnecessary. Skipping them saves one query at every start.
+        // A file with this docdeck's schema needs no further checks. Skipping them saves one query at every start.
         return Ok(found);
     }
     if found > supported_version() {
@@ -101,16 +101,16 @@ pub(super) fn check_version(connection: &Connection, path: &Path) -> Result<i64,
 }
 
 /// Makes the job groups and their sizes in an older file readable for queries with the current names of tables and
-/// columns: creates temporary views that compute what the file doesn't store. `found` is the file's schema version. The
-/// file is not changed.
-pub(super) fn add_temporary_views(connection: &Connection, found: i64) -> Result<(), StoreError> {
-    if found >= PULL_REQUEST_COUNTS_SINCE {
+/// columns: creates temporary views that compute what the file doesn't store. `file_version` is the schema version of
+/// the file. The file is not changed.
+pub(super) fn add_temporary_views(connection: &Connection, file_version: i64) -> Result<(), StoreError> {
+    if file_version >= PULL_REQUEST_COUNTS_SINCE {
         return Ok(());
     }
-    if found >= LIST_GROUP_SINCE {
+    if file_version >= LIST_GROUP_SINCE {
         let rule =
             PULL_REQUEST_COUNTS_MIGRATION.split_once("pr_need = (").and_then(|(_, rest)| rest.split_once(") WHERE"));
-        let rule = rule.filter(|_| found >= PULL_REQUESTS_SINCE).map_or("NULL", |(rule, _)| rule);
+        let rule = rule.filter(|_| file_version >= PULL_REQUESTS_SINCE).map_or("NULL", |(rule, _)| rule);
         connection.execute_batch(&format!(
             "PRAGMA temp_store = MEMORY;
              CREATE TEMP VIEW job AS
@@ -119,7 +119,7 @@ pub(super) fn add_temporary_views(connection: &Connection, found: i64) -> Result
         ))?;
         return Ok(());
     }
-    if found >= STORED_GROUPS_SINCE {
+    if file_version >= STORED_GROUPS_SINCE {
         connection.execute_batch(
             "PRAGMA temp_store = MEMORY;
              CREATE TEMP VIEW job AS
@@ -132,7 +132,7 @@ pub(super) fn add_temporary_views(connection: &Connection, found: i64) -> Result
     let rule = JOB_STATES_MIGRATION
         .split_once("need INTEGER GENERATED ALWAYS AS")
         .and_then(|(_, rest)| rest.split_once("VIRTUAL"));
-    let (rule, _) = rule.ok_or_else(|| StoreError::Unusable(format!("its schema is {found}")))?;
+    let (rule, _) = rule.ok_or_else(|| StoreError::Unusable(format!("its schema is {file_version}")))?;
     connection.execute_batch(&format!(
         "PRAGMA temp_store = MEMORY;
          CREATE TEMP VIEW job AS

@@ -86,8 +86,8 @@ fn connect_and_read<T>(
     }
 }
 
-/// Computes the summary from the stored sizes of the groups. Computes the rest with the generated column `list_group`,
-/// which has an index.
+/// Computes the summary from the stored sizes of the groups. The number of paused jobs and the time of the last check
+/// come from queries with the generated column `list_group`, which has an index.
 fn summarize_scope(db: &Connection, scope: &Scope) -> StoreResult<Option<StatusSummary>> {
     let Some(scope) = scopes::find_scope(db, scope)? else { return Ok(None) };
     let GroupSizes { sizes, working: active, pull_requests } = jobs::read_group_sizes(db, scope)?;

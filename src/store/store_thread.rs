@@ -20,7 +20,7 @@ use tokio::sync::{oneshot, watch};
 #[derive(Debug, Clone)]
 pub struct Store {
     commands: mpsc::Sender<StoreCommand>,
-    /// Notified of every transaction that changed something.
+    /// Notifies its receivers of every transaction that changed something.
     commits: watch::Sender<()>,
 }
 
@@ -95,8 +95,8 @@ impl Store {
     }
 
     /// Reads [`Store::data_version`] immediately and then once per `interval`, and passes it to `on_version` until
-    /// `on_version` returns `Break`. Both run on the store's thread, so that no other thread has to wake up while
-    /// nothing changes. Therefore `on_version` must not wait for the store: it would wait forever.
+    /// `on_version` returns `Break`. All of this runs on the store's thread, so that no other thread has to wake up
+    /// while nothing changes. Therefore `on_version` must not wait for the store: it would wait forever.
     ///
     /// # Errors
     /// The store is closed.
@@ -241,8 +241,8 @@ impl Store {
 }
 
 impl Worker {
-    /// Runs calls and watchers until the last handle is dropped or a handle closes the store. In the second case,
-    /// returns the sender that confirms this to the handle.
+    /// Runs calls and watchers until the last handle is dropped or a handle closes the store. If a handle closed the
+    /// store, returns the sender that confirms the end to this handle.
     fn serve(mut self, receiver: &Receiver<StoreCommand>) -> Option<oneshot::Sender<()>> {
         loop {
             let command = match self.watchers.iter().map(|watcher| watcher.due).min() {

@@ -45,10 +45,11 @@ pub struct TeamMembership {
     pub member: String,
     /// The number of the last change that was received.
     pub cursor: i64,
-    /// The batch to which that change belongs.
+    /// The batch to which the last received change belongs.
     pub cursor_batch: Option<String>,
-    /// The number of the last change up to which reports were received, and the batch to which the change belongs.
+    /// The number of the last change up to which reports were received.
     pub report_cursor: i64,
+    /// The batch to which the change with the number `report_cursor` belongs.
     pub report_batch: Option<String>,
     /// When the last exchange ended.
     pub exchanged_at: Option<Time>,
@@ -210,7 +211,8 @@ impl Store {
                 has_unsent_changes |= has_unsent_rest;
             }
             if !has_unsent_changes {
-                // All earlier changes were already compared, and the changes that were just merged come from the team.
+                // No job needs to be compared up to the last revision: earlier changes were already compared, and the
+                // merged changes come from the team.
                 let revision = "SELECT coalesce(max(revision), 0) FROM job WHERE scope = ?1";
                 set_pushed_revision(tx, scope, tx.query_value(revision, [scope])?)?;
             }
@@ -228,7 +230,7 @@ impl Store {
         let full_scope = scope.clone();
         self.write_in_scope(scope, move |tx, scope| {
             unreported_requests::mark_all_unreported(tx, &full_scope)?;
-            // Also clears the outbox, since it was computed from a state that the database no longer has.
+            // Also clears the outbox, since its batch was computed from a state that the database no longer has.
             tx.change(
                 "UPDATE team SET cursor = 0, cursor_batch = NULL, pushed_revision = 0, batch = NULL, changes = NULL,
                      report_cursor = 0, report_batch = NULL
@@ -317,8 +319,8 @@ fn read_team_state(db: &Connection, key: JobKey) -> StoreResult<Option<(SharedJo
     Ok(known.map(|(state, prompts)| (serde_json::from_str(&state).unwrap_or_default(), prompts)))
 }
 
-fn write_team_state(tx: &Transaction<'_>, key: JobKey, known: &SharedJob, prompts_hash: i64) -> StoreResult<()> {
-    let text = serde_json::to_string(known).unwrap_or_default();
+fn write_team_state(tx: &Transaction<'_>, key: JobKey, state: &SharedJob, prompts_hash: i64) -> StoreResult<()> {
+    let text = serde_json::to_string(state).unwrap_or_default();
     tx.change(
         "INSERT INTO team_job (job, state, prompts) VALUES (?1, ?2, ?3)
          ON CONFLICT (job) DO UPDATE SET state = ?2, prompts = ?3",
@@ -443,8 +445,8 @@ struct TeamMerge<'a> {
 }
 
 impl TeamMerge<'_> {
-    /// Merges the received state of a job. Returns whether it contained anything new, and whether this computer has
-    /// changes of the job that must be sent.
+    /// Merges the received state of a job. Returns whether the state contained anything new, and whether this computer
+    /// has changes of the job that must be sent.
     fn merge_job(&self, id: &str, state: &SharedJob) -> StoreResult<(bool, bool)> {
         let Some(id) = JobId::new(id) else { return Ok((false, false)) };
         match job_rows::find_by_id(self.tx, self.scope, &id)? {
@@ -480,7 +482,7 @@ impl TeamMerge<'_> {
     fn add_job(&self, id: &JobId, state: &SharedJob) -> StoreResult<JobKey> {
         let mut job = Job::new(JobKey(0), id.to_clean_text(), self.now);
         job.id = Some(id.clone());
-        // This counts as the oldest possible response, so the team's state is always newer.
+        // This is the earliest possible time of a response, so the team's state is always newer.
         job.local.checked_at = Some(Time::UNIX_EPOCH);
         let default_title = job.local.title.clone();
         let events = apply_shared(&mut job, &SharedJob::default(), state, self.clock);
@@ -516,7 +518,8 @@ impl TeamMerge<'_> {
         let Some(record) = shared.to_record() else { return Ok(false) };
         let is_local = shared.uid.is_by(self.member);
         if is_local {
-            // Later changes of this computer must have a higher version, even if its database was restored.
+            // Raises the revision to the received version, so that later changes of this computer have a higher one,
+            // even if its database was restored. The limit keeps a malformed version from causing an overflow.
             let version = shared.version.min(i64::MAX / 2);
             self.tx.change("UPDATE revision SET value = ?1 WHERE value < ?1", [version])?;
         }
@@ -538,7 +541,9 @@ impl TeamMerge<'_> {
             // The prompt was written on this computer, so the team can have a later state of it only if this computer's
             // database was restored from a backup.
             Some((known, _)) => match decide_merge(&known, &record) {
-                PromptMerge::Becomes(delivery) => prompts::update_imported(self.tx, known.id, &delivery, &record)?,
+                PromptMerge::Becomes(delivery) => {
+                    prompts::update_imported_prompt(self.tx, known.id, &delivery, &record)?
+                }
                 PromptMerge::OtherPrompt | PromptMerge::Unchanged => return Ok(false),
             },
         }
@@ -548,7 +553,7 @@ impl TeamMerge<'_> {
 
     /// Updates a stored prompt that another member wrote.
     fn store_remote_prompt(&self, id: PromptId, shared: &SharedPrompt, record: &PromptRecord) -> StoreResult<()> {
-        prompts::update_imported(self.tx, id, &record.delivery, record)?;
+        prompts::update_imported_prompt(self.tx, id, &record.delivery, record)?;
         let sql = "UPDATE prompt SET author = ?2, uid = ?3 WHERE id = ?1";
         self.tx.change(sql, params![id, record.author, shared.uid.0])?;
         Ok(())
@@ -584,7 +589,7 @@ impl TeamMerge<'_> {
         } else {
             record
         };
-        let id = prompts::insert_imported(self.tx, job.key, &record)?;
+        let id = prompts::insert_imported_prompt(self.tx, job.key, &record)?;
         self.tx.change("UPDATE prompt SET uid = ?2 WHERE id = ?1", params![id, shared.uid.0])?;
         if record.kind == PromptKind::Create && record.delivery.kind() == DeliveryKind::Accepted {
             job_rows::set_default_title(self.tx, job.key, &prompt_title(&record.text))?;

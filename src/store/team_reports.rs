@@ -119,7 +119,7 @@ impl Store {
             let mut wanted = Vec::new();
             for header in headers {
                 let is_allowed = rules.allow(header.key.kind, header.version.as_of, header.expires_at);
-                if is_allowed && is_wanted(tx, scope, header.key, header.version)? {
+                if is_allowed && check_wanted(tx, scope, header.key, header.version)? {
                     wanted.push(header);
                 }
             }
@@ -161,7 +161,7 @@ pub(super) fn forget_team_versions(tx: &Transaction<'_>, scope: i64) -> StoreRes
 }
 
 /// Marks all reports of this computer as unsent, because the database may have lost them. Keeps the versions, so that
-/// reports that were pruned are not received again. A report that can't be shared has no version.
+/// reports that were pruned are not received again. Leaves out reports without a version, since they can't be shared.
 pub(super) fn mark_reports_unsent(tx: &Transaction<'_>, scope: i64) -> StoreResult<()> {
     tx.change("UPDATE team_report SET as_of = 0 WHERE scope = ?1 AND version <> ''", [scope])?;
     Ok(())
@@ -257,7 +257,7 @@ fn local_report_time(db: &Connection, scope: i64, key: ReportKey) -> StoreResult
 
 /// Whether to receive the team's version of a report: it is newer than the local version, and was not received before.
 /// If the local version is the same or later, also updates the record of the version that the team has.
-fn is_wanted(tx: &Transaction<'_>, scope: i64, key: ReportKey, version: ReportVersion) -> StoreResult<bool> {
+fn check_wanted(tx: &Transaction<'_>, scope: i64, key: ReportKey, version: ReportVersion) -> StoreResult<bool> {
     let known = read_team_version(tx, scope, key)?;
     if known == Some(version) {
         return Ok(false);
@@ -268,7 +268,7 @@ fn is_wanted(tx: &Transaction<'_>, scope: i64, key: ReportKey, version: ReportVe
     let order = match local.cmp(&millis) {
         Ordering::Equal => {
             // If the local report was sent or received, its hash is stored. A hash that is computed from the cleaned
-            // content might differ from it.
+            // content might differ from the stored one.
             let local = match known.filter(|known| known.as_of == version.as_of) {
                 Some(known) => Some(known),
                 None => read_shared_report(tx, scope, key)?.map(|local| local.version),
@@ -298,7 +298,7 @@ fn merge_report(
 ) -> StoreResult<MergedReport> {
     // The texts may have expired since their header was received.
     let is_allowed = rules.allow(report.key.kind, report.version.as_of, report.expires_at);
-    if !is_allowed || !is_wanted(tx, scope, report.key, report.version)? {
+    if !is_allowed || !check_wanted(tx, scope, report.key, report.version)? {
         return Ok(MergedReport::Skipped);
     }
     let is_stored = match report.key.kind {

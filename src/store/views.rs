@@ -31,8 +31,8 @@ impl Store {
         .await
     }
 
-    /// Returns the last response to this query, with the time at which it was loaded. Returns `None` if there is none
-    /// or if it can't be read, since it can then be loaded again.
+    /// Returns the last response to this query, with the time at which it was loaded. Returns `None` if there is none,
+    /// or if it can't be read; the caller can load it again.
     pub async fn cached_views(&self, scope: &Scope, query: ViewsQuery) -> StoreResult<Option<Timed<ViewsResponse>>> {
         self.read_in_scope(scope, move |db, scope| {
             let sql = "SELECT answer, as_of FROM views_answer
@@ -101,13 +101,14 @@ impl Store {
     }
 }
 
-/// Replaces the cached response to this query, and the totals of its range. `text` is the same response as JSON.
+/// Replaces the cached response to this query, and the totals of its range. `response_json` is the same response as
+/// JSON.
 pub(super) fn replace_views_response(
     tx: &Transaction<'_>,
     scope: i64,
     query: ViewsQuery,
     response: &ViewsResponse,
-    text: &str,
+    response_json: &str,
     as_of: Time,
 ) -> StoreResult<()> {
     let (from, to) = date_columns(query.range);
@@ -115,12 +116,12 @@ pub(super) fn replace_views_response(
     tx.change(
         "INSERT OR REPLACE INTO views_answer (scope, date_from, date_to, row_limit, page, as_of, answer, row_count)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        params![scope, from, to, query.limit, query.page, UnixMillis(as_of), text, row_count],
+        params![scope, from, to, query.limit, query.page, UnixMillis(as_of), response_json, row_count],
     )?;
     replace_totals(tx, scope, query.range, &response.totals, as_of)
 }
 
-/// Replaces the cached totals of the range. The trend reads its bars from this table: the totals of single days.
+/// Replaces the cached totals of the range. The totals of single days are the bars of the trend.
 pub(super) fn replace_totals(
     tx: &Transaction<'_>,
     scope: i64,

@@ -184,7 +184,7 @@ pub(super) fn malformed_row() -> TeamError {
     TeamError::Malformed { what: "a row of another type" }
 }
 
-/// The clock of the database in milliseconds.
+/// The query for the time on the clock of the database, in milliseconds.
 pub(super) const NOW_SQL: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 pub(super) fn time_from_millis(millis: i64) -> Result<Time, TeamError> {

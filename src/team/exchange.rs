@@ -40,7 +40,7 @@ pub struct ExchangeSummary {
     /// Received changes and reports that this docdeck can't read: a newer docdeck wrote them, or they are malformed.
     pub unreadable: usize,
     /// Whether the database was restored from an older copy, so that everything was exchanged again.
-    pub has_restarted: bool,
+    pub was_database_restored: bool,
 }
 
 /// A member of the team.
@@ -151,7 +151,7 @@ pub enum ExchangeStep {
 
 /// Whether the database has something that this computer has not received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Receivable {
+pub struct UnreceivedData {
     pub has_changes: bool,
     pub has_reports: bool,
 }
@@ -211,7 +211,7 @@ impl<'a> Exchange<'a> {
             connection.query_one("SELECT pg_backend_pid()", &[]).await?.try_get(0).map_err(|_| malformed_row())?;
         connection.signals.subscribe(self.project_id, process);
         match connection.run_statements(&format!("LISTEN {}", channel(&self.team.organization))).await {
-            // A server that speaks the protocol but has no notifications: changes are found by the regular queries.
+            // Some servers speak the protocol but have no notifications. Then the regular queries find the changes.
             Err(TeamError::Refused { .. }) => Ok(()),
             result => result,
         }
@@ -223,7 +223,7 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn register(&mut self) -> Result<Receivable, TeamError> {
+    pub async fn register(&mut self) -> Result<UnreceivedData, TeamError> {
         let requested_at = Utc::now();
         // A row that another member is deleting or replacing is skipped, so that no member waits for another one.
         let sql = "WITH expired_reports AS (
@@ -266,13 +266,13 @@ impl<'a> Exchange<'a> {
         self.clock = TeamClock::new(time_from_millis(read_number(&row, 0)?)?, local_time);
         if !flag(1)? {
             self.store.reset_team_exchange(self.scope).await?;
-            self.summary.has_restarted = true;
+            self.summary.was_database_restored = true;
             (self.team.cursor, self.team.cursor_batch) = (0, None);
             (self.team.report_cursor, self.team.report_batch) = (0, None);
             self.reports = ReportProgress::default();
-            return Ok(Receivable { has_changes: true, has_reports: true });
+            return Ok(UnreceivedData { has_changes: true, has_reports: true });
         }
-        Ok(Receivable { has_changes: flag(2)?, has_reports: flag(3)? })
+        Ok(UnreceivedData { has_changes: flag(2)?, has_reports: flag(3)? })
     }
 
     /// Takes or renews the polling lease. Returns `None` if this process now has it, otherwise how long the lease of
@@ -344,7 +344,7 @@ impl<'a> Exchange<'a> {
     /// The connection is lost, or the store can't be written.
     pub async fn receive_page(&mut self, now: Time) -> Result<ExchangeStep, TeamError> {
         // A job that changes in the meantime gets a number after the cursor, so the next page contains it. The last row
-        // is the last batch that this page contains completely: a cursor is always the end of a batch, so that a later
+        // is the last batch that this page contains completely. A cursor is always the end of a batch, so that a later
         // exchange notices if the database has lost the batch. The changes of an incomplete batch are received again.
         let sql = "WITH changes AS (
                  SELECT * FROM (
@@ -421,8 +421,8 @@ impl<'a> Exchange<'a> {
             && batch.changes.iter().any(|change| change.change.observation.is_some())
             && !lease::is_lease_current(self.connection, self.project_id, lease).await?
         {
-            // Another member polls now. The responses that this computer has received are still valid, since each has
-            // its time, so they are sent like the response to any other request.
+            // Another member polls now. The responses that this computer has received are still sent: they are valid,
+            // since each has its time.
             self.lease = None;
         }
         let stamp = self.write_batch(batch).await?;

@@ -42,7 +42,7 @@ impl LimitParams<'_> {
 impl<'a> TeamLimit<'a> {
     fn params(self) -> LimitParams<'a> {
         let Self { organization, scope, quota } = self;
-        LimitParams([organization, &scope.base_url, quota.owner(scope), quota.store_name()])
+        LimitParams([organization, &scope.base_url, quota.limit_owner_id(scope), quota.store_name()])
     }
 }
 
@@ -94,8 +94,8 @@ pub async fn report_unbooked_requests(
 }
 
 impl TeamConnection {
-    /// Books a request under the random id `booking`. Returns `false` if no request is left. The booked time is not
-    /// before the call.
+    /// Books a request under the random id `booking`. Returns `false` if no request is left. The booked time is never
+    /// earlier than the call.
     ///
     /// # Errors
     /// The connection is lost, or the login is no longer a member.
@@ -187,7 +187,8 @@ impl TeamConnection {
         self.query(&sql, &params).await.map(drop)
     }
 
-    /// Shares the wait after a 429 with the other members. If the database has a later end, it is kept.
+    /// Shares the wait after a 429 with the other members. If the database has a wait that ends later, that wait is
+    /// kept.
     ///
     /// # Errors
     /// The connection is lost.
@@ -234,7 +235,7 @@ impl TeamConnection {
              WHERE organization = $1 AND base_url = $2 AND owner = ANY($3)
                  AND blocked_until > clock.now AND blocked_until <= clock.now + $5"
         );
-        let owners = Quota::HOURLY.map(|quota| quota.owner(scope)).to_vec();
+        let owners = Quota::HOURLY.map(|quota| quota.limit_owner_id(scope)).to_vec();
         let (window, longest) = (booking_window().num_milliseconds(), MAX_WAIT.num_milliseconds());
         let params: [Param<'_>; 5] = [
             (&organization, Type::TEXT),
@@ -247,7 +248,7 @@ impl TeamConnection {
         let count = |quota: Quota| {
             let mut count = LedgerCount { quota, used: 0, resets_at: None, blocked: None };
             for row in &rows {
-                if read_text(row, 0)? != quota.store_name() || read_text(row, 1)? != quota.owner(scope) {
+                if read_text(row, 0)? != quota.store_name() || read_text(row, 1)? != quota.limit_owner_id(scope) {
                     continue;
                 }
                 if let Some(remaining) = row.try_get(4).map_err(|_| malformed_row())? {

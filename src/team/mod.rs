@@ -175,8 +175,8 @@ mod url;
 pub use connection::{TeamAddress, TeamConnection};
 pub use error::TeamError;
 pub use exchange::{
-    Exchange, ExchangeStep, ExchangeSummary, MemberSettings, Receivable, TeamMember, exchange, exchange_with_progress,
-    members, organizations,
+    Exchange, ExchangeStep, ExchangeSummary, MemberSettings, TeamMember, UnreceivedData, exchange,
+    exchange_with_progress, members, organizations,
 };
 pub use forget::{ForgetSummary, forget};
 pub use lease::{LEASE_DURATION, LeaseAttempt, PollLease};

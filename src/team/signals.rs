@@ -16,7 +16,7 @@ pub struct TeamSignals {
     pub has_ledger_changes: bool,
     /// Whether the polling lease was released.
     pub is_lease_released: bool,
-    is_closed: bool,
+    is_connection_closed: bool,
 }
 
 /// The payload of a notification about changed jobs or prompts of a project.
@@ -70,11 +70,12 @@ impl SignalReceiver {
     pub(super) async fn next(&self) -> Option<TeamSignals> {
         loop {
             let pending = self.update(|state| {
-                let is_closed = state.pending.is_closed;
-                std::mem::replace(&mut state.pending, TeamSignals { is_closed, ..TeamSignals::default() })
+                let is_connection_closed = state.pending.is_connection_closed;
+                let pending = TeamSignals { is_connection_closed, ..TeamSignals::default() };
+                std::mem::replace(&mut state.pending, pending)
             });
             match pending {
-                TeamSignals { is_closed: true, .. } => return None,
+                TeamSignals { is_connection_closed: true, .. } => return None,
                 pending if pending != TeamSignals::default() => return Some(pending),
                 _ => self.notify.notified().await,
             }
@@ -96,7 +97,7 @@ impl SignalReceiver {
     }
 
     fn close(&self) {
-        self.update(|state| state.pending.is_closed = true);
+        self.update(|state| state.pending.is_connection_closed = true);
         self.notify.notify_one();
     }
 

@@ -13,7 +13,7 @@ pub const MAX_READ_DELAY: Duration = Duration::from_millis(5);
 /// Decides when the next frame is due.
 #[derive(Debug, Default)]
 pub struct FrameScheduler {
-    is_requested: bool,
+    is_frame_requested: bool,
     /// Whether the requested frame responds to the user's input.
     is_for_input: bool,
     last_frame: Option<Instant>,
@@ -26,12 +26,12 @@ pub struct FrameScheduler {
 impl FrameScheduler {
     /// Requests a frame because something on the screen changed.
     pub fn request_frame(&mut self) {
-        self.is_requested = true;
+        self.is_frame_requested = true;
     }
 
     /// Requests a frame that responds to the user's input.
     pub fn request_input_frame(&mut self) {
-        self.is_requested = true;
+        self.is_frame_requested = true;
         self.is_for_input = true;
     }
 
@@ -44,12 +44,12 @@ impl FrameScheduler {
     pub fn due_at(&self, now: Instant) -> Option<Instant> {
         let last = if self.is_for_input { self.last_input_frame } else { self.last_frame };
         let interval_end = last.map_or(now, |last| last + FRAME_INTERVAL);
-        self.is_requested.then_some(interval_end.max(self.delayed_until.unwrap_or(now)).max(now))
+        self.is_frame_requested.then_some(interval_end.max(self.delayed_until.unwrap_or(now)).max(now))
     }
 
     /// Whether no frame is requested.
     pub fn is_idle(&self) -> bool {
-        !self.is_requested
+        !self.is_frame_requested
     }
 
     /// Whether a frame should be drawn now.
@@ -59,7 +59,7 @@ impl FrameScheduler {
 
     /// Records that a frame was drawn at this time.
     pub fn record_frame(&mut self, at: Instant) {
-        self.is_requested = false;
+        self.is_frame_requested = false;
         self.last_frame = Some(at);
         if std::mem::take(&mut self.is_for_input) {
             self.last_input_frame = self.last_frame;

@@ -36,9 +36,10 @@ enum State {
     Escape,
     /// A control sequence, which starts with `ESC [`.
     Csi,
-    /// A character in UTF-8, perhaps after Esc. This many bytes are missing.
+    /// A character in UTF-8, perhaps after Esc. This many more bytes have to follow.
     Character(usize),
-    /// A key or a mouse report in an old format of fixed length. This many bytes are missing; they can have any value.
+    /// A key or a mouse report in an old format of fixed length. This many more bytes have to follow; they can have any
+    /// value.
     Fixed(usize),
     /// A key whose sequence starts with `ESC O`.
     Ss3,
@@ -63,13 +64,13 @@ enum Step {
 #[derive(Debug, Default)]
 pub struct InputDecoder {
     state: State,
-    held: Vec<u8>,
+    held_bytes: Vec<u8>,
     /// Whether the held bytes start with an Esc that arrived on its own. The bytes after it may then be separate keys.
     starts_with_lone_esc: bool,
     /// When the last of the held bytes arrived.
     last_held_at: Option<Instant>,
     /// When the background was last requested.
-    requested_at: Option<Instant>,
+    background_requested_at: Option<Instant>,
     /// The reported background, until [`Self::take_background`] returns it.
     background: Option<[u8; 3]>,
     /// Whether the reply to the last request has arrived.
@@ -84,12 +85,12 @@ impl InputDecoder {
         for byte in bytes {
             self.push_byte(*byte, out);
         }
-        self.last_held_at = (!self.held.is_empty()).then_some(now);
+        self.last_held_at = (!self.held_bytes.is_empty()).then_some(now);
     }
 
     /// Records that the background was requested, so that a reply may arrive from now on.
     pub fn expect_reply(&mut self, now: Instant) {
-        self.requested_at = Some(now);
+        self.background_requested_at = Some(now);
         self.has_reply = false;
     }
 
@@ -101,13 +102,13 @@ impl InputDecoder {
     /// Returns until when to wait for the requested reply before the terminal is given to the shell, which would read
     /// the reply as typed text. Returns `None` if no reply is expected.
     pub fn reply_deadline(&self) -> Option<Instant> {
-        self.requested_at.filter(|_| !self.has_reply).map(|requested_at| requested_at + EXIT_TIMEOUT)
+        self.background_requested_at.filter(|_| !self.has_reply).map(|requested_at| requested_at + EXIT_TIMEOUT)
     }
 
     /// Returns the time at which [`Self::expire`] must be called for the held bytes, or `None` if no bytes are held.
     /// The end of a paste is awaited without limit, because the rest of the text must not be handled as keys.
     pub fn deadline(&self) -> Option<Instant> {
-        let starts_reply = self.state == State::Reply && self.requested_at.is_some();
+        let starts_reply = self.state == State::Reply && self.background_requested_at.is_some();
         let hold = match self.state {
             State::Paste => return None,
             _ if self.cannot_be_typed() => INCOMPLETE_SEQUENCE_HOLD,
@@ -127,11 +128,11 @@ impl InputDecoder {
     fn push_byte(&mut self, byte: u8, out: &mut impl Extend<Event>) {
         match self.step(byte) {
             Step::Hold(state) => {
-                self.held.push(byte);
+                self.held_bytes.push(byte);
                 self.state = state;
             }
             Step::Complete => {
-                self.held.push(byte);
+                self.held_bytes.push(byte);
                 self.complete(out);
             }
             Step::Break => {
@@ -157,11 +158,11 @@ impl InputDecoder {
                 _ if self.starts_with_lone_esc => Step::Break,
                 byte => step_in_character(byte),
             },
-            State::Csi => match (byte, self.held.len()) {
+            State::Csi => match (byte, self.held_bytes.len()) {
                 // Mouse reports of old terminals, and function keys of the Linux console.
                 (b'M', 2) if !self.starts_with_lone_esc => Step::Hold(State::Fixed(3)),
                 (b'[', 2) if !self.starts_with_lone_esc => Step::Hold(State::Fixed(1)),
-                (b'~', _) if PASTE_START.strip_suffix(b"~") == Some(&self.held) => Step::Hold(State::Paste),
+                (b'~', _) if PASTE_START.strip_suffix(b"~") == Some(&self.held_bytes) => Step::Hold(State::Paste),
                 (0x20..=0x3f, length) if length < MAX_SEQUENCE_LENGTH => Step::Hold(State::Csi),
                 (0x40..=0x7e, _) => Step::Complete,
                 _ => Step::Break,
@@ -178,7 +179,7 @@ impl InputDecoder {
             State::Reply => Step::Break,
             State::ReplyEscape if byte == b'\\' => Step::Complete,
             State::ReplyEscape => Step::Break,
-            State::Paste if byte == b'~' && self.held.ends_with(b"\x1b[201") => Step::Complete,
+            State::Paste if byte == b'~' && self.held_bytes.ends_with(b"\x1b[201") => Step::Complete,
             State::Paste => Step::Hold(State::Paste),
         }
     }
@@ -188,7 +189,7 @@ impl InputDecoder {
         match self.state {
             State::ReplyEscape | State::Reply => self.handle_reply(),
             State::Paste => {
-                let text = self.held.strip_prefix(PASTE_START).and_then(|text| text.strip_suffix(PASTE_END));
+                let text = self.held_bytes.strip_prefix(PASTE_START).and_then(|text| text.strip_suffix(PASTE_END));
                 out.extend([Event::Paste(String::from_utf8_lossy(text.unwrap_or_default()).into_owned())]);
             }
             _ => match self.parse() {
@@ -200,18 +201,18 @@ impl InputDecoder {
         self.discard_held();
     }
 
-    /// Parses the held bytes, which are complete. Returns `None` if they mean nothing.
+    /// Parses the held bytes, which are a complete sequence. Returns `None` if the sequence is unknown.
     fn parse(&self) -> Option<termina::Event> {
         // After these bytes, the parser would give up and handle the rest as typed keys.
-        let is_unknown = matches!(self.held.get(1..3), Some([b'[', b' '..=b'/' | b':' | b';' | b'=']));
+        let is_unknown = matches!(self.held_bytes.get(1..3), Some([b'[', b' '..=b'/' | b':' | b';' | b'=']));
         // After some unknown sequences, a parser waits for more bytes, so each sequence gets a new parser.
         let mut parser = termina::Parser::default();
-        parser.parse(&self.held, false);
+        parser.parse(&self.held_bytes, false);
         parser.pop().filter(|_| !is_unknown)
     }
 
     fn handle_reply(&mut self) {
-        let text = self.held.get(1..).map(String::from_utf8_lossy).unwrap_or_default();
+        let text = self.held_bytes.get(1..).map(String::from_utf8_lossy).unwrap_or_default();
         let reply = text.trim_end_matches(['\x07', '\\', '\x1b']).strip_prefix(']');
         let background = reply.and_then(background::parse_reply);
         self.has_reply |= background.is_some();
@@ -221,8 +222,8 @@ impl InputDecoder {
     /// Passes on the held bytes as typed keys, or drops them if they can't be typed.
     fn release(&mut self, out: &mut impl Extend<Event>) {
         let mut typed =
-            if self.cannot_be_typed() { "" } else { std::str::from_utf8(&self.held).unwrap_or_default() }.chars();
-        if self.held.first() == Some(&ESC) && typed.next().is_some() {
+            if self.cannot_be_typed() { "" } else { std::str::from_utf8(&self.held_bytes).unwrap_or_default() }.chars();
+        if self.held_bytes.first() == Some(&ESC) && typed.next().is_some() {
             match typed.clone().next().filter(|_| !self.starts_with_lone_esc) {
                 Some(c) => {
                     typed.next();
@@ -236,7 +237,7 @@ impl InputDecoder {
     }
 
     fn discard_held(&mut self) {
-        self.held.clear();
+        self.held_bytes.clear();
         self.state = State::Ground;
         self.starts_with_lone_esc = false;
         self.last_held_at = None;
@@ -247,16 +248,16 @@ impl InputDecoder {
     fn cannot_be_typed(&self) -> bool {
         match self.state {
             State::Ground | State::Escape | State::Ss3 => false,
-            State::Csi => !self.starts_with_lone_esc && self.held.len() > 2,
+            State::Csi => !self.starts_with_lone_esc && self.held_bytes.len() > 2,
             State::Character(_) | State::Fixed(_) | State::Paste | State::ReplyEscape => true,
             State::Reply => self.is_reply(),
         }
     }
 
-    /// Whether the held bytes can only be a reply: `ESC ] 1 1 ;` (a colour or another setting, by its number), or
-    /// `ESC P > |` (the terminal's name and version).
+    /// Whether the held bytes can only be a reply: they start with `ESC ] NUMBER ;` (a colour or another setting) or
+    /// with `ESC P > |` (the terminal's name and version).
     fn is_reply(&self) -> bool {
-        match self.held.get(1..) {
+        match self.held_bytes.get(1..) {
             Some([b']', number @ ..]) => {
                 let digits = number.iter().take_while(|byte| byte.is_ascii_digit()).count();
                 digits > 0 && number.get(digits) == Some(&b';')
@@ -269,11 +270,11 @@ impl InputDecoder {
     fn continues_reply(&self, byte: u8) -> bool {
         if self.is_reply() {
             // A colour consists of these characters, so anything else is typed after a reply that was cut off.
-            let is_color = matches!(self.held.get(1..), Some([b']', b'1', _, b';', b'r', b'g', b'b', ..]));
+            let is_color = matches!(self.held_bytes.get(1..), Some([b']', b'1', _, b';', b'r', b'g', b'b', ..]));
             let belongs = if is_color { byte.is_ascii_hexdigit() || b":/".contains(&byte) } else { byte >= b' ' };
-            return belongs && self.held.len() < MAX_REPLY_LENGTH;
+            return belongs && self.held_bytes.len() < MAX_REPLY_LENGTH;
         }
-        match self.held.get(1..) {
+        match self.held_bytes.get(1..) {
             Some([b']']) => byte.is_ascii_digit(),
             Some([b']', digits @ ..]) => (byte.is_ascii_digit() && digits.len() < 4) || byte == b';',
             Some([b'P']) => byte == b'>',

@@ -45,14 +45,14 @@ impl TerminalGuard {
     /// terminal, then calls `report_panic`.
     pub(super) fn new(
         caps: TerminalCaps,
-        mouse: bool,
+        reports_mouse: bool,
         report_panic: impl Fn(&PanicHookInfo<'_>) + Send + Sync + 'static,
     ) -> Self {
         let state = Arc::new(TerminalState {
             caps,
             is_taken_over: AtomicBool::new(false),
-            reports_mouse: AtomicBool::new(mouse),
-            was_mouse_ever_on: AtomicBool::new(mouse),
+            reports_mouse: AtomicBool::new(reports_mouse),
+            was_mouse_ever_on: AtomicBool::new(reports_mouse),
         });
         let shared = Arc::clone(&state);
         std::panic::set_hook(Box::new(move |info| {
@@ -99,7 +99,8 @@ impl Drop for TerminalGuard {
 impl TerminalState {
     fn restore(&self) {
         if self.is_taken_over.swap(false, Ordering::SeqCst) {
-            // Errors are ignored: if the terminal is gone, nothing can be done; otherwise the next step still helps.
+            // Errors are ignored. If the terminal is gone, nothing can be done; otherwise raw mode can still be
+            // switched off.
             let _ = send(&leave_sequences(self.caps, self.was_mouse_ever_on.load(Ordering::SeqCst)));
             let _ = disable_raw_mode();
         }
@@ -112,8 +113,9 @@ fn send(sequences: &str) -> io::Result<()> {
     tty.flush()
 }
 
-fn enter_sequences(caps: TerminalCaps, mouse: bool) -> String {
-    let parts = [(caps.sets_title, SAVE_TITLE), (true, ENTER), (mouse, MOUSE_ON), (caps.is_modern, KEYBOARD_FLAGS_ON)];
+fn enter_sequences(caps: TerminalCaps, reports_mouse: bool) -> String {
+    let parts =
+        [(caps.sets_title, SAVE_TITLE), (true, ENTER), (reports_mouse, MOUSE_ON), (caps.is_modern, KEYBOARD_FLAGS_ON)];
     parts.into_iter().filter(|(is_sent, _)| *is_sent).map(|(_, sequence)| sequence).collect()
 }
 

@@ -51,7 +51,6 @@ pub fn query_terminal(caps: Option<TerminalCaps>) -> Result<ProbeReplies, NotQue
     unix::query().ok_or(NotQueried::Failed)
 }
 
-/// Parses the replies.
 fn parse_replies(bytes: &[u8]) -> ProbeReplies {
     let text = String::from_utf8_lossy(bytes);
     let background = text.split("\x1b]").find_map(|part| {

@@ -51,7 +51,8 @@ impl Reader {
     }
 }
 
-/// Whether a read returns at once. The terminal can't be made non-blocking for that, because other processes share it.
+/// Whether a read would return at once. The terminal is asked before each read, because it can't be made non-blocking:
+/// other processes share it.
 fn has_input(tty: &File) -> bool {
     poll(&mut [PollFd::new(tty, PollFlags::IN)], Some(&Timespec::default())).is_ok_and(|count| count > 0)
 }

@@ -44,19 +44,20 @@ pub struct TerminalSession {
 }
 
 impl TerminalSession {
-    /// Takes over the terminal, with mouse reports if `mouse` is set, and installs a panic hook. The hook restores the
-    /// terminal, then calls `report_panic`. Characters for which `is_hidden` is true are removed from every frame.
+    /// Takes over the terminal, with mouse reports if `reports_mouse` is set, and installs a panic hook. The hook
+    /// restores the terminal, then calls `report_panic`. Characters for which `is_hidden` is true are removed from
+    /// every frame.
     ///
     /// # Errors
     /// Fails if the terminal or its size is not available.
     pub fn open(
         caps: TerminalCaps,
-        mouse: bool,
+        reports_mouse: bool,
         is_hidden: fn(char) -> bool,
         report_panic: impl Fn(&PanicHookInfo<'_>) + Send + Sync + 'static,
     ) -> io::Result<Self> {
         let (signals, resizes) = (SignalStream::listen()?, ResizeStream::listen()?);
-        let guard = TerminalGuard::new(caps, mouse, report_panic);
+        let guard = TerminalGuard::new(caps, reports_mouse, report_panic);
         guard.take_over()?;
         let screen = TerminalScreen::new(Tty::stdout()?, terminal_size()?.into(), caps.is_modern, is_hidden)?;
         Ok(Self {

@@ -24,7 +24,7 @@ pub enum Signal {
 pub use unix::{ResizeStream, SignalStream, stop_group};
 
 #[cfg(not(unix))]
-pub use other::{ResizeStream, SignalStream, stop_group};
+pub use not_unix::{ResizeStream, SignalStream, stop_group};
 
 #[cfg(unix)]
 mod unix {
@@ -134,7 +134,7 @@ mod unix {
 }
 
 #[cfg(not(unix))]
-mod other {
+mod not_unix {
     use super::{Signal, io};
 
     /// Receives Ctrl-C, the only supported signal.
@@ -180,7 +180,7 @@ mod other {
         }
     }
 
-    /// There is no job control on this system.
+    /// Returns false, because this system has no job control.
     pub fn stop_group() -> bool {
         false
     }

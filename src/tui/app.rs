@@ -16,7 +16,7 @@ use crate::model::load::Load;
 use crate::model::prompt::DraftTarget;
 use crate::model::team::TeamStatus;
 use crate::model::text::CleanText;
-use crate::model::unrecorded::UnrecordedPrompts;
+use crate::model::unrecorded::UnrecordedOutcomes;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,10 +89,10 @@ pub struct App {
     pub notice: Option<Notice>,
     /// The warning or error that a newer notice covers.
     pub(super) covered_notice: Option<Notice>,
-    /// Whether a key was pressed while the alert about unrecorded prompts was shown.
+    /// Whether a key was pressed while the alert about unrecorded outcomes of prompts was shown.
     pub(super) is_alert_seen: bool,
     /// Prompts whose outcome could not be recorded on disk yet. They are shown until it is recorded.
-    pub unrecorded: UnrecordedPrompts,
+    pub unrecorded: UnrecordedOutcomes,
     pub(super) budgets: BTreeMap<Quota, Budget>,
     pub(super) drafts: HashMap<DraftTarget, String>,
     /// The pages that the draft in [`DraftTarget::AboutPages`] is about.
@@ -158,7 +158,7 @@ impl App {
             notice: None,
             covered_notice: None,
             is_alert_seen: false,
-            unrecorded: UnrecordedPrompts::default(),
+            unrecorded: UnrecordedOutcomes::default(),
             budgets: BTreeMap::new(),
             drafts: HashMap::new(),
             draft_pages: Vec::new(),
@@ -252,7 +252,7 @@ impl App {
     }
 
     /// Whether the engine has reported this budget.
-    pub fn has_budget(&self, quota: Quota) -> bool {
+    pub fn is_budget_known(&self, quota: Quota) -> bool {
         self.budgets.contains_key(&quota)
     }
 
@@ -276,7 +276,7 @@ impl App {
         self.top_component().is_some_and(Component::takes_text)
     }
 
-    /// Whether text is typed in any of the active contexts.
+    /// Whether any of the active contexts is one in which text is typed.
     pub fn has_text_context(&self) -> bool {
         self.contexts().iter().any(|context| context.takes_text())
     }

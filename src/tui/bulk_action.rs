@@ -49,7 +49,7 @@ pub struct TagChanges {
     pub remove: Vec<CleanText>,
     /// Whether the typed tags replace all tags of the job, if only one job is changed. True if a word was typed without
     /// a sign, or if nothing was typed.
-    pub replaces: bool,
+    pub replaces_all_tags: bool,
 }
 
 impl TagChanges {
@@ -63,14 +63,14 @@ impl TagChanges {
                 _ => (false, word),
             };
             let tags = crate::model::change::parse_tags(rest);
-            changes.replaces |= rest.len() == word.len() && !tags.is_empty();
+            changes.replaces_all_tags |= rest.len() == word.len() && !tags.is_empty();
             for tag in tags {
                 changes.add.retain(|other| *other != tag);
                 changes.remove.retain(|other| *other != tag);
                 if minus { &mut changes.remove } else { &mut changes.add }.push(tag);
             }
         }
-        changes.replaces |= changes.is_empty();
+        changes.replaces_all_tags |= changes.is_empty();
         changes
     }
 
@@ -87,7 +87,7 @@ impl TagChanges {
     }
 
     pub(super) fn apply_to(&self, tags: &[CleanText]) -> Vec<CleanText> {
-        let current = if self.replaces { &[] } else { tags };
+        let current = if self.replaces_all_tags { &[] } else { tags };
         let mut out: Vec<CleanText> = current.iter().filter(|tag| !self.remove.contains(tag)).cloned().collect();
         out.extend(self.add.iter().filter(|tag| !current.contains(tag)).cloned());
         out

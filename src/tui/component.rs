@@ -1,9 +1,9 @@
-//! What every screen and dialog offers: its shortcuts, what they do, where it can be clicked, and how it is drawn. A
-//! dialog is one file (or folder) that implements [`Component`]. Only the code that opens a dialog depends on it, apart
-//! from features that treat some dialogs differently, such as tips.
+//! The trait of every screen and dialog: its shortcuts and their actions, its clicks, and its drawing. A dialog is one
+//! file (or folder) that implements [`Component`]. Only the code that opens a dialog depends on it, apart from features
+//! that treat some dialogs differently, such as tips.
 //!
-//! A key press goes to the topmost dialog, then to the screen unless a dialog covers it, then to the app. The first of
-//! these that handles the key press ends this.
+//! A key press goes to the topmost dialog, then to the screen unless a dialog covers it, then to the app. It goes no
+//! further than the first of these that handles it.
 
 use super::keymap::{Action, Context, Edit, Keymap};
 use super::{App, Effect, Msg, Severity};
@@ -196,8 +196,8 @@ pub trait Component: Any + Debug + Send {
         }
     }
 
-    /// Returns the effect that saves the typed text as a draft. `None` if the dialog has no draft or it is saved
-    /// already.
+    /// Returns the effect that saves the typed text as a draft. `None` if the dialog has no draft, or if its draft is
+    /// already saved.
     fn save_draft(&mut self) -> Option<Effect> {
         None
     }

@@ -92,7 +92,7 @@ impl ConfirmAction {
         }
     }
 
-    /// Whether docdeck can't undo the action, and others see it.
+    /// Whether the action is visible to others and docdeck can't undo it.
     fn is_irreversible(&self) -> bool {
         let is_final =
             |action: &PullRequestAction| matches!(action, PullRequestAction::Merge(_) | PullRequestAction::Close);
@@ -148,7 +148,7 @@ impl Component for ConfirmDialog {
         Some(if action == Action::Yes { yes.into() } else { no.into() })
     }
 
-    /// The buttons name both keys.
+    /// Returns true, because the buttons show the keys.
     fn shows_key(&self, _action: Action) -> bool {
         true
     }
@@ -379,7 +379,9 @@ impl App {
             }
             ConfirmAction::Quit => self.save_and_quit(effects),
             ConfirmAction::Overwrite(file) => effects.push(Effect::WriteFile(file, Overwrite::Yes)),
-            ConfirmAction::ReplaceFilter(filter) => effects.push(Effect::SaveFilter { filter, replace: true }),
+            ConfirmAction::ReplaceFilter(filter) => {
+                effects.push(Effect::SaveFilter { filter, replaces_existing: true });
+            }
         }
     }
 }

@@ -63,10 +63,10 @@ impl App {
         }
     }
 
-    /// Returns the component of the tab of the analytics screen.
+    /// Returns the component of the current tab of the analytics screen.
     fn analytics_component(&self) -> &'static dyn Component {
         match (self.analytics.tab, self.analytics.is_feedback_by_page) {
-            (AnalyticsTab::Questions, _) if self.analytics.is_grouped() => &QuestionGroupsScreen,
+            (AnalyticsTab::Questions, _) if self.analytics.are_questions_grouped() => &QuestionGroupsScreen,
             (AnalyticsTab::Pages, _) => &ViewsScreen,
             (AnalyticsTab::Searches, _) => &ReportScreen::<Search>::NEW,
             (AnalyticsTab::Feedback, false) => &ReportScreen::<Feedback>::NEW,
@@ -76,7 +76,7 @@ impl App {
         }
     }
 
-    /// Returns the index of the topmost dialog that covers what is below it. `None` if the screen is in use.
+    /// Returns the index of the topmost dialog that covers what is below it. `None` if no open dialog does so.
     pub(super) fn covering_dialog(&self) -> Option<usize> {
         self.dialogs.iter().rposition(|dialog| dialog.covers_screen())
     }
@@ -123,7 +123,7 @@ impl App {
         match screen {
             Screen::Jobs => handle(&mut JobsScreen(pane), &mut cx),
             Screen::Views => match (cx.app.analytics.tab, cx.app.analytics.is_feedback_by_page) {
-                (AnalyticsTab::Questions, _) if cx.app.analytics.is_grouped() => {
+                (AnalyticsTab::Questions, _) if cx.app.analytics.are_questions_grouped() => {
                     handle(&mut QuestionGroupsScreen, &mut cx)
                 }
                 (AnalyticsTab::Pages, _) => handle(&mut ViewsScreen, &mut cx),

@@ -80,9 +80,9 @@ fn parse_atom(word: &str, kind: AtomKind) -> Atom {
 }
 
 impl JobFilter {
-    /// Parses a filter: words, `s:` status, `m:` model, `#1423`, `pr:` state of the pull request, `check:` failed
-    /// check, `tag:x` or `#x`, `by:` author, `mine`, each with an optional `!` for “not”. Ignores incomplete terms
-    /// (`s:`, `!`).
+    /// Parses a filter. Its terms are words, `s:` status, `m:` model, `#1423`, `pr:` state of the pull request,
+    /// `check:` failed check, `tag:x` or `#x`, `by:` author, and `mine`. An optional `!` before a term means “not”.
+    /// Ignores incomplete terms (`s:`, `!`).
     pub fn parse(typed: &str) -> Self {
         Self { terms: typed.split_whitespace().filter_map(JobTerm::parse).collect() }
     }
@@ -107,11 +107,11 @@ impl JobFilter {
     }
 
     /// Returns the first value of an `s:` term that matches no job state: neither a state of docdeck nor a status in
-    /// `others` starts with it.
-    pub fn unknown_status<'a>(&self, others: impl Iterator<Item = &'a str> + Clone) -> Option<&str> {
+    /// `other_statuses` starts with it.
+    pub fn unknown_status<'a>(&self, other_statuses: impl Iterator<Item = &'a str> + Clone) -> Option<&str> {
         let is_known = |start: &str| {
             filter_words().any(|(word, _)| starts_with_normalized(&word, start))
-                || others.clone().any(|word| starts_with_normalized(word, start))
+                || other_statuses.clone().any(|word| starts_with_normalized(word, start))
         };
         self.terms.iter().find_map(|term| match &term.criterion {
             Criterion::Status(start) if !is_known(start) => Some(start.as_str()),
@@ -128,9 +128,9 @@ impl JobFilter {
         })
     }
 
-    /// Whether it is certain that every row that passes this filter was `Match::Passes` or `Match::Candidate` for the
-    /// filter `before`. This is certain if terms were only added or extended and no extended word has search results of
-    /// its own (`is_searched`). Such results could contain rows that were `Match::Fails` for `before`.
+    /// Whether every row that passes this filter was certainly `Match::Passes` or `Match::Candidate` for the filter
+    /// `before`. This is certain if terms were only added or extended, and if the prompts were not searched for any
+    /// extended word (`is_searched`). A search result could contain rows that were `Match::Fails` for `before`.
     fn narrows(&self, before: &Self, is_searched: impl Fn(&str) -> bool) -> bool {
         let extends = |(now, before): (&JobTerm, &JobTerm)| now == before || now.extends(before, &is_searched);
         self.terms.len() >= before.terms.len() && self.terms.iter().zip(&before.terms).all(extends)
@@ -237,9 +237,10 @@ pub struct FilterState {
     /// The index of the first term that the previous filter did not have.
     first_new_term: usize,
     matcher: Matcher,
-    scratch: Vec<char>,
-    /// For each term, the result for the repository that was matched last, because most rows have the same repository.
-    repositories: Vec<Option<(Arc<CleanText>, Match)>>,
+    char_buffer: Vec<char>,
+    /// For each term, the repository that was matched last and the result. It is cached because most rows have the same
+    /// repository.
+    last_repository_matches: Vec<Option<(Arc<CleanText>, Match)>>,
     /// For each word that was searched, the sorted keys of the jobs that have the word in a prompt.
     jobs_by_word: HashMap<String, Vec<JobKey>>,
     /// The words that have to be searched again because there are new prompts. Until then, their previous results
@@ -260,7 +261,7 @@ impl FilterState {
         self.jobs_by_word.retain(|word, _| words.contains(word));
         self.first_new_term =
             filter.terms.iter().zip(&self.filter.terms).take_while(|(now, before)| now == before).count();
-        self.repositories = vec![None; filter.terms.len()];
+        self.last_repository_matches = vec![None; filter.terms.len()];
         self.filter = filter;
         narrows
     }
@@ -302,13 +303,13 @@ impl FilterState {
         self.match_terms(row, self.first_new_term)
     }
 
-    fn match_terms(&mut self, row: &Job, from: usize) -> Match {
-        let Self { filter, matcher, scratch, repositories, jobs_by_word: found, .. } = self;
+    fn match_terms(&mut self, row: &Job, first_term: usize) -> Match {
+        let Self { filter, matcher, char_buffer, last_repository_matches, jobs_by_word: found, .. } = self;
         let mut result = Match::Passes;
-        for (term, repository) in filter.terms.iter().zip(repositories).skip(from) {
-            let in_prompt = |word: &str| found.get(word).is_some_and(|jobs| jobs.binary_search(&row.key).is_ok());
-            let mut scratch = MatchScratch { matcher, scratch, repository };
-            let of_term = match match_criterion(&term.criterion, row, &mut scratch, in_prompt) {
+        for (term, last_repository_match) in filter.terms.iter().zip(last_repository_matches).skip(first_term) {
+            let is_in_prompt = |word: &str| found.get(word).is_some_and(|jobs| jobs.binary_search(&row.key).is_ok());
+            let mut scratch = MatchScratch { matcher, char_buffer, last_repository_match };
+            let of_term = match match_criterion(&term.criterion, row, &mut scratch, is_in_prompt) {
                 Match::Passes if term.is_negated => Match::Fails,
                 _ if term.is_negated => Match::Passes,
                 outcome => outcome,
@@ -322,16 +323,16 @@ impl FilterState {
     }
 }
 
-/// The buffers of the matcher for one term.
+/// What matching a row against one term uses: the matcher, its buffer, and the cached result for a repository.
 struct MatchScratch<'a> {
     matcher: &'a mut Matcher,
-    scratch: &'a mut Vec<char>,
-    repository: &'a mut Option<(Arc<CleanText>, Match)>,
+    char_buffer: &'a mut Vec<char>,
+    last_repository_match: &'a mut Option<(Arc<CleanText>, Match)>,
 }
 
 impl MatchScratch<'_> {
     fn score(&mut self, atom: &Atom, text: &str) -> Option<u16> {
-        atom.score(Utf32Str::new(text, self.scratch), self.matcher)
+        atom.score(Utf32Str::new(text, self.char_buffer), self.matcher)
     }
 
     /// Matches a word against a text, allowing gaps.
@@ -350,13 +351,13 @@ impl MatchScratch<'_> {
 
     fn match_repository(&mut self, word: &Word, row: &Job) -> Match {
         let Some(repository) = &row.remote.source.repository else { return Match::Fails };
-        if let Some((known, outcome)) = &self.repository
+        if let Some((known, outcome)) = &self.last_repository_match
             && Arc::ptr_eq(known, repository)
         {
             return *outcome;
         }
         let outcome = self.match_fuzzy(word, repository);
-        *self.repository = Some((Arc::clone(repository), outcome));
+        *self.last_repository_match = Some((Arc::clone(repository), outcome));
         outcome
     }
 }
@@ -365,10 +366,10 @@ fn match_criterion(
     criterion: &Criterion,
     row: &Job,
     scratch: &mut MatchScratch<'_>,
-    in_prompt: impl Fn(&str) -> bool,
+    is_in_prompt: impl Fn(&str) -> bool,
 ) -> Match {
     let passes = match criterion {
-        Criterion::Word(word) => return match_word(word, row, scratch, in_prompt),
+        Criterion::Word(word) => return match_word(word, row, scratch, is_in_prompt),
         Criterion::Status(start) => state_words(row).any(|word| starts_with_normalized(word, start)),
         Criterion::Model(part) => {
             row.remote.model.as_ref().is_some_and(|model| scratch.score(part, model.as_str()).is_some())
@@ -385,8 +386,8 @@ fn match_criterion(
     if passes { Match::Passes } else { Match::Fails }
 }
 
-fn match_word(word: &Word, row: &Job, scratch: &mut MatchScratch<'_>, in_prompt: impl Fn(&str) -> bool) -> Match {
-    if in_prompt(&word.text) {
+fn match_word(word: &Word, row: &Job, scratch: &mut MatchScratch<'_>, is_in_prompt: impl Fn(&str) -> bool) -> Match {
+    if is_in_prompt(&word.text) {
         return Match::Passes;
     }
     let mut best = scratch.match_fuzzy(word, &row.local.title);
@@ -414,9 +415,9 @@ fn match_word(word: &Word, row: &Job, scratch: &mut MatchScratch<'_>, in_prompt:
     best
 }
 
-/// Whether the typed word is the start of a word that the row shows for its state. For a state such as `not sent`, the
-/// start of each part matches; for a group such as `needs you`, only the start of its name. The caller compares pull
-/// request numbers.
+/// Whether the typed word is the start of a word that the row shows for its state. In the name of a state such as
+/// `not sent`, the typed word can be the start of any part. In the name of a group such as `needs you`, it must be the
+/// start of the whole name. The number of the pull request is not compared here.
 fn shows_state(row: &Job, word: &Word) -> bool {
     if word.normalized_text.is_empty() {
         return false;

@@ -1,5 +1,5 @@
-//! The filter of the jobs or of the page views, while the user edits it in place. The filter is drawn with its list,
-//! and the list below it stays in use: it can be scrolled and clicked.
+//! The filter of the jobs or of the page views, while the user types it. The filter is in the title of its list.
+//! Meanwhile, the list can still be scrolled and clicked.
 
 use super::draw::cursor;
 use crate::tui::Screen;

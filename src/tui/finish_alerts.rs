@@ -7,7 +7,7 @@ use crate::model::text::CleanText;
 use chrono::TimeDelta;
 
 /// The minimum time between two notifications.
-const MIN_INTERVAL: TimeDelta = TimeDelta::seconds(1);
+const MIN_NOTIFICATION_INTERVAL: TimeDelta = TimeDelta::seconds(1);
 /// The maximum number of characters of a title in a notification.
 const MAX_ALERT_TITLE_CHARS: usize = 80;
 
@@ -21,7 +21,7 @@ pub(super) struct FinishAlerts {
     /// Alerts that the next notification reports.
     unsent_alerts: Vec<CleanText>,
     /// The earliest time of the next notification.
-    not_before: Option<Time>,
+    earliest_next_notification: Option<Time>,
 }
 
 impl FinishAlerts {
@@ -40,8 +40,8 @@ impl FinishAlerts {
         self.new_alerts.push(CleanText::line(&text));
     }
 
-    /// Sets whether the terminal is focused. While it is, the user sees the screen, so pending notifications are
-    /// dropped. Returns whether the focus changed.
+    /// Sets whether the terminal is focused. While it is focused, the user sees the screen, so pending notifications
+    /// are dropped. Returns whether the focus changed.
     pub(super) fn set_focused(&mut self, is_focused: bool) -> bool {
         if is_focused {
             self.unsent_alerts.clear();
@@ -50,13 +50,13 @@ impl FinishAlerts {
     }
 
     /// Returns when the pending notification can be sent, if there is one.
-    pub(super) fn due_at(&self) -> Option<Time> {
-        self.not_before.filter(|_| !self.unsent_alerts.is_empty())
+    pub(super) fn notification_due_at(&self) -> Option<Time> {
+        self.earliest_next_notification.filter(|_| !self.unsent_alerts.is_empty())
     }
 
-    /// Returns a summary of the alerts that were added during this update, if there are any. Without the focus, the
-    /// next notification reports them too.
-    pub(super) fn take_new(&mut self) -> Option<CleanText> {
+    /// Returns a summary of the alerts that were added during this update, if there are any. If the terminal is not
+    /// focused, the next notification reports these alerts too.
+    pub(super) fn take_new_summary(&mut self) -> Option<CleanText> {
         let fresh = std::mem::take(&mut self.new_alerts);
         let summary = (!fresh.is_empty()).then(|| summarize(&fresh));
         if self.is_unfocused {
@@ -66,11 +66,13 @@ impl FinishAlerts {
     }
 
     /// Returns the notification to send now, if there is one.
-    pub(super) fn take_due(&mut self, now: Time) -> Option<CleanText> {
-        if self.unsent_alerts.is_empty() || self.not_before.is_some_and(|at| now < at && at - now <= MIN_INTERVAL) {
+    pub(super) fn take_due_notification(&mut self, now: Time) -> Option<CleanText> {
+        if self.unsent_alerts.is_empty()
+            || self.earliest_next_notification.is_some_and(|at| now < at && at - now <= MIN_NOTIFICATION_INTERVAL)
+        {
             return None;
         }
-        self.not_before = Some(now + MIN_INTERVAL);
+        self.earliest_next_notification = Some(now + MIN_NOTIFICATION_INTERVAL);
         Some(summarize(&std::mem::take(&mut self.unsent_alerts)))
     }
 }

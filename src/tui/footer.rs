@@ -61,8 +61,9 @@ impl App {
         })
     }
 
-    /// Returns the label of a binding in the footer. `None` if the action would do nothing now. The topmost component
-    /// can hide any binding. A binding of another context is also hidden if the app doesn't offer its action.
+    /// Returns the label of a binding in the footer. `None` if the action would do nothing now. The topmost dialog
+    /// or screen can hide any binding. A binding that is not of its main context also needs an action that the app
+    /// offers at the moment.
     pub(super) fn label(&self, row: &Binding) -> Option<FooterLabel> {
         let Some(top) = self.top_component() else {
             return FooterLabel::default_if(self.offers_global_action(row.action));
@@ -137,7 +138,8 @@ impl App {
         usize::from(title_area(self.message_rule(self.geometry())).width)
     }
 
-    /// Returns the area of a message: the lower rule if it fits beside the position, otherwise the rows above the rule.
+    /// Returns the area of a message: the lower rule if the message fits beside the position (`2 of 44`), otherwise the
+    /// rows above the rule.
     pub fn message_area(&self, lines: &[String]) -> Rect {
         let g = self.geometry();
         let rule = self.message_rule(g);
@@ -150,7 +152,7 @@ impl App {
         Rect { y: g.content.bottom() - height, height, ..g.content }
     }
 
-    /// Returns the cells of the lower rule that a message may use. It leaves the position visible.
+    /// Returns the cells of the lower rule that a message may use. The other cells show the position (`2 of 44`).
     fn message_rule(&self, g: Geometry) -> Rect {
         let owner = self
             .dialogs
@@ -221,7 +223,7 @@ fn footer_group(action: Action, screen: Option<Screen>) -> FooterGroup {
         Action::Palette,
         Action::Help,
     ];
-    // On the other screens, no key depends on the selection.
+    // Only the jobs screen has keys at the right edge, because on other screens no key depends on the selection.
     let right =
         [Action::Quit, Action::Drafts, Action::NextSort, Action::Mark, Action::Refresh, Action::Batch, Action::Track];
     let rank = |actions: &[Action]| actions.iter().position(|other| *other == action);

@@ -105,8 +105,8 @@ pub fn display_width(text: &str) -> usize {
     }
 }
 
-/// Returns the position in a list: the number of the row at index `at`, the number of all rows, and how many rows
-/// follow below the visible ones.
+/// Returns the position in a list as text, such as `2 of 44, 28 more ↓`. `at` is the index of the row, `total` the
+/// number of all rows, and `below` the number of rows below the visible ones.
 pub fn position_text(at: usize, total: usize, below: usize) -> String {
     let separator = if below > 0 { ", " } else { "" };
     format!("{} of {}{separator}{}", format_count(at + 1), format_count(total), more_below_text(below))
@@ -154,7 +154,7 @@ pub fn truncate_path(path: &str, width: usize) -> String {
     }
 }
 
-/// The minimum width in cells at which a path at the end of a title is kept.
+/// The minimum width in cells of a truncated title that keeps the path at its end.
 const MIN_TITLE_WIDTH: usize = 12;
 
 /// Truncates the title of a job that is wider than `width` cells: `Add a section… /guides/single-sign-on`. A path at

@@ -27,11 +27,11 @@ pub const MIN_ROWS_STACKED: u16 = 36;
 pub const MIN_PANE_COLUMNS: u16 = 38;
 /// The minimum number of rows of the list, and of the details, when one is above the other.
 pub const MIN_PANE_ROWS: u16 = 6;
-/// For its longest title, the list may grow to this number of columns, including the divider, if the details keep
-/// [`MIN_PANE_COLUMNS`]. It may grow further only if the details keep [`DETAIL_COLUMNS_BESIDE_TITLES`].
-const TITLE_COLUMNS: u16 = 82;
-/// The number of columns that the details keep if the list grows beyond [`TITLE_COLUMNS`]. It is enough for the links
-/// of pull requests.
+/// To show its longest title, the list may grow to this number of columns, including the divider, if the details keep
+/// [`MIN_PANE_COLUMNS`]. The list may grow further only if the details keep [`DETAIL_COLUMNS_BESIDE_TITLES`].
+const LIST_COLUMNS_FOR_TITLE: u16 = 82;
+/// The number of columns that the details keep if the list grows beyond [`LIST_COLUMNS_FOR_TITLE`]. It is enough for
+/// the links of pull requests.
 const DETAIL_COLUMNS_BESIDE_TITLES: u16 = 57;
 
 /// How the jobs list and the details share the screen.
@@ -52,9 +52,9 @@ pub struct Panes {
     /// Whether the details are shown only after Enter, whatever the size of the screen.
     pub hides_detail: bool,
     /// The number of columns of the list while the details are to its right; `None` for the default.
-    pub columns: Option<u16>,
+    pub list_width: Option<u16>,
     /// The number of rows of the list while the details are below it; `None` for the default.
-    pub rows: Option<u16>,
+    pub list_height: Option<u16>,
     /// The number of rows at the bottom that an editor below the thread takes. The details are then never below the
     /// list.
     pub editor_rows: u16,
@@ -101,16 +101,17 @@ pub fn compute_layout(size: (u16, u16), panes: Panes) -> Geometry {
     let (list, detail) = match arrangement {
         JobsArrangement::OneAtATime => (space, space),
         JobsArrangement::Right => {
-            let min_detail_columns = (width - TITLE_COLUMNS).clamp(MIN_PANE_COLUMNS, DETAIL_COLUMNS_BESIDE_TITLES);
+            let min_detail_columns =
+                (width - LIST_COLUMNS_FOR_TITLE).clamp(MIN_PANE_COLUMNS, DETAIL_COLUMNS_BESIDE_TITLES);
             let max_list_columns = width - 1 - min_detail_columns;
             let default = default_size(width).max(panes.needed_columns.min(max_list_columns));
-            let columns = list_size(width - 1, panes.columns.unwrap_or(default), MIN_PANE_COLUMNS);
+            let columns = list_size(width - 1, panes.list_width.unwrap_or(default), MIN_PANE_COLUMNS);
             let detail = Rect { x: columns + 1, width: width - columns - 1, ..space };
             (Rect { width: columns, ..space }, detail)
         }
         JobsArrangement::Below => {
             let total = content.height - 1;
-            let rows = list_size(total, panes.rows.unwrap_or(default_size(total)), MIN_PANE_ROWS);
+            let rows = list_size(total, panes.list_height.unwrap_or(default_size(total)), MIN_PANE_ROWS);
             let detail = Rect { y: content.y + rows + 1, height: total - rows, ..content };
             (Rect { height: rows, ..content }, detail)
         }
@@ -211,7 +212,7 @@ impl Geometry {
 
     /// Returns the area of the text of the details, with a margin of one column on each side.
     pub fn detail_text(&self) -> Rect {
-        with_margin(self.detail)
+        inside_margin(self.detail)
     }
 
     /// Returns the number of columns of text in the details.
@@ -226,7 +227,7 @@ impl Geometry {
 
     /// Returns the number of columns of text in a full-screen dialog, with a margin of one column on each side.
     pub fn dialog_columns(&self) -> usize {
-        usize::from(with_margin(self.content).width)
+        usize::from(inside_margin(self.content).width)
     }
 
     /// Returns the number of rows of a full-screen dialog.
@@ -245,8 +246,8 @@ pub(in crate::tui) fn title_area(rule: Rect) -> Rect {
     Rect { x: rule.x + 2, width: rule.width.saturating_sub(4), ..rule }
 }
 
-/// Returns an area without a margin of one column on each side.
-pub(in crate::tui) fn with_margin(area: Rect) -> Rect {
+/// Returns the part of an area inside a margin of one column on the left and on the right.
+pub(in crate::tui) fn inside_margin(area: Rect) -> Rect {
     Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area }
 }
 
@@ -306,7 +307,7 @@ mod tests {
     fn the_divider_leaves_both_panes_their_minimum_size() {
         for size in sizes().filter(|size| is_usable(*size)) {
             for chosen in [None, Some(0), Some(39), Some(77), Some(u16::MAX)] {
-                let g = compute_layout(size, Panes { columns: chosen, rows: chosen, ..Panes::default() });
+                let g = compute_layout(size, Panes { list_width: chosen, list_height: chosen, ..Panes::default() });
                 let (list, detail) = (g.list, g.detail);
                 match g.arrangement {
                     JobsArrangement::Right => {
@@ -328,10 +329,10 @@ mod tests {
                 }
             }
         }
-        assert_eq!(compute_layout((160, 40), Panes { columns: Some(77), ..Panes::default() }).list.width, 77);
+        assert_eq!(compute_layout((160, 40), Panes { list_width: Some(77), ..Panes::default() }).list.width, 77);
         let needed = |width, needed_columns| compute_layout((width, 48), Panes { needed_columns, ..Panes::default() });
         let widths = [(143, 200), (160, 0), (160, 100), (160, 200), (200, 200)].map(|(w, n)| needed(w, n).list.width);
         assert_eq!(widths, [86, 96, 100, 102, 142], "the longest title, but the details keep 57 columns");
-        assert_eq!(compute_layout((90, 50), Panes { rows: Some(15), ..Panes::default() }).list.height, 15);
+        assert_eq!(compute_layout((90, 50), Panes { list_height: Some(15), ..Panes::default() }).list.height, 15);
     }
 }

@@ -23,7 +23,7 @@ pub struct Tab {
 /// The texts of the header. Texts that don't fit are omitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeaderText {
-    pub program: &'static str,
+    pub program_name: &'static str,
     /// The name of the profile.
     pub profile: Option<String>,
     pub tabs: Vec<Tab>,
@@ -39,30 +39,31 @@ pub struct HeaderText {
 const GAP: usize = 2;
 /// The minimum number of columns at which there are three cells before the name of a screen.
 const MIN_COLUMNS_WIDE_GAP: usize = 100;
-/// The minimum number of columns at which the status has its long form.
+/// The minimum number of columns at which the states of the connection and of the team have their long forms.
 const MIN_COLUMNS_LONG_STATUS: usize = 60;
 /// The minimum width in cells of a truncated profile name.
-const MIN_NAME_WIDTH: usize = 8;
+const MIN_PROFILE_NAME_WIDTH: usize = 8;
 
 /// Which of the optional texts the header has.
 #[derive(Clone, Copy)]
 struct HeaderForm<'a> {
-    program: &'static str,
-    has_keys: bool,
+    program_name: &'static str,
+    has_tab_keys: bool,
     /// The minimum width of the profile name; `None` if it is left out.
     name_width: Option<usize>,
     limit: Option<&'a str>,
 }
 
 impl App {
-    /// Returns the texts of the header at this width in cells. If not all of them fit, it omits them in this order:
-    /// whose requests are counted, the time until the limit resets, the program name, the keys of the screens, the end
-    /// of the profile name, the rest of the profile name, the limit.
+    /// Returns the texts of the header at this width in cells. If not all texts fit, omits some, in this order: the
+    /// words that state whose requests are counted, the time until the limit resets, the program name, the keys of the
+    /// screens, the end of the profile name, the rest of the profile name, the limit.
     pub fn header(&self, width: usize, now: Time) -> HeaderText {
-        let program = " docdeck";
+        let program_name = " docdeck";
         if self.screen == Screen::Welcome {
             let connection = String::new();
-            return HeaderText { program, profile: None, tabs: Vec::new(), connection, team: None, limit: None };
+            let (tabs, team, limit) = (Vec::new(), None, None);
+            return HeaderText { program_name, profile: None, tabs, connection, team, limit };
         }
         let connection = if width < MIN_COLUMNS_LONG_STATUS {
             self.short_connection_text().to_owned()
@@ -73,48 +74,49 @@ impl App {
         let gap = if width < MIN_COLUMNS_WIDE_GAP { GAP } else { GAP + 1 };
         let limits = self.limit_texts(now);
         let shortest = limits.last().map(String::as_str);
-        let full = HeaderForm { program, has_keys: true, name_width: Some(name.width()), limit: shortest };
-        let without_program = HeaderForm { program: "", ..full };
-        let without_keys = HeaderForm { has_keys: false, ..without_program };
-        let truncated = HeaderForm { name_width: Some(name.width().min(MIN_NAME_WIDTH)), ..without_keys };
+        let full = HeaderForm { program_name, has_tab_keys: true, name_width: Some(name.width()), limit: shortest };
+        let without_program = HeaderForm { program_name: "", ..full };
+        let without_keys = HeaderForm { has_tab_keys: false, ..without_program };
+        let truncated = HeaderForm { name_width: Some(name.width().min(MIN_PROFILE_NAME_WIDTH)), ..without_keys };
         let without_name = HeaderForm { name_width: None, ..without_keys };
         let last = HeaderForm { limit: None, ..without_name };
         let shorter = [full, without_program, without_keys, truncated, without_name];
-        let tab_names = [false, true].map(|has_keys| self.tab_names(has_keys));
+        let tab_names = [false, true].map(|has_tab_keys| self.tab_names(has_tab_keys));
         let [tabs_alone, tabs_with_keys] =
             tab_names.each_ref().map(|names| names.iter().map(|(text, _)| gap + text.width()).sum::<usize>());
         let narrowest = tabs_alone + connection.width() + GAP + 1;
         let team = self.team_text(width).filter(|team| narrowest + team.width() + GAP <= width);
         // Returns the cells that a form leaves for the profile name, without the gap before it.
         let space_for_name = |form: HeaderForm<'_>| {
-            let tabs = if form.has_keys { tabs_with_keys } else { tabs_alone };
+            let tabs = if form.has_tab_keys { tabs_with_keys } else { tabs_alone };
             let right = [connection.as_str(), team.as_deref().unwrap_or_default(), form.limit.unwrap_or_default()];
             let right: usize = right.into_iter().filter(|text| !text.is_empty()).map(|text| text.width() + GAP).sum();
-            let lead = if form.program.is_empty() { 1 } else { GAP };
+            let lead = if form.program_name.is_empty() { 1 } else { GAP };
             let name = form.name_width.map_or(0, |width| width + lead);
-            let space = width.checked_sub(form.program.width() + tabs + right + 1)?;
+            let space = width.checked_sub(form.program_name.width() + tabs + right + 1)?;
             (name <= space).then(|| space.saturating_sub(lead))
         };
         let forms = limits.iter().map(|limit| HeaderForm { limit: Some(limit), ..full }).chain(shorter);
         let (form, space) = forms.filter_map(|form| Some((form, space_for_name(form)?))).next().unwrap_or((last, 0));
         let profile = form.name_width.map(|_| truncate(name, space));
-        let lead = if form.program.is_empty() { 1 } else { GAP };
-        let mut at = form.program.width() + profile.as_ref().map_or(0, |name| lead + name.width());
+        let lead = if form.program_name.is_empty() { 1 } else { GAP };
+        let mut at = form.program_name.width() + profile.as_ref().map_or(0, |name| lead + name.width());
         let tab = |(text, screen): (String, Screen)| {
             let tab = Tab { start: at + gap, text, screen };
             at = tab.start + tab.text.width();
             tab
         };
         let [names_alone, names_with_keys] = tab_names;
-        let tabs = if form.has_keys { names_with_keys } else { names_alone }.into_iter().map(tab).collect();
-        HeaderText { program: form.program, profile, tabs, connection, team, limit: form.limit.map(str::to_owned) }
+        let tabs = if form.has_tab_keys { names_with_keys } else { names_alone }.into_iter().map(tab).collect();
+        let (program_name, limit) = (form.program_name, form.limit.map(str::to_owned));
+        HeaderText { program_name, profile, tabs, connection, team, limit }
     }
 
-    fn tab_names(&self, has_keys: bool) -> [(String, Screen); TABS.len()] {
+    fn tab_names(&self, has_tab_keys: bool) -> [(String, Screen); TABS.len()] {
         // The number shows how many jobs need the user.
         let needs_you = self.jobs.count_of(JobGroup::NeedsYou);
         TABS.map(|(screen, action, name)| {
-            let key = self.config.keymap.key(&[Context::Everywhere], action).filter(|_| has_keys);
+            let key = self.config.keymap.key(&[Context::Everywhere], action).filter(|_| has_tab_keys);
             let key = key.map_or_else(String::new, |key| format!("{key} "));
             let count = match screen {
                 Screen::Jobs if needs_you > 0 => format!(" •{}", format_count(needs_you)),
@@ -185,7 +187,7 @@ impl App {
     /// usage of the limit is unknown.
     fn limit_texts(&self, now: Time) -> Vec<String> {
         let quota = self.closest_limit();
-        if !self.has_budget(quota) {
+        if !self.is_budget_known(quota) {
             return Vec::new();
         }
         let budget = self.budget(quota);
@@ -275,7 +277,7 @@ mod tests {
         app.budgets.insert(Quota::Create, budget);
         let shown = |width: usize| {
             let header = app.header(width, at(0));
-            let mut text = format!("{}|{}|", header.program.trim(), header.profile.unwrap_or_default());
+            let mut text = format!("{}|{}|", header.program_name.trim(), header.profile.unwrap_or_default());
             let end = header.tabs.last().map_or(0, |tab| tab.start + tab.text.width());
             header.tabs.iter().for_each(|tab| text += &format!("{} ", tab.text));
             let right = header.connection.width() + header.limit.as_ref().map_or(0, |limit| limit.width() + GAP);

@@ -29,7 +29,7 @@ use crate::tui::widgets::text_input::TextInput;
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
 
-/// The minimum number of columns of the screen at which the rules have notes.
+/// The minimum number of columns of the screen at which the rules above and below the help contain notes.
 const MIN_COLUMNS_WITH_NOTES: u16 = 60;
 /// The number of cells before the keys plus the number of cells between the keys and their help texts.
 const GAPS: usize = 4;
@@ -44,11 +44,11 @@ const TOPICS_PER_LINE: usize = 3;
 pub struct Help {
     /// The contexts that were active when the help was opened.
     contexts: &'static [Context],
-    /// Whether characters were typed into a text input.
+    /// Whether a text input had the focus when the help was opened, so that character keys type text.
     is_over_text_input: bool,
     /// The bindings that had an effect when the help was opened.
     rows: Vec<&'static Binding>,
-    /// The keys and names of the custom commands that were possible.
+    /// The keys and names of the custom commands that were possible when the help was opened.
     commands: Vec<(String, String)>,
     /// The index of the first visible line.
     pub scroll: usize,
@@ -106,7 +106,7 @@ impl Component for Help {
     fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
         let area = self.lines_area(cx.app.geometry().content);
         let rows = usize::from(area.height);
-        let total = longest(&self.columns(cx.app, area.width.into()));
+        let total = max_line_count(&self.columns(cx.app, area.width.into()));
         self.scroll = by.apply(self.scroll, rows, (total + 1).saturating_sub(rows));
     }
 
@@ -120,7 +120,7 @@ impl Component for Help {
 
     fn position_text(&self, app: &App) -> String {
         let area = self.lines_area(app.geometry().content);
-        let total = longest(&self.columns(app, area.width.into()));
+        let total = max_line_count(&self.columns(app, area.width.into()));
         more_below_text(total.saturating_sub(self.scroll + row_capacity(area)))
     }
 
@@ -154,7 +154,7 @@ impl Component for Help {
                 draw_line(frame, area, n, help_line(view, line, column.key_width, usize::from(column_width)));
             }
         }
-        let total = longest(&columns);
+        let total = max_line_count(&columns);
         if total == 0 {
             draw_line(frame, body, 1, Line::styled(truncate("  No matches.", width), theme.muted));
         }
@@ -234,7 +234,7 @@ impl HelpColumn {
     }
 }
 
-fn longest(columns: &[HelpColumn]) -> usize {
+fn max_line_count(columns: &[HelpColumn]) -> usize {
     columns.iter().map(|column| column.lines.len()).max().unwrap_or(0)
 }
 
@@ -291,12 +291,12 @@ struct HelpRow {
     /// The colour of a symbol; `None` for keys.
     style: Option<SymbolStyle>,
     text: String,
-    /// The text in which a search also looks, besides the keys, the text and the heading.
-    searched: String,
+    /// An additional text that is searched, besides the keys, the text and the heading.
+    extra_search_text: String,
 }
 
 impl Help {
-    /// Creates the help for what is on top now.
+    /// Creates the help for the topmost dialog or screen.
     pub(super) fn new(app: &App) -> Self {
         let contexts = app.contexts();
         let keymap = &app.config.keymap;
@@ -338,7 +338,7 @@ impl Help {
         let row = |rows: &[&Binding], keys, text: &str| HelpRow {
             keys,
             text: text.to_owned(),
-            searched: rows.iter().map(|row| searched_text(app, row)).collect::<Vec<_>>().join(" "),
+            extra_search_text: rows.iter().map(|row| searched_text(app, row)).collect::<Vec<_>>().join(" "),
             ..HelpRow::default()
         };
         let of_group = self.rows.iter().filter(|row| row.action.group() == group);
@@ -366,7 +366,7 @@ impl Help {
             keys: vec![symbol.to_owned()],
             style: Some(style),
             text,
-            searched: "symbol".to_owned(),
+            extra_search_text: "symbol".to_owned(),
         });
         others.push(HelpSection { heading: "Symbols".to_owned(), rows: symbols.collect() });
         let weights = signal_weights(app, self.contexts).map(|text| plain(Vec::new(), &text)).collect();
@@ -405,7 +405,7 @@ impl Help {
         let mut lines = Vec::new();
         for HelpSection { heading, rows } in sections {
             let is_found = |row: &&HelpRow| {
-                let searched = format!("{} {} {} {heading}", row.keys.join(" "), row.text, row.searched);
+                let searched = format!("{} {} {} {heading}", row.keys.join(" "), row.text, row.extra_search_text);
                 let searched = searched.to_lowercase();
                 words.iter().all(|word| searched.contains(word))
             };

@@ -16,12 +16,13 @@ use crate::tui::wrap::wrap;
 pub const MAX_LISTED_PAGES: usize = 40;
 /// The minimum number of columns at which the views before and after the job are on one line.
 const MIN_ONE_LINE_COLUMNS: usize = 84;
-/// The width in cells of the text around the numbers in `7,245 · AI 2,681`, and of the gap before it.
+/// The width in cells of everything but the numbers in `  7,245 · AI 2,681`, including the gap at its start.
 const VIEWS_TEXT_CELLS: usize = 8;
-/// The width in cells before the signals of a page: a label, and an indentation below the path.
+/// The indentation in cells of the signals of a page, such as its thumbs down. They are below the path of the page.
 pub const SIGNALS_INDENT: usize = 10;
 
-/// What the page views of a job depend on. When any of this changes, they are read again.
+/// The values that determine which page views are shown for a job. If one of the values changes, the views are read
+/// again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ImpactInputs {
     job: JobKey,
@@ -33,7 +34,7 @@ struct ImpactInputs {
 /// selection moves.
 #[derive(Debug, Default)]
 pub struct JobPages {
-    subject: Option<ImpactInputs>,
+    inputs: Option<ImpactInputs>,
     pages: Load<Vec<PageImpact>>,
     is_reading: bool,
     /// Whether the pages have to be read again, because they were requested while a read was in progress.
@@ -44,24 +45,24 @@ impl JobPages {
     /// Shows the pages of a job. Returns the job whose pages have to be read now, if any.
     pub(super) fn show(&mut self, row: Option<&Job>) -> Option<JobKey> {
         let with_pages = row.filter(|row| !row.local.pages.is_empty());
-        let subject = with_pages.map(|row| ImpactInputs {
+        let inputs = with_pages.map(|row| ImpactInputs {
             job: row.key,
             page_count: row.local.pages.len(),
             weeks: weeks_around(row),
         });
-        if self.subject == subject {
+        if self.inputs == inputs {
             return None;
         }
-        // The views of the previous subject must not be shown for this one.
+        // The views that belong to the previous inputs must no longer be shown.
         self.pages = Load::Idle;
-        self.subject = subject;
+        self.inputs = inputs;
         self.request_read()
     }
 
     /// Requests the pages again, because more of their views may be available. Returns the job whose pages have to
     /// be read now, if any.
     pub(super) fn request_read(&mut self) -> Option<JobKey> {
-        let job = self.subject?.job;
+        let job = self.inputs?.job;
         self.pages.start();
         if self.is_reading {
             self.must_reread = true;
@@ -79,7 +80,7 @@ impl JobPages {
         now: Time,
     ) -> Option<JobKey> {
         self.is_reading = false;
-        if self.subject.is_some_and(|subject| subject.job == job) {
+        if self.inputs.is_some_and(|inputs| inputs.job == job) {
             self.pages.finish(result.map(|value| Timed { value, as_of: now }), now);
             return if self.must_reread { self.request_read() } else { None };
         }
@@ -121,8 +122,8 @@ pub enum PagesLine {
     More(usize),
 }
 
-/// Returns the lines about the pages of a job in these columns; empty if the job was not started for pages. `pages` has
-/// the loaded data about them.
+/// Returns the lines about the pages of a job, for a pane with this many columns; empty if the job was not started for
+/// pages. `pages` has the loaded data about the pages.
 pub fn pages_lines(row: &Job, pages: &JobPages, columns: usize) -> Vec<PagesLine> {
     if row.local.pages.is_empty() {
         return Vec::new();

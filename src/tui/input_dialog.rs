@@ -80,7 +80,7 @@ impl InputDialog {
     }
 
     /// Returns the title of the dialog, a short explanation of what to type, and the label of the key that confirms.
-    fn texts(&self) -> (&'static str, &'static str, &'static str) {
+    fn title_help_and_label(&self) -> (&'static str, &'static str, &'static str) {
         match &self.field {
             InputField::TrackId => (
                 "Track jobs created elsewhere",
@@ -121,7 +121,7 @@ impl InputDialog {
 
     /// Returns the title of the dialog.
     pub fn title(&self) -> String {
-        let title = self.texts().0;
+        let title = self.title_help_and_label().0;
         self.job.as_ref().map_or_else(|| title.to_owned(), |job| format!("{title}: {job}"))
     }
 
@@ -193,7 +193,7 @@ impl Component for InputDialog {
     }
 
     fn footer_label(&self, action: Action, _app: &App) -> Option<FooterLabel> {
-        Some(if action == Action::Confirm { self.texts().2.into() } else { FooterLabel::Default })
+        Some(if action == Action::Confirm { self.title_help_and_label().2.into() } else { FooterLabel::Default })
     }
 
     fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
@@ -264,7 +264,7 @@ impl Component for InputDialog {
             (_, Ok(InputValue::Ids(ids))) if ids.len() > 1 => {
                 Line::styled(format!("{} ids, one request for each.", format_count(ids.len())), theme.muted)
             }
-            _ => Line::styled(self.texts().1, theme.muted),
+            _ => Line::styled(self.title_help_and_label().1, theme.muted),
         };
         let below = Rect { y: inner.y + 2, height: inner.height.saturating_sub(2), ..inner };
         frame.render_widget(Paragraph::new(message).wrap(Wrap { trim: true }), below);

@@ -206,7 +206,7 @@ impl App {
             self.open(ConfirmDialog { text, on_yes: ConfirmAction::ReplaceFilter(filter) });
             return None;
         }
-        Some(Effect::SaveFilter { filter, replace: false })
+        Some(Effect::SaveFilter { filter, replaces_existing: false })
     }
 
     /// Returns the saved filter of the active tab, combined with the typed filter.

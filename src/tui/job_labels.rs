@@ -104,19 +104,20 @@ impl App {
         self.notify(Severity::Info, &format!("{jobs}: {}. Press {undo} to undo.", changes.summary()), now);
     }
 
-    /// Changes jobs in the store. The change can be undone; `restored` is the text of the notice after the undo.
+    /// Changes jobs in the store. The change can be undone; `undo_text` is the text of the notice after the undo,
+    /// without `Undone:`.
     pub(super) fn change_jobs(
         &mut self,
         keys: Vec<JobKey>,
         change: LocalChange,
-        restored: &str,
+        undo_text: &str,
         effects: &mut Vec<Effect>,
     ) {
-        self.record_undo(&keys, &change, restored);
+        self.record_undo(&keys, &change, undo_text);
         effects.push(Effect::Jobs(JobsEffect::ChangeLocalData(keys, change)));
     }
 
-    fn record_undo(&mut self, keys: &[JobKey], change: &LocalChange, restored: &str) {
+    fn record_undo(&mut self, keys: &[JobKey], change: &LocalChange, undo_text: &str) {
         let mut changes: Vec<(Vec<JobKey>, LocalChange)> = Vec::new();
         for row in keys.iter().filter_map(|key| self.active_list().get(*key)) {
             let Some(before) = inverse(row, change) else { continue };
@@ -128,8 +129,9 @@ impl App {
         if changes.is_empty() {
             return;
         }
-        let restored = if keys.len() == 1 { restored.to_owned() } else { format!("{restored} ({} jobs)", keys.len()) };
-        self.push_undo(JobUndo::Change { restored, changes });
+        let job_count = keys.len();
+        let undo_text = if job_count == 1 { undo_text.to_owned() } else { format!("{undo_text} ({job_count} jobs)") };
+        self.push_undo(JobUndo::Change { undo_text, changes });
     }
 
     fn push_undo(&mut self, undo: JobUndo) {
@@ -146,29 +148,29 @@ impl App {
             return;
         };
         match undo {
-            JobUndo::Change { restored, changes } => {
+            JobUndo::Change { undo_text, changes } => {
                 effects.extend(
                     changes.into_iter().map(|(keys, change)| Effect::Jobs(JobsEffect::ChangeLocalData(keys, change))),
                 );
-                self.notify(Severity::Info, &format!("Undone: {restored}."), now);
+                self.notify(Severity::Info, &format!("Undone: {undo_text}."), now);
             }
-            // The store may refuse this, because the prompts may have changed since they were discarded.
+            // The store may refuse to restore the prompts, because they may have changed since they were discarded.
             JobUndo::Restore { prompts, .. } => effects.push(Effect::Prompts(PromptsEffect::RestorePrompts(prompts))),
         }
     }
 
-    /// Shows a notice that an undelivered prompt was discarded, or why not. `sentence` explains what discarding means
-    /// for the job.
+    /// Shows a notice that an undelivered prompt was discarded, or why not. `explanation` is a sentence about what
+    /// discarding means for the job.
     pub(super) fn notify_discarded(
         &mut self,
-        sentence: &CleanText,
+        explanation: &CleanText,
         result: Result<DiscardedPrompts, Failure>,
         now: Time,
     ) {
         match result {
             Ok(discarded) => {
                 let undo = self.key_label(Context::Jobs, Action::Undo);
-                self.notify(Severity::Info, &format!("{sentence} Press {undo} to undo."), now);
+                self.notify(Severity::Info, &format!("{explanation} Press {undo} to undo."), now);
                 self.apply_discarded(discarded);
             }
             Err(failure) => self.notify_failure(&failure, now),

@@ -12,11 +12,11 @@ use ratatui::style::Modifier;
 use ratatui::text::Span;
 use unicode_width::UnicodeWidthStr as _;
 
-/// The minimum width of a rule with the names of the tabs. In a narrower rule, the title needs the space.
-const MIN_RULE_WIDTH: u16 = 80;
-/// The minimum width of the rule above the thread with the names of the tabs. The title of the thread is not in the
-/// rule.
-const MIN_RULE_WIDTH_OF_THREAD: u16 = 36;
+/// The minimum width of the upper rule at which it shows the names of the tabs. In a narrower rule, the title needs the
+/// space.
+const MIN_RULE_WIDTH_WITH_NAMES: u16 = 80;
+/// The minimum width of the rule above the thread at which it shows the names of the tabs. This rule has no title.
+const MIN_THREAD_RULE_WIDTH_WITH_NAMES: u16 = 36;
 /// The number of blank cells after the name of each tab.
 const TAB_GAP: usize = 2;
 
@@ -71,6 +71,6 @@ impl JobTab {
 
     /// Whether the rule of this tab has space for the names of the tabs.
     fn has_space_for_names(self, rule: Rect) -> bool {
-        rule.width >= if self == Self::Thread { MIN_RULE_WIDTH_OF_THREAD } else { MIN_RULE_WIDTH }
+        rule.width >= if self == Self::Thread { MIN_THREAD_RULE_WIDTH_WITH_NAMES } else { MIN_RULE_WIDTH_WITH_NAMES }
     }
 }

@@ -28,13 +28,12 @@ impl AppConfig {
 }
 
 impl App {
-    /// Returns the current layout.
     fn current_layout(&self) -> Layout {
         let sorting = self.jobs.sorting();
         let is_default = sorting == JobSorting::default();
         Layout {
-            list_width: self.panes.columns,
-            list_height: self.panes.rows,
+            list_width: self.panes.list_width,
+            list_height: self.panes.list_height,
             details_hidden: self.panes.hides_detail,
             screen: match self.screen {
                 Screen::Welcome | Screen::Jobs => SavedScreen::Jobs,
@@ -66,8 +65,8 @@ impl App {
     /// Restores the saved layout, except for which screen is shown. Leaves the views screen unchanged if its page views
     /// are already listed or being loaded.
     fn apply_layout(&mut self, saved: &Layout, now: Time) {
-        let (columns, rows) = (saved.list_width, saved.list_height);
-        self.panes = Panes { hides_detail: saved.details_hidden, columns, rows, ..self.panes };
+        let (list_width, list_height) = (saved.list_width, saved.list_height);
+        self.panes = Panes { hides_detail: saved.details_hidden, list_width, list_height, ..self.panes };
         self.restore_filter(&saved.jobs.filter, saved.jobs.tab.as_deref());
         let sort = saved.jobs.sort.as_ref();
         if let Some((by, reversed)) = sort.and_then(|sort| Some((Sort::from_name(&sort.by)?, sort.reversed))) {

@@ -35,8 +35,8 @@ pub enum TitlePiece {
 pub type TitlePart = Vec<(String, TitlePiece)>;
 
 const PART_SEPARATOR: &str = "  ";
-/// What a filter of jobs can contain.
-const JOB_FILTER: &str = "words  s:failed  pr:ready  #1423  tag:x  !word";
+/// An example of a filter of jobs, with all common kinds of terms.
+const JOB_FILTER_EXAMPLE: &str = "words  s:failed  pr:ready  #1423  tag:x  !word";
 
 fn pieces_width(part: &[(String, TitlePiece)]) -> usize {
     part.iter().map(|(text, _)| text.width()).sum()
@@ -59,7 +59,7 @@ impl App {
         let head = vec![(name.to_owned(), TitlePiece::Name)];
         let filter = |space| {
             let mut pieces = filter_text_pieces(open.filter(), self.filter_input(), space)?;
-            pieces.extend(placeholder(self.filter_input(), JOB_FILTER, space));
+            pieces.extend(placeholder(self.filter_input(), JOB_FILTER_EXAMPLE, space));
             Some(pieces)
         };
         self.assemble_title(head, &open.list, &filter, width)
@@ -89,13 +89,13 @@ impl App {
         let marked = list.marked_count();
         let marked = (marked > 0).then(|| vec![(format!("{} marked", format_count(marked)), TitlePiece::Marked)]);
         let sorting = sorting_text(list.sorting()).map(|text| vec![(text, TitlePiece::Sorting)]);
-        // A long filter is cut rather than left out, because the user has to see why jobs are missing.
         let count = (!list.filter().is_empty()).then(|| vec![(matching_text(list), TitlePiece::Count)]);
         let others = [&count, &marked, &sorting]
             .into_iter()
             .flatten()
             .map(|part| pieces_width(part) + PART_SEPARATOR.width())
             .sum::<usize>();
+        // A long filter is cut rather than left out, because the user has to see why jobs are missing.
         let filter = filter(space.saturating_sub(others + PART_SEPARATOR.width()));
         for part in [filter, count, marked, sorting].into_iter().flatten() {
             push(part, &mut space);
@@ -134,10 +134,10 @@ impl App {
         Some(pieces)
     }
 
-    /// Returns what a filter of the current screen can contain.
+    /// Returns an example of a filter of the current screen.
     fn filter_example(&self) -> &'static str {
         if self.screen == Screen::Jobs {
-            return JOB_FILTER;
+            return JOB_FILTER_EXAMPLE;
         }
         match self.analytics.tab {
             AnalyticsTab::Pages if self.views.is_comparing() => "words  human>500  ai>50%  d<-20%  !word",
@@ -145,7 +145,7 @@ impl App {
             AnalyticsTab::Searches => "words  hits>20  ctr<5%  unclicked  !word",
             AnalyticsTab::Feedback if self.analytics.is_feedback_by_page => "words  down>=3  !word",
             AnalyticsTab::Feedback => "words  down  pending  comment  !word",
-            AnalyticsTab::Questions if self.analytics.is_grouped() => "words  !word",
+            AnalyticsTab::Questions if self.analytics.are_questions_grouped() => "words  !word",
             AnalyticsTab::Questions => "words  unanswered  !word",
             AnalyticsTab::NeedsWork => "words  unanswered>3  change<-30%  !word",
         }

@@ -156,7 +156,7 @@ const MIN_WIDTH_WITH_DURATION: usize = 60;
 /// Maximum width of the messages, so that the durations are close to them.
 const MAX_MESSAGE_CELLS: usize = 72;
 /// The text before the link, in the text of a change that added a pull request.
-const PULL_REQUEST: &str = "pull request ";
+const PULL_REQUEST_PREFIX: &str = "pull request ";
 /// Width of the column with the kind in words.
 const KIND_CELLS: usize = 9;
 /// Minimum width of the messages in which the job titles line up.
@@ -238,10 +238,10 @@ fn message_cell<'a>(row: &LogRow<'a>, width: usize) -> TableCell<'a> {
 /// Returns the text of a change. Replaces the link of a pull request by its number, because a long link would be cut
 /// off.
 fn short_change(text: &str) -> Cow<'_, str> {
-    let Some(link) = text.strip_prefix(PULL_REQUEST) else { return text.into() };
+    let Some(link) = text.strip_prefix(PULL_REQUEST_PREFIX) else { return text.into() };
     match PullRequestLink::parse(link) {
-        Some(parsed) => format!("{PULL_REQUEST}#{}", parsed.number).into(),
-        None => format!("{PULL_REQUEST}{}", link.strip_prefix("https://").unwrap_or(link)).into(),
+        Some(parsed) => format!("{PULL_REQUEST_PREFIX}#{}", parsed.number).into(),
+        None => format!("{PULL_REQUEST_PREFIX}{}", link.strip_prefix("https://").unwrap_or(link)).into(),
     }
 }
 

@@ -36,10 +36,10 @@ pub enum Msg {
         filter: SavedFilter,
         result: Result<(), Failure>,
     },
-    /// An effect of which only a notice is shown has finished, such as opening a URL or copying. `sentence` is the
-    /// notice for success.
+    /// An effect has finished whose result is only shown in a notice, such as opening a URL or copying.
+    /// `success_notice` is the notice if `result` is `Ok`.
     ActionFinished {
-        sentence: CleanText,
+        success_notice: CleanText,
         result: Result<(), Failure>,
     },
     /// The layout that the store has under this key. `None` if it has none.
@@ -118,7 +118,7 @@ pub enum Effect {
     /// Saves a filter in the configuration; answered by [`Msg::FilterSaved`].
     SaveFilter {
         filter: SavedFilter,
-        replace: bool,
+        replaces_existing: bool,
     },
     /// Writes a file to the current folder; answered by [`Msg::ActionFinished`], or by [`Msg::FileExists`] if the user
     /// has to be asked before a file is overwritten.
@@ -136,7 +136,7 @@ pub enum Effect {
     /// Copies a text to the clipboard; answered by [`Msg::ActionFinished`].
     Copy {
         /// The notice for success, as a sentence.
-        sentence: CleanText,
+        success_notice: CleanText,
         text: String,
     },
     /// Asks the engine to report the current budgets, because a limit was reset.
@@ -144,7 +144,7 @@ pub enum Effect {
     Redraw,
     /// Suspends docdeck, after the connection to the team's database is closed.
     Suspend,
-    /// Suspends docdeck now. Does nothing if it was resumed meanwhile.
+    /// Suspends docdeck now. Does nothing if docdeck was resumed meanwhile.
     SuspendNow,
     /// Exits once the drafts that earlier effects save are on disk.
     Quit,
@@ -155,7 +155,7 @@ impl Effect {
     /// tabs and line breaks are removed, because the text may be pasted into a shell.
     pub fn copy(what: &str, mut text: String) -> Self {
         text.retain(|c| !c.is_control() || matches!(c, '\n' | '\r' | '\t'));
-        Self::Copy { sentence: CleanText::line(&format!("Copied {what}.")), text }
+        Self::Copy { success_notice: CleanText::line(&format!("Copied {what}.")), text }
     }
 }
 
@@ -179,7 +179,8 @@ pub struct AppConfig {
     pub reduced_motion: bool,
     /// Whether mouse support is on at the start.
     pub mouse_enabled: bool,
-    /// The layout to restore: the saved layout or, if there is none, the default. `None` if the layout can't be saved.
+    /// The layout to restore: the saved layout or, if there is none, the default. `None` in the demo, with a
+    /// read-only store and during the setup, because no layout is saved then.
     pub layout: Option<Layout>,
     /// A problem to show at the start, such as a damaged store that was moved aside.
     pub notice: Option<CleanText>,
@@ -201,7 +202,7 @@ pub struct AppConfig {
     pub filters: Vec<SavedFilter>,
     pub commands: Vec<CustomCommand>,
     pub pull_requests: PullRequestAccess,
-    /// How much each sign of a problem counts for the pages that need work.
+    /// How much each sign of a problem counts when the pages that need work are ranked.
     pub weights: Weights,
     /// Whether the list of all profiles' jobs opens at the start. It never does with a single profile.
     pub opens_all_jobs: bool,

@@ -42,7 +42,7 @@ pub struct Notice {
     pub text: CleanText,
     /// When the notice ends on its own. `None` if it stays until it is read.
     pub until: Option<Time>,
-    /// The action that the notice asks for, which ends it.
+    /// The action that the notice asks for. Running this action ends the notice.
     pub next_step: Option<Action>,
     /// Whether a key was pressed while the notice was shown. It then shrinks to one line.
     pub is_seen: bool,

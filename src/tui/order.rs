@@ -138,13 +138,13 @@ fn pull_request_rank(fact: Option<PullRequestFact>) -> u8 {
 pub(super) struct Section {
     /// The group that the heading names. `None` for a section without a heading, in a flat list.
     pub heading: Option<JobGroup>,
-    /// The position of its first job in the order.
+    /// The position of the section's first job in the order.
     pub start: usize,
-    /// Its number of jobs, even if they are hidden.
+    /// The number of jobs in the section, even if the jobs are hidden.
     pub size: usize,
-    /// Its number of lines, including the heading.
+    /// The number of lines of the section, including the heading.
     pub lines: usize,
-    /// Whether its jobs are hidden, so that only the heading is shown.
+    /// Whether the jobs of the section are hidden, so that only the heading is shown.
     pub is_hidden: bool,
 }
 

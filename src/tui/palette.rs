@@ -32,7 +32,7 @@ const NAME_CELLS: usize = 17;
 /// Minimum width of the screen at which the palette is a box in its middle and has descriptions.
 const MIN_COLUMNS_WITH_DESCRIPTIONS: u16 = 60;
 /// How many recently chosen entries are listed before all others.
-const MAX_RECENT: usize = 20;
+const MAX_RECENT_ENTRIES: usize = 20;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct PaletteEntry {
@@ -156,7 +156,7 @@ impl CommandPalette {
         let Cx { app, now, effects } = cx;
         app.recent_choices.retain(|before| *before != choice);
         app.recent_choices.insert(0, choice.clone());
-        app.recent_choices.truncate(MAX_RECENT);
+        app.recent_choices.truncate(MAX_RECENT_ENTRIES);
         match choice {
             PaletteChoice::Binding(row) if row.action == Action::Quit => app.quit(effects),
             PaletteChoice::Binding(row) => app.run_action(row.action, *now, effects),

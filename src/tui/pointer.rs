@@ -120,9 +120,9 @@ impl App {
         match g.arrangement {
             _ if self.covering_dialog().is_some() || self.screen != Screen::Jobs => self.pointer.is_dragging = false,
             JobsArrangement::OneAtATime => self.pointer.is_dragging = false,
-            JobsArrangement::Right => panes.columns = Some(clamped(at.x, g.content.width, MIN_PANE_COLUMNS)),
+            JobsArrangement::Right => panes.list_width = Some(clamped(at.x, g.content.width, MIN_PANE_COLUMNS)),
             JobsArrangement::Below => {
-                panes.rows = Some(clamped(at.y.saturating_sub(g.content.y), g.content.height, MIN_PANE_ROWS));
+                panes.list_height = Some(clamped(at.y.saturating_sub(g.content.y), g.content.height, MIN_PANE_ROWS));
             }
         }
         if panes != self.panes {

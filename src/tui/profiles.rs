@@ -427,8 +427,8 @@ fn state_cell<'a>(row: &ListRow<'a, ProfileRow<'_>>, _width: usize) -> TableCell
     TableCell::new(state, style)
 }
 
-/// Cuts a service that is too long for `cells` cells, but not its port, because two services may differ only in their
-/// ports.
+/// Returns the host of a service. A host that is too long for `cells` cells is cut, but not its port, because two
+/// services may differ only in their ports.
 fn service_text(host: &str, cells: usize) -> String {
     let port = host.rfind(':').filter(|at| host.get(at + 1..).is_some_and(|port| port.parse::<u16>().is_ok()));
     match port.and_then(|at| host.split_at_checked(at)) {

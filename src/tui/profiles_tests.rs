@@ -44,12 +44,12 @@ fn api_key() -> ApiKey {
     ApiKey::new("mint_b").expect("a key")
 }
 
-fn key_refused() -> Failure {
+fn key_refused_failure() -> Failure {
     Failure::new(FailureKind::KeyRefused, "The service refused the key.")
 }
 
 /// Returns a dashboard with profile `a` while it switches to profile `b`.
-fn switching_to_b() -> App {
+fn app_switching_to_b() -> App {
     let mut app = app();
     type_keys(&mut app, "Pj");
     assert_eq!(press(&mut app, KeyCode::Enter), [Effect::Profiles(ProfilesEffect::ReadProfileKey(1))]);
@@ -63,7 +63,7 @@ fn message(app: &App) -> &str {
 
 #[test]
 fn a_valid_api_key_restarts_the_dashboard_with_the_other_profile() {
-    let mut app = switching_to_b();
+    let mut app = app_switching_to_b();
     assert_eq!(
         app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(api_key()))), at(2)),
         [Effect::Profiles(ProfilesEffect::TestProfileKey(1, api_key()))]
@@ -89,8 +89,8 @@ fn a_valid_api_key_restarts_the_dashboard_with_the_other_profile() {
 
 #[test]
 fn if_an_api_key_is_refused_or_unreadable_the_current_profile_stays() {
-    let mut app = switching_to_b();
-    app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Err(key_refused()))), at(2));
+    let mut app = app_switching_to_b();
+    app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Err(key_refused_failure()))), at(2));
     assert_eq!(message(&app), "Still on a: b can't be used. The service refused the key.");
     assert_eq!(
         press(&mut app, KeyCode::Enter),
@@ -98,17 +98,17 @@ fn if_an_api_key_is_refused_or_unreadable_the_current_profile_stays() {
         "and can be tried again"
     );
     app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(api_key()))), at(2));
-    assert_eq!(app.update(Msg::Profiles(ProfilesMsg::ProfileKeyTested(1, Err(key_refused()))), at(3)), []);
+    assert_eq!(app.update(Msg::Profiles(ProfilesMsg::ProfileKeyTested(1, Err(key_refused_failure()))), at(3)), []);
     assert!(message(&app).starts_with("Still on a"));
     assert_eq!((app.config.profile.as_str(), app.jobs.len()), ("a", 1));
 }
 
 #[test]
 fn closing_the_list_cancels_the_switch() {
-    let mut app = switching_to_b();
+    let mut app = app_switching_to_b();
     press(&mut app, KeyCode::Esc);
     assert_eq!(app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(api_key()))), at(2)), []);
-    let mut app = switching_to_b();
+    let mut app = app_switching_to_b();
     app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(api_key()))), at(2));
     press(&mut app, KeyCode::Esc);
     assert_eq!(app.update(Msg::Profiles(ProfilesMsg::ProfileKeyTested(1, Ok((api_key(), None)))), at(3)), []);
@@ -128,7 +128,7 @@ fn choosing_an_incomplete_profile_shows_its_problem_and_choosing_the_current_pro
 
 #[test]
 fn no_other_profile_can_be_selected_during_a_switch() {
-    let mut app = switching_to_b();
+    let mut app = app_switching_to_b();
     type_keys(&mut app, "kkn");
     assert_eq!(press(&mut app, KeyCode::Enter), []);
     assert!(app.top::<ProfilesDialog>().is_some_and(|dialog| dialog.list.selected() == 1));
@@ -234,7 +234,7 @@ fn after_a_switch_the_layout_is_that_of_the_new_profile_and_the_mouse_setting_st
 
 #[test]
 fn after_a_switch_an_unreachable_service_is_shown_as_offline() {
-    let mut app = switching_to_b();
+    let mut app = app_switching_to_b();
     app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(api_key()))), at(2));
     let unreachable = Failure::new(FailureKind::Offline, "The service can't be reached: connection refused.");
     app.update(Msg::Profiles(ProfilesMsg::ProfileKeyTested(1, Ok((api_key(), Some(unreachable))))), at(3));

@@ -1,4 +1,4 @@
-//! Shows reports that another member of the team has loaded, as if they had been loaded here.
+//! Shows reports that another member of the team has loaded, as if this computer had loaded them.
 
 use super::{AnalyticsEffect, App, Effect};
 use crate::model::analytics::AnalyticsKind;
@@ -14,11 +14,11 @@ impl App {
             ReportKind::PageViews => self.apply_received_page_views(key.range, effects),
             ReportKind::Rows(kind) => {
                 let is_used = match kind {
-                    AnalyticsKind::Visitors => self.views.visitors.accepts_newer(key.range),
-                    AnalyticsKind::Searches => self.analytics.searches.accepts_newer(key.range),
-                    AnalyticsKind::Feedback => self.analytics.feedback.accepts_newer(key.range),
-                    AnalyticsKind::FeedbackByPage => self.analytics.feedback_by_page.accepts_newer(key.range),
-                    AnalyticsKind::Questions => self.analytics.questions.accepts_newer(key.range),
+                    AnalyticsKind::Visitors => self.views.visitors.accepts_newer_report(key.range),
+                    AnalyticsKind::Searches => self.analytics.searches.accepts_newer_report(key.range),
+                    AnalyticsKind::Feedback => self.analytics.feedback.accepts_newer_report(key.range),
+                    AnalyticsKind::FeedbackByPage => self.analytics.feedback_by_page.accepts_newer_report(key.range),
+                    AnalyticsKind::Questions => self.analytics.questions.accepts_newer_report(key.range),
                 };
                 if is_used {
                     effects.push(Effect::Analytics(AnalyticsEffect::LoadReceived(kind, key.range)));

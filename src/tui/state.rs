@@ -92,7 +92,7 @@ pub(super) struct BulkPullRequestAction {
     /// The job whose pull request the action was last sent to. Its outcome has not arrived yet.
     pub current_job: JobKey,
     /// The pull requests to which the action has not been sent yet.
-    pub waiting: VecDeque<SeenHeadCommit>,
+    pub waiting_targets: VecDeque<SeenHeadCommit>,
     /// The number of pull requests on which the action has succeeded.
     pub done_count: usize,
 }
@@ -137,15 +137,15 @@ pub(super) struct Tracking {
     /// The ids whose request failed although the service may have the job.
     pub failed_ids: Vec<CleanText>,
     /// Why the request for the last of `failed_ids` failed.
-    pub reason: Option<CleanText>,
+    pub failure_reason: Option<CleanText>,
 }
 
 #[derive(Debug)]
 pub(super) enum JobUndo {
     /// Applies these changes. Each change restores one value, for all jobs that had this value before.
     Change {
-        /// What is true again after the undo, for the notice.
-        restored: String,
+        /// The text of the notice after the undo, without `Undone:`.
+        undo_text: String,
         changes: Vec<(Vec<JobKey>, LocalChange)>,
     },
     /// Restores these discarded prompts. `jobs` are the jobs that the prompts belong to.
@@ -204,13 +204,13 @@ pub enum TipPlace {
 pub(super) struct Tips {
     /// The places whose tip was shown. `None` if no tips may be shown, because they are turned off or this set is not
     /// loaded yet.
-    pub seen: Option<BTreeSet<TipPlace>>,
+    pub seen_places: Option<BTreeSet<TipPlace>>,
     /// The code hosts for which there is no token although jobs have pull requests there.
     pub missing_tokens: Vec<(CleanText, HostKind)>,
     /// The current place.
     pub place: Option<TipPlace>,
     /// The tip that is shown now, and until when.
-    pub current: Option<(String, Time)>,
+    pub current_tip: Option<(String, Time)>,
 }
 
 impl Tips {
@@ -218,19 +218,19 @@ impl Tips {
     /// may be shown.
     pub(super) fn set_seen(&mut self, seen: Option<&str>) {
         // Names that only other versions of docdeck have are ignored.
-        self.seen = seen.map(|words| words.split_whitespace().filter_map(|word| word.parse().ok()).collect());
+        self.seen_places = seen.map(|words| words.split_whitespace().filter_map(|word| word.parse().ok()).collect());
     }
 
     pub(super) fn dismiss(&mut self) {
-        self.current = None;
+        self.current_tip = None;
     }
 
     pub(super) fn expire(&mut self, now: Time) {
-        self.current.take_if(|(_, until)| *until <= now);
+        self.current_tip.take_if(|(_, until)| *until <= now);
     }
 
     /// Returns when the current tip disappears.
     pub(super) fn ends_at(&self) -> Option<Time> {
-        self.current.as_ref().map(|(_, until)| *until)
+        self.current_tip.as_ref().map(|(_, until)| *until)
     }
 }

@@ -14,8 +14,8 @@ const JOIN_QUIET_TIME: TimeDelta = TimeDelta::minutes(1);
 /// The jobs that other members handled during this update.
 #[derive(Debug, Default)]
 pub(super) struct TeamNotices {
-    /// The notice about the first of these jobs, and the number of jobs.
-    handled: Option<(CleanText, usize)>,
+    /// The notice about the first job that was handled during this update, and the number of such jobs.
+    handled_jobs: Option<(CleanText, usize)>,
     /// Whether a change of another member arrived during this update.
     has_activity: bool,
     /// The time from which notices are shown; `None` if no change of another member has arrived yet.
@@ -32,14 +32,14 @@ impl TeamNotices {
     pub(super) fn add_change(&mut self, old: &Job, new: &Job) {
         self.has_activity |= new.local.team != old.local.team;
         if let Some(text) = handled_by_member(old, new) {
-            let (first, count) = self.handled.take().unwrap_or((text, 0));
-            self.handled = Some((first, count + 1));
+            let (first, count) = self.handled_jobs.take().unwrap_or((text, 0));
+            self.handled_jobs = Some((first, count + 1));
         }
     }
 
     /// Returns the notice of this update, if there is one.
     pub(super) fn take(&mut self, now: Time) -> Option<CleanText> {
-        let handled = self.handled.take();
+        let handled = self.handled_jobs.take();
         if std::mem::take(&mut self.has_activity) && self.starts_at.is_none() {
             self.starts_at = Some(now + JOIN_QUIET_TIME);
         }

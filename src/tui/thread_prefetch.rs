@@ -50,7 +50,7 @@ pub(super) struct ThreadPrefetch {
     /// Whether a prefetch is in progress.
     is_reading: bool,
     /// The jobs of the prefetch in progress, except for jobs whose thread has changed since the request.
-    requested: Vec<JobRevision>,
+    requested_jobs: Vec<JobRevision>,
     /// Whether the engine reports all changes of threads, including changes by other instances. True after a successful
     /// prefetch, because prefetches fail until the engine runs.
     engine_reports_changes: bool,
@@ -103,7 +103,7 @@ impl ThreadPrefetch {
     /// ignored.
     pub(super) fn invalidate(&mut self, job: JobKey) {
         self.drop_cached(job);
-        self.requested.retain(|(requested, _)| *requested != job);
+        self.requested_jobs.retain(|(requested, _)| *requested != job);
     }
 
     fn drop_cached(&mut self, job: JobKey) {
@@ -116,7 +116,7 @@ impl ThreadPrefetch {
     /// changes.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
-        self.requested.clear();
+        self.requested_jobs.clear();
         self.bytes = 0;
     }
 
@@ -130,10 +130,10 @@ impl ThreadPrefetch {
         self.is_reading = true;
         for offset in -BEHIND_JOBS..=AHEAD_JOBS {
             if let Some(job) = job(offset).filter(|job| offset != 0 && !self.contains(*job)) {
-                self.requested.push(job);
+                self.requested_jobs.push(job);
             }
         }
-        Some(self.requested.iter().map(|(job, _)| *job).collect())
+        Some(self.requested_jobs.iter().map(|(job, _)| *job).collect())
     }
 
     /// Caches the threads of a finished prefetch. A thread that is missing from the result is read when it is shown.
@@ -141,7 +141,7 @@ impl ThreadPrefetch {
     pub(super) fn apply_result(&mut self, result: Result<Vec<(JobKey, Thread)>, Failure>, as_of: Time) {
         self.is_reading = false;
         self.engine_reports_changes = result.is_ok();
-        let requested = std::mem::take(&mut self.requested);
+        let requested = std::mem::take(&mut self.requested_jobs);
         if !self.engine_reports_changes {
             self.clear();
         }

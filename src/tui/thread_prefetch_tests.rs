@@ -19,7 +19,7 @@ use proptest::prelude::*;
 
 const JOBS: i64 = 60;
 
-fn timed(text: &str) -> Timed<Thread> {
+fn timed_thread(text: &str) -> Timed<Thread> {
     Timed { value: thread_of_prompt(text), as_of: at(0) }
 }
 
@@ -30,7 +30,7 @@ type RequestedRead<T> = (Vec<JobKey>, Option<T>);
 struct PrefetchFixture {
     app: App,
     /// For each job, the revision of its row and the number of changes of its thread.
-    stored: Vec<(i64, u64)>,
+    stored_jobs: Vec<(i64, u64)>,
     revision: i64,
     /// Events that the dashboard has not received yet, each with its job and the number of changes of the job's thread.
     events: Vec<(EngineEvent, JobKey, u64)>,
@@ -42,7 +42,7 @@ struct PrefetchFixture {
     reads: (usize, usize),
     /// For each job, the number of changes of its thread as of the last delivered event about its row, and as of the
     /// last delivered event about its thread.
-    reported: Vec<(u64, u64)>,
+    reported_changes: Vec<(u64, u64)>,
 }
 
 fn index(job: JobKey) -> usize {
@@ -55,16 +55,16 @@ impl PrefetchFixture {
         let start = AppConfig { size: (160, 48), ..AppConfig::new(scope, FixedOffset::east_opt(0).expect("UTC")) };
         let (app, _) = App::new(start, at(0));
         let jobs = usize::try_from(JOBS).expect("a number");
-        let (stored, reported) = (vec![(0, 0); jobs], vec![(0, 0); jobs]);
+        let (stored_jobs, reported_changes) = (vec![(0, 0); jobs], vec![(0, 0); jobs]);
         let mut fixture = Self {
             app,
-            stored,
+            stored_jobs,
             revision: 0,
             events: Vec::new(),
             single_read: None,
             prefetch: None,
             reads: (0, 0),
-            reported,
+            reported_changes,
         };
         let jobs = (1..=JOBS).map(|key| fixture.row(JobKey(key))).collect();
         fixture
@@ -75,7 +75,7 @@ impl PrefetchFixture {
     /// Returns the row of a job as stored.
     fn row(&self, job: JobKey) -> Job {
         let mut row = row(job.0, Status::Completed);
-        (row.local.viewed_at, row.revision) = (Some(at(100)), self.stored[index(job)].0);
+        (row.local.viewed_at, row.revision) = (Some(at(100)), self.stored_jobs[index(job)].0);
         row
     }
 
@@ -96,14 +96,14 @@ impl PrefetchFixture {
         }
     }
 
-    fn key(&mut self, code: KeyCode) {
+    fn press_key(&mut self, code: KeyCode) {
         let before = self.selected();
         self.send(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))));
         let selected = self.selected();
         if selected != before
-            && let Some(shown) = self.shown()
+            && let Some(shown) = self.shown_change_count()
         {
-            let (by_row, by_name) = self.reported[index(selected)];
+            let (by_row, by_name) = self.reported_changes[index(selected)];
             assert!(shown >= by_row.max(by_name), "a thread with a reported change is not shown again");
         }
     }
@@ -113,7 +113,7 @@ impl PrefetchFixture {
     }
 
     /// Returns the number of changes of the thread on screen. `None` while a newer thread is being read.
-    fn shown(&self) -> Option<u64> {
+    fn shown_change_count(&self) -> Option<u64> {
         let Load::Ready(thread) = self.app.detail.thread() else { return None };
         let text = &thread.value.prompts[0].text;
         let (job, changes) = text.split_once(' ').expect("two words");
@@ -125,7 +125,7 @@ impl PrefetchFixture {
     /// change, which are delivered later.
     fn change_job(&mut self, job: JobKey, event_kind: u8) {
         self.revision += 1;
-        let (revision, changes) = &mut self.stored[index(job)];
+        let (revision, changes) = &mut self.stored_jobs[index(job)];
         *revision = self.revision;
         *changes += u64::from(event_kind != 0);
         let changes = *changes;
@@ -146,7 +146,7 @@ impl PrefetchFixture {
             return;
         }
         let (event, job, changes) = self.events.remove(0);
-        let reported = &mut self.reported[index(job)];
+        let reported = &mut self.reported_changes[index(job)];
         match event {
             EngineEvent::Job(_) => reported.0 = changes,
             EngineEvent::Thread(_) => reported.1 = changes,
@@ -158,7 +158,7 @@ impl PrefetchFixture {
     /// Executes the requested prefetch or, if `is_prefetch` is false, the requested single read in the store. The
     /// result is delivered later, by `deliver_answer`.
     fn execute_read(&mut self, is_prefetch: bool) {
-        let stored = &self.stored;
+        let stored = &self.stored_jobs;
         let find = |jobs: &[JobKey]| jobs.iter().map(|job| stored[index(*job)].1).collect::<Vec<_>>();
         if is_prefetch && let Some((jobs, found)) = &mut self.prefetch {
             *found = Some(found.take().unwrap_or_else(|| find(jobs)));
@@ -180,7 +180,7 @@ impl PrefetchFixture {
         }
     }
 
-    fn settle_all(&mut self) {
+    fn deliver_all(&mut self) {
         while !self.events.is_empty() || self.single_read.is_some() || self.prefetch.is_some() {
             self.deliver_event();
             self.deliver_answer(false);
@@ -190,8 +190,8 @@ impl PrefetchFixture {
 
     /// Presses a key, then delivers all events and answers all reads.
     fn step(&mut self, code: KeyCode) {
-        self.key(code);
-        self.settle_all();
+        self.press_key(code);
+        self.deliver_all();
     }
 }
 
@@ -201,10 +201,10 @@ fn most_moves_to_the_next_job_show_its_thread_at_once_without_a_read() {
     fixture.step(KeyCode::Down);
     fixture.reads = (0, 0);
     for _ in 0..40 {
-        fixture.key(KeyCode::Down);
-        assert!(fixture.shown().is_some() && !fixture.app.is_reading_store(), "in the first frame");
+        fixture.press_key(KeyCode::Down);
+        assert!(fixture.shown_change_count().is_some() && !fixture.app.is_reading_store(), "in the first frame");
         assert!(!fixture.app.detail.lines().is_empty());
-        fixture.settle_all();
+        fixture.deliver_all();
     }
     assert!(fixture.reads.0 == 0 && fixture.reads.1 <= 3, "{:?}", fixture.reads);
     fixture.reads = (0, 0);
@@ -227,7 +227,7 @@ fn a_jump_to_a_distant_job_reads_only_the_thread_of_that_job() {
 #[test]
 fn prefetching_does_not_change_the_screen() {
     let mut fixture = PrefetchFixture::new();
-    fixture.key(KeyCode::Down);
+    fixture.press_key(KeyCode::Down);
     fixture.deliver_answer(false);
     fixture.app.take_dirty();
     fixture.deliver_answer(true);
@@ -246,10 +246,10 @@ fn a_thread_whose_prefetch_failed_is_read_when_it_is_shown() {
     fixture.send(Msg::Jobs(JobsMsg::ThreadsPrefetched(Err(Failure::new(FailureKind::Store, "It did not work.")))));
     assert!(fixture.app.notice.is_none(), "the failure is reported when the job is selected");
     for code in [KeyCode::Up, KeyCode::Up] {
-        fixture.key(code);
-        assert_eq!(fixture.shown(), None);
+        fixture.press_key(code);
+        assert_eq!(fixture.shown_change_count(), None);
         fixture.deliver_answer(false);
-        assert_eq!(fixture.shown(), Some(0));
+        assert_eq!(fixture.shown_change_count(), Some(0));
     }
     assert_eq!(fixture.reads, (2, 1));
 }
@@ -258,7 +258,7 @@ fn a_thread_whose_prefetch_failed_is_read_when_it_is_shown() {
 fn a_thread_that_changes_during_its_prefetch_is_read_again() {
     for event_kind in 1..4 {
         let mut fixture = PrefetchFixture::new();
-        fixture.key(KeyCode::Down);
+        fixture.press_key(KeyCode::Down);
         fixture.execute_read(true);
         let next = JobKey(fixture.selected().0 - 1);
         fixture.change_job(next, event_kind);
@@ -266,10 +266,10 @@ fn a_thread_that_changes_during_its_prefetch_is_read_again() {
         fixture.deliver_event();
         fixture.deliver_answer(true);
         fixture.deliver_answer(false);
-        fixture.key(KeyCode::Down);
-        assert_eq!((fixture.selected(), fixture.shown()), (next, None), "{event_kind}");
-        fixture.settle_all();
-        assert_eq!(fixture.shown(), Some(1));
+        fixture.press_key(KeyCode::Down);
+        assert_eq!((fixture.selected(), fixture.shown_change_count()), (next, None), "{event_kind}");
+        fixture.deliver_all();
+        assert_eq!(fixture.shown_change_count(), Some(1));
     }
 }
 
@@ -278,8 +278,8 @@ fn threads_that_were_prefetched_before_a_suspend_are_not_used() {
     let mut fixture = PrefetchFixture::new();
     fixture.step(KeyCode::Down);
     fixture.send(Msg::Resumed);
-    fixture.key(KeyCode::Down);
-    assert_eq!(fixture.shown(), None);
+    fixture.press_key(KeyCode::Down);
+    assert_eq!(fixture.shown_change_count(), None);
 }
 
 #[test]
@@ -287,15 +287,15 @@ fn the_cache_is_small_and_keeps_the_last_added_threads() {
     let mut cache = ThreadPrefetch::default();
     for (jobs, text) in [(0..200, "short".to_owned()), (200..400, "x".repeat(MAX_THREAD_BYTES / 2))] {
         for job in jobs {
-            cache.cache_thread((JobKey(job), 1), timed(&text));
+            cache.cache_thread((JobKey(job), 1), timed_thread(&text));
             assert!(cache.bytes <= MAX_CACHE_BYTES && cache.entries.len() <= MAX_CACHED_JOBS);
         }
     }
     assert!(cache.entries.len() > 16);
     assert!(cache.take((JobKey(399), 1)).is_some() && cache.take((JobKey(200), 1)).is_none());
-    cache.cache_thread((JobKey(1), 1), timed(&"x".repeat(MAX_THREAD_BYTES)));
+    cache.cache_thread((JobKey(1), 1), timed_thread(&"x".repeat(MAX_THREAD_BYTES)));
     assert!(cache.contains((JobKey(1), 1)) && cache.take((JobKey(1), 1)).is_none(), "a large one is not cached");
-    let mut waits = timed("waits");
+    let mut waits = timed_thread("waits");
     waits.value.prompts[0].delivery = Delivery::Queued { until: Some(at(9)) };
     cache.cache_thread((JobKey(2), 1), waits);
     assert!(cache.take((JobKey(2), 1)).is_none(), "nor one with a time that depends on the clock");
@@ -355,7 +355,7 @@ proptest! {
         let mut fixture = PrefetchFixture::new();
         for one in steps {
             match one {
-                Step::Key(code) => fixture.key(code),
+                Step::Key(code) => fixture.press_key(code),
                 Step::Change(job, event_kind) => fixture.change_job(JobKey(job), event_kind),
                 Step::DeliverEvent => fixture.deliver_event(),
                 Step::Read(is_prefetch) => fixture.execute_read(is_prefetch),
@@ -366,14 +366,14 @@ proptest! {
                 Step::Fail => {}
                 Step::Resumed => fixture.send(Msg::Resumed),
             }
-            if let Some(shown) = fixture.shown() {
+            if let Some(shown) = fixture.shown_change_count() {
                 let job = index(fixture.selected());
-                prop_assert!(shown >= fixture.reported[job].1, "a reported change is shown");
-                prop_assert!(shown <= fixture.stored[job].1);
+                prop_assert!(shown >= fixture.reported_changes[job].1, "a reported change is shown");
+                prop_assert!(shown <= fixture.stored_jobs[job].1);
             }
         }
-        fixture.settle_all();
+        fixture.deliver_all();
         let job = index(fixture.selected());
-        prop_assert_eq!(fixture.shown(), Some(fixture.stored[job].1));
+        prop_assert_eq!(fixture.shown_change_count(), Some(fixture.stored_jobs[job].1));
     }
 }

@@ -19,7 +19,7 @@ impl App {
             self.dialogs.iter().filter_map(|dialog| dialog.next_timer(self, now)).min(),
             self.store_retry_at(),
             self.layout_due_at(),
-            self.finish_alerts.due_at(),
+            self.finish_alerts.notification_due_at(),
             self.tips.ends_at(),
             self.next_beat(now),
             self.header_changes_at(now),

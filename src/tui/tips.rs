@@ -16,7 +16,7 @@ const SHOWN_SECONDS: i64 = 12;
 impl App {
     /// Returns the current tip.
     pub fn tip(&self) -> Option<&str> {
-        self.tips.current.as_ref().map(|(text, _)| text.as_str())
+        self.tips.current_tip.as_ref().map(|(text, _)| text.as_str())
     }
 
     /// Shows the tip of the current screen or dialog, unless the tip was shown before, doesn't fit, or a notice is
@@ -25,9 +25,9 @@ impl App {
         let place = self.current_place();
         if self.tips.place != place {
             self.tips.place = place;
-            self.tips.current = None;
+            self.tips.current_tip = None;
         }
-        let (Some(place), Some(seen)) = (place, &mut self.tips.seen) else { return };
+        let (Some(place), Some(seen)) = (place, &mut self.tips.seen_places) else { return };
         if self.notice.is_some() || seen.contains(&place) {
             return;
         }
@@ -39,17 +39,17 @@ impl App {
         seen.insert(place);
         let words: Vec<&str> = seen.iter().map(|place| place.into()).collect();
         effects.push(Effect::SaveSeenTips(words.join(" ")));
-        self.tips.current = Some((text, now + TimeDelta::seconds(SHOWN_SECONDS)));
+        self.tips.current_tip = Some((text, now + TimeDelta::seconds(SHOWN_SECONDS)));
         self.is_dirty = true;
     }
 
     /// Whether the tip about a missing token is shown in the jobs list now, or is next.
     fn is_host_token_next(&self) -> bool {
         let is_shown = self.tips.place == Some(TipPlace::HostToken);
-        if self.tips.current.is_some() {
+        if self.tips.current_tip.is_some() {
             return is_shown;
         }
-        let is_seen = |place| self.tips.seen.as_ref().is_none_or(|seen| seen.contains(&place));
+        let is_seen = |place| self.tips.seen_places.as_ref().is_none_or(|seen| seen.contains(&place));
         !self.tips.missing_tokens.is_empty() && is_seen(TipPlace::Jobs) && !is_seen(TipPlace::HostToken)
     }
 

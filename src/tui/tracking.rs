@@ -66,7 +66,7 @@ impl App {
             Some(failure) if failure.kind == FailureKind::NotFound => list.unknown_ids.push(id.clone()),
             Some(failure) => {
                 list.failed_ids.push(id.clone());
-                list.reason = Some(failure.message);
+                list.failure_reason = Some(failure.message);
             }
         }
         if list.pending_ids.is_empty()
@@ -90,7 +90,7 @@ impl Tracking {
                 text.push_str(&format!("; {what}: {}", join_ids(ids)));
             }
         }
-        match &self.reason {
+        match &self.failure_reason {
             Some(reason) => format!("{text}. {reason}"),
             None => format!("{text}."),
         }

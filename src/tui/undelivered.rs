@@ -33,7 +33,7 @@ use crate::model::text::CleanText;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
 use crate::tui::format::more_below_text;
-use crate::tui::geometry::with_margin;
+use crate::tui::geometry::inside_margin;
 use crate::tui::{JobsEffect, PromptsEffect};
 use chrono::TimeDelta;
 use unicode_width::UnicodeWidthStr as _;
@@ -150,7 +150,7 @@ impl Component for UndeliveredDialog {
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let theme = view.theme;
         let title = format!("{}: {}", kind_text(self.prompt.kind), self.prompt.delivery.kind().word());
-        let text = with_margin(DialogFrame::new(view, title).draw(frame, view, self));
+        let text = inside_margin(DialogFrame::new(view, title).draw(frame, view, self));
         let (width, rows) = (usize::from(text.width), usize::from(text.height));
         let lines = self.lines(view.app, width);
         for (n, line) in lines.iter().skip(self.scroll).take(rows).enumerate() {
@@ -251,7 +251,7 @@ impl UndeliveredDialog {
     /// Returns the possible choices, the safest first, each with its meaning.
     fn choices(&self, app: &App) -> Vec<(Action, String)> {
         let limited = self.prompt.kind.quota();
-        let cost = if app.has_budget(limited) {
+        let cost = if app.is_budget_known(limited) {
             format!("Uses one of {} {} left this hour.", app.budget(limited).requests_left(), limited.label())
         } else {
             "Uses one request of the hourly limit.".to_owned()

@@ -23,7 +23,7 @@ impl App {
     pub fn update(&mut self, msg: Msg, now: Time) -> Vec<Effect> {
         self.updated_at = now;
         let mut effects = Vec::new();
-        // Not for input, because `handle_key` checks itself whether a key has closed a text input.
+        // Input events are left out, because `handle_key` checks for them whether a text input was closed.
         let open_inputs = (!matches!(msg, Msg::Input(_))).then(|| self.open_input_count());
         if let Some(msg) = self.deliver(msg, now, &mut effects) {
             self.handle_message(msg, now, &mut effects);
@@ -52,8 +52,8 @@ impl App {
             Msg::StoreReadOnly => self.set_read_only(now),
             Msg::FileExists(file) => self.ask_to_overwrite(file, now),
             Msg::FilterSaved { filter, result } => self.apply_saved_filter(filter, result, now),
-            Msg::ActionFinished { sentence, result } => match result {
-                Ok(()) => self.notify(Severity::Info, sentence.as_str(), now),
+            Msg::ActionFinished { success_notice, result } => match result {
+                Ok(()) => self.notify(Severity::Info, success_notice.as_str(), now),
                 Err(failure) => self.notify_failure(&failure, now),
             },
             Msg::Layout(key, saved) => self.apply_loaded_layout(&key, saved.as_ref(), now),
@@ -68,15 +68,15 @@ impl App {
         }
     }
 
-    /// Restores what must be true after every message, such as: the selection is visible, the details show the selected
-    /// job, threads around it are prefetched, and the engine is informed of the visible jobs.
+    /// Does what is necessary after every message: makes the selection visible, shows the selected job in the details,
+    /// prefetches the threads of jobs near it, and reports the visible working jobs to the engine.
     pub(super) fn after_update(&mut self, effects: &mut Vec<Effect>) {
         if self.has_nothing_to_select() {
             self.pane = Pane::List;
         }
         self.panes.editor_rows = self.find::<Editor>().map_or(0, |editor| editor.rows_below_thread(self));
         let g = self.geometry();
-        // The width also changes when a longer title has widened the list.
+        // The details also get narrower when a longer title has widened the list.
         self.detail.set_width(g.detail_columns());
         self.jobs.keep_selected_visible(self.uncovered_rows(g.list_lines()));
         if self.screen == Screen::Views {
@@ -258,7 +258,7 @@ impl App {
                 self.is_dirty |= self.budgets.insert(quota, budget) != Some(budget);
             }
             EngineEvent::Logged(mut entry) => {
-                // The title is more useful than the id.
+                // A log entry about a job names the job by its title, not by its id.
                 let job = self
                     .jobs
                     .rows()
@@ -270,7 +270,7 @@ impl App {
                 self.is_dirty |= self.screen == Screen::Log;
             }
             EngineEvent::InternalFailure(failure) => self.notify_failure(&failure, now),
-            EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_) => self.apply_recording_change(&event, now),
+            EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_) => self.update_unrecorded_outcomes(&event, now),
             EngineEvent::MissingToken { host, kind } => self.tips.missing_tokens.push((host, kind)),
             EngineEvent::Notice(text) => self.notify(Severity::Warning, text.as_str(), now),
         }
@@ -278,7 +278,7 @@ impl App {
 
     /// Updates the list of prompts whose outcome could not be recorded. Shows a notice if an outcome was recorded
     /// later.
-    fn apply_recording_change(&mut self, event: &EngineEvent, now: Time) {
+    fn update_unrecorded_outcomes(&mut self, event: &EngineEvent, now: Time) {
         (self.is_dirty, self.is_alert_seen) = (true, false);
         if let (Some(sentence), EngineEvent::Recorded(_)) = (self.unrecorded.apply(event), event) {
             self.notify(Severity::Success, sentence.as_str(), now);
@@ -301,7 +301,7 @@ impl App {
         effects.extend(self.save_layout(Some(now)));
         let freed = |quota: Quota| self.budget(quota).resets_at.is_some_and(|at| at <= now);
         if Quota::HOURLY.into_iter().any(freed) {
-            // Clears the reset times, so that the budgets are requested only once.
+            // Clears the reset times that have passed, so that the budgets are requested only once.
             for budget in self.budgets.values_mut() {
                 budget.resets_at = budget.resets_at.filter(|at| *at > now);
             }
@@ -322,15 +322,15 @@ impl App {
         effects.push(Effect::Quit);
     }
 
-    /// Shows the alerts and the team's notices of this update, and sends the notification that is due.
+    /// Shows new alerts about finished jobs and new notices about the team, and sends the notification that is due.
     pub(super) fn show_finish_alerts(&mut self, now: Time, effects: &mut Vec<Effect>) {
         // An alert doesn't replace the notice of a problem.
-        if let Some(summary) = self.finish_alerts.take_new()
+        if let Some(summary) = self.finish_alerts.take_new_summary()
             && self.notice.as_ref().is_none_or(|notice| notice.severity == Severity::Info)
         {
             self.notify(Severity::Info, summary.as_str(), now);
         }
-        effects.extend(self.finish_alerts.take_due(now).map(Effect::Notify));
+        effects.extend(self.finish_alerts.take_due_notification(now).map(Effect::Notify));
         if let Some(text) = self.team_notices.take(now)
             && self.notice.as_ref().is_none_or(|notice| notice.severity == Severity::Info)
         {

@@ -41,7 +41,7 @@ const STEPS: [(&str, &str, &str, &str); 8] = [
 fn main() {
     let text = diff_text();
     let diff = Diff::parse(text.clone());
-    let (added, removed) = diff.total();
+    let (added, removed) = diff.added_and_removed_lines();
     assert_eq!((added + removed, diff.files.len()), (CHANGED_LINES, usize::try_from(FILES).expect("small")));
     let mut criterion = short_criterion();
     bench_response(&mut criterion, &text);

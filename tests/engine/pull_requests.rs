@@ -50,7 +50,7 @@ async fn a_new_pull_request_is_read_with_its_checks_and_the_job_works_until_they
 async fn points_that_were_spent_before_the_start_count_and_the_user_is_told_that_none_are_left() {
     let sim = start_sim(&[]).await;
     let store = Store::in_memory().expect("a store");
-    store.spend_host_points("github.com", 498, chrono::Utc::now()).await.expect("written");
+    store.record_host_points("github.com", 498, chrono::Utc::now()).await.expect("written");
     let mut fixture = EngineFixture::start_with_hosts(&sim, store, None).await;
     fixture.submit_accepted_job("Fix it [sim:seconds=1]").await;
     let notice = fixture

@@ -36,7 +36,7 @@ async fn start_with_complete_week(sim: &Sim, folder: &tempfile::TempDir) -> Dash
 }
 
 fn cached_ranges(dashboard: &DashboardFixture) -> Option<Vec<CachedRange>> {
-    dashboard.app.top::<CachedRanges>()?.cached.shown().map(|known| known.value.ranges.clone())
+    dashboard.app.top::<CachedRanges>()?.overview.shown().map(|known| known.value.ranges.clone())
 }
 
 #[tokio::test]

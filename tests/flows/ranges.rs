@@ -190,7 +190,7 @@ async fn json_is_copied_to_the_clipboard_in_the_documented_format() {
     dashboard.press_chars("jl");
     dashboard.assert_shows("50 pages to your terminal's clipboard.");
     dashboard.press_key(KeyCode::Enter);
-    let Some(Effect::Copy { sentence: what, text }) = dashboard.requested_effects.last() else {
+    let Some(Effect::Copy { success_notice: what, text }) = dashboard.requested_effects.last() else {
         panic!("{:?}", dashboard.requested_effects.last())
     };
     assert_eq!(what.as_str(), "Copied 50 pages as JSON.");
@@ -211,7 +211,7 @@ async fn cached_ranges_are_listed_without_a_request() {
     dashboard.press_chars("H");
     assert!(matches!(dashboard.requested_effects.last(), Some(Effect::Views(ViewsEffect::ListCachedRanges))));
     let listed = |dashboard: &DashboardFixture| {
-        let cached = dashboard.app.top::<CachedRanges>().map(|open| &open.cached);
+        let cached = dashboard.app.top::<CachedRanges>().map(|open| &open.overview);
         cached.is_some_and(|cached| cached.shown().is_some() || cached.failure().is_some())
     };
     dashboard.wait_until("an answer", listed).await;

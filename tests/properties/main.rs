@@ -346,7 +346,7 @@ impl TestDashboard {
             Effect::Jobs(JobsEffect::LoadFirstRows(_)) => {
                 let rows = (1..3).map(|key| row(key, 1 + u8::try_from(key % 5).expect("small"), None, 0, now));
                 let (rows, sizes) = (rows.collect(), [0, 2, 0, 3, 0]);
-                let first = InitialRows { rows, sizes, working: 2, ..InitialRows::default() };
+                let first = InitialRows { rows, sizes, working_count: 2, ..InitialRows::default() };
                 Msg::Jobs(JobsMsg::FirstRowsLoaded(if is_ok { Ok(first) } else { Err(failure()) }))
             }
             Effect::Jobs(JobsEffect::LoadInitialData) => {
@@ -428,9 +428,10 @@ impl TestDashboard {
                 }))
             }
             Effect::WriteFile(file, Overwrite::Ask) if !is_ok => Msg::FileExists(file),
-            Effect::WriteFile(file, _) => {
-                Msg::ActionFinished { sentence: file.description, result: if is_ok { Ok(()) } else { Err(failure()) } }
-            }
+            Effect::WriteFile(file, _) => Msg::ActionFinished {
+                success_notice: file.description,
+                result: if is_ok { Ok(()) } else { Err(failure()) },
+            },
             Effect::Prompts(PromptsEffect::SaveDraft(draft_target, _))
             | Effect::Prompts(PromptsEffect::DeleteDraft(draft_target)) => Msg::Prompts(PromptsMsg::DraftSaved {
                 draft_target,
@@ -520,8 +521,8 @@ impl TestDashboard {
                 }
                 Msg::Views(ViewsMsg::TotalsLoaded(if is_ok { Ok(()) } else { Err(failure()) }))
             }
-            Effect::OpenUrl(what) | Effect::Copy { sentence: what, .. } => {
-                Msg::ActionFinished { sentence: what, result: if is_ok { Ok(()) } else { Err(failure()) } }
+            Effect::OpenUrl(what) | Effect::Copy { success_notice: what, .. } => {
+                Msg::ActionFinished { success_notice: what, result: if is_ok { Ok(()) } else { Err(failure()) } }
             }
             Effect::Prompts(PromptsEffect::LoadHistory) => {
                 let prompts = vec!["one\n{{path}}".to_owned(), "two 日".to_owned()];

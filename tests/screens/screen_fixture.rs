@@ -669,7 +669,7 @@ impl ScreenFixture {
         let comments = PageComments { all: 7, open: 2 };
         let searches = PageSearches {
             hits: 98.into(),
-            clicked: Some(45.into()),
+            hits_with_click: Some(45.into()),
             queries: vec![CleanText::line("quickstart"), CleanText::line("get started")],
         };
         let reports = PageReports {

@@ -244,7 +244,7 @@ impl DashboardFixture {
             }
         }
         // The event loop runs these effects after drawing a frame. The fixture draws no frames.
-        self.effects.run_deferred();
+        self.effects.run_deferred_prefetch();
     }
 
     /// Presses a key for each of these characters.

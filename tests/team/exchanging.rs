@@ -265,7 +265,7 @@ async fn removed_jobs_stay_with_their_members_and_come_back_only_if_one_changes_
     let eva = Member::join(&server, "eva", "p").await;
     for member in [&ana, &bob, &eva] {
         let report = member.exchange().await;
-        assert!(!report.has_restarted, "{}: {report:?}", member.name);
+        assert!(!report.was_database_restored, "{}: {report:?}", member.name);
     }
     assert_eq!(eva.store.jobs(&eva.scope).await.expect("read").len(), 1);
     assert_eq!(bob.prompts("old").await.len(), 1);

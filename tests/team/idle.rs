@@ -10,7 +10,7 @@ use docdeck::model::prompt::Delivery;
 use docdeck::model::remote_job::Status;
 use docdeck::model::team::TeamStatus;
 use docdeck::store::Store;
-use docdeck::team::{Exchange, ExchangeStep, Receivable};
+use docdeck::team::{Exchange, ExchangeStep, UnreceivedData};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -91,13 +91,13 @@ async fn one_message_shows_whether_there_is_anything_to_receive() {
     let connection = connect(&proxy.url("ana")).await.expect("connected");
     let started = Exchange::start(&connection, &ana.store, &ana.scope, ana.settings()).await.expect("started");
     let mut exchange = started.expect("a shared project");
-    let nothing = Receivable { has_changes: false, has_reports: false };
+    let nothing = UnreceivedData { has_changes: false, has_reports: false };
     let before = proxy.messages();
     assert_eq!(exchange.register().await.expect("registered"), nothing);
     assert_eq!(proxy.messages() - before, 1);
     bob.track("j1", Status::Active).await;
     bob.exchange().await;
-    assert_eq!(exchange.register().await.expect("registered"), Receivable { has_changes: true, ..nothing });
+    assert_eq!(exchange.register().await.expect("registered"), UnreceivedData { has_changes: true, ..nothing });
     exchange.receive_page(now()).await.expect("received");
     assert_eq!(exchange.register().await.expect("registered"), nothing);
     bob.follow_up("j1", "prompt of bob", Delivery::Accepted).await;
@@ -106,7 +106,7 @@ async fn one_message_shows_whether_there_is_anything_to_receive() {
     exchange.receive_page(now()).await.expect("received");
     bob.load_any_report().await;
     bob.exchange().await;
-    assert_eq!(exchange.register().await.expect("registered"), Receivable { has_reports: true, ..nothing });
+    assert_eq!(exchange.register().await.expect("registered"), UnreceivedData { has_reports: true, ..nothing });
     while exchange.receive_next_reports(now()).await.expect("received") == ExchangeStep::HasMore {}
     assert_eq!(exchange.register().await.expect("registered"), nothing);
 }

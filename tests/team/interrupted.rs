@@ -182,8 +182,8 @@ async fn after_the_database_is_restored_from_an_older_copy_everyone_still_has_ev
         cam.track(&format!("c{n}"), Status::Active).await;
         cam.exchange().await;
     }
-    assert!(ana.exchange().await.has_restarted);
-    assert!(bob.exchange().await.has_restarted);
+    assert!(ana.exchange().await.was_database_restored);
+    assert!(bob.exchange().await.was_database_restored);
     for member in [&ana, &bob, &cam, &ana] {
         member.exchange().await;
     }

@@ -554,7 +554,7 @@ async fn after_the_database_is_restored_reports_are_sent_again_and_newer_ones_co
     }
     assert_eq!(cam.report(range()).await.map(|report| report.rows.len()), Some(3), "from the older copy");
     let restored = bob.exchange().await;
-    assert!(restored.has_restarted, "{restored:?}");
+    assert!(restored.was_database_restored, "{restored:?}");
     assert_eq!(restored.sent_reports, 22, "all that the copy lacks");
     for member in [&ana, &cam, &bob] {
         member.exchange().await;

@@ -95,7 +95,7 @@ impl HostClient {
     /// out.
     fn check_mutation(&self, body: &[u8]) -> Result<(), HostError> {
         let response = self.parse_json(body).unwrap_or_default();
-        // The name of the mutation is the only field.
+        // The only field of `data` is named after the mutation. It is not null if GitHub carried out the mutation.
         let is_done =
             response.get("data").and_then(Value::as_object).is_some_and(|data| data.values().any(|v| !v.is_null()));
         let Some(error) = json::list_at(&response, "/errors").first() else {

@@ -49,14 +49,14 @@ impl HostClient {
             let found = self.send_query(github::query(PREVIEW_FRAGMENT, links)).await;
             let preview = found.map(|body| self.decode_part(&body, links, preview));
             let is_limited = matches!(&preview.result, Err(error) if error.kind == HostErrorKind::Limited);
-            // Without the permission to read deployments, the preview may be in a comment.
+            // An error is ignored: if the token may not read deployments, a comment may still contain the preview.
             details.preview = preview.result.ok().flatten();
             response.budget = response.budget.plus(preview.budget);
             if is_limited {
                 return response;
             }
-            // A fine-grained token may lack the permission to read checks, too. Failed checks are not requested here:
-            // the state of the pull request contains them.
+            // Checks are requested separately, because a fine-grained token may lack the permission to read them.
+            // Failed checks are left out: the state of the pull request contains them.
             let checks = self.send_query(github::checks_query(links)).await;
             let checks = checks.map(|body| self.decode_part(&body, links, github::passed_and_pending_checks));
             details.checks = checks.result.ok().flatten();
@@ -116,7 +116,7 @@ impl HostClient {
     }
 }
 
-fn login(node: &Value, pointer: &str) -> CleanText {
+fn login_name(node: &Value, pointer: &str) -> CleanText {
     // The account of the author may have been deleted.
     CleanText::title(node.pointer(pointer).and_then(Value::as_str).unwrap_or("ghost"), 60)
 }
@@ -140,7 +140,7 @@ fn parse_github_details(node: &Value) -> PullRequestDetails {
             // A pending review is not submitted yet.
             _ => return None,
         };
-        let (author, text) = (login(review, "/author/login"), block_text(review, "body"));
+        let (author, text) = (login_name(review, "/author/login"), block_text(review, "body"));
         // Comments on single lines are not requested, so a comment review without a text has no content.
         let has_content = kind != ReviewKind::Comment || !text.trim().is_empty();
         has_content.then(|| ReviewEntry {
@@ -152,7 +152,7 @@ fn parse_github_details(node: &Value) -> PullRequestDetails {
         })
     });
     let comments = json::list_at(node, "/comments/nodes").iter().map(|comment| ReviewEntry {
-        author: login(comment, "/author/login"),
+        author: login_name(comment, "/author/login"),
         is_bot: is_bot(comment),
         kind: ReviewKind::Comment,
         text: block_text(comment, "body"),
@@ -172,7 +172,7 @@ fn parse_github_details(node: &Value) -> PullRequestDetails {
     });
     PullRequestDetails {
         head: CleanText::default(),
-        author: login(node, "/author/login"),
+        author: login_name(node, "/author/login"),
         base: json::line_field(node, "baseRefName"),
         entries: reviews.chain(comments).collect(),
         commit_count: node.pointer("/commits/totalCount").and_then(Value::as_u64).unwrap_or(commits.len() as u64),
@@ -213,7 +213,7 @@ fn preview(node: &Value) -> Option<CleanText> {
 }
 
 fn add_gitlab_merge_request(details: &mut PullRequestDetails, node: &Value) {
-    details.author = login(node, "/author/username");
+    details.author = login_name(node, "/author/username");
     details.base = json::line_field(node, "target_branch");
     details.checks = gitlab::passed_and_pending_checks(node);
 }
@@ -224,8 +224,8 @@ fn add_gitlab_notes(details: &mut PullRequestDetails, notes: &Value) {
     // request belongs to the service.
     let opened_by = details.author.clone();
     details.entries.extend(notes.map(|note| ReviewEntry {
-        author: login(note, "/author/username"),
-        is_bot: login(note, "/author/username") == opened_by,
+        author: login_name(note, "/author/username"),
+        is_bot: login_name(note, "/author/username") == opened_by,
         kind: ReviewKind::Comment,
         text: block_text(note, "body"),
         at: json::time_field(note, "created_at"),
@@ -264,7 +264,7 @@ fn gitlab_files(diffs: &Value) -> Vec<FileDiffStat> {
 /// Adds the approvals. GitLab reports no time for them.
 fn add_gitlab_approvals(details: &mut PullRequestDetails, response: &Value) {
     let approvals = json::list_at(response, "/approved_by").iter().map(|approval| ReviewEntry {
-        author: login(approval, "/user/username"),
+        author: login_name(approval, "/user/username"),
         is_bot: false,
         kind: ReviewKind::Approval,
         text: String::new(),

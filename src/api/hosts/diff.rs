@@ -12,10 +12,10 @@ use reqwest::Url;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// The maximum size of a diff in bytes. The rest is left out.
+/// The maximum size of a diff in bytes. The rest of a larger diff is left out.
 const MAX_DIFF_BYTES: usize = 10 * 1024 * 1024;
-/// The maximum size in bytes of a response that lists changed files. It is larger than that of a diff, because it has
-/// the same lines as JSON strings.
+/// The maximum size in bytes of a response that lists changed files. Such a response is larger than the diff, because
+/// it contains the lines of the diff as JSON strings.
 const MAX_PAGE_BYTES: usize = 24 * 1024 * 1024;
 const FILES_PER_PAGE: usize = 100;
 /// The most files that are requested, which is GitHub's limit.
@@ -103,7 +103,7 @@ impl HostClient {
     /// cut diff.
     fn clean_diff(&self, text: &str, is_cut: bool) -> ReportedDiff {
         let end = text.rfind("\ndiff --git ").filter(|_| is_cut).map_or(text.len(), |at| at + 1);
-        // Hidden characters are removed before the token, because they could split it.
+        // Hidden characters are removed first, because they could split the token, which is removed next.
         let text = clean_source(text.get(..end).unwrap_or_default());
         ReportedDiff { text: redacted(&self.redactor().redacted(&text)).into_owned(), is_cut }
     }

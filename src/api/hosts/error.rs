@@ -8,7 +8,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{host}: {kind}")]
 pub struct HostError {
-    /// The host that links to pull requests contain.
+    /// The host name, as in the links to pull requests.
     pub host: CleanText,
     pub kind: HostErrorKind,
 }
@@ -38,7 +38,7 @@ pub enum HostErrorKind {
     /// Status 405 of GitLab to a merge: the merge request can't be merged now. GitLab doesn't report the reason.
     #[error("refused (405); an approval may be missing, or the pipeline may be running")]
     MergeRefused,
-    /// Status 403, or an error of this kind in a GraphQL response.
+    /// Status 403, or the corresponding error in a GraphQL response.
     #[error("the token can't read this{}", reason_suffix(.0))]
     Forbidden(CleanText),
     /// Status 404, or the token has no access to the repository.
@@ -47,7 +47,7 @@ pub enum HostErrorKind {
     /// The limit of requests is used up.
     #[error("rate limit reached")]
     Limited,
-    /// Any other status.
+    /// An error status without a variant of its own.
     #[error("answered {status}{}", reason_suffix(&without_status_code(.text, *.status)))]
     Failed { status: u16, text: CleanText },
     /// A successful response that can't be used.

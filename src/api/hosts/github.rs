@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 const STATE_FRAGMENT: &str = "fragment Part on PullRequest { number url title state isDraft merged mergedAt headRefOid \
     headRefName additions deletions changedFiles mergeable mergeStateStatus reviewDecision isInMergeQueue }";
 
-/// Requests the check suites, too: a workflow that waits for an approval has no check yet.
+/// Includes the check suites, because a workflow that waits for an approval has no checks yet.
 const CHECKS_FRAGMENT: &str = "fragment Part on PullRequest { number url headRefOid commits(last: 1) { nodes { commit { \
     oid statusCheckRollup { state contexts(first: 100) { totalCount nodes { __typename \
     ... on CheckRun { name status conclusion detailsUrl } ... on StatusContext { context state targetUrl } } } } \
@@ -29,12 +29,12 @@ pub(super) fn checks_query(links: &[PullRequestLink]) -> Value {
     query(CHECKS_FRAGMENT, links)
 }
 
-/// Returns the body of a query for the host's limit, which every token may send.
+/// Returns the body of a query for the host's limit of requests. Every token may send this query.
 pub(super) fn limit_query() -> Value {
     json!({ "query": "query { rateLimit { cost remaining resetAt } }" })
 }
 
-/// Returns how many points a query cost; `None` if the response doesn't contain it.
+/// Returns how many points a query cost; `None` if the response doesn't contain this number.
 pub(super) fn query_cost(body: &[u8]) -> Option<u64> {
     #[derive(Deserialize)]
     struct ResponseWithCost {
@@ -101,7 +101,7 @@ pub(super) fn decode_checks(
         let commit = node.pointer("/commits/nodes/0/commit").filter(|commit| commit.is_object());
         let checks = match commit {
             Some(commit) if !has_error => parse_checks(commit),
-            // A part of the response that the token may not read must not look like a commit without checks.
+            // If the token may not read the checks, they are unavailable: the commit must not look as if it had none.
             _ => Checks::default(),
         };
         let head = commit.map(|commit| json::line_field(commit, "oid")).filter(|oid| !oid.is_empty());
@@ -194,7 +194,7 @@ fn parse_pull_request(node: &Value, now: Time) -> PullRequest {
             Some("REVIEW_REQUIRED") => Some(ReviewDecision::Required),
             _ => Some(ReviewDecision::None),
         },
-        // UNKNOWN means that GitHub is still computing it.
+        // UNKNOWN means that GitHub is still checking whether there is a conflict.
         conflict: match json::str_field(node, "mergeable") {
             Some("MERGEABLE") => Some(false),
             Some("CONFLICTING") => Some(true),

@@ -80,7 +80,8 @@ fn parse_merge_request(node: &Value, now: Time) -> PullRequest {
     }
 }
 
-/// Returns the pipeline of the head commit, unless it has failed.
+/// Returns the head commit's pipeline as a check that has passed or is pending. A failed pipeline is left out. Returns
+/// `None` if there is no pipeline.
 pub(super) fn passed_and_pending_checks(node: &Value) -> Option<PassedAndPendingChecks> {
     let found = node.get("head_pipeline").filter(|pipeline| !pipeline.is_null())?;
     let mut checks =

@@ -7,7 +7,7 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 
 /// How long to wait if a host reports that the limit is reached, but doesn't report how long to wait.
 const DEFAULT_PAUSE: TimeDelta = TimeDelta::minutes(1);
-/// The maximum wait; a longer one in a response is shortened to it.
+/// The maximum wait. If a response asks for a longer wait, docdeck waits only this long.
 const MAX_PAUSE: TimeDelta = TimeDelta::hours(2);
 
 /// What a request cost, and what is left of the host's limit. A field is `None` if the response doesn't contain it.
@@ -24,11 +24,11 @@ pub struct RequestBudget {
     /// The HTTP status; `None` if there was no response.
     pub status: Option<u16>,
     /// How long the request took, in milliseconds.
-    pub millis: u32,
+    pub duration_millis: u32,
 }
 
-/// Whether the text of a response with status 403 means that GitHub's secondary limit is reached, which it doesn't
-/// always report in a header.
+/// Whether the text of a response with status 403 means that GitHub's secondary limit is reached. GitHub doesn't always
+/// report this limit in a header.
 pub(super) fn is_secondary_limit(text: &CleanText) -> bool {
     let text = text.as_str().to_lowercase();
     text.contains("rate limit") || text.contains("abuse detection")
@@ -37,12 +37,12 @@ pub(super) fn is_secondary_limit(text: &CleanText) -> bool {
 impl RequestBudget {
     /// The budget of no request, as the initial value for [`Self::plus`].
     pub(super) const NONE: Self =
-        Self { remaining: None, resets_at: None, retry_after: None, cost: Some(0), status: None, millis: 0 };
+        Self { remaining: None, resets_at: None, retry_after: None, cost: Some(0), status: None, duration_millis: 0 };
 
     /// Returns the total cost of this request and the next one, and what is left after both.
     pub(super) fn plus(self, next: Self) -> Self {
         let cost = Some(self.cost.unwrap_or(1).saturating_add(next.cost.unwrap_or(1)));
-        Self { cost, millis: self.millis.saturating_add(next.millis), ..next }
+        Self { cost, duration_millis: self.duration_millis.saturating_add(next.duration_millis), ..next }
     }
 
     /// Reads `Retry-After`, `x-ratelimit-…` (GitHub) and `RateLimit-…` (GitLab).
@@ -63,7 +63,7 @@ impl RequestBudget {
     }
 
     /// Whether an error status means that the limit is reached. GitHub also responds with 403 to a forbidden request,
-    /// but then without the headers that these fields are read from.
+    /// but then without headers about the limit.
     pub(super) fn is_limited(&self, status: u16) -> bool {
         status == 429 || status == 403 && (self.retry_after.is_some() || self.remaining == Some(0))
     }

@@ -47,7 +47,7 @@ const GITHUB_API_VERSION: &str = "2022-11-28";
 /// The addresses of a code host's API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostAddress {
-    /// The host that links to pull requests contain, with the port if there is one.
+    /// The host name, as in the links to pull requests, with the port if there is one.
     pub host: String,
     pub kind: HostKind,
     /// The base URL of the REST API.
@@ -104,31 +104,31 @@ pub struct HostClient(Arc<HostClientState>);
 #[derive(Debug)]
 struct HostClientState {
     kind: HostKind,
-    /// The host that links to pull requests contain, for messages.
+    /// The host name, as in the links to pull requests, for messages.
     name: CleanText,
     rest_url: BaseUrl,
     graphql_url: BaseUrl,
     token: ApiKey,
     options: ClientOptions,
     /// The HTTP client for requests that only read.
-    repeatable_client: OnceCell<reqwest::Client>,
+    read_only_client: OnceCell<reqwest::Client>,
     /// The HTTP client for actions.
     action_client: OnceCell<reqwest::Client>,
 }
 
 impl HostClient {
-    /// Creates a client. Fails with a message for the user if an address is invalid, or is `http://` with another
-    /// computer as the host.
+    /// Creates a client. Fails with a message for the user if an address is invalid, or starts with `http://` and its
+    /// host is another computer.
     pub fn new(address: &HostAddress, token: ApiKey, options: ClientOptions) -> Result<Self, HostError> {
         let name = CleanText::line(&address.host);
         let parse = |url: &str| {
             BaseUrl::parse(url).map_err(|_| HostError { host: name.clone(), kind: HostErrorKind::InvalidAddress })
         };
         let (rest_url, graphql_url) = (parse(&address.rest_url)?, parse(&address.graphql_url)?);
-        let (repeatable_client, action_client) = (OnceCell::new(), OnceCell::new());
+        let (read_only_client, action_client) = (OnceCell::new(), OnceCell::new());
         let kind = address.kind;
         let state =
-            HostClientState { kind, name, rest_url, graphql_url, token, options, repeatable_client, action_client };
+            HostClientState { kind, name, rest_url, graphql_url, token, options, read_only_client, action_client };
         Ok(Self(Arc::new(state)))
     }
 
@@ -208,8 +208,8 @@ impl HostClient {
         HostResponse { result: Err(self.error(kind)), budget: RequestBudget::default() }
     }
 
-    /// Parses a response, and cleans its texts before any of them is cut. Removes hidden characters before the token,
-    /// because they could split it.
+    /// Parses a response, and cleans its texts before any of them is cut. Removes hidden characters first, because
+    /// they could split the token, which is removed next.
     fn parse_json(&self, body: &[u8]) -> Option<Value> {
         let mut response = serde_json::from_slice(body).ok()?;
         clean_texts(&mut response, &self.redactor());
@@ -244,7 +244,7 @@ impl HostClient {
             }
             Err(kind) => self.failure(kind),
         };
-        limited_response.budget.millis = u32::try_from(started.elapsed().as_millis()).unwrap_or(u32::MAX);
+        limited_response.budget.duration_millis = u32::try_from(started.elapsed().as_millis()).unwrap_or(u32::MAX);
         limited_response
     }
 
@@ -304,7 +304,7 @@ impl HostClient {
 
     async fn http_client(&self, reuse: Reuse) -> Result<&reqwest::Client, ConnectError> {
         let cell = match reuse {
-            Reuse::Keep => &self.0.repeatable_client,
+            Reuse::Keep => &self.0.read_only_client,
             Reuse::Never => &self.0.action_client,
         };
         transport::build_once(cell, &self.0.rest_url, &self.0.options, reuse).await
@@ -363,7 +363,7 @@ impl HostRequest {
         Self { url: Some(url), ..Self::empty() }
     }
 
-    /// Returns a GET without a URL.
+    /// Returns a GET request without a URL, which the caller adds.
     fn empty() -> Self {
         Self { method: Method::GET, url: None, body: None, accept: "application/json", reuse: Reuse::Keep }
     }

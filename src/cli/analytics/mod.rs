@@ -33,7 +33,7 @@ pub(super) fn format_help(has_reader_texts: bool) -> String {
     format!("{FORMAT_HELP}{cached}\n\n{printed}{EXIT_CODES_HELP}")
 }
 
-/// Help about reports with texts of readers: whether these are cached, and when they are printed.
+/// Help about reports with texts of readers: whether the texts are cached, and when they are printed.
 const READER_TEXTS_HELP: [&str; 2] = [
     " With reader_text_days = 0 in config.toml, feedback and questions are not cached.",
     "What readers wrote is printed on a terminal, but in a pipe and in json, csv and md only with --with-comments.\n\n",
@@ -173,16 +173,16 @@ async fn load<R: FieldedRow + DecodedRow>(
         range.format_dates(true)
     ));
     let plan = RowsPlan { range, max_requests: options.max_requests(), from_start: options.fresh };
-    out.show_live(&format!("loading {kind}"));
+    out.show_live_line(&format!("loading {kind}"));
     let ended = session.run_interruptible(engine.load_rows::<R>(plan)).await;
-    out.clear_live();
+    out.clear_live_line();
     let outcome = ended.map_err(|Interrupted| {
         engine.stop_loading_rows(R::KIND, range);
         let cached = if engine.stores_rows(R::KIND) { " The answers that arrived are cached." } else { "" };
         CliError::new(Code::Interrupted, format!("Interrupted.{cached}"))
     })?;
     match (outcome.end_reason, outcome.report) {
-        // Partial rows are cached and can be printed by a later call.
+        // The rows that were loaded before the failure are cached, so a later call can print them.
         (LoadEndReason::Failed(failure), _) => Err(CliError::from(failure)),
         (_, Some(report)) => Ok((report, outcome.requests)),
         (_, None) => Err(CliError::new(Code::Service, format!("No {kind} were loaded."))),
@@ -217,7 +217,7 @@ impl<'a, R: FieldedRow> Printer<'a, R> {
         let is_table_on_terminal = format.is_none() && out.stdout_is_terminal();
         let export = RowsExport::new(report, rows, self.options.with_comments || is_table_on_terminal);
         match format {
-            Some(format) => out.write(&export.write(format).map_err(CliError::unusable)?),
+            Some(format) => out.write(&export.write(format).map_err(CliError::local_error)?),
             None => table::write(export.range, &export.rows, export.fields().collect(), out),
         }
         Ok(if is_check && found > 0 { Code::Failed } else { Code::Done })

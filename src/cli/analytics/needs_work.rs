@@ -108,11 +108,11 @@ pub(in crate::cli) async fn run(cx: &mut CommandContext<'_>, options: &Options) 
     .await
 }
 
-/// The reports of a range that are cached; `None` or a missing comparison if one is not.
+/// The cached reports of a range. A field is `None` if its report is not cached.
 #[derive(Debug, Default)]
 struct CachedReports {
     views: Option<Arc<Report>>,
-    /// The page views of complete days that are compared, if they are cached.
+    /// The page views of two periods of complete days, if both are cached.
     comparison: Option<Comparison>,
     feedback_by_page: Option<Arc<RowsReport<PageFeedback>>>,
     feedback: Option<Arc<RowsReport<Feedback>>>,
@@ -171,10 +171,10 @@ impl CachedReports {
             let LoadOutcome { report, end_reason, .. } = engine.load_all(plan).await;
             replace_report(&mut self.views, report, end_reason)?;
         }
-        load_first(&mut self.feedback_by_page, engine, range, fresh).await?;
-        load_first(&mut self.feedback, engine, range, fresh).await?;
-        load_first(&mut self.questions, engine, range, fresh).await?;
-        load_first(&mut self.searches, engine, range, fresh).await
+        load_first_rows(&mut self.feedback_by_page, engine, range, fresh).await?;
+        load_first_rows(&mut self.feedback, engine, range, fresh).await?;
+        load_first_rows(&mut self.questions, engine, range, fresh).await?;
+        load_first_rows(&mut self.searches, engine, range, fresh).await
     }
 
     fn loaded_reports(&self) -> LoadedReports<'_> {
@@ -208,9 +208,9 @@ async fn load_reports(
             range.format_dates(true)
         ));
     }
-    out.show_live("loading reports");
+    out.show_live_line("loading reports");
     let ended = session.run_interruptible(reports.load(&engine, range, fresh)).await;
-    out.clear_live();
+    out.clear_live_line();
     let error = match ended {
         Ok(ended) => ended.err().map(CliError::from),
         Err(Interrupted) => Some(CliError::new(Code::Interrupted, "Interrupted.")),
@@ -237,7 +237,7 @@ async fn count_requests(
 }
 
 /// Loads the first rows of a report if it is missing or `fresh` is set.
-async fn load_first<R: FieldedRow + DecodedRow>(
+async fn load_first_rows<R: FieldedRow + DecodedRow>(
     report: &mut Option<Arc<RowsReport<R>>>,
     engine: &Engine,
     range: DateRange,
@@ -277,12 +277,12 @@ fn print(
         let is_change_unknown = found.total(ProblemSignal::LostViews).is_none();
         if !missing.is_empty() {
             let text = "--check: no page passes the filter, but not all reports are loaded. Add --load.";
-            return Err(CliError::unusable(text));
+            return Err(CliError::local_error(text));
         }
         if is_change_unknown && ["lost", "change"].iter().any(|field| selection.compares(field)) {
             let text = "--check: the change of views is unknown until all page views of both periods are loaded. Load \
                         them with `docdeck views --all`.";
-            return Err(CliError::unusable(text));
+            return Err(CliError::local_error(text));
         }
         if !partial.is_empty() {
             let text = "--check: no page passes the filter, but some reports are partial. Load all their rows \
@@ -314,7 +314,7 @@ fn print_with_error(
     pages.truncate(options.limit);
     let export = NeedsWorkExport { range, needs_work: &found, pages: &pages, reports: loaded };
     if options.is_json() {
-        let text = export.write(ExportFormat::Json).map_err(CliError::unusable)?;
+        let text = export.write(ExportFormat::Json).map_err(CliError::local_error)?;
         return Ok(error.with_fields(serde_json::from_str(&text).unwrap_or_default()));
     }
     write(&export, options, out)?;
@@ -336,7 +336,7 @@ fn note_gaps(loaded: LoadedReports<'_>, advice: &str, out: &mut Out) {
 /// Writes the pages in the format of the options.
 fn write(export: &NeedsWorkExport<'_>, options: &Options, out: &mut Out) -> Result<(), CliError> {
     match options.format.export_format() {
-        Some(format) => out.write(&export.write(format).map_err(CliError::unusable)?),
+        Some(format) => out.write(&export.write(format).map_err(CliError::local_error)?),
         None => table::write(export.range, export.pages, PageSignals::FIELDS.iter().collect(), out),
     }
     Ok(())

@@ -49,7 +49,7 @@ impl SelectionOptions {
         let problem =
             filter.problem().or(needs_comparison.then_some("“new” needs a comparison, which only the dashboard has"));
         match problem {
-            Some(problem) => Err(CliError::unusable(format!("{option}: {problem}. Nothing was loaded."))),
+            Some(problem) => Err(CliError::local_error(format!("{option}: {problem}. Nothing was loaded."))),
             None => Ok(filter),
         }
     }
@@ -65,7 +65,7 @@ impl SelectionOptions {
             Some(field) => Ok((field, is_ascending)),
             None => {
                 let names: Vec<&str> = R::FIELDS.iter().map(|field| field.name).collect();
-                Err(CliError::unusable(format!(
+                Err(CliError::local_error(format!(
                     "--sort: there is no field “{name}”. Fields: {}. Nothing was loaded.",
                     names.join(", ")
                 )))

@@ -10,7 +10,7 @@ use crate::model::period::DateRange;
 use crate::model::time_format::json_time;
 use crate::tui::format::{count_text, format_views};
 
-/// The maximum width in cells of a text on a terminal, except in the flexible column.
+/// The maximum width in cells of a text on a terminal, except in the column that is cut to fit the terminal.
 const MAX_CELLS: usize = 32;
 
 /// Writes the table.
@@ -33,12 +33,12 @@ pub(super) fn write<R: HasFields>(range: DateRange, rows: &[&R], fields: Vec<&'s
     let lines = table_lines(&columns, rows, out);
     if out.stdout_is_terminal() {
         let range = out.paint(ColorRole::Title, &range.format_dates(true));
-        out.lines(&[format!("{range} UTC")]);
+        out.print_lines(&[format!("{range} UTC")]);
         if lines.is_empty() {
-            out.lines(&["No rows."]);
+            out.print_lines(&["No rows."]);
         }
     }
-    out.lines(&lines);
+    out.print_lines(&lines);
 }
 
 /// Whether a field has a value in any row.

@@ -93,7 +93,7 @@ impl Read for GeneratedBackup {
 
 impl DemoHistory<'_> {
     /// Writes the newest jobs and, if there are more than two, adds undelivered prompts, labels and a paused batch.
-    /// Returns the older jobs, which the caller passes to `add_rest`.
+    /// Returns the older jobs, which the caller passes to `add_older_jobs`.
     pub(super) async fn fill(&self, mut jobs: Vec<InitialJob>) -> Result<Vec<InitialJob>, ImportError> {
         let first = jobs.split_off(jobs.len().saturating_sub(MAX_FIRST_JOBS));
         let is_full = first.len() > 2;
@@ -114,8 +114,8 @@ impl DemoHistory<'_> {
     }
 
     /// Starts to write the older jobs. The store first handles the requests that it has already received.
-    pub(super) fn add_rest(&self, rest: Vec<InitialJob>) -> JoinHandle<()> {
-        let (store, lines, now) = (self.store.clone(), GeneratedBackup::new(rest, self.scope, self.now), self.now);
+    pub(super) fn add_older_jobs(&self, jobs: Vec<InitialJob>) -> JoinHandle<()> {
+        let (store, lines, now) = (self.store.clone(), GeneratedBackup::new(jobs, self.scope, self.now), self.now);
         // A failed import is ignored: the store is in memory, so only a bug in the demo can make it fail.
         tokio::spawn(async move {
             let _ = store.import(BufReader::new(lines), ScopeFilter::default(), false, now).await;
@@ -296,7 +296,7 @@ mod tests {
         let rest = history.fill(sim.initial_jobs()).await.expect("filled");
         assert_eq!(rest.len(), 1_000 - MAX_FIRST_JOBS);
         let before = store.jobs(&scope).await.expect("jobs");
-        history.add_rest(rest).await.expect("no panic");
+        history.add_older_jobs(rest).await.expect("no panic");
         let after = store.jobs(&scope).await.expect("jobs");
         assert_eq!(after.len(), before.len() + 1_000 - MAX_FIRST_JOBS);
         // All jobs that are not done are among the first jobs, so writing the older jobs adds none.

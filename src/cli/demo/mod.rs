@@ -62,7 +62,7 @@ async fn start_team(with_team: bool) -> Result<Option<DemoTeam>, CliError> {
     #[cfg(unix)]
     return DemoTeam::start().await.map(Some);
     #[cfg(not(unix))]
-    Err(CliError::unusable("docdeck demo --team works on Linux and macOS."))
+    Err(CliError::local_error("docdeck demo --team works on Linux and macOS."))
 }
 
 /// Runs the dashboard on the simulated service.
@@ -82,17 +82,17 @@ pub(super) async fn run(
     let palettes = display_settings.theme.read()?;
     let sim = Sim::start(options)
         .await
-        .map_err(|error| CliError::unusable(format!("Can't start the simulated service: {error}.")))?;
+        .map_err(|error| CliError::local_error(format!("Can't start the simulated service: {error}.")))?;
     let sim = Arc::new(sim);
     let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
-    let key = ApiKey::new(sim.api_key()).ok_or_else(|| CliError::unusable("The simulated service has no key."))?;
+    let key = ApiKey::new(sim.api_key()).ok_or_else(|| CliError::local_error("The simulated service has no key."))?;
     let client = Client::new(scope.clone(), key, ClientOptions::default())
-        .map_err(|failure| CliError::unusable(failure.message))?;
+        .map_err(|failure| CliError::local_error(failure.message))?;
     let team = start_team(with_team).await?;
-    let store = Store::in_memory().map_err(CliError::unusable)?;
+    let store = Store::in_memory().map_err(CliError::local_error)?;
     let now = Utc::now();
     let history = DemoHistory { store: &store, scope: &scope, now };
-    let rest = history.fill(sim.initial_jobs()).await.map_err(CliError::unusable)?;
+    let rest = history.fill(sim.initial_jobs()).await.map_err(CliError::local_error)?;
     let folder = (!path.as_os_str().is_empty()).then(|| path.with_file_name("themes"));
     let app_config = AppConfig {
         profile: CleanText::line("demo"),
@@ -112,7 +112,7 @@ pub(super) async fn run(
     };
     // The store answers requests in order: it reads the first rows, then writes the older jobs, then reads all rows.
     let preload = Preload::start(&store, &app_config).map_err(terminal_error)?;
-    history.add_rest(rest);
+    history.add_older_jobs(rest);
     tokio::spawn(views::fill_cache(Arc::clone(&sim), store.clone(), app_config.scope.clone()));
     let (poll, hosts) = (PollOptions::default(), SimulatedHosts::directory(&sim));
     let engine_config = Some(EngineConfig {
@@ -131,7 +131,7 @@ pub(super) async fn run(
         display: display_settings,
         palettes,
         notify,
-        clipboard: custom.clipboard,
+        copy_program: custom.clipboard,
         store,
         preload: Some(preload),
         engine: engine_config,

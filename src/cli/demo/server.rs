@@ -41,7 +41,7 @@ impl Drop for DemoServer {
 }
 
 impl DemoServer {
-    /// Creates a database and starts the server. It may not accept connections yet.
+    /// Creates a database and starts the server, which may not accept connections at once.
     ///
     /// # Errors
     /// Fails if PostgreSQL is not installed, or its programs fail.
@@ -80,14 +80,14 @@ impl DemoServer {
         let folder = self.folder.path().to_string_lossy();
         let folder = utf8_percent_encode(&folder, NON_ALPHANUMERIC);
         ApiKey::new(&format!("postgres://docdeck@/postgres?host={folder}"))
-            .ok_or_else(|| CliError::unusable("The temporary folder has an unusable name."))
+            .ok_or_else(|| CliError::local_error("The temporary folder has an unusable name."))
     }
 
     /// Waits until the server accepts connections, and connects to it.
     ///
     /// # Errors
     /// Fails if the server doesn't accept connections within `timeout`.
-    pub(super) async fn first_connection(
+    pub(super) async fn connect_when_ready(
         &self,
         address: &TeamAddress,
         timeout: Duration,
@@ -117,8 +117,8 @@ fn find_programs(path: &std::ffi::OsStr) -> Option<PathBuf> {
 
 /// The account under which the server runs.
 struct ServerAccount {
-    /// The user and the group; `None` for those of docdeck.
-    ids: Option<(u32, u32)>,
+    /// The numbers of the user and the group; `None` if the server runs as the same user as docdeck.
+    user_and_group: Option<(u32, u32)>,
 }
 
 /// Returns the account for the server, which refuses to run as root.
@@ -127,22 +127,22 @@ struct ServerAccount {
 /// Fails if docdeck runs as root, and the computer has no account `postgres`.
 fn server_account() -> Result<ServerAccount, String> {
     if !rustix::process::geteuid().is_root() {
-        return Ok(ServerAccount { ids: None });
+        return Ok(ServerAccount { user_and_group: None });
     }
     let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let ids = accounts.lines().find_map(|line| {
+    let user_and_group = accounts.lines().find_map(|line| {
         let mut fields = line.strip_prefix("postgres:")?.split(':').skip(1);
         Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
     });
-    match ids {
-        Some(_) => Ok(ServerAccount { ids }),
+    match user_and_group {
+        Some(_) => Ok(ServerAccount { user_and_group }),
         None => Err("PostgreSQL refuses to run as root. Run `docdeck demo --team` as another user.".to_owned()),
     }
 }
 
 impl ServerAccount {
     fn set_owner(&self, folder: &Path) -> io::Result<()> {
-        self.ids.map_or(Ok(()), |(user, group)| std::os::unix::fs::chown(folder, Some(user), Some(group)))
+        self.user_and_group.map_or(Ok(()), |(user, group)| std::os::unix::fs::chown(folder, Some(user), Some(group)))
     }
 
     /// Returns a command that runs the program as this account, in a separate process group, so that signals of the
@@ -151,7 +151,7 @@ impl ServerAccount {
         use std::os::unix::process::CommandExt as _;
         let mut command = Command::new(program);
         command.process_group(0);
-        if let Some((user, group)) = self.ids {
+        if let Some((user, group)) = self.user_and_group {
             command.uid(user).gid(group);
         }
         command

@@ -67,10 +67,10 @@ impl DemoTeam {
     /// # Errors
     /// Fails if PostgreSQL is not installed or doesn't start.
     pub(super) async fn start() -> Result<Self, CliError> {
-        let server = DemoServer::start().map_err(CliError::unusable)?;
+        let server = DemoServer::start().map_err(CliError::local_error)?;
         let address = TeamAddress::new(&server.url()?, None)?;
-        let connection = server.first_connection(&address, CONNECT_TIMEOUT).await?;
-        let name = OrganizationName::new(ORGANIZATION).ok_or_else(|| CliError::unusable("invalid organization"))?;
+        let connection = server.connect_when_ready(&address, CONNECT_TIMEOUT).await?;
+        let name = OrganizationName::new(ORGANIZATION).ok_or_else(|| CliError::local_error("invalid organization"))?;
         create(&connection, &name).await?;
         Ok(Self { _server: server, address })
     }
@@ -87,7 +87,7 @@ impl DemoTeam {
         client: Client,
         hosts: Option<Arc<dyn HostDirectory>>,
     ) -> Result<TeamAccess, CliError> {
-        let colleague = Store::in_memory().map_err(CliError::unusable)?;
+        let colleague = Store::in_memory().map_err(CliError::local_error)?;
         store.join_team(scope, ORGANIZATION).await?;
         colleague.join_team(scope, ORGANIZATION).await?;
         let (events, mut received) = mpsc::channel(EVENT_CAPACITY);

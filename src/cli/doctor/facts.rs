@@ -71,12 +71,12 @@ pub(super) struct DoctorFacts<'a> {
     pub(super) replies: Result<ProbeReplies, NotQueried>,
 }
 
-/// The response to the request for a job, and this computer's time before and after the request.
+/// The response to the request for a job, and this computer's time before the request and after the response.
 #[derive(Debug)]
 pub(super) struct TimedResponse {
     pub(super) response: ApiResponse<RemoteJob>,
-    pub(super) before: Time,
-    pub(super) after: Time,
+    pub(super) sent_at: Time,
+    pub(super) received_at: Time,
 }
 
 impl<'a> DoctorFacts<'a> {
@@ -195,9 +195,9 @@ impl<'a> DoctorFacts<'a> {
         let Some(Ok(client)) = self.client.as_ref().filter(|_| !self.is_offline) else { return };
         let tracked = self.store_content().and_then(|content| content.example_job.clone());
         let Some(id) = tracked.or_else(|| JobId::new(PROBE_JOB_ID)) else { return };
-        let before = Utc::now();
+        let sent_at = Utc::now();
         let response = client.get_job(&id).await;
-        self.response = Some(TimedResponse { response, before, after: Utc::now() });
+        self.response = Some(TimedResponse { response, sent_at, received_at: Utc::now() });
     }
 
     /// Examines the code hosts of pull requests, unless requests to them are turned off.

@@ -2,7 +2,7 @@
 //! store only to repair it.
 
 use super::facts::DoctorFacts;
-use super::permissions::{chmod, is_path_writable, mode_text};
+use super::permissions::{chmod_command, is_path_writable, mode_text};
 use super::report::{CheckResult, error, ok, problem, skipped, warning};
 use crate::cli::data_folder::{StoreUnavailable, repair_message, shell_quoted, store_failure, unwritable_reason};
 use crate::engine::RunningInstances;
@@ -63,30 +63,32 @@ pub(super) async fn repair(facts: &DoctorFacts<'_>) -> CheckResult {
 pub(super) fn database(facts: &DoctorFacts<'_>) -> CheckResult {
     let folder = facts.data_folder_path()?;
     let path = folder.join(DATABASE_FILE);
-    let StoreExamination { bytes, schema, supported_schema, faults, .. } = match facts.store_examination.as_ref()? {
-        _ if !path.exists() && StoreUnavailable::check(folder).is_some() => {
-            return skipped("none, and none can be created there");
-        }
-        Ok(Some(examined)) => examined,
-        Ok(None) => return ok("none yet"),
-        Err(StoreError::Damaged) => return damaged("its pages can't be read"),
-        Err(StoreError::Busy) => return warning("not checked: another docdeck kept it locked", "try again"),
-        // SQLite has one error for several causes.
-        Err(_) if path.is_dir() => {
-            let remedy = format!("move {} away", shell_quoted(&path));
-            return problem(format!("{DATABASE_FILE} is a folder, not a file"), remedy);
-        }
-        Err(cause) => return error(store_failure(folder, cause).sentence),
-    };
+    let StoreExamination { file_bytes, schema, supported_schema, faults, .. } =
+        match facts.store_examination.as_ref()? {
+            _ if !path.exists() && StoreUnavailable::check(folder).is_some() => {
+                return skipped("none, and none can be created there");
+            }
+            Ok(Some(examined)) => examined,
+            Ok(None) => return ok("none yet"),
+            Err(StoreError::Damaged) => return damaged("its pages can't be read"),
+            Err(StoreError::Busy) => return warning("not checked: another docdeck kept it locked", "try again"),
+            // SQLite has one error for several causes.
+            Err(_) if path.is_dir() => {
+                let remedy = format!("move {} away", shell_quoted(&path));
+                return problem(format!("{DATABASE_FILE} is a folder, not a file"), remedy);
+            }
+            Err(cause) => return error(store_failure(folder, cause).sentence),
+        };
     if let Some(fault) = faults.first() {
         return damaged(fault.as_str());
     }
-    let message = format!("intact, {}, schema {schema}{}", format_size(*bytes), mode_text(&path));
+    let message = format!("intact, {}, schema {schema}{}", format_size(*file_bytes), mode_text(&path));
     let needs_upgrade = schema < supported_schema;
     match (is_path_writable(&path), unwritable_reason(folder)) {
-        (false, _) => {
-            problem(format!("{message}, but can't be written: nothing can be saved or sent"), chmod("600", &path))
-        }
+        (false, _) => problem(
+            format!("{message}, but can't be written: nothing can be saved or sent"),
+            chmod_command("600", &path),
+        ),
         (true, Some(_)) if needs_upgrade => problem(
             format!("{message}, but must be upgraded to {supported_schema}, which needs a writable folder"),
             "make its folder writable, or copy it to a writable one and choose that with --data-dir",

@@ -105,10 +105,10 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     let findings = run(CHECKS).chain(hosts).chain(run(TERMINAL_CHECKS)).collect();
     let report = DoctorReport { findings, private: facts.private_data() };
     if options.json {
-        out.json(&report.json());
+        out.print_json(&report.json());
     } else {
         let lines = report.lines(out, out.width());
-        out.lines(&lines);
+        out.print_lines(&lines);
     }
     Ok(if report.count(FindingState::Problem) == 0 { Code::Done } else { Code::Failed })
 }

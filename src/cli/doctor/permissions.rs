@@ -19,7 +19,7 @@ pub(super) fn config_folder(facts: &DoctorFacts<'_>) -> CheckResult {
         return ok(shown);
     }
     let message = format!("{shown}: other users can replace config.toml, which names programs to run");
-    warning(message, chmod("go-w", folder))
+    warning(message, chmod_command("go-w", folder))
 }
 
 /// Checks the folder of the store and the log.
@@ -38,7 +38,7 @@ pub(super) fn data_folder(facts: &DoctorFacts<'_>) -> CheckResult {
     if let Some(why) = unwritable_reason(folder) {
         let other = "choose another one with --data-dir";
         let remedy = match why.as_str() {
-            "permission denied" => format!("{}, or {other}", chmod("700", folder)),
+            "permission denied" => format!("{}, or {other}", chmod_command("700", folder)),
             _ => other.to_owned(),
         };
         return problem(format!("{shown} can't be written ({why}): nothing can be saved or sent"), remedy);
@@ -49,12 +49,12 @@ pub(super) fn data_folder(facts: &DoctorFacts<'_>) -> CheckResult {
         mode if mode & OTHER_USERS_WRITE == 0 => "read",
         _ => "write to",
     };
-    let remedy = format!("{}, unless other users need it", chmod("700", folder));
+    let remedy = format!("{}, unless other users need it", chmod_command("700", folder));
     warning(format!("{shown}: other users can {access} it"), remedy)
 }
 
 /// Returns the command that changes the permissions.
-pub(super) fn chmod(mode: &str, path: &Path) -> String {
+pub(super) fn chmod_command(mode: &str, path: &Path) -> String {
     format!("chmod {mode} {}", shell_quoted(path))
 }
 

@@ -43,7 +43,7 @@ impl FindingState {
 pub(super) struct Finding {
     pub(super) state: FindingState,
     message: String,
-    /// What the user can do about it.
+    /// What the user can do about the warning or problem.
     remedy: Option<String>,
 }
 

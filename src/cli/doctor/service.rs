@@ -24,10 +24,10 @@ pub(super) fn proxy(facts: &DoctorFacts<'_>) -> CheckResult {
             format!("{address} ({variable}{credentials})")
         }
     };
-    if route.unusable.is_empty() {
+    if route.unusable_variables.is_empty() {
         return ok(proxy);
     }
-    let message = format!("{proxy}; ignored, because it contains no address: {}", route.unusable.join(", "));
+    let message = format!("{proxy}; ignored, because it contains no address: {}", route.unusable_variables.join(", "));
     warning(message, "write it like http://proxy.example:3128, or unset it")
 }
 
@@ -87,11 +87,11 @@ pub(super) fn access(facts: &DoctorFacts<'_>) -> CheckResult {
 }
 
 pub(super) fn clock(facts: &DoctorFacts<'_>) -> CheckResult {
-    let TimedResponse { response, before, after } = facts.service_response()?;
+    let TimedResponse { response, sent_at, received_at } = facts.service_response()?;
     let Some(date) = response.date else { return skipped("the service sent no time") };
-    // The service set `date`, in whole seconds, at some time between `before` and `after`.
-    let is_behind = date > *after;
-    let offset = if is_behind { date - after } else { *before - (date + TimeDelta::seconds(1)) };
+    // The service set `date`, in whole seconds, at some time between `sent_at` and `received_at`.
+    let is_behind = date > *received_at;
+    let offset = if is_behind { date - received_at } else { *sent_at - (date + TimeDelta::seconds(1)) };
     let seconds = offset.num_seconds();
     let message = format!("{seconds} s {} the service's", if is_behind { "behind" } else { "ahead of" });
     let remedy = "set this computer's clock (timedatectl set-ntp true); until then docdeck uses the service's time";

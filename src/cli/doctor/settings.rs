@@ -1,7 +1,7 @@
 //! Checks the configuration by the rules of [`crate::config`] and reports where each value comes from.
 
 use super::facts::DoctorFacts;
-use super::permissions::{chmod, mode_text};
+use super::permissions::{chmod_command, mode_text};
 use super::report::{CheckResult, error, mask_id, ok, problem, warning};
 use crate::cli::customization;
 use crate::config::key::KeySource;
@@ -30,7 +30,7 @@ pub(super) fn file(facts: &DoctorFacts<'_>) -> CheckResult {
     }
     let with_key = facts.config.profiles.iter().filter(|(_, profile)| profile.api_key.is_some());
     let with_key: Vec<&str> = with_key.map(|(name, _)| name.as_str()).collect();
-    let remedy = chmod("600", path);
+    let remedy = chmod_command("600", path);
     if with_key.is_empty() {
         let message = format!("{shown}: other users can read or change it, and it names programs to run");
         return warning(message, remedy);

@@ -14,8 +14,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) struct TeamFacts {
     host: CleanText,
     uses_tls: bool,
-    /// The error is a sentence. `None` if no connection was made, since docdeck is offline.
-    connected: Option<Result<(), String>>,
+    /// Whether connecting succeeded; the error is a sentence. `None` if no connection was made because of `--offline`.
+    connection_result: Option<Result<(), String>>,
 }
 
 /// Connects to the team's database, unless offline. The error is a sentence. Returns `None` if no team is configured.
@@ -33,22 +33,22 @@ pub(super) async fn examine(facts: &DoctorFacts<'_>) -> Option<Result<TeamFacts,
         Ok(address) => address,
         Err(sentence) => return Some(Err(sentence)),
     };
-    let connected = if facts.is_offline {
+    let connection_result = if facts.is_offline {
         None
     } else {
         let connection = TeamConnection::open_checked(&address, CONNECT_TIMEOUT).await;
         Some(connection.map(drop).map_err(|error| error.to_string()))
     };
-    Some(Ok(TeamFacts { host: address.host(), uses_tls: address.uses_tls(), connected }))
+    Some(Ok(TeamFacts { host: address.host(), uses_tls: address.uses_tls(), connection_result }))
 }
 
 pub(super) fn database(facts: &DoctorFacts<'_>) -> CheckResult {
-    let TeamFacts { host, uses_tls, connected } = match facts.team.as_ref()? {
+    let TeamFacts { host, uses_tls, connection_result } = match facts.team.as_ref()? {
         Ok(team) => team,
         Err(sentence) => return error(sentence),
     };
     let tls = if *uses_tls { "TLS, certificate trusted" } else { "without TLS, on this computer" };
-    match connected {
+    match connection_result {
         None => skipped(format!("{host}: not asked, because of --offline")),
         Some(Ok(())) => ok(format!("connected to {host}, {tls}")),
         Some(Err(sentence)) => error(sentence),

@@ -72,7 +72,7 @@ fn job_states() -> String {
     text
 }
 
-fn presets() -> String {
+fn range_presets() -> String {
     let names: Vec<String> = Preset::ALL.iter().map(|preset| format!("`{}`", preset.name())).collect();
     format!("{}\n", names.join(", "))
 }
@@ -118,7 +118,7 @@ fn generated_parts_of_the_guide_are_up_to_date() {
         ("settings", settings()),
         ("themes", themes()),
         ("job states", job_states()),
-        ("presets", presets()),
+        ("presets", range_presets()),
         ("commands", command_table()),
         ("exit codes", exit_codes()),
         ("faults", fault_list()),

@@ -80,7 +80,7 @@ pub(super) fn run(
     }
     program.build();
     let command = program.find_subcommand_mut(name).filter(|command| !command.is_hide_set()).ok_or_else(|| {
-        CliError::unusable(format!(
+        CliError::local_error(format!(
             "“{}” is neither a topic nor a command.\n\n{}",
             super::out::clean_line(name),
             list_topics().trim_end()

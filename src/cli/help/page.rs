@@ -7,15 +7,16 @@ use unicode_width::UnicodeWidthStr as _;
 /// The maximum width of text, in columns, so that lines stay readable. Also used if the width of the output is unknown.
 const MAX_WIDTH: usize = 100;
 /// The number of cells between two columns of a table.
-const GAP: usize = 2;
+const COLUMN_GAP: usize = 2;
 const CODE_INDENT: &str = "    ";
 const BOLD: &str = "\x1b[1m";
 const RESET: &str = "\x1b[0m";
 
-/// Lays out the page in lines of at most `width` cells; code is not wrapped. `bold` is true if the output can show bold
-/// text.
-pub(super) fn lay_out(markdown: &str, width: Option<usize>, bold: bool) -> String {
-    let mut layout = PageLayout { width: width.unwrap_or(MAX_WIDTH).min(MAX_WIDTH), bold, text: String::new() };
+/// Lays out the page in lines of at most `width` cells; code is not wrapped. `can_show_bold` is true if the output can
+/// show bold text.
+pub(super) fn lay_out(markdown: &str, width: Option<usize>, can_show_bold: bool) -> String {
+    let mut layout =
+        PageLayout { width: width.unwrap_or(MAX_WIDTH).min(MAX_WIDTH), can_show_bold, text: String::new() };
     let mut lines = markdown.lines().peekable();
     while let Some(line) = lines.next() {
         if is_html(line) {
@@ -69,7 +70,7 @@ fn item_indent(line: &str) -> usize {
 
 struct PageLayout {
     width: usize,
-    bold: bool,
+    can_show_bold: bool,
     text: String,
 }
 
@@ -87,7 +88,7 @@ impl PageLayout {
     }
 
     fn push_heading(&mut self, text: &str) {
-        let text = if self.bold { format!("{BOLD}{text}{RESET}") } else { text.to_owned() };
+        let text = if self.can_show_bold { format!("{BOLD}{text}{RESET}") } else { text.to_owned() };
         self.push(&text);
     }
 
@@ -99,7 +100,7 @@ impl PageLayout {
         let mut in_code = false;
         for (n, line) in lines.iter().enumerate() {
             let indent = if n == 0 { 0 } else { indent };
-            let line = if self.bold { bold_code(line, &mut in_code) } else { line.clone() };
+            let line = if self.can_show_bold { bold_code(line, &mut in_code) } else { line.clone() };
             self.push(&format!("{:indent$}{line}", ""));
         }
     }
@@ -128,7 +129,7 @@ impl PageLayout {
                 for (cell, &width) in wrapped.iter().zip(&widths) {
                     let part = cell.get(line).map_or("", String::as_str);
                     text.push_str(part);
-                    text.push_str(&" ".repeat((width + GAP).saturating_sub(part.width())));
+                    text.push_str(&" ".repeat((width + COLUMN_GAP).saturating_sub(part.width())));
                 }
                 if n == 0 { self.push_heading(text.trim_end()) } else { self.push(&text) }
             }
@@ -156,7 +157,7 @@ fn bold_code(line: &str, in_code: &mut bool) -> String {
 /// Reduces the widths of columns until they fit the line. Each step makes the widest column one cell narrower.
 fn fit_widths(widths: &[usize], line: usize) -> Vec<usize> {
     let mut widths = widths.to_vec();
-    let gaps = GAP * widths.len().saturating_sub(1);
+    let gaps = COLUMN_GAP * widths.len().saturating_sub(1);
     while widths.iter().sum::<usize>() + gaps > line {
         match widths.iter_mut().max() {
             Some(widest) if *widest > 1 => *widest -= 1,

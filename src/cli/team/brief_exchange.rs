@@ -117,7 +117,7 @@ async fn exchange_once(cx: &mut CommandContext<'_>, settings: &TeamSettings, pro
             exchange(&connection, &store, &project.scope, member_settings(settings), now).await?;
             report_unbooked_requests(&connection, &store, &project.scope, now).await
         };
-        // A command that prints the URL may ask for a password, so it isn't limited to a second.
+        // Reading the URL has no time limit, because a command that prints the URL may ask for a password.
         let ended = tokio::time::timeout(TIME_LIMIT, exchange).await;
         Ok::<bool, CliError>(matches!(ended, Ok(Ok(()))))
     };

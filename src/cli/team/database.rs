@@ -1,4 +1,4 @@
-//! How the commands of a team find and use its database.
+//! Finds the team's database and the organization for the commands of `docdeck team`.
 
 use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
@@ -18,10 +18,10 @@ pub(super) fn parse_organization(text: &str) -> Result<OrganizationName, &'stati
 /// Reads the settings of the team.
 ///
 /// # Errors
-/// Fails if no URL is configured, or it can't be read or used.
+/// Fails if no URL is configured, or if the URL can't be read or is invalid.
 pub(super) async fn read_settings(cx: &mut CommandContext<'_>) -> Result<(TeamSettings, TeamAddress), CliError> {
     let Some(settings) = team_settings(cx.global_options, cx.environment)? else {
-        return Err(CliError::unusable(
+        return Err(CliError::local_error(
             "No team is configured. Set DOCDECK_TEAM_URL, or url_command or url_file in the section [team] of the \
              configuration file.",
         ));
@@ -37,10 +37,11 @@ pub(super) fn member_settings(settings: &TeamSettings) -> MemberSettings<'_> {
     MemberSettings { name: settings.name.as_str(), reader_text_days: settings.reader_text_days }
 }
 
-/// Returns the organization with this name, or the only one that the login belongs to.
+/// Returns the organization `wanted` if it is given, otherwise the only organization of the database login.
 ///
 /// # Errors
-/// Fails if the login doesn't belong to the organization, or belongs to none or to several.
+/// Fails if the login doesn't belong to `wanted`. Without `wanted`, fails if the login belongs to no organization or to
+/// several.
 pub(super) async fn choose_organization(
     connection: &TeamConnection,
     wanted: Option<&OrganizationName>,

@@ -39,7 +39,7 @@ pub(super) struct Options {
 pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code, CliError> {
     let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     if !(options.yes || options.dry_run || can_ask) {
-        return Err(CliError::unusable(
+        return Err(CliError::local_error(
             "Removing jobs asks first, which needs a terminal. Add --yes to remove them without asking.",
         ));
     }
@@ -65,7 +65,9 @@ async fn run_in_session(
     let before = options.before.and_time(chrono::NaiveTime::MIN).and_utc();
     let forget = async |is_dry_run| {
         let report = forget(&connection, &session.scope, &organization, before, is_dry_run).await?;
-        report.ok_or_else(|| CliError::unusable(format!("The organization {organization} doesn't share this project.")))
+        report.ok_or_else(|| {
+            CliError::local_error(format!("The organization {organization} doesn't share this project."))
+        })
     };
     let what = |report: &ForgetSummary| {
         let count = |n: i64| usize::try_from(n).unwrap_or_default();
@@ -91,10 +93,10 @@ async fn run_in_session(
         report = forget(false).await?;
     }
     if options.json {
-        cx.out.json(&json!({ "dryRun": options.dry_run, "jobs": report.jobs, "prompts": report.prompts,
+        cx.out.print_json(&json!({ "dryRun": options.dry_run, "jobs": report.jobs, "prompts": report.prompts,
             "reports": report.reports }));
     } else {
-        cx.out.line(&match (is_empty, options.dry_run) {
+        cx.out.print_line(&match (is_empty, options.dry_run) {
             (true, _) => format!("Nothing to remove: no job or report is from before {}.", options.before),
             (_, true) => format!("Would remove {}.", what(&report)),
             (_, false) => format!("Removed {}. Members who have them keep their copies.", what(&report)),

@@ -26,7 +26,7 @@ pub(super) async fn init(cx: &mut CommandContext<'_>, organization: &Organizatio
         found if found < version => format!("Updated the schema docdeck from version {found} to {version}"),
         _ => format!("The schema docdeck is up to date (version {version})"),
     };
-    cx.out.lines(&[
+    cx.out.print_lines(&[
         format!("{what} with the organization {name}."),
         "Give each member a login with the organization's role:".to_owned(),
         format!("  CREATE ROLE ana LOGIN PASSWORD '…' IN ROLE {role};"),

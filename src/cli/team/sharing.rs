@@ -37,7 +37,7 @@ pub(super) async fn join(
     let (team, report) = joined?;
     let shares_texts = !settings.reader_text_days.forbids_storing();
     let texts = if shares_texts { ", and the comments and questions of readers that you load" } else { "" };
-    cx.out.lines(&[
+    cx.out.print_lines(&[
         format!("This project is now shared with the organization {} as {}.", team.organization, settings.name),
         format!(
             "All members can read all prompts of its jobs{texts}. Queued prompts, drafts and keys stay on this computer."
@@ -57,13 +57,13 @@ async fn join_in_session(
     let connection = TeamConnection::open_checked(address, CONNECT_TIMEOUT).await?;
     let chosen = choose_organization(&connection, organization).await?;
     let team = session.store.join_team(&session.scope, &chosen).await?;
-    out.show_live("Exchanging jobs with the team…");
+    out.show_live_line("Exchanging jobs with the team…");
     let show_progress = |received: usize| {
-        out.show_live(&format!("Exchanging jobs with the team… {} received", plural(received, "change")));
+        out.show_live_line(&format!("Exchanging jobs with the team… {} received", plural(received, "change")));
     };
     let (store, scope, member) = (&session.store, &session.scope, member_settings(settings));
     let report = exchange_with_progress(&connection, store, scope, member, Utc::now(), show_progress).await;
-    out.clear_live();
+    out.clear_live_line();
     Ok((team, report?))
 }
 
@@ -77,7 +77,7 @@ pub(super) async fn leave(cx: &mut CommandContext<'_>) -> Result<Code, CliError>
     let left = session.store.leave_team(&session.scope).await;
     session.close().await;
     left?;
-    cx.out.line(&match team? {
+    cx.out.print_line(&match team? {
         Some(team) => {
             format!(
                 "This project is no longer shared with the organization {}. All jobs stay on this computer.",
@@ -100,17 +100,18 @@ pub(super) async fn sync(cx: &mut CommandContext<'_>, as_json: bool) -> Result<C
     session.close().await;
     let report = report?;
     if as_json {
-        let ExchangeSummary { sent, received, sent_reports, received_reports, unreadable, has_restarted } = report;
-        cx.out.json(&json!({
+        let ExchangeSummary { sent, received, sent_reports, received_reports, unreadable, was_database_restored } =
+            report;
+        cx.out.print_json(&json!({
             "sent": sent,
             "received": received,
             "sentReports": sent_reports,
             "receivedReports": received_reports,
             "unreadable": unreadable,
-            "restarted": has_restarted,
+            "restarted": was_database_restored,
         }));
     } else {
-        cx.out.line(&exchange_line(&report));
+        cx.out.print_line(&exchange_line(&report));
     }
     Ok(Code::Done)
 }
@@ -121,7 +122,7 @@ async fn sync_in_session(
     address: &TeamAddress,
 ) -> Result<ExchangeSummary, CliError> {
     if session.store.team(&session.scope).await?.is_none() {
-        return Err(CliError::unusable("This project is not shared. Share it with `docdeck team join`."));
+        return Err(CliError::local_error("This project is not shared. Share it with `docdeck team join`."));
     }
     let connection = TeamConnection::open_checked(address, CONNECT_TIMEOUT).await?;
     let (store, scope, now) = (&session.store, &session.scope, Utc::now());
@@ -131,13 +132,13 @@ async fn sync_in_session(
 }
 
 fn exchange_line(report: &ExchangeSummary) -> String {
-    let ExchangeSummary { sent, received, sent_reports, received_reports, unreadable, has_restarted } = *report;
+    let ExchangeSummary { sent, received, sent_reports, received_reports, unreadable, was_database_restored } = *report;
     let mut line = format!("Sent {}, received {}.", plural(sent, "changed job"), plural(received, "change"));
     if sent_reports + received_reports > 0 {
         let sent = plural(sent_reports, "report");
         line.push_str(&format!(" Analytics: sent {sent}, received {received_reports}."));
     }
-    if has_restarted {
+    if was_database_restored {
         line.push_str(" The database was restored from an older copy, so everything was exchanged again.");
     }
     if unreadable > 0 {
@@ -167,10 +168,10 @@ pub(super) async fn status(cx: &mut CommandContext<'_>, as_json: bool) -> Result
     session.close().await;
     let status = SharingStatus { team, unsent_jobs, unsent_reports, name, database };
     if as_json {
-        cx.out.json(&status.json());
+        cx.out.print_json(&status.json());
     } else {
         let lines = status.lines(cx.out, Utc::now());
-        cx.out.lines(&lines);
+        cx.out.print_lines(&lines);
     }
     Ok(Code::Done)
 }
@@ -204,7 +205,7 @@ struct SharingStatus {
     unsent_jobs: usize,
     /// The number of reports of analytics that were not sent yet, at most 50.
     unsent_reports: usize,
-    /// The name of this member. `None` if no URL is configured.
+    /// The name of this computer in the team. `None` if no URL is configured.
     name: Option<CleanText>,
     /// `None` if no URL is configured.
     database: Option<DatabaseStatus>,

@@ -52,7 +52,7 @@ async fn load_comparison(
     out: &mut Out,
 ) -> Result<Comparison, CliError> {
     let today = session.engine.service_time().date_naive();
-    let not_comparable = |why: &dyn std::fmt::Display| CliError::unusable(format!("--check: {why}"));
+    let not_comparable = |why: &dyn std::fmt::Display| CliError::local_error(format!("--check: {why}"));
     let previous = report.range.step(-1).ok_or_else(|| not_comparable(&"there is no previous period."))?;
     let ranges = ComparedRanges::new(report.range, previous, true, today).map_err(|why| not_comparable(&why))?;
     let now =

@@ -77,7 +77,7 @@ pub(super) async fn load_with_progress(
 /// Shows the progress of a load: as a bar on a terminal, otherwise as a line per response.
 pub(super) struct LoadProgressBar {
     bar: Option<ProgressBar>,
-    last: Option<LoadProgress>,
+    last_progress: Option<LoadProgress>,
 }
 
 impl LoadProgressBar {
@@ -92,21 +92,22 @@ impl LoadProgressBar {
             bar.tick();
             bar
         });
-        Self { bar, last: None }
+        Self { bar, last_progress: None }
     }
 
-    fn update_bar(&mut self, at: LoadProgress, out: &mut Out) {
-        let share = at.share.map(|share| format!("{:.0}% of the views, ", (share * 100.0).floor())).unwrap_or_default();
-        let requests = plural(at.requests, "request");
-        let text = format!("{share}{} rows, {requests}", format_count(at.rows));
+    fn update_bar(&mut self, progress: LoadProgress, out: &mut Out) {
+        let share =
+            progress.share.map(|share| format!("{:.0}% of the views, ", (share * 100.0).floor())).unwrap_or_default();
+        let requests = plural(progress.requests, "request");
+        let text = format!("{share}{} rows, {requests}", format_count(progress.rows));
         match &self.bar {
             Some(bar) => {
-                bar.set_position(bar_steps(at.share));
+                bar.set_position(bar_steps(progress.share));
                 bar.set_message(text);
             }
             None => out.note(&text),
         }
-        self.last = Some(at);
+        self.last_progress = Some(progress);
     }
 
     /// Removes the bar.
@@ -118,7 +119,7 @@ impl LoadProgressBar {
 
     /// Describes what an interrupted load leaves in the cache.
     pub(super) fn cached_message(&self, range: DateRange) -> String {
-        match &self.last {
+        match &self.last_progress {
             Some(at) => format!(
                 "{} rows of {} are cached ({}). Run the same command again to continue.",
                 format_count(at.rows),

@@ -82,7 +82,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     // The range is checked first, because an invalid range can be reported without a key.
     options.days.parse(Utc::now().date_naive())?;
     if let Some(problem) = options.check.as_deref().and_then(check::filter_problem) {
-        return Err(CliError::unusable(problem));
+        return Err(CliError::local_error(problem));
     }
     // An error is ignored here, because the session that is opened below then reports it.
     if let Some(session) = cx.open_store(false).ok().filter(|_| !options.fresh && options.check.is_none()) {
@@ -107,9 +107,9 @@ async fn load_and_write(session: &mut Session, options: &Options, out: &mut Out)
     }
     let query = ViewsQuery { range: days.range, limit: options.limit, page: options.page };
     let engine = session.engine.clone();
-    out.show_live("loading page views");
+    out.show_live_line("loading page views");
     let loaded = session.run_interruptible(engine.load_views(query, options.fresh)).await;
-    out.clear_live();
+    out.clear_live_line();
     let loaded = loaded.map_err(|Interrupted| {
         CliError::new(Code::Interrupted, "Interrupted. An answer that still arrived is cached.")
     })??;

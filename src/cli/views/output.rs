@@ -13,7 +13,7 @@ pub(super) fn write_content(
     out: &mut Out,
 ) -> Result<(), CliError> {
     match format {
-        Some(format) => out.write(&format.write(content).map_err(CliError::unusable)?),
+        Some(format) => out.write(&format.write(content).map_err(CliError::local_error)?),
         None => table::write_page_table(content, rows_before, out),
     }
     Ok(())

@@ -10,7 +10,7 @@ use crate::tui::format::{count_text, format_views, plural};
 
 const HUMAN_SYMBOL: &str = "█";
 const AI_SYMBOL: &str = "▒";
-/// The path is not cut to fewer cells than this.
+/// The minimum number of cells of a path that is cut to fit the terminal.
 const MIN_PATH_WIDTH: usize = 4;
 
 /// A row of the table: its rank, the path of the page, and its views.
@@ -23,7 +23,7 @@ pub(super) fn write_page_table(content: &ExportContent<'_>, rows_before: u64, ou
     let pages: Vec<RankedPage<'_>> = pages.collect();
     let table = page_table_lines(&pages, out);
     if !out.stdout_is_terminal() {
-        out.lines(&table);
+        out.print_lines(&table);
         return;
     }
     let mut lines = vec![range_heading(content, out), painted_totals(content.totals, out)];
@@ -32,7 +32,7 @@ pub(super) fn write_page_table(content: &ExportContent<'_>, rows_before: u64, ou
     }
     lines.extend(table);
     lines.extend(content.missing_notes().iter().map(|missing| out.paint(ColorRole::Muted, missing)));
-    out.lines(&lines);
+    out.print_lines(&lines);
 }
 
 fn page_table_lines(pages: &[RankedPage<'_>], out: &Out) -> Vec<String> {

@@ -168,7 +168,7 @@ fn a_quarter_of_the_budget_is_only_for_the_jobs_on_screen() {
     assert_eq!(scheduler.take_due(at(0)).len(), 45);
     scheduler.update(&old_job(500, at(-70_000)), at(1), at(1));
     assert_eq!(keys(&scheduler.take_due(at(1))), [500]);
-    // The other quarters are left to the jobs that have been due for longer, whether they are on screen or not.
+    // The other three quarters go to the jobs that have been due for longer, on screen or not.
     scheduler.set_on_screen((500..600).map(JobKey));
     (501..600).for_each(|key| scheduler.update(&old_job(key, at(-70_000)), at(2), at(2)));
     assert_eq!(scheduler.take_due(at(2)).len(), 14);
@@ -227,10 +227,11 @@ struct StatusCheck {
     response: Time,
 }
 
-/// Polls `jobs` active jobs, the first `shown` of which are on screen, for ten minutes. A response takes 0.1 to 1.1 s.
-fn simulate(jobs: i64, shown: i64, per_minute: u32, in_flight: usize) -> Vec<StatusCheck> {
+/// Polls `jobs` active jobs for ten minutes, of which the first `jobs_on_screen` are on screen. A response takes
+/// 0.1 to 1.1 s.
+fn simulate(jobs: i64, jobs_on_screen: i64, per_minute: u32, in_flight: usize) -> Vec<StatusCheck> {
     let mut scheduler = Scheduler::new(per_minute, in_flight);
-    scheduler.set_on_screen((0..shown).map(JobKey));
+    scheduler.set_on_screen((0..jobs_on_screen).map(JobKey));
     (0..jobs).for_each(|key| scheduler.update(&active_job(key, at(-60_000)), at(0), at(0)));
     let mut now = at(0);
     let mut in_flight: BTreeMap<(Time, i64), StatusCheck> = BTreeMap::new();
@@ -289,8 +290,10 @@ proptest! {
     /// A request reaches the service at some time between its start and its response. Whichever time that is, the
     /// service gets no more requests in a minute than the budget.
     #[test]
-    fn the_budget_is_never_exceeded(jobs in 1_i64..200, shown in 0_i64..60, per_minute in 1_u32..80, slots in 1_usize..9) {
-        let checks = simulate(jobs, shown, per_minute, slots);
+    fn the_budget_is_never_exceeded(
+        jobs in 1_i64..200, jobs_on_screen in 0_i64..60, per_minute in 1_u32..80, slots in 1_usize..9,
+    ) {
+        let checks = simulate(jobs, jobs_on_screen, per_minute, slots);
         for check in &checks {
             let started_by_then = checks.iter().filter(|other| other.start <= check.start);
             let is_open = |other: &&StatusCheck| other.response + TOKEN_RETURN_DELAY > check.start;
@@ -301,8 +304,8 @@ proptest! {
 
     /// Each other job is checked at most once before a job that is due, however many jobs are on screen.
     #[test]
-    fn no_job_starves(jobs in 1_i64..200, shown in 0_i64..200, per_minute in 4_u32..80, slots in 1_usize..9) {
-        let checks = simulate(jobs, shown, per_minute, slots);
+    fn no_job_starves(jobs in 1_i64..200, jobs_on_screen in 0_i64..200, per_minute in 4_u32..80, slots in 1_usize..9) {
+        let checks = simulate(jobs, jobs_on_screen, per_minute, slots);
         let common = i64::from(per_minute - per_minute / 4);
         let minutes = (jobs + common - 1) / common;
         // A token returns a minute after a response, which takes up to 1.1 s.
@@ -321,9 +324,9 @@ proptest! {
 
     /// If a quarter of the budget is enough for the jobs on screen, they wait for nothing but a free slot.
     #[test]
-    fn jobs_on_screen_come_first(jobs in 1_i64..300, shown in 1_i64..6) {
+    fn jobs_on_screen_come_first(jobs in 1_i64..300, jobs_on_screen in 1_i64..6) {
         // At first, a job on screen is checked up to six times a minute.
-        for check in simulate(jobs, shown, 160, 8).iter().filter(|check| check.key < shown) {
+        for check in simulate(jobs, jobs_on_screen, 160, 8).iter().filter(|check| check.key < jobs_on_screen) {
             let waited = check.start - check.due.max(at(0));
             prop_assert!(waited <= TimeDelta::milliseconds(1100), "{check:?} waited for {waited}");
         }

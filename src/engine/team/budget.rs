@@ -37,7 +37,7 @@ impl Booking {
         Self { permission, quota, requested_at: (Instant::now(), local_now()) }
     }
 
-    /// Whether it is too late to send the request, because the team's ledger might not count it long enough.
+    /// Whether it is too late to send the request: the team's ledger might stop counting it before the service does.
     pub(in crate::engine) fn is_expired(&self) -> bool {
         let (instant, time) = self.requested_at;
         let lifetime = BOOKING_LIFETIME.to_std().unwrap_or_default();
@@ -123,8 +123,8 @@ impl EngineState {
         Ok(connection)
     }
 
-    /// Cancels the booking of a request that was not sent. If the database doesn't answer, the request counts for an
-    /// hour.
+    /// Cancels the booking of a request that was not sent. If the database doesn't answer, the request still
+    /// counts for an hour.
     pub(in crate::engine) async fn cancel_booking(&self, booking: &Booking) {
         let TeamPermission::Booked { booking: id } = &booking.permission else { return };
         let Ok(Some(team)) = self.store.team(&self.scope).await else { return };
@@ -158,8 +158,8 @@ impl EngineState {
     }
 
     /// Stores the waits that other members got with a 429, as if this computer had received the 429. Ignores a wait
-    /// that ends at most a second later than the known one, because the transfer of a message takes time.
-    async fn store_blocks(&self, counts: &[LedgerCount]) {
+    /// that ends at most a second later than the known wait, because the transfer of a message takes time.
+    async fn store_shared_rate_limits(&self, counts: &[LedgerCount]) {
         for LedgerCount { quota, blocked, .. } in counts {
             let Some(BlockedTime { remaining, is_estimate }) = *blocked else { continue };
             let now = self.clock.now();
@@ -176,7 +176,7 @@ impl EngineState {
     /// Stores how many requests the team has used (times are on the local clock), and emits the budgets. Wakes the
     /// dispatcher if a limit is no longer used up.
     pub(super) async fn set_team_counts(&self, counts: &[LedgerCount]) {
-        self.store_blocks(counts).await;
+        self.store_shared_rate_limits(counts).await;
         let as_of = local_now();
         let mut is_limit_free_again = false;
         for LedgerCount { quota, used, resets_at, .. } in counts {
@@ -193,12 +193,12 @@ impl EngineState {
     }
 
     /// Returns the team's budget if it is known, otherwise the budget of this computer.
-    pub(in crate::engine) async fn with_team_count(&self, quota: Quota, local: Budget) -> Budget {
-        let Some((count, is_current)) = self.team.count(quota) else { return local };
+    pub(in crate::engine) async fn with_team_count(&self, quota: Quota, local_budget: Budget) -> Budget {
+        let Some((usage, is_current)) = self.team.usage(quota) else { return local_budget };
         let since = self.clock.now() - quota.window();
         let unreported = self.store.unreported_requests(&self.scope, since).await.unwrap_or_default();
         let unreported = unreported.iter().filter(|unreported| unreported.quota == quota).count();
-        count.budget(local, u32::try_from(unreported).unwrap_or(u32::MAX), is_current, local_now())
+        usage.budget(local_budget, u32::try_from(unreported).unwrap_or(u32::MAX), is_current, local_now())
     }
 }
 

@@ -27,7 +27,7 @@ impl ReportWait {
 
 impl EngineState {
     /// Records in the team's database that this computer begins to load a report from its start. If another member has
-    /// just begun the same load, returns the wait for its report, which the exchange then stores on this computer.
+    /// just begun the same load, returns a wait for that member's report, which the exchange stores on this computer.
     /// Without a connection, no report would arrive, so the result is `None`.
     pub(in crate::engine) async fn begin_report_load(&self, key: ReportKey) -> Option<ReportWait> {
         let access = self.team.access().filter(|_| self.team.is_online())?;

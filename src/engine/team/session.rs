@@ -34,7 +34,7 @@ const REGULAR_QUERY_INTERVAL: Duration = Duration::from_secs(60);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// If the first connection takes longer, polling starts without the team.
 const POLL_WITHOUT_TEAM_AFTER: Duration = Duration::from_secs(2);
-/// How often the lease is renewed while there are jobs to poll.
+/// How often the team's polling lease is renewed while there are jobs to poll.
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(4);
 /// This instance stops polling this long before its lease expires in the database.
 const LEASE_MARGIN: Duration = Duration::from_secs(2);
@@ -44,7 +44,7 @@ const TAKEOVER_DELAY: Duration = Duration::from_millis(200);
 const MAX_BACKOFF: Duration = Duration::from_secs(60);
 /// How long to wait after an error that only an administrator or the user can resolve.
 const LONG_BACKOFF: Duration = Duration::from_secs(600);
-/// Releasing the lease must not delay the end of docdeck.
+/// The maximum time that a session waits at its end for the release of the team's polling lease.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Why a session ended without an error.
@@ -148,17 +148,17 @@ async fn connect(inner: &EngineState, access: &TeamAccess) -> Result<TeamConnect
 
 /// Limits how often changes are sent.
 struct SendRateLimiter {
-    /// How many statements may be sent at the time `at`.
+    /// How many statements may be sent at the time `credit_at`.
     credit: f64,
-    at: Instant,
+    credit_at: Instant,
 }
 
 impl SendRateLimiter {
     /// Counts one send, and returns how long to wait before it.
     fn reserve_send(&mut self, now: Instant) -> Duration {
-        let earned = now.saturating_duration_since(self.at).as_secs_f64() * STATEMENTS_PER_SECOND;
+        let earned = now.saturating_duration_since(self.credit_at).as_secs_f64() * STATEMENTS_PER_SECOND;
         self.credit = (self.credit + earned).min(MAX_STATEMENTS_AT_ONCE) - STATEMENTS_PER_SEND;
-        self.at = now;
+        self.credit_at = now;
         SEND_DELAY + Duration::from_secs_f64((-self.credit).max(0.0) / STATEMENTS_PER_SECOND)
     }
 }
@@ -182,7 +182,7 @@ impl ReportExchange {
 struct ConnectedSession<'a> {
     inner: &'a EngineState,
     exchange: Exchange<'a>,
-    /// The random id of this process.
+    /// The random id of this process as a holder of the team's polling lease.
     holder: &'a str,
     /// When to take or renew the lease for polling; `None` while it is not needed.
     lease_due: Option<Instant>,
@@ -196,7 +196,7 @@ impl ConnectedSession<'_> {
         commits: &mut watch::Receiver<()>,
     ) -> Result<SessionEnd, TeamError> {
         let mut next_regular_query = Instant::now() + REGULAR_QUERY_INTERVAL;
-        let mut rate_limiter = SendRateLimiter { credit: MAX_STATEMENTS_AT_ONCE, at: Instant::now() };
+        let mut rate_limiter = SendRateLimiter { credit: MAX_STATEMENTS_AT_ONCE, credit_at: Instant::now() };
         let mut send_due: Option<Instant> = None;
         self.receive_changes().await?;
         self.send_changes().await?;
@@ -240,7 +240,7 @@ impl ConnectedSession<'_> {
                         return Ok(SessionEnd::NotShared);
                     }
                     self.send_changes().await?;
-                    if self.inner.team.needs_counts.swap(false, Ordering::Relaxed) {
+                    if self.inner.team.must_read_counts.swap(false, Ordering::Relaxed) {
                         self.read_counts().await?;
                     }
                 }
@@ -260,7 +260,7 @@ impl ConnectedSession<'_> {
         }
     }
 
-    /// Receives all changes, and updates the screen after each page.
+    /// Receives all changes of other members, and emits the changed jobs after each response of the database.
     async fn receive_changes(&mut self) -> Result<(), TeamError> {
         loop {
             let received_before = self.exchange.summary.received;
@@ -413,7 +413,7 @@ mod tests {
     #[test]
     fn the_changes_of_50_jobs_are_sent_at_once_and_endless_ones_with_two_statements_per_second() {
         let start = Instant::now();
-        let mut rate_limiter = SendRateLimiter { credit: MAX_STATEMENTS_AT_ONCE, at: start };
+        let mut rate_limiter = SendRateLimiter { credit: MAX_STATEMENTS_AT_ONCE, credit_at: start };
         assert!((0..50).all(|_| rate_limiter.reserve_send(start) == SEND_DELAY));
         let (mut now, mut sends) = (start, 0.0);
         while now < start + Duration::from_secs(600) {

@@ -41,7 +41,7 @@ pub(in crate::engine) struct TeamState {
     /// queried.
     pub(super) used_up_limits: Mutex<HashMap<Quota, (Time, Instant)>>,
     /// Whether the counts must be read again.
-    pub(super) needs_counts: AtomicBool,
+    pub(super) must_read_counts: AtomicBool,
     /// The versions of the shared reports that this instance knows already, to detect newer ones that another instance
     /// on this computer has exchanged; `None` if the project is not shared.
     pub(super) seen_reports: tokio::sync::Mutex<Option<HashMap<ReportKey, ReportVersion>>>,
@@ -80,7 +80,7 @@ impl TeamState {
             has_jobs: AtomicBool::new(false),
             counts: Mutex::default(),
             used_up_limits: Mutex::default(),
-            needs_counts: AtomicBool::new(false),
+            must_read_counts: AtomicBool::new(false),
             seen_reports: tokio::sync::Mutex::new(reports),
             booking_connection: Arc::default(),
             next_booking_attempt: Mutex::default(),
@@ -114,17 +114,17 @@ impl TeamState {
 
     /// Requests the team's counts of the hourly limits from the database.
     pub(in crate::engine) fn refresh_counts(&self) {
-        self.needs_counts.store(true, Ordering::Relaxed);
+        self.must_read_counts.store(true, Ordering::Relaxed);
         self.wake();
     }
 
-    /// Whether the connection is open. It may be too early to exchange changes (see `is_online`).
+    /// Whether the connection is open. Changes are exchanged only if `is_online` is true, too.
     pub(in crate::engine) fn is_connected(&self) -> bool {
         *self.is_connected.borrow()
     }
 
     /// Waits until the connection is closed, for at most `timeout`. The caller must have released the leases.
-    pub(in crate::engine) async fn wait_until_closed(&self, timeout: Duration) {
+    pub(in crate::engine) async fn wait_until_disconnected(&self, timeout: Duration) {
         let mut connected = self.is_connected.subscribe();
         // An error means that the connection is still open. The server closes it when this process ends.
         let _ = tokio::time::timeout(timeout, connected.wait_for(|is_connected| !is_connected)).await;
@@ -137,8 +137,8 @@ impl TeamState {
 
     /// Returns how many requests of a limit the team has used, and whether the database notifies this process of
     /// further requests. Returns `None` if the count is unknown.
-    pub(in crate::engine) fn count(&self, quota: Quota) -> Option<(TeamUsage, bool)> {
-        let count = lock(&self.counts).get(&quota).copied()?;
-        Some((count, self.is_online()))
+    pub(in crate::engine) fn usage(&self, quota: Quota) -> Option<(TeamUsage, bool)> {
+        let usage = lock(&self.counts).get(&quota).copied()?;
+        Some((usage, self.is_online()))
     }
 }

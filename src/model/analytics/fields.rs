@@ -74,9 +74,9 @@ impl SortKey<'_> {
 
 /// A text that is being sorted without regard to the case of ASCII letters.
 struct TextKey<'a> {
-    /// The next eight bytes in lower case, as a number that sorts like them.
+    /// The eight bytes of the text that are compared next, in lower case, as a number that sorts like them.
     next: u64,
-    /// The bytes after them.
+    /// The bytes of the text that follow the bytes in `next`.
     rest: &'a [u8],
     /// The index of the text among all texts.
     index: usize,
@@ -89,7 +89,8 @@ impl<'a> TextKey<'a> {
         key
     }
 
-    /// Replaces `next` with the following eight bytes. Missing bytes are zero, which no clean text contains.
+    /// Replaces `next` with the following eight bytes. Beyond the end of the text, bytes are 0, which no clean text
+    /// contains.
     fn advance(&mut self) {
         let (bytes, rest) = self.rest.split_at(self.rest.len().min(8));
         let mut next = [0; 8];
@@ -145,7 +146,7 @@ impl<R> Field<R> {
         Self { is_reader_text: true, ..Self::new(name, service_name, value) }
     }
 
-    /// Whether the field has numbers, which a filter can compare.
+    /// Whether the row's value of this field is a number, known or unknown. A filter can compare such fields.
     pub fn is_number(&self, row: &R) -> bool {
         !matches!((self.value)(row), FieldValue::Text(_) | FieldValue::Time(_))
     }

@@ -33,15 +33,15 @@ impl<R> Default for RowFilter<R> {
 enum RowTerm<R: 'static> {
     Word {
         word: String,
-        not: bool,
+        is_negated: bool,
     },
     /// The row is new, compared with the previous period.
     New {
-        not: bool,
+        is_negated: bool,
     },
     Flag {
         flag: &'static Flag<R>,
-        not: bool,
+        is_negated: bool,
     },
     Number {
         field: &'static Field<R>,
@@ -91,9 +91,9 @@ impl<R: HasFields> RowFilter<R> {
     /// Whether a row passes. `is_new` returns whether the row is missing in the previous period.
     pub fn passes_compared(&self, row: &R, is_new: impl Fn(&R) -> bool) -> bool {
         self.terms.iter().all(|term| match term {
-            RowTerm::Word { word, not } => has_word(row, word) != *not,
-            RowTerm::New { not } => is_new(row) != *not,
-            RowTerm::Flag { flag: (_, has), not } => has(row) != *not,
+            RowTerm::Word { word, is_negated } => has_word(row, word) != *is_negated,
+            RowTerm::New { is_negated } => is_new(row) != *is_negated,
+            RowTerm::Flag { flag: (_, has), is_negated } => has(row) != *is_negated,
             RowTerm::Number { field, operator, value } => {
                 let known = (field.value)(row).number();
                 known.is_some_and(|known| operator.holds(&known, value, (known - value).abs() < TOLERANCE))
@@ -113,19 +113,19 @@ fn has_word<R: HasFields>(row: &R, word: &str) -> bool {
 fn parse_term<R: HasFields>(token: &str) -> Result<Option<RowTerm<R>>, String> {
     if let Some(word) = token.strip_prefix('"') {
         let word = word.trim_end_matches('"').to_lowercase();
-        return Ok((!word.is_empty()).then_some(RowTerm::Word { word, not: false }));
+        return Ok((!word.is_empty()).then_some(RowTerm::Word { word, is_negated: false }));
     }
     if token.contains(OPERATORS) {
         return parse_comparison(token).map(Some);
     }
-    let (not, word) = token.strip_prefix('!').map_or((false, token), |word| (true, word));
+    let (is_negated, word) = token.strip_prefix('!').map_or((false, token), |word| (true, word));
     let word = word.to_lowercase();
     let flag = R::FLAGS.iter().find(|(name, _)| *name == word);
     Ok(match flag {
         _ if word.is_empty() => None,
-        None if R::IS_COMPARED && word == "new" => Some(RowTerm::New { not }),
-        Some(flag) => Some(RowTerm::Flag { flag, not }),
-        None => Some(RowTerm::Word { word, not }),
+        None if R::IS_COMPARED && word == "new" => Some(RowTerm::New { is_negated }),
+        Some(flag) => Some(RowTerm::Flag { flag, is_negated }),
+        None => Some(RowTerm::Word { word, is_negated }),
     })
 }
 

@@ -63,7 +63,7 @@ impl AnalyticsKind {
         }
     }
 
-    /// Returns the name in a sentence.
+    /// Returns the name as it is written within a sentence.
     pub fn label(self) -> &'static str {
         match self {
             Self::FeedbackByPage => "feedback by page",
@@ -128,7 +128,8 @@ impl AnalyticsRow for PageRow {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowsResponse<R> {
     pub rows: Vec<R>,
-    /// The site's totals: its visitors, or its number of searches in `total`. Missing in other reports.
+    /// The totals of the whole site: its visitors, or in `total` the number of searches. Reports of other kinds have no
+    /// totals.
     pub totals: Counts,
     /// Where the next response begins; `None` if this is the last response.
     pub next: Option<Cursor>,
@@ -142,11 +143,11 @@ pub struct RowsReport<R> {
     pub range: DateRange,
     /// The rows, each key once, in the service's order.
     pub rows: Vec<R>,
-    /// See [`RowsResponse::totals`]; from the last response.
+    /// The totals of the whole site, from the last response; see [`RowsResponse::totals`].
     pub totals: Counts,
     /// Where loading continues; `None` if all rows are loaded.
     pub next: Option<Cursor>,
-    /// See [`RowsResponse::is_cut`].
+    /// Whether the service has more rows, but offers no way to request them.
     pub is_cut: bool,
     /// The number of received rows that replaced an earlier row with the same key.
     pub duplicates: u32,
@@ -167,7 +168,7 @@ impl<R> RowsReport<R> {
 #[derive(Debug, Clone)]
 pub struct RowsMerge<R> {
     report: RowsReport<R>,
-    positions: HashMap<CleanText, usize>,
+    row_indices: HashMap<CleanText, usize>,
 }
 
 impl<R: AnalyticsRow> RowsMerge<R> {
@@ -183,22 +184,22 @@ impl<R: AnalyticsRow> RowsMerge<R> {
             responses: 0,
             as_of,
         };
-        let mut merge = Self { report, positions: HashMap::new() };
+        let mut merge = Self { report, row_indices: HashMap::new() };
         merge.add_response(response, as_of);
         merge
     }
 
     /// Creates the index of a partial report, so that more responses can be added to it.
     pub fn resume(report: RowsReport<R>) -> Self {
-        let positions = report.rows.iter().enumerate().map(|(position, row)| (row.key().clone(), position)).collect();
-        Self { report, positions }
+        let row_indices = report.rows.iter().enumerate().map(|(position, row)| (row.key().clone(), position)).collect();
+        Self { report, row_indices }
     }
 
     /// Adds the next response. Returns whether it contains a row that is new to the report.
     pub fn add_response(&mut self, response: RowsResponse<R>, as_of: Time) -> bool {
-        let (report, before) = (&mut self.report, self.positions.len());
+        let (report, before) = (&mut self.report, self.row_indices.len());
         for row in response.rows {
-            match self.positions.entry(row.key().clone()) {
+            match self.row_indices.entry(row.key().clone()) {
                 Entry::Occupied(entry) => {
                     if let Some(known) = report.rows.get_mut(*entry.get()) {
                         *known = row;
@@ -214,12 +215,12 @@ impl<R: AnalyticsRow> RowsMerge<R> {
         (report.totals, report.next, report.is_cut) = (response.totals, response.next, response.is_cut);
         report.responses = report.responses.saturating_add(1);
         report.as_of = report.as_of.min(as_of);
-        self.positions.len() > before
+        self.row_indices.len() > before
     }
 
     /// Whether the report contains a row with this key.
     pub fn contains(&self, key: &CleanText) -> bool {
-        self.positions.contains_key(key)
+        self.row_indices.contains_key(key)
     }
 
     pub fn report(&self) -> &RowsReport<R> {

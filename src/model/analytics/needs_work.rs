@@ -24,7 +24,7 @@ pub enum ProblemSignal {
     /// Comments that nobody has dealt with.
     OpenComments,
     UnansweredQuestions,
-    /// Searches for words of the page's path that ended without a click on a result.
+    /// Searches that are about the page and ended without a click on a result.
     UnclickedSearches,
 }
 
@@ -86,7 +86,7 @@ pub type PerSignal<T> = [T; ProblemSignal::ALL.len()];
 pub struct Weights(pub PerSignal<f64>);
 
 impl Default for Weights {
-    /// All signals have the same weight, except the number of views, which alone is no problem.
+    /// All signals have the same weight. Only views have the weight 0, because many views alone are no problem.
     fn default() -> Self {
         Self(ProblemSignal::ALL.map(|signal| if signal == ProblemSignal::Views { 0.0 } else { 1.0 }))
     }
@@ -108,7 +108,7 @@ impl Weights {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LoadedReports<'a> {
     pub views: Option<&'a Report>,
-    /// The page views of the complete days of the range, and those of the previous period that they are compared with.
+    /// The page views of the range's complete days, and the page views of the previous period to compare them with.
     pub comparison: Option<&'a Comparison>,
     pub feedback_by_page: Option<&'a RowsReport<PageFeedback>>,
     pub feedback: Option<&'a RowsReport<Feedback>>,
@@ -128,7 +128,7 @@ impl<'a> LoadedReports<'a> {
         ReportSet::from_flags(self.views.is_none(), rows)
     }
 
-    /// Returns the loaded reports that lack rows.
+    /// Returns the loaded reports of which some rows are missing.
     pub fn partial(&self) -> ReportSet {
         fn is_partial<R>(report: Option<&RowsReport<R>>) -> bool {
             report.is_some_and(|report| !report.is_complete() || report.is_cut)
@@ -166,8 +166,8 @@ impl<'a> LoadedReports<'a> {
 pub struct ReportSet {
     /// Whether the page views are in the set.
     pub views: bool,
-    /// The kinds of the other reports in the set.
-    pub rows: Vec<AnalyticsKind>,
+    /// The kinds of the reports in the set other than page views.
+    pub kinds: Vec<AnalyticsKind>,
 }
 
 impl ReportSet {
@@ -176,8 +176,8 @@ impl ReportSet {
         LoadedReports::default().missing()
     }
 
-    fn from_flags(views: bool, rows: [(AnalyticsKind, bool); 4]) -> Self {
-        Self { views, rows: rows.into_iter().filter(|(_, is_included)| *is_included).map(|(kind, _)| kind).collect() }
+    fn from_flags(views: bool, kinds: [(AnalyticsKind, bool); 4]) -> Self {
+        Self { views, kinds: kinds.into_iter().filter(|(_, is_included)| *is_included).map(|(kind, _)| kind).collect() }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -186,12 +186,12 @@ impl ReportSet {
 
     /// Returns the number of reports, which is also the number of requests that load the first rows of each.
     pub fn count(&self) -> usize {
-        usize::from(self.views) + self.rows.len()
+        usize::from(self.views) + self.kinds.len()
     }
 
-    /// Returns the names of the reports in a sentence.
+    /// Returns the names of the reports, as they are written within a sentence.
     pub fn names(&self) -> Vec<&'static str> {
-        self.views.then_some("page views").into_iter().chain(self.rows.iter().map(|kind| kind.label())).collect()
+        self.views.then_some("page views").into_iter().chain(self.kinds.iter().map(|kind| kind.label())).collect()
     }
 }
 
@@ -204,7 +204,8 @@ pub struct PageSignals {
     /// The change of views from the previous period. Only complete days are compared, so it differs from the change of
     /// all views of the range if that includes today.
     pub views_change: ViewsChange,
-    /// The searches for the page that ended without a click, in the service's order, up to [`Self::MAX_SEARCHES`].
+    /// The first [`Self::MAX_SEARCHES`] searches that are about the page and ended without a click, in the service's
+    /// order.
     pub searches: ThinVec<CleanText>,
     /// The weighted sum of the shares, divided by the sum of the weights of all signals whose total is above zero; 0 to
     /// 1.
@@ -294,9 +295,10 @@ struct CollectedSignals<'a> {
 
 #[derive(Default)]
 struct CollectedPage {
-    /// `None` if no row is about the page.
+    /// The number of each signal; `None` if no row is about the page.
     values: PerSignal<Option<ViewCount>>,
-    /// The views of complete days, now and in the previous period; `None` if a report doesn't list the page.
+    /// The views of complete days, first of the range, then of the previous period; `None` for a report that doesn't
+    /// list the page.
     compared_views: [Option<ViewCount>; 2],
     searches: ThinVec<CleanText>,
 }
@@ -313,7 +315,7 @@ impl<'a> CollectedSignals<'a> {
         });
         let partial = reports.partial();
         let is_partial = ProblemSignal::ALL.map(|signal| match signal.report() {
-            Some(kind) => partial.rows.contains(&kind),
+            Some(kind) => partial.kinds.contains(&kind),
             None => signal == ProblemSignal::Views && partial.views,
         });
         let rows = reports.views.map_or(0, |report| report.rows.len());
@@ -442,7 +444,8 @@ fn add_to(sum: &mut Option<ViewCount>, value: ViewCount) {
     *sum = Some(sum.unwrap_or_default() + value);
 }
 
-/// Returns the change of views from one complete report to another. A page that a report lacks has no views in it.
+/// Returns the change of a page's views from one complete report to another. A report that doesn't list the page counts
+/// as 0 views.
 fn views_change(now: Option<ViewCount>, before: Option<ViewCount>) -> ViewsChange {
     match (now.filter(|now| !now.is_zero()), before.filter(|before| !before.is_zero())) {
         (Some(now), Some(before)) => ViewsChange::InBoth { now, before },

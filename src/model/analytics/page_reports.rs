@@ -33,12 +33,12 @@ pub struct PageQuestions {
     pub unanswered: usize,
 }
 
-/// The searches after which the page was clicked most often.
+/// The searches in whose results this page was clicked most often.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageSearches {
     pub hits: ViewCount,
     /// How many of the searches ended with a click on a result; `None` if that is unknown.
-    pub clicked: Option<ViewCount>,
+    pub hits_with_click: Option<ViewCount>,
     /// What was searched for, in the service's order.
     pub queries: Vec<CleanText>,
 }
@@ -53,14 +53,14 @@ pub struct PageReports {
 }
 
 impl PageReports {
-    /// Finds the rows about the page.
+    /// Adds up the numbers of all rows about the page, for each loaded report.
     pub fn of_page(path: &CleanText, reports: LoadedReports<'_>) -> Self {
         // Some reports name a page by its path, others by its web address.
         let wanted = borrowed_page_path(path);
         let is_wanted = |path: &CleanText| borrowed_page_path(path) == wanted;
         let votes = reports.feedback_by_page.map(|report| {
             let matching = report.rows.iter().filter(|row| is_wanted(&row.path));
-            numbers(
+            report_numbers(
                 report,
                 matching.fold(PageVotes::default(), |sum, row| PageVotes {
                     down: sum.down + row.thumbs_down.value().unwrap_or_default(),
@@ -72,23 +72,24 @@ impl PageReports {
             let matching = report.rows.iter().filter(|row| row.comment.is_some() && is_wanted(&row.path));
             let matching: Vec<bool> = matching.map(|row| row.status.is_open()).collect();
             let open = matching.iter().filter(|is_open| **is_open).count();
-            numbers(report, PageComments { all: matching.len(), open })
+            report_numbers(report, PageComments { all: matching.len(), open })
         });
         let questions = reports.questions.map(|report| {
             let matching = report.rows.iter().filter(|row| row.subject_page().as_ref() == Some(&wanted));
             let matching: Vec<bool> = matching.map(|row| row.is_answered == Some(false)).collect();
             let unanswered = matching.iter().filter(|is_unanswered| **is_unanswered).count();
-            numbers(report, PageQuestions { all: matching.len(), unanswered })
+            report_numbers(report, PageQuestions { all: matching.len(), unanswered })
         });
         let searches = reports.searches.map(|report| {
             let matching = report.rows.iter().filter(|row| row.top_page.as_ref().is_some_and(is_wanted));
-            numbers(
+            report_numbers(
                 report,
                 matching.fold(
-                    PageSearches { clicked: Some(ViewCount::ZERO), ..PageSearches::default() },
+                    PageSearches { hits_with_click: Some(ViewCount::ZERO), ..PageSearches::default() },
                     |mut sum, row| {
                         sum.hits = sum.hits + row.hits.value().unwrap_or_default();
-                        sum.clicked = sum.clicked.zip(row.clicked()).map(|(sum, clicked)| sum + clicked);
+                        sum.hits_with_click =
+                            sum.hits_with_click.zip(row.hits_with_click()).map(|(sum, clicked)| sum + clicked);
                         sum.queries.push(row.query.clone());
                         sum
                     },
@@ -98,7 +99,7 @@ impl PageReports {
         Self { votes, comments, questions, searches }
     }
 
-    /// Returns these numbers, with those of `other` in place of the unknown ones.
+    /// Returns these numbers. The numbers of a report that is not loaded in `self` are taken from `other`.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -110,7 +111,8 @@ impl PageReports {
     }
 }
 
-fn numbers<R, N>(report: &RowsReport<R>, numbers: N) -> ReportNumbers<N> {
+/// Adds the state of the report to numbers from it.
+fn report_numbers<R, N>(report: &RowsReport<R>, numbers: N) -> ReportNumbers<N> {
     ReportNumbers { numbers, is_partial: !report.is_complete() || report.is_cut, as_of: report.as_of }
 }
 

@@ -43,7 +43,7 @@ impl Search {
     }
 
     /// Returns how many of the searches ended with a click on a result; `None` if that is unknown.
-    pub fn clicked(&self) -> Option<ViewCount> {
+    pub fn hits_with_click(&self) -> Option<ViewCount> {
         let clicked = self.hits.value()?.as_f64() * self.click_rate.value()?.as_f64();
         Count::from_f64(clicked.round())?.value()
     }
@@ -250,7 +250,7 @@ pub const GENERATED_ID_PREFIX: &str = "(no id)";
 /// A message of a conversation with the assistant. Messages are not stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ThreadMessage {
-    /// Empty if the service sends none.
+    /// The id of the message; empty if the service sends none.
     pub id: CleanText,
     /// Who wrote the message, in the service's word, such as `user`; empty if unknown.
     pub role: CleanText,

@@ -39,7 +39,7 @@ impl SignalSnapshot {
         let page = needs_work.pages.iter().find(|page| page.path.as_ref() == Some(&wanted));
         let partial = reports.partial();
         let value = |signal: ProblemSignal| {
-            let is_partial = signal.report().is_some_and(|kind| partial.rows.contains(&kind));
+            let is_partial = signal.report().is_some_and(|kind| partial.kinds.contains(&kind));
             let is_known = match signal {
                 // A page has one row with all of its votes, so even a partial report with this row has the number.
                 ProblemSignal::ThumbsDown => {
@@ -86,8 +86,8 @@ impl JobSnapshots {
         self.after.iter().find(|page| page.path == *path && page.range == range)
     }
 
-    /// Returns the signals that can't be compared yet: some page has their number from the start of the job, but not
-    /// from this range after the job.
+    /// Returns the signals that can't be compared yet: at least one page has a number for the signal from the start of
+    /// the job, but no number for it from this range after the job.
     pub fn missing_after(&self, range: DateRange) -> Vec<ProblemSignal> {
         let lacks = |page: &SignalSnapshot, signal| {
             let after = self.after(&page.path, range).and_then(|after| after.value(signal));
@@ -97,7 +97,7 @@ impl JobSnapshots {
         SNAPSHOT_SIGNALS.into_iter().filter(is_missing).collect()
     }
 
-    /// Adds the numbers of a page after the job. Numbers of the same range that are already known are kept. Returns
+    /// Adds the numbers of a page after the job. Stored numbers of the same range are not replaced. Returns
     /// whether a number was added.
     pub fn add_after(&mut self, page: SignalSnapshot) -> bool {
         let Some(known) = self.after.iter_mut().find(|known| known.path == page.path) else {

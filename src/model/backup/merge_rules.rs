@@ -43,29 +43,32 @@ pub enum PromptMerge {
 /// Decides how an imported prompt changes the prompt `stored`.
 ///
 /// A stored prompt that is `Accepted` or `Sending` never changes. One that is `Unconfirmed` and has no sending time is
-/// only a copy from an earlier import, so any newer state replaces its state. Any other stored state is replaced only
-/// if the imported prompt was accepted, has the missing result of the same send, or was sent again later with an
-/// unknown result.
+/// only a copy from an earlier import, so any newer state replaces its state. Any other state is replaced only if the
+/// imported prompt
+///
+/// - was accepted,
+/// - has the result of the send whose result `stored` lacks, or
+/// - was sent again later, with an unknown result.
 #[must_use]
 pub fn decide_merge(stored: &Prompt, imported: &PromptRecord) -> PromptMerge {
-    let is_copy = matches!(stored.delivery, Delivery::Unconfirmed(_)) && stored.sent_at.is_none();
-    if stored.text != imported.text && !is_copy {
+    let stored_is_copy = matches!(stored.delivery, Delivery::Unconfirmed(_)) && stored.sent_at.is_none();
+    if stored.text != imported.text && !stored_is_copy {
         let is_accepted = imported.delivery == Delivery::Accepted && stored.delivery != Delivery::Sending;
         return if is_accepted { PromptMerge::OtherPrompt } else { PromptMerge::Unchanged };
     }
-    new_state(stored, imported, is_copy).map_or(PromptMerge::Unchanged, PromptMerge::Becomes)
+    new_state(stored, imported, stored_is_copy).map_or(PromptMerge::Unchanged, PromptMerge::Becomes)
 }
 
-fn new_state(stored: &Prompt, imported: &PromptRecord, is_copy: bool) -> Option<Delivery> {
+fn new_state(stored: &Prompt, imported: &PromptRecord, stored_is_copy: bool) -> Option<Delivery> {
     use Delivery::{Accepted, Discarded, NotSent, Paused, Queued, Rejected, Sending, Unconfirmed};
     let is_same_send = stored.sent_at == imported.sent_at;
     let was_sent_later = imported.sent_at > stored.sent_at;
     let is_replaced = match (&stored.delivery, &imported.delivery) {
         (Accepted | Sending, _) => false,
         (_, Accepted) => true,
-        (Unconfirmed(_), Paused | Discarded { .. }) => is_copy,
-        (Unconfirmed(_), NotSent(_) | Rejected(_)) => is_copy || is_same_send,
-        (Unconfirmed(_), Unconfirmed(_) | Sending) => is_copy && was_sent_later,
+        (Unconfirmed(_), Paused | Discarded { .. }) => stored_is_copy,
+        (Unconfirmed(_), NotSent(_) | Rejected(_)) => stored_is_copy || is_same_send,
+        (Unconfirmed(_), Unconfirmed(_) | Sending) => stored_is_copy && was_sent_later,
         (Queued { .. } | Paused | NotSent(_) | Rejected(_), Unconfirmed(_) | Sending) => was_sent_later,
         _ => false,
     };

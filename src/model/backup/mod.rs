@@ -1,7 +1,7 @@
 //! The format of export files: all data of this computer as JSON Lines, for `docdeck export` and `docdeck import`.
 //!
 //! A file has a header, one line per job with its complete thread, drafts that belong to no job, and an end line, which
-//! shows that the file is complete. One submodule converts the lines from and to JSON, the other has the rules for
+//! shows that the file is complete. `wire` converts the lines from and to JSON, and `merge_rules` has the rules for
 //! merging an imported file into the store.
 
 pub mod merge_rules;
@@ -57,7 +57,7 @@ pub struct JobRecord {
     pub events: Vec<JobEvent>,
     /// The draft of a follow-up, if there is one.
     pub draft: Option<DraftText>,
-    /// The numbers of the job's pages.
+    /// The signals of the job's pages, before and after the job.
     pub signals: JobSnapshots,
 }
 
@@ -72,7 +72,7 @@ pub struct PromptRecord {
     pub sent_at: Option<Time>,
     /// When the prompt entered its delivery state.
     pub state_at: Option<Time>,
-    /// The member of the team who wrote the prompt on another computer than the one that exported it.
+    /// The member of the team who wrote the prompt; `None` if it was written on the computer that exported it.
     pub author: Option<CleanText>,
     /// The draft of an edited version of the prompt, if there is one.
     pub draft: Option<DraftText>,

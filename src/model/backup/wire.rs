@@ -103,14 +103,15 @@ pub(super) struct WireJob {
     #[serde(default)]
     events: Vec<WireEvent>,
     draft: Option<WireDraftText>,
-    /// What readers reported about the pages of the job before it started, and after it finished.
+    /// The numbers of the job's pages in the reports when the job was started.
     #[serde(default, rename = "signals", skip_serializing_if = "Vec::is_empty")]
     signals_before: Vec<WireSignals>,
+    /// The numbers of these pages in the reports of the days after the job.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     signals_after: Vec<WireSignals>,
 }
 
-/// The numbers of a page in the reports of a range.
+/// The numbers of a page in the reports of a range, by the name of their signal.
 #[derive(Serialize, Deserialize)]
 struct WireSignals {
     path: String,

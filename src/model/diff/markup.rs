@@ -34,7 +34,8 @@ struct VersionState {
 }
 
 impl MarkupClassifier {
-    /// Starts a hunk of this file. `first_line` is its first line number, from 1.
+    /// Creates the classifier for a hunk of the file `path`. `first_line` is the number of the hunk's first line; line
+    /// numbers start at 1.
     pub(super) fn new(path: &str, first_line: u32) -> Self {
         let lower = path.to_ascii_lowercase();
         let version = VersionState { is_at_start: first_line <= 1, ..VersionState::default() };

@@ -33,10 +33,10 @@ pub struct LoadedDiff {
     /// The head commit of the pull request when its changes were read.
     pub head: CleanText,
     pub diff: Diff,
-    /// Whether files are missing at the end.
+    /// Whether the diff was too large, so that its last files are missing.
     pub is_cut: bool,
     pub as_of: Time,
-    /// Why newer changes could not be read.
+    /// Why the current changes could not be read, so that `diff` may be outdated; `None` if they were read.
     pub problem: Option<Failure>,
     /// The preview of the site with these changes, and the views of the changed pages.
     pub site: SiteFacts,
@@ -163,7 +163,7 @@ impl Diff {
     }
 
     /// Returns the numbers of added and removed lines of all files.
-    pub fn total(&self) -> (u64, u64) {
+    pub fn added_and_removed_lines(&self) -> (u64, u64) {
         let sum = |(a, d): (u64, u64), file: &DiffFile| (a + u64::from(file.additions), d + u64::from(file.deletions));
         self.files.iter().fold((0, 0), sum)
     }

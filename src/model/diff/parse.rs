@@ -24,21 +24,21 @@ struct Parser {
     files: Vec<DiffFile>,
     lines: Vec<DiffLine>,
     file: Option<OpenFile>,
-    /// How many lines of the old and of the new version are still missing from the current hunk.
-    missing: (u32, u32),
+    /// How many lines of the old and of the new version are still to come in the current hunk.
+    lines_left: (u32, u32),
     /// The line numbers of the next line in the old and in the new version.
-    next: (u32, u32),
+    next_line_numbers: (u32, u32),
     markup: MarkupClassifier,
 }
 
 /// A file whose lines are being read.
 struct OpenFile {
-    old: Option<String>,
-    new: Option<String>,
+    old_path: Option<String>,
+    new_path: Option<String>,
     change: FileChange,
     is_binary: bool,
-    /// Whether the diff explains why the file has no changed lines: a new name or mode, or an empty file.
-    is_explained: bool,
+    /// Whether the diff's header explains why the file has no changed lines: a new name, a new mode, or an empty file.
+    missing_lines_are_explained: bool,
     additions: u32,
     deletions: u32,
     hunks: Vec<Hunk>,
@@ -46,12 +46,12 @@ struct OpenFile {
 
 impl Parser {
     fn add_line(&mut self, line: &str, at: Range<u32>) {
-        if self.missing != (0, 0) {
+        if self.lines_left != (0, 0) {
             if self.add_hunk_line(line, at.clone()) {
                 return;
             }
             // The hunk is shorter than its header states.
-            self.missing = (0, 0);
+            self.lines_left = (0, 0);
         } else if line.starts_with("\\ ") {
             if let Some(last) = self.lines.last_mut() {
                 last.is_unterminated = true;
@@ -60,10 +60,18 @@ impl Parser {
         }
         if let Some(names) = line.strip_prefix("diff --git ") {
             self.finish_file();
-            let (old, new) = parse_header_names(names);
+            let (old_path, new_path) = parse_header_names(names);
             let (change, hunks) = (FileChange::Modified, Vec::new());
-            let (is_binary, is_explained) = (false, false);
-            self.file = Some(OpenFile { old, new, change, is_binary, is_explained, additions: 0, deletions: 0, hunks });
+            self.file = Some(OpenFile {
+                old_path,
+                new_path,
+                change,
+                is_binary: false,
+                missing_lines_are_explained: false,
+                additions: 0,
+                deletions: 0,
+                hunks,
+            });
         } else if line.starts_with("@@ ") {
             self.start_hunk(line, at);
         } else if let Some(file) = self.file.as_mut().filter(|file| file.hunks.is_empty()) {
@@ -77,14 +85,14 @@ impl Parser {
         let section = at.end - u32::try_from(section.len()).unwrap_or(0)..at.end;
         let lines = self.lines.len()..self.lines.len();
         file.hunks.push(Hunk { old_start: old.0, new_start: new.0, section, lines });
-        let path = file.new.as_deref().or(file.old.as_deref()).unwrap_or_default();
+        let path = file.new_path.as_deref().or(file.old_path.as_deref()).unwrap_or_default();
         self.markup = MarkupClassifier::new(path, old.0.max(new.0));
-        (self.missing, self.next) = ((old.1, new.1), (old.0, new.0));
+        (self.lines_left, self.next_line_numbers) = ((old.1, new.1), (old.0, new.0));
     }
 
-    /// Adds a line to the current hunk. Returns whether it belongs to the hunk.
+    /// Adds a line to the current hunk. Returns false if the line doesn't belong to the hunk.
     fn add_hunk_line(&mut self, line: &str, at: Range<u32>) -> bool {
-        let (Some(file), (old, new)) = (&mut self.file, &mut self.missing) else { return false };
+        let (Some(file), (old, new)) = (&mut self.file, &mut self.lines_left) else { return false };
         let (kind, text) = match line.as_bytes().first() {
             Some(b' ') if *old > 0 && *new > 0 => (LineKind::Context, at.start + 1..at.end),
             // Some tools remove the space that marks an empty context line.
@@ -99,12 +107,12 @@ impl Parser {
             }
             _ => return false,
         };
-        let (old_number, new_number) = self.next;
+        let (old_number, new_number) = self.next_line_numbers;
         if kind != LineKind::Added {
-            (*old, self.next.0) = (*old - 1, old_number.saturating_add(1));
+            (*old, self.next_line_numbers.0) = (*old - 1, old_number.saturating_add(1));
         }
         if kind != LineKind::Removed {
-            (*new, self.next.1) = (*new - 1, new_number.saturating_add(1));
+            (*new, self.next_line_numbers.1) = (*new - 1, new_number.saturating_add(1));
         }
         match kind {
             LineKind::Added => file.additions += 1,
@@ -120,17 +128,17 @@ impl Parser {
     }
 
     fn finish_file(&mut self) {
-        self.missing = (0, 0);
+        self.lines_left = (0, 0);
         let Some(file) = self.file.take() else { return };
-        let path = file.new.as_ref().or(file.old.as_ref()).map_or("unnamed file", String::as_str);
-        let content = match (file.is_binary, file.hunks.is_empty() && !file.is_explained) {
+        let path = file.new_path.as_ref().or(file.old_path.as_ref()).map_or("unnamed file", String::as_str);
+        let content = match (file.is_binary, file.hunks.is_empty() && !file.missing_lines_are_explained) {
             (true, _) => FileContent::Binary,
             (false, true) => FileContent::Missing,
             (false, false) => FileContent::Complete,
         };
         self.files.push(DiffFile {
             path: CleanText::line(path),
-            old_path: file.old.as_deref().filter(|old| *old != path).map(CleanText::line),
+            old_path: file.old_path.as_deref().filter(|old| *old != path).map(CleanText::line),
             change: file.change,
             content,
             additions: file.additions,
@@ -153,19 +161,19 @@ impl OpenFile {
         }
         let name_after = |start: &str| line.strip_prefix(start).map(unquote);
         if let Some(old) = name_after("rename from ").or_else(|| name_after("copy from ")) {
-            self.old = Some(old);
-            self.is_explained = true;
+            self.old_path = Some(old);
+            self.missing_lines_are_explained = true;
         } else if let Some(new) = name_after("rename to ").or_else(|| name_after("copy to ")) {
-            self.new = Some(new);
+            self.new_path = Some(new);
         } else if let Some(old) = name_after("--- ") {
-            self.old = old.strip_prefix("a/").map(str::to_owned);
+            self.old_path = old.strip_prefix("a/").map(str::to_owned);
         } else if let Some(new) = name_after("+++ ") {
-            self.new = new.strip_prefix("b/").map(str::to_owned);
+            self.new_path = new.strip_prefix("b/").map(str::to_owned);
         } else if line.starts_with("old mode ") {
-            self.is_explained = true;
+            self.missing_lines_are_explained = true;
         } else if line.starts_with("index ") {
             // The abbreviated hash of an empty file, which has no lines when it is added or deleted.
-            self.is_explained |= line.contains("..e69de29") || line.contains(" e69de29");
+            self.missing_lines_are_explained |= line.contains("..e69de29") || line.contains(" e69de29");
         } else if line.starts_with("Binary files ") || line == "GIT binary patch" {
             self.is_binary = true;
         }
@@ -202,7 +210,7 @@ fn parse_header_names(names: &str) -> (Option<String>, Option<String>) {
     }
 }
 
-/// Returns a file name without Git's quotes: `"a/caf\303\251.mdx"`. A tab after the name is removed.
+/// Returns a file name without Git's quotes and escapes, as in `"a/caf\303\251.mdx"`. A tab after the name is removed.
 fn unquote(text: &str) -> String {
     let text = text.trim_end_matches(['\t', '\r']);
     let Some(quoted) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else { return text.to_owned() };

@@ -69,7 +69,7 @@ fn files_of_every_kind_are_recognized() {
         ]
     );
     assert_eq!(diff.files[1].old_path, Some(CleanText::line("old name.mdx")));
-    assert_eq!(diff.total(), (6, 3));
+    assert_eq!(diff.added_and_removed_lines(), (6, 3));
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub struct ExportedComparison<'a> {
     pub now: &'a Counts,
     pub before: &'a Counts,
     /// Whether all pages of the previous range are loaded.
-    pub complete: bool,
+    pub is_previous_complete: bool,
 }
 
 /// The data of an export.
@@ -122,7 +122,7 @@ impl<'a> ExportContent<'a> {
                 ranges: comparison.ranges(),
                 now: &comparison.now.totals,
                 before: &comparison.before.totals,
-                complete: comparison.before.complete,
+                is_previous_complete: comparison.before.complete,
             }),
         }
     }

@@ -13,7 +13,7 @@ const COLUMN_NAMES: [&str; 5] = ["path", "human", "ai", "total", "ai_share"];
 /// The columns for the complete days of the range, if only these days are compared.
 const COMPLETE_DAYS_COLUMN_NAMES: [&str; 3] = ["human_complete_days", "ai_complete_days", "total_complete_days"];
 const BEFORE_COLUMN_NAMES: [&str; 3] = ["human_before", "ai_before", "total_before"];
-/// The columns of visitors, if these are known.
+/// The columns of visitors, which are left out if the visitors are unknown.
 const VISITORS_COLUMN_NAMES: [&str; 3] = ["human_visitors", "ai_visitors", "visitors"];
 const VISITORS_BEFORE_COLUMN_NAMES: [&str; 3] = ["human_visitors_before", "ai_visitors_before", "visitors_before"];
 

@@ -75,7 +75,8 @@ pub(super) fn write_json(content: &ExportContent<'_>) -> Result<String, ExportEr
     let compared_with = content.comparison.map(|compared| {
         let (ranges, totals) = (compared.ranges, JsonCounts::new(compared.before)?);
         let per_day = ranges.is_per_day();
-        Ok(ComparedWith { range: JsonRange::new(ranges.before), totals, complete: compared.complete, per_day })
+        let (range, complete) = (JsonRange::new(ranges.before), compared.is_previous_complete);
+        Ok(ComparedWith { range, totals, complete, per_day })
     });
     let compared_with = compared_with.transpose()?;
     let as_of = content.as_of.to_rfc3339_opts(SecondsFormat::Millis, true);

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 pub(super) fn write_markdown(content: &ExportContent<'_>) -> String {
     let mut out = format!("**Page views {} (UTC)**: {}\n", content.range, markdown_totals(content.totals));
     if let Some(compared) = content.comparison {
-        let whole = if compared.complete { "" } else { ", partial" };
+        let whole = if compared.is_previous_complete { "" } else { ", partial" };
         let ranges = compared.ranges;
         if content.complete_days().is_some() {
             out.push_str(&format!("\nComplete days {}: {}\n", ranges.now, markdown_totals(compared.now)));

@@ -20,7 +20,7 @@ enum PeriodUnit {
 /// future; [`Period::range`] returns only the days up to today.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Period {
-    whole: DateRange,
+    full_range: DateRange,
     unit: PeriodUnit,
 }
 
@@ -29,59 +29,59 @@ impl Period {
     /// unit.
     pub fn from_range(range: DateRange) -> Self {
         if range == DateRange::week_of(range.from()) {
-            Self { whole: range, unit: PeriodUnit::Week }
+            Self { full_range: range, unit: PeriodUnit::Week }
         } else if range == DateRange::month_of(range.from()) {
-            Self { whole: range, unit: PeriodUnit::Month }
+            Self { full_range: range, unit: PeriodUnit::Month }
         } else if range == DateRange::quarter_of(range.from()) {
-            Self { whole: range, unit: PeriodUnit::Quarter }
+            Self { full_range: range, unit: PeriodUnit::Quarter }
         } else {
-            Self { whole: range, unit: PeriodUnit::Days }
+            Self { full_range: range, unit: PeriodUnit::Days }
         }
     }
 
     /// Creates a period of the last `days` days up to today. It steps by this number of days, even if the days happen
     /// to be a complete month.
     pub fn last_days(days: u32, today: NaiveDate) -> Self {
-        Self { whole: DateRange::last_days(days, today), unit: PeriodUnit::Days }
+        Self { full_range: DateRange::last_days(days, today), unit: PeriodUnit::Days }
     }
 
     /// Creates the period of the ISO week that contains the day.
     pub fn week(day: NaiveDate) -> Self {
-        Self { whole: DateRange::week_of(day), unit: PeriodUnit::Week }
+        Self { full_range: DateRange::week_of(day), unit: PeriodUnit::Week }
     }
 
     /// Creates the period of the month that contains the day.
     pub fn month(day: NaiveDate) -> Self {
-        Self { whole: DateRange::month_of(day), unit: PeriodUnit::Month }
+        Self { full_range: DateRange::month_of(day), unit: PeriodUnit::Month }
     }
 
     /// Creates the period of the quarter that contains the day.
     pub fn quarter(day: NaiveDate) -> Self {
-        Self { whole: DateRange::quarter_of(day), unit: PeriodUnit::Quarter }
+        Self { full_range: DateRange::quarter_of(day), unit: PeriodUnit::Quarter }
     }
 
     /// Returns all days, including those in the future.
     pub fn all_days(&self) -> DateRange {
-        self.whole
+        self.full_range
     }
 
     /// Returns the days up to and including today, or `None` if the period starts after today.
     pub fn range(&self, today: NaiveDate) -> Option<DateRange> {
-        self.whole.days_up_to(today)
+        self.full_range.days_up_to(today)
     }
 
-    /// Returns the period directly before (`-1`) or after (`1`) this one, or several steps away. Returns `None` if the
-    /// calendar has no such date.
+    /// Returns the period directly before (`-1`) or after (`1`) this one, or several steps away. Returns `None` if a
+    /// date can't be represented.
     pub fn step(&self, steps: i32) -> Option<Self> {
         let months = match self.unit {
             PeriodUnit::Days | PeriodUnit::Week => {
-                return self.whole.step(steps).map(|whole| Self { whole, unit: self.unit });
+                return self.full_range.step(steps).map(|full_range| Self { full_range, unit: self.unit });
             }
             PeriodUnit::Month => 1,
             PeriodUnit::Quarter => 3,
         };
         let by = chrono::Months::new(steps.unsigned_abs().checked_mul(months)?);
-        let from = self.whole.from();
+        let from = self.full_range.from();
         let from = if steps < 0 { from.checked_sub_months(by) } else { from.checked_add_months(by) }?;
         Some(if self.unit == PeriodUnit::Month { Self::month(from) } else { Self::quarter(from) })
     }
@@ -94,7 +94,7 @@ impl Period {
     /// Returns the name of a week, month or quarter, such as `2026-W47`, `2026-09` or `2026-Q3`, or `None` for other
     /// days.
     pub fn name(&self) -> Option<String> {
-        let from = self.whole.from();
+        let from = self.full_range.from();
         match self.unit {
             PeriodUnit::Days => None,
             PeriodUnit::Week => Some(format!("{}", from.format("%G-W%V"))),

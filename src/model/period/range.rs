@@ -127,21 +127,21 @@ impl DateRange {
     }
 
     /// Returns the same dates this many months earlier. A day that the earlier month doesn't have becomes the last day
-    /// of that month. Returns `None` if the calendar has no such date.
+    /// of that month. Returns `None` if a date can't be represented.
     pub fn months_before(&self, months: u32) -> Option<Self> {
         let months = Months::new(months);
         Self::new(self.from.checked_sub_months(months)?, self.to.checked_sub_months(months)?)
     }
 
     /// Returns the range of the same length that is directly before (`-1`) or after (`1`) this one, or several steps
-    /// away. Returns `None` if the calendar has no such date.
+    /// away. Returns `None` if a date can't be represented.
     pub fn step(&self, steps: i32) -> Option<Self> {
         let shift = TimeDelta::days(i64::from(self.days()) * i64::from(steps));
         Some(Self { from: self.from.checked_add_signed(shift)?, to: self.to.checked_add_signed(shift)? })
     }
 
-    /// Whether numbers loaded at `as_of` can be shown without loading them again: final numbers always, numbers loaded
-    /// shortly after the range had ended for an hour, and all others for five minutes.
+    /// Whether numbers loaded at `as_of` can be shown without loading them again. Final numbers are always fresh.
+    /// Numbers loaded after the end of the range that are not final are fresh for an hour, all others for five minutes.
     pub fn is_fresh(&self, as_of: Time, now: Time) -> bool {
         let age = now - as_of;
         self.is_final(as_of) || age < TimeDelta::minutes(5) || as_of.date_naive() > self.to && age < TimeDelta::hours(1)

@@ -102,27 +102,27 @@ pub struct SetupForm {
 }
 
 impl SetupForm {
-    /// Creates a form. The existing settings, `known`, prefill its fields.
-    pub fn new(purpose: SetupPurpose, known: &ExistingSettings) -> Self {
-        let ca_file = known.ca_file.as_ref().map(|file| file.display().to_string());
-        let name = Some(known.profile.clone()).filter(|name| name != DEFAULT_PROFILE);
+    /// Creates a form whose fields are prefilled with the existing settings.
+    pub fn new(purpose: SetupPurpose, existing: &ExistingSettings) -> Self {
+        let ca_file = existing.ca_file.as_ref().map(|file| file.display().to_string());
+        let name = Some(existing.profile.clone()).filter(|name| name != DEFAULT_PROFILE);
         let texts = [
-            (SetupField::Project, known.project.clone()),
-            (SetupField::BaseUrl, known.base_url.clone()),
-            (SetupField::Organization, known.organization.clone()),
+            (SetupField::Project, existing.project.clone()),
+            (SetupField::BaseUrl, existing.base_url.clone()),
+            (SetupField::Organization, existing.organization.clone()),
             (SetupField::CaFile, ca_file),
             (SetupField::Name, name),
         ];
         Self {
             purpose,
-            source: match known.key {
+            source: match existing.key {
                 KeyPresence::NotSet => KeySourceChoice::Typed,
                 KeyPresence::Environment => KeySourceChoice::Variable,
                 KeyPresence::File => KeySourceChoice::Unchanged,
             },
             secret: SecretInput::default(),
             texts: texts.into_iter().filter_map(|(field, text)| Some((field, text?))).collect(),
-            key_presence: known.key,
+            key_presence: existing.key,
         }
     }
 
@@ -187,7 +187,7 @@ impl SetupForm {
             SetupField::CaFile => "PEM file of extra CA certificates to trust.",
             SetupField::Name => "A name for this key and project. It is [profiles.NAME] in the configuration.",
             SetupField::Source | SetupField::Key | SetupField::Command | SetupField::File => {
-                let is_unused = self.has_variable() && self.source != KeySourceChoice::Variable;
+                let is_unused = self.is_key_variable_set() && self.source != KeySourceChoice::Variable;
                 let unused = if is_unused { " DOCDECK_API_KEY is set in this shell and is used instead." } else { "" };
                 return format!("{}{unused}", self.source_explanation());
             }
@@ -207,7 +207,7 @@ impl SetupForm {
             KeySourceChoice::File => {
                 "A file that contains only the key; ~/ is your home folder. It must be readable only by you: chmod 600."
             }
-            KeySourceChoice::Variable if self.has_variable() => {
+            KeySourceChoice::Variable if self.is_key_variable_set() => {
                 "DOCDECK_API_KEY is set in this shell. It is used instead of any key in a file."
             }
             KeySourceChoice::Variable => {
@@ -218,13 +218,13 @@ impl SetupForm {
     }
 
     /// Whether the environment variable for the API key is set.
-    fn has_variable(&self) -> bool {
+    fn is_key_variable_set(&self) -> bool {
         self.key_presence == KeyPresence::Environment
     }
 
     /// Whether the chosen source can provide a key. Only an unset environment variable can't.
     pub fn source_can_have_key(&self) -> bool {
-        self.source != KeySourceChoice::Variable || self.has_variable()
+        self.source != KeySourceChoice::Variable || self.is_key_variable_set()
     }
 
     /// Returns the message about a required field that is empty.

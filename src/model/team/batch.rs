@@ -16,7 +16,7 @@ pub struct TeamBatch {
 /// The changes of a job, and the changed prompts of this computer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutgoingChange {
-    /// The service's id.
+    /// The job's id on the service.
     pub job: String,
     /// The team's state of the job at the last exchange. The database has this state too, unless it was restored from
     /// an older copy.
@@ -30,8 +30,8 @@ pub struct OutgoingChange {
 /// A change that was received from the team's database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IncomingChange {
-    /// The state of the job with this id of the service.
+    /// The job's id on the service, and the team's state of the job.
     Job(String, Box<SharedJob>),
-    /// A prompt of the job with this id of the service.
+    /// The job's id on the service, and a prompt of the job.
     Prompt(String, Box<SharedPrompt>),
 }

@@ -42,11 +42,11 @@ impl JobChange {
         *self == Self::default()
     }
 
-    /// Records `name` as the member who dismissed the job or ended its pull request, if this change does so. `known` is
-    /// the team's state of the job.
-    pub fn add_member_name(&mut self, job: &Job, known: &SharedJob, name: &str) {
+    /// Records `name` as the member who dismissed the job or ended its pull request, if this change does so.
+    /// `team_state` is the team's state of the job.
+    pub fn add_member_name(&mut self, job: &Job, team_state: &SharedJob, name: &str) {
         let has_ended_pr = job.local.team.as_ref().and_then(|team| team.pr_ended_by.as_ref());
-        let has_ended_pr = has_ended_pr == Some(&PullRequestEnder::User) && known.pr_ended_by.is_none();
+        let has_ended_pr = has_ended_pr == Some(&PullRequestEnder::User) && team_state.pr_ended_by.is_none();
         self.dismissed_by = (self.dismissed == Some(true)).then(|| name.to_owned());
         self.pr_ended_by = has_ended_pr.then(|| name.to_owned());
     }

@@ -80,7 +80,7 @@ pub fn apply_shared(job: &mut Job, base: &SharedJob, shared: &SharedJob, clock: 
     let before = job.remote.clone();
     if let Some(mut incoming) = incoming_job(job, shared, clock) {
         if incoming.local.checked_at == Some(last_response_at(job)) {
-            // If two responses have the same time, the team's state is the one that counts.
+            // If two responses have the same time, the team's response counts.
             incoming.local.checked_at = Some(last_response_at(job) + TimeDelta::milliseconds(1));
         }
         merge_service_data(job, &incoming);
@@ -111,7 +111,7 @@ pub fn apply_shared(job: &mut Job, base: &SharedJob, shared: &SharedJob, clock: 
     let kept = shared.current_tags().filter(|tag| pending.tags.get(*tag) != Some(&false));
     let known: Vec<String> = job.local.tags.iter().map(CleanText::to_string).collect();
     let tags: BTreeSet<&str> = kept.chain(added).collect();
-    // The tags that the job has already keep their order.
+    // Tags that the job already has keep their order.
     let ordered = known.iter().map(String::as_str).filter(|tag| tags.contains(tag));
     job.local.tags = normalized_tags(ordered.chain(tags.iter().copied())).into();
     let at = job.local.changed_at;
@@ -174,7 +174,8 @@ fn observe(job: &Job, clock: TeamClock) -> Observation {
     }
 }
 
-/// Whether more than the time of the response differs. Small differences come from comparing the clocks.
+/// Whether the observations differ in `gone`, or in the times of the start, finish, last follow-up and archiving. Small
+/// differences of times are ignored, because they come from comparing the clocks.
 fn is_different(one: &Observation, other: &Observation) -> bool {
     let is_near = |one: Option<Time>, other: Option<Time>| match (one, other) {
         (Some(one), Some(other)) => (one - other).abs() < CLOCK_TOLERANCE,
@@ -194,7 +195,7 @@ fn is_different(one: &Observation, other: &Observation) -> bool {
 fn service_texts(job: &Job) -> BTreeMap<ServiceField, String> {
     let remote = &job.remote;
     let fields = [
-        (ServiceField::Status, remote.status.as_ref().map(Status::raw_word)),
+        (ServiceField::Status, remote.status.as_ref().map(Status::service_word)),
         (ServiceField::Repository, remote.source.repository.as_ref().map(|text| text.as_str())),
         (ServiceField::Ref, remote.source.git_ref.as_ref().map(CleanText::as_str)),
         (ServiceField::Model, remote.model.as_ref().map(|text| text.as_str())),

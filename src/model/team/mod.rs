@@ -150,20 +150,20 @@ fn pull_request_order(shared: &SharedPullRequest) -> (Time, Option<Time>, String
     (state.as_of, state.checks_as_of, format!("{link}\n{}", serde_json::to_string(state).unwrap_or_default()))
 }
 
-fn keep_later<T: Ord + Clone>(known: &mut Option<T>, other: &Option<T>) {
-    if other > known {
-        known.clone_from(other);
+fn keep_later<T: Ord + Clone>(current: &mut Option<T>, received: &Option<T>) {
+    if received > current {
+        current.clone_from(received);
     }
 }
 
 fn merge_registers<K: Ord + Clone, T: Ord + Clone>(
-    known: &mut BTreeMap<K, Register<T>>,
-    other: &BTreeMap<K, Register<T>>,
+    current: &mut BTreeMap<K, Register<T>>,
+    received: &BTreeMap<K, Register<T>>,
 ) {
-    for (key, register) in other {
-        match known.get(key) {
+    for (key, register) in received {
+        match current.get(key) {
             Some(kept) if kept >= register => {}
-            _ => drop(known.insert(key.clone(), register.clone())),
+            _ => drop(current.insert(key.clone(), register.clone())),
         }
     }
 }

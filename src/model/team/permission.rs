@@ -4,15 +4,15 @@ use crate::model::Time;
 use crate::model::ledger::{Budget, CountedBy, Quota, RATE_LIMIT_WINDOW};
 use chrono::TimeDelta;
 
-/// How much longer than the hour of the limit a request stays counted in the team's ledger, because a request may be
-/// sent a moment after it was booked. Must be longer than [`BOOKING_LIFETIME`], because sending takes a moment, too.
+/// A booked request counts for one hour plus this margin, because it may be sent a while after it was booked. Must be
+/// longer than [`BOOKING_LIFETIME`], because sending takes a moment, too.
 const BOOKING_MARGIN: TimeDelta = TimeDelta::seconds(30);
 
-/// How long after the booking the booked request may be sent.
+/// A booked request must be sent within this time after its booking.
 pub const BOOKING_LIFETIME: TimeDelta = TimeDelta::seconds(10);
 
-/// Returns how long a booked request counts. After that, its row of the ledger is free for another request. Thanks to
-/// the margin, these two requests are sent more than an hour apart.
+/// Returns how long a booked request counts. Then its row of the ledger is free for another request. Thanks to the
+/// margin, the old and the new request are sent more than an hour apart.
 pub fn booking_window() -> TimeDelta {
     RATE_LIMIT_WINDOW + BOOKING_MARGIN
 }
@@ -44,16 +44,16 @@ pub struct UnreportedRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TeamUsage {
     pub used: u32,
-    /// When the oldest of them stops counting, in service time; `None` if there is none.
+    /// When the oldest counted request stops counting, in service time; `None` if no request counts.
     pub resets_at: Option<Time>,
-    /// The local time at which they were counted.
+    /// The local time at which the requests were counted.
     pub as_of: Time,
 }
 
 impl TeamUsage {
-    /// Returns the budget of the team. `local` is the budget of this computer; `unreported` of its requests are not in
-    /// the team's count yet. `is_current` is false while this process doesn't learn of other members' requests. If the
-    /// count is then an hour old, none of its requests counts any more, so the result is `local`.
+    /// Returns the budget of the team. `local` is the budget of this computer; `unreported` is the number of its
+    /// requests that the count of the team doesn't contain yet. `is_current` is false while this process doesn't learn
+    /// of other members' requests. In that case, a count from an hour ago is obsolete, and the result is `local`.
     pub fn budget(&self, local: Budget, unreported: u32, is_current: bool, now: Time) -> Budget {
         if !is_current && now - self.as_of >= RATE_LIMIT_WINDOW {
             return local;

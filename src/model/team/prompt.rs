@@ -6,13 +6,14 @@ use crate::model::prompt::{Delivery, DeliveryKind, MAX_AUTHOR_CHARS, Prompt, Pro
 use crate::model::text::CleanText;
 use serde::{Deserialize, Serialize};
 
-/// Identifies a prompt within the team: the member who wrote it, its id on the member's computer, and the time.
+/// Identifies a prompt within the team: the member who wrote it, its id on the member's computer, and the time at which
+/// it was written.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PromptUid(pub String);
 
 impl PromptUid {
-    /// Returns the id of a prompt that was written by this member. The time is part of it, since a database that was
-    /// restored from a backup may use the same number again.
+    /// Returns the id of a prompt that was written by this member. The id contains the time of writing, since a
+    /// database that was restored from a backup may give the same number to another prompt.
     pub fn new(member: &str, prompt: &Prompt) -> Self {
         Self(format!("{member}-{}-{}", prompt.id.0, prompt.written_at.timestamp_millis()))
     }
@@ -74,7 +75,7 @@ impl SharedPrompt {
         })
     }
 
-    /// Merges another copy of the same prompt. The result is the same in every order.
+    /// Merges another copy of the same prompt. The order of several merges doesn't change the result.
     pub fn merge(&mut self, other: &Self) {
         let order = |prompt: &Self| (prompt.version, serde_json::to_string(prompt).unwrap_or_default());
         if order(other) > order(self) {
@@ -88,8 +89,8 @@ impl SharedPrompt {
         if name.is_empty() { CleanText::line("unknown") } else { name }
     }
 
-    /// Returns the prompt in the form of a backup, which is merged by the rules of an import; `None` if it can't be
-    /// shown: its text is blank, or a newer version of docdeck uses an unknown word.
+    /// Returns the prompt as a record of a backup, which can be merged like an imported prompt. Returns `None` if the
+    /// prompt can't be shown: its text is blank, or a newer version of docdeck uses an unknown word.
     pub fn to_record(&self) -> Option<PromptRecord> {
         let kind: PromptKind = self.kind.parse().ok()?;
         let delivery = DeliveryKind::parse(&self.delivery)?;

@@ -2,8 +2,8 @@
 //!
 //! Only complete reports are shared. Of the reports of the same kind and range, the one that was loaded later counts,
 //! and of two that were loaded in the same millisecond, the one with the larger hash of its content. This is a total
-//! order ([`ReportVersion`]), so it doesn't matter in which order and how often reports arrive. A report is loaded at
-//! the time of its oldest response, on the clock of the service, which is the same for all members.
+//! order ([`ReportVersion`]), so it doesn't matter in which order and how often reports arrive. The load time of a
+//! report is that of its oldest response, on the clock of the service, which is the same for all members.
 //!
 //! A report with texts of readers expires: see [`ReportRules`].
 
@@ -19,7 +19,7 @@ use std::fmt;
 
 /// Reports that were loaded longer ago are not exchanged.
 pub const MAX_REPORT_AGE: TimeDelta = TimeDelta::days(90);
-/// The time of a report may be this much later than the clocks of the database and of this computer.
+/// The load time of a report may be at most this much later than the clocks of the database and of this computer.
 const MAX_REPORT_CLOCK_ERROR: TimeDelta = TimeDelta::days(1);
 /// The maximum number of parts of a report, so that a report has at most 16 MB.
 pub const MAX_REPORT_PARTS: usize = 64;
@@ -29,7 +29,7 @@ const MAX_PART_BYTES: usize = 256 << 10;
 const MAX_MULTI_ROW_PART_BYTES: usize = 128 << 10;
 /// The maximum size of the totals as JSON.
 const MAX_SUMMARY_BYTES: usize = 4096;
-/// The maximum number of requests that a report can have taken.
+/// The maximum number of requests for one report. A larger number in a received report is reduced to it.
 const MAX_RESPONSES: u32 = 10_000;
 
 /// A kind of report that is shared.
@@ -39,7 +39,7 @@ pub enum ReportKind {
     PageViews,
     /// The site's totals of a day.
     DayTotals,
-    /// Another report.
+    /// The rows of visitors, searches, feedback or questions.
     Rows(AnalyticsKind),
 }
 
@@ -95,13 +95,13 @@ impl ReportKey {
 /// When a report was loaded, and a hash of its content. The largest version counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReportVersion {
-    /// The first field, by which versions are compared.
+    /// Versions are compared by this field first, because it is declared first.
     pub as_of: Time,
     pub hash: u64,
 }
 
 impl ReportVersion {
-    /// Parses what [`fmt::Display`] writes.
+    /// Parses the text of a version, as `Display` formats it.
     pub fn parse(text: &str) -> Option<Self> {
         let (millis, hash) = text.split_once('-')?;
         let as_of = Time::from_timestamp_millis(millis.parse().ok()?)?;
@@ -123,10 +123,10 @@ impl fmt::Display for ReportVersion {
 
 /// The rules of a member for reports with texts of readers.
 ///
-/// Each member sets for how many days such texts stay stored after they were loaded. The member that has loaded a
-/// report sends it with the time at which its own days end, at most [`MAX_REPORT_AGE`] after it was loaded. The
-/// database and all members delete the report at this time, and each member earlier if its own setting requires it. A
-/// member that never stores texts of readers neither sends nor receives them.
+/// Each member sets for how many days such texts stay stored after they were loaded. The member that loads a report
+/// sends it with an expiry: the end of its own days, at most [`MAX_REPORT_AGE`] after the load. At this time, the
+/// database and all members delete the report; a member with fewer days deletes it earlier. A member that never stores
+/// texts of readers neither sends nor receives them.
 #[derive(Debug, Clone, Copy)]
 pub struct ReportRules {
     pub now: Time,
@@ -231,7 +231,7 @@ impl SharedReport {
     }
 }
 
-/// Returns JSON arrays that together have all rows.
+/// Splits the rows into JSON arrays of limited size. Returns `None` if a row is too large or there are too many arrays.
 fn split_rows<R: Serialize>(rows: &[R]) -> Option<Vec<String>> {
     let mut parts: Vec<String> = Vec::new();
     for row in rows {

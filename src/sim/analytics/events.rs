@@ -37,7 +37,7 @@ impl Merges {
     }
 }
 
-/// How readers like a page.
+/// How a reader feels about a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mood {
     Satisfied,
@@ -56,19 +56,19 @@ pub(super) struct ReaderEvent {
     pub(super) mood: Mood,
     /// When a job that changed the page was merged after the event; `None` if there is no such job.
     pub(super) fixed_at: Option<Time>,
-    /// A random number of this event.
+    /// A random number for this event.
     pub(super) noise: u64,
 }
 
 impl ReaderEvent {
-    /// Returns a random number below `count`. The numbers for different values of `use_number` are independent.
-    pub(super) fn pick(&self, use_number: u64, count: u64) -> u64 {
-        mix(self.noise ^ mix(use_number)) % count.max(1)
+    /// Returns a random number below `count`. The numbers for different values of `purpose` are independent.
+    pub(super) fn pick(&self, purpose: u64, count: u64) -> u64 {
+        mix(self.noise ^ mix(purpose)) % count.max(1)
     }
 
-    /// Returns a random element. The elements for different values of `use_number` are independent.
-    pub(super) fn choose<'t>(&self, use_number: u64, texts: &[&'t str]) -> &'t str {
-        let index = self.pick(use_number, u64::try_from(texts.len()).unwrap_or(1));
+    /// Returns a random element. The elements for different values of `purpose` are independent.
+    pub(super) fn choose<'t>(&self, purpose: u64, texts: &[&'t str]) -> &'t str {
+        let index = self.pick(purpose, u64::try_from(texts.len()).unwrap_or(1));
         usize::try_from(index).ok().and_then(|index| texts.get(index)).copied().unwrap_or_default()
     }
 }
@@ -79,9 +79,9 @@ pub(super) struct Rates {
     /// The random stream of these events, which makes them independent of events of other kinds.
     pub(super) stream: u64,
     /// The number of events per million human views on pages without a problem.
-    pub(super) usual: u64,
+    pub(super) normal_page_rate: u64,
     /// The number of events per million human views on pages with a problem.
-    pub(super) annoyed: u64,
+    pub(super) problem_page_rate: u64,
 }
 
 impl ReportInputs<'_> {
@@ -99,7 +99,7 @@ impl ReportInputs<'_> {
                 }
                 let midnight = day.date().and_time(NaiveTime::MIN).and_utc();
                 let is_annoying = has_problem && merged_at.is_none_or(|at| at > midnight);
-                let rate = if is_annoying { rates.annoyed } else { rates.usual };
+                let rate = if is_annoying { rates.problem_page_rate } else { rates.normal_page_rate };
                 let noise = mix(page.seed() ^ mix(rates.stream ^ day.number()));
                 for n in 0..(human * rate * scale + noise % 1_000_000) / 1_000_000 {
                     let noise = mix(noise ^ (n + 1));

@@ -9,7 +9,7 @@ use crate::sim::rng::mix;
 use chrono::TimeDelta;
 use std::collections::HashMap;
 
-const RATES: Rates = Rates { stream: 0xfeed, usual: 430, annoyed: 2_100 };
+const RATES: Rates = Rates { stream: 0xfeed, normal_page_rate: 430, problem_page_rate: 2_100 };
 
 /// One piece of feedback without its texts. [`FeedbackEntry::text`] creates these when they are needed.
 #[derive(Debug, Clone, Copy)]

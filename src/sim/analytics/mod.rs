@@ -212,7 +212,7 @@ impl SimAnalytics {
 fn search_row(search: &SimSearch, site: &Site) -> Value {
     let rate = f64::from(search.click_share) / 10_000.0;
     json!({ "searchQuery": search.text, "hits": search.hits, "ctr": rate,
-            "topClickedPage": search.page.map(|page| site.path(page)), "lastSearchedAt": json_time(search.last_at) })
+            "topClickedPage": search.page.map(|page| site.path(page)), "lastSearchedAt": json_time(search.last_search_at) })
 }
 
 fn feedback_row(entry: &FeedbackEntry, inputs: ReportInputs<'_>) -> Value {

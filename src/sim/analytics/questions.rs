@@ -12,7 +12,7 @@ use chrono::TimeDelta;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::cmp::Reverse;
 
-const RATES: Rates = Rates { stream: 0xa55, usual: 420, annoyed: 2_000 };
+const RATES: Rates = Rates { stream: 0xa55, normal_page_rate: 420, problem_page_rate: 2_000 };
 /// The web address of the simulated site.
 const SITE_URL: &str = "https://docs.acme.dev";
 /// The characters that are encoded in the path of a web address.
@@ -39,10 +39,10 @@ pub(super) enum QuestionOutcome {
 pub(super) struct AskedQuestionText {
     pub(super) query: String,
     pub(super) response: String,
-    /// The titles and web addresses of the pages that were used.
+    /// The titles and web addresses of the pages from which the answer was made.
     pub(super) sources: Vec<(String, String)>,
     pub(super) category: Option<&'static str>,
-    /// The web address of the page on which the reader asked it.
+    /// The web address of the page on which the question was asked.
     pub(super) page: Option<String>,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct SimMessage {
 pub(super) fn questions(inputs: ReportInputs<'_>, range: SimRange) -> Vec<AskedQuestion> {
     let mut asked_questions: Vec<AskedQuestion> =
         inputs.events(range, RATES).into_iter().map(AskedQuestion::new).collect();
-    // The list is ordered by id, because its cursor is an id. Within a second, the order of the events is another.
+    // Sorts by id, because the cursor of the list is an id. Events of the same second have ids in random order.
     asked_questions.sort_by_cached_key(|asked_question| Reverse(asked_question.id()));
     asked_questions
 }
@@ -132,7 +132,8 @@ impl AskedQuestion {
             response: topic.fill(response),
             sources,
             category: (self.event.pick(6, 100) >= 15).then_some(question.category),
-            // If there is no page, only the sources show what the question is about.
+            // Some questions have no page. A question with the outcome `Clarifying` has no sources, so its page is
+            // always given.
             page: (self.outcome == QuestionOutcome::Clarifying || self.event.pick(7, 100) >= 25)
                 .then(|| web_address(path)),
         }

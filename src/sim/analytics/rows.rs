@@ -1,4 +1,4 @@
-//! The rows of the reports as a client decodes them, so that tests can compare them with what it loaded.
+//! The rows of the reports as a client decodes them, so that tests can compare them with the rows that a client loaded.
 
 use super::feedback::count_by_page;
 use super::parameters::SimRange;
@@ -73,7 +73,7 @@ impl sealed::SealedRow for Search {
             hits: count(search.hits),
             click_rate: Count::from_f64(f64::from(search.click_share) / 10_000.0).unwrap_or_default(),
             top_page: search.page.map(|page| CleanText::line(inputs.site.path(page))),
-            last_searched_at: Some(search.last_at),
+            last_searched_at: Some(search.last_search_at),
         });
         let total = count(searches.iter().map(|search| search.hits).sum());
         (rows.collect(), Counts { total, ..Counts::default() })

@@ -39,7 +39,8 @@ struct SearchText {
     /// The index of the page that the text is about; `None` if there is none.
     page: Option<u32>,
     seed: u64,
-    /// The number of searches per thousand human views of the page; without a page, per ten thousand days.
+    /// The number of searches per thousand human views of the page. For a text without a page, the number of searches
+    /// in ten thousand days.
     rate: u64,
     /// The share of searches after which the page is clicked, in thousandths.
     click_share: u64,
@@ -58,7 +59,7 @@ pub(super) struct SimSearch {
     pub(super) click_share: u32,
     /// The index of the page that was clicked most often; `None` if nobody clicked.
     pub(super) page: Option<u32>,
-    pub(super) last_at: Time,
+    pub(super) last_search_at: Time,
 }
 
 impl SearchTexts {
@@ -120,11 +121,11 @@ impl SearchText {
         let (day, noise) = last?;
         let midnight = day.date().and_time(NaiveTime::MIN).and_utc();
         let second = i64::try_from((noise >> 30) % 86_400).unwrap_or(0);
-        let last_at = (midnight + TimeDelta::seconds(second)).min(now);
+        let last_search_at = (midnight + TimeDelta::seconds(second)).min(now);
         let clicks = hits * self.click_share / 1_000;
         let click_share = u32::try_from(clicks * 10_000 / hits.max(1)).unwrap_or(0);
         let page = self.page.filter(|_| click_share > 0);
-        Some(SimSearch { text: self.text.clone(), hits, click_share, page, last_at })
+        Some(SimSearch { text: self.text.clone(), hits, click_share, page, last_search_at })
     }
 }
 

@@ -20,7 +20,7 @@ fn now() -> Time {
 }
 
 /// The 28 days before today.
-fn weeks() -> DateRange {
+fn last_four_weeks() -> DateRange {
     DateRange::new("2026-10-23".parse().expect("a day"), "2026-11-19".parse().expect("a day")).expect("a range")
 }
 
@@ -35,7 +35,7 @@ impl TestWorld {
     }
 
     fn rows<R: SimulatedRow>(&self) -> RowsResponse<R> {
-        self.analytics.rows(weeks(), self.inputs(now()))
+        self.analytics.rows(last_four_weeks(), self.inputs(now()))
     }
 
     fn ask(&self, kind: AnalyticsKind, change: impl FnOnce(&mut Parameters)) -> Result<Value, &'static str> {
@@ -50,8 +50,8 @@ impl TestWorld {
         change: impl FnOnce(&mut Parameters),
     ) -> Result<Value, &'static str> {
         let mut parameters = Parameters {
-            date_from: Some(weeks().from().to_string()),
-            date_to: Some(weeks().exclusive_end().to_string()),
+            date_from: Some(last_four_weeks().from().to_string()),
+            date_to: Some(last_four_weeks().exclusive_end().to_string()),
             ..Parameters::default()
         };
         change(&mut parameters);
@@ -138,7 +138,7 @@ fn all_responses_together_have_all_rows_for_every_page_size() {
 #[test]
 fn new_rows_do_not_move_the_next_response() {
     let world = TestWorld::new(7, 600, Vec::new());
-    let midnight = weeks().to().and_time(chrono::NaiveTime::MIN).and_utc();
+    let midnight = last_four_weeks().to().and_time(chrono::NaiveTime::MIN).and_utc();
     for kind in [AnalyticsKind::Searches, AnalyticsKind::Feedback, AnalyticsKind::Questions] {
         let (list, key) = names(kind);
         let mut keys = HashSet::new();
@@ -235,7 +235,7 @@ fn visitors_are_at_most_the_views_and_fewer_than_the_sum_of_their_days_and_pages
     let report = world.rows::<PageRow>();
     let in_range: HashMap<_, _> = report.rows.iter().map(|row| (row.path.clone(), count(row))).collect();
     let mut sums: HashMap<_, [i128; 2]> = HashMap::new();
-    for day in weeks().single_days() {
+    for day in last_four_weeks().single_days() {
         let days = world.site.days(day.from(), day.exclusive_end(), now());
         let views: HashMap<&str, _> = world.site.pages().map(|(_, page)| (page.path(), page.views(&days[0]))).collect();
         for row in world.analytics.rows::<PageRow>(day, world.inputs(now())).rows {
@@ -276,7 +276,7 @@ fn pages_with_a_problem_get_more_complaints_and_fewer_after_a_merge() {
     };
     assert!(share(&world, true) > share(&world, false) + 25);
     assert!(unanswered(true) > unanswered(false) + 20);
-    let before = weeks().from().and_time(chrono::NaiveTime::MIN).and_utc() - TimeDelta::days(1);
+    let before = last_four_weeks().from().and_time(chrono::NaiveTime::MIN).and_utc() - TimeDelta::days(1);
     let improved = TestWorld::new(7, 1200, problem.iter().map(|path| (path.clone(), before)).collect());
     let after = {
         let rows = improved.rows::<Feedback>().rows.into_iter();

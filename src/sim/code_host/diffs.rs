@@ -14,7 +14,7 @@ pub(super) const MAX_DIFF_FILES: usize = 300;
 /// The characters that are encoded in the path of a URL.
 const ENCODED_IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_');
 /// The number of pages of the site whose files may change.
-const PAGES: u32 = 60;
+const CHANGEABLE_PAGES: u32 = 60;
 
 /// A changed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(in crate::sim) struct ChangedFile {
 pub(super) fn changed_files(seed: u64, number: u32, is_large: bool) -> Vec<ChangedFile> {
     let mut rng = SeededRng::new(seed, CHANGES_STREAM + u64::from(number));
     let count = if is_large { MAX_DIFF_FILES + 20 } else { usize::try_from(rng.between(1, 5)).unwrap_or(1) };
-    let mut pages = paths(seed, if is_large { 1000 } else { PAGES });
+    let mut pages = paths(seed, if is_large { 1000 } else { CHANGEABLE_PAGES });
     // Paths with a dot, such as `/llms.txt`, are not pages.
     pages.retain(|page| !page.contains('.'));
     rng.shuffle(&mut pages);
@@ -161,7 +161,11 @@ mod tests {
             let files = changed_files(7, number, false);
             let diff = Diff::parse(unified_diff(&files));
             let [additions, deletions, count] = totals(&files).map(u64::from);
-            assert_eq!((diff.total(), diff.files.len() as u64), ((additions, deletions), count), "{number}");
+            assert_eq!(
+                (diff.added_and_removed_lines(), diff.files.len() as u64),
+                ((additions, deletions), count),
+                "{number}"
+            );
             assert!(additions + deletions > 0);
         }
         assert_eq!(changed_files(7, 1, true).len() / MAX_DIFF_FILES, 1);

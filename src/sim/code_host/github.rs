@@ -33,7 +33,7 @@ fn review_state(kind: ReviewEntryKind) -> Option<&'static str> {
     }
 }
 
-/// Returns the GraphQL node of an author. The service itself is a bot.
+/// Returns the GraphQL node of an author. The author `mintlify` is a bot, all others are users.
 fn author(login: &str) -> Value {
     json!({ "__typename": if login == "mintlify" { "Bot" } else { "User" }, "login": login })
 }
@@ -61,7 +61,7 @@ impl HostPullRequest {
         })
     }
 
-    /// Returns `mergeStateStatus`.
+    /// Returns GitHub's field `mergeStateStatus`: why the pull request can't be merged, or that it can.
     fn merge_state(&self) -> &'static str {
         match (self.state, self.has_conflicts) {
             (PullRequestHostState::Open, Some(true)) => "DIRTY",
@@ -391,7 +391,7 @@ impl HostWorld<'_> {
                 (Reply::json(StatusCode::OK, &json!({ "data": data })), Some((found.number, actions)))
             }
             Some(found) => {
-                let actions = UserActions { is_ready: true, ..self.actions_on(&found) };
+                let actions = UserActions { is_marked_ready: true, ..self.actions_on(&found) };
                 let data = json!({ "markPullRequestReadyForReview": { "pullRequest": { "isDraft": false } } });
                 (Reply::json(StatusCode::OK, &json!({ "data": data })), Some((found.number, actions)))
             }

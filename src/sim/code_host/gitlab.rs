@@ -102,7 +102,7 @@ impl HostPullRequest {
         format!("{prefix}{}", self.title)
     }
 
-    /// Returns `detailed_merge_status`.
+    /// Returns GitLab's field `detailed_merge_status`: why the merge request can't be merged, or that it can.
     fn merge_status(&self) -> &'static str {
         match (self.state, self.has_conflicts) {
             (PullRequestHostState::Closed | PullRequestHostState::Merged(_), _) => "not_open",
@@ -190,7 +190,7 @@ fn file_json(file: &ChangedFile) -> Value {
             "too_large": false })
 }
 
-/// Returns the response to every request if GitLab refuses them all.
+/// Returns the response if GitLab refuses every request; otherwise `None`.
 pub(super) fn refusal(world: &HostWorld<'_>) -> Option<Reply> {
     let limited = |reset: TimeDelta, more: Option<(HeaderName, String)>| {
         let text = Reply { status: StatusCode::TOO_MANY_REQUESTS, body: "Retry later\n".into(), headers: Vec::new() };
@@ -259,7 +259,7 @@ impl HostWorld<'_> {
             ("POST", "approve" | "notes") | ("PUT", "" | "merge") => {
                 let actions = self.gitlab_actions_after(&found, request)?;
                 let number = found.number;
-                // The response is the state after the action.
+                // The response contains the merge request as it is after the action.
                 let changed = self.find_after(&url, Some(&actions)).unwrap_or(found);
                 let reply = match request.part {
                     "approve" => Reply::json(StatusCode::CREATED, &changed.approval_state()),
@@ -325,9 +325,9 @@ impl HostWorld<'_> {
                     (None, Some(title)) if !title.trim().is_empty() => {
                         let lower = title.to_ascii_lowercase();
                         let prefix = DRAFT_PREFIXES.into_iter().find(|prefix| lower.starts_with(prefix));
-                        actions.is_ready |= prefix.is_none();
+                        actions.is_marked_ready |= prefix.is_none();
                         let rest = title.get(prefix.map_or(0, str::len)..).unwrap_or_default();
-                        actions.title = Some(rest.trim().to_owned());
+                        actions.new_title = Some(rest.trim().to_owned());
                     }
                     _ => return Err(bad_request("state_event, title", "are invalid")),
                 }

@@ -10,10 +10,10 @@ use crate::sim::jobs::SimJob;
 use crate::sim::reply::Reply;
 use std::collections::HashMap;
 
-/// The maximum number of jobs whose pull requests are searched for merged pages.
+/// The maximum number of jobs whose pull requests are checked by [`HostWorld::merged_pages`].
 const MAX_MERGED_JOBS: usize = 100;
 
-/// A response. If the request was an action that is carried out, also the number of the pull request and everything
+/// A response. If the request was an action and was carried out, also the number of the pull request and everything
 /// that the user has done with it.
 pub(in crate::sim) type HostReply = (Reply, Option<(u32, UserActions)>);
 

@@ -11,7 +11,7 @@ use crate::sim::rng::{SeededRng, mix};
 use chrono::TimeDelta;
 
 /// How long after its creation a pull request is reviewed, or closed without merging, at speed 1.
-const DECIDED_AFTER: TimeDelta = TimeDelta::minutes(3);
+const DECISION_DELAY: TimeDelta = TimeDelta::minutes(3);
 /// Added to the number of a pull request to get its random stream.
 const PULL_REQUEST_STREAM: u64 = 11 << 32;
 
@@ -48,12 +48,12 @@ pub(super) struct HostPullRequest {
     pub(super) branch: String,
     pub(super) state: PullRequestHostState,
     pub(super) is_draft: bool,
-    /// When its only commit was pushed.
+    /// When the only commit of the pull request was pushed.
     pub(super) pushed_at: Time,
     pub(super) head: String,
-    /// Whether it conflicts with the base branch; `None` if the host has not computed it yet.
+    /// Whether the pull request conflicts with its base branch; `None` if the host has not computed it yet.
     pub(super) has_conflicts: Option<bool>,
-    /// Why it is not merged; `None` if its state is random.
+    /// Why the pull request is not merged; `None` if chance decides its state.
     merge_blocker: Option<MergeBlocker>,
     pub(super) checks: Vec<HostCheck>,
     /// Reviews and comments, oldest first.
@@ -108,8 +108,8 @@ pub(in crate::sim) struct UserActions {
     pub(super) entries: Vec<HostEntry>,
     pub(super) merged_at: Option<Time>,
     pub(super) closed_at: Option<Time>,
-    pub(super) is_ready: bool,
-    pub(super) title: Option<String>,
+    pub(super) is_marked_ready: bool,
+    pub(super) new_title: Option<String>,
     /// How often others have pushed a commit just before the user's merge.
     pub(super) pushes: u32,
 }
@@ -127,8 +127,8 @@ impl UserActions {
 }
 
 impl HostPullRequest {
-    /// Returns the pull request of a job after the actions of the user, or `None` if the job has none yet. After the
-    /// user merged or closed it, it no longer changes.
+    /// Returns the pull request of a job after the actions of the user, or `None` if the job has none yet. A pull
+    /// request that the user has merged or closed no longer changes.
     pub(super) fn from_job(job: &SimJob, world: &HostWorld<'_>, actions: &UserActions) -> Option<Self> {
         let now = actions.ended_at().map_or(world.now, |end| end.min(world.now));
         let has_fault = |fault| world.fault == Some(fault);
@@ -146,7 +146,7 @@ impl HostPullRequest {
         let is_usual = job.merge_blocker.is_none();
         let (fails, conflicts, wants_changes) = (fails && is_usual, conflicts && is_usual, wants_changes && is_usual);
         let wants_changes = wants_changes || job.merge_blocker == Some(MergeBlocker::ChangesRequested);
-        let is_decided = is_older_than(scaled(DECIDED_AFTER));
+        let is_decided = is_older_than(scaled(DECISION_DELAY));
         let is_draft = is_draft && is_usual;
         let failing = usize::try_from(rng.between(0, 11)).unwrap_or(0) % total;
         let checks = CHECK_NAMES.iter().zip(0..).take(total).map(|(name, n)| {
@@ -213,8 +213,8 @@ impl HostPullRequest {
         } else if actions.closed_at.is_some() {
             self.state = PullRequestHostState::Closed;
         }
-        self.is_draft &= !actions.is_ready;
-        if let Some(title) = &actions.title {
+        self.is_draft &= !actions.is_marked_ready;
+        if let Some(title) = &actions.new_title {
             self.title.clone_from(title);
         }
         self.entries.extend(actions.entries.iter().cloned());
@@ -235,12 +235,12 @@ impl HostPullRequest {
         self.checks.iter().any(|check| check.state == state)
     }
 
-    /// Whether it is open, and its base branch has commits that its branch does not contain.
+    /// Whether the pull request is open and its base branch has commits that its own branch does not contain.
     pub(super) fn is_behind(&self) -> bool {
         self.state == PullRequestHostState::Open && self.merge_blocker == Some(MergeBlocker::Behind)
     }
 
-    /// Whether it waits in GitHub's merge queue. GitLab has none.
+    /// Whether the pull request waits in the merge queue of GitHub. GitLab has no merge queue.
     pub(super) fn is_queued(&self) -> bool {
         let has_passed = self.checks.iter().all(|check| check.state == CheckRunState::Passed);
         self.state == PullRequestHostState::Open && self.merge_blocker == Some(MergeBlocker::Queued) && has_passed
@@ -277,7 +277,7 @@ fn entries(number: u64, review: Option<ReviewEntryKind>, now: Time, at: impl Fn(
     let mut entries: Vec<HostEntry> = preview_url(number).map(bot).into_iter().collect();
     entries.extend(review.map(|kind| {
         let text = if kind == ReviewEntryKind::ChangeRequest { text(0) } else { String::new() };
-        HostEntry { author: "maya", kind, text, at: at(DECIDED_AFTER) }
+        HostEntry { author: "maya", kind, text, at: at(DECISION_DELAY) }
     }));
     let commented_at = at(TimeDelta::minutes(9));
     if number.is_multiple_of(3) && now > commented_at {

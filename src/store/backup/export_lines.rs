@@ -22,15 +22,15 @@ pub struct ExportCounts {
     pub totals: BackupTotals,
     /// Prompts that this computer still has to send or is sending. A computer that imports them marks its copies as
     /// unconfirmed.
-    pub in_flight: u64,
+    pub in_flight_prompts: u64,
 }
 
-/// The drafts of a scope: follow-ups to jobs, edited prompts, and the others.
+/// The drafts of a scope: follow-ups to jobs, edited prompts, and all remaining drafts.
 #[derive(Debug, Default)]
 struct GroupedDrafts {
     by_job: HashMap<JobKey, DraftText>,
     by_prompt: HashMap<PromptId, DraftText>,
-    others: Vec<(DraftPurpose, DraftText)>,
+    other_drafts: Vec<(DraftPurpose, DraftText)>,
 }
 
 pub(super) fn export(
@@ -47,7 +47,7 @@ pub(super) fn export(
         Ok(out.write_all(b"\n")?)
     };
     write(&BackupLine::Header(BackupHeader { docdeck_version: CleanText::line(version), exported_at: now }))?;
-    let (mut totals, mut in_flight) = (BackupTotals::default(), 0);
+    let (mut totals, mut in_flight_prompts) = (BackupTotals::default(), 0);
     for (id, scope) in scopes::read_scopes(db)?.into_iter().filter(|(_, scope)| filter.includes(scope)) {
         let drafts = group_drafts(drafts::list_drafts(db, id)?);
         // Jobs with an id come first: an import must find them by their ids before it searches for the other jobs by
@@ -59,18 +59,18 @@ pub(super) fn export(
         )?;
         for key in keys {
             let Some(record) = read_job_record(db, &scope, key, &drafts)? else { continue };
-            in_flight += u64::try_from(record.queued_or_sending_count()).unwrap_or(u64::MAX);
+            in_flight_prompts += u64::try_from(record.queued_or_sending_count()).unwrap_or(u64::MAX);
             write(&BackupLine::Job(Box::new(record)))?;
             totals.jobs += 1;
         }
-        for (purpose, draft) in drafts.others {
+        for (purpose, draft) in drafts.other_drafts {
             write(&BackupLine::Draft(DraftRecord { scope: scope.clone(), purpose, draft }))?;
             totals.drafts += 1;
         }
     }
     write(&BackupLine::End(totals))?;
     out.flush()?;
-    Ok(ExportCounts { totals, in_flight })
+    Ok(ExportCounts { totals, in_flight_prompts })
 }
 
 fn group_drafts(drafts: Vec<Draft>) -> GroupedDrafts {
@@ -80,9 +80,9 @@ fn group_drafts(drafts: Vec<Draft>) -> GroupedDrafts {
         match slot {
             DraftTarget::FollowUp(key) => drop(grouped.by_job.insert(key, draft)),
             DraftTarget::Prompt(id) => drop(grouped.by_prompt.insert(id, draft)),
-            DraftTarget::NewJob => grouped.others.push((DraftPurpose::NewJob, draft)),
-            DraftTarget::AboutPages => grouped.others.push((DraftPurpose::AboutPages(pages), draft)),
-            DraftTarget::Batch => grouped.others.push((DraftPurpose::Batch, draft)),
+            DraftTarget::NewJob => grouped.other_drafts.push((DraftPurpose::NewJob, draft)),
+            DraftTarget::AboutPages => grouped.other_drafts.push((DraftPurpose::AboutPages(pages), draft)),
+            DraftTarget::Batch => grouped.other_drafts.push((DraftPurpose::Batch, draft)),
         }
     }
     grouped

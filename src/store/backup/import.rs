@@ -25,14 +25,14 @@ pub struct ImportCounts {
     pub prompts_added: u64,
     /// Added prompts that are unconfirmed on this computer: the computer that wrote the backup had not sent them yet,
     /// or had received no response.
-    pub in_flight: u64,
+    pub in_flight_prompts: u64,
     pub drafts_added: u64,
     /// Drafts that were skipped, since their slot already contains another text.
     pub drafts_skipped: u64,
     /// Jobs whose imported title or note was skipped, since the user has set another one on this computer.
     pub labels_skipped: u64,
     /// Whether the backup contains the line that marks its end. Without that line, something may have been cut off.
-    pub has_end: bool,
+    pub has_end_line: bool,
 }
 
 pub(super) fn import_backup(
@@ -48,7 +48,7 @@ pub(super) fn import_backup(
             BackupLine::Job(record) if filter.includes(&record.scope) => import.import_job(*record)?,
             BackupLine::Draft(record) if filter.includes(&record.scope) => import.import_draft(&record)?,
             BackupLine::Header(_) | BackupLine::Job(_) | BackupLine::Draft(_) => {}
-            BackupLine::End(_) => import.counts.has_end = true,
+            BackupLine::End(_) => import.counts.has_end_line = true,
         }
     }
     Ok(import.counts)
@@ -59,8 +59,8 @@ pub(super) fn import_backup(
 struct Candidate {
     key: JobKey,
     has_id: bool,
-    /// Hash of the text of the job's first prompt. Jobs that were written at the same moment are read only if their
-    /// hash matches.
+    /// Hash of the text of the job's first prompt. Of several jobs whose first prompts were written at the same moment,
+    /// only those with a matching hash are read.
     text_hash: u64,
 }
 
@@ -71,7 +71,7 @@ struct KnownJobs {
     /// The jobs by their scope and the time at which their first prompt was written.
     by_written_at: HashMap<(i64, i64), Vec<Candidate>>,
     /// The keys of jobs that were already matched to a line of this backup, or added from it.
-    imported: HashSet<JobKey>,
+    imported_jobs: HashSet<JobKey>,
 }
 
 impl KnownJobs {
@@ -112,7 +112,7 @@ impl BackupImport<'_> {
             None => self.add_job(scope, &record)?,
             Some(row) => self.merge_job(row, &record)?.key,
         };
-        self.known_jobs.imported.insert(key);
+        self.known_jobs.imported_jobs.insert(key);
         Ok(())
     }
 
@@ -149,7 +149,7 @@ impl BackupImport<'_> {
             let Some(row) = job_rows::find_job(self.tx, job_rows::current_key(self.tx, candidate.key)?)? else {
                 continue;
             };
-            if self.known_jobs.imported.contains(&row.key) || (row.id.is_some() && record.row.id.is_some()) {
+            if self.known_jobs.imported_jobs.contains(&row.key) || (row.id.is_some() && record.row.id.is_some()) {
                 continue;
             }
             if self.has_prompt(row.key, imported)? {
@@ -186,8 +186,8 @@ impl BackupImport<'_> {
             self.add_draft(scope, DraftTarget::FollowUp(key), draft, &[])?;
         }
         self.counts.jobs_added += 1;
-        // `touch` updates the columns that depend on prompts. A job without an id always needs it, since its first
-        // prompt may have been discarded, which `is_settled` doesn't notice.
+        // `touch` updates the columns that depend on prompts. A job without an id always needs this update, because its
+        // first prompt may have been discarded, which `is_settled` doesn't detect.
         let is_settled = |prompt: &PromptRecord| !prompt.delivery.kind().blocks_next() && prompt.author.is_none();
         if record.row.id.is_none() || !record.prompts.iter().all(is_settled) {
             job_rows::touch(self.tx, key)?;
@@ -198,13 +198,16 @@ impl BackupImport<'_> {
     fn add_prompt(&mut self, key: JobKey, imported: &PromptRecord) -> StoreResult<()> {
         let delivery = merge_rules::imported_delivery(&imported.delivery);
         self.counts.prompts_added += 1;
-        self.counts.in_flight += u64::from(delivery != imported.delivery);
+        self.counts.in_flight_prompts += u64::from(delivery != imported.delivery);
         // A queued prompt may already have been sent once, if it was queued again after a 429. Its copy counts as never
         // sent.
         let sent_at = imported.sent_at.filter(|_| !matches!(imported.delivery, Delivery::Queued { .. }));
         let state_at = self.state_entered_at(&delivery, imported);
-        let id =
-            prompts::insert_imported(self.tx, key, &PromptRecord { delivery, sent_at, state_at, ..imported.clone() })?;
+        let id = prompts::insert_imported_prompt(
+            self.tx,
+            key,
+            &PromptRecord { delivery, sent_at, state_at, ..imported.clone() },
+        )?;
         match &imported.draft {
             Some(draft) => {
                 self.add_draft(job_rows::job_scope_id(self.tx, key)?, DraftTarget::Prompt(id), draft, &[]).map(|_| ())
@@ -269,7 +272,7 @@ impl BackupImport<'_> {
                 }
                 PromptMerge::Becomes(delivery) => {
                     let state_at = self.state_entered_at(&delivery, imported);
-                    prompts::update_imported(
+                    prompts::update_imported_prompt(
                         self.tx,
                         known.id,
                         &delivery,

@@ -85,14 +85,14 @@ impl<B: BufRead> BackupReader<B> {
 /// The error of the first line that can't be imported.
 pub fn check_backup<B: BufRead>(from: B, now: Time) -> Result<(BackupTotals, bool), ImportError> {
     let mut lines = BackupReader::new(from, now);
-    let (mut totals, mut has_end) = (BackupTotals::default(), false);
+    let (mut totals, mut has_end_line) = (BackupTotals::default(), false);
     while let Some(line) = lines.next()? {
         match line {
             BackupLine::Header(_) => {}
             BackupLine::Job(_) => totals.jobs += 1,
             BackupLine::Draft(_) => totals.drafts += 1,
-            BackupLine::End(_) => has_end = true,
+            BackupLine::End(_) => has_end_line = true,
         }
     }
-    Ok((totals, has_end))
+    Ok((totals, has_end_line))
 }

@@ -25,8 +25,8 @@ fn is_recovered(table: &str) -> bool {
     schema::tables().any(|name| name == table) && !matches!(table, "job_count" | "views_loading" | "views_part")
 }
 
-/// The tables without rowids whose columns are stored in another order than the table's definition, with this order:
-/// SQLite stores the columns of the primary key first.
+/// The stored order of columns, for each table whose definition has another order. In a table without rowids, SQLite
+/// stores the columns of the primary key first.
 const STORED_COLUMN_ORDER: [(&str, &[&str]); 1] = [("job_page", &["job", "path", "position"])];
 /// The old and new names of tables that a migration renamed. (Columns need no such list, since they are found by their
 /// position.)
@@ -110,7 +110,7 @@ pub(super) fn write_recovered_rows(
     for name in schema::tables().filter(|name| is_recovered(name)) {
         let columns = stored_columns(&tx, name)?;
         for record in found.records_of(name) {
-            insert_salvaged(&tx, name, repair.repair_row(name, &columns, record))?;
+            insert_salvaged_row(&tx, name, repair.repair_row(name, &columns, record))?;
         }
     }
     repair.repair_references(&tx)?;
@@ -135,7 +135,7 @@ fn stored_columns(connection: &Connection, table: &str) -> StoreResult<Vec<Strin
 }
 
 /// Inserts the row. Skips it if a row with its key already exists, or if it violates a constraint.
-fn insert_salvaged(tx: &Transaction<'_>, table: &str, row: SalvagedRow<'_>) -> StoreResult<()> {
+fn insert_salvaged_row(tx: &Transaction<'_>, table: &str, row: SalvagedRow<'_>) -> StoreResult<()> {
     let (columns, values): (Vec<&str>, Vec<Option<Value>>) = row.into_iter().unzip();
     let parameters = vec!["?"; columns.len()].join(", ");
     let sql = format!("INSERT OR IGNORE INTO {table} ({}) VALUES ({parameters})", columns.join(", "));

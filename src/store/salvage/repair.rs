@@ -68,9 +68,11 @@ pub(super) fn guess_table(record: &RawRecord, kind: PageKind) -> Option<&'static
 
 /// Returns the sort key for copies of a prompt: the copy with the most advanced delivery comes first.
 pub(super) fn delivery_rank(record: &RawRecord) -> usize {
-    const ORDER: [&str; 7] = ["accepted", "dismissed", "unconfirmed", "sending", "rejected", "not sent", "queued"];
+    const STATES_BY_RANK: [&str; 7] =
+        ["accepted", "dismissed", "unconfirmed", "sending", "rejected", "not sent", "queued"];
     let state = record.values.get(4).and_then(Option::as_ref);
-    ORDER.iter().position(|word| state == Some(&Value::Text((*word).to_owned()))).unwrap_or(ORDER.len())
+    let rank = STATES_BY_RANK.iter().position(|word| state == Some(&Value::Text((*word).to_owned())));
+    rank.unwrap_or(STATES_BY_RANK.len())
 }
 
 /// The values of a row by column; `None` for a value that can't be read.
@@ -81,7 +83,7 @@ pub(super) struct RowRepair<'a> {
     found: &'a SalvagedTables,
     now: i64,
     /// The keys of jobs that had no undelivered prompt, according to their own rows.
-    jobs_without_undelivered: HashSet<i64>,
+    jobs_without_undelivered_prompt: HashSet<i64>,
     /// The scope and the service's id of each job, by the job's key; read from the index of ids.
     ids_by_key: HashMap<i64, (i64, String)>,
     /// The number of queued prompts that the repair has paused.
@@ -99,7 +101,7 @@ impl<'a> RowRepair<'a> {
         Self {
             found,
             now: now.timestamp_millis(),
-            jobs_without_undelivered: HashSet::new(),
+            jobs_without_undelivered_prompt: HashSet::new(),
             ids_by_key: ids_by_key.collect(),
             paused_count: 0,
         }
@@ -123,7 +125,7 @@ impl<'a> RowRepair<'a> {
                     row.insert("handled_at", viewed_at);
                 }
                 if row.get("undelivered") == Some(&Some(Value::Null)) {
-                    self.jobs_without_undelivered.insert(record.rowid);
+                    self.jobs_without_undelivered_prompt.insert(record.rowid);
                 }
             }
             "prompt" => self.repair_prompt(&mut row),
@@ -156,7 +158,7 @@ impl<'a> RowRepair<'a> {
         };
         let (kind, state, has_text) = (text("kind"), text("state"), text("text").is_some());
         let was_delivered = matches!(prompt.get("job"), Some(Some(Value::Integer(job)))
-            if self.jobs_without_undelivered.contains(job));
+            if self.jobs_without_undelivered_prompt.contains(job));
         let mut set_column = |column, value: Value| drop(prompt.insert(column, Some(value)));
         set_column("instance", Value::Null);
         if !kind.is_some_and(|kind| PROMPT_KINDS.contains(&kind.as_str())) {
@@ -277,9 +279,9 @@ impl<'a> RowRepair<'a> {
         Ok(())
     }
 
-    /// Restores scopes whose rows are lost, from the index of scopes. A scope that isn't in the index gets the address
-    /// and the project of a ledger, if it is the only such scope and exactly one ledger belongs to no known scope.
-    /// Otherwise it gets made-up names.
+    /// Restores scopes whose rows are lost, from the index of scopes. If exactly one scope is missing from the index,
+    /// and exactly one ledger belongs to no known scope, the scope gets the address and the project of this ledger.
+    /// Otherwise missing scopes get made-up names.
     fn restore_scopes(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         let new = "INSERT OR IGNORE INTO scope (id, base_url, project) VALUES (?1, ?2, ?3)";
         for entry in self.found.records_of(SCOPE_INDEX) {
@@ -311,8 +313,8 @@ impl<'a> RowRepair<'a> {
         Ok(())
     }
 
-    /// Adds an unconfirmed prompt to each job whose undelivered prompt is lost. A job with neither an id nor a prompt
-    /// would be listed as working.
+    /// Adds an unconfirmed prompt to each job whose undelivered prompt is lost. Otherwise, a job with neither an id nor
+    /// a prompt would be listed as working.
     fn restore_prompts_of_jobs(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         tx.execute(
             "INSERT INTO prompt (job, kind, text, state, reason, written_at)

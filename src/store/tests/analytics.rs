@@ -17,7 +17,7 @@ fn response<R>(rows: Vec<R>, next: Option<&str>) -> RowsResponse<R> {
     RowsResponse { rows, totals: counts(7, 1), next: next.and_then(Cursor::new), is_cut: false }
 }
 
-/// Returns the position of a response in a report whose load was started at 10.
+/// Returns the position of a response in a report whose load was started at second 10.
 fn position(number: u32, seconds: i64) -> ResponsePosition {
     ResponsePosition { range: week(), number, as_of: at(seconds), started_at: at(10), should_replace_unfinished: false }
 }
@@ -36,7 +36,7 @@ impl Store {
         self.save_rows_response(&scope(), response, position).await.expect("written")
     }
 
-    async fn stored<R: AnalyticsRow>(&self) -> StoredRows<R> {
+    async fn stored_rows<R: AnalyticsRow>(&self) -> StoredRows<R> {
         self.rows_report(&scope(), week()).await.expect("read")
     }
 
@@ -65,10 +65,10 @@ async fn assert_round_trip<R: AnalyticsRow>(rows: Vec<R>) {
         (response(rows, Some("01J \"x\" ü")), RowsResponse { is_cut: true, ..response(Vec::new(), None) });
     assert!(store.save_part(&first, position(1, 10)).await);
     let mut merge = RowsMerge::start(week(), first, at(10));
-    assert_eq!(store.stored::<R>().await.report.as_deref(), Some(merge.report()), "unfinished");
+    assert_eq!(store.stored_rows::<R>().await.report.as_deref(), Some(merge.report()), "unfinished");
     assert!(store.save_part(&last, position(2, 20)).await);
     merge.add_response(last, at(20));
-    assert_eq!(store.stored::<R>().await.report.as_deref(), Some(merge.report()), "complete");
+    assert_eq!(store.stored_rows::<R>().await.report.as_deref(), Some(merge.report()), "complete");
 }
 
 #[tokio::test]
@@ -123,16 +123,16 @@ async fn rows_of_every_kind_are_read_as_they_were_written() {
 #[tokio::test]
 async fn an_interrupted_load_is_continued_and_replaces_the_complete_report_when_it_ends() {
     let store = memory_store();
-    assert_eq!(store.stored::<Search>().await, StoredRows::default());
+    assert_eq!(store.stored_rows::<Search>().await, StoredRows::default());
     store.save_one_row(week(), search("old"), 1).await;
     assert!(store.save_part(&response(vec![search("a"), search("b")], Some("x")), position(1, 10)).await);
-    let stored = store.stored::<Search>().await;
+    let stored = store.stored_rows::<Search>().await;
     assert_eq!(stored.report.map(|report| report.rows.clone()), Some(vec![search("old")]));
     assert_eq!((stored.responses_before_interruption, stored.last_load_requests), (Some(1), Some(1)));
     let unfinished = store.unfinished_rows::<Search>(&scope(), week()).await.expect("read").expect("a report");
     assert_eq!((unfinished.started_at, unfinished.report.next), (at(10), Cursor::new("x")));
     assert!(store.save_part(&response(vec![search("b"), search("c")], None), position(2, 20)).await);
-    let stored = store.stored::<Search>().await;
+    let stored = store.stored_rows::<Search>().await;
     let report = stored.report.expect("a report");
     assert_eq!(report.rows, [search("a"), search("b"), search("c")]);
     assert_eq!((report.duplicates, report.responses, report.as_of), (1, 2, at(10)));
@@ -153,7 +153,7 @@ async fn a_response_of_another_load_is_not_mixed_into_the_report() {
     let restarted = ResponsePosition { started_at: at(30), should_replace_unfinished: true, ..position(1, 30) };
     assert!(store.save_part(&next(&["d"]), restarted).await);
     assert!(!store.save_part(&next(&["b"]), position(2, 40)).await, "the load was started again");
-    let report = store.stored::<Search>().await.report.expect("a report");
+    let report = store.stored_rows::<Search>().await.report.expect("a report");
     assert_eq!((report.rows.as_slice(), report.as_of), ([search("d")].as_slice(), at(30)));
 }
 
@@ -167,7 +167,7 @@ async fn profiles_with_the_same_project_share_reports_but_kinds_and_ranges_have_
     assert!(store.rows_report::<Search>(&other_project, week()).await.expect("read").report.is_none());
     let october = range("2026-10-01", "2026-10-31");
     assert!(store.rows_report::<Search>(&scope(), october).await.expect("read").report.is_none());
-    assert!(store.stored::<Question>().await.report.is_none());
+    assert!(store.stored_rows::<Question>().await.report.is_none());
 }
 
 #[tokio::test]
@@ -199,25 +199,25 @@ async fn a_report_that_was_edited_by_others_counts_as_not_stored_and_can_be_repl
                 )
                 .await
         );
-        assert_eq!(store.stored::<Search>().await.responses_before_interruption, Some(2));
+        assert_eq!(store.stored_rows::<Search>().await.responses_before_interruption, Some(2));
         store.with_connection(move |db| db.execute_batch(edit).expect(edit)).await;
-        assert_eq!(store.stored::<Search>().await, StoredRows::default(), "{edit}");
+        assert_eq!(store.stored_rows::<Search>().await, StoredRows::default(), "{edit}");
         assert_eq!(store.unfinished_rows::<Search>(&scope(), week()).await.expect("read"), None, "{edit}");
         store.save_one_row(week(), search("new"), 50).await;
-        let report = store.stored::<Search>().await.report.expect(edit);
+        let report = store.stored_rows::<Search>().await.report.expect(edit);
         assert_eq!((report.rows.as_slice(), report.as_of), ([search("new")].as_slice(), at(50)), "{edit}");
         assert_eq!(store.count_rows("analytics_answer").await, 1, "{edit}");
     }
 }
 
 #[tokio::test]
-async fn text_in_an_edited_file_is_cleaned_and_odd_totals_are_missing() {
+async fn text_in_an_edited_file_is_cleaned_and_unreadable_totals_count_as_missing() {
     let store = memory_store();
     store.save_one_row(week(), search("a"), 1).await;
     let edit = "UPDATE analytics_answer SET rows = '[{\"searchQuery\": \"a\\u001b[31m\\u202eb\", \"unknown\": [1]}]';
          UPDATE analytics_report SET totals = '[1, {}]'";
     store.with_connection(move |db| db.execute_batch(edit).expect("edited")).await;
-    let report = store.stored::<Search>().await.report.expect("a report");
+    let report = store.stored_rows::<Search>().await.report.expect("a report");
     assert!(report.rows.iter().all(|row| !row.query.as_str().contains(['\u{1b}', '\u{202e}'])), "{report:?}");
     assert_eq!(report.totals, Counts::default());
 }
@@ -237,8 +237,11 @@ async fn only_texts_of_readers_expire_and_no_trace_of_them_stays_in_the_file() {
     let days = ReaderTextRetention::default();
     assert_eq!(store.delete_expired_reader_texts(days, days_later(30)).await.expect("nothing to do"), 0);
     assert_eq!(store.delete_expired_reader_texts(days, days_later(31)).await.expect("deleted"), 2);
-    assert!(store.stored::<Feedback>().await.report.is_none() && store.stored::<Question>().await.report.is_none());
-    assert!(store.stored::<Search>().await.report.is_some());
+    assert!(
+        store.stored_rows::<Feedback>().await.report.is_none()
+            && store.stored_rows::<Question>().await.report.is_none()
+    );
+    assert!(store.stored_rows::<Search>().await.report.is_some());
     // A report from the future was loaded with a wrong clock, so its age is unknown.
     store.save_one_row(week(), comment("f1", &secret), 10 * 86_400).await;
     assert_eq!(store.delete_expired_reader_texts(days, days_later(1)).await.expect("deleted"), 1);
@@ -261,7 +264,7 @@ async fn only_texts_of_readers_expire_and_no_trace_of_them_stays_in_the_file() {
 }
 
 #[tokio::test]
-async fn received_texts_of_readers_expire_after_the_days_of_the_member_that_set_fewer() {
+async fn received_texts_of_readers_expire_by_the_shorter_setting_of_both_members() {
     let store = memory_store();
     store.join_team(&scope(), "docs").await.expect("joined");
     let receive = async |seconds: i64, days: i64| {
@@ -284,7 +287,7 @@ async fn received_texts_of_readers_expire_after_the_days_of_the_member_that_set_
     assert_eq!(receive(0, 7).await, MergedReport::Skipped);
     assert_eq!(receive(1, 7).await, MergedReport::New);
     assert_eq!((prune(days_later(7)).await, prune(days_later(8)).await), (0, 1));
-    // An expired report, and one that this computer has loaded, which has no other limit than the setting.
+    // An expired report is not received. A report that this computer has loaded expires only by its own setting.
     assert_eq!(receive(2, 0).await, MergedReport::Skipped);
     store.save_one_row(week(), comment("f1", "x"), 3).await;
     assert_eq!((delete(days_later(8)).await, prune(days_later(8)).await), (0, 0));
@@ -324,7 +327,7 @@ async fn texts_of_readers_that_were_loaded_before_they_were_shared_are_not_sent(
 }
 
 #[tokio::test]
-async fn pruning_deletes_other_reports_by_the_rules_of_page_views_and_expired_texts() {
+async fn other_reports_are_pruned_by_the_rules_of_page_views_and_expired_texts_are_deleted() {
     let store = memory_store();
     let fill = async || {
         for (n, seconds) in [(1, 10), (2, 20), (3, 30)] {
@@ -355,7 +358,7 @@ async fn reports_are_recovered_from_a_damaged_file_if_all_of_their_responses_are
     assert!(store.save_part(&response(rows, Some("x")), position(1, 10)).await);
     assert!(store.save_part(&response(vec![search("b")], None), position(2, 20)).await);
     store.save_one_row(week(), comment("f", "x"), 5).await;
-    let expected = store.stored::<Search>().await;
+    let expected = store.stored_rows::<Search>().await;
     store
         .with_connection(|db| db.execute_batch("DELETE FROM analytics_answer WHERE report = 2").expect("damaged"))
         .await;
@@ -365,8 +368,8 @@ async fn reports_are_recovered_from_a_damaged_file_if_all_of_their_responses_are
     salvage::write_recovered_rows(&mut db, &found, at(99)).expect("written");
     schema::check_readable(&db, true).expect("sound");
     let store = Store::start(db, false, None).expect("a store");
-    assert_eq!(store.stored::<Search>().await, expected);
-    assert_eq!(store.stored::<Feedback>().await, StoredRows::default());
+    assert_eq!(store.stored_rows::<Search>().await, expected);
+    assert_eq!(store.stored_rows::<Feedback>().await, StoredRows::default());
     let report: &RowsReport<Search> = expected.report.as_deref().expect("a report");
     assert_eq!((report.rows.len(), report.responses), (501, 2));
 }

@@ -36,7 +36,7 @@ async fn failed_import_message(store: &Store, lines: &str) -> String {
 const HEADER: &str = r#"{"kind":"docdeck","version":1}"#;
 
 /// Returns the deliveries of the prompts of the store's only job.
-async fn prompts(store: &Store) -> Vec<Delivery> {
+async fn deliveries(store: &Store) -> Vec<Delivery> {
     let rows = store.jobs(&scope()).await.expect("rows");
     assert_eq!(rows.len(), 1, "{rows:?}");
     store.thread_of(rows[0].key).await.prompts.into_iter().map(|prompt| prompt.delivery).collect()
@@ -59,7 +59,7 @@ async fn full_store() -> Store {
         store.add_job_about(&scope(), "Fix\nit", &about, std::slice::from_ref(&numbers), at(0)).await.expect("stored");
     store.set_snapshots_after(row.key, vec![numbers]).await.expect("stored");
     store.permit(prompt, at(1)).await;
-    store.accept(prompt, with_pr("j/1", Status::Completed, 7), at(2)).await;
+    store.accept(prompt, response_with_pr("j/1", Status::Completed, 7), at(2)).await;
     store.change_one_job(row.key, LocalChange::Title(Some(line("My title"))), at(3)).await;
     store.change_one_job(row.key, LocalChange::Tags(vec![line("docs"), line("api")]), at(3)).await;
     store.change_one_job(row.key, LocalChange::Note(Some(CleanText::block("two\nlines"))), at(3)).await;
@@ -85,8 +85,8 @@ async fn an_empty_store_exports_exactly_what_it_has_imported() {
     let lines = export(&full_store().await).await;
     let empty = memory_store();
     let done = import(&empty, &lines).await;
-    assert_eq!((done.jobs_added, done.prompts_added, done.in_flight, done.drafts_added), (3, 2, 0, 5));
-    assert!(done.has_end);
+    assert_eq!((done.jobs_added, done.prompts_added, done.in_flight_prompts, done.drafts_added), (3, 2, 0, 5));
+    assert!(done.has_end_line);
     assert_eq!(export(&empty).await, lines);
     assert_eq!(empty.drafts(&scope()).await.expect("drafts").len(), 5);
 }
@@ -138,7 +138,7 @@ async fn a_prompt_that_another_computer_may_send_is_never_sent_by_this_one() {
     }
     let lines = export(&store).await;
     let elsewhere = memory_store();
-    assert_eq!(import(&elsewhere, &lines).await.in_flight, 2);
+    assert_eq!(import(&elsewhere, &lines).await.in_flight_prompts, 2);
     assert_eq!(elsewhere.sendable_prompts_with_wait().await, []);
     assert_eq!(elsewhere.sending_instances(&scope()).await.expect("none"), Vec::<String>::new());
     for row in elsewhere.jobs(&scope()).await.expect("rows") {
@@ -156,12 +156,12 @@ async fn an_import_updates_a_delivery_and_sets_the_id_of_its_job() {
     let (here, there) = (memory_store(), memory_store());
     let (prompt, _) = here.new_job("Do it", at(0)).await;
     import(&there, &export(&here).await).await;
-    assert!(is_unconfirmed(&prompts(&there).await[0]));
+    assert!(is_unconfirmed(&deliveries(&there).await[0]));
     here.permit(prompt, at(1)).await;
     here.accept(prompt, response("j", Status::Active), at(2)).await;
     let done = import(&there, &export(&here).await).await;
     assert_eq!((done.jobs_added, done.jobs_changed), (0, 1));
-    assert_eq!(prompts(&there).await, [Delivery::Accepted]);
+    assert_eq!(deliveries(&there).await, [Delivery::Accepted]);
     let row = there.job_by_id(&scope(), &job_id("j")).await.expect("read").expect("there");
     assert_eq!((row.local.undelivered, row.remote.status), (None, Some(Status::Active)));
     // Importing the other store's export into the first store changes nothing.
@@ -206,7 +206,7 @@ async fn an_import_applies_a_later_response_and_makes_the_job_unseen() {
     let (here, there) = (memory_store(), memory_store());
     let row = here.track(&scope(), response("j", Status::Active), at(0)).await.expect("tracked");
     import(&there, &export(&here).await).await;
-    here.apply_job(row.key, with_pr("j", Status::Completed, 3), at(10)).await;
+    here.apply_job(row.key, response_with_pr("j", Status::Completed, 3), at(10)).await;
     let copy = there.jobs(&scope()).await.expect("rows").remove(0);
     there.change_one_job(copy.key, LocalChange::Viewed, at(50)).await;
     import(&there, &export(&here).await).await;
@@ -229,7 +229,7 @@ async fn an_imported_job_is_handled_if_the_export_has_it_as_handled_or_an_older_
     let (here, there, old) = (memory_store(), memory_store(), memory_store());
     for id in ["seen", "handled"] {
         let row = here.track(&scope(), response(id, Status::Active), at(0)).await.expect("tracked");
-        here.apply_job(row.key, with_pr(id, Status::Completed, 3), at(10)).await;
+        here.apply_job(row.key, response_with_pr(id, Status::Completed, 3), at(10)).await;
         here.change_one_job(row.key, LocalChange::Viewed, at(20)).await;
     }
     import(&there, &export(&here).await).await;
@@ -280,7 +280,7 @@ async fn an_event_that_both_computers_stored_is_not_imported_again() {
     let (here, there) = (memory_store(), memory_store());
     for (store, seconds) in [(&here, 0), (&there, 5)] {
         let row = store.track(&scope(), response("j", Status::Active), at(seconds)).await.expect("tracked");
-        store.apply_job(row.key, with_pr("j", Status::Completed, 3), at(20 + seconds)).await;
+        store.apply_job(row.key, response_with_pr("j", Status::Completed, 3), at(20 + seconds)).await;
     }
     import(&there, &export(&here).await).await;
     let row = there.jobs(&scope()).await.expect("rows").remove(0);
@@ -313,7 +313,7 @@ async fn an_edited_prompt_becomes_a_second_job_on_import_once_the_service_has_ac
     import(&there, &export(&here).await).await;
     here.requeue(prompt, Some("Do it well"), at(3)).await.expect("queued");
     import(&there, &export(&here).await).await;
-    assert_eq!(prompts(&there).await.len(), 1, "an older text of the same prompt");
+    assert_eq!(deliveries(&there).await.len(), 1, "an older text of the same prompt");
     here.permit(prompt, at(4)).await;
     here.accept(prompt, response("j", Status::Active), at(5)).await;
     import(&there, &export(&here).await).await;
@@ -390,7 +390,7 @@ async fn missing_and_unknown_fields_of_a_backup_are_ignored() {
         r#"{"kind":"job","baseUrl":"https://x.example/","project":"p","id":"1\u001b[2J","later":{"a":[1]},"tags":["A","a"]}"#
     );
     let done = import(&store, &lines).await;
-    assert_eq!((done.jobs_added, done.has_end), (1, false));
+    assert_eq!((done.jobs_added, done.has_end_line), (1, false));
     let x = Scope { base_url: "https://x.example".to_owned(), project: "p".to_owned(), organization: None };
     let row = store.jobs(&x).await.expect("rows").remove(0);
     assert_eq!(
@@ -408,7 +408,7 @@ async fn an_export_and_an_import_can_be_limited_to_one_service() {
     assert_eq!((done.jobs_added, done.drafts_added), (1, 0));
     let mut file = tempfile::tempfile().expect("a file");
     let done = store.export(file.try_clone().expect("a file"), other(), "0.1.0", at(1000)).await.expect("written");
-    assert_eq!((done.totals.jobs, done.totals.drafts, done.in_flight), (1, 0, 0));
+    assert_eq!((done.totals.jobs, done.totals.drafts, done.in_flight_prompts), (1, 0, 0));
     file.rewind().expect("rewound");
     let mut text = String::new();
     file.read_to_string(&mut text).expect("text");

@@ -160,7 +160,7 @@ async fn uses_recorded_while_the_clock_was_ten_days_ahead_count_for_only_one_hou
     for n in 0..100 {
         store.spend(&scope(), Quota::Create, at(ahead + n)).await.expect("written").expect("a request left");
     }
-    // Then the clock is corrected. From its first reading after that on, the uses count for one hour.
+    // Then the clock is corrected. The uses count for one hour from the first reading of the corrected clock.
     for now in [0, 1800, 3599] {
         let budget = store.budget(&scope(), Quota::Create, at(now)).await.expect("a budget");
         assert_eq!((budget.requests_left(), budget.resets_at), (0, Some(at(3600))), "at {now}");

@@ -13,12 +13,15 @@ fn counts(db: &Connection, sql: &str) -> JobCounts {
     rows.collect::<rusqlite::Result<_>>().expect("rows")
 }
 
-/// Returns the stored numbers of jobs per group, after checking that they match the jobs. `group` is the name of the
-/// column that contains a job's group.
-fn stored(db: &Connection, group: &str) -> JobCounts {
-    let stored = format!("SELECT scope, {group}, jobs FROM job_count WHERE jobs <> 0 ORDER BY scope, {group}");
+/// Returns the stored numbers of jobs per group, after checking that they match the jobs. `group_column` is the
+/// name of the column that contains a job's group.
+fn checked_stored_counts(db: &Connection, group_column: &str) -> JobCounts {
+    let stored =
+        format!("SELECT scope, {group_column}, jobs FROM job_count WHERE jobs <> 0 ORDER BY scope, {group_column}");
     let stored = counts(db, &stored);
-    let counted = format!("SELECT scope, {group}, count(*) FROM job WHERE merged_into IS NULL GROUP BY scope, {group}");
+    let counted = format!(
+        "SELECT scope, {group_column}, count(*) FROM job WHERE merged_into IS NULL GROUP BY scope, {group_column}"
+    );
     assert_eq!(stored, counts(db, &counted));
     stored
 }
@@ -27,7 +30,7 @@ const SCOPES: &str = "INSERT INTO scope (id, base_url, project) VALUES (1, 'a', 
 const COLUMNS: &str = "scope, status, undelivered, gone, dismissed, pr_link, viewed_at, changed_at, pr_turn";
 
 /// Generates values for [`COLUMNS`], in SQL.
-fn values() -> impl Strategy<Value = Vec<String>> {
+fn column_values() -> impl Strategy<Value = Vec<String>> {
     let word = |words: &'static [&'static str]| proptest::sample::select(words).prop_map(str::to_owned);
     (
         word(&["1", "2"]),
@@ -44,19 +47,19 @@ fn values() -> impl Strategy<Value = Vec<String>> {
 }
 
 fn write_statement() -> impl Strategy<Value = String> {
-    let insert = values().prop_map(|values| {
+    let insert = column_values().prop_map(|values| {
         let columns = COLUMNS.replace("viewed_at", "handled_at");
         format!(
             "INSERT INTO job ({columns}, title, created_at, started_at, revision) VALUES ({}, 't', 1, 1, 1)",
             values.join(", ")
         )
     });
-    let all = (values(), 0_i64..12).prop_map(|(values, key)| {
+    let all = (column_values(), 0_i64..12).prop_map(|(values, key)| {
         let set: Vec<String> =
             COLUMNS.split(", ").zip(&values).map(|(column, value)| format!("{column} = {value}")).collect();
         format!("UPDATE job SET {} WHERE key = {key}", set.join(", "))
     });
-    let one = (values(), 0..9_usize, 0_i64..12).prop_map(|(values, at, from)| {
+    let one = (column_values(), 0..9_usize, 0_i64..12).prop_map(|(values, at, from)| {
         let column = COLUMNS.split(", ").nth(at).expect("a column");
         format!("UPDATE job SET {column} = {} WHERE key >= {from}", values[at])
     });
@@ -74,7 +77,7 @@ proptest! {
         db.execute_batch(&format!("PRAGMA foreign_keys = OFF; {SCOPES}")).expect("scopes");
         for sql in writes {
             db.execute(&sql, []).expect("written");
-            stored(&db, "list_group");
+            checked_stored_counts(&db, "list_group");
         }
     }
 }
@@ -95,13 +98,13 @@ fn the_migration_counts_existing_jobs() {
         db.execute(&insert, (scope, status, into)).expect("a job");
     }
     db.execute_batch(schema::MIGRATIONS[counting]).expect("migrated");
-    assert_eq!(stored(&db, "need"), [(1, 0, 1), (1, 1, 1), (2, 0, 1)]);
+    assert_eq!(checked_stored_counts(&db, "need"), [(1, 0, 1), (1, 1, 1), (2, 0, 1)]);
 }
 
 #[tokio::test]
 async fn the_counts_stay_correct_when_jobs_are_sent_merged_dismissed_or_pruned() {
     let store = memory_store();
-    let stored = async || store.with_connection(|db| stored(db, "list_group")).await;
+    let stored = async || store.with_connection(|db| checked_stored_counts(db, "list_group")).await;
     let (prompt, row) = store.new_job("a prompt", at(0)).await;
     assert_eq!(stored().await, [(1, 2, 1)]);
     store.permit(prompt, at(1)).await;
@@ -110,7 +113,7 @@ async fn the_counts_stay_correct_when_jobs_are_sent_merged_dismissed_or_pruned()
     assert_eq!(stored().await, [(1, 1, 2)]);
     store.accept(prompt, response("j1", Status::Active), at(3)).await;
     assert_eq!(stored().await, [(1, 1, 1)], "one job, in two rows");
-    store.apply_job(row.key, with_pr("j1", Status::Completed, 7), at(4)).await;
+    store.apply_job(row.key, response_with_pr("j1", Status::Completed, 7), at(4)).await;
     assert_eq!(stored().await, [(1, 0, 1)]);
     store.change_one_job(row.key, LocalChange::Viewed, at(5)).await;
     assert_eq!(stored().await, [(1, 0, 1)], "viewing is not handling");

@@ -15,7 +15,7 @@ fn status_event(seconds: i64, from: Option<Status>, to: Status) -> JobEvent {
 async fn a_change_of_status_is_stored_with_its_time_which_becomes_the_finish_time() {
     let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    let applied = store.apply_job(row.key, with_pr("j1", Status::Completed, 3), at(60)).await;
+    let applied = store.apply_job(row.key, response_with_pr("j1", Status::Completed, 3), at(60)).await;
     let link = line("https://github.com/acme/docs/pull/3");
     let events = vec![
         status_event(60, Some(Status::Active), Status::Completed),
@@ -50,7 +50,7 @@ async fn an_unchanged_response_updates_only_the_time_of_the_last_check() {
 async fn a_field_that_a_response_leaves_out_keeps_its_value() {
     let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    let mut full = with_pr("j1", Status::Archived, 3);
+    let mut full = response_with_pr("j1", Status::Archived, 3);
     full.state.source.repository = Some(line("repo").into());
     full.state.source.git_ref = Some(line("ref"));
     full.state.model = Some(line("model").into());
@@ -137,7 +137,7 @@ async fn a_job_can_be_dismissed_and_restored() {
 #[tokio::test]
 async fn a_tracked_job_has_its_id_as_title_and_no_invented_finish_time() {
     let store = memory_store();
-    let job = RemoteJob { created_at: Some(at(-900)), ..with_pr("j1", Status::Completed, 5) };
+    let job = RemoteJob { created_at: Some(at(-900)), ..response_with_pr("j1", Status::Completed, 5) };
     let row = store.track(&scope(), job.clone(), at(0)).await.expect("tracked");
     assert_eq!((row.local.title.as_str(), row.local.finished_at, row.local.started_at), ("j1", None, at(-900)));
     assert_eq!((row.local.changed_at, row.local.checked_at), (at(0), Some(at(0))));
@@ -179,7 +179,7 @@ async fn projects_and_services_have_separate_jobs() {
 async fn the_last_events_are_returned_as_log_entries_without_prompt_texts() {
     let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    store.apply_job(row.key, with_pr("j1", Status::Completed, 3), at(5)).await;
+    store.apply_job(row.key, response_with_pr("j1", Status::Completed, 3), at(5)).await;
     let words = |lines: Vec<crate::model::log::LogEntry>| -> Vec<String> {
         lines
             .into_iter()
@@ -264,14 +264,14 @@ async fn only_jobs_that_may_still_change_are_checked() {
     let late = store.add_accepted_job("late", Status::Active, at(0)).await;
     store.apply_job(late.key, response("late", Status::Completed), at(50)).await;
     let woken = store.add_accepted_job("woken", Status::Active, at(0)).await;
-    store.apply_job(woken.key, with_pr("woken", Status::Completed, 1), at(10)).await;
+    store.apply_job(woken.key, response_with_pr("woken", Status::Completed, 1), at(10)).await;
     store.add_follow_up(woken.key, "more", at(20)).await.expect("written");
     for (id, status) in [("failed", Status::Failed), ("archived", Status::Archived)] {
         let finished = store.add_accepted_job(id, Status::Active, at(0)).await;
         store.apply_job(finished.key, response(id, status), at(50)).await;
     }
     let finished = store.add_accepted_job("over", Status::Active, at(0)).await;
-    store.apply_job(finished.key, with_pr("over", Status::Completed, 2), at(50)).await;
+    store.apply_job(finished.key, response_with_pr("over", Status::Completed, 2), at(50)).await;
     let gone = store.add_accepted_job("gone", Status::Active, at(0)).await;
     store.apply_job_response(&gone, JobResponse::NotFound, at(50)).await.expect("written");
     store.add_new_job(&scope(), "not sent yet", at(60)).await.expect("written");
@@ -304,7 +304,8 @@ fn list_position(row: &Job) -> (usize, bool, i64, i64) {
     }
 }
 
-/// Returns SQL for the two columns about a pull request: unknown, and one for each turn.
+/// Returns SQL for the values of the columns `pull_request` and `pr_turn`: first NULL for an unknown state, then one
+/// pair for each turn.
 fn stored_pull_requests() -> Vec<String> {
     let open = open_pull_request(at(0));
     let pending = Checks { state: ChecksState::Pending, ..Checks::default() };
@@ -325,7 +326,7 @@ async fn the_first_rows_are_the_start_of_the_complete_sorted_list() {
         ["NULL", "'queued'", "'paused'", "'sending'", "'not sent'", "'rejected'", "'unconfirmed'", "'discarded'"];
     let statuses = ["NULL", "'active'", "'completed'", "'archived'", "'failed'", "'Re-Viewing'", "''"];
     let pull_requests = stored_pull_requests();
-    // The rows have every combination of states, in another order than that of the list; some have the same times.
+    // The rows have every combination of states. They are not in the order of the list, and some have the same times.
     let mut rows = Vec::new();
     for (n, undelivered) in states.iter().enumerate() {
         for (m, status) in statuses.iter().enumerate() {
@@ -357,7 +358,7 @@ async fn the_first_rows_are_the_start_of_the_complete_sorted_list() {
         let first = store.first_jobs(&scope(), limit).await.expect("read");
         let expected: Vec<JobKey> = all.iter().take(limit as usize).map(|row| row.key).collect();
         assert!(first.rows.iter().map(|row| row.key).eq(expected), "the first {limit}");
-        assert_eq!((first.sizes, first.working), (sizes, working));
+        assert_eq!((first.sizes, first.working_count), (sizes, working));
     }
 }
 
@@ -389,22 +390,22 @@ async fn jobs_of_other_projects_are_counted_without_dismissed_ones() {
 async fn a_job_needs_the_user_until_it_is_handled_and_again_after_its_next_change() {
     let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    let row = store.apply_job(row.key, with_pr("j1", Status::Completed, 7), at(10)).await.row;
+    let row = store.apply_job(row.key, response_with_pr("j1", Status::Completed, 7), at(10)).await.row;
     let key = row.key;
     assert_eq!(row.group(), JobGroup::NeedsYou);
     let row = store.change_one_job(key, LocalChange::Viewed, at(20)).await;
     assert!(row.group() == JobGroup::NeedsYou && !row.is_unseen(), "viewing is not handling");
     let row = store.change_one_job(key, LocalChange::Handled, at(30)).await;
     assert_eq!((row.group(), row.local.handled_at), (JobGroup::Done, Some(at(30))));
-    let row = store.apply_job(key, with_pr("j1", Status::Completed, 8), at(40)).await.row;
+    let row = store.apply_job(key, response_with_pr("j1", Status::Completed, 8), at(40)).await.row;
     assert_eq!(row.group(), JobGroup::NeedsYou, "another pull request");
     let row = store.change_one_job(key, LocalChange::HandledAt(Some(at(40))), at(50)).await;
     assert_eq!(row.group(), JobGroup::Done);
     let prompt = store.follow_up(key, "more", at(60)).await;
     store.permit(prompt, at(61)).await;
-    let row = store.accept(prompt, with_pr("j1", Status::Completed, 8), at(62)).await;
+    let row = store.accept(prompt, response_with_pr("j1", Status::Completed, 8), at(62)).await;
     assert_eq!(row.group(), JobGroup::Done, "the answer is unchanged since the follow-up");
-    let row = store.apply_job(key, with_pr("j1", Status::Completed, 8), at(64)).await.row;
+    let row = store.apply_job(key, response_with_pr("j1", Status::Completed, 8), at(64)).await.row;
     assert_eq!(row.group(), JobGroup::NeedsYou, "the follow-up is done");
 }
 

@@ -11,7 +11,7 @@ async fn a_custom_title_survives_responses_and_restarts_until_it_is_removed() {
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     let named = store.change_one_job(row.key, LocalChange::Title(Some(line("Mine"))), at(1)).await;
     assert_eq!((named.local.title.as_str(), named.local.has_custom_title), ("Mine", true));
-    store.apply_job(row.key, with_pr("j1", Status::Completed, 3), at(2)).await;
+    store.apply_job(row.key, response_with_pr("j1", Status::Completed, 3), at(2)).await;
     let next = open(folder.path());
     let kept = next.job(row.key).await.expect("read").expect("there");
     assert_eq!((kept.local.title.as_str(), kept.local.has_custom_title), ("Mine", true));

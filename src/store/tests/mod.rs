@@ -38,8 +38,8 @@ fn scope() -> Scope {
     Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "acme-docs".to_owned(), organization: None }
 }
 
-/// Creates a folder, in memory if the system allows it: the tests open hundreds of stores, whose commits wait for the
-/// disk.
+/// Creates a folder, in memory if the system allows it. The tests open hundreds of stores, whose commits would
+/// otherwise wait for the disk.
 fn tempdir() -> std::io::Result<tempfile::TempDir> {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())
 }
@@ -65,7 +65,7 @@ fn response(id: &str, status: Status) -> RemoteJob {
     RemoteJob::new(job_id(id), status)
 }
 
-fn with_pr(id: &str, status: Status, number: u32) -> RemoteJob {
+fn response_with_pr(id: &str, status: Status, number: u32) -> RemoteJob {
     let mut job = response(id, status);
     job.state.pr_link = Some(line(&format!("https://github.com/acme/docs/pull/{number}")));
     job

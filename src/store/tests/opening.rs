@@ -12,7 +12,7 @@ fn file(folder: &Path) -> PathBuf {
     folder.join("docdeck.db")
 }
 
-fn raw_file(folder: &Path) -> Connection {
+fn open_raw(folder: &Path) -> Connection {
     Connection::open(file(folder)).expect("a database")
 }
 
@@ -117,7 +117,7 @@ async fn the_journal_is_truncated_after_each_transaction_and_created_again_if_de
 async fn a_write_ahead_log_is_converted_to_a_rollback_journal() {
     let folder = folder();
     open(folder.path()).close().await;
-    let other = raw_file(folder.path());
+    let other = open_raw(folder.path());
     other.execute_batch("PRAGMA journal_mode = WAL; DELETE FROM key_value;").expect("done");
     drop(other);
     let store = open(folder.path());
@@ -161,7 +161,7 @@ fn migrating_again_does_not_change_the_schema() {
 async fn a_newer_store_is_refused_and_left_untouched() {
     let folder = folder();
     open(folder.path()).close().await;
-    raw_file(folder.path()).execute_batch("PRAGMA user_version = 99; DROP TABLE key_value;").expect("done");
+    open_raw(folder.path()).execute_batch("PRAGMA user_version = 99; DROP TABLE key_value;").expect("done");
     #[cfg(unix)]
     set_mode(&file(folder.path()), 0o640);
     let before = fs::read(file(folder.path())).expect("bytes");
@@ -176,7 +176,7 @@ async fn a_newer_store_is_refused_and_left_untouched() {
 #[tokio::test]
 async fn the_database_of_another_program_is_refused_and_left_untouched() {
     let folder = folder();
-    raw_file(folder.path()).execute_batch("CREATE TABLE bookmarks (url TEXT)").expect("done");
+    open_raw(folder.path()).execute_batch("CREATE TABLE bookmarks (url TEXT)").expect("done");
     let before = fs::read(file(folder.path())).expect("bytes");
     let error = Store::open(folder.path(), at(0)).expect_err("refused");
     assert!(matches!(error, StoreError::ForeignDatabase(_)), "{error}");
@@ -339,7 +339,7 @@ async fn calls_made_while_the_file_is_opened_run_afterwards() {
 async fn if_opening_in_the_background_fails_calls_fail_and_the_pending_open_returns_the_reason() {
     let folder = folder();
     open(folder.path()).close().await;
-    raw_file(folder.path()).execute_batch("PRAGMA user_version = 99").expect("done");
+    open_raw(folder.path()).execute_batch("PRAGMA user_version = 99").expect("done");
     let (store, opening) = Store::open_in_background(folder.path(), at(0)).expect("a thread");
     assert!(matches!(store.first_jobs(&scope(), 10).await, Err(StoreError::Closed)));
     assert!(matches!(opening.wait().await, Err(StoreError::NewerSchema { found: 99, .. })));
@@ -387,7 +387,7 @@ async fn a_lock_of_another_process_times_out_with_an_error() {
     let folder = folder();
     let store = open(folder.path());
     store.with_connection(|db| db.busy_timeout(std::time::Duration::ZERO).expect("set")).await;
-    let other = raw_file(folder.path());
+    let other = open_raw(folder.path());
     other.execute_batch("BEGIN IMMEDIATE").expect("locked");
     assert!(matches!(store.set_value("k", "v").await, Err(StoreError::Busy)));
     other.execute_batch("ROLLBACK").expect("freed");
@@ -422,7 +422,7 @@ async fn a_closed_store_returns_an_error_and_has_released_its_file() {
     let other = store.clone();
     store.close().await;
     assert!(matches!(other.value("k").await, Err(StoreError::Closed)));
-    raw_file(folder.path()).execute_batch("BEGIN EXCLUSIVE; COMMIT").expect("free");
+    open_raw(folder.path()).execute_batch("BEGIN EXCLUSIVE; COMMIT").expect("free");
 }
 
 #[tokio::test]
@@ -448,8 +448,8 @@ fn watch_versions(store: &Store) -> std::sync::mpsc::Receiver<i64> {
 }
 
 /// Waits for the first reported version that matches, and returns it.
-fn first_matching_version(seen: &std::sync::mpsc::Receiver<i64>, wanted: impl Fn(i64) -> bool) -> i64 {
-    let versions = std::iter::from_fn(|| seen.recv_timeout(std::time::Duration::from_secs(20)).ok());
+fn first_matching_version(receiver: &std::sync::mpsc::Receiver<i64>, wanted: impl Fn(i64) -> bool) -> i64 {
+    let versions = std::iter::from_fn(|| receiver.recv_timeout(std::time::Duration::from_secs(20)).ok());
     versions.into_iter().find(|version| wanted(*version)).expect("seen in time")
 }
 

@@ -6,12 +6,12 @@ use crate::model::period::DateRange;
 use crate::model::views::{Count, Counts, ViewsQuery};
 use crate::store::ReportResponse;
 
-fn known(value: Counts, seconds: i64) -> PageViewsState {
+fn known_views(value: Counts, seconds: i64) -> PageViewsState {
     PageViewsState::Known(Timed { value, as_of: at(seconds) })
 }
 
 impl Store {
-    async fn page_in(&self, path: &str, range: DateRange) -> PageViewsState {
+    async fn views_of_page(&self, path: &str, range: DateRange) -> PageViewsState {
         let mut found = self.page_views(&scope(), &line(path), &[range]).await.expect("read");
         assert_eq!(found.len(), 1);
         found.remove(0)
@@ -26,13 +26,17 @@ impl Store {
 #[tokio::test]
 async fn only_a_complete_report_shows_that_a_page_is_not_listed() {
     let store = memory_store();
-    assert_eq!(store.page_in("/a", week()).await, PageViewsState::Unknown);
+    assert_eq!(store.views_of_page("/a", week()).await, PageViewsState::Unknown);
     store.add_part(part(1, page(&[("/a", counts(4, 1))], 9), false, 7)).await;
-    assert_eq!(store.page_in("/a", week()).await, known(counts(4, 1), 7));
-    assert_eq!(store.page_in("/b", week()).await, PageViewsState::Unknown, "there may be more");
+    assert_eq!(store.views_of_page("/a", week()).await, known_views(counts(4, 1), 7));
+    assert_eq!(store.views_of_page("/b", week()).await, PageViewsState::Unknown, "there may be more");
     store.add_part(part(2, page(&[("/c", counts(1, 1))], 9), true, 8)).await;
-    assert_eq!(store.page_in("/b", week()).await, PageViewsState::NotListed(at(7)));
-    assert_eq!(store.page_in("/c", range("2026-11-14", "2026-11-19")).await, PageViewsState::Unknown, "another range");
+    assert_eq!(store.views_of_page("/b", week()).await, PageViewsState::NotListed(at(7)));
+    assert_eq!(
+        store.views_of_page("/c", range("2026-11-14", "2026-11-19")).await,
+        PageViewsState::Unknown,
+        "another range"
+    );
 }
 
 #[tokio::test]
@@ -40,8 +44,8 @@ async fn while_a_report_is_loading_a_duplicate_page_has_the_counts_of_its_last_r
     let store = memory_store();
     store.add_part(part(1, page(&[("/a", counts(4, 1)), ("/b", counts(1, 1))], 9), false, 7)).await;
     store.add_part(part(2, page(&[("/a", counts(5, 1))], 9), false, 8)).await;
-    assert_eq!(store.page_in("/a", week()).await, known(counts(5, 1), 8));
-    assert_eq!(store.page_in("/b", week()).await, known(counts(1, 1), 7));
+    assert_eq!(store.views_of_page("/a", week()).await, known_views(counts(5, 1), 8));
+    assert_eq!(store.views_of_page("/b", week()).await, known_views(counts(1, 1), 7));
     let periods = store.page_periods(&scope(), &line("/a")).await.expect("read");
     assert_eq!(periods, [PagePeriod { range: week(), views: Timed { value: counts(5, 1), as_of: at(8) } }]);
 }
@@ -51,7 +55,7 @@ async fn an_unfinished_reload_does_not_replace_a_complete_report_without_the_pag
     let store = memory_store();
     store.add_part(part(1, page(&[("/b", counts(1, 1))], 9), true, 7)).await;
     store.add_part(part(1, page(&[("/a", counts(4, 1))], 9), false, 8)).await;
-    assert_eq!(store.page_in("/a", week()).await, PageViewsState::NotListed(at(7)));
+    assert_eq!(store.views_of_page("/a", week()).await, PageViewsState::NotListed(at(7)));
 }
 
 #[tokio::test]
@@ -61,7 +65,7 @@ async fn page_views_are_returned_in_the_order_of_the_ranges_and_are_unknown_in_a
     let asked = async |store: &Store| store.page_views(&scope(), &line("/a"), &ranges).await.expect("read");
     assert_eq!(asked(&store).await, [PageViewsState::Unknown, PageViewsState::Unknown]);
     store.add_part(part(1, page(&[("/a", counts(4, 1))], 9), true, 7)).await;
-    assert_eq!(asked(&store).await, [PageViewsState::Unknown, known(counts(4, 1), 7)]);
+    assert_eq!(asked(&store).await, [PageViewsState::Unknown, known_views(counts(4, 1), 7)]);
 }
 
 #[tokio::test]
@@ -71,11 +75,11 @@ async fn without_a_complete_report_the_newest_response_for_exactly_this_range_is
     store.save_response(week(), 50, &[("/a", counts(1, 1)), ("/a/b", counts(7, 7))], 10).await;
     store.save_response(week(), 250, &[("/ü \"q\"", odd.clone()), ("/a", counts(2, 1))], 20).await;
     store.save_response(week(), 10, &[("/other", counts(5, 5))], 30).await;
-    assert_eq!(store.page_in("/a", week()).await, known(counts(2, 1), 20));
-    assert_eq!(store.page_in("/ü \"q\"", week()).await, known(odd, 20));
-    assert_eq!(store.page_in("/a/b", week()).await, known(counts(7, 7), 10));
-    assert_eq!(store.page_in("/a/", week()).await, PageViewsState::Unknown);
-    assert_eq!(store.page_in("/a", range("2026-11-14", "2026-11-19")).await, PageViewsState::Unknown);
+    assert_eq!(store.views_of_page("/a", week()).await, known_views(counts(2, 1), 20));
+    assert_eq!(store.views_of_page("/ü \"q\"", week()).await, known_views(odd, 20));
+    assert_eq!(store.views_of_page("/a/b", week()).await, known_views(counts(7, 7), 10));
+    assert_eq!(store.views_of_page("/a/", week()).await, PageViewsState::Unknown);
+    assert_eq!(store.views_of_page("/a", range("2026-11-14", "2026-11-19")).await, PageViewsState::Unknown);
 }
 
 #[tokio::test]

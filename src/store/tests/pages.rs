@@ -96,8 +96,8 @@ async fn a_blank_prompt_about_pages_stores_nothing_and_keeps_the_draft() {
     assert_eq!(store.drafts(&scope()).await.expect("drafts").len(), 1);
 }
 
-fn snapshot(page: &str, down: i64) -> SignalSnapshot {
-    let signals = [("thumbsDown".to_owned(), Count::Known(down))].into();
+fn snapshot(page: &str, thumbs_down: i64) -> SignalSnapshot {
+    let signals = [("thumbsDown".to_owned(), Count::Known(thumbs_down))].into();
     SignalSnapshot { path: line(page), range: DateRange::last_days(7, at(0).date_naive()), signals }
 }
 

@@ -11,9 +11,9 @@ use crate::model::pull_request_details::{FileDiffStat, PullRequestDetails};
 use crate::store::{JobPruneFilter, ReportedPullRequest, ScopeFilter, StoredDiff, StoredPullRequest};
 
 /// Adds a completed job with a pull request.
-async fn completed_job(store: &Store) -> Job {
+async fn add_completed_job(store: &Store) -> Job {
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    store.apply_job(row.key, with_pr("j1", Status::Completed, 7), at(10)).await;
+    store.apply_job(row.key, response_with_pr("j1", Status::Completed, 7), at(10)).await;
     store.job(row.key).await.expect("read").expect("there")
 }
 
@@ -24,9 +24,9 @@ async fn report(store: &Store, row: &Job, state: PullRequest, minute: i64) -> Jo
 }
 
 #[tokio::test]
-async fn a_forgotten_open_state_leaves_the_job_to_the_user() {
+async fn a_job_needs_the_user_after_the_state_of_its_open_pull_request_is_forgotten() {
     let store = memory_store();
-    let row = completed_job(&store).await;
+    let row = add_completed_job(&store).await;
     let pending = Checks { state: ChecksState::Pending, ..Checks::default() };
     let row = report(&store, &row, PullRequest { checks: pending, ..open_pull_request(at(30)) }, 30).await;
     assert_eq!(row.group(), JobGroup::Working);
@@ -45,11 +45,11 @@ async fn a_forgotten_open_state_leaves_the_job_to_the_user() {
 #[tokio::test]
 async fn a_job_that_was_tracked_by_its_id_gets_the_title_of_its_pull_request() {
     let store = memory_store();
-    let tracked = store.track(&scope(), with_pr("j2", Status::Completed, 8), at(0)).await.expect("tracked");
+    let tracked = store.track(&scope(), response_with_pr("j2", Status::Completed, 8), at(0)).await.expect("tracked");
     assert_eq!(tracked.local.title.as_str(), "j2");
     let named = report(&store, &tracked, open_pull_request(at(10)), 10).await;
     assert_eq!((named.local.title.as_str(), named.local.has_custom_title), ("Fix broken links", false));
-    let own = completed_job(&store).await;
+    let own = add_completed_job(&store).await;
     let title = own.local.title.clone();
     assert_eq!(report(&store, &own, open_pull_request(at(10)), 10).await.local.title, title, "that of its prompt");
 }
@@ -57,7 +57,7 @@ async fn a_job_that_was_tracked_by_its_id_gets_the_title_of_its_pull_request() {
 #[tokio::test]
 async fn a_job_needs_the_user_when_the_checks_have_finished_and_is_done_when_it_is_merged() {
     let store = memory_store();
-    let row = completed_job(&store).await;
+    let row = add_completed_job(&store).await;
     store.change_one_job(row.key, LocalChange::Handled, at(20)).await;
     let pending = Checks { state: ChecksState::Pending, ..Checks::default() };
     let state = PullRequest { checks: pending, ..open_pull_request(at(30)) };
@@ -76,12 +76,12 @@ async fn a_job_needs_the_user_when_the_checks_have_finished_and_is_done_when_it_
     assert_eq!(store.jobs_with_pull_requests(&scope(), false).await.expect("read"), []);
     let all = store.jobs_with_pull_requests(&scope(), true).await.expect("read");
     assert_eq!(all, std::slice::from_ref(&row));
-    store.track(&scope(), with_pr("later", Status::Completed, 9), at(60)).await.expect("tracked");
-    let visit = async |include_final| {
+    store.track(&scope(), response_with_pr("later", Status::Completed, 9), at(60)).await.expect("tracked");
+    let visit = async |include_merged_and_closed| {
         let collect = |all: &mut Vec<_>, found: StoredPullRequest<'_>| {
             all.push((found.job, found.link.clone(), found.state.cloned()));
         };
-        store.visit_pull_requests(&scope(), include_final, collect).await.expect("read")
+        store.visit_pull_requests(&scope(), include_merged_and_closed, collect).await.expect("read")
     };
     let all = visit(true).await;
     let [(later, _, None), (job, link, state)] = all.as_slice() else { panic!("{all:?}") };
@@ -94,7 +94,7 @@ async fn a_job_needs_the_user_when_the_checks_have_finished_and_is_done_when_it_
 async fn points_are_counted_per_host_and_are_free_again_after_an_hour() {
     let store = memory_store();
     for (host, points, minute) in [("github.com", 480, 0), ("github.com", 15, 0), ("github.com", 3, 30), ("b", 7, 1)] {
-        store.spend_host_points(host, points, at(60 * minute)).await.expect("written");
+        store.record_host_points(host, points, at(60 * minute)).await.expect("written");
     }
     for (host, minute, expected) in [("github.com", 30, 498), ("github.com", 60, 3), ("github.com", 90, 0), ("b", 2, 7)]
     {
@@ -107,9 +107,9 @@ async fn points_are_counted_per_host_and_are_free_again_after_an_hour() {
 #[tokio::test]
 async fn the_state_of_another_pull_request_is_dropped() {
     let store = memory_store();
-    let row = completed_job(&store).await;
+    let row = add_completed_job(&store).await;
     report(&store, &row, open_pull_request(at(30)), 30).await;
-    store.apply_job(row.key, with_pr("j1", Status::Completed, 8), at(40)).await;
+    store.apply_job(row.key, response_with_pr("j1", Status::Completed, 8), at(40)).await;
     let newer = store.job(row.key).await.expect("read").expect("there");
     assert_eq!(newer.pull_request, None, "it has another pull request now");
     let link = row.remote.pr_link.clone().expect("a link");
@@ -143,7 +143,7 @@ async fn a_diff_is_replaced_by_the_diff_of_a_newer_commit_and_the_oldest_diffs_a
 #[tokio::test]
 async fn pruning_a_job_deletes_its_diff() {
     let store = memory_store();
-    let row = completed_job(&store).await;
+    let row = add_completed_job(&store).await;
     let link = row.remote.pr_link.clone().expect("a link");
     let failing = Checks { state: ChecksState::Failing, ..Checks::default() };
     report(&store, &row, PullRequest { checks: failing, ..open_pull_request(at(35)) }, 35).await;
@@ -187,7 +187,7 @@ async fn the_text_of_a_review_is_stored_until_it_is_replaced_with_a_blank_one() 
 #[tokio::test]
 async fn a_job_without_pages_is_about_the_changed_pages() {
     let store = memory_store();
-    let row = completed_job(&store).await;
+    let row = add_completed_job(&store).await;
     let link = row.remote.pr_link.clone().expect("a link");
     let file = |path: &str| FileDiffStat { path: line(path), additions: 1, deletions: 0 };
     let value =

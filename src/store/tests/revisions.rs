@@ -6,14 +6,14 @@ use crate::model::change::QueueChange;
 use std::collections::HashMap;
 
 /// A store, and its threads and revisions when they were last read.
-struct Watched {
+struct WatchedStore {
     store: Store,
-    known: HashMap<JobKey, (i64, Thread)>,
+    last_read: HashMap<JobKey, (i64, Thread)>,
 }
 
-impl Watched {
+impl WatchedStore {
     async fn new(store: Store) -> Self {
-        let mut watched = Self { store, known: HashMap::new() };
+        let mut watched = Self { store, last_read: HashMap::new() };
         watched.update().await;
         watched
     }
@@ -24,9 +24,9 @@ impl Watched {
         for row in self.store.jobs(&scope()).await.expect("rows") {
             now.insert(row.key, (row.revision, self.store.thread_of(row.key).await));
         }
-        let before = std::mem::replace(&mut self.known, now);
+        let before = std::mem::replace(&mut self.last_read, now);
         let mut changed = 0;
-        for (job, (revision, thread)) in &self.known {
+        for (job, (revision, thread)) in &self.last_read {
             let Some((old_revision, old)) = before.get(job) else { continue };
             assert!(thread == old || revision > old_revision, "the thread changed without a new revision: {thread:?}");
             changed += usize::from(thread != old);
@@ -44,10 +44,10 @@ impl Watched {
         self.assert_one_changed("a permit").await;
     }
 
-    async fn send(&mut self, prompt: PromptId, how: Delivery, seconds: i64) {
+    async fn send(&mut self, prompt: PromptId, outcome: Delivery, seconds: i64) {
         self.permit(prompt, seconds).await;
-        let what = format!("{how:?}");
-        self.store.finish(prompt, how, at(seconds + 1)).await;
+        let what = format!("{outcome:?}");
+        self.store.finish(prompt, outcome, at(seconds + 1)).await;
         self.assert_one_changed(&what).await;
     }
 }
@@ -56,7 +56,7 @@ impl Watched {
 async fn sending_and_resolving_change_the_revision() {
     let store = memory_store();
     let job = store.add_accepted_job("j1", Status::Completed, at(0)).await.key;
-    let mut watched = Watched::new(store.clone()).await;
+    let mut watched = WatchedStore::new(store.clone()).await;
     let prompt = store.follow_up(job, "more", at(10)).await;
     watched.assert_one_changed("a follow-up").await;
     watched.permit(prompt, 20).await;
@@ -74,7 +74,7 @@ async fn sending_and_resolving_change_the_revision() {
     let prompt = store.follow_up(job, "and more", at(4060)).await;
     watched.update().await;
     watched.permit(prompt, 4070).await;
-    store.accept(prompt, with_pr("j1", Status::Active, 7), at(4071)).await;
+    store.accept(prompt, response_with_pr("j1", Status::Active, 7), at(4071)).await;
     watched.assert_one_changed("an accepted prompt").await;
     let prompt = store.follow_up(job, "the last", at(4080)).await;
     assert!(matches!(store.permit(prompt, at(4090)).await, SendPermit::Granted { .. }));
@@ -87,7 +87,7 @@ async fn sending_and_resolving_change_the_revision() {
 async fn changes_of_the_queue_change_the_revision() {
     let store = memory_store();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
-    let mut watched = Watched::new(store.clone()).await;
+    let mut watched = WatchedStore::new(store.clone()).await;
     store.pause_prompt(prompt, at(1)).await.expect("paused");
     watched.assert_one_changed("a pause").await;
     for change in [QueueChange::Resume, QueueChange::Pause] {
@@ -109,8 +109,8 @@ async fn responses_and_imports_change_the_revision() {
     store.finish(prompt, Delivery::Unconfirmed(line("?")), at(3)).await;
     let tracked = store.track(&scope(), response("j2", Status::Active), at(4)).await.expect("tracked");
     store.follow_up(tracked.key, "more", at(5)).await;
-    let mut watched = Watched::new(store.clone()).await;
-    store.apply_job(job.key, with_pr("j1", Status::Completed, 7), at(10)).await;
+    let mut watched = WatchedStore::new(store.clone()).await;
+    store.apply_job(job.key, response_with_pr("j1", Status::Completed, 7), at(10)).await;
     watched.assert_one_changed("an answer").await;
     store.apply_job_response(&job, JobResponse::NotFound, at(11)).await.expect("applied");
     watched.assert_one_changed("a job that is gone").await;

@@ -48,8 +48,8 @@ async fn create_filled_database(folder: &Path) {
             3 => drop(store.finish(prompt, Delivery::NotSent(line("no network")), at(n)).await),
             4 => drop(store.finish(prompt, Delivery::Rejected(line("too vague")), at(n)).await),
             _ => {
-                store.accept(prompt, with_pr(&id, Status::Active, 7), at(n)).await;
-                store.apply_job(row.key, with_pr(&id, Status::Completed, 7), at(n + 60)).await;
+                store.accept(prompt, response_with_pr(&id, Status::Active, 7), at(n)).await;
+                store.apply_job(row.key, response_with_pr(&id, Status::Completed, 7), at(n + 60)).await;
             }
         }
         if n % 16 == 7 {
@@ -200,7 +200,7 @@ async fn jobs_with_lost_rows_are_restored_from_the_index_of_their_ids() {
         .map(|root| usize::try_from(root).expect("small"))
         .expect("a root");
     let mut bytes = fs::read(file(folder.path())).expect("bytes");
-    // These are the pages with rows, directly below the root page.
+    // The root page contains the numbers of the pages with rows.
     let page = &bytes[(root - 1) * PAGE_BYTES..root * PAGE_BYTES];
     let cells = usize::from(u16::from_be_bytes([page[3], page[4]]));
     let number = |at: usize| u32::from_be_bytes(page[at..at + 4].try_into().expect("four"));

@@ -217,7 +217,7 @@ async fn a_429_queues_the_prompt_again_and_blocks_the_ledger() {
     assert_eq!(delivery(&store, row.key, first).await, Delivery::Queued { until: Some(at(61)) });
     assert_eq!(store.permit(second, at(3)).await, SendPermit::Wait { until: at(61) });
     assert_eq!(store.permit(first, at(60)).await, SendPermit::Wait { until: at(61) });
-    // When the prompt may be sent is decided by the ledger and not by the wait that is stored with the prompt.
+    // The ledger decides when the prompt may be sent, and not the wait that is stored with the prompt.
     let late = at(240 * 3600).timestamp_millis();
     store.with_connection(move |db| db.execute("UPDATE prompt SET until = ?1", [late]).expect("set")).await;
     assert_eq!(store.permit(first, at(60)).await, SendPermit::Wait { until: at(61) });
@@ -281,7 +281,7 @@ async fn a_row_shows_its_most_urgent_prompt() {
 async fn a_follow_up_to_a_finished_job_is_checked_even_if_the_response_is_still_finished() {
     let store = memory_store();
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    let row = store.apply_job(row.key, with_pr("j1", Status::Completed, 1), at(60)).await.row;
+    let row = store.apply_job(row.key, response_with_pr("j1", Status::Completed, 1), at(60)).await.row;
     assert_eq!((row.local.finished_at, crate::model::poll::next_poll(&row)), (Some(at(60)), None));
     let prompt = store.follow_up(row.key, "more", at(100)).await;
     store.permit(prompt, at(100)).await;
@@ -351,7 +351,7 @@ async fn an_acceptance_is_stored_even_if_the_send_was_marked_as_abandoned() {
     let row = store.accept(prompt, response("j1", Status::Active), at(4)).await;
     assert_eq!((row.id, row.local.undelivered), (Some(job_id("j1")), None));
     assert_eq!(store.permit(prompt, at(5)).await, SendPermit::NotQueued, "not sent a second time");
-    // A late outcome that is not an acceptance doesn't change a prompt whose delivery has ended.
+    // A late rejection doesn't change a prompt that was already accepted.
     let row = store.finish(prompt, Delivery::Rejected(line("late")), at(6)).await;
     assert_eq!(row.local.undelivered, None);
 }
@@ -489,7 +489,7 @@ async fn an_unconfirmed_new_job_can_be_linked_to_its_job_at_the_service() {
     let (prompt, _) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
     store.finish(prompt, Delivery::Unconfirmed(line("?")), at(2)).await;
-    let row = store.link_job(prompt, with_pr("j1", Status::Completed, 7), at(500)).await.expect("linked");
+    let row = store.link_job(prompt, response_with_pr("j1", Status::Completed, 7), at(500)).await.expect("linked");
     assert_eq!((row.id, row.local.title.as_str(), row.local.undelivered), (Some(job_id("j1")), "Fix it", None));
     assert_eq!((row.local.started_at, row.local.finished_at), (at(1), None));
     assert!(matches!(
@@ -512,7 +512,7 @@ async fn linking_merges_a_job_that_was_tracked_meanwhile() {
         .expect("stored");
     let seen = tracked.revision;
 
-    let one = store.link_job(prompt, with_pr("j1", Status::Completed, 7), at(20)).await.expect("linked");
+    let one = store.link_job(prompt, response_with_pr("j1", Status::Completed, 7), at(20)).await.expect("linked");
     assert_eq!((one.key, one.local.title.as_str(), one.id.clone()), (row.key, "Fix it", Some(job_id("j1"))));
     assert_eq!(one.local.undelivered, Some(DeliveryKind::Queued));
     assert_eq!(store.jobs(&scope()).await.expect("rows"), vec![one.clone()]);
@@ -526,9 +526,9 @@ async fn linking_merges_a_job_that_was_tracked_meanwhile() {
     );
     // A screen that shows the merged row finds out that it was merged, and the row's key still leads to the job.
     let left = store.jobs_changed_since(&scope(), seen).await.expect("rows");
-    assert_eq!(left.merged, [(tracked.key, one.key)]);
+    assert_eq!(left.merged_rows, [(tracked.key, one.key)]);
     assert_eq!(left.rows.iter().map(|row| row.key).collect::<Vec<_>>(), [one.key]);
-    assert_eq!(store.merged_into(one.key).await.expect("keys"), [tracked.key]);
+    assert_eq!(store.rows_merged_into(one.key).await.expect("keys"), [tracked.key]);
     assert_eq!(store.apply_job(tracked.key, response("j1", Status::Archived), at(30)).await.row.key, one.key);
     assert!(matches!(store.permit(follow_up, at(31)).await, SendPermit::Granted { job, .. } if job == one.key));
 }
@@ -664,7 +664,7 @@ async fn a_prompt_of_another_computer_is_never_sent_and_blocks_nothing() {
             draft: None,
         };
         let key = row.key;
-        let theirs = store.write(move |tx| prompts::insert_imported(tx, key, &record)).await.expect("stored");
+        let theirs = store.write(move |tx| prompts::insert_imported_prompt(tx, key, &record)).await.expect("stored");
         let stored = store.thread(row.key).await.expect("a thread").prompts.pop().expect("a prompt");
         assert_eq!((stored.delivery, stored.author), (delivery, Some(line("ana"))));
         assert_eq!(store.permit(theirs, at(20)).await, SendPermit::NotQueued);
@@ -674,7 +674,7 @@ async fn a_prompt_of_another_computer_is_never_sent_and_blocks_nothing() {
         refused(store.discard_prompt(theirs, at(20)).await.map(drop));
         refused(store.restore_prompts(&[theirs]).await.map(drop));
         refused(store.pause_prompt(theirs, at(20)).await.map(drop));
-        // The schema itself forbids it.
+        // A constraint of the table forbids marking the prompt as being sent.
         let forced = store
             .write(move |tx| tx.change("UPDATE prompt SET state = 'sending', instance = 'me' WHERE id = ?1", [theirs]));
         assert!(forced.await.is_err());

@@ -17,7 +17,7 @@ async fn the_status_summary_has_the_sizes_of_the_groups_in_the_jobs_list() {
             let id = format!("{word}-{is_viewed}-{number:?}");
             let row = store.add_accepted_job(&id, Status::Active, at(0)).await;
             let seen = response(&id, Status::parse(word));
-            let seen = number.map_or(seen.clone(), |number| with_pr(&id, Status::parse(word), number));
+            let seen = number.map_or(seen.clone(), |number| response_with_pr(&id, Status::parse(word), number));
             store.apply_job(row.key, seen, at(60)).await;
             if is_viewed {
                 store.change_one_job(row.key, LocalChange::Handled, at(90)).await;
@@ -122,8 +122,10 @@ async fn pull_requests_are_counted_in_the_status_summary_and_in_the_first_rows()
     let folder = tempdir().expect("a folder");
     let store = open(folder.path());
     for (n, state) in pull_requests().into_iter().enumerate() {
-        let row =
-            store.track(&scope(), with_pr(&format!("j{n}"), Status::Completed, 7), at(60)).await.expect("tracked");
+        let row = store
+            .track(&scope(), response_with_pr(&format!("j{n}"), Status::Completed, 7), at(60))
+            .await
+            .expect("tracked");
         let link = row.remote.pr_link.clone().expect("a link");
         let reported = ReportedPullRequest { job: row.key, link, state };
         store.apply_pull_requests(vec![reported], at(70)).await.expect("written");
@@ -140,7 +142,7 @@ async fn pull_requests_are_counted_in_the_status_summary_and_in_the_first_rows()
 }
 
 /// Adds jobs in every combination of states, using only columns that every schema has.
-fn fill(db: &Connection, schema: usize) {
+fn fill_jobs(db: &Connection, schema: usize) {
     let scope = scope();
     db.execute("INSERT INTO scope (id, base_url, project) VALUES (1, ?1, ?2)", (&scope.base_url, &scope.project))
         .expect("a scope");
@@ -198,7 +200,7 @@ async fn the_status_summary_reads_every_older_schema_without_changing_the_file()
         db.execute_batch("BEGIN").expect("started");
         db.execute_batch(&schema::MIGRATIONS[..schema].concat()).expect("created");
         db.pragma_update(None, "user_version", i64::try_from(schema).expect("small")).expect("numbered");
-        fill(&db, schema);
+        fill_jobs(&db, schema);
         if schema >= 12 {
             fill_pull_requests(&db, schema);
         }

@@ -19,12 +19,12 @@ pub(super) const VISIBLE_ON_BLANK: Modifier =
 const MIN_ERASED_BLANKS: usize = 8;
 /// Maximum number of unchanged cells in a gap that is written again. Skipping a gap takes three or four bytes.
 const MAX_REWRITTEN_GAP: u16 = 3;
-/// The bytes reserved for a frame, enough for most.
-const USUAL_BYTES: usize = 2048;
+/// Number of bytes that are reserved for the output of a frame. Most frames need no more.
+const RESERVED_FRAME_BYTES: usize = 2048;
 /// Average length in bytes of a sequence that moves the cursor.
 const MOVE_BYTES: usize = 5;
 /// Length in bytes of the shortest emoji that is joined from several characters.
-const MIN_JOINED_BYTES: usize = 7;
+const MIN_JOINED_EMOJI_BYTES: usize = 7;
 
 /// Removes the invisible part of a blank's style, so that a change of only that part doesn't send the blank again.
 pub(super) fn normalize_blank(cell: &mut Cell) {
@@ -41,8 +41,12 @@ pub(super) fn encode_cells(updates: &[CellUpdate<'_>], buffer: &Buffer) -> Strin
     for row in updates.chunk_by(|one, other| one.1 == other.1) {
         add_with_neighbours(row, buffer, &mut cells);
     }
-    let mut frame =
-        Encoder { buffer, out: String::with_capacity(USUAL_BYTES), style: SgrState::default(), at: CursorPos::Unknown };
+    let mut frame = Encoder {
+        buffer,
+        out: String::with_capacity(RESERVED_FRAME_BYTES),
+        style: SgrState::default(),
+        at: CursorPos::Unknown,
+    };
     frame.draw(&group_by_style_if_shorter(&cells).unwrap_or(cells));
     if frame.style != SgrState::default() {
         frame.out.push_str("\x1b[m");
@@ -50,9 +54,9 @@ pub(super) fn encode_cells(updates: &[CellUpdate<'_>], buffer: &Buffer) -> Strin
     frame.out
 }
 
-/// Adds the changed cells of a row to `cells`, plus unchanged cells that should be drawn with them: blanks between
-/// changed blanks, so that one long blank can be erased, and the cells that a joined emoji covers in a terminal that
-/// draws its parts side by side.
+/// Adds the changed cells of a row to `cells`, plus unchanged cells that should be drawn with them. These are blanks
+/// between changed blanks, so that one long blank can be erased, and the cells that a joined emoji covers in a terminal
+/// that draws the emoji's parts side by side.
 fn add_with_neighbours<'a>(row: &[CellUpdate<'a>], buffer: &'a Buffer, cells: &mut Vec<CellUpdate<'a>>) {
     let start = cells.len();
     let mut before: Option<CellUpdate<'a>> = None;
@@ -70,7 +74,7 @@ fn add_with_neighbours<'a>(row: &[CellUpdate<'a>], buffer: &'a Buffer, cells: &m
         before = Some(*update);
         cells.push(*update);
     }
-    if row.iter().all(|(_, _, cell)| cell.symbol().len() < MIN_JOINED_BYTES) {
+    if row.iter().all(|(_, _, cell)| cell.symbol().len() < MIN_JOINED_EMOJI_BYTES) {
         return;
     }
     let mut all = BTreeMap::new();
@@ -90,7 +94,7 @@ fn add_cells_under_emoji<'a>(
     cells: &mut BTreeMap<u16, CellUpdate<'a>>,
 ) {
     let symbol = cell.symbol();
-    if symbol.len() < MIN_JOINED_BYTES || cell.diff_option != CellDiffOption::None {
+    if symbol.len() < MIN_JOINED_EMOJI_BYTES || cell.diff_option != CellDiffOption::None {
         return;
     }
     let unjoined_width: usize = symbol.chars().map(|c| c.width().unwrap_or(0)).sum();
@@ -301,7 +305,7 @@ fn is_erasable(cell: &Cell) -> bool {
 fn is_one_cell_wide(cell: &Cell) -> bool {
     match cell.diff_option {
         CellDiffOption::ForcedWidth(cells) => cells.get() == 1,
-        // A single byte is one cell wide, and most glyphs are a single byte.
+        // A single byte is one cell wide. Most glyphs are a single byte, so their width is not computed.
         _ => cell.symbol().len() == 1 || cell.symbol().width() == 1,
     }
 }

@@ -93,7 +93,8 @@ impl SgrState {
     }
 }
 
-/// Replaces the output since `begin` with what `other` writes, if that is shorter. Returns whether it was replaced.
+/// Replaces the output from byte `begin` on with what `other` writes, if that is shorter. Returns whether the output
+/// was replaced.
 pub(super) fn replace_if_shorter(out: &mut String, begin: usize, other: impl FnOnce(&mut String)) -> bool {
     let end = out.len();
     other(out);
@@ -109,13 +110,13 @@ pub(super) fn replace_if_shorter(out: &mut String, begin: usize, other: impl FnO
 /// Writes one SGR sequence, which consists of several codes.
 struct SgrWriter<'a> {
     out: &'a mut String,
-    is_first: bool,
+    is_first_code: bool,
 }
 
 impl<'a> SgrWriter<'a> {
     fn begin(out: &'a mut String) -> Self {
         out.push_str("\x1b[");
-        Self { out, is_first: true }
+        Self { out, is_first_code: true }
     }
 
     fn end(self) {
@@ -123,10 +124,10 @@ impl<'a> SgrWriter<'a> {
     }
 
     fn add(&mut self, code: u8) {
-        if !self.is_first {
+        if !self.is_first_code {
             self.out.push(';');
         }
-        self.is_first = false;
+        self.is_first_code = false;
         push_number(self.out, u32::from(code));
     }
 
@@ -177,9 +178,9 @@ impl<'a> SgrWriter<'a> {
     }
 }
 
-/// Returns the index of exactly this colour in the 256-colour palette, because an index takes half the bytes. Returns
-/// `None` if the palette doesn't contain the colour. Ignores the first colours of the cube, which some terminal themes
-/// redefine.
+/// Returns the index of a colour in the 256-colour palette, because the index is sent in half the bytes of the RGB
+/// values. Returns `None` if the palette doesn't contain exactly this colour. Ignores the first colours of the
+/// palette's cube, which some terminal themes redefine.
 fn palette_index(r: u8, g: u8, b: u8) -> Option<u8> {
     let level = |value: u8| match value {
         0 => Some(0),

@@ -86,7 +86,8 @@ impl ShownScreen {
                     different.push((x, y, cell.into_owned()));
                 }
             }
-            // Each row is blanked while it is still in the processor's cache: the whole frame is too large for that.
+            // Each row is blanked here, while it is still in the processor's cache. The cache is too small for the
+            // whole frame.
             row.iter_mut().for_each(Cell::reset);
         }
         for (x, y, cell) in different.drain(..) {
@@ -96,7 +97,7 @@ impl ShownScreen {
     }
 
     /// Removes the characters that must not reach the terminal. A cell that contains nothing else shows `\u{fffd}`. The
-    /// symbol of a link contains the link's own escape sequence, and the width of the link.
+    /// cell of a link is returned unchanged, because it contains the escape sequences of the link.
     fn without_hidden<'a>(&self, cell: &'a Cell) -> Cow<'a, Cell> {
         let is_link = matches!(cell.diff_option, CellDiffOption::ForcedWidth(_));
         if is_link || !cell.symbol().contains(self.is_hidden) {
@@ -111,7 +112,8 @@ impl ShownScreen {
     /// Replaces a cell, and the cells that a wide glyph in it covers.
     fn replace_cell(&mut self, x: u16, y: u16, mut cell: Cell) {
         normalize_blank(&mut cell);
-        // Measuring glyphs takes several times as long as the rest.
+        // A faster way for two narrow glyphs, because measuring glyphs takes several times as long as the rest of the
+        // function.
         if let Some(shown) = self.cells.cell_mut((x, y)).filter(|shown| is_narrow(shown) && is_narrow(&cell)) {
             *shown = cell;
             self.changed.push((y, x));

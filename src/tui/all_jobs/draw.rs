@@ -16,7 +16,7 @@ use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::list_title;
 use crate::tui::draw::rules::DialogFrame;
 use crate::tui::format::{plural, short_age};
-use crate::tui::geometry::{title_area, with_margin};
+use crate::tui::geometry::{inside_margin, title_area};
 use crate::tui::jobs::JobLine as ListLine;
 use crate::tui::jobs::list_draw::{author_column_width, draw_headings, group_heading, job_line, job_table};
 use crate::tui::keymap::{Action, Context};
@@ -32,9 +32,9 @@ const MAX_PROFILE_CELLS: usize = 16;
 const MAX_PROFILE_CELLS_MEDIUM: usize = 12;
 /// Maximum width of the profile column in a narrow list.
 const MAX_PROFILE_CELLS_NARROW: usize = 8;
-/// Minimum width of the list at which the maximum width of the profile column is [`MAX_PROFILE_CELLS`].
+/// The narrowest list in which the profile column may have [`MAX_PROFILE_CELLS`] cells.
 const MIN_WIDTH_WIDE: usize = 100;
-/// Minimum width of the list at which the maximum width of the profile column is [`MAX_PROFILE_CELLS_MEDIUM`].
+/// The narrowest list in which the profile column may have [`MAX_PROFILE_CELLS_MEDIUM`] cells.
 const MIN_WIDTH_MEDIUM: usize = 60;
 
 pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, all_jobs: &AllJobs, dialog: &dyn Component) {
@@ -50,7 +50,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, all_jobs: &All
     };
     let inner = frame_texts.draw(frame, view, dialog);
     if let Some((text, style)) = no_jobs_text(view, all_jobs) {
-        let inside = with_margin(inner);
+        let inside = inside_margin(inner);
         frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), inside);
         return;
     }
@@ -86,7 +86,7 @@ fn omitted_text(all_jobs: &AllJobs, width: usize) -> String {
 /// Returns the text, and its style, that is shown instead of an empty list; `None` if there are jobs to list.
 fn no_jobs_text(view: View<'_>, all_jobs: &AllJobs) -> Option<(String, ratatui::style::Style)> {
     let theme = view.theme;
-    match (&all_jobs.read_state, all_jobs.is_read()) {
+    match (&all_jobs.read_state, all_jobs.is_loaded()) {
         (Load::Failed { failure, .. }, false) => Some((failure.message.to_string(), theme.bad)),
         (_, false) => Some(("Loading jobs…".to_owned(), theme.muted)),
         (_, true) if all_jobs.list.is_empty() && all_jobs.omitted_count() > 0 => {

@@ -14,7 +14,7 @@ pub struct AllJobs {
     pub list: JobList,
     /// For each job, the index of the profile that Enter switches to. If several profiles share the project of a job,
     /// this is the profile that Enter tries first.
-    pub(super) profiles: HashMap<JobKey, usize>,
+    pub(super) profile_indexes: HashMap<JobKey, usize>,
     /// The filter that the user has typed for this list.
     pub(super) filter: String,
     /// The job to select once the list has been read.
@@ -28,20 +28,20 @@ impl AllJobs {
         Self {
             read_state: Load::Loading { before: None },
             list: JobList::default(),
-            profiles: HashMap::new(),
+            profile_indexes: HashMap::new(),
             filter: String::new(),
             initial_job,
             omitted_count: 0,
         }
     }
 
-    pub fn is_read(&self) -> bool {
+    pub fn is_loaded(&self) -> bool {
         self.read_state.shown().is_some()
     }
 
     /// Returns the index of the profile under which a job is listed. Returns `None` if the job is not in the list.
     pub fn profile_of(&self, row: &Job) -> Option<usize> {
-        self.profiles.get(&row.key).copied()
+        self.profile_indexes.get(&row.key).copied()
     }
 
     pub fn filter(&self) -> &str {

@@ -272,7 +272,7 @@ impl App {
         let Some(open) = self.all_jobs.as_mut() else { return };
         let read = result.map(|AllProfilesJobs { jobs, without_profile_count: without_profile }| {
             open.omitted_count = without_profile;
-            open.profiles = jobs.iter().map(|(profile, row)| (row.key, *profile)).collect();
+            open.profile_indexes = jobs.iter().map(|(profile, row)| (row.key, *profile)).collect();
             open.list.replace(jobs.into_iter().map(|(_, row)| row).collect());
             if let Some(key) = open.initial_job.take() {
                 open.list.select(key);
@@ -288,8 +288,8 @@ impl App {
     /// the current profile.
     pub(super) fn put_in_all_jobs(&mut self, row: &Job) {
         let current = self.config.current_profile;
-        if let Some(open) = self.all_jobs.as_mut().filter(|open| open.is_read()) {
-            open.profiles.entry(row.key).or_insert(current);
+        if let Some(open) = self.all_jobs.as_mut().filter(|open| open.is_loaded()) {
+            open.profile_indexes.entry(row.key).or_insert(current);
             let changed = open.list.upsert(row.clone());
             self.is_dirty |= changed;
         }
@@ -305,16 +305,16 @@ impl App {
         }
     }
 
-    /// Removes from the open list the jobs of the current profile that are not in `left`, because they were pruned.
-    pub(super) fn remove_pruned_from_all_jobs(&mut self, left: &RemainingJobs) {
+    /// Removes the pruned jobs from the open list: the jobs of the current profile that are not in `remaining`.
+    pub(super) fn remove_pruned_from_all_jobs(&mut self, remaining: &RemainingJobs) {
         let current = self.config.current_profile;
         if let Some(open) = self.all_jobs.as_mut() {
-            let AllJobs { list, profiles, .. } = open;
-            list.retain(|key| profiles.get(&key) != Some(&current) || left.contains(key));
+            let AllJobs { list, profile_indexes, .. } = open;
+            list.retain(|key| profile_indexes.get(&key) != Some(&current) || remaining.contains(key));
         }
     }
 
-    /// Returns the selected job of the list, preceded by the index of its profile.
+    /// Returns the selected job of the list, after the index of the job's profile.
     fn selected_in_all_jobs(&self) -> Option<(usize, JobKey)> {
         let open = self.all_jobs.as_ref()?;
         let row = open.list.selected()?;

@@ -6,7 +6,7 @@ use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
 use crate::tui::format::{format_count, plural};
-use crate::tui::geometry::with_margin;
+use crate::tui::geometry::inside_margin;
 use crate::tui::views::page_detail::PageDetail;
 use crate::tui::widgets::list_state::ListState;
 use crate::tui::wrap::wrap;
@@ -14,9 +14,10 @@ use ratatui::text::Span;
 
 /// The maximum number of lines of a text.
 const MAX_LINES: usize = 2_000;
-/// The minimum width at which the names are at the left of the texts.
+/// The minimum width of the dialog at which each text has its name at its left. In a narrower dialog, the name is above
+/// the text.
 const MIN_WIDTH_SIDE_BY_SIDE: usize = 60;
-/// The width of the names at the left of the texts.
+/// The width of the column with the names of the texts.
 const NAME_CELLS: usize = 22;
 
 /// The content of the dialog: a complete row of a tab.
@@ -48,8 +49,8 @@ pub(super) struct RowFunctions {
 pub(super) struct RowDetail {
     functions: RowFunctions,
     content: RowContent,
-    /// The wrapped lines, each with a part of a text. The first line of a text also has its name, the others an empty
-    /// one.
+    /// The wrapped lines, each after a name. The first line of a text has the name of the text; the name of the other
+    /// lines is empty.
     lines: Vec<(&'static str, String)>,
     list: ListState,
 }
@@ -179,7 +180,7 @@ impl Component for RowDetail {
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let theme = view.theme;
-        let inner = with_margin(DialogFrame::new(view, self.content.title.clone()).draw(frame, view, self));
+        let inner = inside_margin(DialogFrame::new(view, self.content.title.clone()).draw(frame, view, self));
         let is_beside = usize::from(inner.width) >= MIN_WIDTH_SIDE_BY_SIDE;
         let rows = usize::from(inner.height);
         for (n, ((name, text), _)) in self.list.visible(self.lines.iter(), rows).enumerate() {

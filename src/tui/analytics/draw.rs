@@ -51,8 +51,8 @@ pub(super) fn draw_report<R: ReportRow>(frame: &mut Frame<'_>, view: View<'_>, s
     draw_rows(frame, view, &areas, &table, tab);
 }
 
-/// Draws the summary numbers of a report and a note about the report or, if no report is loaded, the reason. `list` has
-/// the listed rows of the report. Returns the report, if it is loaded.
+/// Draws the summary numbers of a report and a note about the report. If no report is loaded, draws the reason instead.
+/// `list` has the listed rows of the report. Returns the report, if it is loaded.
 pub(super) fn draw_summary<'a, R: ReportRow, L: HasFields>(
     frame: &mut Frame<'_>,
     view: View<'_>,
@@ -147,7 +147,7 @@ pub(super) fn draw_range_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect, 
     draw_rule(frame, view, row, title, range_names_line(view, names));
 }
 
-/// Draws the rule below a report: how its rows are listed, and the position.
+/// Draws the rule below a report: notes on how its rows are listed, and the position of the selected row.
 pub(super) fn draw_lower_rule<L: HasFields>(
     frame: &mut Frame<'_>,
     view: View<'_>,
@@ -178,7 +178,7 @@ pub(super) fn draw_note(
     let mut row = TextRow::new(width);
     row.push(" ", style);
     row.push_left_aligned(&text, end.saturating_sub(2), style);
-    if !text.is_empty() || end > row.used() {
+    if !text.is_empty() || end > row.used_cells() {
         row.pad_to(end).push(as_of, view.theme.muted);
     }
     draw_line(frame, area, 0, row.line());
@@ -202,7 +202,7 @@ pub(super) fn numbers_line<'a>(theme: &Theme, numbers: Vec<(&'static str, String
     let mut row = TextRow::new(usize::from(width));
     for (n, (name, number, change)) in numbers.into_iter().enumerate() {
         let gap = if n == 0 { " " } else { NUMBER_GAP };
-        if n > 0 && gap.len() + name.len() + 1 + display_width(&number) >= row.remaining() {
+        if n > 0 && gap.len() + name.len() + 1 + display_width(&number) >= row.remaining_cells() {
             break;
         }
         row.push(gap, theme.text).push(name, theme.muted).push(" ", theme.muted);
@@ -212,7 +212,7 @@ pub(super) fn numbers_line<'a>(theme: &Theme, numbers: Vec<(&'static str, String
     row.line()
 }
 
-/// Returns the note about a report, and whether it is a problem.
+/// Returns the note about a report, and whether the note states a problem.
 fn note_text<R: ReportRow, L: HasFields>(view: View<'_>, tab: &RowsTab<R>, list: &RowList<L>) -> (String, bool) {
     let key = |action| view.app.key_label(Context::Analytics, action);
     if list.needs_comparison() && !tab.is_comparison_complete() {
@@ -237,7 +237,7 @@ fn note_text<R: ReportRow, L: HasFields>(view: View<'_>, tab: &RowsTab<R>, list:
         parts.push(format!("the service offers only {} rows", format_count(report.rows.len())));
     }
     if let Some((ranges, shown)) = tab.compared_ranges().zip(tab.range()) {
-        // The counts come first, because the end is cut off on a narrow screen.
+        // The counts come first, because the end of the note is cut off on a narrow screen.
         let counts = tab.new_and_gone_counts().filter(|_| R::IS_COMPARED);
         parts.extend(counts.map(|(new, gone)| format!("{} new, {} gone", format_count(new), format_count(gone))));
         let in_part = if tab.is_comparison_partial() {
@@ -274,7 +274,7 @@ pub(super) fn draw_placeholder(frame: &mut Frame<'_>, area: Rect, text: &str, st
 }
 
 impl crate::tui::App {
-    /// Returns the areas of a tab other than page views, which has no trend.
+    /// Returns the areas of a tab without a trend: every tab except the page views.
     pub(super) fn report_areas(&self) -> ViewsAreas {
         ViewsAreas::new(self.geometry().body, AboveTable::Nothing)
     }

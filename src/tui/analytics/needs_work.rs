@@ -23,14 +23,15 @@ pub struct NeedsWorkTab {
     compared_ranges: Option<ComparedRanges>,
     /// The complete reports of the two compared ranges: first of the current one, then of the previous one.
     complete_views: [Option<Arc<Report>>; 2],
-    /// The comparison of these two reports; `None` until both are loaded.
+    /// The comparison of the two reports in `complete_views`; `None` until both are loaded.
     pub(super) comparison: Option<Comparison>,
     pub(super) ranking: NeedsWork,
     pub(super) list: RowList<PageSignals>,
 }
 
 impl NeedsWorkTab {
-    /// Shows this range. Returns the ranges whose cached page views have to be read, or none if it is already shown.
+    /// Shows this range. Returns the ranges whose cached page views have to be read, or none if the range is already
+    /// shown.
     pub(super) fn show_range(&mut self, range: DateRange, today: NaiveDate) -> Vec<DateRange> {
         if self.range == Some(range) {
             return Vec::new();
@@ -54,7 +55,8 @@ impl NeedsWorkTab {
         self.ranges_of_views().contains(&range)
     }
 
-    /// Uses page views that the Pages tab has loaded, if they are newer or more complete. Returns whether it did.
+    /// Uses page views that the Pages tab has loaded, if they are newer or more complete. Returns whether any were
+    /// used.
     pub(super) fn use_views_of_pages_tab(&mut self, pages: &AllPages, now: Time) -> bool {
         let ranges = self.ranges_of_views();
         let known: Vec<&Arc<Report>> = ranges.into_iter().filter_map(|range| pages.report(range)).collect();
@@ -68,8 +70,8 @@ impl NeedsWorkTab {
         }
     }
 
-    /// Uses page views of a range that is shown or compared, if they are newer or more complete. Returns whether it
-    /// did.
+    /// Uses page views of a range that is shown or compared, if they are newer or more complete. Returns whether they
+    /// were used.
     fn use_views(&mut self, report: &Arc<Report>, now: Time) -> bool {
         let is_better = |known: Option<&Report>| {
             known.is_none_or(|known| {
@@ -136,7 +138,7 @@ impl NeedsWorkTab {
     }
 
     fn arrange_and_select(&mut self, selected: Option<&str>) {
-        self.list.arrange(&Rows { loaded: &self.ranking.pages, gone: &[] }, selected, |_| false);
+        self.list.arrange(&Rows { loaded_rows: &self.ranking.pages, gone_rows: &[] }, selected, |_| false);
     }
 }
 
@@ -152,7 +154,7 @@ impl ListTab for NeedsWorkTab {
     }
 
     fn all_rows(&self) -> Rows<'_, PageSignals> {
-        Rows { loaded: &self.ranking.pages, gone: &[] }
+        Rows { loaded_rows: &self.ranking.pages, gone_rows: &[] }
     }
 
     fn arrange(&mut self) {

@@ -71,7 +71,7 @@ impl App {
     /// Opens the editor for a job about the marked pages or the selected one, with their numbers and what readers wrote
     /// about them.
     fn open_new_job_about_signals(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let (paths, evidence) = self.signal_evidence(&self.analytics.needs_work.chosen());
+        let (paths, evidence) = self.signal_evidence(&self.analytics.needs_work.marked_or_selected());
         self.open_new_job_with_evidence(paths, &evidence, now, effects);
     }
 
@@ -81,13 +81,13 @@ impl App {
         self.open_new_job_with_evidence(paths, &evidence, now, effects);
     }
 
-    /// Returns the paths of the pages, and their signals for a prompt.
+    /// Returns the paths of the pages, and the text about their signals for a prompt.
     fn signal_evidence(&self, pages: &[&PageSignals]) -> (Vec<CleanText>, String) {
         let evidence: Vec<String> = pages.iter().map(|page| self.signals_text(page)).collect();
         (pages.iter().filter_map(|page| page.path.clone()).collect(), evidence.join("\n\n"))
     }
 
-    /// Returns the signals of a page for a prompt.
+    /// Returns the text about the signals of a page for a prompt.
     fn signals_text(&self, page: &PageSignals) -> String {
         let tab = &self.analytics.needs_work;
         let range = tab.range.map(|range| range.to_string()).unwrap_or_default();
@@ -120,7 +120,7 @@ impl App {
         texts.flat_map(|(name, text)| std::iter::once(name.to_owned()).chain(quote(text.as_str()))).collect()
     }
 
-    /// Returns the open comments on a page and the unanswered questions about it. Rows that are not loaded are missing.
+    /// Returns the open comments on a page and the unanswered questions about it, from the rows that are loaded.
     fn texts_about(&self, page: &PageSignals) -> [Vec<&CleanText>; 2] {
         let is_about = |path: Option<Cow<'_, str>>| path.as_deref() == page.path.as_ref().map(CleanText::as_str);
         let comments = self.analytics.feedback.report().into_iter().flat_map(|report| &report.rows);
@@ -133,7 +133,7 @@ impl App {
     }
 }
 
-/// The component of the tab.
+/// The component of the tab with the pages that need work.
 #[derive(Debug)]
 pub(in crate::tui) struct NeedsWorkScreen;
 
@@ -272,7 +272,7 @@ fn totals_line<'a>(view: View<'_>, tab: &NeedsWorkTab, width: u16) -> Line<'a> {
     draw::numbers_line(view.theme, totals.map(number).into(), width)
 }
 
-/// Returns the note about the reports, and whether it is a problem.
+/// Returns the note about the reports, and whether the note states a problem.
 fn note_text(view: View<'_>) -> (String, bool) {
     let analytics = &view.app.analytics;
     let (tab, loading) = (&analytics.needs_work, analytics.loading_count());
@@ -293,9 +293,9 @@ fn note_text(view: View<'_>) -> (String, bool) {
         let change = (tab.comparison.is_some() || !partial).then_some(change);
         let views = views.into_iter().chain(change);
         let partial = analytics.loaded_reports().partial();
-        let names: Vec<&str> = partial.rows.iter().map(|kind| kind.label()).collect();
+        let names: Vec<&str> = partial.kinds.iter().map(|kind| kind.label()).collect();
         let in_part = (!names.is_empty()).then(|| format!("partial: {}", names.join(", ")));
-        // The end is cut off in a narrow terminal.
+        // The searches come last, because the end of the note is cut off in a narrow terminal.
         let searches = searches_of_no_page(&tab.ranking);
         return (views.chain(in_part).chain(searches).collect::<Vec<_>>().join(" · "), false);
     }
@@ -303,7 +303,8 @@ fn note_text(view: View<'_>) -> (String, bool) {
     (format!("press {key} to load {}", missing.names().join(", ")), false)
 }
 
-/// Returns the note about searches that belong to no page, which the last row shows; `None` if there are none.
+/// Returns the note about searches that belong to no page; `None` if there are no such searches. The last row of the
+/// list shows their number too.
 fn searches_of_no_page(ranking: &NeedsWork) -> Option<String> {
     let none = ranking.pages.iter().find(|page| page.path.is_none())?;
     let searches = none.value(ProblemSignal::UnclickedSearches).filter(|searches| !searches.is_zero())?;
@@ -311,13 +312,13 @@ fn searches_of_no_page(ranking: &NeedsWork) -> Option<String> {
     Some(format!("{} unclicked {search} {belong} to no page", format_views(searches)))
 }
 
-/// The names of the fields that are columns.
+/// The names of the fields that have a column.
 const COLUMNS: [&str; 8] = ["page", "views", "change", "down", "comments", "unanswered", "searches", "score"];
 /// The width of a share in cells: `   12.3%`.
 const SHARE_CELLS: usize = 8;
-/// The minimum width of a table with the share of each number.
+/// The minimum width of a table that shows the share beside each number.
 const MIN_WIDTH_WITH_SHARES: usize = 156;
-/// The minimum width of a table with all digits of the numbers of views.
+/// The minimum width of a table that shows all digits of page views, instead of a rounded number.
 const MIN_WIDTH_WITH_VIEWS: usize = 100;
 
 fn table(width: usize, ranking: &NeedsWork) -> Table<ListCell<PageSignals>> {
@@ -453,14 +454,15 @@ fn views_cell<'a>(row: &ListRow<'a, PageSignals>, format: fn(ViewCount) -> Strin
     row.item.value(ProblemSignal::Views).map_or_else(|| row.muted_cell("–"), |value| row.cell(format(value)))
 }
 
-/// Returns the number of a signal. In a wide column, adds the share of the site's total; blank if the page has none.
+/// Returns the cell with the number of a signal. In a wide column, it also has the share of the site's total, which is
+/// left blank if the page has no share.
 fn signal_cell<'a>(row: &ListRow<'a, PageSignals>, signal: ProblemSignal, width: usize) -> TableCell<'a> {
     let theme = row.view.theme;
     let number = match row.item.value(signal) {
         Some(value) => Span::styled(format_views(value), if value.is_zero() { theme.muted } else { theme.text }),
         None => Span::styled("–", theme.muted),
     };
-    // The columns without shares are narrower than the widest name and a share.
+    // A column that is narrower has no space for a share.
     if width < SHARE_CELLS + 8 {
         return TableCell::Spans(vec![number]);
     }

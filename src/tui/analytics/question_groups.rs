@@ -25,7 +25,7 @@ impl Grouping {
         }
     }
 
-    /// Returns the word for a group.
+    /// Returns what one group is called: `page` or `category`.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Page => "page",
@@ -48,7 +48,8 @@ pub struct QuestionGroup {
 }
 
 impl QuestionGroup {
-    /// Returns the share of unanswered questions, 0 to 1, among those that are known to be answered or not.
+    /// Returns the share of unanswered questions, 0 to 1. Ignores questions of which it is unknown whether they were
+    /// answered.
     pub(super) fn unanswered_share(&self) -> Option<f64> {
         let known = ViewCount::from(self.answered + self.unanswered);
         (!known.is_zero()).then(|| ViewCount::from(self.unanswered).ratio_to(known))
@@ -71,7 +72,7 @@ impl HasFields for QuestionGroup {
     }
 }
 
-/// The compared ranges, with the questions of the current and of the previous one.
+/// The compared ranges, with the questions of the current range and of the previous range.
 pub(super) type ComparedQuestions<'a> = (ComparedRanges, &'a RowsReport<Question>, &'a RowsReport<Question>);
 
 /// The list of groups.
@@ -95,7 +96,7 @@ impl QuestionGroups {
             Some(Grouping::Page) => Some(Grouping::Category),
             Some(Grouping::Category) => None,
         };
-        // Filters and marks on pages don't apply to categories.
+        // The filter and the marks of pages don't apply to categories.
         (self.list, self.groups) = (RowList::default(), Vec::new());
     }
 
@@ -160,7 +161,7 @@ impl QuestionGroups {
     /// Returns the questions of the marked groups or the selected one, unanswered ones first.
     pub(super) fn questions_of_chosen_groups<'a>(&self, questions: &'a [Question]) -> Vec<&'a Question> {
         let Some(grouping) = self.grouping else { return Vec::new() };
-        let chosen: Vec<&CleanText> = self.chosen().into_iter().map(|group| &group.name).collect();
+        let chosen: Vec<&CleanText> = self.marked_or_selected().into_iter().map(|group| &group.name).collect();
         let mut found: Vec<&Question> =
             questions.iter().filter(|question| chosen.contains(&&grouping.group_of(question))).collect();
         found.sort_by_key(|question| question.is_answered != Some(false));
@@ -168,7 +169,7 @@ impl QuestionGroups {
     }
 
     fn arrange_and_select(&mut self, selected: Option<&str>) {
-        self.list.arrange(&Rows { loaded: &self.groups, gone: &[] }, selected, |_| false);
+        self.list.arrange(&Rows { loaded_rows: &self.groups, gone_rows: &[] }, selected, |_| false);
     }
 }
 
@@ -184,7 +185,7 @@ impl ListTab for QuestionGroups {
     }
 
     fn all_rows(&self) -> Rows<'_, QuestionGroup> {
-        Rows { loaded: &self.groups, gone: &[] }
+        Rows { loaded_rows: &self.groups, gone_rows: &[] }
     }
 
     fn arrange(&mut self) {

@@ -25,10 +25,10 @@ use crate::tui::widgets::table::{Column, ListCell, Table, TableCell};
 
 /// The width of a bar in cells.
 const BAR_CELLS: usize = 14;
-/// The names of the fields that are columns.
+/// The names of the fields that have a column.
 const COLUMNS: [&str; 5] = ["name", "questions", "unanswered", "share", "last"];
 
-/// The component of the tab.
+/// The component of the questions tab while the questions are counted by page or by category.
 #[derive(Debug)]
 pub(in crate::tui) struct QuestionGroupsScreen;
 

@@ -22,9 +22,9 @@ pub(super) const ASSISTANT_PART: &str = "Assistant";
 /// A row of a report on the screen.
 pub(in crate::tui) trait ReportRow: FieldedRow {
     const TAB: AnalyticsTab;
-    /// The name of a row.
+    /// What one row is called, such as `search`.
     const ROW_NAME: &'static str;
-    /// The names of the fields that are columns.
+    /// The names of the fields that have a column.
     const COLUMNS: &'static [&'static str];
 
     fn tab_in(state: &AnalyticsState) -> &RowsTab<Self>;
@@ -58,7 +58,7 @@ pub(in crate::tui) trait ReportRow: FieldedRow {
         None
     }
 
-    /// Returns the complete row.
+    /// Returns the complete row as named texts.
     fn details(&self) -> Vec<DetailPart>;
 }
 

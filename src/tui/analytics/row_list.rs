@@ -5,20 +5,21 @@ use crate::model::analytics::filter::RowFilter;
 use crate::tui::widgets::list_state::ListState;
 use std::collections::HashSet;
 
-/// The rows that are loaded, followed by those that only the previous period has.
+/// The loaded rows, and the rows that only the previous period has.
 #[derive(Debug)]
 pub struct Rows<'a, R> {
-    pub loaded: &'a [R],
-    pub gone: &'a [R],
+    pub loaded_rows: &'a [R],
+    /// The rows that only the previous period has.
+    pub gone_rows: &'a [R],
 }
 
 impl<'a, R> Rows<'a, R> {
     fn iter(&self) -> impl Iterator<Item = &'a R> + use<'a, R> {
-        self.loaded.iter().chain(self.gone)
+        self.loaded_rows.iter().chain(self.gone_rows)
     }
 
     fn get(&self, at: usize) -> Option<&'a R> {
-        self.loaded.get(at).or_else(|| self.gone.get(at.checked_sub(self.loaded.len())?))
+        self.loaded_rows.get(at).or_else(|| self.gone_rows.get(at.checked_sub(self.loaded_rows.len())?))
     }
 }
 
@@ -26,7 +27,7 @@ impl<'a, R> Rows<'a, R> {
 #[derive(Debug)]
 pub struct RowList<R: HasFields> {
     /// The indices of the shown rows, in their order.
-    shown: Vec<usize>,
+    shown_indices: Vec<usize>,
     pub(in crate::tui) state: ListState,
     /// The index of the field by which the rows are sorted.
     sort_field_index: usize,
@@ -35,7 +36,7 @@ pub struct RowList<R: HasFields> {
     filter: RowFilter<R>,
     /// The identities of the marked rows.
     marks: HashSet<String>,
-    /// The only rows that are listed; `None` for all.
+    /// The group to which the list is limited; `None` if all rows are listed.
     listed_group: Option<ListedGroup>,
 }
 
@@ -43,14 +44,14 @@ pub struct RowList<R: HasFields> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ListedGroup {
     pub name: String,
-    /// The identities of its rows.
+    /// The identities of the rows in the group.
     pub rows: HashSet<String>,
 }
 
 impl<R: HasFields> Default for RowList<R> {
     fn default() -> Self {
         Self {
-            shown: Vec::new(),
+            shown_indices: Vec::new(),
             state: ListState::default(),
             sort_field_index: R::FIELDS.iter().position(|field| field.name == R::DEFAULT_SORT).unwrap_or(0),
             is_ascending: false,
@@ -82,8 +83,8 @@ impl<R: HasFields> RowList<R> {
         }
         order.sort_by_key(|(_, row)| row.is_unranked());
         let at = selected.and_then(|selected| order.iter().position(|(_, row)| row.identity() == selected));
-        self.shown = order.into_iter().map(|(at, _)| at).collect();
-        self.state.set_len(self.shown.len());
+        self.shown_indices = order.into_iter().map(|(at, _)| at).collect();
+        self.state.set_len(self.shown_indices.len());
         self.state.select(at.unwrap_or(0));
     }
 
@@ -97,7 +98,7 @@ impl<R: HasFields> RowList<R> {
     }
 
     pub(in crate::tui) fn is_empty(&self) -> bool {
-        self.shown.is_empty()
+        self.shown_indices.is_empty()
     }
 
     pub(in crate::tui) fn filter_text(&self) -> &str {
@@ -133,7 +134,7 @@ impl<R: HasFields> RowList<R> {
         let (field, is_ascending) = self.sort_order();
         let is_default = field == R::DEFAULT_SORT && !is_ascending;
         let order = (!is_default).then(|| {
-            // A field has its short name in filters. The screen shows a name that explains the field.
+            // Filters use the short name of a field. This note uses a name that explains the field.
             let name = match field {
                 "hits" => "times",
                 "ctr" => "clicked",
@@ -163,18 +164,18 @@ pub trait ListTab {
     /// Returns the rows that are visible in `rows` lines, each with whether it is selected.
     fn visible(&self, rows: usize) -> impl Iterator<Item = (&Self::Row, bool)> {
         let all = self.all_rows();
-        let visible = self.list().state.visible(self.list().shown.iter(), rows);
+        let visible = self.list().state.visible(self.list().shown_indices.iter(), rows);
         visible.filter_map(move |(at, is_selected)| Some((all.get(*at)?, is_selected)))
     }
 
     /// Returns the shown rows, in their order.
     fn rows(&self) -> impl Iterator<Item = &Self::Row> {
         let rows = self.all_rows();
-        self.list().shown.iter().filter_map(move |at| rows.get(*at))
+        self.list().shown_indices.iter().filter_map(move |at| rows.get(*at))
     }
 
     fn selected(&self) -> Option<&Self::Row> {
-        self.all_rows().get(*self.list().shown.get(self.list().state.selected())?)
+        self.all_rows().get(*self.list().shown_indices.get(self.list().state.selected())?)
     }
 
     /// Selects the row that is this many rows below the selected one.
@@ -185,11 +186,11 @@ pub trait ListTab {
 
     /// Returns the index of the selected row, and the number of shown rows.
     fn position(&self) -> (usize, usize) {
-        (self.list().state.selected(), self.list().shown.len())
+        (self.list().state.selected(), self.list().shown_indices.len())
     }
 
-    /// Returns the marked rows that are shown, otherwise the selected one.
-    fn chosen(&self) -> Vec<&Self::Row> {
+    /// Returns the marked rows that are shown or, if there are none, the selected row.
+    fn marked_or_selected(&self) -> Vec<&Self::Row> {
         let marked: Vec<&Self::Row> = self.rows().filter(|row| self.list().is_marked(row)).collect();
         if marked.is_empty() { self.selected().into_iter().collect() } else { marked }
     }
@@ -220,8 +221,8 @@ pub trait ListTab {
         }
     }
 
-    /// Sorts by a field, texts in alphabetical order, other values from the highest. Reverses the order if the rows are
-    /// already sorted by it.
+    /// Sorts by a field: texts in alphabetical order, other values from the highest. Reverses the order if the rows are
+    /// already sorted by this field.
     fn sort_by(&mut self, name: &str) {
         let fields = Self::Row::FIELDS;
         let Some((at, field)) = fields.iter().enumerate().find(|(_, field)| field.name == name) else { return };

@@ -32,12 +32,12 @@ pub struct RowsTab<R: FieldedRow> {
     pub(in crate::tui) bar_maximum: f64,
 }
 
-/// A number of the report.
+/// A number above the table.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::tui) struct SummaryNumber {
     pub name: &'static str,
     pub value: ViewCount,
-    /// How it changed; `None` unless both compared reports are complete.
+    /// How the number has changed; `None` unless both compared reports are complete.
     pub change: Option<ViewsChange>,
 }
 
@@ -46,17 +46,17 @@ pub(in crate::tui) struct SummaryNumber {
 struct RowsComparison<R> {
     ranges: ComparedRanges,
     /// The report of the complete days of the shown range; `None` until it is loaded.
-    now: Option<KeyedReport<R>>,
+    current_report: Option<KeyedReport<R>>,
     /// The report of the previous period; `None` until it is loaded.
-    before: Option<KeyedReport<R>>,
+    previous_report: Option<KeyedReport<R>>,
     /// The rows that only the previous period has.
-    gone: Vec<R>,
+    gone_rows: Vec<R>,
     /// The number of rows that the previous period doesn't have.
-    new_count: usize,
+    new_row_count: usize,
     /// The ranges whose reports are being read from the cache.
-    unread: Vec<DateRange>,
+    ranges_being_read: Vec<DateRange>,
     /// The ranges whose reports are not cached, and are requested only after a confirmation.
-    unconfirmed: Vec<DateRange>,
+    unconfirmed_ranges: Vec<DateRange>,
 }
 
 /// A report whose rows can be found by their keys.
@@ -101,7 +101,8 @@ impl<R: FieldedRow> Default for RowsTab<R> {
 }
 
 impl<R: FieldedRow> RowsTab<R> {
-    /// Shows this range. Returns the effect that reads it from the cache, or `None` if it is already shown.
+    /// Shows this range. Returns the effect that reads its report from the cache, or `None` if the range is already
+    /// shown.
     pub(in crate::tui) fn show_range(&mut self, range: DateRange) -> Option<Effect> {
         if self.range == Some(range) {
             return None;
@@ -116,14 +117,14 @@ impl<R: FieldedRow> RowsTab<R> {
         Some(Effect::Analytics(AnalyticsEffect::LoadCached(R::KIND, range)))
     }
 
-    /// Requests the report again from its start, or continues it.
+    /// Returns the effect that loads the report from its start, or continues a partial load.
     pub(in crate::tui) fn load(&mut self, max_requests: u32, from_start: bool) -> Option<Effect> {
         let range = self.range?;
         self.report.start();
         Some(Effect::Analytics(AnalyticsEffect::Load(R::KIND, RowsPlan { range, max_requests, from_start })))
     }
 
-    /// Stops a running load. Returns `None` if none is running.
+    /// Returns the effect that stops the running load; `None` if no load is running.
     pub(in crate::tui) fn stop(&self) -> Option<Effect> {
         let range = self.range.filter(|_| self.report.is_loading() && self.progress.is_some())?;
         Some(Effect::Analytics(AnalyticsEffect::Stop(R::KIND, range)))
@@ -157,8 +158,8 @@ impl<R: FieldedRow> RowsTab<R> {
             }
             RowsMsg::Cached { range, report, is_fresh } if self.compares(range) => {
                 if let Some(comparison) = &mut self.comparison {
-                    comparison.unread.retain(|unread| *unread != range);
-                    comparison.unconfirmed.extend(Some(range).filter(|_| report.is_none() || !is_fresh));
+                    comparison.ranges_being_read.retain(|other| *other != range);
+                    comparison.unconfirmed_ranges.extend(Some(range).filter(|_| report.is_none() || !is_fresh));
                 }
                 if let Some(report) = report.filter(|_| is_fresh) {
                     self.show_compared(range, report);
@@ -178,7 +179,7 @@ impl<R: FieldedRow> RowsTab<R> {
 
     /// Whether a newer report of this range should be shown. True if the range is on screen and not being loaded, or if
     /// it is compared.
-    pub(in crate::tui) fn accepts_newer(&self, range: DateRange) -> bool {
+    pub(in crate::tui) fn accepts_newer_report(&self, range: DateRange) -> bool {
         (self.range == Some(range) && !self.report.is_loading()) || self.compares(range)
     }
 
@@ -189,20 +190,21 @@ impl<R: FieldedRow> RowsTab<R> {
 
     /// Whether the report of this range is being read from the cache for a comparison.
     pub(in crate::tui) fn is_reading_compared(&self, range: DateRange) -> bool {
-        self.comparison.as_ref().is_some_and(|comparison| comparison.unread.contains(&range))
+        self.comparison.as_ref().is_some_and(|comparison| comparison.ranges_being_read.contains(&range))
     }
 
     /// Returns the ranges of a new comparison whose reports are not cached and have to be requested. Empty until the
     /// cache was read.
     pub(in crate::tui) fn uncached_compared_ranges(&self) -> &[DateRange] {
-        let comparison = self.comparison.as_ref().filter(|comparison| comparison.unread.is_empty());
-        comparison.map_or(&[], |comparison| &comparison.unconfirmed)
+        let comparison = self.comparison.as_ref().filter(|comparison| comparison.ranges_being_read.is_empty());
+        comparison.map_or(&[], |comparison| &comparison.unconfirmed_ranges)
     }
 
     /// Returns the compared ranges of which only some rows are loaded.
     pub(in crate::tui) fn partial_compared_ranges(&self) -> Vec<DateRange> {
         let comparison = self.comparison.as_ref().filter(|comparison| comparison.is_loaded());
-        let reports = comparison.into_iter().flat_map(|comparison| [&comparison.now, &comparison.before]);
+        let reports =
+            comparison.into_iter().flat_map(|comparison| [&comparison.current_report, &comparison.previous_report]);
         let reports = reports.flatten().map(|keyed| &keyed.report);
         reports.filter(|report| !report.is_complete()).map(|report| report.range).collect()
     }
@@ -210,7 +212,7 @@ impl<R: FieldedRow> RowsTab<R> {
     /// Requests the reports of a comparison that are not cached. If there are none, requests the missing rows of the
     /// reports that are partial. Sends at most `max_requests` requests for each report. Returns the effects.
     pub(in crate::tui) fn load_compared(&mut self, max_requests: u32) -> Vec<Effect> {
-        let unconfirmed = self.comparison.as_mut().map(|comparison| std::mem::take(&mut comparison.unconfirmed));
+        let unconfirmed = self.comparison.as_mut().map(|comparison| std::mem::take(&mut comparison.unconfirmed_ranges));
         let unconfirmed = unconfirmed.filter(|ranges| !ranges.is_empty());
         let ranges = unconfirmed.unwrap_or_else(|| self.partial_compared_ranges());
         let plan = |range| RowsPlan { range, max_requests, from_start: false };
@@ -222,20 +224,20 @@ impl<R: FieldedRow> RowsTab<R> {
     /// Returns the effects that read from the cache those reports that are not on screen.
     pub(in crate::tui) fn compare(&mut self, ranges: ComparedRanges) -> Vec<Effect> {
         let not_shown = [ranges.now, ranges.before].into_iter().filter(|range| self.range != Some(*range));
-        let unread: Vec<DateRange> = not_shown.collect();
+        let ranges_to_read: Vec<DateRange> = not_shown.collect();
         self.comparison = Some(RowsComparison {
             ranges,
-            now: None,
-            before: None,
-            gone: Vec::new(),
-            new_count: 0,
-            unread: unread.clone(),
-            unconfirmed: Vec::new(),
+            current_report: None,
+            previous_report: None,
+            gone_rows: Vec::new(),
+            new_row_count: 0,
+            ranges_being_read: ranges_to_read.clone(),
+            unconfirmed_ranges: Vec::new(),
         });
         if let Some(shown) = self.report().filter(|_| self.range == Some(ranges.now)).cloned() {
             self.show_compared(ranges.now, shown);
         }
-        unread.into_iter().map(|range| Effect::Analytics(AnalyticsEffect::LoadCached(R::KIND, range))).collect()
+        ranges_to_read.into_iter().map(|range| Effect::Analytics(AnalyticsEffect::LoadCached(R::KIND, range))).collect()
     }
 
     pub(in crate::tui) fn stop_comparing(&mut self) {
@@ -248,32 +250,38 @@ impl<R: FieldedRow> RowsTab<R> {
     fn show_compared(&mut self, range: DateRange, report: Arc<RowsReport<R>>) {
         let selected = self.selected_identity();
         let Some(comparison) = &mut self.comparison else { return };
-        let place = if comparison.ranges.now == range { &mut comparison.now } else { &mut comparison.before };
+        let place = if comparison.ranges.now == range {
+            &mut comparison.current_report
+        } else {
+            &mut comparison.previous_report
+        };
         *place = Some(KeyedReport::new(report));
         self.find_new_and_gone_rows();
         self.arrange_and_select(selected.as_deref());
     }
 
-    /// Finds the rows that only the previous period has, and counts the rows that it doesn't have. Finds none while the
-    /// report of the shown range is partial, because these rows may be among those that are not loaded yet.
+    /// Finds the rows that only the previous period has, and counts the rows that only the shown range has. Finds none
+    /// while the report of the shown range is partial: a row that is not loaded yet would look as if only the previous
+    /// period had it.
     fn find_new_and_gone_rows(&mut self) {
         let now = self.report.shown().map(|report| Arc::clone(&report.value)).filter(|now| now.is_complete());
         let Some(comparison) = &mut self.comparison else { return };
-        comparison.gone.clear();
-        comparison.new_count = 0;
+        comparison.gone_rows.clear();
+        comparison.new_row_count = 0;
         if !comparison.is_loaded() {
             return;
         }
-        let (Some(now), Some(before)) = (now, &comparison.before) else { return };
+        let (Some(now), Some(before)) = (now, &comparison.previous_report) else { return };
         let known: HashSet<&CleanText> = now.rows.iter().map(AnalyticsRow::key).collect();
         let gone = before.report.rows.iter().filter(|row| !known.contains(row.key()));
-        comparison.gone = gone.filter_map(FieldedRow::with_zero_counts).collect();
-        comparison.new_count = now.rows.iter().filter(|row| comparison.is_new(row)).count();
+        comparison.gone_rows = gone.filter_map(FieldedRow::with_zero_counts).collect();
+        comparison.new_row_count = now.rows.iter().filter(|row| comparison.is_new(row)).count();
     }
 
-    /// Returns the compared ranges; `None` if nothing is compared, or the cost of a comparison was not confirmed.
+    /// Returns the compared ranges; `None` if nothing is compared, or if the user has not confirmed the cost of the
+    /// comparison.
     pub(in crate::tui) fn compared_ranges(&self) -> Option<ComparedRanges> {
-        let comparison = self.comparison.as_ref().filter(|comparison| comparison.unconfirmed.is_empty());
+        let comparison = self.comparison.as_ref().filter(|comparison| comparison.unconfirmed_ranges.is_empty());
         comparison.map(|comparison| comparison.ranges)
     }
 
@@ -283,7 +291,7 @@ impl<R: FieldedRow> RowsTab<R> {
         let compared = self.comparison.as_ref().filter(|comparison| comparison.is_complete());
         let compared = compared.and_then(|comparison| {
             let of = |report: &KeyedReport<R>| numbers(&report.report);
-            Some((comparison.ranges, of(comparison.now.as_ref()?), of(comparison.before.as_ref()?)))
+            Some((comparison.ranges, of(comparison.current_report.as_ref()?), of(comparison.previous_report.as_ref()?)))
         });
         let change = |name| {
             let (ranges, now, before) = compared.as_ref()?;
@@ -309,20 +317,29 @@ impl<R: FieldedRow> RowsTab<R> {
     /// Returns the compared ranges with the reports of the current and the previous one; `None` until both are loaded.
     pub(super) fn compared_reports(&self) -> Option<(ComparedRanges, &RowsReport<R>, &RowsReport<R>)> {
         let comparison = self.comparison.as_ref()?;
-        Some((comparison.ranges, &comparison.now.as_ref()?.report, &comparison.before.as_ref()?.report))
+        Some((
+            comparison.ranges,
+            &comparison.current_report.as_ref()?.report,
+            &comparison.previous_report.as_ref()?.report,
+        ))
     }
 
     /// Returns the number of rows that only the current period has, and the number of rows that only the previous
     /// period has. `None` unless the reports of both periods are complete.
     pub(in crate::tui) fn new_and_gone_counts(&self) -> Option<(usize, usize)> {
         let is_complete = self.is_comparison_complete() && self.report().is_some_and(|report| report.is_complete());
-        self.comparison.as_ref().filter(|_| is_complete).map(|comparison| (comparison.new_count, comparison.gone.len()))
+        self.comparison
+            .as_ref()
+            .filter(|_| is_complete)
+            .map(|comparison| (comparison.new_row_count, comparison.gone_rows.len()))
     }
 
     /// Returns how the compared number of a row has changed; `None` if nothing is compared yet. If one of the reports
     /// is partial or has no number, the change is unknown.
     pub(in crate::tui) fn change(&self, row: &R) -> Option<ViewsChange> {
-        let RowsComparison { ranges, now: Some(now), before: Some(before), .. } = self.comparison.as_ref()? else {
+        let RowsComparison { ranges, current_report: Some(now), previous_report: Some(before), .. } =
+            self.comparison.as_ref()?
+        else {
             return None;
         };
         if before.is_complete() && !before.positions.contains_key(row.key()) {
@@ -342,7 +359,7 @@ impl<R: FieldedRow> RowsTab<R> {
         self.report = self.report.shown().cloned().map_or(Load::Idle, Load::Ready);
     }
 
-    /// Shows the progress of a load. It may arrive after the end of the load, and is then ignored.
+    /// Shows the progress of a load. Ignores progress that arrives after the end of the load.
     pub(in crate::tui) fn show_progress(&mut self, progress: RowsProgress) {
         if self.range == Some(progress.range) && self.report.is_loading() {
             self.progress = Some(progress).filter(|progress| !progress.is_complete);
@@ -352,7 +369,7 @@ impl<R: FieldedRow> RowsTab<R> {
     fn show(&mut self, report: Arc<RowsReport<R>>, now: Time) {
         let (selected, as_of) = (self.selected_identity(), report.as_of);
         if let Some(comparison) = self.comparison.as_mut().filter(|of| Some(of.ranges.now) == self.range) {
-            comparison.now = Some(KeyedReport::new(Arc::clone(&report)));
+            comparison.current_report = Some(KeyedReport::new(Arc::clone(&report)));
         }
         self.report.finish(Ok(Timed { value: report, as_of }), now);
         self.find_new_and_gone_rows();
@@ -367,8 +384,8 @@ impl<R: FieldedRow> RowsTab<R> {
     fn arrange_and_select(&mut self, selected: Option<&str>) {
         let report = self.report.shown().map(|report| Arc::clone(&report.value));
         let comparison = self.comparison.as_ref();
-        let gone = comparison.map_or(&[][..], |comparison| comparison.gone.as_slice());
-        let rows = Rows { loaded: report.as_ref().map_or(&[], |report| report.rows.as_slice()), gone };
+        let gone_rows = comparison.map_or(&[][..], |comparison| comparison.gone_rows.as_slice());
+        let rows = Rows { loaded_rows: report.as_ref().map_or(&[], |report| report.rows.as_slice()), gone_rows };
         self.list.arrange(&rows, selected, |row| comparison.is_some_and(|comparison| comparison.is_new(row)));
     }
 
@@ -406,8 +423,8 @@ impl<R: FieldedRow> ListTab for RowsTab<R> {
 
     fn all_rows(&self) -> Rows<'_, R> {
         Rows {
-            loaded: self.report.shown().map_or(&[], |report| report.value.rows.as_slice()),
-            gone: self.comparison.as_ref().map_or(&[], |comparison| comparison.gone.as_slice()),
+            loaded_rows: self.report.shown().map_or(&[], |report| report.value.rows.as_slice()),
+            gone_rows: self.comparison.as_ref().map_or(&[], |comparison| comparison.gone_rows.as_slice()),
         }
     }
 
@@ -419,17 +436,19 @@ impl<R: FieldedRow> ListTab for RowsTab<R> {
 
 impl<R: FieldedRow> RowsComparison<R> {
     fn is_loaded(&self) -> bool {
-        self.now.is_some() && self.before.is_some()
+        self.current_report.is_some() && self.previous_report.is_some()
     }
 
     fn is_complete(&self) -> bool {
-        [&self.now, &self.before].into_iter().all(|report| report.as_ref().is_some_and(KeyedReport::is_complete))
+        [&self.current_report, &self.previous_report]
+            .into_iter()
+            .all(|report| report.as_ref().is_some_and(KeyedReport::is_complete))
     }
 
-    /// Whether the previous period doesn't have this row. Returns false while that is unknown: until all rows of the
-    /// previous period are loaded.
+    /// Whether the previous period doesn't have this row. Returns false until all rows of the previous period are
+    /// loaded.
     fn is_new(&self, row: &R) -> bool {
-        let before = self.before.as_ref().filter(|before| self.is_loaded() && before.is_complete());
+        let before = self.previous_report.as_ref().filter(|before| self.is_loaded() && before.is_complete());
         before.is_some_and(|before| !before.positions.contains_key(row.key()))
     }
 }

@@ -183,7 +183,7 @@ fn export<R: ReportRow>(tab: &RowsTab<R>) -> Option<Effect> {
 pub(super) fn sort_by_heading<T: ListTab>(table: &Table<ListCell<T::Row>>, at: Position, tab: &mut T) {
     let column = usize::from(at.x).checked_sub(draw::table_start()).and_then(|cell| table.column_at(cell));
     let Some(name) = column.map(|column| field_of_heading(column.heading())) else { return };
-    // The heading of the first column of groups is the kind of group.
+    // The first column of a list of groups shows the field `name`. Its heading is the kind of group instead.
     let is_group = ["page", "category"].contains(&name);
     let field = find_field::<T::Row>(name).or_else(|| find_field("name").filter(|_| is_group));
     if let Some(field) = field {
@@ -208,7 +208,7 @@ pub(super) fn field_of_heading(heading: &str) -> &str {
 }
 
 /// Handles an action that works on the rows of every tab, whatever their kind. `columns` are the names of the fields
-/// that are columns. Returns whether the action is one of these.
+/// that have a column. Returns false if the action is a different one.
 pub(super) fn handle_list_action<T: ListTab>(
     action: Action,
     columns: &[&str],
@@ -242,7 +242,7 @@ pub(super) fn close_label<R: HasFields>(list: &RowList<R>) -> Option<FooterLabel
     }
 }
 
-/// Clears the marks, otherwise the filter, otherwise lists all groups again.
+/// Clears the marks or the filter, whichever applies first. Otherwise lists the rows of all groups again.
 pub(super) fn clear_marks_or_filter(tab: &mut impl ListTab) -> Flow {
     if tab.list().marked_count() > 0 {
         tab.list_mut().clear_marks();
@@ -257,8 +257,8 @@ pub(super) fn clear_marks_or_filter(tab: &mut impl ListTab) -> Flow {
     Flow::Handled
 }
 
-/// Handles an action that changes the tab or the range, which works in all tabs except the page views. Returns whether
-/// the action is one of these.
+/// Handles an action that changes the tab or the range. Used in all tabs except the page views. Returns false if the
+/// action is a different one.
 pub(super) fn handle_range_action(action: Action, cx: &mut Cx<'_>) -> bool {
     let views = &mut cx.app.views;
     match action {

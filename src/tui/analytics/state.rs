@@ -34,7 +34,7 @@ pub struct AnalyticsState {
 }
 
 impl AnalyticsState {
-    /// Returns the reports from which the pages that need work are found.
+    /// Returns the loaded reports from which the ranking of the pages that need work is computed.
     pub(super) fn loaded_reports(&self) -> LoadedReports<'_> {
         self.needs_work.range.map(|range| self.reports_of(range)).unwrap_or_default()
     }
@@ -55,7 +55,7 @@ impl AnalyticsState {
         }
     }
 
-    /// Requests a report, from its start or continuing it. Returns the effect.
+    /// Returns the effect that loads a report from its start, or continues a partial load.
     pub(super) fn load(&mut self, kind: AnalyticsKind, max_requests: u32, from_start: bool) -> Option<Effect> {
         match kind {
             AnalyticsKind::Visitors => None,
@@ -91,7 +91,7 @@ impl AnalyticsState {
     }
 
     /// Whether the questions are counted by page or by category.
-    pub(in crate::tui) fn is_grouped(&self) -> bool {
+    pub(in crate::tui) fn are_questions_grouped(&self) -> bool {
         self.question_groups.grouping().is_some()
     }
 
@@ -101,26 +101,26 @@ impl AnalyticsState {
         self.question_groups.count(questions, self.questions.compared_reports());
     }
 
-    /// Returns the filter of the tab; empty for a tab without a filter.
+    /// Returns the filter of the tab on screen; empty for a tab without a filter.
     pub(in crate::tui) fn filter_text(&self) -> &str {
         match self.tab {
             AnalyticsTab::Pages => "",
             AnalyticsTab::Searches => self.searches.list().filter_text(),
             AnalyticsTab::Feedback if self.is_feedback_by_page => self.feedback_by_page.list().filter_text(),
             AnalyticsTab::Feedback => self.feedback.list().filter_text(),
-            AnalyticsTab::Questions if self.is_grouped() => self.question_groups.list().filter_text(),
+            AnalyticsTab::Questions if self.are_questions_grouped() => self.question_groups.list().filter_text(),
             AnalyticsTab::Questions => self.questions.list().filter_text(),
             AnalyticsTab::NeedsWork => self.needs_work.list().filter_text(),
         }
     }
 
-    /// Filters the rows of the tab.
+    /// Filters the rows of the tab on screen.
     pub(in crate::tui) fn set_filter(&mut self, text: &str) {
         match self.tab {
             AnalyticsTab::Searches => self.searches.set_filter(text),
             AnalyticsTab::Feedback if self.is_feedback_by_page => self.feedback_by_page.set_filter(text),
             AnalyticsTab::Feedback => self.feedback.set_filter(text),
-            AnalyticsTab::Questions if self.is_grouped() => self.question_groups.set_filter(text),
+            AnalyticsTab::Questions if self.are_questions_grouped() => self.question_groups.set_filter(text),
             AnalyticsTab::Questions => self.questions.set_filter(text),
             AnalyticsTab::NeedsWork => self.needs_work.set_filter(text),
             AnalyticsTab::Pages => {}

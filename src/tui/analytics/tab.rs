@@ -53,12 +53,12 @@ impl AnalyticsTab {
     }
 
     /// Whether the tab can show something of a cached range without a request.
-    pub(in crate::tui) fn is_cached(self, known: &CachedRange) -> bool {
+    pub(in crate::tui) fn is_cached(self, cached: &CachedRange) -> bool {
         match self {
-            Self::Pages => known.views.is_some(),
-            // This tab requests nothing on its own.
+            Self::Pages => cached.views.is_some(),
+            // This tab shows what is cached, and requests nothing on its own.
             Self::NeedsWork => true,
-            tab => known.reports.iter().any(|kind| Self::of_report(*kind) == tab),
+            tab => cached.reports.iter().any(|kind| Self::of_report(*kind) == tab),
         }
     }
 
@@ -74,9 +74,9 @@ impl AnalyticsTab {
     /// Returns the tabs whose names are shown in a rule of this width.
     pub(in crate::tui) fn visible_tabs(self, width: u16, is_filtered: bool) -> impl Iterator<Item = Self> {
         let has_all = width >= if is_filtered { MIN_RULE_WIDTH_WITH_FILTER } else { MIN_RULE_WIDTH };
-        // The page views are recognizable without a name, and a filter needs the space.
-        let has_own = self != Self::Pages && (!is_filtered || width >= MIN_RULE_WIDTH);
-        Self::ALL.into_iter().filter(move |tab| has_all || (has_own && *tab == self))
+        // The page views are recognizable without the name of their tab, and a filter needs the space.
+        let shows_own_name = self != Self::Pages && (!is_filtered || width >= MIN_RULE_WIDTH);
+        Self::ALL.into_iter().filter(move |tab| has_all || (shows_own_name && *tab == self))
     }
 
     /// Returns the number of cells of the names in a rule without a filter, with the gap after them.

@@ -25,7 +25,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::Arc;
 
-fn key(app: &mut App, code: KeyCode) -> Vec<Effect> {
+fn press_key(app: &mut App, code: KeyCode) -> Vec<Effect> {
     app.update(Msg::Input(Event::Key(code.into())), at(0))
 }
 
@@ -35,14 +35,14 @@ fn open(tab: AnalyticsTab) -> (App, DateRange) {
     app.size = (120, 30);
     press(&mut app, '2');
     while app.analytics.tab != tab {
-        key(&mut app, KeyCode::Tab);
+        press_key(&mut app, KeyCode::Tab);
     }
     let range = app.views.query().range;
     (app, range)
 }
 
 /// Returns which days of the range on screen, which includes today, and of the previous period are compared.
-fn compared(range: DateRange) -> ComparedRanges {
+fn days_to_compare(range: DateRange) -> ComparedRanges {
     let before = range.step(-1).expect("a range");
     ComparedRanges::new(range, before, true, at(0).date_naive()).expect("complete days")
 }
@@ -54,7 +54,7 @@ fn screen(app: &App) -> String {
     terminal.backend().to_string()
 }
 
-fn question(app: &App) -> &str {
+fn confirmation_text(app: &App) -> &str {
     &app.top::<ConfirmDialog>().expect("a question").text
 }
 
@@ -73,12 +73,12 @@ fn report<R: AnalyticsRow>(range: DateRange, rows: Vec<R>, next: Option<&str>) -
     Arc::new(RowsMerge::start(range, response, at(0)).into_report())
 }
 
-fn loaded<R: AnalyticsRow>(range: DateRange, rows: Vec<R>) -> RowsMsg<R> {
+fn cached_msg<R: AnalyticsRow>(range: DateRange, rows: Vec<R>) -> RowsMsg<R> {
     RowsMsg::Cached { range, report: Some(report(range, rows, None)), is_fresh: true }
 }
 
-fn searches(app: &mut App, range: DateRange, rows: Vec<Search>) {
-    app.update(Msg::Analytics(AnalyticsMsg::Searches(loaded(range, rows))), at(0));
+fn receive_searches(app: &mut App, range: DateRange, rows: Vec<Search>) {
+    app.update(Msg::Analytics(AnalyticsMsg::Searches(cached_msg(range, rows))), at(0));
 }
 
 fn analytics_effects(effects: &[Effect]) -> Vec<AnalyticsEffect> {
@@ -94,7 +94,7 @@ fn a_tab_reads_the_cache_first_and_then_requests_one_response() {
     let mut app = app(Vec::new());
     press(&mut app, '2');
     let range = app.views.query().range;
-    let effects = key(&mut app, KeyCode::Tab);
+    let effects = press_key(&mut app, KeyCode::Tab);
     assert_eq!(analytics_effects(&effects), [AnalyticsEffect::LoadCached(AnalyticsKind::Searches, range)]);
     let nothing = RowsMsg::Cached { range, report: None, is_fresh: false };
     let effects = app.update(Msg::Analytics(AnalyticsMsg::Searches(nothing)), at(0));
@@ -114,7 +114,7 @@ fn a_tab_reads_the_cache_first_and_then_requests_one_response() {
     let text = screen(&app);
     assert!(text.contains("sso") && text.contains("first 1 rows, press a for more"), "{text}");
     press(&mut app, 'a');
-    assert!(question(&app).contains("At least 1 request and at most"), "{}", question(&app));
+    assert!(confirmation_text(&app).contains("At least 1 request and at most"), "{}", confirmation_text(&app));
     let effects = press(&mut app, 'y');
     let [AnalyticsEffect::Load(_, plan)] = &analytics_effects(&effects)[..] else { panic!("{effects:?}") };
     assert_eq!((plan.max_requests, plan.from_start), (20, false));
@@ -123,7 +123,7 @@ fn a_tab_reads_the_cache_first_and_then_requests_one_response() {
 #[test]
 fn a_complete_report_of_several_responses_is_requested_again_only_after_a_confirmation() {
     let (mut app, range) = open(AnalyticsTab::Searches);
-    searches(&mut app, range, vec![search("sso", 12, None)]);
+    receive_searches(&mut app, range, vec![search("sso", 12, None)]);
     let effects = press(&mut app, 'r');
     let [AnalyticsEffect::Load(_, plan)] = &analytics_effects(&effects)[..] else { panic!("{effects:?}") };
     assert_eq!((plan.max_requests, plan.from_start), (1, true), "one answer costs one request");
@@ -148,20 +148,20 @@ fn a_complete_report_of_several_responses_is_requested_again_only_after_a_confir
 #[test]
 fn a_change_of_the_range_requests_only_the_report_of_the_tab() {
     let (mut app, range) = open(AnalyticsTab::Searches);
-    searches(&mut app, range, vec![search("sso", 1, None)]);
+    receive_searches(&mut app, range, vec![search("sso", 1, None)]);
     let effects = press(&mut app, '[');
     let before = range.step(-1).expect("a range");
     assert_eq!(analytics_effects(&effects), [AnalyticsEffect::LoadCached(AnalyticsKind::Searches, before)]);
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::Views(ViewsEffect::LoadCachedReport(_)))));
     assert!(screen(&app).contains("Loading…"), "the rows of another range would be wrong");
-    let effects = key(&mut app, KeyCode::BackTab);
+    let effects = press_key(&mut app, KeyCode::BackTab);
     assert!(effects.contains(&Effect::Views(ViewsEffect::LoadCachedReport(before))), "{effects:?}");
 }
 
 #[test]
 fn a_response_for_another_range_is_ignored() {
     let (mut app, range) = open(AnalyticsTab::Searches);
-    searches(&mut app, range.step(-1).expect("a range"), vec![search("late", 1, None)]);
+    receive_searches(&mut app, range.step(-1).expect("a range"), vec![search("late", 1, None)]);
     assert!(!screen(&app).contains("late"));
 }
 
@@ -169,7 +169,7 @@ fn a_response_for_another_range_is_ignored() {
 fn rows_are_filtered_and_sorted_and_the_selection_stays_on_its_row() {
     let (mut app, range) = open(AnalyticsTab::Searches);
     let rows = vec![search("webhooks", 5, None), search("sso", 30, Some("/sso")), search("limits", 9, None)];
-    searches(&mut app, range, rows);
+    receive_searches(&mut app, range, rows);
     let order = |app: &App| -> Vec<String> { app.analytics.searches.rows().map(|row| row.query.to_string()).collect() };
     assert_eq!(order(&app), ["sso", "limits", "webhooks"]);
     press(&mut app, 'j');
@@ -178,10 +178,10 @@ fn rows_are_filtered_and_sorted_and_the_selection_stays_on_its_row() {
     assert_eq!(app.analytics.searches.selected().map(|row| row.query.as_str()), Some("limits"));
     press(&mut app, '/');
     "unclicked".chars().for_each(|letter| drop(press(&mut app, letter)));
-    key(&mut app, KeyCode::Enter);
+    press_key(&mut app, KeyCode::Enter);
     assert_eq!(order(&app), ["webhooks", "limits"]);
     assert!(screen(&app).contains("/unclicked"), "{}", screen(&app));
-    key(&mut app, KeyCode::Esc);
+    press_key(&mut app, KeyCode::Esc);
     assert_eq!(order(&app).len(), 3);
 }
 
@@ -196,7 +196,7 @@ fn a_job_about_a_row_quotes_readers_as_data_and_sends_nothing() {
         status: FeedbackStatus::Pending,
         ..Feedback::default()
     };
-    app.update(Msg::Analytics(AnalyticsMsg::Feedback(loaded(range, vec![row]))), at(0));
+    app.update(Msg::Analytics(AnalyticsMsg::Feedback(cached_msg(range, vec![row]))), at(0));
     let effects = press(&mut app, 'n');
     assert!(
         !effects.iter().any(|effect| matches!(effect, Effect::Prompts(crate::tui::PromptsEffect::SubmitNewJob(..))))
@@ -241,7 +241,7 @@ fn pages_that_need_work_show_unknown_signals_as_unknown() {
         page: Some(CleanText::line("/sso")),
         ..Question::default()
     };
-    app.update(Msg::Analytics(AnalyticsMsg::Questions(loaded(range, vec![question]))), at(0));
+    app.update(Msg::Analytics(AnalyticsMsg::Questions(cached_msg(range, vec![question]))), at(0));
     let text = screen(&app);
     let line = text.lines().find(|line| line.contains("/sso")).expect("a row").to_owned();
     assert!(line.contains("940") && line.contains('–') && line.contains("100.0%"), "{line}");
@@ -262,7 +262,7 @@ fn pages_that_need_work_use_the_page_views_that_the_tab_pages_has_loaded() {
         Arc::new(Report::from_first_response(range, page, complete, at(minute)))
     };
     let down = PageFeedback { path: CleanText::line("/sso"), thumbs_down: Count::Known(2), ..PageFeedback::default() };
-    app.update(Msg::Analytics(AnalyticsMsg::FeedbackByPage(loaded(range, vec![down]))), at(0));
+    app.update(Msg::Analytics(AnalyticsMsg::FeedbackByPage(cached_msg(range, vec![down]))), at(0));
     let shown_views = |app: &App| app.analytics.needs_work.ranking.pages[0].value(ProblemSignal::Views);
     app.update(Msg::Analytics(AnalyticsMsg::CachedViews(Some(views(false, 7, 5)))), at(5));
     assert_eq!(shown_views(&app), Some(7.into()));
@@ -277,7 +277,7 @@ fn pages_that_need_work_use_the_page_views_that_the_tab_pages_has_loaded() {
 #[test]
 fn a_failure_is_shown_and_keeps_the_rows() {
     let (mut app, range) = open(AnalyticsTab::Searches);
-    searches(&mut app, range, vec![search("sso", 1, None)]);
+    receive_searches(&mut app, range, vec![search("sso", 1, None)]);
     let failure = Failure::new(FailureKind::Offline, "Could not reach the service.");
     let outcome = RowsOutcome { report: None, end_reason: LoadEndReason::Failed(failure), requests: 1 };
     app.update(Msg::Analytics(AnalyticsMsg::Searches(RowsMsg::Ended { range, outcome })), at(0));
@@ -288,15 +288,15 @@ fn a_failure_is_shown_and_keeps_the_rows() {
 #[test]
 fn searches_are_compared_with_the_previous_period() {
     let (mut app, range) = open(AnalyticsTab::Searches);
-    searches(&mut app, range, vec![search("sso", 30, None), search("fresh", 5, None)]);
-    let ComparedRanges { now, before } = compared(range);
+    receive_searches(&mut app, range, vec![search("sso", 30, None), search("fresh", 5, None)]);
+    let ComparedRanges { now, before } = days_to_compare(range);
     assert_eq!((now.days(), before.days()), (range.days() - 1, range.days() - 1));
     let effects = press(&mut app, 'c');
     let reads = [now, before].map(|range| AnalyticsEffect::LoadCached(AnalyticsKind::Searches, range));
     assert_eq!(analytics_effects(&effects), reads);
-    searches(&mut app, before, vec![search("sso", 20, None), search("old", 9, None), search("today", 2, None)]);
+    receive_searches(&mut app, before, vec![search("sso", 20, None), search("old", 9, None), search("today", 2, None)]);
     assert!(!screen(&app).contains('▲'), "the complete days are not loaded yet: {}", screen(&app));
-    searches(&mut app, now, vec![search("sso", 25, None)]);
+    receive_searches(&mut app, now, vec![search("sso", 25, None)]);
     let text = screen(&app);
     let line = |word: &str| text.lines().find(|line| line.contains(word)).expect("a row").to_owned();
     assert!(line("sso").contains("30") && line("sso").contains("▲ 25%"), "{text}");
@@ -310,10 +310,10 @@ fn searches_are_compared_with_the_previous_period() {
 #[test]
 fn the_rest_of_a_compared_range_is_loaded_after_confirmation() {
     let (mut app, range) = open(AnalyticsTab::Searches);
-    searches(&mut app, range, vec![search("sso", 30, None)]);
-    let ComparedRanges { now, before } = compared(range);
+    receive_searches(&mut app, range, vec![search("sso", 30, None)]);
+    let ComparedRanges { now, before } = days_to_compare(range);
     press(&mut app, 'c');
-    searches(&mut app, now, vec![search("sso", 25, None)]);
+    receive_searches(&mut app, now, vec![search("sso", 25, None)]);
     let part = report(before, vec![search("sso", 20, None)], Some("more"));
     let part = RowsMsg::Cached { range: before, report: Some(part), is_fresh: true };
     app.update(Msg::Analytics(AnalyticsMsg::Searches(part)), at(0));
@@ -323,7 +323,7 @@ fn the_rest_of_a_compared_range_is_loaded_after_confirmation() {
     let effects = analytics_effects(&press(&mut app, 'y'));
     let [AnalyticsEffect::Load(AnalyticsKind::Searches, plan)] = effects.as_slice() else { panic!("{effects:?}") };
     assert!(plan.range == before && plan.max_requests > 1 && !plan.from_start, "{plan:?}");
-    searches(&mut app, before, vec![search("sso", 20, None), search("old", 9, None)]);
+    receive_searches(&mut app, before, vec![search("sso", 20, None), search("old", 9, None)]);
     assert!(screen(&app).contains("▲ 25%"), "{}", screen(&app));
 }
 
@@ -337,7 +337,7 @@ fn a_cached_range_is_shown_in_a_tab_of_which_something_is_cached() {
         press(&mut app, 'H');
         let cached = CacheOverview { ranges: vec![known(reports)], bytes: 1 };
         app.update(Msg::Views(ViewsMsg::CachedRangesListed(Ok(cached))), at(0));
-        key(&mut app, KeyCode::Enter);
+        press_key(&mut app, KeyCode::Enter);
         assert!(app.dialogs.is_empty() && app.views.query().range == past);
         (app.analytics.tab, app.analytics.is_feedback_by_page)
     };
@@ -351,9 +351,9 @@ fn a_cached_range_is_shown_in_a_tab_of_which_something_is_cached() {
 #[test]
 fn a_comparison_requests_nothing_before_its_cost_is_confirmed() {
     let (mut app, range) = open(AnalyticsTab::Searches);
-    searches(&mut app, range, vec![search("sso", 30, None)]);
+    receive_searches(&mut app, range, vec![search("sso", 30, None)]);
     let not_cached = |app: &mut App| {
-        let ComparedRanges { now, before } = compared(range);
+        let ComparedRanges { now, before } = days_to_compare(range);
         for range in [now, before] {
             let nothing = RowsMsg::Cached { range, report: None, is_fresh: false };
             let effects = app.update(Msg::Analytics(AnalyticsMsg::Searches(nothing)), at(0));
@@ -362,8 +362,8 @@ fn a_comparison_requests_nothing_before_its_cost_is_confirmed() {
     };
     press(&mut app, 'c');
     not_cached(&mut app);
-    assert!(question(&app).contains("to compare? 2 requests, "), "{}", question(&app));
-    key(&mut app, KeyCode::Esc);
+    assert!(confirmation_text(&app).contains("to compare? 2 requests, "), "{}", confirmation_text(&app));
+    press_key(&mut app, KeyCode::Esc);
     assert!(!screen(&app).contains("change:"), "{}", screen(&app));
     assert_eq!(analytics_effects(&press(&mut app, 'c')).len(), 2, "the cache is read again");
     not_cached(&mut app);
@@ -375,17 +375,17 @@ fn a_comparison_requests_nothing_before_its_cost_is_confirmed() {
 #[test]
 fn a_declined_comparison_shows_nothing_and_is_not_asked_about_again() {
     let (mut app, range) = open(AnalyticsTab::Searches);
-    searches(&mut app, range, vec![search("sso", 30, None)]);
+    receive_searches(&mut app, range, vec![search("sso", 30, None)]);
     press(&mut app, 'c');
-    let ComparedRanges { now, before } = compared(range);
+    let ComparedRanges { now, before } = days_to_compare(range);
     let old = Some(report(before, vec![search("old", 9, None)], None));
     for (range, report, is_fresh) in [(before, old, true), (now, None, false)] {
         let cached = RowsMsg::Cached { range, report, is_fresh };
         app.update(Msg::Analytics(AnalyticsMsg::Searches(cached)), at(0));
     }
     assert!(screen(&app).contains("to compare? 1 request, "), "{}", screen(&app));
-    key(&mut app, KeyCode::Esc);
-    searches(&mut app, range, vec![search("sso", 31, None)]);
+    press_key(&mut app, KeyCode::Esc);
+    receive_searches(&mut app, range, vec![search("sso", 31, None)]);
     let text = screen(&app);
     assert!(app.dialogs.is_empty() && text.contains("sso") && !text.contains("old"), "{text}");
 }
@@ -393,11 +393,11 @@ fn a_declined_comparison_shows_nothing_and_is_not_asked_about_again() {
 #[test]
 fn searches_are_compared_with_any_range() {
     let (mut app, range) = open(AnalyticsTab::Searches);
-    searches(&mut app, range, vec![search("sso", 30, None)]);
+    receive_searches(&mut app, range, vec![search("sso", 30, None)]);
     press(&mut app, 'C');
     let other = range.step(-4).expect("a range");
     format!("{} {}", other.from(), other.to()).chars().for_each(|letter| drop(press(&mut app, letter)));
-    let effects = key(&mut app, KeyCode::Enter);
+    let effects = press_key(&mut app, KeyCode::Enter);
     let days = ComparedRanges::new(range, other, false, at(0).date_naive()).expect("complete days");
     let reads = [days.now, days.before].map(|range| AnalyticsEffect::LoadCached(AnalyticsKind::Searches, range));
     assert_eq!(analytics_effects(&effects), reads);
@@ -407,11 +407,11 @@ fn searches_are_compared_with_any_range() {
 #[test]
 fn a_failed_comparison_is_reported_and_ends() {
     let (mut app, range) = open(AnalyticsTab::Searches);
-    searches(&mut app, range, vec![search("sso", 30, None)]);
+    receive_searches(&mut app, range, vec![search("sso", 30, None)]);
     press(&mut app, 'c');
     let failure = Failure::new(FailureKind::Offline, "Could not reach the service.");
     let outcome = RowsOutcome { report: None, end_reason: LoadEndReason::Failed(failure), requests: 1 };
-    let before = compared(range).before;
+    let before = days_to_compare(range).before;
     app.update(Msg::Analytics(AnalyticsMsg::Searches(RowsMsg::Ended { range: before, outcome })), at(0));
     let text = screen(&app);
     assert!(text.contains("Could not reach the service.") && !text.contains("change:"), "{text}");
@@ -428,12 +428,12 @@ fn thumbs_down_of_pages_are_compared_with_the_previous_period() {
         ..PageFeedback::default()
     };
     let receive = |app: &mut App, range, rows| {
-        app.update(Msg::Analytics(AnalyticsMsg::FeedbackByPage(loaded(range, rows))), at(0));
+        app.update(Msg::Analytics(AnalyticsMsg::FeedbackByPage(cached_msg(range, rows))), at(0));
     };
     receive(&mut app, range, vec![row("/sso", 30), row("/fresh", 5)]);
     press(&mut app, 'c');
-    receive(&mut app, compared(range).now, vec![row("/sso", 30), row("/fresh", 5)]);
-    receive(&mut app, compared(range).before, vec![row("/sso", 20), row("/old", 9)]);
+    receive(&mut app, days_to_compare(range).now, vec![row("/sso", 30), row("/fresh", 5)]);
+    receive(&mut app, days_to_compare(range).before, vec![row("/sso", 20), row("/old", 9)]);
     let text = screen(&app);
     let line = |word: &str| text.lines().find(|line| line.contains(word)).expect("a row").to_owned();
     assert!(
@@ -454,13 +454,13 @@ fn the_numbers_of_questions_are_compared_with_the_previous_period() {
         (0..count).map(question).collect()
     };
     let receive = |app: &mut App, range, rows| {
-        app.update(Msg::Analytics(AnalyticsMsg::Questions(loaded(range, rows))), at(0));
+        app.update(Msg::Analytics(AnalyticsMsg::Questions(cached_msg(range, rows))), at(0));
     };
     receive(&mut app, range, questions(30));
     assert!(screen(&app).contains("questions 30   unanswered 15 "), "{}", screen(&app));
     press(&mut app, 'c');
-    receive(&mut app, compared(range).now, questions(30));
-    receive(&mut app, compared(range).before, questions(20));
+    receive(&mut app, days_to_compare(range).now, questions(30));
+    receive(&mut app, days_to_compare(range).before, questions(20));
     let text = screen(&app);
     assert!(text.contains("questions 30 ▲ 50%   unanswered 15 ▲ 50%"), "{text}");
     press(&mut app, 'z');
@@ -486,10 +486,10 @@ fn an_export_has_the_shown_rows_without_what_readers_wrote() {
         ..Feedback::default()
     };
     let rows = vec![row("1", "/guides/sso"), row("2", "/pricing")];
-    app.update(Msg::Analytics(AnalyticsMsg::Feedback(loaded(range, rows))), at(0));
+    app.update(Msg::Analytics(AnalyticsMsg::Feedback(cached_msg(range, rows))), at(0));
     press(&mut app, '/');
     "sso".chars().for_each(|letter| drop(press(&mut app, letter)));
-    key(&mut app, KeyCode::Enter);
+    press_key(&mut app, KeyCode::Enter);
     let effects = press(&mut app, 'e');
     let file = effects.iter().find_map(|effect| match effect {
         Effect::WriteFile(file, _) => Some(file.clone()),
@@ -504,9 +504,13 @@ fn an_export_has_the_shown_rows_without_what_readers_wrote() {
 #[test]
 fn the_selection_stays_on_its_row_when_a_new_report_arrives() {
     let (mut app, range) = open(AnalyticsTab::Searches);
-    searches(&mut app, range, vec![search("sso", 30, None), search("limits", 9, None)]);
+    receive_searches(&mut app, range, vec![search("sso", 30, None), search("limits", 9, None)]);
     press(&mut app, 'j');
-    searches(&mut app, range, vec![search("sso", 31, None), search("webhooks", 12, None), search("limits", 9, None)]);
+    receive_searches(
+        &mut app,
+        range,
+        vec![search("sso", 31, None), search("webhooks", 12, None), search("limits", 9, None)],
+    );
     assert_eq!(app.analytics.searches.selected().map(|row| row.query.as_str()), Some("limits"));
 }
 
@@ -514,18 +518,18 @@ fn the_selection_stays_on_its_row_when_a_new_report_arrives() {
 fn new_searches_are_found_in_a_comparison() {
     let (mut app, range) = open(AnalyticsTab::Searches);
     app.analytics.searches.set_filter("new");
-    searches(&mut app, range, vec![search("sso", 30, None), search("fresh", 5, None)]);
+    receive_searches(&mut app, range, vec![search("sso", 30, None), search("fresh", 5, None)]);
     assert!(screen(&app).contains("“new” needs a comparison"), "{}", screen(&app));
     app.analytics.searches.set_filter("");
     press(&mut app, 'c');
-    searches(&mut app, compared(range).now, vec![search("sso", 30, None), search("fresh", 5, None)]);
-    searches(&mut app, compared(range).before, vec![search("sso", 20, None), search("old", 9, None)]);
+    receive_searches(&mut app, days_to_compare(range).now, vec![search("sso", 30, None), search("fresh", 5, None)]);
+    receive_searches(&mut app, days_to_compare(range).before, vec![search("sso", 20, None), search("old", 9, None)]);
     let mut shown = |filter: &str| -> Vec<String> {
         press(&mut app, '/');
         filter.chars().for_each(|letter| drop(press(&mut app, letter)));
-        key(&mut app, KeyCode::Enter);
+        press_key(&mut app, KeyCode::Enter);
         let shown = app.analytics.searches.rows().map(|row| row.query.to_string()).collect();
-        key(&mut app, KeyCode::Esc);
+        press_key(&mut app, KeyCode::Esc);
         shown
     };
     assert_eq!(shown("new"), ["fresh"]);
@@ -544,7 +548,7 @@ fn open_pages_that_need_work() -> App {
         ..Question::default()
     };
     let questions = vec![question("1", "/sso"), question("2", "/limits"), question("3", "/limits")];
-    app.update(Msg::Analytics(AnalyticsMsg::Questions(loaded(range, questions))), at(0));
+    app.update(Msg::Analytics(AnalyticsMsg::Questions(cached_msg(range, questions))), at(0));
     app
 }
 
@@ -560,9 +564,9 @@ fn pages_that_need_work_are_sorted_filtered_and_marked_like_other_rows() {
     assert_eq!(pages(&app), ["/sso", "/limits"]);
     press(&mut app, '/');
     "unanswered>1".chars().for_each(|letter| drop(press(&mut app, letter)));
-    key(&mut app, KeyCode::Enter);
+    press_key(&mut app, KeyCode::Enter);
     assert_eq!(pages(&app), ["/limits"]);
-    key(&mut app, KeyCode::Esc);
+    press_key(&mut app, KeyCode::Esc);
     "gvv".chars().for_each(|letter| drop(press(&mut app, letter)));
     let notes: Vec<String> = app.analytics.needs_work.list().notes().collect();
     assert_eq!(notes, ["2 marked", "by score, lowest first"]);
@@ -577,7 +581,7 @@ fn pages_that_need_work_are_sorted_filtered_and_marked_like_other_rows() {
 fn a_job_remembers_what_the_reports_say_about_its_pages() {
     let mut app = open_pages_that_need_work();
     press(&mut app, 'n');
-    key(&mut app, KeyCode::Esc);
+    press_key(&mut app, KeyCode::Esc);
     let effects = app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char('s'), KeyModifiers::CONTROL))), at(0));
     let submitted = effects.into_iter().find_map(|effect| match effect {
         Effect::Prompts(crate::tui::PromptsEffect::SubmitJobAbout(_, _, evidence)) => Some(evidence),
@@ -593,10 +597,10 @@ fn a_job_remembers_what_the_reports_say_about_its_pages() {
 #[test]
 fn the_details_of_a_page_that_needs_work_show_shares_and_weights() {
     let mut app = open_pages_that_need_work();
-    key(&mut app, KeyCode::Enter);
+    press_key(&mut app, KeyCode::Enter);
     let text = screen(&app);
     assert!(text.contains("2    66.7%       1  of 3") && text.contains("not loaded"), "{text}");
-    key(&mut app, KeyCode::Esc);
+    press_key(&mut app, KeyCode::Esc);
     press(&mut app, '?');
     app.size = (120, 80);
     let text = screen(&app);
@@ -612,8 +616,8 @@ fn a_conversation_is_requested_once_and_shown_in_the_details_of_its_question() {
         response: CleanText::line("I don't know."),
         ..Question::default()
     };
-    app.update(Msg::Analytics(AnalyticsMsg::Questions(loaded(range, vec![question("01HX")]))), at(0));
-    key(&mut app, KeyCode::Enter);
+    app.update(Msg::Analytics(AnalyticsMsg::Questions(cached_msg(range, vec![question("01HX")]))), at(0));
+    press_key(&mut app, KeyCode::Enter);
     let id = CleanText::line("01HX");
     let effects = press(&mut app, 'a');
     assert_eq!(analytics_effects(&effects), [AnalyticsEffect::LoadConversation(id.clone())]);
@@ -653,7 +657,7 @@ fn questions_are_counted_by_page_and_by_category_and_a_group_opens_its_questions
         question("3", "/limits", Some("pricing"), false),
         question("4", "/limits", None, false),
     ];
-    app.update(Msg::Analytics(AnalyticsMsg::Questions(loaded(range, questions))), at(0));
+    app.update(Msg::Analytics(AnalyticsMsg::Questions(cached_msg(range, questions))), at(0));
     press(&mut app, 'z');
     let groups = |app: &App| -> Vec<(String, u64, u64)> {
         let group = |group: &QuestionGroup| (group.name.to_string(), group.unanswered, group.questions);
@@ -667,21 +671,21 @@ fn questions_are_counted_by_page_and_by_category_and_a_group_opens_its_questions
     let (unanswered, answered) = (text.find("Question 2?").expect("quoted"), text.find("Question 1?").expect("quoted"));
     assert!(unanswered < answered && !text.contains("Question 3?"), "{text}");
     while !app.dialogs.is_empty() {
-        key(&mut app, KeyCode::Esc);
+        press_key(&mut app, KeyCode::Esc);
     }
     press(&mut app, 'z');
     let by_category = [("how-to".to_owned(), 1, 2), (String::new(), 1, 1), ("pricing".to_owned(), 1, 1)];
     assert_eq!(groups(&app), by_category);
     assert!(screen(&app).contains("(none)"), "{}", screen(&app));
-    key(&mut app, KeyCode::Enter);
+    press_key(&mut app, KeyCode::Enter);
     let shown: Vec<&str> = app.analytics.questions.rows().map(|row| row.id.as_str()).collect();
     assert_eq!(shown.len(), 2, "{shown:?}");
     assert!(screen(&app).contains("Question 1?") && !screen(&app).contains("Question 3?"), "{}", screen(&app));
     assert!(screen(&app).contains("only how-to"), "{}", screen(&app));
-    key(&mut app, KeyCode::Esc);
+    press_key(&mut app, KeyCode::Esc);
     assert_eq!(app.analytics.questions.rows().count(), 4);
     "zzj".chars().for_each(|letter| drop(press(&mut app, letter)));
-    key(&mut app, KeyCode::Enter);
+    press_key(&mut app, KeyCode::Enter);
     let shown: Vec<&str> = app.analytics.questions.rows().map(|row| row.id.as_str()).collect();
     assert_eq!(shown, ["4"], "the questions without a category");
 }
@@ -694,7 +698,7 @@ fn a_report_that_another_member_loaded_is_shown_without_a_request() {
     };
     let (mut app, range) = open(AnalyticsTab::Searches);
     assert_eq!(received(&mut app, AnalyticsKind::Searches, range), [], "the cache is being read");
-    searches(&mut app, range, vec![search("sso", 12, None)]);
+    receive_searches(&mut app, range, vec![search("sso", 12, None)]);
     assert_eq!(received(&mut app, AnalyticsKind::FeedbackByPage, range), [], "not on screen");
     assert_eq!(received(&mut app, AnalyticsKind::Searches, range.step(-1).expect("a range")), []);
     let expected = [AnalyticsEffect::LoadReceived(AnalyticsKind::Searches, range)];

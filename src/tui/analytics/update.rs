@@ -31,12 +31,12 @@ impl App {
     }
 
     /// Shows a tab of which something is cached for a range: the current one if possible.
-    pub(in crate::tui) fn show_cached_tab(&mut self, known: &CachedRange) {
+    pub(in crate::tui) fn show_cached_tab(&mut self, cached: &CachedRange) {
         let current = self.analytics.tab;
         let mut tabs = std::iter::once(current).chain(AnalyticsTab::ALL);
-        let tab = tabs.find(|tab| tab.is_cached(known)).unwrap_or(current);
+        let tab = tabs.find(|tab| tab.is_cached(cached)).unwrap_or(current);
         let by_page =
-            [AnalyticsKind::Feedback, AnalyticsKind::FeedbackByPage].map(|kind| known.reports.contains(&kind));
+            [AnalyticsKind::Feedback, AnalyticsKind::FeedbackByPage].map(|kind| cached.reports.contains(&kind));
         if tab == AnalyticsTab::Feedback && by_page != [true, true] {
             self.analytics.is_feedback_by_page = by_page == [false, true];
         }
@@ -70,9 +70,9 @@ impl App {
 
     fn apply_rows_msg<R: ReportRow>(&mut self, msg: RowsMsg<R>, now: Time, effects: &mut Vec<Effect>) {
         if let RowsMsg::Ended { range, outcome } = &msg {
-            // The details of the selected job show numbers from reports, and this report may be about its days.
+            // The details of the selected job show numbers from reports, perhaps from this one.
             self.reread_pages(effects);
-            // The tab itself shows a failure of its range.
+            // The tab shows a failure for the range on screen. A failure for a compared range needs a notice.
             if let LoadEndReason::Failed(failure) = &outcome.end_reason
                 && R::tab_in(&self.analytics).range() != Some(*range)
             {
@@ -245,7 +245,7 @@ impl App {
         let (Some(range), Some(report)) = (tab.range(), tab.report()) else { return };
         let compared = tab.partial_compared_ranges();
         if report.is_complete() && !compared.is_empty() {
-            return self.ask_to_load_rest_of_compared::<R>(&compared, left);
+            return self.ask_to_load_other_compared_rows::<R>(&compared, left);
         }
         if report.is_complete() {
             let again = self.key_label(Context::Analytics, Action::Refresh);
@@ -264,8 +264,9 @@ impl App {
         self.open(ConfirmDialog { text, on_yes });
     }
 
-    /// Asks whether to load the other rows of compared ranges. Until then, nothing can be compared.
-    fn ask_to_load_rest_of_compared<R: ReportRow>(&mut self, ranges: &[DateRange], left: u32) {
+    /// Asks whether to load the other rows of the compared ranges, without which nothing can be compared. `left` is the
+    /// number of requests left this hour.
+    fn ask_to_load_other_compared_rows<R: ReportRow>(&mut self, ranges: &[DateRange], left: u32) {
         let names: Vec<String> = ranges.iter().map(|range| range.format_dates(true)).collect();
         let each = (REQUESTS_PER_CONFIRMATION.min(left) / u32::try_from(ranges.len()).unwrap_or(1)).max(1);
         let text = format!(
@@ -296,7 +297,7 @@ impl App {
             R::KIND.label(),
             range.format_dates(true)
         );
-        // One more than last time, because there may be more rows by now.
+        // One request more than last time, because there may be more rows by now.
         let max_requests = REQUESTS_PER_CONFIRMATION.max(responses + 1).min(left);
         self.open(ConfirmDialog {
             text,
@@ -364,7 +365,7 @@ impl App {
         if reports.views {
             effects.extend(analytics.needs_work.load_views(reloads_all));
         }
-        effects.extend(reports.rows.into_iter().filter_map(|kind| analytics.load(kind, 1, reloads_all)));
+        effects.extend(reports.kinds.into_iter().filter_map(|kind| analytics.load(kind, 1, reloads_all)));
         self.is_dirty = true;
     }
 }

@@ -1,7 +1,7 @@
 //! Draws the changes of a pull request.
 
 use super::Changes;
-use super::rows::{self, DiffRow, GUTTER, line_text, wrapped};
+use super::rows::{self, DiffRow, GUTTER, line_text, wrap_line};
 use crate::model::diff::{Diff, DiffFile, FileChange, LineKind, LoadedDiff, Markup};
 use crate::model::load::Load;
 use crate::model::pull_request::short_commit;
@@ -24,7 +24,7 @@ use ratatui::text::{Line, Span};
 use std::ops::Range;
 use unicode_width::UnicodeWidthStr as _;
 
-/// The minimum width at which the upper rule shows the numbers of the diff.
+/// The minimum width at which the upper rule shows how many files and lines have changed.
 const MIN_COLUMNS_WITH_TOTALS: u16 = 60;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Changes) {
@@ -53,7 +53,7 @@ fn totals(view: View<'_>, open: &Changes) -> String {
     let Some(loaded) = open.load.shown().filter(|_| view.app.size.0 >= MIN_COLUMNS_WITH_TOTALS) else {
         return String::new();
     };
-    let (additions, deletions) = loaded.value.diff.total();
+    let (additions, deletions) = loaded.value.diff.added_and_removed_lines();
     let head = short_commit(&loaded.value.head);
     let files = plural(loaded.value.diff.files.len(), "file");
     format!("{files}  +{} −{}  head {head}", format_count(additions), format_count(deletions))
@@ -90,11 +90,11 @@ fn draw_rows(frame: &mut Frame<'_>, view: View<'_>, open: &Changes, diff: &Diff,
     if diff.files.is_empty() {
         return draw_line(frame, inner, 0, Line::styled(" No files have changed.", view.theme.muted));
     }
-    let marked = open.marked();
+    let marked = open.marked_rows();
     let mut at = 0;
     for row in open.visible(width, height) {
-        let is_selected = row == open.selected;
-        let is_marked = open.anchor.is_some() && marked.contains(&row);
+        let is_selected = row == open.selected_row;
+        let is_marked = open.marking_start.is_some() && marked.contains(&row);
         for line in row_lines(view, open, diff, row, usize::from(inner.width).saturating_sub(2)) {
             let mut text = TextRow::new(usize::from(inner.width));
             let mark = if is_selected {
@@ -157,10 +157,10 @@ fn file_line<'a>(view: View<'_>, file: &DiffFile, site: &SiteFacts, width: usize
     if let Some((page, views)) = site.page_views(file.path.as_str()) {
         note.push_str(&format!("  → {page} · {}", views_text(view.app, views)));
     }
-    if row.used() < space {
-        row.push(truncate(&note, space - row.used()), theme.muted);
+    if row.used_cells() < space {
+        row.push(truncate(&note, space - row.used_cells()), theme.muted);
     }
-    let missing = width.saturating_sub(row.used() + numbers);
+    let missing = width.saturating_sub(row.used_cells() + numbers);
     row.push(" ".repeat(missing + 1), Style::new());
     row.push(added, theme.good).push(" ", Style::new()).push(removed, theme.bad);
     row.line()
@@ -188,7 +188,7 @@ fn diff_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, index: usize, is_
     ranges.extend(open.find_matches(&text).map(|found| (found, Modifier::REVERSED)));
     let width = rows::text_columns(view.app.geometry());
     let mut end = 0;
-    let parts = open.wrapped.get(&(index, width)).cloned().unwrap_or_else(|| wrapped(&text, width));
+    let parts = open.wrapped_lines.get(&(index, width)).cloned().unwrap_or_else(|| wrap_line(&text, width));
     let lines = parts.into_iter().enumerate().map(|(n, part)| {
         let start = text.get(end..).and_then(|rest| rest.find(&part)).map_or(end, |at| end + at);
         end = start + part.len();

@@ -34,7 +34,7 @@ use std::ops::{Range, RangeInclusive};
 
 /// The number of lines above which a cache of changed words or of screen lines is cleared.
 const MAX_CACHED_LINES: usize = 4000;
-/// Why there is nothing to show.
+/// The notice if there are no changes to show.
 const NO_CHANGES: &str = "This job has no pull request whose changes docdeck can show.";
 
 #[derive(Debug)]
@@ -43,18 +43,18 @@ pub struct Changes {
     load: Load<Box<LoadedDiff>>,
     rows: DiffRows,
     /// The index of the selected row.
-    selected: usize,
+    selected_row: usize,
     /// The index of the first visible row.
-    first: usize,
+    first_visible_row: usize,
     /// The row at which the user began to mark lines.
-    anchor: Option<usize>,
+    marking_start: Option<usize>,
     ignores_whitespace: bool,
     search: Option<TextInput>,
     is_typing: bool,
     /// The changed words of the lines that were visible, by the index of the line.
     highlights: HashMap<usize, Vec<Range<usize>>>,
     /// The screen lines of the long lines that were visible, by the index of the line and the width.
-    wrapped: HashMap<(usize, usize), Vec<String>>,
+    wrapped_lines: HashMap<(usize, usize), Vec<String>>,
     /// The file to select when the changes are read.
     wanted_file: Option<CleanText>,
 }
@@ -75,14 +75,14 @@ impl Changes {
             job,
             load: Load::Idle,
             rows: DiffRows::default(),
-            selected: 0,
-            first: 0,
-            anchor: None,
+            selected_row: 0,
+            first_visible_row: 0,
+            marking_start: None,
             ignores_whitespace: false,
             search: None,
             is_typing: false,
             highlights: HashMap::new(),
-            wrapped: HashMap::new(),
+            wrapped_lines: HashMap::new(),
             wanted_file: file,
         };
         open.request(false, cx);
@@ -101,38 +101,38 @@ impl Changes {
     /// Lists the rows again, after the diff or the treatment of whitespace has changed. The selected line stays
     /// selected.
     fn list_rows(&mut self) {
-        let before = self.rows.get(self.selected);
+        let before = self.rows.get(self.selected_row);
         let rows = self.diff().map(|diff| DiffRows::new(diff, self.ignores_whitespace)).unwrap_or_default();
         self.rows = rows;
-        self.selected = before.map_or(0, |row| self.rows.nearest(row));
-        self.anchor = None;
+        self.selected_row = before.map_or(0, |row| self.rows.nearest_position(row));
+        self.marking_start = None;
     }
 
     fn select_wanted_file(&mut self) {
         let (Some(path), Some(diff)) = (self.wanted_file.take(), self.diff()) else { return };
         let file = diff.files.iter().position(|file| file.path == path);
         if let Some(row) = file.and_then(|file| self.rows.file_starts().nth(file)) {
-            (self.selected, self.first) = (row, row);
+            (self.selected_row, self.first_visible_row) = (row, row);
         }
     }
 
-    /// Returns the marked rows; without a mark, the selected one.
-    fn marked(&self) -> RangeInclusive<usize> {
-        let anchor = self.anchor.unwrap_or(self.selected);
-        anchor.min(self.selected)..=anchor.max(self.selected)
+    /// Returns the marked rows or, if no rows are marked, the selected row.
+    fn marked_rows(&self) -> RangeInclusive<usize> {
+        let anchor = self.marking_start.unwrap_or(self.selected_row);
+        anchor.min(self.selected_row)..=anchor.max(self.selected_row)
     }
 
     /// Selects the next or previous file.
     fn go_to_file(&mut self, is_next: bool) {
         let mut starts = self.rows.file_starts();
         let found = match is_next {
-            true => starts.find(|at| *at > self.selected),
-            false => starts.rfind(|at| *at < self.selected),
+            true => starts.find(|at| *at > self.selected_row),
+            false => starts.rfind(|at| *at < self.selected_row),
         };
         if let Some(at) = found {
-            self.selected = at;
+            self.selected_row = at;
             // The file starts at the top of the screen, so that as much of it as possible is visible.
-            self.first = at;
+            self.first_visible_row = at;
         }
     }
 
@@ -150,13 +150,13 @@ impl Changes {
             false => (0..from).rev().chain((from..total).rev()).find(holds),
         };
         if let Some(row) = found {
-            self.selected = row;
+            self.selected_row = row;
         }
         found.is_some()
     }
 
     fn find_again(&mut self, is_forward: bool, cx: &mut Cx<'_>) {
-        let from = if is_forward { self.selected + 1 } else { self.selected };
+        let from = if is_forward { self.selected_row + 1 } else { self.selected_row };
         if self.search.is_some() && !self.find_from(from.min(self.rows.len()), is_forward) {
             cx.notify(Severity::Info, "Not found.");
         }
@@ -165,32 +165,33 @@ impl Changes {
     /// Returns the address that the page of the selected file has in the preview.
     fn selected_page(&self) -> Option<CleanText> {
         let loaded = &self.load.shown()?.value;
-        let file = loaded.diff.files.get(self.rows.file_of(self.selected))?;
+        let file = loaded.diff.files.get(self.rows.file_of(self.selected_row))?;
         page_in_preview(loaded.site.preview.as_ref()?, file.path.as_str())
     }
 
     /// Opens a follow-up that quotes the marked lines.
     fn follow_up(&mut self, cx: &mut Cx<'_>) {
-        let quoted = self.diff().and_then(|diff| quote::quote(diff, &self.rows, self.marked()));
+        let quoted = self.diff().and_then(|diff| quote::quote(diff, &self.rows, self.marked_rows()));
         cx.app.open_follow_up(cx.now);
         let Some(editor) = cx.app.dialogs.last_mut().and_then(|top| top.downcast_mut::<Editor>()) else { return };
         editor.is_inline = false;
         if let Some(quoted) = quoted {
             editor.quote(&quoted, cx.now);
-            self.anchor = None;
+            self.marking_start = None;
         }
     }
 
     /// Scrolls so that the selected row is visible, with `height` lines on screen.
     fn show_selected(&mut self, width: usize, height: usize) {
         let Some(diff) = self.load.shown().map(|loaded| &loaded.value.diff) else { return };
-        self.first = self.first.min(self.selected);
+        self.first_visible_row = self.first_visible_row.min(self.selected_row);
         let mut used = 0;
-        let heights = (self.first..=self.selected).rev().map(|row| (row, self.height(row, diff, width)));
+        let heights =
+            (self.first_visible_row..=self.selected_row).rev().map(|row| (row, self.height(row, diff, width)));
         for (row, lines) in heights {
             used += lines;
-            if used > height && row < self.selected {
-                self.first = row + 1;
+            if used > height && row < self.selected_row {
+                self.first_visible_row = row + 1;
                 break;
             }
         }
@@ -199,7 +200,7 @@ impl Changes {
     /// Returns how many lines on screen a row needs. `width` is the width of the text of lines.
     fn height(&self, row: usize, diff: &Diff, width: usize) -> usize {
         let known = match self.rows.get(row) {
-            Some(DiffRow::Line { line, .. }) => self.wrapped.get(&(line, width)).map(Vec::len),
+            Some(DiffRow::Line { line, .. }) => self.wrapped_lines.get(&(line, width)).map(Vec::len),
             _ => None,
         };
         known.unwrap_or_else(|| self.rows.height(row, diff, width))
@@ -214,8 +215,8 @@ impl Changes {
             used += self.height(*row, diff, width);
             is_visible
         };
-        let count = (self.first..self.rows.len()).take_while(fits).count();
-        self.first..self.first + count
+        let count = (self.first_visible_row..self.rows.len()).take_while(fits).count();
+        self.first_visible_row..self.first_visible_row + count
     }
 
     /// Wraps the visible lines and finds their changed words, so that drawing does neither.
@@ -225,12 +226,14 @@ impl Changes {
         if self.highlights.len() > MAX_CACHED_LINES {
             self.highlights.clear();
         }
-        if self.wrapped.len() > MAX_CACHED_LINES {
-            self.wrapped.clear();
+        if self.wrapped_lines.len() > MAX_CACHED_LINES {
+            self.wrapped_lines.clear();
         }
         for row in visible {
             let Some(DiffRow::Line { line, is_context }) = self.rows.get(row) else { continue };
-            self.wrapped.entry((line, width)).or_insert_with(|| rows::wrapped(&rows::line_text(diff, line), width));
+            self.wrapped_lines
+                .entry((line, width))
+                .or_insert_with(|| rows::wrap_line(&rows::line_text(diff, line), width));
             if is_context || self.highlights.contains_key(&line) {
                 continue;
             }
@@ -259,7 +262,7 @@ impl Component for Changes {
         let has_rows = self.rows.len() > 0;
         match action {
             Action::SaveFilter => None,
-            Action::Close if self.anchor.is_some() => Some("unmark".into()),
+            Action::Close if self.marking_start.is_some() => Some("unmark".into()),
             Action::Close if self.search.is_some() => Some("end search".into()),
             Action::NextMatch | Action::PreviousMatch => FooterLabel::default_if(self.search.is_some()),
             Action::NextFile | Action::PreviousFile => FooterLabel::default_if(self.rows.file_starts().count() > 1),
@@ -278,7 +281,9 @@ impl Component for Changes {
         match action {
             Action::NextFile => self.go_to_file(true),
             Action::PreviousFile => self.go_to_file(false),
-            Action::Mark => self.anchor = if self.anchor.is_some() { None } else { Some(self.selected) },
+            Action::Mark => {
+                self.marking_start = if self.marking_start.is_some() { None } else { Some(self.selected_row) }
+            }
             Action::Whitespace => {
                 self.ignores_whitespace = !self.ignores_whitespace;
                 self.list_rows();
@@ -311,7 +316,7 @@ impl Component for Changes {
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
         if std::mem::take(&mut self.is_typing) {
             self.search = None;
-        } else if self.anchor.take().is_none() && self.search.take().is_none() {
+        } else if self.marking_start.take().is_none() && self.search.take().is_none() {
             close_tabs(cx.app);
             return Flow::Close;
         }
@@ -323,7 +328,7 @@ impl Component for Changes {
     }
 
     fn input_changed(&mut self, _cx: &mut Cx<'_>) {
-        self.find_from(self.selected, true);
+        self.find_from(self.selected_row, true);
     }
 
     fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
@@ -337,7 +342,7 @@ impl Component for Changes {
             }
             by => by,
         };
-        self.selected = by.apply(self.selected, rows, self.rows.len());
+        self.selected_row = by.apply(self.selected_row, rows, self.rows.len());
     }
 
     /// Shows the clicked tab, or selects the clicked row.
@@ -355,7 +360,7 @@ impl Component for Changes {
             is_hit
         });
         if let Some(row) = clicked {
-            self.selected = row;
+            self.selected_row = row;
         }
         Flow::Handled
     }
@@ -367,7 +372,7 @@ impl Component for Changes {
             return String::new();
         }
         let ignored = if self.ignores_whitespace { "whitespace ignored · " } else { "" };
-        format!("{ignored}line {}", position_text(self.selected, total, total - end))
+        format!("{ignored}line {}", position_text(self.selected_row, total, total - end))
     }
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
@@ -375,7 +380,7 @@ impl Component for Changes {
             Msg::Jobs(JobsMsg::DiffLoaded { job, result }) if job == self.job => {
                 self.load.finish(result.map(|value| Timed { as_of: value.as_of, value }), cx.now);
                 self.highlights.clear();
-                self.wrapped.clear();
+                self.wrapped_lines.clear();
                 self.list_rows();
                 self.select_wanted_file();
                 Ok(Flow::Handled)

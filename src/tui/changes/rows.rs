@@ -25,7 +25,7 @@ pub(super) enum DiffRow {
     /// The first line of a hunk, by the indexes of the file and the hunk.
     Hunk(usize, usize),
     /// A line of the diff, by its index. A changed line is shown as context if only its whitespace has changed and
-    /// that is ignored.
+    /// whitespace is ignored.
     Line { line: usize, is_context: bool },
 }
 
@@ -87,8 +87,9 @@ impl DiffRows {
         self.file_starts.partition_point(|start| *start <= row).saturating_sub(1)
     }
 
-    /// Returns the position of a row. If the row is no longer listed, returns that of a listed row before it, or 0.
-    pub(super) fn nearest(&self, row: DiffRow) -> usize {
+    /// Returns the position of a row. If the row is no longer listed, returns the position of a listed row before it,
+    /// or 0.
+    pub(super) fn nearest_position(&self, row: DiffRow) -> usize {
         let exact = self.rows.iter().position(|other| *other == row);
         let before = || match row {
             DiffRow::Line { line, .. } => {
@@ -116,7 +117,7 @@ impl DiffRows {
                 let text = diff.lines().get(line).map_or("", |line| diff.line_text(line));
                 // A tab is wider than one cell, so a text with tabs is not measured by its number of bytes.
                 let fits = text.len() <= width && is_printable_ascii(text);
-                if fits { 1 } else { wrapped(&line_text(diff, line), width).len() }
+                if fits { 1 } else { wrap_line(&line_text(diff, line), width).len() }
             }
             _ => 1,
         }
@@ -137,7 +138,7 @@ pub(super) fn line_text(diff: &Diff, line: usize) -> String {
 }
 
 /// Wraps the text of a line. An empty text is one empty line.
-pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(super) fn wrap_line(text: &str, width: usize) -> Vec<String> {
     if text.len() <= width && is_printable_ascii(text) {
         return vec![text.to_owned()];
     }

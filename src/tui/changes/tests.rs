@@ -35,7 +35,7 @@ fn press(app: &mut App, code: KeyCode) -> Vec<Effect> {
     app.update(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))), at(1))
 }
 
-fn keys(app: &mut App, keys: &str) {
+fn press_keys(app: &mut App, keys: &str) {
     for c in keys.chars() {
         press(app, KeyCode::Char(c));
     }
@@ -48,8 +48,7 @@ fn load(app: &mut App, text: &str) {
     app.update(Msg::Jobs(JobsMsg::DiffLoaded { job: JobKey(1), result: Ok(Box::new(loaded)) }), at(1));
 }
 
-/// Opens the changes.
-fn opened(text: &str) -> App {
+fn open_changes(text: &str) -> App {
     let mut app = app();
     let effects = press(&mut app, KeyCode::Char('c'));
     assert!(effects.contains(&Effect::Jobs(JobsEffect::LoadDiff { job: JobKey(1), is_reload: false })));
@@ -57,80 +56,80 @@ fn opened(text: &str) -> App {
     app
 }
 
-fn open(app: &App) -> &Changes {
+fn changes(app: &App) -> &Changes {
     app.dialogs.iter().find_map(|dialog| dialog.downcast_ref::<Changes>()).expect("the changes")
 }
 
 /// Returns the text of the selected row.
-fn selected(app: &App) -> &str {
-    let open = open(app);
-    open.rows.text(open.selected, open.diff().expect("a diff"))
+fn selected_text(app: &App) -> &str {
+    let open = changes(app);
+    open.rows.text(open.selected_row, open.diff().expect("a diff"))
 }
 
 #[test]
 fn keys_go_from_file_to_file_and_from_line_to_line() {
-    let mut app = opened(DIFF);
-    assert_eq!(selected(&app), "a.mdx");
-    keys(&mut app, "jj");
-    assert_eq!(selected(&app), "before");
-    keys(&mut app, "]");
-    assert_eq!(selected(&app), "b.mdx");
-    keys(&mut app, "]]");
-    assert_eq!(selected(&app), "logo.png", "there is no further file");
-    keys(&mut app, "[[");
-    assert_eq!(selected(&app), "a.mdx");
+    let mut app = open_changes(DIFF);
+    assert_eq!(selected_text(&app), "a.mdx");
+    press_keys(&mut app, "jj");
+    assert_eq!(selected_text(&app), "before");
+    press_keys(&mut app, "]");
+    assert_eq!(selected_text(&app), "b.mdx");
+    press_keys(&mut app, "]]");
+    assert_eq!(selected_text(&app), "logo.png", "there is no further file");
+    press_keys(&mut app, "[[");
+    assert_eq!(selected_text(&app), "a.mdx");
     press(&mut app, KeyCode::Esc);
     assert!(app.dialogs.is_empty());
 }
 
 #[test]
 fn a_search_wraps_around_and_esc_closes_it() {
-    let mut app = opened(DIFF);
-    keys(&mut app, "/SETTINGS");
-    assert_eq!(selected(&app), "Open the settings page.");
+    let mut app = open_changes(DIFF);
+    press_keys(&mut app, "/SETTINGS");
+    assert_eq!(selected_text(&app), "Open the settings page.");
     press(&mut app, KeyCode::Enter);
-    keys(&mut app, "n");
-    assert_eq!(selected(&app), "two settings");
-    keys(&mut app, "n");
-    assert_eq!(selected(&app), "Open the settings page.");
-    keys(&mut app, "N");
-    assert_eq!(selected(&app), "two settings");
-    keys(&mut app, "/nowhere");
+    press_keys(&mut app, "n");
+    assert_eq!(selected_text(&app), "two settings");
+    press_keys(&mut app, "n");
+    assert_eq!(selected_text(&app), "Open the settings page.");
+    press_keys(&mut app, "N");
+    assert_eq!(selected_text(&app), "two settings");
+    press_keys(&mut app, "/nowhere");
     press(&mut app, KeyCode::Enter);
-    keys(&mut app, "n");
+    press_keys(&mut app, "n");
     assert_eq!(app.notice.as_ref().map(|notice| notice.text.as_str()), Some("Not found."));
     press(&mut app, KeyCode::Esc);
-    assert!(open(&app).search.is_none());
+    assert!(changes(&app).search.is_none());
 }
 
 #[test]
 fn ignored_whitespace_hides_lines_and_keeps_the_selection() {
-    let mut app = opened(DIFF);
-    keys(&mut app, "jjjjj");
-    assert_eq!(selected(&app), "  spaces");
-    let before = open(&app).rows.len();
-    keys(&mut app, "w");
-    assert_eq!((before - open(&app).rows.len(), selected(&app)), (1, "Open the settings page."));
-    keys(&mut app, "w");
-    assert_eq!(open(&app).rows.len(), before);
+    let mut app = open_changes(DIFF);
+    press_keys(&mut app, "jjjjj");
+    assert_eq!(selected_text(&app), "  spaces");
+    let before = changes(&app).rows.len();
+    press_keys(&mut app, "w");
+    assert_eq!((before - changes(&app).rows.len(), selected_text(&app)), (1, "Open the settings page."));
+    press_keys(&mut app, "w");
+    assert_eq!(changes(&app).rows.len(), before);
     let only = "diff --git a/a.mdx b/a.mdx\n@@ -1 +1 @@\n-a  b\n+a b\n";
-    let mut app = opened(only);
-    keys(&mut app, "w");
-    let remark = open(&app).rows.get(1);
+    let mut app = open_changes(only);
+    press_keys(&mut app, "w");
+    let remark = changes(&app).rows.get(1);
     assert_eq!(remark, Some(DiffRow::Remark(0)));
-    assert_eq!(rows::remark(open(&app).diff().expect("a diff"), 0), "only whitespace has changed");
+    assert_eq!(rows::remark(changes(&app).diff().expect("a diff"), 0), "only whitespace has changed");
 }
 
 #[test]
 fn a_follow_up_quotes_the_marked_lines_below_the_draft() {
-    let mut app = opened(DIFF);
-    keys(&mut app, "jjjjvj");
-    keys(&mut app, "f");
+    let mut app = open_changes(DIFF);
+    press_keys(&mut app, "jjjjvj");
+    press_keys(&mut app, "f");
     let editor = app.top::<Editor>().expect("an editor");
     assert_eq!(editor.input.text(), "> a.mdx:11\n> + Open the settings page.\n> -   spaces\n\n");
     press(&mut app, KeyCode::Esc);
-    assert!(open(&app).anchor.is_none());
-    keys(&mut app, "]f");
+    assert!(changes(&app).marking_start.is_none());
+    press_keys(&mut app, "]f");
     let text = app.top::<Editor>().expect("an editor").input.text();
     assert!(text.starts_with("> a.mdx:11\n") && text.ends_with("\n\n> b.mdx\n\n"), "{text:?}");
 }
@@ -147,28 +146,28 @@ fn lines_of_several_files_are_quoted_with_their_numbers() {
 
 #[test]
 fn a_failed_load_keeps_the_older_changes_and_r_tries_again() {
-    let mut app = opened(DIFF);
+    let mut app = open_changes(DIFF);
     let effects = press(&mut app, KeyCode::Char('r'));
     assert!(effects.contains(&Effect::Jobs(JobsEffect::LoadDiff { job: JobKey(1), is_reload: true })));
     let failure = Failure::local("No network.");
     app.update(Msg::Jobs(JobsMsg::DiffLoaded { job: JobKey(1), result: Err(failure) }), at(2));
-    assert_eq!(open(&app).diff().map(|diff| diff.files.len()), Some(3));
+    assert_eq!(changes(&app).diff().map(|diff| diff.files.len()), Some(3));
 }
 
 #[test]
 fn the_selected_line_is_always_visible() {
     let lines: String = (0..300).map(|n| format!("+{} {n}\n", "word ".repeat(n % 40))).collect();
-    let mut app = opened(&format!("diff --git a/a.mdx b/a.mdx\n@@ -0,0 +1,300 @@\n{lines}"));
+    let mut app = open_changes(&format!("diff --git a/a.mdx b/a.mdx\n@@ -0,0 +1,300 @@\n{lines}"));
     let is_visible = |app: &App| {
         let g = app.geometry();
-        let visible = open(app).visible(rows::text_columns(g), g.dialog_rows());
-        let heights = (visible.start..=open(app).selected)
-            .map(|row| open(app).rows.height(row, open(app).diff().expect("a diff"), rows::text_columns(g)));
-        visible.contains(&open(app).selected) && heights.sum::<usize>() <= g.dialog_rows()
+        let visible = changes(app).visible(rows::text_columns(g), g.dialog_rows());
+        let heights = (visible.start..=changes(app).selected_row)
+            .map(|row| changes(app).rows.height(row, changes(app).diff().expect("a diff"), rows::text_columns(g)));
+        visible.contains(&changes(app).selected_row) && heights.sum::<usize>() <= g.dialog_rows()
     };
     for key in "jjjjjjjjjjjjjjjjjjjjjjjjGkkkkkkggG".chars() {
-        keys(&mut app, &key.to_string());
-        assert!(is_visible(&app), "{key} {}", open(&app).selected);
+        press_keys(&mut app, &key.to_string());
+        assert!(is_visible(&app), "{key} {}", changes(&app).selected_row);
     }
     for size in [(40, 12), (160, 48), (60, 14)] {
         app.update(Msg::Input(Event::Resize(size.0, size.1)), at(2));

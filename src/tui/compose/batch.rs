@@ -16,7 +16,7 @@ use crate::tui::draw::cursor;
 use crate::tui::draw::rules::DialogFrame;
 use crate::tui::draw::text::{TextRow, align_right, truncate};
 use crate::tui::format::{format_count, plural};
-use crate::tui::geometry::{Geometry, row_capacity, with_margin, without_top_rows};
+use crate::tui::geometry::{Geometry, inside_margin, row_capacity, without_top_rows};
 use crate::tui::input_dialog::InputField;
 use crate::tui::message_fit::fit_message;
 use crate::tui::widgets::list_state::ListState;
@@ -197,7 +197,7 @@ impl App {
 
     /// Describes when this many new jobs would start.
     fn batch_schedule(&self, jobs: usize, now: Time) -> String {
-        if !self.has_budget(Quota::Create) {
+        if !self.is_budget_known(Quota::Create) {
             return format!("{}; requests left this hour: unknown", plural(jobs, "job"));
         }
         let ahead = self.jobs.count_of(JobGroup::Queued);
@@ -207,7 +207,7 @@ impl App {
     /// Whether the hourly limit lets this many new jobs start now.
     fn can_start_at_once(&self, jobs: usize) -> bool {
         let left = usize::try_from(self.budget(Quota::Create).requests_left()).unwrap_or(usize::MAX);
-        self.has_budget(Quota::Create) && jobs + self.jobs.count_of(JobGroup::Queued) <= left
+        self.is_budget_known(Quota::Create) && jobs + self.jobs.count_of(JobGroup::Queued) <= left
     }
 
     pub(in crate::tui) fn apply_queued_batch(
@@ -419,7 +419,7 @@ fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch) {
     if view.app.size.1 >= MIN_ROWS_WITH_RULE {
         draw_line(frame, inner, rule, Line::styled("┈".repeat(usize::from(inner.width)), theme.border));
     }
-    let below = with_margin(inner);
+    let below = inside_margin(inner);
     let style = if matches!(batch.step, BatchStep::Reading(_)) { theme.working } else { theme.warning };
     for (n, line) in message.into_iter().enumerate() {
         draw_line(frame, below, rule + 1 + n, Line::styled(line, style));

@@ -136,7 +136,7 @@ impl Editor {
             return true;
         }
         let n = self.targets.len();
-        let cost = if app.has_budget(Quota::FollowUp) {
+        let cost = if app.is_budget_known(Quota::FollowUp) {
             let left = app.budget(Quota::FollowUp).requests_left();
             let waits = if usize::try_from(left).is_ok_and(|left| left < n) { " The rest is queued." } else { "" };
             format!("Uses {n} of {left} follow-ups left this hour (counted on this computer).{waits}")

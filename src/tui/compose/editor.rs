@@ -14,7 +14,7 @@ use crate::tui::draw::boxes::{draw_line, draw_text_margin};
 use crate::tui::draw::cursor;
 use crate::tui::draw::rules::{DialogFrame, draw_separator};
 use crate::tui::draw::text::truncate;
-use crate::tui::geometry::{JobsArrangement, between_rules, with_margin};
+use crate::tui::geometry::{JobsArrangement, between_rules, inside_margin};
 use crate::tui::keymap::{Edit, Keymap};
 use crate::tui::message_fit::fit_message;
 use crate::tui::widgets::text_input::TextInput;
@@ -46,9 +46,9 @@ pub struct Editor {
     pub input: TextInput,
     /// The initial text, if docdeck wrote it; otherwise empty. Until the user changes this text, the editor is treated
     /// as blank.
-    initial: String,
+    prefilled_text: String,
     /// The text of the inserted template; empty if no template was inserted.
-    template: String,
+    template_text: String,
     /// The name of the last inserted template.
     template_name: Option<CleanText>,
     /// Whether the text is open in an external editor.
@@ -88,7 +88,8 @@ impl Editor {
         if is_other { format!("{notice}: send or clear it, then press n on this page.") } else { format!("{notice}.") }
     }
 
-    /// Returns the hint that is shown while the text is empty. Only a new job takes its title from its prompt.
+    /// Returns the hint that is shown while the text is empty. For a new job, the hint also explains where the title
+    /// comes from.
     pub fn placeholder(&self) -> &'static str {
         match self.kind {
             PromptKind::FollowUp => "What should the agent do next?",
@@ -105,8 +106,8 @@ impl Editor {
             pages: Vec::new(),
             title,
             input: TextInput::multi_line(text),
-            initial: String::new(),
-            template: String::new(),
+            prefilled_text: String::new(),
+            template_text: String::new(),
             template_name: None,
             is_in_external_editor: false,
             last_failure: None,
@@ -123,12 +124,13 @@ impl Editor {
         self.input = TextInput::multi_line(&text);
         self.input.edit(Edit::TextStart);
         self.input.edit(Edit::LineEnd);
-        self.initial = text;
+        self.prefilled_text = text;
     }
 
     /// Whether the text is blank or still the initial text.
     pub fn is_blank_or_initial(&self) -> bool {
-        self.input.is_blank() || (!self.initial.is_empty() && self.input.text().trim_end() == self.initial.trim_end())
+        self.input.is_blank()
+            || (!self.prefilled_text.is_empty() && self.input.text().trim_end() == self.prefilled_text.trim_end())
     }
 
     /// Inserts a template on lines of its own and selects its first blank. Replaces a text that the user has not typed;
@@ -142,7 +144,7 @@ impl Editor {
             self.input.replace(text);
             self.input.edit(Edit::TextStart);
             self.input.select_next_template_blank();
-            self.template = self.input.text();
+            self.template_text = self.input.text();
             (self.message, self.is_warned) = (None, false);
         } else {
             self.change(now, |input| input.insert_lines(text));
@@ -153,7 +155,7 @@ impl Editor {
     /// Whether the user has not typed anything: the text is blank, the initial text or an unchanged template.
     pub fn is_unchanged(&self) -> bool {
         self.is_blank_or_initial()
-            || (!self.template.is_empty() && self.input.text().trim_end() == self.template.trim_end())
+            || (!self.template_text.is_empty() && self.input.text().trim_end() == self.template_text.trim_end())
     }
 
     /// Puts a text that could not be saved as a prompt back into the editor, above the text that the user has typed
@@ -275,8 +277,8 @@ impl Editor {
         self.is_in_external_editor = false;
         match result {
             Ok(text) => {
-                // Many editors add a line feed at the end of a file, so it is removed unless the old text ended with
-                // one.
+                // Many editors add a line feed at the end of a file. It is removed, unless the old text also ended with
+                // a line feed.
                 let ends = self.input.text().ends_with('\n');
                 let text = if ends { text.as_str() } else { text.trim_end_matches(['\n', '\r']) };
                 self.change(now, |input| input.replace(text));
@@ -571,7 +573,7 @@ impl Component for Editor {
         if gap > 0 && view.app.size.1 >= MIN_ROWS_WITH_RULE {
             draw_line(frame, inner, rule, Line::styled("┈".repeat(usize::from(inner.width)), theme.border));
         }
-        let below = with_margin(inner);
+        let below = inside_margin(inner);
         let style = if self.message.is_none() && self.is_in_external_editor { theme.working } else { theme.warning };
         for (n, line) in message.into_iter().enumerate() {
             draw_line(frame, below, rule + usize::from(gap) + n, Line::styled(line, style));
@@ -592,7 +594,7 @@ impl Editor {
     fn layout(&self, app: &App) -> EditorLayout {
         let selected = app.jobs.selected().map(|job| job.key);
         match self.draft_target {
-            // The thread above the editor is that of the selected job.
+            // Only the thread of the selected job can be shown above the editor.
             DraftTarget::FollowUp(job)
                 if app.screen == Screen::Jobs && selected == Some(job) && self.targets.is_empty() =>
             {
@@ -665,7 +667,7 @@ impl Editor {
                 Some(("", ["shown in ASCII, sent as typed".to_owned(), "sent as typed".to_owned()]))
             }
             Some(name) => Some((TEMPLATE_LABEL, [name.to_string(), name.to_string()])),
-            // Follow-ups rarely use templates, so the line doesn't state that there is none.
+            // Follow-ups rarely use templates, so the line of a follow-up without a template doesn't mention templates.
             None if self.kind == PromptKind::FollowUp => None,
             None => Some((TEMPLATE_LABEL, ["none".to_owned(), "no template".to_owned()])),
         };

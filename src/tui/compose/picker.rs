@@ -25,7 +25,7 @@ use crate::tui::draw::rules::{DialogFrame, draw_rule};
 use crate::tui::draw::text::truncate;
 use crate::tui::format::more_below_text;
 use crate::tui::format::{format_count, plural};
-use crate::tui::geometry::{Geometry, with_margin, without_top_rows};
+use crate::tui::geometry::{Geometry, inside_margin, without_top_rows};
 use crate::tui::widgets::list_state::ListState;
 use crate::tui::widgets::table::{Column, ListCell, Table};
 use crate::tui::widgets::text_input::TextInput;
@@ -171,7 +171,7 @@ impl Picker {
                 _ if editor.is_unchanged() => editor.change(cx.now, |input| input.replace(&entry.text)),
                 _ => editor.change(cx.now, |input| input.paste(&entry.text)),
             }
-            // The first blank of a template is selected already.
+            // An inserted template has its first blank selected, so the hint needs a second blank.
             if editor.input.template_blank_count() > usize::from(self.kind == PickerKind::Templates) {
                 let next = cx.app.key_label(Context::Editor, Action::NextBlank);
                 cx.notify(Severity::Info, &format!("{next} goes to the next blank."));
@@ -335,7 +335,7 @@ impl Component for Picker {
         let g = view.app.geometry();
         let note = Line::styled(self.count_text(), theme.muted);
         let inner = DialogFrame { upper_right: note, ..DialogFrame::new(view, self.name()) }.draw(frame, view, self);
-        let text = with_margin(inner);
+        let text = inside_margin(inner);
         let width = usize::from(inner.width);
         draw_search(frame, view, self, text);
         let lines = entry_lines(g, self.entries.len());
@@ -356,7 +356,7 @@ impl Component for Picker {
             }
         }
         let position = Line::styled(more_below_text(self.list.hidden_below(rows)), theme.muted);
-        // The note of a sent prompt is only its number of lines.
+        // A sent prompt has no name: its note is only the number of its lines.
         let entry = self.selected().filter(|_| self.kind != PickerKind::History);
         let name = entry.map(|entry| truncate(entry.note.as_str(), width / 2)).unwrap_or_default();
         let rule = Rect { y: lines.bottom(), height: 1, ..inner };

@@ -56,7 +56,7 @@ impl EditorStatus {
         let lefts = lefts.map(|parts| {
             let mut left = TextRow::new(usize::MAX);
             for [label, value, remark] in parts.into_iter().flatten() {
-                left.push(if left.used() > 0 { " · " } else { "" }, theme.muted);
+                left.push(if left.used_cells() > 0 { " · " } else { "" }, theme.muted);
                 left.push(label, theme.muted).push(value, theme.text).push(remark, theme.muted);
             }
             left.line()
@@ -82,7 +82,7 @@ impl EditorStatus {
 /// Returns the cost of sending in a long, a medium and a short form, and its style. The forms are empty if the number
 /// of requests left is unknown.
 fn cost_forms(app: &App, theme: &Theme, quota: Quota, requests: usize, now: Time) -> ([String; 3], Style) {
-    if !app.has_budget(quota) {
+    if !app.is_budget_known(quota) {
         return (Default::default(), theme.muted);
     }
     let budget = app.budget(quota);

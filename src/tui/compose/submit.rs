@@ -29,7 +29,7 @@ impl App {
             PromptsMsg::RemovedFromQueue(result) => self.notify_removed_from_queue(result, now),
             PromptsMsg::PromptsRestored(result) => self.notify_restored(result, now),
             PromptsMsg::BatchAdded(result) => self.apply_queued_batch(result, now, effects),
-            // The dialog that requested this was closed.
+            // The dialog that waited for this message was closed.
             PromptsMsg::HistoryLoaded(_)
             | PromptsMsg::TemplatesLoaded(_)
             | PromptsMsg::EditedExternally(_)
@@ -172,7 +172,7 @@ impl App {
                 if self.drafts.remove(&DraftTarget::Prompt(prompt)).is_some() {
                     effects.push(Effect::Prompts(PromptsEffect::DeleteDraft(DraftTarget::Prompt(prompt))));
                 }
-                if !self.unrecorded.take_recorded(prompt) {
+                if !self.unrecorded.take_recorded_late(prompt) {
                     self.notify(Severity::Info, &format!("Started: {title}"), now);
                 }
             }

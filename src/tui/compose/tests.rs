@@ -54,7 +54,7 @@ impl Fixture {
         self.now += chrono::TimeDelta::milliseconds(500);
     }
 
-    fn key(&mut self, code: KeyCode) {
+    fn press(&mut self, code: KeyCode) {
         self.send(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))));
     }
 
@@ -63,7 +63,7 @@ impl Fixture {
     }
 
     fn type_text(&mut self, text: &str) {
-        text.chars().for_each(|c| self.key(KeyCode::Char(c)));
+        text.chars().for_each(|c| self.press(KeyCode::Char(c)));
     }
 
     fn paste(&mut self, text: &str) {
@@ -87,7 +87,7 @@ fn inserting_an_earlier_prompt_into_an_empty_editor_can_be_undone() {
     fixture.type_text("n");
     fixture.open_history(&["Fix /a\nall of it", "Translate /b"]);
     fixture.type_text("trans");
-    fixture.key(KeyCode::Enter);
+    fixture.press(KeyCode::Enter);
     assert_eq!(fixture.text(), "Translate /b");
     fixture.press_ctrl('_');
     assert_eq!(fixture.text(), "");
@@ -98,9 +98,9 @@ fn an_earlier_prompt_is_inserted_at_the_cursor() {
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("n");
     fixture.paste("Before  after");
-    (0..6).for_each(|_| fixture.key(KeyCode::Left));
+    (0..6).for_each(|_| fixture.press(KeyCode::Left));
     fixture.open_history(&["one\ntwo"]);
-    fixture.key(KeyCode::Enter);
+    fixture.press(KeyCode::Enter);
     assert_eq!(fixture.text(), "Before one\ntwo after");
     fixture.press_ctrl('_');
     assert_eq!(fixture.text(), "Before  after");
@@ -111,10 +111,10 @@ fn earlier_prompts_that_arrive_after_their_list_was_closed_are_ignored() {
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("n");
     fixture.press_ctrl('r');
-    fixture.key(KeyCode::Esc);
+    fixture.press(KeyCode::Esc);
     fixture.send(Msg::Prompts(PromptsMsg::HistoryLoaded(Ok(vec!["late".to_owned()]))));
     assert_eq!(fixture.app.dialogs.len(), 1);
-    fixture.key(KeyCode::Enter);
+    fixture.press(KeyCode::Enter);
     assert_eq!(fixture.text(), "\n", "Enter is a new line again");
 }
 
@@ -142,13 +142,13 @@ fn the_job_blank_of_a_template_is_filled_in_the_next_one_is_selected_and_tab_goe
     assert_eq!(fixture.effects, [Effect::Prompts(PromptsEffect::LoadTemplates)]);
     let text = "After {{job}}: {{what}} and {{why}}".to_owned();
     fixture.send(Msg::Prompts(PromptsMsg::TemplatesLoaded(vec![Template { name: CleanText::line("t"), text }])));
-    fixture.key(KeyCode::Enter);
+    fixture.press(KeyCode::Enter);
     assert_eq!(fixture.text(), "After \"Job 1\" (job-1): {{what}} and {{why}}");
     fixture.type_text("x");
-    fixture.key(KeyCode::Tab);
+    fixture.press(KeyCode::Tab);
     fixture.type_text("y");
     assert_eq!(fixture.text(), "After \"Job 1\" (job-1): x and y");
-    fixture.key(KeyCode::Tab);
+    fixture.press(KeyCode::Tab);
     assert!(fixture.text().starts_with("After \"Job 1\" (job-1): x and y "), "a tab is inserted if no blank is left");
 }
 
@@ -161,11 +161,11 @@ fn a_template_is_inserted_below_typed_text_and_esc_in_the_list_changes_nothing()
     fixture.send(Msg::Prompts(PromptsMsg::TemplatesLoaded(vec![template()])));
     let labels = fixture.app.footer(80).into_iter().map(|hint| hint.label).collect::<Vec<_>>();
     assert!(labels.contains(&"continue without template".into()), "{labels:?}");
-    fixture.key(KeyCode::Esc);
+    fixture.press(KeyCode::Esc);
     assert_eq!(fixture.text(), "Mine");
     fixture.press_ctrl('t');
     fixture.send(Msg::Prompts(PromptsMsg::TemplatesLoaded(vec![template()])));
-    fixture.key(KeyCode::Enter);
+    fixture.press(KeyCode::Enter);
     assert_eq!(fixture.text(), "Mine\n\nFix {{path}}");
     fixture.press_ctrl('s');
     assert!(fixture.app.find::<Editor>().is_some_and(|editor| editor.is_warned), "the blank is still there");
@@ -184,7 +184,7 @@ fn a_draft_can_be_opened_from_the_list_or_deleted_after_a_confirmation() {
     assert_eq!((fixture.app.draft_count(), fixture.effects.len()), (2, 0), "no keeps the draft");
     fixture.type_text("xy");
     assert_eq!(fixture.effects, [Effect::Prompts(PromptsEffect::DeleteDraft(DraftTarget::NewJob))]);
-    fixture.key(KeyCode::Enter);
+    fixture.press(KeyCode::Enter);
     assert_eq!(fixture.text(), "more");
     assert_eq!(fixture.app.dialogs.len(), 1, "the list is closed");
 }
@@ -194,7 +194,7 @@ fn sending_the_draft_of_an_undelivered_prompt_does_not_create_another_prompt() {
     let draft_target = DraftTarget::Prompt(crate::model::prompt::PromptId(7));
     let mut fixture = Fixture::new(vec![(draft_target, "changed".to_owned())]);
     fixture.type_text("D");
-    fixture.key(KeyCode::Enter);
+    fixture.press(KeyCode::Enter);
     fixture.press_ctrl('s');
     assert!(fixture.app.dialogs.is_empty());
     let resolution = crate::model::prompt::Resolution::SendEdited("changed".to_owned());
@@ -213,7 +213,7 @@ fn a_text_is_saved_before_the_external_editor_opens_and_external_edits_can_be_un
     let saved = Effect::Prompts(PromptsEffect::SaveDraft(DraftTarget::NewJob, "old".to_owned()));
     assert_eq!(fixture.effects, [saved, Effect::OpenExternalEditor("old".to_owned())]);
     fixture.type_text("x");
-    fixture.key(KeyCode::Esc);
+    fixture.press(KeyCode::Esc);
     assert_eq!(fixture.text(), "old", "keys pressed meanwhile change and close nothing");
     fixture.send(Msg::Prompts(PromptsMsg::EditedExternally(Ok("new\ntext\n".to_owned()))));
     assert_eq!(fixture.text(), "new\ntext");
@@ -245,7 +245,7 @@ fn a_batch_is_queued_only_once_after_a_confirmation() {
     fixture.press_ctrl('s');
     assert_eq!(fixture.effects, [Effect::Prompts(PromptsEffect::SaveDraft(DraftTarget::Batch, text.to_owned()))]);
     fixture.type_text("y");
-    fixture.key(KeyCode::Enter);
+    fixture.press(KeyCode::Enter);
     fixture.press_ctrl('s');
     let ignored = "keys just after a text has closed are ignored";
     assert_eq!((fixture.effects.len(), fixture.app.dialogs.len()), (0, 1), "{ignored}");
@@ -268,7 +268,7 @@ fn a_batch_is_queued_only_once_after_a_confirmation() {
     assert_eq!(batch.message.as_ref().map(CleanText::as_str), Some("Not queued: The disk is full."));
     fixture.press_ctrl('s');
     fixture.wait_for_shortcuts();
-    fixture.key(KeyCode::Enter);
+    fixture.press(KeyCode::Enter);
     assert_eq!(fixture.effects.last(), Some(&submit), "it can be tried again");
     let mut queued = row(9, Status::Active);
     queued.local.undelivered = Some(DeliveryKind::Queued);
@@ -284,13 +284,13 @@ fn the_text_of_a_batch_stays_after_closing_and_after_a_file_that_can_not_be_read
     fixture.paste("one");
     fixture.press_ctrl('f');
     fixture.type_text("p.csv");
-    fixture.key(KeyCode::Enter);
+    fixture.press(KeyCode::Enter);
     assert_eq!(fixture.effects, [Effect::Prompts(PromptsEffect::ReadPrompts("p.csv".to_owned()))]);
     fixture
         .send(Msg::Prompts(PromptsMsg::PromptsRead { file: "other".to_owned(), result: Ok(vec!["late".to_owned()]) }));
     fixture
         .send(Msg::Prompts(PromptsMsg::PromptsRead { file: "p.csv".to_owned(), result: Err(Failure::local("No.")) }));
-    fixture.key(KeyCode::Esc);
+    fixture.press(KeyCode::Esc);
     fixture.type_text("b");
     fixture.press_ctrl('s');
     fixture.wait_for_shortcuts();
@@ -310,17 +310,17 @@ fn the_text_of_a_batch_is_saved_one_second_after_typing_on_closing_and_on_quitti
     assert_eq!(due, at(0) + super::draft_state::DRAFT_SAVE_DELAY);
     assert_eq!(fixture.app.update(Msg::Timer, due), [saved("one")]);
     fixture.send(Msg::Prompts(PromptsMsg::DraftSaved { draft_target: DraftTarget::Batch, result: Ok(at(1)) }));
-    fixture.key(KeyCode::Esc);
+    fixture.press(KeyCode::Esc);
     assert!(fixture.effects.is_empty(), "it is on disk already");
     fixture.type_text("b");
     fixture.type_text("s");
     fixture.send(Msg::Terminate);
     assert_eq!(fixture.effects, [saved("ones"), Effect::Quit]);
-    fixture.key(KeyCode::Esc);
+    fixture.press(KeyCode::Esc);
     fixture.type_text("D");
-    fixture.key(KeyCode::Enter);
+    fixture.press(KeyCode::Enter);
     fixture.type_text("!");
-    fixture.key(KeyCode::Esc);
+    fixture.press(KeyCode::Esc);
     assert_eq!(fixture.effects, [saved("ones!")], "the list of drafts opens it");
 }
 
@@ -330,7 +330,7 @@ fn typed_text_stays_a_draft_when_a_file_of_prompts_is_queued() {
     fixture.type_text("bmine");
     fixture.press_ctrl('f');
     fixture.type_text("p.csv");
-    fixture.key(KeyCode::Enter);
+    fixture.press(KeyCode::Enter);
     fixture.send(Msg::Prompts(PromptsMsg::PromptsRead {
         file: "p.csv".to_owned(),
         result: Ok(vec!["from_file".to_owned()]),
@@ -378,7 +378,7 @@ fn a_draft_of_another_instance_is_not_overwritten() {
         Msg::Prompts(PromptsMsg::DraftRead { draft_target, text: Some(text.to_owned()), pages: Vec::new() })
     };
     let mut fixture = Fixture::new(Vec::new());
-    fixture.key(KeyCode::Char('n'));
+    fixture.press(KeyCode::Char('n'));
     assert!(
         fixture.effects.contains(&Effect::Prompts(PromptsEffect::ReadDraft(draft_target))),
         "{:?}",
@@ -386,12 +386,12 @@ fn a_draft_of_another_instance_is_not_overwritten() {
     );
     fixture.send(read("Typed elsewhere"));
     fixture.type_text(", and here");
-    fixture.key(KeyCode::Esc);
+    fixture.press(KeyCode::Esc);
     let joined = Effect::Prompts(PromptsEffect::SaveDraft(draft_target, "Typed elsewhere, and here".to_owned()));
     assert!(fixture.effects.contains(&joined), "{:?}", fixture.effects);
     // If both instances changed the draft, their texts are joined. A saved draft that arrives after the user has typed
     // is ignored.
-    fixture.key(KeyCode::Char('n'));
+    fixture.press(KeyCode::Char('n'));
     fixture.send(read("Something else"));
     assert_eq!(fixture.app.draft(draft_target), Some("Something else\n\nTyped elsewhere, and here"));
     fixture.type_text("!");
@@ -441,13 +441,13 @@ fn keys_typed_right_after_sending_run_no_shortcuts() {
         assert_eq!(fixture.effects, [], "{key:?}");
     }
     for key in [KeyCode::Enter, KeyCode::Tab, KeyCode::Backspace] {
-        fixture.key(key);
+        fixture.press(key);
     }
     assert!(fixture.app.dialogs.is_empty() && fixture.app.pane == crate::tui::Pane::List);
     assert_eq!(fixture.app.screen, Screen::Jobs);
     fixture.press_ctrl('p');
     assert_eq!(fixture.app.dialogs.len(), 1, "keys with Ctrl work");
-    fixture.key(KeyCode::Esc);
+    fixture.press(KeyCode::Esc);
     fixture.wait_for_shortcuts();
     fixture.type_text("n");
     assert_eq!(fixture.text(), "", "and after half a second all keys do");
@@ -484,7 +484,7 @@ fn a_prompt_that_can_not_be_saved_is_inserted_above_newer_text() {
     fixture.press_ctrl('s');
     fixture.wait_for_shortcuts();
     fixture.type_text("nThird");
-    fixture.key(KeyCode::Esc);
+    fixture.press(KeyCode::Esc);
     fixture.type_text("?");
     fixture.send(Msg::Prompts(PromptsMsg::Submitted { draft_target, result: Err(error()) }));
     assert_eq!(fixture.app.draft(draft_target), Some("First\n\nThird"));
@@ -575,7 +575,7 @@ fn q_closes_the_topmost_dialog_and_quits_if_none_is_open() {
         fixture.type_text("q");
         assert_eq!((fixture.app.dialogs.len(), fixture.effects.len()), (left, 0));
     }
-    fixture.key(KeyCode::Enter);
+    fixture.press(KeyCode::Enter);
     fixture.type_text("q");
     assert!(fixture.app.pane == crate::tui::Pane::List && fixture.effects.is_empty(), "back from the detail");
     fixture.type_text("nq");
@@ -606,13 +606,13 @@ fn a_wrong_id_is_reported_in_the_link_dialog_and_its_text_stays() {
     let thread = Thread { prompts: vec![prompt], events: Vec::new() };
     fixture.send(Msg::Jobs(JobsMsg::ThreadLoaded { job: JobKey(1), result: Ok(thread) }));
     fixture.type_text("!ljob-x");
-    fixture.key(KeyCode::Enter);
+    fixture.press(KeyCode::Enter);
     assert!(
         matches!(fixture.effects.as_slice(), [Effect::Prompts(PromptsEffect::Resolve(PromptId(7), _))]),
         "{:?}",
         fixture.effects
     );
-    fixture.key(KeyCode::Enter);
+    fixture.press(KeyCode::Enter);
     assert!(fixture.effects.is_empty(), "one request");
     let failure = Failure::new(FailureKind::NotFound, "The service knows no job job-x.");
     fixture.send(Msg::Prompts(PromptsMsg::Resolved { prompt: PromptId(7), result: Err(failure) }));
@@ -620,7 +620,7 @@ fn a_wrong_id_is_reported_in_the_link_dialog_and_its_text_stays() {
     assert_eq!(ask.check, InputCheck::Failed(CleanText::line("The service knows no job job-x.")));
     assert_eq!(ask.input.text(), "job-x");
     fixture.type_text("y");
-    fixture.key(KeyCode::Enter);
+    fixture.press(KeyCode::Enter);
     assert_eq!(fixture.effects.len(), 1);
     (prompt_row.local.undelivered, prompt_row.revision) = (None, 3);
     fixture.send(Msg::Prompts(PromptsMsg::Resolved { prompt: PromptId(7), result: Ok(prompt_row) }));
@@ -639,7 +639,7 @@ fn height(fixture: &Fixture) -> u16 {
 #[test]
 fn a_follow_up_takes_the_lower_half_and_keeps_the_focus() {
     let mut fixture = Fixture::new(Vec::new());
-    fixture.key(KeyCode::Char('f'));
+    fixture.press(KeyCode::Char('f'));
     assert_eq!((height(&fixture), fixture.app.geometry().detail.bottom() <= 13), (11, true));
     assert!(fixture.app.detail_is_visible(), "the thread is above the editor");
     for at in [(10, 3), (70, 5)] {
@@ -651,12 +651,12 @@ fn a_follow_up_takes_the_lower_half_and_keeps_the_focus() {
             modifiers: KeyModifiers::NONE,
         })));
     }
-    fixture.key(KeyCode::Tab);
+    fixture.press(KeyCode::Tab);
     fixture.type_text("x");
     assert_eq!(fixture.text().trim(), "x");
     fixture.send(Msg::Input(Event::Resize(80, 48)));
     assert_eq!(height(&fixture), 23);
-    fixture.key(KeyCode::Esc);
+    fixture.press(KeyCode::Esc);
     assert!(fixture.app.dialogs.is_empty());
 }
 
@@ -665,8 +665,8 @@ fn an_inline_follow_up_has_one_line_and_grows_with_its_text_up_to_half_of_the_sc
     for (size, half) in [((80, 24), 11), ((40, 12), 5)] {
         let mut fixture = Fixture::new(Vec::new());
         fixture.send(Msg::Input(Event::Resize(size.0, size.1)));
-        fixture.key(KeyCode::Enter);
-        fixture.key(KeyCode::Char('f'));
+        fixture.press(KeyCode::Enter);
+        fixture.press(KeyCode::Char('f'));
         assert_eq!(height(&fixture), 3);
         fixture.paste("日本".repeat(usize::from(size.0) / 3).as_str());
         assert_eq!(height(&fixture), 4, "wide characters are wrapped");
@@ -680,8 +680,8 @@ fn an_inline_follow_up_has_one_line_and_grows_with_its_text_up_to_half_of_the_sc
 #[test]
 fn the_message_of_an_inline_follow_up_is_below_its_text() {
     let mut fixture = Fixture::new(Vec::new());
-    fixture.key(KeyCode::Enter);
-    fixture.key(KeyCode::Char('f'));
+    fixture.press(KeyCode::Enter);
+    fixture.press(KeyCode::Char('f'));
     fixture.press_ctrl('s');
     let message = fixture.app.find::<Editor>().and_then(|editor| editor.message.clone()).expect("a message");
     assert!(message.as_str().starts_with("Nothing to send"));
@@ -691,11 +691,11 @@ fn the_message_of_an_inline_follow_up_is_below_its_text() {
 #[test]
 fn esc_in_the_list_of_templates_goes_back_to_the_typed_text() {
     let mut fixture = Fixture::new(Vec::new());
-    fixture.key(KeyCode::Char('n'));
+    fixture.press(KeyCode::Char('n'));
     fixture.type_text("my own text");
     fixture.press_ctrl('t');
     fixture.type_text("fix");
-    fixture.key(KeyCode::Esc);
+    fixture.press(KeyCode::Esc);
     fixture.type_text("!");
     assert_eq!(fixture.text(), "my own text!");
 }

@@ -292,7 +292,7 @@ mod tests {
     fn without_eighths_a_bar_consists_of_whole_cells() {
         let counts = Counts::new(Count::Known(33), Count::Known(18), Count::Known(51));
         let ascii = Theme { ascii: true, ..Theme::new(ColorDepth::None) };
-        let console = Theme { has_eighths: false, ..Theme::new(ColorDepth::None) };
+        let console = Theme { has_eighth_blocks: false, ..Theme::new(ColorDepth::None) };
         for theme in [ascii, console] {
             let shown: String =
                 stacked_bar(&counts, 80.0, 10, &theme).iter().map(|span| span.content.as_ref()).collect();

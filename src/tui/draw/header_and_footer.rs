@@ -18,13 +18,13 @@ pub(in crate::tui) fn draw_header(frame: &mut Frame<'_>, view: View<'_>, area: R
     let width = usize::from(area.width);
     let mut row = TextRow::new(width);
     let header = app.header(width, now);
-    row.push(header.program, theme.title);
+    row.push(header.program_name, theme.title);
     if app.screen == Screen::Welcome {
         super::text::paint(frame.buffer_mut(), area, &row.line());
         return;
     }
     if let Some(name) = &header.profile {
-        row.push(if header.program.is_empty() { " " } else { "  " }, theme.text).push(name, theme.muted);
+        row.push(if header.program_name.is_empty() { " " } else { "  " }, theme.text).push(name, theme.muted);
     }
     for tab in &header.tabs {
         let current = tab.screen == app.screen;

@@ -26,7 +26,8 @@ pub(in crate::tui) fn change_with_sign(now: ViewCount, before: ViewCount) -> Str
     let percent = (now.ratio_to(before) - 1.0).abs() * 100.0;
     let text = match percent {
         ..9.95 => format!("{percent:.1}%"),
-        // A percentage of 0 doesn't exist, and the percentage of a huge increase from very few views means little.
+        // After 0 views there is no percentage, and after very few views a huge percentage means little. The text then
+        // names the number of views before.
         10_000.0.. => format!("from {}", format_views(before)),
         _ => format!("{percent:.0}%"),
     };
@@ -105,7 +106,7 @@ pub(in crate::tui) fn push_views_after(
     push_warnings(row, view, views, range);
 }
 
-/// Returns the reason why there are no views after a job yet or, if the days after the job are over, these days.
+/// Returns the days after a job if they are over, otherwise the reason why there are no views after the job yet.
 pub(in crate::tui) fn after_text(after: WeekAfterState) -> String {
     match after {
         WeekAfterState::NotSent => "not sent yet".to_owned(),
@@ -124,7 +125,7 @@ fn push_unknown(row: &mut TextRow<'_>, view: View<'_>, views: &PageViewsState) {
     row.push(text, view.theme.muted);
 }
 
-/// Adds a sign if the counts don't add up, and a sign if the views were loaded before the range was over.
+/// Adds a warning if the counts don't add up, and a warning if the views were loaded before the range was over.
 fn push_warnings(row: &mut TextRow<'_>, view: View<'_>, views: &PageViewsState, range: DateRange) {
     if let Some(counts) = views.counts() {
         row.push(mismatch_sign(counts), view.theme.warning);

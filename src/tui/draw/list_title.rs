@@ -8,10 +8,11 @@ use unicode_width::UnicodeWidthStr;
 
 pub(in crate::tui) type TitleSpans<'a> = Vec<Span<'a>>;
 
-/// Returns the title of the jobs list. `name` is the style of its name.
-pub(in crate::tui) fn list_title_line<'a>(view: View<'_>, width: usize, name: Style) -> Line<'a> {
-    let span =
-        |(text, piece)| Span::styled(text, if piece == TitlePiece::Name { name } else { piece_style(view, piece) });
+/// Returns the title of the jobs list. `name_style` is the style of the list's name, which is a part of the title.
+pub(in crate::tui) fn list_title_line<'a>(view: View<'_>, width: usize, name_style: Style) -> Line<'a> {
+    let span = |(text, piece)| {
+        Span::styled(text, if piece == TitlePiece::Name { name_style } else { piece_style(view, piece) })
+    };
     Line::from_iter(view.app.list_title(width).into_iter().map(span))
 }
 

@@ -8,7 +8,7 @@
 use super::cursor;
 use super::text::{TextRow, paint, row_cells};
 use crate::tui::component::Component;
-use crate::tui::geometry::{between_rules, title_area, with_margin};
+use crate::tui::geometry::{between_rules, inside_margin, title_area};
 use crate::tui::job_tabs::JobTab;
 use crate::tui::view::View;
 use ratatui::Frame;
@@ -38,7 +38,8 @@ pub(in crate::tui) fn draw_pane_rule(
     let (sign, style) = match (is_heavy, view.theme.ascii) {
         (false, _) => ("─", view.theme.border),
         (true, false) => ("━", view.theme.focus),
-        // `translate` replaces the heavy and the light line by the same character, so a heavy line is another one here.
+        // `translate` would replace heavy and light lines with the same ASCII character, so the heavy line gets a
+        // character of its own here.
         (true, true) => ("=", view.theme.focus),
     };
     draw_line(buffer, row, sign, style);
@@ -88,7 +89,7 @@ impl<'a> DialogFrame<'a> {
         let position = Line::styled(dialog.position_text(view.app), view.theme.muted);
         draw_rule(frame, view, lower, self.lower_left, position);
         let content = between_rules(area);
-        cursor::place_in_corner(frame, with_margin(content));
+        cursor::place_in_corner(frame, inside_margin(content));
         content
     }
 }

@@ -119,7 +119,7 @@ pub(in crate::tui) fn border(buffer: &mut Buffer, area: Rect, style: Style) {
     }
 }
 
-/// Returns the cells of an area of one row, which must be within the buffer.
+/// Returns the cells of an area of one row. The area must be within the buffer.
 pub(super) fn row_cells(buffer: &mut Buffer, row: Rect) -> Option<&mut [Cell]> {
     let (down, right) = (row.y.checked_sub(buffer.area.y)?, row.x.checked_sub(buffer.area.x)?);
     let begin = usize::from(down) * usize::from(buffer.area.width) + usize::from(right);
@@ -193,23 +193,23 @@ const TYPICAL_SPANS: usize = 24;
 #[derive(Debug)]
 pub(in crate::tui) struct TextRow<'a> {
     width: usize,
-    used: usize,
+    used_cells: usize,
     spans: Vec<Span<'a>>,
 }
 
 impl<'a> TextRow<'a> {
     /// Creates an empty row of `width` cells.
     pub(in crate::tui) fn new(width: usize) -> Self {
-        Self { width, used: 0, spans: Vec::with_capacity(TYPICAL_SPANS) }
+        Self { width, used_cells: 0, spans: Vec::with_capacity(TYPICAL_SPANS) }
     }
 
-    pub(in crate::tui) fn used(&self) -> usize {
-        self.used
+    pub(in crate::tui) fn used_cells(&self) -> usize {
+        self.used_cells
     }
 
     /// Returns the number of unused cells.
-    pub(in crate::tui) fn remaining(&self) -> usize {
-        self.width.saturating_sub(self.used)
+    pub(in crate::tui) fn remaining_cells(&self) -> usize {
+        self.width.saturating_sub(self.used_cells)
     }
 
     /// Adds text, cut to the unused cells.
@@ -222,10 +222,10 @@ impl<'a> TextRow<'a> {
         self.push_up_to(self.width, text, style)
     }
 
-    /// Adds a one-cell sign `count` times, cut to the unused cells. Adjacent signs of the same style share a text.
+    /// Adds a one-cell sign `count` times, cut to the unused cells. Adjacent signs of the same style are in one span.
     pub(in crate::tui) fn push_repeated(&mut self, sign: &str, count: usize, style: Style) -> &mut Self {
-        let count = count.min(self.remaining());
-        self.used += count;
+        let count = count.min(self.remaining_cells());
+        self.used_cells += count;
         match self.spans.last_mut() {
             Some(Span { content: Cow::Owned(text), style: last }) if *last == style => {
                 text.extend(std::iter::repeat_n(sign, count));
@@ -240,12 +240,12 @@ impl<'a> TextRow<'a> {
     pub(in crate::tui) fn push_up_to(&mut self, end: usize, text: impl Into<Cow<'a, str>>, style: Style) -> &mut Self {
         let mut text = text.into();
         let mut taken = display_width(&text);
-        let space = end.min(self.width).saturating_sub(self.used);
+        let space = end.min(self.width).saturating_sub(self.used_cells);
         if taken > space {
             text = truncate(&text, space).into();
             taken = display_width(&text);
         }
-        self.used += taken;
+        self.used_cells += taken;
         if !text.is_empty() {
             self.spans.push(Span::styled(text, style));
         }
@@ -261,7 +261,7 @@ impl<'a> TextRow<'a> {
     ) -> &mut Self {
         let text = text.into();
         let missing = width.checked_sub(display_width(&text));
-        match missing.filter(|_| width <= self.remaining()) {
+        match missing.filter(|_| width <= self.remaining_cells()) {
             Some(missing) => self.push_cow(text, style).push_cow(blanks(missing), style),
             None => self.push_cow(align_left(&text, width), style),
         }
@@ -276,7 +276,7 @@ impl<'a> TextRow<'a> {
     ) -> &mut Self {
         let text = text.into();
         let missing = width.checked_sub(display_width(&text));
-        match missing.filter(|_| width <= self.remaining()) {
+        match missing.filter(|_| width <= self.remaining_cells()) {
             Some(missing) => self.push_cow(blanks(missing), style).push_cow(text, style),
             None => self.push_cow(align_right(&text, width), style),
         }
@@ -284,7 +284,7 @@ impl<'a> TextRow<'a> {
 
     /// Adds blanks until `cell` cells are used.
     pub(in crate::tui) fn pad_to(&mut self, cell: usize) -> &mut Self {
-        let gap = cell.min(self.width).saturating_sub(self.used);
+        let gap = cell.min(self.width).saturating_sub(self.used_cells);
         self.push_cow(blanks(gap), Style::new())
     }
 
@@ -315,8 +315,8 @@ pub(in crate::tui) fn selected_line<'a>(mut line: Line<'a>, theme: &Theme) -> Li
         let color = span.style.bg.or(span.style.fg);
         let keeps_color = match (is_symbol(span), span.content.contains(|c: char| c.is_alphanumeric())) {
             (false, _) => false,
-            (true, false) => color.is_some_and(|color| theme.symbols_on_selected.contains(&color)),
-            (true, true) => color.is_some_and(|color| theme.texts_on_selected.contains(&color)),
+            (true, false) => color.is_some_and(|color| theme.symbol_colors_on_selected.contains(&color)),
+            (true, true) => color.is_some_and(|color| theme.text_colors_on_selected.contains(&color)),
         };
         let kept = |color: Option<Color>| color.filter(|_| keeps_color);
         span.style = Style { fg: kept(span.style.fg), bg: kept(span.style.bg), ..span.style };
@@ -398,7 +398,7 @@ mod tests {
             let (mut at_left, mut at_right) = (TextRow::new(space), TextRow::new(space));
             at_left.push_left_aligned(text.as_str(), width, Style::new());
             at_right.push_right_aligned(text.as_str(), width, Style::new());
-            prop_assert!(width > space || (at_left.used, at_right.used) == (width, width));
+            prop_assert!(width > space || (at_left.used_cells, at_right.used_cells) == (width, width));
             prop_assert_eq!(shown(at_left), fitted(align_left(&text, width)));
             prop_assert_eq!(shown(at_right), fitted(align_right(&text, width)));
         }

@@ -27,7 +27,7 @@ pub struct Theme {
     /// Whether the terminal shows texts outside ASCII, even if lines, bars and symbols are in ASCII.
     pub shows_unicode_text: bool,
     /// Whether the terminal's font has cells that are filled in eighths.
-    pub has_eighths: bool,
+    pub has_eighth_blocks: bool,
     /// Whether to make links clickable (OSC 8).
     pub has_clickable_links: bool,
     /// Whether the terminal's cursor is visible in text inputs. If not, docdeck draws a cursor.
@@ -53,9 +53,9 @@ pub struct Theme {
     /// The style with the mean tone of [`Self::ai_texture`].
     pub ai_mean: Style,
     /// The colours that symbols and bars keep in the selected row, because their contrast with the row is high enough.
-    pub symbols_on_selected: Vec<Color>,
+    pub symbol_colors_on_selected: Vec<Color>,
     /// The colours that texts keep in the selected row.
-    pub texts_on_selected: Vec<Color>,
+    pub text_colors_on_selected: Vec<Color>,
 }
 
 impl Theme {
@@ -77,7 +77,7 @@ impl Theme {
         let mut theme = Self {
             ascii: false,
             shows_unicode_text: true,
-            has_eighths: true,
+            has_eighth_blocks: true,
             has_clickable_links: false,
             shows_terminal_cursor: false,
             background: color(colors.background, depth),
@@ -97,12 +97,12 @@ impl Theme {
             ai: style(ColorRole::Ai),
             ai_texture: Style::new(),
             ai_mean: Style::new(),
-            symbols_on_selected: kept(MIN_SYMBOL_CONTRAST),
-            texts_on_selected: kept(MIN_TEXT_CONTRAST),
+            symbol_colors_on_selected: kept(MIN_SYMBOL_CONTRAST),
+            text_colors_on_selected: kept(MIN_TEXT_CONTRAST),
         };
         theme.update_textures();
-        let is_ai_kept = theme.ai.fg.is_some_and(|ai| theme.symbols_on_selected.contains(&ai));
-        theme.symbols_on_selected.extend(theme.ai_part().fg.filter(|_| is_ai_kept));
+        let is_ai_kept = theme.ai.fg.is_some_and(|ai| theme.symbol_colors_on_selected.contains(&ai));
+        theme.symbol_colors_on_selected.extend(theme.ai_part().fg.filter(|_| is_ai_kept));
         theme
     }
 
@@ -133,7 +133,7 @@ impl Theme {
 
     /// Returns the number of parts in which bars fill a cell.
     pub(in crate::tui) fn parts_per_cell(&self) -> usize {
-        if self.has_eighths && !self.ascii { 8 } else { 1 }
+        if self.has_eighth_blocks && !self.ascii { 8 } else { 1 }
     }
 
     /// Whether a cell can show both human and AI views, which needs the colours of the texture.
@@ -184,9 +184,9 @@ fn color(theme_color: ThemeColor, depth: ColorDepth) -> Option<Color> {
         (ThemeColor::Terminal, _) | (_, ColorDepth::None) => None,
         (ThemeColor::Ansi(n), _) => Some(ansi_color(n)),
         (ThemeColor::Rgb(rgb), ColorDepth::Sixteen) => {
-            Some(ansi_color(nearest(rgb, SIXTEEN_COLORS.into_iter().zip(0..))))
+            Some(ansi_color(nearest_index(rgb, SIXTEEN_COLORS.into_iter().zip(0..))))
         }
-        (ThemeColor::Rgb(rgb), ColorDepth::Indexed256) => Some(Color::Indexed(nearest(rgb, fixed_colors()))),
+        (ThemeColor::Rgb(rgb), ColorDepth::Indexed256) => Some(Color::Indexed(nearest_index(rgb, fixed_colors()))),
         (ThemeColor::Rgb(Rgb(r, g, b)), ColorDepth::TrueColor) => Some(Color::Rgb(r, g, b)),
     }
 }
@@ -236,7 +236,11 @@ fn mean(one: Color, other: Color) -> Option<Color> {
     let ((first, Rgb(r, g, b)), is_fixed) = ((rgb(one)?, rgb(other)?), matches!(one, Color::Indexed(_)));
     let mean = Rgb(first.0.midpoint(r), first.1.midpoint(g), first.2.midpoint(b));
     let lightest_first = || fixed_colors().collect::<Vec<_>>().into_iter().rev();
-    Some(if is_fixed { Color::Indexed(nearest(mean, lightest_first())) } else { Color::Rgb(mean.0, mean.1, mean.2) })
+    Some(if is_fixed {
+        Color::Indexed(nearest_index(mean, lightest_first()))
+    } else {
+        Color::Rgb(mean.0, mean.1, mean.2)
+    })
 }
 
 /// Returns a colour that is slightly darker: a strong contrast would separate the texture from the cells that are
@@ -247,12 +251,12 @@ fn darker(color: Color) -> Option<Color> {
     let [r, g, b] = darker;
     let others = || fixed_colors().filter(|(_, index)| Color::Indexed(*index) != color);
     Some(match color {
-        Color::Indexed(_) => Color::Indexed(nearest(Rgb(r, g, b), others())),
+        Color::Indexed(_) => Color::Indexed(nearest_index(Rgb(r, g, b), others())),
         _ => Color::Rgb(r, g, b),
     })
 }
 
-fn nearest(wanted: Rgb, among: impl Iterator<Item = (Rgb, u8)>) -> u8 {
+fn nearest_index(wanted: Rgb, among: impl Iterator<Item = (Rgb, u8)>) -> u8 {
     let distance = |rgb: Rgb| {
         let square = |a: u8, b: u8| u32::from(a.abs_diff(b)).pow(2);
         square(rgb.0, wanted.0) + square(rgb.1, wanted.1) + square(rgb.2, wanted.2)

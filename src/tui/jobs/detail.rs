@@ -22,7 +22,7 @@ const MAX_THREAD_PROMPT_LINES: usize = 300;
 const MAX_THREAD_PROMPT_CHARS: usize = 24_000;
 /// The width in cells of the time and the symbol before the text of an entry.
 pub const ENTRY_INDENT: usize = TIME_CELLS + 2;
-/// The width of the time before an entry, with a blank.
+/// The width in cells of the time before an entry, including the blank after the time.
 pub const TIME_CELLS: usize = 7;
 /// The minimum number of rows at which the details show all facts, and the title on several lines.
 const MIN_ROWS_WITH_ALL_FACTS: usize = 18;
@@ -117,12 +117,13 @@ pub(in crate::tui) fn facts(
 #[derive(Debug)]
 pub(in crate::tui) struct DetailLines {
     pub head: Vec<Fact>,
-    /// The facts above the timeline that scroll with it, because the head would leave it too few rows.
-    pub scrolled: Vec<Fact>,
-    /// The number of rows for the lines that scroll. They are below the head and a blank row.
-    pub rows: usize,
+    /// The facts that scroll together with the timeline below them. They are not in the head if it would then leave too
+    /// few rows for the timeline.
+    pub scrolled_facts: Vec<Fact>,
+    /// The number of rows for the lines that scroll. These rows are below the head and a blank row.
+    pub scroll_rows: usize,
     /// The number of lines that scroll.
-    pub total: usize,
+    pub scroll_line_count: usize,
     /// The index of the first visible line that scrolls.
     pub top: usize,
 }
@@ -130,12 +131,12 @@ pub(in crate::tui) struct DetailLines {
 impl DetailLines {
     /// Returns the number of lines below the visible ones.
     pub(super) fn hidden_below(&self) -> usize {
-        self.total.saturating_sub(self.top + self.rows)
+        self.scroll_line_count.saturating_sub(self.top + self.scroll_rows)
     }
 
     /// Returns the largest possible value of `top`.
     pub(super) fn max_top(&self) -> usize {
-        self.total.saturating_sub(self.rows)
+        self.scroll_line_count.saturating_sub(self.scroll_rows)
     }
 }
 
@@ -149,8 +150,8 @@ pub struct Detail {
     revision: Option<i64>,
     /// The job whose thread is being read. At most one thread is read at a time, however fast the selection moves.
     job_being_read: Option<JobKey>,
-    /// Whether a thread was requested while a thread was being read. If both belong to the same job, the result of that
-    /// read may be outdated, so the thread is read again.
+    /// Whether a thread was requested while a thread was being read. If both threads belong to the same job, the result
+    /// of the current read may be outdated, so the thread is read again.
     must_reread: bool,
     lines: Vec<ThreadLine>,
     width: usize,
@@ -242,16 +243,16 @@ impl Detail {
         };
         let leaves_enough = rows.saturating_sub(facts.len() + 1) >= (rows / 3).max(2);
         let fixed = facts.iter().position(can_scroll).filter(|_| !leaves_enough).unwrap_or(facts.len());
-        let scrolled = facts.split_off(fixed);
-        // Another blank row follows the head.
+        let scrolled_facts = facts.split_off(fixed);
+        // A blank row follows the head anyway, so the head must not end with one.
         facts.pop_if(|last| *last == Fact::Blank);
         // A blank line follows the facts that scroll.
-        let above = if scrolled.is_empty() { 0 } else { scrolled.len() + 1 };
+        let above = if scrolled_facts.is_empty() { 0 } else { scrolled_facts.len() + 1 };
         let is_message = self.lines.is_empty() && !matches!(self.thread, Load::Ready(_));
-        let total = above + self.lines.len() + usize::from(is_message);
-        let rows = rows.saturating_sub(facts.len() + 1);
-        let top = total.saturating_sub(rows).saturating_sub(self.lines_below);
-        DetailLines { head: facts, scrolled, rows, total, top }
+        let scroll_line_count = above + self.lines.len() + usize::from(is_message);
+        let scroll_rows = rows.saturating_sub(facts.len() + 1);
+        let top = scroll_line_count.saturating_sub(scroll_rows).saturating_sub(self.lines_below);
+        DetailLines { head: facts, scrolled_facts, scroll_rows, scroll_line_count, top }
     }
 
     pub fn job(&self) -> Option<JobKey> {
@@ -282,8 +283,8 @@ impl Detail {
         self.thread.shown()?.value.prompts.iter().find(is_open)
     }
 
-    /// Returns a sentence about the fate of the prompt that was to start the job, if that prompt was discarded.
-    /// Returns `None` if it was not discarded or the thread is not loaded.
+    /// Returns a sentence that explains what happened to the prompt that was to start the job, if that prompt was
+    /// discarded. `None` if the prompt was not discarded or the thread is not loaded.
     pub fn discarded_text(&self) -> Option<&'static str> {
         let prompts = &self.thread.shown()?.value.prompts;
         prompts.iter().filter(|prompt| prompt.kind == PromptKind::Create).find_map(Prompt::discarded_text)
@@ -307,7 +308,7 @@ fn wrap_thread(thread: &Thread, width: usize) -> Vec<ThreadLine> {
     let text_width = width.saturating_sub(ENTRY_INDENT).max(8);
     let mut out = Vec::new();
     let names_authors = thread.prompts.iter().any(|prompt| !prompt.is_from_this_computer());
-    let mut waits = false;
+    let mut is_blocked = false;
     let mut progress = JobProgress { state: JobState::NoStatus, running_since: None };
     let mut events: Option<(Time, String)> = None;
     for (at, entry) in entries {
@@ -315,8 +316,8 @@ fn wrap_thread(thread: &Thread, width: usize) -> Vec<ThreadLine> {
             ThreadEntry::Prompt(prompt) => {
                 push_events(events.take(), progress.state, text_width, &mut out);
                 let names = names_authors.then(|| prompt.author.as_ref().map_or(OWN_AUTHOR, CleanText::as_str));
-                push_prompt_lines(prompt, at, names, text_width, waits, &mut out);
-                waits |= prompt.is_from_this_computer() && prompt.delivery.kind().blocks_next();
+                push_prompt_lines(prompt, at, names, text_width, is_blocked, &mut out);
+                is_blocked |= prompt.is_from_this_computer() && prompt.delivery.kind().blocks_next();
                 if prompt.delivery == Delivery::Accepted {
                     progress.running_since = Some(prompt.sent_at.unwrap_or(at));
                 }
@@ -386,12 +387,13 @@ fn push_events(events: Option<(Time, String)>, state: JobState, width: usize, ou
     out.extend(lines.map(ThreadLine::Remark));
 }
 
+/// Adds the lines of a prompt. `is_blocked` is true if an earlier prompt prevents the next prompts from being sent.
 fn push_prompt_lines(
     prompt: &Prompt,
     at: Time,
     author: Option<&str>,
     width: usize,
-    waits: bool,
+    is_blocked: bool,
     out: &mut Vec<ThreadLine>,
 ) {
     let head: String = prompt.text.chars().take(MAX_THREAD_PROMPT_CHARS).collect();
@@ -408,7 +410,7 @@ fn push_prompt_lines(
     }
     if let Some(sentence) = prompt.discarded_text() {
         out.extend(wrap(sentence, width, 4).0.into_iter().map(ThreadLine::Remark));
-    } else if waits && prompt.is_from_this_computer() && matches!(prompt.delivery, Delivery::Queued { .. }) {
+    } else if is_blocked && prompt.is_from_this_computer() && matches!(prompt.delivery, Delivery::Queued { .. }) {
         out.push(ThreadLine::Remark("… waiting for an earlier prompt".to_owned()));
     } else if prompt.delivery != Delivery::Accepted {
         out.push(ThreadLine::Delivery(prompt.delivery.kind()));
@@ -523,7 +525,7 @@ mod tests {
         let row = |name| Fact::Row(vec![name]);
         let layout = |detail: &Detail| detail.layout(vec![Fact::State, row(FactName::PullRequest)], 6);
         let lines = layout(&detail);
-        assert_eq!((lines.head.as_slice(), lines.rows), (&[Fact::State, row(FactName::PullRequest)][..], 3));
+        assert_eq!((lines.head.as_slice(), lines.scroll_rows), (&[Fact::State, row(FactName::PullRequest)][..], 3));
         assert_eq!((lines.top, lines.hidden_below()), (3, 0));
         thread.events.push(JobEvent { at: at(90), kind: EventKind::Gone });
         detail.mark_stale(JobKey(1));

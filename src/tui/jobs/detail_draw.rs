@@ -48,7 +48,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry, lines: Op
         draw_rule(frame, view, rule, Line::default(), Line::default());
         return;
     };
-    // Below the list, the rule also has the position in the list.
+    // If the details are below the list, the rule between them also shows the position in the list.
     let is_below = g.arrangement == JobsArrangement::Below;
     let position = if is_below { app.jobs.position_text(g.list_rows()) } else { String::new() };
     let taken = if is_below { position.width() + 3 } else { 0 };
@@ -66,7 +66,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry, lines: Op
         draw_line(frame, text, row, fact_line(view, job, fact, width));
     }
     let first_row = lines.head.len() + 1;
-    for row in 0..lines.rows.min(lines.total.saturating_sub(lines.top)) {
+    for row in 0..lines.scroll_rows.min(lines.scroll_line_count.saturating_sub(lines.top)) {
         let line = match row {
             0 if lines.top > 0 => Line::styled(format!("↑ {} more", format_count(lines.top + 1)), theme.muted),
             _ => scrolled_line(view, job, lines, lines.top + row, width),
@@ -78,10 +78,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry, lines: Op
 /// Returns the line at this index among those that scroll: facts, a blank line, and the timeline.
 fn scrolled_line<'a>(view: View<'_>, job: &'a Job, lines: &DetailLines, at: usize, width: usize) -> Line<'a> {
     let detail = &view.app.detail;
-    if let Some(fact) = lines.scrolled.get(at) {
+    if let Some(fact) = lines.scrolled_facts.get(at) {
         return fact_line(view, job, fact, width);
     }
-    let above = if lines.scrolled.is_empty() { 0 } else { lines.scrolled.len() + 1 };
+    let above = if lines.scrolled_facts.is_empty() { 0 } else { lines.scrolled_facts.len() + 1 };
     match (at.checked_sub(above), detail.thread()) {
         (None, _) => Line::default(),
         (Some(_), Load::Idle | Load::Loading { before: None }) => Line::styled("Loading the thread…", view.theme.muted),
@@ -143,7 +143,7 @@ fn fact_line<'a>(view: View<'_>, job: &'a Job, fact: &Fact, width: usize) -> Lin
         Fact::State => {
             let (glyph, style) = state_glyph(view, job);
             row.push(glyph, style).push(" ", theme.text);
-            let (text, style) = job_state_text(view, job, row.remaining());
+            let (text, style) = job_state_text(view, job, row.remaining_cells());
             row.push(text, style);
         }
         Fact::NextStep(pieces) => {
@@ -170,27 +170,27 @@ fn pages_line<'a>(view: View<'_>, job: &'a Job, line: &PagesLine, width: usize) 
     let path = |place: usize| job.local.pages.get(place).map(|path| path.as_str()).unwrap_or_default();
     match line {
         PagesLine::Days => {
-            let space = row.remaining();
+            let space = row.remaining_cells();
             row.push_up_to(width, days_text(view, job, space), theme.muted);
         }
         PagesLine::Path(place) => {
-            let space = row.remaining();
+            let space = row.remaining_cells();
             row.push(truncate_path(path(*place), space), theme.text);
         }
         PagesLine::Page(place) => {
-            let path_space = |views: &[(String, Style)]| row.remaining().saturating_sub(views_width(views) + 2);
+            let path_space = |views: &[(String, Style)]| row.remaining_cells().saturating_sub(views_width(views) + 2);
             let full = page_views(view, job, *place, ViewsForm::Full);
             let is_fitting = display_width(path(*place)) <= path_space(&full);
             let views = if is_fitting { full } else { page_views(view, job, *place, ViewsForm::Short) };
             let gap = if views.is_empty() { 0 } else { 2 };
-            let space = row.remaining().saturating_sub(views_width(&views) + gap).max(MIN_PATH_CELLS);
+            let space = row.remaining_cells().saturating_sub(views_width(&views) + gap).max(MIN_PATH_CELLS);
             row.push(truncate_path(path(*place), space), theme.text).push(" ".repeat(gap), theme.text);
             views.into_iter().for_each(|(text, style)| _ = row.push_up_to(width, text, style));
         }
         PagesLine::Views(place) => {
             row.push("  ", theme.text);
             let fitting = [ViewsForm::Full, ViewsForm::Short].map(|form| page_views(view, job, *place, form));
-            let fitting = fitting.into_iter().find(|views| views_width(views) <= row.remaining());
+            let fitting = fitting.into_iter().find(|views| views_width(views) <= row.remaining_cells());
             let views = fitting.unwrap_or_else(|| page_views(view, job, *place, ViewsForm::WithoutChanges));
             views.into_iter().for_each(|(text, style)| _ = row.push_up_to(width, text, style));
         }
@@ -235,17 +235,17 @@ fn days_text(view: View<'_>, job: &Job, space: usize) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ViewsForm {
     Full,
-    /// Without a name for the first number.
+    /// Without the word `human` before the first number.
     Short,
     WithoutChanges,
 }
 
 /// Returns the views of a page before and after a job, in styled pieces: `human 4,647 → 5,100 ▲ 9.7% · AI 1,575 → 1,800
 /// ▲ 14%`. Empty if they are not loaded.
-fn page_views(view: View<'_>, job: &Job, place: usize, form: ViewsForm) -> Vec<(String, Style)> {
+fn page_views(view: View<'_>, job: &Job, page_index: usize, form: ViewsForm) -> Vec<(String, Style)> {
     let View { app, theme, now } = view;
     let pages = &app.detail.job_pages;
-    let Some((page, weeks)) = pages.page(place).zip(weeks_around(job)).filter(|_| !pages.lacks_views()) else {
+    let Some((page, weeks)) = pages.page(page_index).zip(weeks_around(job)).filter(|_| !pages.lacks_views()) else {
         return Vec::new();
     };
     let mut sides = vec![("before", &page.before, weeks.before)];
@@ -291,7 +291,7 @@ fn page_views(view: View<'_>, job: &Job, place: usize, form: ViewsForm) -> Vec<(
         }
         let values = known.iter().map(|counts| count(counts).value()).collect::<Option<Vec<_>>>();
         match values.as_deref().filter(|_| has_changes) {
-            // Only the sign, because `change_with_sign` would repeat the number from before the job, which is 0.
+            // A change from 0 has no percentage, and the 0 is shown already. Only the sign is added.
             Some([before, after]) if before.is_zero() && !after.is_zero() => pieces.push((" ▲".to_owned(), theme.text)),
             Some([before, after]) => pieces.push((format!(" {}", change_with_sign(*after, *before)), theme.text)),
             _ => {}
@@ -301,7 +301,8 @@ fn page_views(view: View<'_>, job: &Job, place: usize, form: ViewsForm) -> Vec<(
     pieces
 }
 
-/// Returns a sign if counts don't add up, and which of the known views were loaded before their days were over.
+/// Returns a warning about the known views: a sign if counts don't add up, and which views were loaded before their
+/// days were over.
 fn views_warning(sides: &[(&str, &PageViewsState, DateRange)], theme: &Theme) -> Option<(String, Style)> {
     let known =
         sides.iter().filter_map(|(name, views, range)| Some((*name, views.counts()?, views.is_complete(*range))));
@@ -405,7 +406,8 @@ fn time_or_day(view: View<'_>, at: Time) -> String {
     then.format(format).to_string()
 }
 
-/// Returns a line of the timeline. `before` are the lines above it. A time is shown once for successive entries.
+/// Returns a line of the timeline. `before` are the lines above it. Successive entries with the same time show
+/// it once.
 fn thread_line<'a>(view: View<'_>, before: &[ThreadLine], line: &ThreadLine, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);

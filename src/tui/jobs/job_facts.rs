@@ -155,7 +155,7 @@ pub(super) fn link_text(job: &Job, width: usize) -> String {
 fn repository_of_pull_request(job: &Job) -> Option<String> {
     let link = job.remote.pr_link.as_ref()?.as_str();
     let source = job.remote.source.repository.as_ref().map_or("", |source| source.as_str());
-    // Drawing needs this several times per frame, and parsing a link takes longer than the rest of the line.
+    // Compares texts first. This function runs several times per frame, and parsing a link is slow.
     if link.strip_prefix(source).is_some_and(|rest| rest.starts_with("/pull/")) {
         return None;
     }
@@ -211,7 +211,8 @@ fn checks_text(state: &PullRequest, noun: fn(usize) -> &'static str) -> Option<F
     Some((text.into(), role))
 }
 
-/// Returns what the reviewers decided; `None` if nothing is required, and after the pull request was merged or closed.
+/// Returns what the reviewers decided; `None` if no review is required, and after the pull request was merged or
+/// closed.
 pub(in crate::tui) fn review(state: &PullRequest) -> Option<FactPiece<'static>> {
     let review = state.review.filter(|review| *review != ReviewDecision::None && !state.state.is_final())?;
     let role = match review {

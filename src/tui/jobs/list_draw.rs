@@ -38,11 +38,11 @@ use unicode_width::UnicodeWidthStr;
 const STATE_CELLS: usize = 11;
 /// Width of the column with the number of the pull request.
 const PULL_REQUEST_CELLS: usize = 6;
-/// Width of that column if the number is followed by the symbol of the pull request's state.
+/// Width of the column with the number of the pull request, followed by the symbol of the pull request's state.
 const PULL_REQUEST_CELLS_WITH_SYMBOL: usize = 8;
 /// Width of the column that shows for how long the job has been in its state.
 const AGE_CELLS: usize = 4;
-/// Minimum width of the list at which words show the state and the pull request.
+/// Minimum width of the list at which it has columns for the state in words and for the pull request.
 const MIN_WIDTH_WITH_STATE: usize = 56;
 /// Minimum width of the list at which the titles leave space for the symbol after the number of a pull request.
 const MIN_WIDTH_WITH_SYMBOL: usize = 60;
@@ -257,7 +257,7 @@ pub(in crate::tui) fn job_line<'a>(
         }
         JobColumn::State => match app.queue_wait(job, now).filter(|_| profile.is_none()) {
             Some(wait) if wait.is_estimate => TableCell::new("about 1 min", theme.muted),
-            // Other queued prompts may be sent first, so the text says “after” the time at which the next one is sent.
+            // Other queued prompts may be sent first at this time, so the prompts of this job may be sent later.
             Some(wait) if wait.until - now >= TimeDelta::minutes(1) => {
                 let clock = wait.until.with_timezone(&app.config.offset).format("%H:%M");
                 TableCell::new(format!("after {clock}"), theme.muted)

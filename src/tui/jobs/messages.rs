@@ -96,14 +96,14 @@ pub enum JobsEffect {
         job: JobKey,
         is_reload: bool,
     },
-    /// Performs an action on a job's pull request, unless it has another head commit by now; answered by
+    /// Performs an action on a job's pull request, unless the head commit of the pull request has changed; answered by
     /// [`JobsMsg::PullRequestActionEnded`].
     RunPullRequestAction {
         target: SeenHeadCommit,
         action: PullRequestAction,
     },
-    /// Saves the text of a review of the pull requests with these links until it was sent; a blank text deletes it.
-    /// Answered by [`JobsMsg::UnsentReviewSaved`].
+    /// Saves the text of a review that was not sent yet, for the pull requests with these links. If `text` is blank,
+    /// deletes the saved text. Answered by [`JobsMsg::UnsentReviewSaved`].
     SaveUnsentReview {
         links: Vec<CleanText>,
         kind: UnsentReviewKind,
@@ -122,7 +122,8 @@ pub enum JobsEffect {
         job: JobKey,
         build: StartedBuild,
     },
-    /// Requests the state of the pull requests of these jobs from their code hosts, even if it is final.
+    /// Requests the state of the pull requests of these jobs from their code hosts, even if the stored state is
+    /// final.
     RefreshPullRequests(Vec<JobKey>),
 }
 

@@ -29,7 +29,8 @@ use crate::tui::widgets::scroll::FirstLine;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
-/// The number of cells of a wide row beside the title, with a blank at the end. The columns are in [`list_draw`].
+/// The number of cells that a wide row has in addition to the title, including a blank at the end. The columns are in
+/// [`list_draw`].
 const CELLS_BESIDE_TITLE: usize = 33;
 
 /// The number of blank cells before the column with the authors.
@@ -70,10 +71,10 @@ pub struct JobList {
     is_partial: bool,
     top: FirstLine,
     /// The width in cells of the longest title.
-    widest_title: usize,
+    max_title_width: usize,
     /// The width in cells of the longest name of an author; 0 if no job has one.
-    widest_author: usize,
-    /// All unknown statuses, from current and former rows.
+    max_author_width: usize,
+    /// All statuses that docdeck doesn't know, from current and former rows.
     other_statuses: BTreeSet<CleanText>,
 }
 
@@ -87,7 +88,7 @@ impl JobList {
         self.replace(first.rows);
         self.is_partial = true;
         self.group_counts = first.sizes;
-        self.working_count = first.working;
+        self.working_count = first.working_count;
         self.pull_request_counts = first.pull_requests;
         self.order.set_sizes(first.sizes);
     }
@@ -95,8 +96,8 @@ impl JobList {
     pub fn replace(&mut self, rows: Vec<Job>) {
         self.is_partial = false;
         rows.iter().for_each(|row| add_unknown_status(&mut self.other_statuses, row));
-        self.widest_title = rows.iter().map(title_width).max().unwrap_or(0);
-        self.widest_author = rows.iter().map(author_width).max().unwrap_or(0);
+        self.max_title_width = rows.iter().map(title_width).max().unwrap_or(0);
+        self.max_author_width = rows.iter().map(author_width).max().unwrap_or(0);
         self.index = rows.iter().enumerate().map(|(index, row)| (row.key, index)).collect();
         self.rows = rows;
         self.rebuild();
@@ -105,8 +106,8 @@ impl JobList {
     /// Inserts or replaces a row, unless the current one is newer. Returns whether anything changed.
     pub fn upsert(&mut self, row: Job) -> bool {
         add_unknown_status(&mut self.other_statuses, &row);
-        self.widest_title = self.widest_title.max(title_width(&row));
-        self.widest_author = self.widest_author.max(author_width(&row));
+        self.max_title_width = self.max_title_width.max(title_width(&row));
+        self.max_author_width = self.max_author_width.max(author_width(&row));
         let Some(&index) = self.index.get(&row.key) else {
             if self.is_partial {
                 // The row is one of the rows that are still being read.
@@ -231,7 +232,7 @@ impl JobList {
         self.order.listed_count()
     }
 
-    /// Returns all unknown statuses, from current and former jobs, sorted.
+    /// Returns all statuses that docdeck doesn't know, from current and former jobs, sorted.
     pub fn other_statuses(&self) -> impl Iterator<Item = &str> + Clone {
         self.other_statuses.iter().map(CleanText::as_str)
     }
@@ -326,12 +327,12 @@ impl JobList {
     /// Returns the number of columns of a list that shows all titles in full.
     pub fn needed_columns(&self) -> usize {
         let author = self.author_cells().map_or(0, |cells| AUTHOR_GAP + cells);
-        self.widest_title + author + CELLS_BESIDE_TITLE
+        self.max_title_width + author + CELLS_BESIDE_TITLE
     }
 
     /// Returns the width of the column with the authors; `None` if no job has an author.
     pub(super) fn author_cells(&self) -> Option<usize> {
-        (self.widest_author > 0).then(|| self.widest_author.clamp(MIN_AUTHOR_CELLS, MAX_AUTHOR_CELLS))
+        (self.max_author_width > 0).then(|| self.max_author_width.clamp(MIN_AUTHOR_CELLS, MAX_AUTHOR_CELLS))
     }
 
     /// Returns the position in a list of `rows` visible lines, such as `2 of 44, 28 more ↓`; empty if no job is

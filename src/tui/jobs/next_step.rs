@@ -15,7 +15,7 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub(in crate::tui) struct KeySentence {
     text: String,
-    /// The parts of the text that are keys, in bytes.
+    /// The byte ranges of the keys in the text.
     keys: Vec<Range<usize>>,
 }
 
@@ -35,7 +35,8 @@ impl KeySentence {
         sentence
     }
 
-    /// Wraps the sentence. Splits each line into pieces, each with whether it is a key.
+    /// Wraps the sentence into at most `max` lines of `columns` cells. Splits each line into pieces, each with whether
+    /// it is a key.
     pub(super) fn lines(&self, columns: usize, max: usize) -> Vec<Vec<(String, bool)>> {
         let mut end = 0;
         let lines = wrap(&self.text, columns, max).0;

@@ -134,7 +134,7 @@ impl Component for JobsScreen {
             Pane::List => cx.app.jobs.scroll(by, g.list_rows()),
             Pane::Detail => {
                 let Some(lines) = cx.app.detail_lines() else { return };
-                let top = by.apply(lines.top, lines.rows, lines.max_top() + 1);
+                let top = by.apply(lines.top, lines.scroll_rows, lines.max_top() + 1);
                 cx.app.detail.lines_below = lines.max_top() - top;
             }
         }
@@ -169,7 +169,8 @@ impl Component for JobsScreen {
         }
     }
 
-    /// Returns when the age of a visible job or the time that the selected job has been working changes.
+    /// Returns the next time at which a text changes: the age of a visible job, or how long the selected job has been
+    /// working.
     fn next_timer(&self, app: &App, now: Time) -> Option<Time> {
         let ages = app.jobs.visible(app.geometry().list_rows()).filter_map(|line| match line {
             JobLine::Job(job) => job.state_since().map(|since| short_age_changes_at(since, now)),
@@ -186,7 +187,7 @@ impl Component for JobsScreen {
             (JobsArrangement::Below, _) => more_below_text(hidden()),
             (JobsArrangement::Right, _) | (_, Pane::List) => app.jobs.position_text(g.list_rows()),
             (JobsArrangement::OneAtATime, Pane::Detail) => {
-                // The list is not visible, so no row follows.
+                // The list is not visible, so the position has no number of rows below the visible ones.
                 let position = app.jobs.position_text(usize::MAX / 2);
                 match hidden() {
                     0 => position,
@@ -288,7 +289,7 @@ pub(in crate::tui) fn click_list_line(list: &mut JobList, line: usize) -> bool {
 }
 
 impl App {
-    /// Moves the focus to the details of the selected job and marks it as seen.
+    /// Moves the focus to the details of the selected job and marks the job as seen.
     fn open_detail(&mut self, effects: &mut Vec<Effect>) {
         if self.jobs.selected().is_some() {
             self.mark_selected_seen(effects);
@@ -329,8 +330,8 @@ impl App {
         match self.jobs.selected() {
             Some(row) if row.id.is_some() => {
                 let key = row.key;
-                // Even if this job has no pull request, the engine looks for missing and renewed tokens.
                 effects.push(Effect::Jobs(JobsEffect::Check(key)));
+                // Needed even if this job has no pull request: the engine then looks for tokens of code hosts again.
                 effects.push(Effect::Jobs(JobsEffect::RefreshPullRequests(vec![key])));
                 self.tips.missing_tokens.clear();
                 self.notify(Severity::Info, "Checking this job…", now);

@@ -80,12 +80,12 @@ impl JobList {
         &mut self,
         key: Option<JobKey>,
         keeps_group: bool,
-        keeps_line: bool,
+        keeps_listed: bool,
     ) -> (Option<JobKey>, bool, bool) {
         (
             std::mem::replace(&mut self.selected, key),
             std::mem::replace(&mut self.keeps_needs_you_group, keeps_group),
-            std::mem::replace(&mut self.keeps_selected_listed, keeps_line),
+            std::mem::replace(&mut self.keeps_selected_listed, keeps_listed),
         )
     }
 

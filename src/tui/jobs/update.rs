@@ -44,7 +44,7 @@ impl App {
             JobsMsg::UnsentReviewSaved { result: Ok(_), .. } => {}
             JobsMsg::PreviewStarted { job, result } => self.apply_started_build(job, result, effects),
             JobsMsg::BuildChecked { job, id, result } => self.apply_build(job, &id, result, now, effects),
-            // The dialog that asked for them is closed.
+            // The dialog that requested this data is closed.
             JobsMsg::DiffLoaded { .. } | JobsMsg::PullRequestDetailsLoaded { .. } => {}
             JobsMsg::AllJobsListed(result) => self.apply_all_jobs(result, now),
         }

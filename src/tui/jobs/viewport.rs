@@ -12,7 +12,8 @@ impl JobList {
         }
     }
 
-    /// Returns the first job below the heading on a visible line; `None` if it is not a heading or its jobs are hidden.
+    /// Returns the first job below the heading on a visible line; `None` if the line is not a heading or the jobs are
+    /// hidden.
     pub(in crate::tui) fn first_job_below(&self, line: usize) -> Option<JobKey> {
         let at = self.top().checked_add(line)?;
         self.line(at).filter(|found| matches!(found, JobLine::Heading(..)))?;

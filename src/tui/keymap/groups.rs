@@ -44,7 +44,8 @@ impl KeyGroup {
     }
 }
 
-/// Actions that the help shows on one line if all of them are possible: their context, and what they do in this order.
+/// Actions that the help shows on one line if all of them are possible. Each entry has the context, the actions, and a
+/// text that describes the actions in the same order.
 pub(in crate::tui) const COMBINED: &[(Context, &[Action], &str)] = &[
     (Context::Lists, &[Action::Down, Action::Up], "down, up"),
     (Context::Lists, &[Action::Top, Action::Bottom], "first, last"),
@@ -156,7 +157,8 @@ impl Action {
         }
     }
 
-    /// Returns the name of the action in the command palette: if nothing better fits, its name in the configuration.
+    /// Returns the name of the action in the command palette. By default, this is its name in the
+    /// configuration, with spaces.
     pub fn title(self) -> String {
         use Action as A;
         let title = match self {

@@ -28,15 +28,15 @@ pub struct Binding {
     pub help: &'static str,
 }
 
-/// The bindings of each context, because a frame looks up dozens of keys.
-static BY_CONTEXT: LazyLock<BTreeMap<Context, &'static [Binding]>> = LazyLock::new(|| {
+/// The bindings of each context. This makes lookups fast, because a frame looks up dozens of keys.
+static BINDINGS_BY_CONTEXT: LazyLock<BTreeMap<Context, &'static [Binding]>> = LazyLock::new(|| {
     let groups = BINDINGS.chunk_by(|one, other| one.context == other.context);
     groups.filter_map(|rows| Some((rows.first()?.context, rows))).collect()
 });
 
 /// Returns the bindings of a context.
 pub fn bindings_of(context: Context) -> &'static [Binding] {
-    BY_CONTEXT.get(&context).copied().unwrap_or_default()
+    BINDINGS_BY_CONTEXT.get(&context).copied().unwrap_or_default()
 }
 
 /// The key bindings in use: the default bindings, some with other keys from the configuration.
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_bindings_of_a_context_are_adjacent_in_the_table() {
-        assert_eq!(BY_CONTEXT.values().map(|rows| rows.len()).sum::<usize>(), BINDINGS.len());
+        assert_eq!(BINDINGS_BY_CONTEXT.values().map(|rows| rows.len()).sum::<usize>(), BINDINGS.len());
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::tui::keymap::Keymap;
 use crate::tui::widgets::list_state::ListState;
 
 /// Actions that apply only to a single pull request, so they do nothing here.
-const IGNORED: [Action; 7] = [
+const IGNORED_ACTIONS: [Action; 7] = [
     Action::FollowUp,
     Action::NextPane,
     Action::Preview,
@@ -76,7 +76,7 @@ impl Component for PullRequestActionMenu {
         match action {
             Action::Open => Some("choose".into()),
             action if ACTIONS.contains(&action) => FooterLabel::default_if(self.count(action, app) > 0),
-            action if IGNORED.contains(&action) => None,
+            action if IGNORED_ACTIONS.contains(&action) => None,
             _ => Some(FooterLabel::Default),
         }
     }
@@ -92,7 +92,7 @@ impl Component for PullRequestActionMenu {
                 None => Flow::Handled,
             },
             action if ACTIONS.contains(&action) => self.start(action, cx),
-            action if IGNORED.contains(&action) => Flow::Handled,
+            action if IGNORED_ACTIONS.contains(&action) => Flow::Handled,
             _ => Flow::Unhandled,
         }
     }
@@ -122,7 +122,7 @@ impl Component for PullRequestActionMenu {
             let mut row = TextRow::new(width);
             row.push(if is_selected { "▌" } else { " " }, theme.mark);
             row.push(format!("{:<3}", app.key_label(Context::PullRequest, *action)), theme.key);
-            let space = width.saturating_sub(row.used() + count.len() + 2);
+            let space = width.saturating_sub(row.used_cells() + count.len() + 2);
             let text = truncate(&action.title(), space);
             let gap = " ".repeat(space.saturating_sub(display_width(&text)) + 1);
             row.push(text, theme.text).push(gap, theme.text).push(count, theme.muted);

@@ -157,7 +157,7 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         let is_for_several = !targets.list.keys.is_empty();
-        let mut waiting = VecDeque::from(targets.heads);
+        let mut waiting_targets = VecDeque::from(targets.heads);
         if is_for_several {
             if self.pull_request_work.queue.is_some() {
                 let text = "Not started: the last action on several pull requests is still running.";
@@ -165,10 +165,11 @@ impl App {
             }
             self.jobs.clear_marks();
         }
-        let Some(target) = waiting.pop_front() else { return };
+        let Some(target) = waiting_targets.pop_front() else { return };
         if is_for_several {
             let (action, current_job) = (action.clone(), target.job);
-            self.pull_request_work.queue = Some(BulkPullRequestAction { action, current_job, waiting, done_count: 0 });
+            let queue = BulkPullRequestAction { action, current_job, waiting_targets, done_count: 0 };
+            self.pull_request_work.queue = Some(queue);
         }
         effects.push(Effect::Jobs(JobsEffect::RunPullRequestAction { target, action }));
     }
@@ -201,9 +202,9 @@ impl App {
         {
             queue.done_count += usize::from(is_done);
             let done = plural(queue.done_count, "pull request");
-            match queue.waiting.pop_front() {
+            match queue.waiting_targets.pop_front() {
                 Some(target) if is_done => {
-                    text = format!("{text} {} left.", queue.waiting.len() + 1);
+                    text = format!("{text} {} left.", queue.waiting_targets.len() + 1);
                     queue.current_job = target.job;
                     effects
                         .push(Effect::Jobs(JobsEffect::RunPullRequestAction { target, action: queue.action.clone() }));
@@ -214,7 +215,7 @@ impl App {
                     text = format!("{done} {were} {}.", action.participle());
                 }
                 next => {
-                    let (before, after) = (queue.done_count, queue.waiting.len() + usize::from(next.is_some()));
+                    let (before, after) = (queue.done_count, queue.waiting_targets.len() + usize::from(next.is_some()));
                     text = format!("{text} {before} succeeded before that, {after} not started.");
                 }
             }

@@ -23,11 +23,11 @@ struct NonFailedChecks<'a> {
 }
 
 impl<'a> NonFailedChecks<'a> {
-    /// Leaves out the checks that have failed by now, because `state` may be newer than `other`.
-    fn new(state: &PullRequest, other: &'a PassedAndPendingChecks) -> Self {
+    /// Leaves out the checks that have failed by now, because `state` may be newer than `listed`.
+    fn new(state: &PullRequest, listed: &'a PassedAndPendingChecks) -> Self {
         let has_failed = |name: &CleanText| state.checks.failed.iter().any(|failed| failed.name == *name);
-        let pending = other.pending.iter().filter(|check| !has_failed(&check.name));
-        let passed = other.passed.iter().filter(|name| !has_failed(name));
+        let pending = listed.pending.iter().filter(|check| !has_failed(&check.name));
+        let passed = listed.passed.iter().filter(|name| !has_failed(name));
         match state.checks.state {
             // All checks have passed by now, including those that were pending when they were listed.
             ChecksState::Passing => {
@@ -38,17 +38,17 @@ impl<'a> NonFailedChecks<'a> {
     }
 }
 
-/// Adds the checks, the failed ones first.
-pub(super) fn push_check_lines(out: &mut LineBuilder, state: &PullRequest, other: Option<&PassedAndPendingChecks>) {
+/// Adds the checks, the failed ones first. `listed` has the checks that had not failed when they were listed.
+pub(super) fn push_check_lines(out: &mut LineBuilder, state: &PullRequest, listed: Option<&PassedAndPendingChecks>) {
     let failed = &state.checks.failed;
-    let other = other.filter(|other| other.head == state.head).map(|other| NonFailedChecks::new(state, other));
-    let is_complete = other.is_some();
-    let NonFailedChecks { pending, passed } = other.unwrap_or_default();
-    let listed = failed.len() + pending.len() + passed.len();
-    if listed == 0 {
+    let listed = listed.filter(|listed| listed.head == state.head).map(|listed| NonFailedChecks::new(state, listed));
+    let is_complete = listed.is_some();
+    let NonFailedChecks { pending, passed } = listed.unwrap_or_default();
+    let check_count = failed.len() + pending.len() + passed.len();
+    if check_count == 0 {
         return;
     }
-    out.push_heading(if is_complete { "Checks" } else { "Failed checks" }, listed);
+    out.push_heading(if is_complete { "Checks" } else { "Failed checks" }, check_count);
     let names = failed.iter().map(|check| &check.name).chain(pending.iter().map(|check| &check.name));
     let name_width = names.map(|name| name.as_str().width()).max().unwrap_or(0).min(out.width / 2);
     for check in failed {

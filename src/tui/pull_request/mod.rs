@@ -45,7 +45,7 @@ use lines::{LineTarget, PullRequestLine};
 use preview::page_in_preview;
 
 /// Stored details that are older than this are requested again.
-const MAX_AGE: TimeDelta = TimeDelta::seconds(60);
+const MAX_DETAILS_AGE: TimeDelta = TimeDelta::seconds(60);
 /// Why no action on pull requests is possible.
 const ACTIONS_OFF: &str = "Actions are turned off: set actions = true in [pull_requests].";
 
@@ -228,7 +228,7 @@ impl Component for PullRequestDialog {
                 let head =
                     cx.app.jobs.get(job).and_then(|job| job.pull_request.as_ref()).map(|state| state.head.clone());
                 let is_recent = |details: &Timed<PullRequestDetails>| {
-                    cx.now - details.as_of < MAX_AGE && Some(&details.value.head) == head.as_ref()
+                    cx.now - details.as_of < MAX_DETAILS_AGE && Some(&details.value.head) == head.as_ref()
                 };
                 match result {
                     Ok(Some(details)) => {

@@ -12,7 +12,7 @@ use crate::tui::compose::status_line::saved_state_text;
 use crate::tui::draw::boxes::{draw_box, draw_line};
 use crate::tui::draw::cursor;
 use crate::tui::draw::text::truncate;
-use crate::tui::geometry::{inside_borders, with_margin};
+use crate::tui::geometry::{inside_borders, inside_margin};
 use crate::tui::jobs::messages::JobsMsg;
 use crate::tui::keymap::Keymap;
 use crate::tui::message_fit::fit_message;
@@ -92,7 +92,7 @@ impl ReviewDialog {
 
     /// Returns the area of the text, and the lines below it.
     fn text_and_message(&self, app: &App) -> (Rect, Vec<String>) {
-        let inner = with_margin(inside_borders(Self::outer_area(app)));
+        let inner = inside_margin(inside_borders(Self::outer_area(app)));
         let failure = self.draft_state.failure_text();
         let message = failure.as_deref().unwrap_or_else(|| self.hint());
         let mut lines = fit_message(message, usize::from(inner.width).max(1), MAX_MESSAGE_LINES);
@@ -209,14 +209,14 @@ impl Component for ReviewDialog {
         cursor::place_in_input(frame, view, text);
         let style = if self.draft_state.failure_text().is_some() { theme.warning } else { theme.muted };
         for (n, line) in message.into_iter().enumerate() {
-            draw_line(frame, with_margin(inner), usize::from(text.height) + 1 + n, Line::styled(line, style));
+            draw_line(frame, inside_margin(inner), usize::from(text.height) + 1 + n, Line::styled(line, style));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{acted, opened, press};
+    use super::super::tests::{action_ended, app_with_open_dialog, press};
     use super::*;
     use crate::model::failure::Failure;
     use crate::model::pull_request_action::{ActionOutcome, PullRequestAction};
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn the_text_of_a_review_is_kept_until_the_review_was_sent() {
-        let mut app = opened();
+        let mut app = app_with_open_dialog();
         press(&mut app, "x N o Ctrl-S n");
         press(&mut app, "x");
         assert_eq!(typed(&app).as_deref(), Some("No"), "after a cancelled confirmation");
@@ -252,22 +252,22 @@ mod tests {
         assert_eq!(typed(&app).as_deref(), Some("Not"), "after Esc");
         press(&mut app, "Ctrl-S y");
         let review = || PullRequestAction::RequestChanges("Not".to_owned());
-        app.update(acted(ActionOutcome::HeadChanged, review()), at(2));
+        app.update(action_ended(ActionOutcome::HeadChanged, review()), at(2));
         press(&mut app, "x");
         assert_eq!(typed(&app).as_deref(), Some("Not"), "after a refusal");
         press(&mut app, "Ctrl-S y");
-        assert!(app.update(acted(ActionOutcome::Done, review()), at(2)).contains(&save("")));
+        assert!(app.update(action_ended(ActionOutcome::Done, review()), at(2)).contains(&save("")));
         press(&mut app, "x");
         assert_eq!(typed(&app).as_deref(), Some(""));
     }
 
     #[test]
     fn a_review_and_a_comment_have_texts_of_their_own() {
-        let mut app = opened();
+        let mut app = app_with_open_dialog();
         press(&mut app, "x N o Ctrl-S n n");
         assert_eq!(typed(&app).as_deref(), Some(""));
         press(&mut app, "H i Ctrl-S y");
-        app.update(acted(ActionOutcome::Done, PullRequestAction::Comment("Hi".to_owned())), at(2));
+        app.update(action_ended(ActionOutcome::Done, PullRequestAction::Comment("Hi".to_owned())), at(2));
         press(&mut app, "n");
         assert_eq!(typed(&app).as_deref(), Some(""), "it was sent");
         press(&mut app, "Esc x");
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_text_is_saved_a_second_after_a_change_and_when_docdeck_ends() {
-        let mut app = opened();
+        let mut app = app_with_open_dialog();
         assert_eq!(press(&mut app, "x N o"), []);
         assert_eq!(app.next_timer(at(1)), Some(at(2)));
         assert_eq!(app.update(Msg::Timer, at(2)), [save("No")]);
@@ -284,13 +284,13 @@ mod tests {
         assert_eq!(press(&mut app, "Esc"), [], "it is saved already");
         press(&mut app, "x t");
         assert_eq!(app.update(Msg::Terminate, at(2)).first(), Some(&save("Not")));
-        let mut app = opened();
+        let mut app = app_with_open_dialog();
         assert_eq!(press(&mut app, "x N Enter o Esc"), [save("N\no")], "Enter inserts a line break");
     }
 
     #[test]
     fn a_text_that_could_not_be_saved_is_saved_again_and_a_newer_one_survives_sending() {
-        let mut app = opened();
+        let mut app = app_with_open_dialog();
         press(&mut app, "x N o");
         app.update(Msg::Timer, at(2));
         app.update(saved(Err(Failure::local("The disk is full."))), at(2));
@@ -302,7 +302,7 @@ mod tests {
         press(&mut app, "x Ctrl-S y");
         press(&mut app, "x w Esc");
         let sent = PullRequestAction::RequestChanges("No".to_owned());
-        assert!(!app.update(acted(ActionOutcome::Done, sent), at(3)).contains(&save("")));
+        assert!(!app.update(action_ended(ActionOutcome::Done, sent), at(3)).contains(&save("")));
         press(&mut app, "x");
         assert_eq!(typed(&app).as_deref(), Some("Now"));
     }

@@ -71,7 +71,7 @@ fn details() -> PullRequestDetails {
     }
 }
 
-fn unconfirmed(reason: CleanText, is_state_read: bool) -> ActionOutcome {
+fn unconfirmed_outcome(reason: CleanText, is_state_read: bool) -> ActionOutcome {
     ActionOutcome::Unconfirmed { reason, is_state_read }
 }
 
@@ -96,19 +96,19 @@ pub(super) fn press(app: &mut App, keys: &str) -> Vec<Effect> {
     effects
 }
 
-fn answer(app: &mut App, result: Result<Option<Timed<PullRequestDetails>>, Failure>) -> Vec<Effect> {
+fn answer_details(app: &mut App, result: Result<Option<Timed<PullRequestDetails>>, Failure>) -> Vec<Effect> {
     let site = SiteFacts { preview: details().preview, ..SiteFacts::default() };
     app.update(Msg::Jobs(JobsMsg::PullRequestDetailsLoaded { job: JobKey(1), result, site }), at(100))
 }
 
-fn request(reads_stored: bool) -> Effect {
+fn load_details_effect(reads_stored: bool) -> Effect {
     Effect::Jobs(JobsEffect::LoadPullRequestDetails { job: JobKey(1), reads_stored })
 }
 
-pub(super) fn opened() -> App {
+pub(super) fn app_with_open_dialog() -> App {
     let mut app = app();
-    assert!(press(&mut app, "O").contains(&request(true)));
-    answer(&mut app, Ok(Some(Timed { value: details(), as_of: at(99) })));
+    assert!(press(&mut app, "O").contains(&load_details_effect(true)));
+    answer_details(&mut app, Ok(Some(Timed { value: details(), as_of: at(99) })));
     app
 }
 
@@ -130,13 +130,13 @@ fn select(app: &mut App, text: &str) {
 fn stored_details_are_requested_again_only_if_they_are_old() {
     let mut app = app();
     press(&mut app, "O");
-    assert!(answer(&mut app, Ok(None)).contains(&request(false)));
+    assert!(answer_details(&mut app, Ok(None)).contains(&load_details_effect(false)));
     let old = Timed { value: details(), as_of: at(30) };
-    assert!(answer(&mut app, Ok(Some(old.clone()))).contains(&request(false)));
+    assert!(answer_details(&mut app, Ok(Some(old.clone()))).contains(&load_details_effect(false)));
     let new = Timed { as_of: at(99), ..old };
-    assert!(!answer(&mut app, Ok(Some(new))).contains(&request(false)));
-    assert!(press(&mut app, "r").contains(&request(false)));
-    answer(&mut app, Err(Failure::local("No network.")));
+    assert!(!answer_details(&mut app, Ok(Some(new))).contains(&load_details_effect(false)));
+    assert!(press(&mut app, "r").contains(&load_details_effect(false)));
+    answer_details(&mut app, Err(Failure::local("No network.")));
     assert!(texts(&app).iter().any(|line| line == "No network."));
     assert!(texts(&app).iter().any(|line| line.contains("Two lines,")), "the older details stay");
 }
@@ -153,8 +153,8 @@ fn a_stored_state_without_details_has_its_time() {
     let read_at = at(0) + TimeDelta::hours(2);
     let mut app = app_with(Some(PullRequest { conflict: Some(true), ..open_pull_request(read_at) }));
     press(&mut app, "O");
-    answer(&mut app, Ok(None));
-    answer(&mut app, Err(Failure::local("github.com: could not be reached.")));
+    answer_details(&mut app, Ok(None));
+    answer_details(&mut app, Err(Failure::local("github.com: could not be reached.")));
     let time = |format: &str| format!("as of {}", read_at.format(format));
     let shown = screen(&app, read_at + TimeDelta::minutes(5));
     assert!(shown.contains("Has a merge conflict") && shown.contains(&time("%H:%M")), "{shown}");
@@ -164,7 +164,7 @@ fn a_stored_state_without_details_has_its_time() {
 
 #[test]
 fn the_facts_are_labelled_and_everything_has_its_lines() {
-    let shown = texts(&opened()).join("\n");
+    let shown = texts(&app_with_open_dialog()).join("\n");
     for part in [
         "✗ Checks are failing\nchecks   1 of 2 passed\nsize     +48 −12 in 3 files",
         "branch   agent/links → main\nhead     7d40698\nauthor   mintlify",
@@ -182,13 +182,13 @@ fn the_facts_are_labelled_and_everything_has_its_lines() {
 #[test]
 fn actions_are_not_offered_without_a_token_or_after_a_failed_request() {
     let offered = |app: &App| screen(app, at(100)).contains("n comment");
-    let mut app = opened();
+    let mut app = app_with_open_dialog();
     assert!(offered(&app));
     press(&mut app, "r");
-    answer(&mut app, Err(Failure::local("No network.")));
+    answer_details(&mut app, Err(Failure::local("No network.")));
     assert!(!offered(&app));
     press(&mut app, "r");
-    answer(&mut app, Ok(Some(Timed { value: details(), as_of: at(99) })));
+    answer_details(&mut app, Ok(Some(Timed { value: details(), as_of: at(99) })));
     assert!(offered(&app));
     for (host, kind) in [("github.com", HostKind::GitHub), ("gitlab.com", HostKind::GitLab)] {
         let missing = EngineEvent::MissingToken { host: CleanText::line(host), kind };
@@ -199,7 +199,7 @@ fn actions_are_not_offered_without_a_token_or_after_a_failed_request() {
     assert!(app.top::<PullRequestDialog>().is_some(), "nothing was opened");
     // The engine looks for the token again.
     press(&mut app, "Esc r O");
-    answer(&mut app, Ok(Some(Timed { value: details(), as_of: at(99) })));
+    answer_details(&mut app, Ok(Some(Timed { value: details(), as_of: at(99) })));
     assert!(offered(&app));
 }
 
@@ -208,14 +208,14 @@ fn the_size_is_the_sum_over_the_files_if_the_host_reports_it_only_by_file() {
     let state = PullRequest { additions: None, deletions: None, files: None, ..open_pull_request(at(0)) };
     let mut app = app_with(Some(state));
     press(&mut app, "O");
-    answer(&mut app, Ok(Some(Timed { value: details(), as_of: at(99) })));
+    answer_details(&mut app, Ok(Some(Timed { value: details(), as_of: at(99) })));
     let shown = texts(&app).join("\n");
     assert!(shown.contains("size     +4 −1 in 1 file\n"), "{shown}");
 }
 
 #[test]
 fn enter_opens_links_and_the_changes_of_a_file() {
-    let mut app = opened();
+    let mut app = app_with_open_dialog();
     select(&mut app, "✗ links");
     assert_eq!(press(&mut app, "Enter"), [Effect::OpenUrl(CleanText::line("https://github.com/acme/docs/runs/1"))]);
     assert_eq!(press(&mut app, "p"), [Effect::OpenUrl(CleanText::line("https://acme-1.mintlify.site/"))]);
@@ -228,7 +228,7 @@ fn enter_opens_links_and_the_changes_of_a_file() {
 
 #[test]
 fn tab_goes_from_the_thread_to_the_pull_request_and_to_the_changes_and_back() {
-    let mut app = opened();
+    let mut app = app_with_open_dialog();
     select(&mut app, "a.mdx");
     press(&mut app, "Tab");
     assert!(app.top::<Changes>().is_some());
@@ -249,7 +249,7 @@ fn tab_goes_from_the_thread_to_the_pull_request_and_to_the_changes_and_back() {
 
 #[test]
 fn next_to_the_list_tab_goes_from_the_details_to_the_pull_request_too() {
-    let mut app = opened();
+    let mut app = app_with_open_dialog();
     app.size = (120, 40);
     press(&mut app, "Esc Tab");
     assert!(app.dialogs.is_empty() && app.pane == Pane::Detail, "the focus is on the details");
@@ -263,7 +263,7 @@ fn next_to_the_list_tab_goes_from_the_details_to_the_pull_request_too() {
 
 #[test]
 fn a_click_on_the_name_of_a_tab_shows_it() {
-    let mut app = opened();
+    let mut app = app_with_open_dialog();
     let click = |app: &mut App, column: u16| {
         let kind = MouseEventKind::Down(MouseButton::Left);
         let event = MouseEvent { kind, column, row: 1, modifiers: KeyModifiers::NONE };
@@ -283,7 +283,7 @@ fn a_click_on_the_name_of_a_tab_shows_it() {
 
 #[test]
 fn a_follow_up_quotes_the_selected_comment() {
-    let mut app = opened();
+    let mut app = app_with_open_dialog();
     select(&mut app, "please.");
     press(&mut app, "f");
     let text = app.top::<Editor>().expect("an editor").input.text();
@@ -294,11 +294,11 @@ fn a_follow_up_quotes_the_selected_comment() {
     assert_eq!(app.top::<Editor>().expect("an editor").input.text(), text, "nothing else is quoted");
 }
 
-pub(super) fn acted(outcome: ActionOutcome, action: PullRequestAction) -> Msg {
+pub(super) fn action_ended(outcome: ActionOutcome, action: PullRequestAction) -> Msg {
     Msg::Jobs(JobsMsg::PullRequestActionEnded { job: JobKey(1), action, outcome })
 }
 
-fn act(action: PullRequestAction) -> Effect {
+fn run_action_effect(action: PullRequestAction) -> Effect {
     let target = SeenHeadCommit { job: JobKey(1), head: CleanText::line("7d40698") };
     Effect::Jobs(JobsEffect::RunPullRequestAction { target, action })
 }
@@ -309,19 +309,19 @@ fn question(app: &App) -> &str {
 
 #[test]
 fn an_action_is_sent_only_after_a_confirmation_that_names_what_it_changes() {
-    let mut app = opened();
+    let mut app = app_with_open_dialog();
     assert_eq!(press(&mut app, "a"), []);
     for part in ["Approve #7 in acme/docs", "7d40698"] {
         assert!(question(&app).contains(part), "{}", question(&app));
     }
     assert_eq!(press(&mut app, "n"), [], "any other key cancels");
-    assert_eq!(press(&mut app, "a y"), [act(PullRequestAction::Approve)]);
+    assert_eq!(press(&mut app, "a y"), [run_action_effect(PullRequestAction::Approve)]);
     assert_eq!(
         press(&mut app, "m y"),
-        [act(PullRequestAction::Merge(Some(MergeMethod::Squash)))],
+        [run_action_effect(PullRequestAction::Merge(Some(MergeMethod::Squash)))],
         "the preferred method"
     );
-    assert_eq!(press(&mut app, "X y"), [act(PullRequestAction::Close)]);
+    assert_eq!(press(&mut app, "X y"), [run_action_effect(PullRequestAction::Close)]);
     press(&mut app, "x");
     assert_eq!(press(&mut app, "Ctrl-S"), [], "a review needs a text");
     let links = vec![CleanText::line("https://github.com/acme/docs/pull/7")];
@@ -329,7 +329,7 @@ fn an_action_is_sent_only_after_a_confirmation_that_names_what_it_changes() {
     let saved = JobsEffect::SaveUnsentReview { links, kind, text: "no".to_owned() };
     assert_eq!(press(&mut app, "n o Ctrl-S"), [Effect::Jobs(saved)]);
     assert!(question(&app).contains("“no”"), "{}", question(&app));
-    assert_eq!(press(&mut app, "y"), [act(PullRequestAction::RequestChanges("no".to_owned()))]);
+    assert_eq!(press(&mut app, "y"), [run_action_effect(PullRequestAction::RequestChanges("no".to_owned()))]);
 }
 
 #[test]
@@ -337,7 +337,7 @@ fn the_confirmation_of_a_merge_shows_the_review() {
     let review = Some(ReviewDecision::ChangesRequested);
     let mut app = app_with(Some(PullRequest { review, ..open_pull_request(at(0)) }));
     press(&mut app, "O");
-    answer(&mut app, Ok(Some(Timed { value: details(), as_of: at(99) })));
+    answer_details(&mut app, Ok(Some(Timed { value: details(), as_of: at(99) })));
     press(&mut app, "m");
     let shown = screen(&app, at(1));
     let fact = shown.lines().find(|line| line.contains("• ") && line.contains("changes requested"));
@@ -347,7 +347,7 @@ fn the_confirmation_of_a_merge_shows_the_review() {
 #[test]
 fn the_confirmation_of_a_review_shows_all_its_lines_or_an_ellipsis_in_the_quote() {
     for size in [(80, 24), (120, 40)] {
-        let mut app = opened();
+        let mut app = app_with_open_dialog();
         app.size = size;
         press(&mut app, "x O n e Enter Enter t w o Ctrl-S");
         let shown = screen(&app, at(1));
@@ -384,11 +384,11 @@ fn after_an_action_the_details_are_requested_again_and_a_notice_shows_the_outcom
             ActionOutcome::NotDone(CleanText::line("github.com: the token was refused")),
             "#7 was not merged: github.com: the",
         ),
-        (unconfirmed(why, true), "#7 may have been merged: github.com: the connection was lost"),
+        (unconfirmed_outcome(why, true), "#7 may have been merged: github.com: the connection was lost"),
     ] {
-        let mut app = opened();
-        let effects = app.update(acted(outcome, PullRequestAction::Merge(None)), at(2));
-        assert_eq!(effects, [request(false)], "the action is not sent again");
+        let mut app = app_with_open_dialog();
+        let effects = app.update(action_ended(outcome, PullRequestAction::Merge(None)), at(2));
+        assert_eq!(effects, [load_details_effect(false)], "the action is not sent again");
         let notice = app.notice.as_ref().expect("a notice").text.to_string();
         assert!(notice.starts_with(text), "{notice}");
     }
@@ -397,8 +397,8 @@ fn after_an_action_the_details_are_requested_again_and_a_notice_shows_the_outcom
 #[test]
 fn after_a_lost_response_nothing_is_offered_until_the_state_was_read_again() {
     let why = CleanText::line("github.com: the connection was lost");
-    let mut app = opened();
-    app.update(acted(unconfirmed(why, false), PullRequestAction::Approve), at(2));
+    let mut app = app_with_open_dialog();
+    app.update(action_ended(unconfirmed_outcome(why, false), PullRequestAction::Approve), at(2));
     let notice = app.notice.as_ref().expect("a notice").text.to_string();
     assert!(notice.ends_with("the state could not be read after that, so refresh it first."), "{notice}");
     press(&mut app, "a");
@@ -430,7 +430,7 @@ fn all_checks_are_listed_and_the_state_decides_which_have_failed_or_passed_since
     let show = |app: &mut App, checks: PassedAndPendingChecks| {
         press(app, "O");
         let value = PullRequestDetails { checks: Some(checks), ..details() };
-        answer(app, Ok(Some(Timed { value, as_of: at(99) })));
+        answer_details(app, Ok(Some(Timed { value, as_of: at(99) })));
         check_texts(app)
     };
     let shown = show(&mut app(), checks.clone());
@@ -447,7 +447,7 @@ fn all_checks_are_listed_and_the_state_decides_which_have_failed_or_passed_since
 #[test]
 fn actions_that_make_no_sense_or_are_turned_off_are_not_offered() {
     let hints = |app: &App| app.footer(300).iter().map(|hint| hint.label.clone()).collect::<Vec<_>>();
-    let mut app = opened();
+    let mut app = app_with_open_dialog();
     assert!(
         ["approve", "request changes", "comment", "merge"].iter().all(|label| hints(&app).contains(&(*label).into()))
     );
@@ -462,7 +462,7 @@ fn actions_that_make_no_sense_or_are_turned_off_are_not_offered() {
     assert!(!hints(&app).contains(&"approve".into()));
     press(&mut app, "m");
     assert!(app.top::<PullRequestDialog>().is_some());
-    let mut app = opened();
+    let mut app = app_with_open_dialog();
     app.config.pull_requests = PullRequestAccess::Read;
     assert!(!hints(&app).contains(&"merge".into()));
     press(&mut app, "a");
@@ -556,7 +556,7 @@ fn marked_pull_requests_are_acted_on_one_by_one_after_one_confirmation() {
 #[test]
 fn an_action_on_marked_pull_requests_stops_at_the_first_that_is_not_done() {
     let why = CleanText::line("github.com: the connection was lost");
-    for outcome in [ActionOutcome::HeadChanged, ActionOutcome::NotDone(why.clone()), unconfirmed(why, true)] {
+    for outcome in [ActionOutcome::HeadChanged, ActionOutcome::NotDone(why.clone()), unconfirmed_outcome(why, true)] {
         let mut app = app_with_marks();
         let first = sent_job(&press(&mut app, "O a y"));
         let effects = answer_action(&mut app, first, outcome, &PullRequestAction::Approve);
@@ -586,13 +586,13 @@ fn build(state: BuildState) -> Build {
     Build { state, summary: CleanText::default(), log: Vec::new(), files: Vec::new() }
 }
 
-fn checked(app: &mut App, result: Result<Build, Failure>) -> Vec<Effect> {
+fn answer_build_check(app: &mut App, result: Result<Build, Failure>) -> Vec<Effect> {
     app.update(Msg::Jobs(JobsMsg::BuildChecked { job: JobKey(1), id: CleanText::line("b1"), result }), at(3))
 }
 
 /// Starts a build. Returns the dashboard, and the effect that requests its state.
-fn building() -> (App, [Effect; 1]) {
-    let mut app = opened();
+fn app_with_running_build() -> (App, [Effect; 1]) {
+    let mut app = app_with_open_dialog();
     assert_eq!(press(&mut app, "b"), [Effect::Jobs(JobsEffect::StartPreview(JobKey(1)))]);
     assert_eq!(press(&mut app, "b"), [], "it is being built");
     let url = Some(CleanText::line("https://acme-docs-1.mintlify.site/"));
@@ -605,15 +605,15 @@ fn building() -> (App, [Effect; 1]) {
 
 #[test]
 fn the_state_of_a_build_is_requested_until_it_ends_and_its_preview_opens_pages() {
-    let (mut app, check) = building();
+    let (mut app, check) = app_with_running_build();
     for state in [BuildState::Queued, BuildState::InProgress, BuildState::Other(CleanText::line("paused"))] {
-        assert_eq!(checked(&mut app, Ok(build(state))), check);
+        assert_eq!(answer_build_check(&mut app, Ok(build(state))), check);
     }
     press(&mut app, "Esc");
-    assert_eq!(checked(&mut app, Ok(build(BuildState::Success))), [], "it has ended");
+    assert_eq!(answer_build_check(&mut app, Ok(build(BuildState::Success))), [], "it has ended");
     assert_eq!(app.notice.as_ref().expect("a notice").text.as_str(), "The preview of #7 is ready: p opens it.");
     press(&mut app, "O");
-    answer(&mut app, Ok(Some(Timed { value: details(), as_of: at(100) })));
+    answer_details(&mut app, Ok(Some(Timed { value: details(), as_of: at(100) })));
     let open = |url: &str| Effect::OpenUrl(CleanText::line(url));
     assert_eq!(press(&mut app, "p"), [open("https://acme-docs-1.mintlify.site/")]);
     select(&mut app, "a.mdx");
@@ -623,16 +623,16 @@ fn the_state_of_a_build_is_requested_until_it_ends_and_its_preview_opens_pages()
 
 #[test]
 fn after_repeated_failures_the_state_of_a_build_is_not_requested_again_and_the_reason_is_shown() {
-    let (mut app, check) = building();
+    let (mut app, check) = app_with_running_build();
     let offline = || Err(Failure::local("Could not reach api.example."));
     for _ in 0..4 {
-        assert_eq!(checked(&mut app, offline()), check);
+        assert_eq!(answer_build_check(&mut app, offline()), check);
     }
-    assert_eq!(checked(&mut app, Ok(build(BuildState::Queued))), check, "an answer starts the count again");
+    assert_eq!(answer_build_check(&mut app, Ok(build(BuildState::Queued))), check, "an answer starts the count again");
     for _ in 0..4 {
-        checked(&mut app, offline());
+        answer_build_check(&mut app, offline());
     }
-    assert_eq!(checked(&mut app, offline()), []);
+    assert_eq!(answer_build_check(&mut app, offline()), []);
     let shown: String = texts(&app).join("\n");
     assert!(
         shown.contains("result unknown") && shown.contains("can't be read. Could not reach api.example."),
@@ -642,9 +642,9 @@ fn after_repeated_failures_the_state_of_a_build_is_not_requested_again_and_the_r
 
 #[test]
 fn a_build_whose_state_the_key_may_not_read_is_not_requested_again() {
-    let (mut app, _) = building();
+    let (mut app, _) = app_with_running_build();
     let refused = Failure::new(FailureKind::KeyRefused, "The key isn't allowed to do this (403).");
-    assert_eq!(checked(&mut app, Err(refused)), []);
+    assert_eq!(answer_build_check(&mut app, Err(refused)), []);
     let shown: String = texts(&app).join("\n");
     assert!(shown.contains("result unknown") && !shown.contains("not built"), "{shown}");
     assert!(shown.contains("The state of the build can't be read. The key isn't allowed"), "{shown}");
@@ -652,7 +652,7 @@ fn a_build_whose_state_the_key_may_not_read_is_not_requested_again() {
 
 #[test]
 fn a_build_that_is_refused_shows_why_and_asks_for_nothing_more() {
-    let mut app = opened();
+    let mut app = app_with_open_dialog();
     press(&mut app, "b");
     let result =
         Err(Failure::local("The key isn't allowed to do this (403): the project's plan may not include previews."));

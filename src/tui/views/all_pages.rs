@@ -34,14 +34,14 @@ pub struct AllPages {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RequestedComparison {
     /// The range on screen.
-    pub(super) shown: DateRange,
+    pub(super) shown_range: DateRange,
     /// The range to compare with, before it is cut to complete days.
-    pub(super) other: DateRange,
-    /// The days of `shown` and of `other` that are compared.
+    pub(super) other_range: DateRange,
+    /// The days of `shown_range` and of `other_range` that are compared.
     pub(super) ranges: ComparedRanges,
     /// The ranges that are still being read from the cache after a change of range. If the cache lacks their pages, the
     /// comparison ends and nothing is requested.
-    pub(super) unread: Vec<DateRange>,
+    pub(super) unread_ranges: Vec<DateRange>,
 }
 
 /// A running load of all pages.
@@ -64,7 +64,7 @@ pub struct ActiveLoad {
 pub(super) struct LoadRequest {
     pub(super) ranges: Vec<(DateRange, RequiredData)>,
     /// Ranges that are still being read from the cache.
-    pub(super) unread: Vec<DateRange>,
+    pub(super) unread_ranges: Vec<DateRange>,
     /// The action that the user wants to run once the pages are loaded.
     pub(super) next_action: Option<Action>,
 }
@@ -115,8 +115,8 @@ impl AllPages {
         self.report(range).filter(|report| report.complete)
     }
 
-    /// Returns how many rows an interrupted load of the range had loaded, after which it can continue; `None` if no
-    /// load of the range was interrupted.
+    /// Returns the number of rows that an interrupted load of the range had loaded. A new load can continue after these
+    /// rows. `None` if no load of the range was interrupted.
     pub fn rows_to_continue_after(&self, range: DateRange) -> Option<usize> {
         let known = self.cached.get(&range)?;
         let responses = known.responses_before_interruption?;
@@ -141,7 +141,7 @@ impl AllPages {
         self.cached.insert(range, stored);
     }
 
-    pub(super) fn satisfies(&self, range: DateRange, need: RequiredData, now: Time) -> bool {
+    pub(super) fn has_required_data(&self, range: DateRange, need: RequiredData, now: Time) -> bool {
         let complete = self.complete_report(range);
         match need {
             RequiredData::Complete => complete.is_some(),
@@ -158,7 +158,7 @@ impl AllPages {
         let part = end.report.as_ref().filter(|report| !report.complete).map(|report| report.responses);
         known.responses_before_interruption = match end.end_reason {
             LoadEndReason::Complete => None,
-            // A load that started over has discarded the rows of an earlier load, so only its own responses count.
+            // A load that started over has discarded the rows of the load before it, so only new responses count.
             _ if load.is_some_and(|load| load.from_start) => loaded_responses.or(part),
             _ => loaded_responses.or(part).or(known.responses_before_interruption),
         };
@@ -173,7 +173,7 @@ impl AllPages {
 
     /// Drops the data of ranges that are not listed, compared, requested or being loaded. The data can be read from
     /// disk again.
-    pub(super) fn drop_unused(&mut self, listed: DateRange) {
+    pub(super) fn drop_unused_reports(&mut self, listed: DateRange) {
         let compared = self.comparison.as_ref().map(|request| [request.ranges.now, request.ranges.before]);
         let requested: Vec<DateRange> =
             self.request.iter().flat_map(|request| request.ranges.iter().map(|(range, _)| *range)).collect();

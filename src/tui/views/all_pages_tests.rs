@@ -47,7 +47,7 @@ fn complete_days() -> DateRange {
 }
 
 /// Returns the days of the previous week that correspond to [`complete_days`].
-fn days_before() -> DateRange {
+fn complete_days_before() -> DateRange {
     range("2026-11-07", "2026-11-12")
 }
 
@@ -55,13 +55,16 @@ fn counts(human: i64) -> Counts {
     Counts::new(Count::Known(human), Count::Known(0), Count::Known(human))
 }
 
-fn page(rows: usize, has_more: bool) -> ViewsResponse {
+fn views_response(rows: usize, has_more: bool) -> ViewsResponse {
     let row = |n: usize| PageRow { path: CleanText::line(&format!("/{n}")), counts: counts(1) };
     ViewsResponse { totals: counts(1000), rows: (0..rows).map(row).collect(), has_more: Some(has_more) }
 }
 
 fn report(range: DateRange, rows: usize, responses: u32, complete: bool, as_of: Time) -> Arc<Report> {
-    Arc::new(Report { responses, ..Report::from_first_response(range, page(rows, !complete), complete, as_of) })
+    Arc::new(Report {
+        responses,
+        ..Report::from_first_response(range, views_response(rows, !complete), complete, as_of)
+    })
 }
 
 fn complete_report(range: DateRange, as_of: Time) -> StoredReport {
@@ -69,7 +72,7 @@ fn complete_report(range: DateRange, as_of: Time) -> StoredReport {
     StoredReport { last_load_requests: Some(report.responses), report: Some(report), ..StoredReport::default() }
 }
 
-fn interrupted(range: DateRange) -> StoredReport {
+fn interrupted_report(range: DateRange) -> StoredReport {
     let report = report(range, 1000, 4, false, now());
     StoredReport {
         report: Some(report),
@@ -100,7 +103,7 @@ impl LoadFixture {
         let start = AppConfig { size: (120, 40), ..AppConfig::new(scope, utc) };
         let mut test = Self { app: App::new(start, now()).0, effects: Vec::new() };
         test.set_requests_left(63);
-        test.keys("2");
+        test.press("2");
         assert_eq!(
             test.effects.last(),
             Some(&Effect::Views(ViewsEffect::LoadCachedReport(week()))),
@@ -121,7 +124,7 @@ impl LoadFixture {
         self.effects.extend(self.app.update(msg, now()));
     }
 
-    fn keys(&mut self, keys: &str) {
+    fn press(&mut self, keys: &str) {
         for key in keys.chars() {
             let code = if key == '␛' { KeyCode::Esc } else { KeyCode::Char(key) };
             self.send(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))));
@@ -133,7 +136,7 @@ impl LoadFixture {
     }
 
     fn respond(&mut self, rows: usize, has_more: bool) {
-        let response = Timed { value: page(rows, has_more), as_of: now() };
+        let response = Timed { value: views_response(rows, has_more), as_of: now() };
         self.send(Msg::Views(ViewsMsg::Loaded { query: self.app.views.query(), result: Ok(response), old: None }));
     }
 
@@ -144,23 +147,23 @@ impl LoadFixture {
         self.send(Msg::Engine(EngineEvent::Budget(Quota::Views, budget)));
     }
 
-    fn progress(&mut self, range: DateRange, responses: u32) {
+    fn send_progress(&mut self, range: DateRange, responses: u32) {
         let rows = responses as usize * 250;
         let progress =
             LoadProgress { range, rows, responses, requests: responses, share: Some(0.62), is_complete: false };
         self.send(Msg::Engine(EngineEvent::Loading(progress)));
     }
 
-    fn end(&mut self, range: DateRange, report: Option<Arc<Report>>, ended: LoadEndReason, requests: u32) {
+    fn end_load(&mut self, range: DateRange, report: Option<Arc<Report>>, ended: LoadEndReason, requests: u32) {
         self.send(Msg::Views(ViewsMsg::LoadEnded { range, end: LoadOutcome { report, end_reason: ended, requests } }));
     }
 
     /// Compares this week, whose pages are all listed, with the previous week. All pages of the compared days are
     /// cached.
     fn compare(&mut self) {
-        self.keys("c");
+        self.press("c");
         self.read_cache(complete_days(), complete_report(complete_days(), now()));
-        self.read_cache(days_before(), complete_report(days_before(), now()));
+        self.read_cache(complete_days_before(), complete_report(complete_days_before(), now()));
     }
 
     fn site_change(&self) -> Option<(ComparedRanges, bool)> {
@@ -195,7 +198,7 @@ impl LoadFixture {
         self.effects.iter().filter_map(plan).collect()
     }
 
-    fn listed(&self) -> Option<(DateRange, usize, bool)> {
+    fn listed_report(&self) -> Option<(DateRange, usize, bool)> {
         self.app.views.table.report().map(|report| (report.range, report.rows.len(), report.complete))
     }
 }
@@ -204,14 +207,14 @@ impl LoadFixture {
 fn a_complete_report_is_listed_regardless_of_its_age_and_nothing_is_requested() {
     let old = now() - TimeDelta::days(2);
     let test = LoadFixture::with_cached(complete_report(week(), old));
-    assert_eq!(test.listed(), Some((week(), 600, true)));
+    assert_eq!(test.listed_report(), Some((week(), 600, true)));
     assert!(!test.requests_anything(), "{:?}", test.effects);
     assert_eq!(test.app.views.as_of(), Some(old));
 }
 
 #[test]
 fn a_range_without_a_complete_report_requests_one_page_of_rows() {
-    let test = LoadFixture::with_cached(interrupted(week()));
+    let test = LoadFixture::with_cached(interrupted_report(week()));
     let asked: Vec<&Effect> =
         test.effects.iter().filter(|effect| matches!(effect, Effect::Views(ViewsEffect::Load { .. }))).collect();
     assert_eq!(asked.len(), 1);
@@ -221,34 +224,34 @@ fn a_range_without_a_complete_report_requests_one_page_of_rows() {
 #[test]
 fn a_key_that_needs_all_pages_lists_a_report_that_was_read_but_not_listed() {
     let mut test = LoadFixture::with_a_response();
-    assert_eq!(test.listed(), None);
+    assert_eq!(test.listed_report(), None);
     test.app.views.all_pages.set_cached(week(), complete_report(week(), now()));
-    test.keys("s");
-    assert_eq!(test.listed(), Some((week(), 600, true)));
+    test.press("s");
+    assert_eq!(test.listed_report(), Some((week(), 600, true)));
 }
 
 #[test]
 fn rows_of_an_interrupted_load_are_listed_if_the_request_fails() {
-    let mut test = LoadFixture::with_cached(interrupted(week()));
+    let mut test = LoadFixture::with_cached(interrupted_report(week()));
     let failure = Failure::new(FailureKind::Offline, "No network.");
     test.send(Msg::Views(ViewsMsg::Loaded { query: test.app.views.query(), result: Err(failure), old: None }));
-    assert_eq!(test.listed(), Some((week(), 1000, false)));
+    assert_eq!(test.listed_report(), Some((week(), 1000, false)));
 }
 
 #[test]
 fn the_cost_is_shown_first_and_a_confirmed_load_starts_once() {
     let mut test = LoadFixture::with_a_response();
-    test.keys("a");
+    test.press("a");
     assert!(test.loads().is_empty());
     assert!(test.question().starts_with("Load all pages of 14–20 Nov 2026? About 4 requests ("));
-    test.keys("n");
+    test.press("n");
     assert!(test.loads().is_empty(), "no is no");
-    test.keys("ay");
+    test.press("ay");
     assert_eq!(
         test.loads(),
         [LoadPlan { range: week(), from_start: false, max_requests: REQUESTS_PER_CONFIRMATION, stop_at_percent: None }]
     );
-    test.keys("ayay");
+    test.press("ayay");
     assert_eq!(test.loads().len(), 1, "one more key stops the load; it never starts a second one");
 }
 
@@ -296,14 +299,14 @@ fn the_cost_includes_all_rows_known_to_exist_and_shows_the_cost_of_the_last_load
     let mut test = LoadFixture::with_cached(StoredReport { last_load_requests: Some(5), ..StoredReport::default() });
     test.send(Msg::Views(ViewsMsg::Loaded {
         query: test.app.views.query(),
-        result: Ok(Timed { value: page(50, true), as_of: now() }),
+        result: Ok(Timed { value: views_response(50, true), as_of: now() }),
         old: None,
     }));
     for _ in 0..5 {
         test.app.views.turn_page(true);
         test.respond(50, true);
     }
-    test.keys("a");
+    test.press("a");
     let text = "Load all pages of 14–20 Nov 2026? 2 or more requests, 5 last time (63 left this hour).";
     assert_eq!(test.question(), text, "301 rows at least");
 }
@@ -311,20 +314,20 @@ fn the_cost_includes_all_rows_known_to_exist_and_shows_the_cost_of_the_last_load
 #[test]
 fn an_unknown_number_of_rows_is_estimated_and_the_question_shows_the_basis() {
     let mut test = LoadFixture::with_a_response();
-    test.keys("a");
+    test.press("a");
     let text = "Load all pages of 14–20 Nov 2026? About 4 requests (63 left this hour), estimated from the first 50 \
                 rows (5% of the views).";
     assert_eq!(test.question(), text);
     let similar = SimilarRange { range: week_before(), rows: 1_099 };
     let mut test = LoadFixture::with_cached(StoredReport { similar: Some(similar), ..StoredReport::default() });
     test.respond(50, true);
-    test.keys("a");
+    test.press("a");
     let text = "Load all pages of 14–20 Nov 2026? About 5 requests (63 left this hour), estimated from the 1,099 \
                 pages of 7–13 Nov 2026.";
     assert_eq!(test.question(), text);
     let mut test = LoadFixture::with_cached(StoredReport::default());
     test.respond(2, true);
-    test.keys("a");
+    test.press("a");
     let text = "Load all pages of 14–20 Nov 2026? 1 or more requests (63 left this hour).";
     assert_eq!(test.question(), text, "two rows are not enough for an estimate");
 }
@@ -348,7 +351,7 @@ fn a_range_without_an_estimate_is_expected_to_cost_the_mean_of_the_other_ranges(
 #[test]
 fn a_load_offers_to_stop_at_95_and_at_99_percent_and_continues_otherwise() {
     let mut test = LoadFixture::with_a_response();
-    test.keys("ay");
+    test.press("ay");
     let at = |test: &mut LoadFixture, responses: u32, share: f64, is_complete: bool| {
         test.app.notice = None;
         let rows = responses as usize * 250;
@@ -365,13 +368,13 @@ fn a_load_offers_to_stop_at_95_and_at_99_percent_and_continues_otherwise() {
     assert_eq!(at(&mut test, 9, 0.995, false).as_deref(), Some(offer), "the estimate was too low");
     assert_eq!(at(&mut test, 10, 0.999, false), None);
     assert!(test.app.views.all_pages.can_stop() && test.loads().len() == 1, "it continues");
-    test.keys("␛");
+    test.press("␛");
     assert!(!test.app.views.all_pages.can_stop());
-    test.end(week(), Some(report(week(), 2_500, 10, false, now())), LoadEndReason::Stopped, 10);
+    test.end_load(week(), Some(report(week(), 2_500, 10, false, now())), LoadEndReason::Stopped, 10);
     assert!(test.notice().starts_with("Stopped after 2,500 rows (99% of the views); press a "), "{}", test.notice());
-    // After the last response there is nothing left to stop.
+    // After the last response, docdeck doesn't offer to stop, because nothing is left to load.
     let mut test = LoadFixture::with_a_response();
-    test.keys("ay");
+    test.press("ay");
     assert_eq!(at(&mut test, 1, 1.0, true), None);
 }
 
@@ -379,29 +382,29 @@ fn a_load_offers_to_stop_at_95_and_at_99_percent_and_continues_otherwise() {
 fn a_load_of_a_single_request_needs_no_confirmation() {
     let mut test = LoadFixture::with_cached(StoredReport::default());
     test.respond(50, false);
-    test.keys("a");
+    test.press("a");
     assert_eq!(test.loads(), [LoadPlan { range: week(), from_start: false, max_requests: 1, stop_at_percent: None }]);
-    test.progress(week(), 1);
+    test.send_progress(week(), 1);
     // The range has grown meanwhile. Even so, nothing more is requested without a confirmation.
-    test.end(week(), Some(report(week(), 250, 1, false, now())), LoadEndReason::RequestLimit, 1);
+    test.end_load(week(), Some(report(week(), 250, 1, false, now())), LoadEndReason::RequestLimit, 1);
     assert_eq!(test.loads().len(), 1);
     assert!(test.question().starts_with("250 rows (62% of the views) loaded with 1 request. Continue "));
-    test.keys("y");
+    test.press("y");
     assert_eq!(test.loads().len(), 2);
 }
 
 #[test]
 fn a_load_pauses_after_the_confirmed_requests_and_asks_again() {
     let mut test = LoadFixture::with_a_response();
-    test.keys("ay");
-    test.progress(week(), 20);
+    test.press("ay");
+    test.send_progress(week(), 20);
     test.set_requests_left(43);
-    test.end(week(), Some(report(week(), 5000, 20, false, now())), LoadEndReason::RequestLimit, 20);
+    test.end_load(week(), Some(report(week(), 5000, 20, false, now())), LoadEndReason::RequestLimit, 20);
     let text = "5,000 rows (62% of the views) loaded with 20 requests. Continue loading all pages of \
                 14–20 Nov 2026? At most 20 more, 43 left this hour.";
     assert_eq!(test.question(), text);
-    test.keys("n");
-    assert_eq!(test.listed(), Some((week(), 5000, false)), "the loaded rows are listed");
+    test.press("n");
+    assert_eq!(test.listed_report(), Some((week(), 5000, false)), "the loaded rows are listed");
     assert_eq!(test.loads().len(), 1);
     assert_eq!(test.app.load_all_label(), "resume loading");
 }
@@ -409,8 +412,8 @@ fn a_load_pauses_after_the_confirmed_requests_and_asks_again() {
 #[test]
 fn a_question_does_not_open_on_another_screen() {
     let mut test = LoadFixture::with_a_response();
-    test.keys("ay1");
-    test.end(week(), Some(report(week(), 5000, 20, false, now())), LoadEndReason::RequestLimit, 20);
+    test.press("ay1");
+    test.end_load(week(), Some(report(week(), 5000, 20, false, now())), LoadEndReason::RequestLimit, 20);
     assert!(test.app.dialogs.is_empty());
     assert!(test.notice().starts_with("Paused: "));
 }
@@ -420,14 +423,14 @@ fn a_load_warns_if_too_few_requests_are_left_and_is_refused_if_none_are_left() {
     let mut test = LoadFixture::with_cached(StoredReport { last_load_requests: Some(5), ..StoredReport::default() });
     test.respond(50, true);
     test.set_requests_left(3);
-    test.keys("a");
+    test.press("a");
     assert!(test.question().ends_with("That is more than is left: loading stops after 3 and can continue later."));
-    test.keys("y");
+    test.press("y");
     assert_eq!(test.loads().last().map(|plan| plan.max_requests), Some(3));
-    test.end(week(), Some(report(week(), 750, 3, false, now())), LoadEndReason::RequestLimit, 3);
-    test.keys("␛");
+    test.end_load(week(), Some(report(week(), 750, 3, false, now())), LoadEndReason::RequestLimit, 3);
+    test.press("␛");
     test.set_requests_left(0);
-    test.keys("a");
+    test.press("a");
     assert!(test.app.dialogs.is_empty(), "nothing to confirm");
     let text = "No analytics requests are left this hour; the next one is free in 22m. The trend (t) and cached \
                 ranges (H) are still available.";
@@ -451,23 +454,23 @@ fn budgets_are_updated_even_if_the_timer_fires_after_the_limit_was_reset() {
 fn a_load_stopped_with_a_or_esc_can_continue_later() {
     for stop in ["a", "␛"] {
         let mut test = LoadFixture::with_a_response();
-        test.keys("ay");
-        test.progress(week(), 2);
-        test.keys(stop);
-        test.keys(stop);
+        test.press("ay");
+        test.send_progress(week(), 2);
+        test.press(stop);
+        test.press(stop);
         let stops =
             test.effects.iter().filter(|effect| **effect == Effect::Views(ViewsEffect::StopLoading(week()))).count();
         assert_eq!(stops, 1, "after {stop}");
-        test.end(week(), Some(report(week(), 500, 2, false, now())), LoadEndReason::Stopped, 2);
-        assert_eq!(test.listed(), Some((week(), 500, false)));
+        test.end_load(week(), Some(report(week(), 500, 2, false, now())), LoadEndReason::Stopped, 2);
+        assert_eq!(test.listed_report(), Some((week(), 500, false)));
         assert_eq!(test.notice(), "Stopped after 500 rows (62% of the views); press a to resume.");
-        test.keys("a");
+        test.press("a");
         assert!(
             test.question().contains("continuing after 500 rows? About 2 requests (63 left this hour)"),
             "{}",
             test.question()
         );
-        test.keys("y");
+        test.press("y");
         assert_eq!(
             test.loads().last(),
             Some(&LoadPlan {
@@ -483,41 +486,45 @@ fn a_load_stopped_with_a_or_esc_can_continue_later() {
 #[test]
 fn a_load_that_fails_keeps_its_rows_and_can_continue() {
     let mut test = LoadFixture::with_a_response();
-    test.keys("ay");
+    test.press("ay");
     let failure = Failure::new(
         FailureKind::Limited(Wait { until: now() + TimeDelta::minutes(10), is_estimate: false }),
         "429: in 10 min.",
     );
-    test.end(week(), Some(report(week(), 250, 1, false, now())), LoadEndReason::Failed(failure.clone()), 1);
+    test.end_load(week(), Some(report(week(), 250, 1, false, now())), LoadEndReason::Failed(failure.clone()), 1);
     assert_eq!(test.notice(), "429: in 10 min. Then press a to resume.");
-    assert_eq!(test.listed(), Some((week(), 250, false)));
+    assert_eq!(test.listed_report(), Some((week(), 250, false)));
     assert_eq!(test.app.views.all_pages.failure_of(week()), Some(&failure));
 }
 
 #[test]
 fn an_old_complete_report_stays_listed_if_its_reload_is_interrupted() {
     let mut test = LoadFixture::with_cached(complete_report(week(), now() - TimeDelta::hours(3)));
-    test.keys("r");
+    test.press("r");
     assert!(test.question().contains("1 or more requests, 3 last time (63 left this hour)."), "{}", test.question());
-    test.keys("y");
+    test.press("y");
     assert_eq!(
         test.loads(),
         [LoadPlan { range: week(), from_start: true, max_requests: REQUESTS_PER_CONFIRMATION, stop_at_percent: None }]
     );
-    test.progress(week(), 1);
+    test.send_progress(week(), 1);
     // The store still has the old complete report.
     let old = complete_report(week(), now() - TimeDelta::hours(3)).report;
-    test.end(week(), old, LoadEndReason::Stopped, 1);
-    assert_eq!(test.listed(), Some((week(), 600, true)), "an old complete report is better than a new partial one");
+    test.end_load(week(), old, LoadEndReason::Stopped, 1);
+    assert_eq!(
+        test.listed_report(),
+        Some((week(), 600, true)),
+        "an old complete report is better than a new partial one"
+    );
     assert_eq!(test.app.views.all_pages.rows_to_continue_after(week()), Some(250));
-    test.keys("ay");
+    test.press("ay");
     assert_eq!(test.loads().last().map(|plan| plan.from_start), Some(false), "a continues what r started");
 }
 
 #[test]
 fn a_fresh_complete_report_is_not_loaded_again() {
     let mut test = LoadFixture::with_cached(complete_report(week(), now()));
-    test.keys("a");
+    test.press("a");
     assert!(test.app.dialogs.is_empty() && test.loads().is_empty());
     assert!(test.notice().contains("r reloads them"));
 }
@@ -525,12 +532,12 @@ fn a_fresh_complete_report_is_not_loaded_again() {
 #[test]
 fn a_load_continues_while_another_range_is_shown() {
     let mut test = LoadFixture::with_a_response();
-    test.keys("ay[");
+    test.press("ay[");
     test.read_cache(week_before(), StoredReport::default());
     test.respond(50, true);
-    test.progress(week(), 2);
-    test.end(week(), Some(report(week(), 600, 3, true, now())), LoadEndReason::Complete, 3);
-    assert_eq!(test.listed(), None, "another range is shown now");
+    test.send_progress(week(), 2);
+    test.end_load(week(), Some(report(week(), 600, 3, true, now())), LoadEndReason::Complete, 3);
+    assert_eq!(test.listed_report(), None, "another range is shown now");
     assert_eq!(test.notice(), "All pages of 14–20 Nov 2026 are loaded: 600 rows.");
     assert_eq!(test.app.views.query().range, week_before());
 }
@@ -538,20 +545,20 @@ fn a_load_continues_while_another_range_is_shown() {
 #[test]
 fn a_late_response_does_not_replace_a_complete_report() {
     let mut test = LoadFixture::with_a_response();
-    test.keys("ayl");
+    test.press("ayl");
     assert!(test.app.views.load().is_loading(), "the next page of rows is requested");
-    test.end(week(), Some(report(week(), 600, 3, true, now())), LoadEndReason::Complete, 3);
+    test.end_load(week(), Some(report(week(), 600, 3, true, now())), LoadEndReason::Complete, 3);
     test.respond(50, true);
-    assert_eq!(test.listed(), Some((week(), 600, true)));
+    assert_eq!(test.listed_report(), Some((week(), 600, true)));
     assert!(!test.app.views.load().is_loading());
 }
 
 #[test]
 fn ctrl_c_quits_while_a_load_is_stopping() {
     let mut test = LoadFixture::with_a_response();
-    test.keys("ay");
+    test.press("ay");
     assert!(test.app.has_something_to_close());
-    test.keys("␛");
+    test.press("␛");
     assert!(!test.app.has_something_to_close(), "Ctrl-C quits now");
 }
 
@@ -573,9 +580,9 @@ fn several_ranges_are_confirmed_together_and_loaded_one_after_the_other() {
     assert!(test.app.dialogs.is_empty());
     test.read_cache(far, complete_report(far, now()));
     assert!(test.question().starts_with("Load all pages of 14–20 Nov 2026 and 7–13 Nov 2026? About 6"));
-    test.keys("y");
+    test.press("y");
     assert_eq!(test.loads().iter().map(|plan| plan.range).collect::<Vec<_>>(), [week()]);
-    test.end(week(), Some(report(week(), 600, 3, true, now())), LoadEndReason::Complete, 3);
+    test.end_load(week(), Some(report(week(), 600, 3, true, now())), LoadEndReason::Complete, 3);
     let loads = test.loads();
     let second = loads.get(1).expect("the second");
     assert_eq!(
@@ -583,7 +590,7 @@ fn several_ranges_are_confirmed_together_and_loaded_one_after_the_other() {
         (week_before(), REQUESTS_PER_CONFIRMATION - 3),
         "one allowance for both"
     );
-    test.end(week_before(), Some(report(week_before(), 300, 2, true, now())), LoadEndReason::Complete, 2);
+    test.end_load(week_before(), Some(report(week_before(), 300, 2, true, now())), LoadEndReason::Complete, 2);
     assert_eq!(test.loads().len(), 2);
     assert!(!test.app.views.all_pages.is_busy());
 }
@@ -605,8 +612,8 @@ fn a_failure_cancels_the_queued_loads() {
     let mut effects = Vec::new();
     test.app.ask_to_load(vec![week(), week_before()], now(), &mut effects);
     test.read_cache(week_before(), StoredReport::default());
-    test.keys("y");
-    test.end(week(), None, LoadEndReason::Failed(Failure::new(FailureKind::Offline, "No network.")), 0);
+    test.press("y");
+    test.end_load(week(), None, LoadEndReason::Failed(Failure::new(FailureKind::Offline, "No network.")), 0);
     assert_eq!((test.loads().len(), test.notice()), (1, "No network."));
     assert!(!test.app.views.all_pages.is_busy());
 }
@@ -614,57 +621,65 @@ fn a_failure_cancels_the_queued_loads() {
 #[test]
 fn a_comparison_of_cached_ranges_is_free_and_pressing_c_again_ends_it() {
     let mut test = LoadFixture::with_cached(complete_report(week(), now()));
-    test.keys("c");
+    test.press("c");
     let read: Vec<&Effect> = test.effects.iter().rev().take(2).collect();
     assert_eq!(
         read,
         [
-            &Effect::Views(ViewsEffect::LoadCachedReport(days_before())),
+            &Effect::Views(ViewsEffect::LoadCachedReport(complete_days_before())),
             &Effect::Views(ViewsEffect::LoadCachedReport(complete_days()))
         ]
     );
     test.read_cache(complete_days(), complete_report(complete_days(), now()));
-    test.read_cache(days_before(), complete_report(days_before(), now()));
+    test.read_cache(complete_days_before(), complete_report(complete_days_before(), now()));
     assert!(test.app.views.is_comparing() && !test.requests_anything());
-    let ranges = ComparedRanges { now: complete_days(), before: days_before() };
+    let ranges = ComparedRanges { now: complete_days(), before: complete_days_before() };
     assert_eq!(test.site_change(), Some((ranges, true)));
-    assert_eq!(test.listed(), Some((week(), 600, true)), "the table has the range's own numbers");
-    test.keys("c");
+    assert_eq!(test.listed_report(), Some((week(), 600, true)), "the table has the range's own numbers");
+    test.press("c");
     assert!(!test.app.views.is_comparing());
-    assert_eq!(test.listed(), Some((week(), 600, true)));
+    assert_eq!(test.listed_report(), Some((week(), 600, true)));
 }
 
 #[test]
 fn a_comparison_shows_the_cost_of_missing_ranges_and_can_be_declined() {
     let mut test = LoadFixture::with_a_response();
     let unread = |test: &mut LoadFixture| {
-        test.keys("c");
+        test.press("c");
         test.read_cache(complete_days(), StoredReport::default());
-        test.read_cache(days_before(), StoredReport::default());
+        test.read_cache(complete_days_before(), StoredReport::default());
     };
     unread(&mut test);
     let ranges = "of 14–20 Nov 2026, 14–19 Nov 2026 and 7–12 Nov 2026?";
     assert!(test.question().contains(ranges), "{}", test.question());
-    test.keys("n");
+    test.press("n");
     assert!(test.app.views.all_pages.comparison.is_none() && test.loads().is_empty());
     unread(&mut test);
-    test.keys("y");
-    test.end(week(), Some(report(week(), 600, 3, true, now())), LoadEndReason::Complete, 3);
-    test.end(complete_days(), Some(report(complete_days(), 500, 2, true, now())), LoadEndReason::Complete, 2);
+    test.press("y");
+    test.end_load(week(), Some(report(week(), 600, 3, true, now())), LoadEndReason::Complete, 3);
+    test.end_load(complete_days(), Some(report(complete_days(), 500, 2, true, now())), LoadEndReason::Complete, 2);
     assert!(!test.app.views.is_comparing(), "the other one is not loaded yet");
-    assert_eq!(test.listed(), Some((week(), 600, true)));
-    test.end(days_before(), Some(report(days_before(), 400, 2, true, now())), LoadEndReason::Complete, 2);
+    assert_eq!(test.listed_report(), Some((week(), 600, true)));
+    test.end_load(
+        complete_days_before(),
+        Some(report(complete_days_before(), 400, 2, true, now())),
+        LoadEndReason::Complete,
+        2,
+    );
     assert!(test.app.views.is_comparing());
 }
 
 #[test]
 fn days_that_were_loaded_before_they_ended_have_to_be_reloaded() {
     let mut test = LoadFixture::with_cached(complete_report(week(), now()));
-    test.keys("c");
+    test.press("c");
     test.read_cache(complete_days(), complete_report(complete_days(), now()));
-    test.read_cache(days_before(), complete_report(days_before(), "2026-11-12T10:00:00Z".parse().expect("a time")));
+    test.read_cache(
+        complete_days_before(),
+        complete_report(complete_days_before(), "2026-11-12T10:00:00Z".parse().expect("a time")),
+    );
     assert!(test.question().contains("7–12 Nov 2026?"), "{}", test.question());
-    test.keys("n");
+    test.press("n");
     assert!(!test.app.views.is_comparing());
 }
 
@@ -672,11 +687,11 @@ fn days_that_were_loaded_before_they_ended_have_to_be_reloaded() {
 fn a_range_that_is_only_today_has_no_complete_day_to_compare() {
     let today = range("2026-11-20", "2026-11-20");
     let mut test = LoadFixture::with_cached(complete_report(week(), now()));
-    test.keys("D2026-11-20");
+    test.press("D2026-11-20");
     test.send(Msg::Input(Event::Key(KeyCode::Enter.into())));
     test.read_cache(today, complete_report(today, now()));
     let asked = test.effects.len();
-    test.keys("c");
+    test.press("c");
     assert_eq!(
         test.notice(),
         "Only complete days can be compared, and today isn't over. Choose a range with earlier days."
@@ -688,15 +703,15 @@ fn a_range_that_is_only_today_has_no_complete_day_to_compare() {
 fn a_month_is_compared_per_day_with_the_previous_month() {
     let mut test = LoadFixture::with_cached(complete_report(week(), now()));
     let [october, september] = [range("2026-10-01", "2026-10-31"), range("2026-09-01", "2026-09-30")];
-    test.keys("D2026-10");
+    test.press("D2026-10");
     test.send(Msg::Input(Event::Key(KeyCode::Enter.into())));
     test.read_cache(october, complete_report(october, now()));
-    test.keys("c");
+    test.press("c");
     test.read_cache(september, complete_report(september, now()));
     let ranges = ComparedRanges { now: october, before: september };
     assert_eq!(test.site_change(), Some((ranges, true)));
     assert_eq!(ranges.per_day_text().as_deref(), Some("views per day, 31 vs 30 days"));
-    test.keys("[");
+    test.press("[");
     assert_eq!(test.app.views.query().range, september);
 }
 
@@ -704,10 +719,10 @@ fn a_month_is_compared_per_day_with_the_previous_month() {
 fn this_month_is_compared_with_the_same_days_of_the_previous_month() {
     let mut test = LoadFixture::with_cached(complete_report(week(), now()));
     let month = range("2026-11-01", "2026-11-20");
-    test.keys("D2026-11");
+    test.press("D2026-11");
     test.send(Msg::Input(Event::Key(KeyCode::Enter.into())));
     test.read_cache(month, complete_report(month, now()));
-    test.keys("c");
+    test.press("c");
     let (days, before) = (range("2026-11-01", "2026-11-19"), range("2026-10-01", "2026-10-19"));
     test.read_cache(days, complete_report(days, now()));
     test.read_cache(before, complete_report(before, now()));
@@ -717,12 +732,12 @@ fn this_month_is_compared_with_the_same_days_of_the_previous_month() {
 #[test]
 fn after_midnight_the_comparison_keeps_its_days_until_a_reload() {
     let mut test = LoadFixture::with_cached(complete_report(week(), now()));
-    test.keys("D2026-11-14 2026-11-20");
+    test.press("D2026-11-14 2026-11-20");
     test.send(Msg::Input(Event::Key(KeyCode::Enter.into())));
     test.compare();
     let tomorrow: Time = "2026-11-21T00:10:00Z".parse().expect("a time");
     let change = test.app.views.site_change(tomorrow).expect("a comparison");
-    assert_eq!(change.ranges, ComparedRanges { now: complete_days(), before: days_before() });
+    assert_eq!(change.ranges, ComparedRanges { now: complete_days(), before: complete_days_before() });
     let effects = test.app.update(Msg::Input(Event::Key(KeyCode::Char('r').into())), tomorrow);
     assert!(
         effects.contains(&Effect::Views(ViewsEffect::LoadCachedReport(week_before()))),
@@ -734,18 +749,18 @@ fn after_midnight_the_comparison_keeps_its_days_until_a_reload() {
 fn after_a_change_of_range_the_comparison_continues_if_both_ranges_are_cached() {
     let mut test = LoadFixture::with_cached(complete_report(week(), now()));
     test.compare();
-    test.keys("[");
+    test.press("[");
     test.read_cache(week_before(), complete_report(week_before(), now()));
     let far = range("2026-10-31", "2026-11-06");
     assert!(test.effects.contains(&Effect::Views(ViewsEffect::LoadCachedReport(far))));
     test.read_cache(far, complete_report(far, now()));
     assert_eq!(test.site_change(), Some((ComparedRanges { now: week_before(), before: far }, true)));
-    test.keys("[");
+    test.press("[");
     test.read_cache(far, complete_report(far, now()));
     let farther = range("2026-10-24", "2026-10-30");
     test.read_cache(farther, StoredReport::default());
     assert!(!test.app.views.is_comparing());
-    assert_eq!(test.listed(), Some((far, 600, true)));
+    assert_eq!(test.listed_report(), Some((far, 600, true)));
     assert!(test.notice().starts_with("Comparison ended"), "{}", test.notice());
     assert!(!test.requests_anything(), "nothing was requested");
 }
@@ -766,12 +781,12 @@ fn site_totals_are_compared_once_the_totals_of_the_complete_days_are_cached() {
         _ => None,
     });
     let asked = asked.expect("totals are read");
-    assert!([complete_days(), days_before()].iter().all(|range| asked.contains(range)), "{asked:?}");
+    assert!([complete_days(), complete_days_before()].iter().all(|range| asked.contains(range)), "{asked:?}");
     let cached = |range: DateRange, views: i64, at: &str| {
         let totals = Timed { value: counts(views), as_of: at.parse().expect("a time") };
         Msg::Views(ViewsMsg::CachedTotalsLoaded(Ok(vec![(range, totals)])))
     };
-    test.send(cached(days_before(), 800, "2026-11-13T00:00:01Z"));
+    test.send(cached(complete_days_before(), 800, "2026-11-13T00:00:01Z"));
     assert_eq!(test.site_change(), None, "this week's complete days are unknown");
     test.send(cached(complete_days(), 900, "2026-11-19T23:00:00Z"));
     assert_eq!(test.site_change(), None, "the last day was not over");
@@ -781,38 +796,38 @@ fn site_totals_are_compared_once_the_totals_of_the_complete_days_are_cached() {
         test.send(cached(day, 150, "2026-11-20T00:00:01Z"));
     }
     let change = test.app.views.site_change(now()).expect("both are known");
-    assert_eq!(change.ranges, ComparedRanges { now: complete_days(), before: days_before() });
+    assert_eq!(change.ranges, ComparedRanges { now: complete_days(), before: complete_days_before() });
     assert_eq!((change.compares_pages, change.now.total), (false, Count::Known(900)));
 }
 
 #[test]
 fn movers_need_a_comparison() {
     let mut test = LoadFixture::with_cached(complete_report(week(), now()));
-    test.keys("w");
+    test.press("w");
     assert!(test.notice().contains("c compares"));
     test.compare();
-    test.keys("w");
+    test.press("w");
     assert!(test.app.top::<Movers>().is_some());
     let by = |test: &LoadFixture| test.app.top::<Movers>().expect("the movers").metric;
     assert_eq!(by(&test), MoverMetric::Total, "the pages are sorted by it");
-    test.keys("m");
+    test.press("m");
     assert_eq!(by(&test), MoverMetric::Human);
 }
 
 #[test]
 fn a_key_that_needs_all_pages_asks_and_goes_on_once_they_are_loaded() {
     let mut test = LoadFixture::with_a_response();
-    test.keys("/");
+    test.press("/");
     assert!(test.question().starts_with("Filtering needs all pages. Load all pages of"), "{}", test.question());
-    test.keys("y");
-    test.end(week(), Some(report(week(), 600, 3, true, now())), LoadEndReason::Complete, 3);
+    test.press("y");
+    test.end_load(week(), Some(report(week(), 600, 3, true, now())), LoadEndReason::Complete, 3);
     assert!(test.app.top::<FilterInput>().is_some());
 }
 
 #[test]
 fn the_trend_shows_cached_days_and_the_cost_of_the_missing_days() {
     let mut test = LoadFixture::with_a_response();
-    test.keys("t");
+    test.press("t");
     let Some(Effect::Views(ViewsEffect::LoadCachedTotals(asked))) = test.effects.last() else {
         panic!("a read of the cache")
     };
@@ -820,19 +835,19 @@ fn the_trend_shows_cached_days_and_the_cost_of_the_missing_days() {
     let day = |n: u32| range(&format!("2026-11-{n}"), &format!("2026-11-{n}"));
     let known = [14, 15].map(|n| (day(n), Timed { value: counts(9), as_of: now() }));
     test.send(Msg::Views(ViewsMsg::CachedTotalsLoaded(Ok(known.to_vec()))));
-    test.keys("a");
+    test.press("a");
     let text = "5 of 7 days are missing or outdated: 5 requests (63 left this hour). Load them, newest first?";
     assert_eq!(test.question(), text);
-    test.keys("y");
+    test.press("y");
     let newest_first: Vec<DateRange> = (16..=20).rev().map(day).collect();
     assert_eq!(test.effects.last(), Some(&Effect::Views(ViewsEffect::LoadTotals(newest_first))));
-    test.keys("a");
+    test.press("a");
     assert!(test.app.dialogs.len() == 1 && test.notice().contains("Already"), "requested once");
     test.send(Msg::Engine(EngineEvent::Totals { range: day(20), totals: Timed { value: counts(4), as_of: now() } }));
     assert_eq!(test.app.views.totals.pending_count(), 4);
     test.send(Msg::Views(ViewsMsg::TotalsLoaded(Err(Failure::new(FailureKind::Offline, "No network.")))));
     assert_eq!(test.notice(), "No network. Press a to load the rest.");
-    test.keys("a");
+    test.press("a");
     assert!(test.question().starts_with("4 of 7 days"), "{}", test.question());
 }
 
@@ -840,10 +855,10 @@ fn the_trend_shows_cached_days_and_the_cost_of_the_missing_days() {
 fn a_trend_that_needs_more_requests_than_are_left_offers_the_newest_days() {
     let mut test = LoadFixture::with_a_response();
     test.set_requests_left(3);
-    test.keys("ta");
+    test.press("ta");
     let text = "7 of 7 days are missing or outdated: 7 requests (only 3 left this hour). Load the newest 3?";
     assert_eq!(test.question(), text);
-    test.keys("y");
+    test.press("y");
     let Some(Effect::Views(ViewsEffect::LoadTotals(asked))) = test.effects.last() else { panic!("three requests") };
     assert_eq!(asked.len(), 3);
 }
@@ -862,7 +877,7 @@ proptest! {
         for key in keys {
             let was_asked = test.app.top::<ConfirmDialog>().is_some();
             let seen = test.effects.len();
-            test.keys(&key.to_string());
+            test.press(&key.to_string());
             let mut at = seen;
             while let Some(effect) = test.effects.get(at).cloned() {
                 at += 1;
@@ -899,7 +914,7 @@ proptest! {
                 };
                 let before = test.loads().len();
                 let next_starts = complete;
-                test.end(plan.range, Some(report(plan.range, 500, 2, complete, now())), ended, 2);
+                test.end_load(plan.range, Some(report(plan.range, 500, 2, complete, now())), ended, 2);
                 let loads = test.loads();
                 prop_assert!(loads.len() == before || next_starts, "only a complete load is followed by the next");
                 running = loads.get(before).copied();
@@ -911,7 +926,7 @@ proptest! {
 #[test]
 fn a_filter_that_is_opened_before_the_cache_is_read_needs_no_load_if_the_cache_has_all_pages() {
     let mut test = LoadFixture::before_cache_is_read();
-    test.keys("/");
+    test.press("/");
     test.read_cache(week(), complete_report(week(), now()));
     assert!(test.app.top::<FilterInput>().is_some() && !test.requests_anything());
 }
@@ -931,18 +946,18 @@ fn a_report_that_another_member_loaded_is_listed_and_costs_nothing() {
     assert!(reads(&test, week()), "{:?}", test.effects);
     test.read_cache(week(), complete_report(week(), now()));
     assert_eq!(test.app.views.rows().len(), 600);
-    test.keys("a");
+    test.press("a");
     assert!(test.notice().contains("All pages of this range are loaded"), "{}", test.notice());
     assert!(!test.requests_anything(), "{:?}", test.effects);
-    // A load of the same range that is running ends as usual.
-    let mut test = LoadFixture::with_cached(interrupted(week()));
-    test.keys("ay");
+    // While the same range is being loaded, the received report is not read.
+    let mut test = LoadFixture::with_cached(interrupted_report(week()));
+    test.press("ay");
     test.effects.clear();
     received(&mut test, week());
     assert_eq!(test.effects, []);
     // Before the screen is opened, nothing is read.
     let mut test = LoadFixture::before_cache_is_read();
-    test.keys("1");
+    test.press("1");
     test.read_cache(week(), StoredReport::default());
     received(&mut test, week_before());
     assert!(!reads(&test, week_before()));

@@ -7,8 +7,8 @@ use ratatui::layout::Rect;
 /// The minimum height of the area below the header at which blank rows separate its parts.
 const MIN_ROWS_WITH_BLANKS: u16 = 20;
 
-/// The minimum heights of the area below the header at which the trend is above the table, each with the height of the
-/// columns of the trend, in rows.
+/// The possible heights of the trend above the table, in rows: the minimum height of the area below the header, and the
+/// height of the bars of the trend. A lower area has no trend.
 const TREND_ROWS: [(u16, u16); 2] = [(46, 12), (34, 8)];
 
 /// What is above the table on a screen that is high enough.

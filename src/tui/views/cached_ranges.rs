@@ -18,7 +18,7 @@ use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
 use crate::tui::format::{count_text, grouped_number, short_age, short_age_changes_at};
-use crate::tui::geometry::{Geometry, with_margin, without_top_rows};
+use crate::tui::geometry::{Geometry, inside_margin, without_top_rows};
 use crate::tui::views::range_line::short_range;
 use crate::tui::widgets::list_state::ListState;
 use crate::tui::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
@@ -27,19 +27,19 @@ use ratatui::widgets::{Paragraph, Wrap};
 
 #[derive(Debug)]
 pub struct CachedRanges {
-    pub cached: Load<CacheOverview>,
+    pub overview: Load<CacheOverview>,
     pub list: ListState,
 }
 
 impl CachedRanges {
     /// Opens the dialog and starts reading the list of cached ranges.
     pub fn open(cx: &mut Cx<'_>) {
-        cx.open(Self { cached: Load::Loading { before: None }, list: ListState::default() });
+        cx.open(Self { overview: Load::Loading { before: None }, list: ListState::default() });
         cx.run(Effect::Views(ViewsEffect::ListCachedRanges));
     }
 
     fn ranges(&self) -> &[CachedRange] {
-        self.cached.shown().map_or(&[], |cached| &cached.value.ranges)
+        self.overview.shown().map_or(&[], |cached| &cached.value.ranges)
     }
 
     /// Returns the selected range.
@@ -68,7 +68,7 @@ impl CachedRanges {
         Some(self.selected()?.range)
     }
 
-    /// Shows the selected range in a tab for which data of this range is cached.
+    /// Shows the selected range in a tab that has cached data of this range.
     fn show(&self, cx: &mut Cx<'_>) -> Flow {
         let Some(known) = self.selected() else { return Flow::Handled };
         cx.app.show_cached_tab(known);
@@ -119,7 +119,7 @@ impl Component for CachedRanges {
     /// Shows the list of cached ranges, or why it can't be read.
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         let Msg::Views(ViewsMsg::CachedRangesListed(result)) = msg else { return Err(msg) };
-        self.cached.finish(result.map(|value| Timed { value, as_of: cx.now }), cx.now);
+        self.overview.finish(result.map(|value| Timed { value, as_of: cx.now }), cx.now);
         self.list.set_len(self.ranges().len());
         Ok(Flow::Handled)
     }
@@ -137,12 +137,12 @@ impl Component for CachedRanges {
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let g = view.app.geometry();
         let theme = view.theme;
-        let shown = self.cached.shown().map(|cached| &cached.value);
+        let shown = self.overview.shown().map(|cached| &cached.value);
         let note = Line::styled(size_text(view, shown), theme.muted);
         let inner =
             DialogFrame { upper_right: note, ..DialogFrame::new(view, "Cached ranges") }.draw(frame, view, self);
         let width = usize::from(inner.width);
-        let text = match (&self.cached, shown) {
+        let text = match (&self.overview, shown) {
             (Load::Failed { failure, .. }, None) => Some((failure.message.to_string(), theme.bad)),
             (_, None) => Some(("Loading…".to_owned(), theme.muted)),
             (_, Some(cached)) if cached.ranges.is_empty() => Some((no_ranges_text(view), theme.muted)),
@@ -150,7 +150,7 @@ impl Component for CachedRanges {
         };
         if let Some((text, style)) = text {
             let text = Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true });
-            frame.render_widget(text, with_margin(inner));
+            frame.render_widget(text, inside_margin(inner));
             return;
         }
         let table = range_table(width);

@@ -134,7 +134,8 @@ impl Calendar {
         }
     }
 
-    /// Returns the range that a quick choice stands for; `None` if it would begin before the first day of the calendar.
+    /// Returns the range of a quick choice, such as the previous period; `None` if it would begin before the first day
+    /// of the calendar.
     pub fn quick_range(&self, before: EarlierPeriod) -> Option<DateRange> {
         let shifted = |days: u64| {
             let back = |day: NaiveDate| day.checked_sub_days(Days::new(days));
@@ -258,7 +259,8 @@ impl Calendar {
         Flow::Close
     }
 
-    /// Compares with an earlier range. If the calendar chooses the range to show, types the letter of the key instead.
+    /// Compares with an earlier range. If the calendar is open to choose the range to show, types the letter of the key
+    /// instead.
     fn choose_quick_range(&mut self, before: EarlierPeriod, cx: &mut Cx<'_>) -> Flow {
         if self.purpose == CalendarPurpose::Show {
             self.input.paste(before.key().encode_utf8(&mut [0; 4]));

@@ -8,13 +8,13 @@ use crate::model::period::DateRange;
 use chrono::{Datelike as _, Days, NaiveDate};
 use ratatui::layout::{Position, Rect};
 
-/// Columns of a day: two digits, with a column for a marker on each side, such as `>20<`.
+/// Width of a day in cells: two digits, with a cell for a marker on each side, such as `>20<`.
 pub const DAY_WIDTH: usize = 4;
-/// Columns of the week number and the blank after it.
+/// Width of the week number and of the blank after it, in cells.
 pub const WEEK_NUMBER_WIDTH: usize = 3;
-/// Columns of a month.
+/// Width of a month in cells.
 pub const MONTH_WIDTH: usize = WEEK_NUMBER_WIDTH + 7 * DAY_WIDTH;
-/// Blank columns between two months.
+/// Number of blank cells between two months.
 pub const MONTH_GAP: usize = 3;
 /// The highest number of weeks that the days of a month can belong to. Each week has a row.
 const MAX_WEEKS: usize = 6;
@@ -116,8 +116,8 @@ impl CalendarLayout {
         (day <= open.today).then_some(CalendarTarget::Day(day))
     }
 
-    /// Whether the line of the chosen range shows the quick choices instead: there is no space for rows of their own,
-    /// and no range is chosen yet.
+    /// Whether the quick choices are in the line of the chosen range, because they have no rows of their own and no
+    /// range is chosen yet.
     pub fn has_quick_line(&self, open: &Calendar) -> bool {
         open.purpose == CalendarPurpose::Compare && !self.has_quick_rows && open.choice() == CalendarChoice::Nothing
     }

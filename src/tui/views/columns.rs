@@ -8,18 +8,18 @@ use crate::tui::widgets::table::{Column, Table};
 
 /// Width of an AI share.
 const SHARE_WIDTH: usize = 6;
-/// Width of a change with its sign, and of the sign of an outlier: ` ▲ <0.1%!`.
+/// Width of a change, including its arrow and the sign of an outlier: ` ▲ <0.1%!`.
 pub const CHANGE_WIDTH: usize = 10;
 /// Maximum width of a change in views, in the column that the table is sorted by.
 const MAX_CHANGE_WIDTH: usize = 19;
-/// Width of a path that can still be recognized.
+/// Minimum width of a path, so that it can still be recognized.
 const MIN_PATH_WIDTH: usize = 16;
-/// Minimum width of the position, so that the paths rarely move when more pages are loaded.
+/// Minimum width of the rank or position of a page, so that the paths rarely move when more pages are loaded.
 const MIN_RANK_WIDTH: usize = 4;
 /// Minimum width of a bar.
 const MIN_BAR_WIDTH: usize = 6;
-/// The maximum percentage of the space for path and bar that the path gets: in a table narrower than [`WIDE_TABLE`],
-/// and in a wider one.
+/// The path gets at most this percentage of the space for path and bar: in a table narrower than [`WIDE_TABLE`], and in
+/// a wider one.
 const MAX_PATH_PERCENT: (usize, usize) = (60, 55);
 /// Minimum width of a table that shows the AI share besides the counts.
 const WIDE_TABLE: usize = 100;
@@ -68,7 +68,7 @@ pub enum PageTableColumn {
 }
 
 impl PageTableColumn {
-    /// Returns the column to sort by if this one's heading is clicked. Ranks and bars belong to `metric`.
+    /// Returns the column to sort by if this one's heading is clicked; for ranks and bars, the column of `metric`.
     pub fn sort_column(self, metric: Metric) -> Option<PageColumn> {
         match self {
             Self::Path => Some(PageColumn::Path),
@@ -91,7 +91,7 @@ pub fn page_table(views: &ViewsState, width: usize) -> Table<PageTableColumn> {
     let shown = visible_columns(table, width);
     let daily = daily_width(views, width);
     let daily_gap = if daily > 0 { BAR_GAP } else { 0 };
-    // The sign is shown after the last column of counts, or before the bars.
+    // The sign for numbers that don't add up is shown after the last column of counts, or before the bars.
     let last_count =
         shown.iter().rposition(|shown| matches!(shown, NumberColumn::Now(metric) if *metric != Metric::Share));
     // Tries columns for wide numbers first. If these leave too little space for the path, uses narrower columns.
@@ -104,8 +104,8 @@ pub fn page_table(views: &ViewsState, width: usize) -> Table<PageTableColumn> {
         let widths: Vec<usize> = shown.iter().map(|column| column_width(*column, table, count_width, width)).collect();
         let numbers = widths.iter().sum::<usize>() + usize::from(last_count.is_some());
         let space = width.saturating_sub(lead_width + numbers + daily_gap + daily + BAR_GAP + 1);
-        // Numbers far from their paths are hard to follow, so the path gets only what the longest one needs. One blank
-        // comes before the numbers.
+        // Numbers far from their paths are hard to follow, so the path column is only as wide as the longest path and
+        // the blank before the numbers.
         let percent = if width < WIDE_TABLE { MAX_PATH_PERCENT.0 } else { MAX_PATH_PERCENT.1 };
         let longest = table.longest_path().max("page".len()) + 1;
         let path = (space * percent / 100).min(space.saturating_sub(MIN_BAR_WIDTH)).min(longest);

@@ -13,7 +13,7 @@ use crate::model::views::Counts;
 use crate::tui::ViewsEffect;
 use chrono::NaiveDate;
 
-/// Maximum length, in days, of a range whose trend is read.
+/// Maximum length, in days, of a range whose trend is read from the cache.
 const MAX_TREND_DAYS: u32 = 400;
 
 const NO_PERIOD_BEFORE: &str = "There is no period before this one.";
@@ -32,7 +32,7 @@ impl AllPages {
     /// Returns the two reports for the requested comparison of the range `shown`. `None` until both reports are
     /// complete and were loaded after the last day of their ranges.
     pub(super) fn comparison_of(&self, shown: DateRange) -> Option<Comparison> {
-        let request = self.comparison.as_ref().filter(|request| request.shown == shown)?;
+        let request = self.comparison.as_ref().filter(|request| request.shown_range == shown)?;
         let settled = |range| self.complete_report(range).filter(|report| is_final(range, report.as_of)).cloned();
         Some(Comparison { now: settled(request.ranges.now)?, before: settled(request.ranges.before)? })
     }
@@ -65,7 +65,7 @@ impl super::ViewsState {
 
     fn request_comparison(&self, other: DateRange, now: Time) -> Result<RequestedComparison, NotComparable> {
         let ranges = self.days_to_compare(other, now.date_naive())?;
-        Ok(RequestedComparison { shown: self.query.range, other, ranges, unread: Vec::new() })
+        Ok(RequestedComparison { shown_range: self.query.range, other_range: other, ranges, unread_ranges: Vec::new() })
     }
 
     /// Returns the site's totals for the listed range.
@@ -74,8 +74,7 @@ impl super::ViewsState {
         report.or_else(|| self.load.shown().map(|shown| &shown.value.page.totals))
     }
 
-    /// Returns the days of [`Self::try_days_to_compare_with_previous`]; `None` if no days can be compared. The site's
-    /// totals of these days are compared as long as no pages are compared.
+    /// Like [`Self::try_days_to_compare_with_previous`], but returns `None` if no days can be compared.
     pub(super) fn days_to_compare_with_previous(&self, today: NaiveDate) -> Option<ComparedRanges> {
         self.try_days_to_compare_with_previous(today).ok()
     }
@@ -142,7 +141,7 @@ impl App {
             Ok(request) => request,
             Err(why) => return self.notify(Severity::Info, &why.to_string(), now),
         };
-        let (shown, ranges) = (request.shown, request.ranges);
+        let (shown, ranges) = (request.shown_range, request.ranges);
         if self.views.all_pages.active_load().is_none() {
             self.views.all_pages.comparison = Some(request);
         }
@@ -162,7 +161,7 @@ impl App {
     /// Handles a change of range during a comparison. If all pages of the new range and of its previous period are
     /// cached, compares these two; otherwise ends the comparison.
     pub(super) fn compare_new_range(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
-        if self.views.all_pages.comparison.as_ref().is_none_or(|old| old.shown == range) {
+        if self.views.all_pages.comparison.as_ref().is_none_or(|old| old.shown_range == range) {
             return;
         }
         self.views.all_pages.comparison = None;
@@ -174,8 +173,10 @@ impl App {
             }
             Ok(mut request) => {
                 let compared = [request.ranges.now, request.ranges.before];
-                request.unread = compared.into_iter().filter(|compared| *compared != range).collect();
-                effects.extend(request.unread.iter().copied().map(ViewsEffect::LoadCachedReport).map(Effect::Views));
+                request.unread_ranges = compared.into_iter().filter(|compared| *compared != range).collect();
+                effects.extend(
+                    request.unread_ranges.iter().copied().map(ViewsEffect::LoadCachedReport).map(Effect::Views),
+                );
                 self.views.all_pages.comparison = Some(request);
             }
         }
@@ -185,12 +186,12 @@ impl App {
     /// shows the comparison, or ends it if pages are missing.
     pub(super) fn continue_comparison(&mut self, range: DateRange, now: Time) {
         let Some(request) = &mut self.views.all_pages.comparison else { return };
-        let was_unread = request.unread.len();
-        request.unread.retain(|unread| *unread != range);
-        if request.unread.len() == was_unread || !request.unread.is_empty() {
+        let was_unread = request.unread_ranges.len();
+        request.unread_ranges.retain(|unread| *unread != range);
+        if request.unread_ranges.len() == was_unread || !request.unread_ranges.is_empty() {
             return;
         }
-        let (shown, ranges) = (request.shown, request.ranges);
+        let (shown, ranges) = (request.shown_range, request.ranges);
         if self.views.all_pages.comparison_of(shown).is_some() {
             self.show_comparison();
         } else {
@@ -209,12 +210,12 @@ impl App {
     /// the data that the updated comparison needs besides the listed range.
     pub(super) fn update_comparison(&mut self, now: Time) -> Vec<(DateRange, RequiredData)> {
         let Some(old) = self.views.all_pages.comparison.as_ref() else { return Vec::new() };
-        let Ok(request) = self.views.request_comparison(old.other, now) else { return Vec::new() };
-        if old.shown != request.shown || old.ranges == request.ranges {
+        let Ok(request) = self.views.request_comparison(old.other_range, now) else { return Vec::new() };
+        if old.shown_range != request.shown_range || old.ranges == request.ranges {
             return Vec::new();
         }
         let compared = [request.ranges.now, request.ranges.before];
-        let missing = compared.into_iter().filter(|range| *range != request.shown);
+        let missing = compared.into_iter().filter(|range| *range != request.shown_range);
         let missing = missing.map(|range| (range, RequiredData::Final)).collect();
         self.views.all_pages.comparison = Some(request);
         missing
@@ -225,10 +226,10 @@ impl App {
         let Some(request) = &self.views.all_pages.comparison else { return };
         let is_asked =
             self.find::<ConfirmDialog>().is_some_and(|dialog| matches!(dialog.on_yes, ConfirmAction::LoadAll(_)));
-        let is_listed = self.views.table.report().map(|report| report.range) == Some(request.shown)
+        let is_listed = self.views.table.report().map(|report| report.range) == Some(request.shown_range)
             && self.views.table.comparison().map(Comparison::ranges) == Some(request.ranges);
         let is_waiting =
-            !request.unread.is_empty() || self.views.all_pages.is_busy() || self.views.reading_range.is_some();
+            !request.unread_ranges.is_empty() || self.views.all_pages.is_busy() || self.views.reading_range.is_some();
         if !is_listed && !is_asked && !is_waiting {
             self.views.all_pages.comparison = None;
         }

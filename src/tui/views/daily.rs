@@ -8,9 +8,9 @@ use crate::tui::draw::bars::bar_cells;
 use chrono::NaiveDate;
 use std::collections::HashMap;
 
-/// The symbols of a sparkline, the lowest first, and those for a terminal that can't fill eighths of a cell. A full
-/// cell would touch the row above.
+/// The symbols of a sparkline, the lowest first. A full cell is left out, because it would touch the row above.
 const LEVELS: [&str; 7] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇"];
+/// The symbols of a sparkline in a terminal that can't fill eighths of a cell.
 const ASCII_LEVELS: [&str; 7] = ["_", ".", "-", "=", "+", "*", "#"];
 
 /// Human and AI views of a page on one day.
@@ -21,7 +21,7 @@ pub(in crate::tui) struct DailyViews {
     pub(super) range: DateRange,
     /// The days of the range with cached pages.
     days: Vec<NaiveDate>,
-    /// The views of each page on these days; `None` if they are unknown.
+    /// The views of each page on each of `days`; `None` if the views are unknown.
     by_path: HashMap<String, Vec<Option<DayViews>>>,
 }
 
@@ -35,7 +35,7 @@ impl DailyViews {
         let none = (ViewCount::ZERO, ViewCount::ZERO);
         let unlisted: Vec<Option<DayViews>> = reports.iter().map(|report| report.complete.then_some(none)).collect();
         for (at, report) in reports.iter().enumerate() {
-            // The first row of a page is the newest one.
+            // Reads the first row of a page last, because it is the newest row of the page.
             for row in report.rows.iter().rev() {
                 let days = by_path.entry(row.path.to_string()).or_insert_with(|| unlisted.clone());
                 if let Some(day) = days.get_mut(at) {
@@ -49,10 +49,10 @@ impl DailyViews {
         (!by_path.is_empty()).then_some(Self { range, days, by_path })
     }
 
-    /// Returns one cell per day of the range: the higher, the more views. A day that is not cached is blank. `None` if
-    /// no day of the page is known.
-    pub(in crate::tui) fn sparkline(&self, path: &str, metric: Metric, has_eighths: bool) -> Option<String> {
-        // The cached pages of single days have no visitors.
+    /// Returns one symbol per day of the range: the more views, the higher the symbol. A day that is not cached is
+    /// blank. `None` if the views of the page are unknown on all days.
+    pub(in crate::tui) fn sparkline(&self, path: &str, metric: Metric, has_eighth_blocks: bool) -> Option<String> {
+        // The cached reports of single days contain no visitors.
         let views = self.by_path.get(path).filter(|_| !metric.counts_visitors())?;
         let value = |(human, ai): DayViews| match metric {
             Metric::Human => human,
@@ -60,7 +60,7 @@ impl DailyViews {
             _ => human + ai,
         };
         let most = views.iter().flatten().copied().map(value).max()?;
-        let levels = if has_eighths { LEVELS } else { ASCII_LEVELS };
+        let levels = if has_eighth_blocks { LEVELS } else { ASCII_LEVELS };
         let cell = |day: NaiveDate| {
             let at = self.days.iter().position(|known| *known == day)?;
             let views = value((*views.get(at)?)?);

@@ -33,12 +33,12 @@ fn app() -> App {
     app
 }
 
-fn key(app: &mut App, code: KeyCode) -> Vec<Effect> {
+fn press_key(app: &mut App, code: KeyCode) -> Vec<Effect> {
     app.update(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))), now())
 }
 
 fn press(app: &mut App, keys: &str) -> Vec<Effect> {
-    keys.chars().flat_map(|c| key(app, KeyCode::Char(c))).collect()
+    keys.chars().flat_map(|c| press_key(app, KeyCode::Char(c))).collect()
 }
 
 fn counts(human: i64, ai: i64) -> Counts {
@@ -82,7 +82,7 @@ fn a_complete_report_is_exported_with_its_comparison() {
     let before = report(past, &paths(&["/a", "/old"]), true);
     app.views.table.show_report(report(range, &paths(&["/a", "/new"]), true), Some(before));
     press(&mut app, "el");
-    let effects = key(&mut app, KeyCode::Enter);
+    let effects = press_key(&mut app, KeyCode::Enter);
     let (name, text) = written_file(&effects);
     assert_eq!(name, "docdeck-views-2026-11-14_2026-11-20-vs-2026-11-07_2026-11-13.csv");
     let lines: Vec<&str> = text.lines().skip(1).collect();
@@ -97,9 +97,9 @@ fn in_the_export_dialog_tab_cycles_through_the_lines_and_arrows_through_the_choi
     app.views.table.show_report(report(range, &paths(&["/a"]), true), None);
     press(&mut app, "e");
     for code in [KeyCode::Tab, KeyCode::Left, KeyCode::Tab, KeyCode::Tab, KeyCode::BackTab, KeyCode::Up] {
-        assert_eq!(key(&mut app, code), []);
+        assert_eq!(press_key(&mut app, code), []);
     }
-    let effects = key(&mut app, KeyCode::Enter);
+    let effects = press_key(&mut app, KeyCode::Enter);
     let (name, text) = written_file(&effects);
     assert_eq!(name, "docdeck-views-2026-11-14_2026-11-20.md");
     assert!(text.starts_with("**Page views 2026-11-14 … 2026-11-20 (UTC)**"), "{text}");
@@ -112,15 +112,15 @@ fn an_export_that_is_too_long_for_the_clipboard_is_refused() {
     let many: Vec<String> = (0..MAX_COPY_BYTES / 20).map(|n| format!("/a/rather/long/path/{n}")).collect();
     app.views.table.show_report(report(range, &many, true), None);
     press(&mut app, "ekl");
-    assert_eq!(key(&mut app, KeyCode::Enter), []);
+    assert_eq!(press_key(&mut app, KeyCode::Enter), []);
     let refused = |app: &App| app.top::<ExportDialog>().expect("the export").problem.clone();
     assert!(refused(&app).is_some_and(|text| text.contains("74,994") && text.ends_with("Choose a file.")));
     press(&mut app, "l");
     assert_eq!(refused(&app), None);
-    assert_eq!(written_file(&key(&mut app, KeyCode::Enter)).1.lines().count(), many.len() + 1);
+    assert_eq!(written_file(&press_key(&mut app, KeyCode::Enter)).1.lines().count(), many.len() + 1);
     app.config.can_copy_long_texts = true;
     press(&mut app, "ekl");
-    let effects = key(&mut app, KeyCode::Enter);
+    let effects = press_key(&mut app, KeyCode::Enter);
     assert!(
         matches!(&effects[..], [Effect::Copy { text, .. }] if text.len() > MAX_COPY_BYTES),
         "a program has no limit"
@@ -146,7 +146,7 @@ fn enter_shows_a_cached_range() {
     let past = range.step(-3).expect("a range");
     open_cached_ranges(&mut app, vec![range, past]);
     press(&mut app, "j");
-    key(&mut app, KeyCode::Enter);
+    press_key(&mut app, KeyCode::Enter);
     assert_eq!(app.views.query().range, past);
     assert!(app.dialogs.is_empty());
 }
@@ -166,9 +166,9 @@ fn no_cached_range_can_be_chosen_if_the_list_is_empty_or_not_loaded() {
     let mut app = app();
     let range = app.views.query().range;
     press(&mut app, "H");
-    assert_eq!(key(&mut app, KeyCode::Enter), [], "not loaded yet");
+    assert_eq!(press_key(&mut app, KeyCode::Enter), [], "not loaded yet");
     app.update(Msg::Views(ViewsMsg::CachedRangesListed(Err(Failure::new(FailureKind::Store, "No.")))), now());
-    assert_eq!(key(&mut app, KeyCode::Enter), []);
+    assert_eq!(press_key(&mut app, KeyCode::Enter), []);
     assert_eq!(press(&mut app, "jc"), []);
     assert!(app.top::<CachedRanges>().is_some() && app.dialogs.len() == 1);
     assert_eq!(app.views.query().range, range);
@@ -178,7 +178,7 @@ fn no_cached_range_can_be_chosen_if_the_list_is_empty_or_not_loaded() {
 fn keys_of_quick_choices_type_text_if_the_calendar_chooses_a_range_to_show() {
     let mut app = app();
     press(&mut app, "Dyesterday");
-    key(&mut app, KeyCode::Enter);
+    press_key(&mut app, KeyCode::Enter);
     assert_eq!(app.views.query().range.to_string(), "2026-11-19 … 2026-11-19");
     press(&mut app, "C");
     press(&mut app, "m");
@@ -189,13 +189,13 @@ fn keys_of_quick_choices_type_text_if_the_calendar_chooses_a_range_to_show() {
 fn tab_switches_between_typing_and_picking_days() {
     let mut app = app();
     press(&mut app, "D");
-    key(&mut app, KeyCode::Tab);
+    press_key(&mut app, KeyCode::Tab);
     press(&mut app, "last month");
-    key(&mut app, KeyCode::Enter);
+    press_key(&mut app, KeyCode::Enter);
     assert_eq!(app.views.preset(), Some(Preset::LastMonth));
     press(&mut app, "D");
-    key(&mut app, KeyCode::Tab);
-    key(&mut app, KeyCode::Tab);
+    press_key(&mut app, KeyCode::Tab);
+    press_key(&mut app, KeyCode::Tab);
     press(&mut app, " l ");
     assert_eq!(app.views.query().range.to_string(), "2026-10-31 … 2026-11-01");
 }

@@ -30,9 +30,9 @@ use unicode_width::UnicodeWidthStr;
 
 /// Width of the dialog.
 const WIDTH: u16 = 76;
-/// Rows between the borders of the dialog, and of a narrow one, in which the texts wrap.
+/// Number of rows between the borders of a wide dialog, and of a narrow dialog, in which the texts wrap.
 const ROWS: (u16, u16) = (7, 9);
-/// Columns before the choices of a line: the selection mark and the label.
+/// Width of the part of a line before its choices: the selection mark and the label.
 const LABEL_WIDTH: usize = 8;
 
 /// Which pages are exported.
@@ -173,7 +173,7 @@ impl ExportDialog {
     }
 
     /// Switches the selected line to its next or previous choice.
-    fn change(&mut self, is_forward: bool, views: &ViewsState) {
+    fn change_choice(&mut self, is_forward: bool, views: &ViewsState) {
         self.step_choice(is_forward);
         if let Some(content) = export_content(views, self.rows) {
             self.update_summary(&content);
@@ -219,8 +219,8 @@ impl Component for ExportDialog {
     fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Confirm => return self.export(cx),
-            Action::NextChoice => self.change(true, &cx.app.views),
-            Action::PreviousChoice => self.change(false, &cx.app.views),
+            Action::NextChoice => self.change_choice(true, &cx.app.views),
+            Action::PreviousChoice => self.change_choice(false, &cx.app.views),
             _ => return Flow::Unhandled,
         }
         Flow::Handled
@@ -243,7 +243,7 @@ impl Component for ExportDialog {
         let is_chosen = |open: &Self| open.choices(line).get(index).is_none_or(|(_, is_chosen)| *is_chosen);
         for _ in 0..choices {
             if !is_chosen(self) {
-                self.change(true, &cx.app.views);
+                self.change_choice(true, &cx.app.views);
             }
         }
         Flow::Handled
@@ -284,7 +284,7 @@ impl Component for ExportDialog {
         what.extend(self.notes.iter().map(|note| Span::styled(note.clone(), theme.warning)));
         let name = Line::styled(self.file_name.clone(), theme.title);
         let name = (self.target == ExportTarget::File).then_some(name);
-        // The notes are on the same line if they fit.
+        // The notes are on the same line as the number of pages if they fit.
         let cells: usize = what.iter().map(|span| span.width() + 1).sum();
         let what: Vec<Line<'_>> = if cells <= usize::from(below.width) {
             vec![Line::from_iter(what.into_iter().flat_map(|span| [span, Span::raw(" ")]))]
@@ -319,7 +319,7 @@ fn choice_line<'a>(view: View<'_>, open: &ExportDialog, part: ExportLine, width:
     row.push(align_left(label, LABEL_WIDTH - 1), if is_selected { theme.title } else { theme.muted });
     for (name, chosen) in open.choices(part) {
         let (text, style) = if chosen { (format!("[{name}]"), theme.mark) } else { (format!(" {name} "), theme.muted) };
-        let space = row.remaining();
+        let space = row.remaining_cells();
         row.push(truncate(&text, space), style);
     }
     row.line()

@@ -3,7 +3,7 @@
 
 use super::all_pages::{LoadRequest, REQUESTS_PER_CONFIRMATION, RequiredData};
 use super::daily::DailyViews;
-use super::screen::needs_all_pages;
+use super::screen::why_all_pages_are_needed;
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::load::Load;
@@ -37,7 +37,7 @@ impl App {
     /// continued.
     pub(in crate::tui) fn has_fresh_pages(&self, now: Time) -> bool {
         let (all, range) = (&self.views.all_pages, self.views.query().range);
-        all.satisfies(range, RequiredData::Fresh, now) && all.rows_to_continue_after(range).is_none()
+        all.has_required_data(range, RequiredData::Fresh, now) && all.rows_to_continue_after(range).is_none()
     }
 
     /// Returns the label of the key that loads all pages.
@@ -110,10 +110,10 @@ impl App {
             return;
         }
         let all = &mut self.views.all_pages;
-        let unread = ranges.iter().map(|(range, _)| *range).filter(|range| all.cached_info(*range).is_none());
-        let unread: Vec<DateRange> = unread.collect();
-        effects.extend(unread.iter().copied().map(ViewsEffect::LoadCachedReport).map(Effect::Views));
-        all.request = Some(LoadRequest { ranges, unread, next_action });
+        let unread_ranges = ranges.iter().map(|(range, _)| *range).filter(|range| all.cached_info(*range).is_none());
+        let unread_ranges: Vec<DateRange> = unread_ranges.collect();
+        effects.extend(unread_ranges.iter().copied().map(ViewsEffect::LoadCachedReport).map(Effect::Views));
+        all.request = Some(LoadRequest { ranges, unread_ranges, next_action });
         self.ask_or_load(now, effects);
     }
 
@@ -129,7 +129,7 @@ impl App {
         // A report that can't be read counts as not cached.
         self.views.all_pages.set_cached(range, stored.unwrap_or_default());
         if let Some(request) = &mut self.views.all_pages.request {
-            request.unread.retain(|unread| *unread != range);
+            request.unread_ranges.retain(|unread| *unread != range);
         }
         if self.views.reading_range == Some(range) {
             self.views.reading_range = None;
@@ -137,7 +137,7 @@ impl App {
         }
         self.continue_comparison(range, now);
         self.ask_or_load(now, effects);
-        self.views.all_pages.drop_unused(self.views.query().range);
+        self.views.all_pages.drop_unused_reports(self.views.query().range);
     }
 
     /// Shows `range` if it is still the current range: lists all pages if they are cached, otherwise requests one page
@@ -177,9 +177,11 @@ impl App {
     /// Once all requested ranges are read from the cache, asks to confirm the cost. If one request is enough, starts
     /// the load without asking.
     fn ask_or_load(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(request) = self.views.all_pages.request.take_if(|request| request.unread.is_empty()) else { return };
+        let Some(request) = self.views.all_pages.request.take_if(|request| request.unread_ranges.is_empty()) else {
+            return;
+        };
         let all = &self.views.all_pages;
-        let missing = request.ranges.iter().filter(|(range, need)| !all.satisfies(*range, *need, now));
+        let missing = request.ranges.iter().filter(|(range, need)| !all.has_required_data(*range, *need, now));
         let plans: Vec<LoadPlan> = missing
             .map(|(range, need)| LoadPlan {
                 range: *range,
@@ -199,8 +201,11 @@ impl App {
                 self.load_sequentially(vec![LoadPlan { max_requests: 1, ..*plan }], effects);
             }
             _ => {
-                let why =
-                    request.next_action.and_then(needs_all_pages).map(|why| format!("{why} ")).unwrap_or_default();
+                let why = request
+                    .next_action
+                    .and_then(why_all_pages_are_needed)
+                    .map(|why| format!("{why} "))
+                    .unwrap_or_default();
                 let text = format!("{why}{}", self.load_question(&plans, now));
                 self.ask_before_loading(text, plans, now);
             }

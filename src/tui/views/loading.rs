@@ -39,7 +39,7 @@ impl App {
                 self.finish_totals_load(result, now);
                 self.load_daily_reports(effects);
             }
-            // The dialog that asked for this was closed.
+            // The dialog that requested these data was closed.
             ViewsMsg::PageHistoryLoaded { .. } | ViewsMsg::CachedRangesListed(_) => {}
         }
     }
@@ -50,11 +50,11 @@ impl App {
         &mut self,
         query: ViewsQuery,
         result: Result<Timed<ViewsResponse>, Failure>,
-        old: Option<Timed<ViewsResponse>>,
+        cached: Option<Timed<ViewsResponse>>,
         now: Time,
     ) {
         let failure = result.as_ref().err().map(|failure| failure.message.to_string());
-        if !self.views.apply_response(query, result, old, now) || self.screen != Screen::Views {
+        if !self.views.apply_response(query, result, cached, now) || self.screen != Screen::Views {
             return;
         }
         self.is_dirty = true;
@@ -180,17 +180,17 @@ impl App {
         }
         self.list_loaded_rows(range);
         self.show_comparison();
-        self.views.all_pages.drop_unused(self.views.query().range);
+        self.views.all_pages.drop_unused_reports(self.views.query().range);
         self.run_waiting_action(range, now, effects);
     }
 
-    /// Runs the action that waited for all pages of a range, unless the user does something else meanwhile.
+    /// Runs the action that waited for all pages of a range, unless the screen shows something else by now.
     pub(super) fn run_waiting_action(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
         let is_visible = self.screen == Screen::Views && self.dialogs.is_empty() && self.views.query().range == range;
         let is_complete = self.views.all_pages.complete_report(range).is_some();
         let waiting = self.views.all_pages.waiting_action.take_if(|(of, _)| *of == range && is_complete);
         if let Some((_, action)) = waiting.filter(|_| is_visible) {
-            // The pages may have been read without being listed. The action would then ask for them again, without end.
+            // The pages may be read but not listed. The action would then ask again and again whether to load them.
             if !self.views.table.is_report() {
                 self.list_complete_report();
             }
@@ -231,11 +231,11 @@ impl App {
 
     /// Asks whether to continue after the confirmed number of requests is used. Shows a notice instead if another
     /// screen or dialog has the focus.
-    fn ask_to_continue(&mut self, rest: Vec<LoadPlan>, progress: Option<LoadProgress>, now: Time) {
+    fn ask_to_continue(&mut self, remaining_plans: Vec<LoadPlan>, progress: Option<LoadProgress>, now: Time) {
         let is_visible = self.screen == Screen::Views && self.dialogs.is_empty();
         if is_visible {
-            let text = self.continue_question(&rest, progress);
-            self.ask_before_loading(text, rest, now);
+            let text = self.continue_question(&remaining_plans, progress);
+            self.ask_before_loading(text, remaining_plans, now);
         } else {
             let load_key = self.key_label(Context::Views, Action::LoadAll);
             let text = format!("Paused: the agreed number of requests is used. Press {load_key} to resume.");

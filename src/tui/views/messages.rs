@@ -32,8 +32,8 @@ pub enum ViewsMsg {
 /// A side effect about page views.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ViewsEffect {
-    /// Loads the page views for a query: from the cache if they are fresh, unless `ignores_cache` is set, otherwise
-    /// with a request. Answered by [`ViewsMsg::Loaded`].
+    /// Loads the page views for a query, from the cache if they are fresh. Otherwise, or if `ignores_cache` is set,
+    /// sends a request. Answered by [`ViewsMsg::Loaded`].
     Load { query: ViewsQuery, ignores_cache: bool },
     /// Loads the cached report of a range, without a request; answered by [`ViewsMsg::CachedReportLoaded`].
     LoadCachedReport(DateRange),
@@ -56,7 +56,7 @@ pub enum ViewsEffect {
         path: CleanText,
         /// The range whose reports about the page are read.
         range: DateRange,
-        /// The days for which the history also has to contain whether the page had no views.
+        /// The history also contains which of these days had no views of the page.
         days: Vec<DateRange>,
     },
     /// Lists the cached ranges, with their page views and other reports; answered by [`ViewsMsg::CachedRangesListed`].

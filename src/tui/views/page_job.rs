@@ -58,8 +58,8 @@ impl App {
         }
     }
 
-    /// Asks whether to start a new draft about `pages`. The existing draft about other pages then becomes the draft of
-    /// a new job. If a new job already has a draft, offers to open the draft about other pages instead.
+    /// Asks whether to start a new draft about `pages`, and to keep the draft about other pages as the draft of a new
+    /// job. If there already is a draft of a new job, asks whether to open the draft about other pages instead.
     fn ask_to_start_over(&mut self, pages: Vec<CleanText>) {
         let (theirs, these) = (short_list(&self.draft_pages), short_list(&pages));
         let has_new_job = self.draft(DraftTarget::NewJob).is_some_and(|text| !text.trim().is_empty());
@@ -94,7 +94,7 @@ impl App {
         self.open_new_editor_about_pages(pages, now, effects);
     }
 
-    /// Opens an editor without a draft, and opens the list of templates on top of it.
+    /// Opens an editor with an initial text instead of a draft, and opens the list of templates on top of the editor.
     fn open_new_editor_about_pages(&mut self, pages: Vec<CleanText>, now: Time, effects: &mut Vec<Effect>) {
         let mut editor = self.new_editor(DraftTarget::AboutPages, title_of_job_about(&pages), now);
         editor.set_initial_text(initial_text(&pages));

@@ -39,7 +39,7 @@ fn views_screen() -> App {
     app
 }
 
-fn key(app: &mut App, code: KeyCode) -> Vec<Effect> {
+fn press_key(app: &mut App, code: KeyCode) -> Vec<Effect> {
     app.update(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))), at(0))
 }
 
@@ -51,7 +51,7 @@ fn type_text(app: &mut App, text: &str) {
     text.chars().for_each(|c| drop(press(app, c)));
 }
 
-fn templates(app: &mut App, texts: &[&str]) {
+fn load_templates(app: &mut App, texts: &[&str]) {
     let template = |text: &&str| Template { name: CleanText::line(text), text: (*text).to_owned() };
     app.update(Msg::Prompts(PromptsMsg::TemplatesLoaded(texts.iter().map(template).collect())), at(0));
 }
@@ -74,8 +74,8 @@ fn n_opens_an_editor_and_lists_the_templates_for_pages_first() {
     );
     assert_eq!(editor(&app).title.as_str(), "New job about /a");
     assert_eq!(editor(&app).pages, paths(&["/a"]));
-    templates(&mut app, &["Update it", "Fix {{path}} ({{human}} and {{ai}}, {{share}} of {{total}}), {{change}}"]);
-    key(&mut app, KeyCode::Enter);
+    load_templates(&mut app, &["Update it", "Fix {{path}} ({{human}} and {{ai}}, {{share}} of {{total}}), {{change}}"]);
+    press_key(&mut app, KeyCode::Enter);
     assert_eq!(editor(&app).input.text(), "Fix /a (9,120 and 4,310, 32% of 13,430), {{change}}");
 }
 
@@ -83,7 +83,7 @@ fn n_opens_an_editor_and_lists_the_templates_for_pages_first() {
 fn an_unchanged_initial_text_is_neither_sent_nor_saved() {
     let mut app = views_screen();
     press(&mut app, 'n');
-    key(&mut app, KeyCode::Esc);
+    press_key(&mut app, KeyCode::Esc);
     assert_eq!(editor(&app).input.text(), "/a: ");
     assert!(
         !press_ctrl(&mut app, 's')
@@ -94,7 +94,7 @@ fn an_unchanged_initial_text_is_neither_sent_nor_saved() {
         editor(&app).message.as_ref().map(CleanText::as_str),
         Some("Nothing to send: describe what the agent should do.")
     );
-    assert_eq!(key(&mut app, KeyCode::Esc), []);
+    assert_eq!(press_key(&mut app, KeyCode::Esc), []);
     assert_eq!((app.draft(DraftTarget::AboutPages), app.draft_count()), (None, 0));
 }
 
@@ -102,29 +102,32 @@ fn an_unchanged_initial_text_is_neither_sent_nor_saved() {
 fn a_text_that_is_typed_and_deleted_leaves_no_draft() {
     let mut app = views_screen();
     press(&mut app, 'n');
-    key(&mut app, KeyCode::Esc);
+    press_key(&mut app, KeyCode::Esc);
     type_text(&mut app, "x");
     assert_eq!(
         app.update(Msg::Timer, at(1)),
         [Effect::Prompts(PromptsEffect::SaveDraftAbout("/a: x".to_owned(), paths(&["/a"])))]
     );
-    key(&mut app, KeyCode::Backspace);
+    press_key(&mut app, KeyCode::Backspace);
     app.update(Msg::Timer, at(2));
     app.update(
         Msg::Prompts(PromptsMsg::DraftSaved { draft_target: DraftTarget::AboutPages, result: Ok(at(2)) }),
         at(2),
     );
-    assert_eq!(key(&mut app, KeyCode::Esc), [Effect::Prompts(PromptsEffect::DeleteDraft(DraftTarget::AboutPages))]);
+    assert_eq!(
+        press_key(&mut app, KeyCode::Esc),
+        [Effect::Prompts(PromptsEffect::DeleteDraft(DraftTarget::AboutPages))]
+    );
 }
 
 /// Returns the views screen with a saved draft about /a, and with /b selected.
 fn views_screen_with_draft() -> App {
     let mut app = views_screen();
     press(&mut app, 'n');
-    key(&mut app, KeyCode::Esc);
+    press_key(&mut app, KeyCode::Esc);
     type_text(&mut app, "mend it");
     let saved = Effect::Prompts(PromptsEffect::SaveDraftAbout("/a: mend it".to_owned(), paths(&["/a"])));
-    assert_eq!(key(&mut app, KeyCode::Esc), [saved]);
+    assert_eq!(press_key(&mut app, KeyCode::Esc), [saved]);
     assert_eq!(notice(&app), "Draft saved. Press n on a page to continue.");
     press(&mut app, 'j');
     app
@@ -150,9 +153,12 @@ fn replacing_a_draft_about_other_pages_needs_a_confirmation_and_n_declines() {
     assert!(!asked.contains(&Effect::Prompts(PromptsEffect::LoadTemplates)), "a restored draft needs no template");
     assert_eq!((editor(&app).title.as_str(), notice(&app)), ("New job about /a", "Draft restored."));
     for _ in 0..40 {
-        key(&mut app, KeyCode::Backspace);
+        press_key(&mut app, KeyCode::Backspace);
     }
-    assert_eq!(key(&mut app, KeyCode::Esc), [Effect::Prompts(PromptsEffect::DeleteDraft(DraftTarget::AboutPages))]);
+    assert_eq!(
+        press_key(&mut app, KeyCode::Esc),
+        [Effect::Prompts(PromptsEffect::DeleteDraft(DraftTarget::AboutPages))]
+    );
     press(&mut app, 'j');
     press(&mut app, 'n');
     assert_eq!(editor(&app).pages, paths(&["/b"]));
@@ -171,7 +177,7 @@ fn starting_over_opens_an_editor_about_the_selected_page_and_keeps_the_old_draft
     );
     assert_eq!((app.draft(DraftTarget::NewJob), app.draft(DraftTarget::AboutPages)), (Some("/a: mend it"), None));
     assert_eq!((editor(&app).title.as_str(), &editor(&app).pages), ("New job about /b", &paths(&["/b"])));
-    key(&mut app, KeyCode::Esc);
+    press_key(&mut app, KeyCode::Esc);
     type_text(&mut app, "more");
     assert!(press_ctrl(&mut app, 's').contains(&Effect::Prompts(PromptsEffect::SubmitJobAbout(
         "/b: more".to_owned(),
@@ -209,18 +215,21 @@ fn a_template_is_shown_from_its_start_and_becomes_a_draft_once_it_is_changed() {
     let mut app = views_screen();
     press(&mut app, 'n');
     let text = format!("Fix {{{{path}}}}\n{}", "line\n".repeat(60));
-    templates(&mut app, &[&text]);
-    key(&mut app, KeyCode::Enter);
+    load_templates(&mut app, &[&text]);
+    press_key(&mut app, KeyCode::Enter);
     assert!(editor(&app).input.text().starts_with("Fix /a\nline"));
     assert_eq!(editor(&app).input.area().cursor(), (0, 0));
     assert_eq!(app.update(Msg::Timer, at(5)), [], "nothing to write");
-    assert_eq!(key(&mut app, KeyCode::Esc), []);
+    assert_eq!(press_key(&mut app, KeyCode::Esc), []);
     assert_eq!(app.draft_count(), 0);
     press(&mut app, 'n');
-    templates(&mut app, &[&text]);
-    key(&mut app, KeyCode::Enter);
+    load_templates(&mut app, &[&text]);
+    press_key(&mut app, KeyCode::Enter);
     type_text(&mut app, "x");
-    assert!(matches!(key(&mut app, KeyCode::Esc).as_slice(), [Effect::Prompts(PromptsEffect::SaveDraftAbout(..))]));
+    assert!(matches!(
+        press_key(&mut app, KeyCode::Esc).as_slice(),
+        [Effect::Prompts(PromptsEffect::SaveDraftAbout(..))]
+    ));
     assert_eq!(app.draft_count(), 1);
 }
 
@@ -228,7 +237,7 @@ fn a_template_is_shown_from_its_start_and_becomes_a_draft_once_it_is_changed() {
 fn a_prompt_that_cannot_be_stored_keeps_its_text_and_pages() {
     let mut app = views_screen();
     press(&mut app, 'n');
-    key(&mut app, KeyCode::Esc);
+    press_key(&mut app, KeyCode::Esc);
     type_text(&mut app, "mend it");
     let sent = Effect::Prompts(PromptsEffect::SubmitJobAbout("/a: mend it".to_owned(), paths(&["/a"]), Vec::new()));
     let draft = Effect::Prompts(PromptsEffect::SaveDraftAbout("/a: mend it".to_owned(), paths(&["/a"])));
@@ -249,7 +258,7 @@ fn a_prompt_that_cannot_be_stored_keeps_its_text_and_pages() {
     assert!(app.top::<Help>().is_some() && app.dialogs.len() == 1);
     assert!(notice(&app).starts_with("Not sent: The disk is full. Saved as a draft"), "{}", notice(&app));
     assert_eq!((app.draft(draft_target), app.draft_pages()), (Some("/a: mend it"), paths(&["/a"]).as_slice()));
-    key(&mut app, KeyCode::Esc);
+    press_key(&mut app, KeyCode::Esc);
     app.update(pressed('n', KeyModifiers::NONE), at(2));
     app.update(pressed('s', KeyModifiers::CONTROL), at(2));
     let mut made = job(9, Status::Active);
@@ -393,11 +402,11 @@ fn hidden_marked_pages_are_reported_instead_of_using_the_selected_page() {
     press(&mut app, 'n');
     assert!(app.dialogs.is_empty());
     assert_eq!(notice(&app), "2 marked pages are hidden by the filter: Esc clears it.");
-    key(&mut app, KeyCode::Esc);
+    press_key(&mut app, KeyCode::Esc);
     assert_eq!(app.views.table.marked_count(), 2);
-    key(&mut app, KeyCode::Esc);
+    press_key(&mut app, KeyCode::Esc);
     assert_eq!((notice(&app), app.views.table.marked_count()), ("2 marks: press Esc again to clear them.", 2));
-    key(&mut app, KeyCode::Esc);
+    press_key(&mut app, KeyCode::Esc);
     assert_eq!(app.views.table.marked_count(), 0);
 }
 

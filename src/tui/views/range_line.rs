@@ -29,10 +29,10 @@ pub struct RangeName {
     pub choice: PresetChoice,
 }
 
-/// The minimum number of columns at which all names are shown rather than only that of the current range.
+/// The minimum number of columns at which the names of all presets are shown, not only the current one.
 const MIN_COLUMNS_WITH_ALL_NAMES: usize = 100;
 
-/// The number of cells between two names. With a single one, two names would look like one name of two words.
+/// The number of cells between two names. With a single cell, two names would look like one name of two words.
 pub(in crate::tui) const NAME_GAP: usize = 2;
 
 /// Formats a range in at most `width` cells if possible: `20–26 Nov 2026 UTC, 7 days, so far`. The shorter forms leave

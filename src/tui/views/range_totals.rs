@@ -16,7 +16,7 @@ pub const MIN_DAYS_FOR_WEEKS: u32 = 60;
 #[derive(Debug, Default)]
 pub struct RangeTotals {
     pub(super) by_range: HashMap<DateRange, Timed<Counts>>,
-    /// Ranges that were requested and have not arrived yet.
+    /// Ranges whose totals were requested and have not arrived yet.
     pub(super) pending: Vec<DateRange>,
     /// Whether the totals count visitors. The visitors of several days can't be added up, because a visitor may be
     /// counted on each of them.
@@ -29,7 +29,7 @@ impl RangeTotals {
         self.by_range.get(&range)
     }
 
-    /// Returns the number of ranges that were requested and have not arrived yet.
+    /// Returns the number of ranges whose totals were requested and have not arrived yet.
     pub fn pending_count(&self) -> usize {
         self.pending.len()
     }
@@ -45,9 +45,9 @@ impl RangeTotals {
         }
     }
 
-    /// Adds up the totals of all days of a range; `None` if one day is unknown. A range counts as complete if it was
-    /// loaded after its last day, but a single day may have been loaded as soon as that day was over. Each load time is
-    /// therefore moved forward by the number of days from its day to the last one, and the sum has the earliest result.
+    /// Adds up the totals of all days of a range; `None` if one day is unknown. The load time of the sum is after the
+    /// last day of the range if each day was loaded after that day was over. For this, each load time is moved forward
+    /// by the number of days between its day and the last day, and the earliest of these times is used.
     fn sum_of_days(&self, range: DateRange) -> Option<Timed<Counts>> {
         let add = |sum: &Count, more: &Count| Some(Count::from(sum.value()? + more.value()?));
         let of = |day: DateRange| {

@@ -23,12 +23,12 @@ struct LoadCost {
 }
 
 impl LoadCost {
-    /// Adds up the costs of several loads. A load of unknown cost is expected to cost the mean of the other loads,
-    /// unless all known costs are those of previous loads. In this case, the sum has no expected cost.
+    /// Adds up the costs of several loads. A load of unknown cost is expected to cost the mean of the other
+    /// loads. But if the known costs are all those of previous loads, a sum with an unknown cost has no expected cost.
     fn of_all(costs: &[Self]) -> Self {
         let at_least = costs.iter().fold(0_u32, |sum, cost| sum.saturating_add(cost.at_least));
         let known: Vec<LoadEstimate> = costs.iter().filter_map(|cost| cost.expected).collect();
-        // The sum counts as known from previous loads only if every known cost is. Otherwise, it is an estimate.
+        // The basis of the sum is the previous loads only if they are the basis of every known cost.
         let basis = known
             .iter()
             .map(|known| known.basis)
@@ -179,14 +179,14 @@ impl App {
     }
 
     /// Returns the question whether to continue, for a load that has used the confirmed number of requests.
-    pub(super) fn continue_question(&self, rest: &[LoadPlan], progress: Option<LoadProgress>) -> String {
+    pub(super) fn continue_question(&self, remaining_plans: &[LoadPlan], progress: Option<LoadProgress>) -> String {
         let so_far = progress.map(|progress| {
             let share =
                 progress.share.map(|share| format!(" ({} of the views)", floor_percent(share))).unwrap_or_default();
             let requests = format::plural(progress.requests as usize, "request");
             format!("{} rows{share} loaded with {requests}. ", format::format_count(progress.rows))
         });
-        let range = match rest {
+        let range = match remaining_plans {
             [one] => format!("loading all pages of {}", one.range.format_dates(true)),
             many => format!("with {} ranges", many.len()),
         };
@@ -196,7 +196,7 @@ impl App {
         format!("{so_far}Continue {range}? At most {most} more, {left} left this hour.")
     }
 
-    /// Shows a warning that no requests are left. The warning ends when the next request is free.
+    /// Shows a warning that no requests are left. The warning ends when the next request is possible.
     pub(in crate::tui) fn notify_no_requests_left(&mut self, now: Time) {
         let wait = self.budget(Quota::Views).wait().filter(|wait| wait.until > now);
         let until = wait.map_or(now + chrono::TimeDelta::seconds(15), |wait| wait.until);
@@ -204,8 +204,8 @@ impl App {
         self.notify_until_time(until, crate::tui::Severity::Warning, &text, now);
     }
 
-    /// Returns the message that no requests are left, with the time of the next free request and what works without
-    /// requests.
+    /// Returns the message that no requests are left, with the time at which the next request is possible and what
+    /// works without requests.
     pub(in crate::tui) fn no_requests_left_text(&self, now: Time) -> String {
         let when = match self.budget(Quota::Views).wait().filter(|wait| wait.until > now) {
             Some(wait) => format!("the next one is free in {}", wait.time_left(now)),

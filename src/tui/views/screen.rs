@@ -76,7 +76,7 @@ impl Component for ViewsScreen {
             Action::Refresh => {
                 let dialogs = cx.app.dialogs.len();
                 cx.app.refresh_views(cx.now, cx.effects);
-                // If the user is asked first, nothing is requested yet.
+                // If a dialog was opened to ask the user, nothing is requested yet.
                 if cx.app.dialogs.len() == dialogs {
                     cx.app.refresh_visitors(cx.effects);
                 }
@@ -266,7 +266,7 @@ fn run(action: Action, cx: &mut Cx<'_>) {
 
 /// Handles an action that changes how the pages are listed. Requests nothing from the service.
 fn apply_table_action(action: Action, cx: &mut Cx<'_>) -> Flow {
-    if needs_all_pages(action).is_some() && !cx.app.views.table.is_report() {
+    if why_all_pages_are_needed(action).is_some() && !cx.app.views.table.is_report() {
         cx.app.load_all_then(action, cx.now, cx.effects);
         return Flow::Handled;
     }
@@ -295,8 +295,8 @@ fn apply_table_action(action: Action, cx: &mut Cx<'_>) -> Flow {
     Flow::Handled
 }
 
-/// Handles a click beside the range: applies the clicked preset or the next preset, or opens the calendar for a
-/// custom range.
+/// Handles a click on the names beside the range: applies the clicked preset or the next preset, or opens the calendar
+/// for a custom range.
 fn click_range(cell: usize, cx: &mut Cx<'_>) {
     let choice = cx.app.range_choice_at(cell, usize::from(cx.app.size.0), cx.now);
     if choice.is_some() {
@@ -319,7 +319,7 @@ fn sort_at(cell: usize, cx: &mut Cx<'_>) {
     let columns = page_table(&cx.app.views, usize::from(cx.app.size.0));
     let Some(by) = columns.key_at(cell).and_then(|column| column.sort_column(table.metric())) else { return };
     if !table.is_report() {
-        // Only a report can be sorted, so this asks whether to load all pages.
+        // Only a report can be sorted, so the action asks whether to load all pages.
         apply_table_action(Action::NextSort, cx);
         return;
     }
@@ -329,7 +329,7 @@ fn sort_at(cell: usize, cx: &mut Cx<'_>) {
 }
 
 /// Returns why all pages of the range have to be loaded before an action; `None` for other actions.
-pub(super) fn needs_all_pages(action: Action) -> Option<&'static str> {
+pub(super) fn why_all_pages_are_needed(action: Action) -> Option<&'static str> {
     match action {
         Action::NextSort | Action::ReverseSort => Some("Sorting needs all pages."),
         Action::Filter => Some("Filtering needs all pages."),

@@ -54,7 +54,7 @@ impl Visitors {
         &self.totals
     }
 
-    /// Returns the report of a range.
+    /// Returns the report of the visitors in a range.
     pub fn report(&self, range: DateRange) -> Option<&RowsReport<PageRow>> {
         self.reports.get(&range)?.shown().map(|report| report.value.as_ref())
     }
@@ -70,7 +70,7 @@ impl Visitors {
     }
 
     /// Whether the visitors of a range were read and are not being loaded, so that newer ones should be shown.
-    pub(in crate::tui) fn accepts_newer(&self, range: DateRange) -> bool {
+    pub(in crate::tui) fn accepts_newer_report(&self, range: DateRange) -> bool {
         self.reports.get(&range).is_some_and(|load| !load.is_loading())
     }
 

@@ -135,7 +135,7 @@ fn draw_field(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, line: Fo
         FormLine::Save => "",
     };
     row.push(label, style(theme.muted)).pad_to(usize::from(LABEL_CELLS));
-    let space = row.remaining();
+    let space = row.remaining_cells();
     match line {
         FormLine::Save => {
             let key = view.app.key_label(Context::WelcomeText, Action::Confirm);
@@ -203,7 +203,7 @@ fn more_fields_text(welcome: &Welcome) -> String {
 /// source.
 fn push_key_sources(view: View<'_>, welcome: &Welcome, row: &mut TextRow<'_>) {
     let (theme, all, chosen) = (view.theme, welcome.form.sources(), welcome.form.source);
-    if all.iter().map(|source| source.name().width() + 2).sum::<usize>() > row.remaining() {
+    if all.iter().map(|source| source.name().width() + 2).sum::<usize>() > row.remaining_cells() {
         row.push(format!("‹ {} ›", chosen.name()), theme.mark);
         return;
     }

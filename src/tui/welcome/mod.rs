@@ -398,7 +398,7 @@ impl Welcome {
         }
     }
 
-    /// Whether this is the attempt in progress, at this step.
+    /// Whether the form waits for the answer to this step of this attempt.
     fn waits_for(&self, attempt: u64, step: SetupStep) -> bool {
         self.attempt == attempt && self.step == step
     }
@@ -491,7 +491,7 @@ impl Component for Welcome {
             ) => (false, false),
             TextEntry::Edit(_) => (false, true),
         };
-        // Text that is typed at the choice of the key source is the key, or the text of its source.
+        // If the choice of the key source has the focus, typed text goes into the field of the chosen source.
         if is_typed && self.line == FormLine::Field(SetupField::Source) {
             self.focus(FormLine::Field(self.form.source.field()));
         }

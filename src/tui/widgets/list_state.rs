@@ -82,8 +82,8 @@ impl ListState {
         self.top.show(self.selected, rows, self.len);
     }
 
-    /// Returns the visible ones of `items`, the rows of the whole list, each with whether it is selected. `rows` is the
-    /// number of lines on screen.
+    /// Returns the visible rows, each with whether it is selected. `items` are the rows of the whole list, and
+    /// `rows` is the number of lines on screen.
     pub fn visible<T>(self, items: impl Iterator<Item = T>, rows: usize) -> impl Iterator<Item = (T, bool)> {
         items.enumerate().skip(self.top.get()).take(rows).map(move |(at, item)| (item, at == self.selected))
     }

@@ -190,7 +190,7 @@ impl<K> Table<K> {
             row.pad_to(end + column.gap);
             end += column.gap + column.width;
             // Less than the width of the column if the previous cell covers a part of it.
-            let space = end.saturating_sub(row.used());
+            let space = end.saturating_sub(row.used_cells());
             match cell(column) {
                 TableCell::Text(text, style) if column.is_right_aligned => row.push_right_aligned(text, space, style),
                 TableCell::Text(text, style) => row.push_left_aligned(text, space, style),

@@ -40,13 +40,13 @@ impl TextInput {
     pub fn multi_line(text: &str) -> Self {
         let mut area = TextArea::new(split_lines(text));
         area.set_wrap_mode(WrapMode::WordOrGlyph);
-        Self::with(area, false)
+        Self::from_area(area, false)
     }
 
     /// Creates a single-line input, which scrolls horizontally.
     pub fn single_line(text: &str) -> Self {
         let area = TextArea::new(vec![split_lines(text).join(" ")]);
-        Self::with(area, true)
+        Self::from_area(area, true)
     }
 
     /// Creates a single-line input whose text is selected. A typed character replaces the text; moving the cursor keeps
@@ -59,7 +59,7 @@ impl TextInput {
         input
     }
 
-    fn with(mut area: TextArea<'static>, is_single_line: bool) -> Self {
+    fn from_area(mut area: TextArea<'static>, is_single_line: bool) -> Self {
         area.set_cursor_line_style(Style::new());
         area.set_selection_style(Style::new().add_modifier(Modifier::REVERSED));
         area.set_max_histories(MAX_UNDO_STEPS);
@@ -326,7 +326,7 @@ impl TextInput {
     pub(in crate::tui) fn reset_scroll(&mut self) {
         let DataCursor(row, column) = self.area.cursor();
         let (Ok(row), Ok(column)) = (u16::try_from(row), u16::try_from(column)) else { return };
-        // Scrolls twice, because one call covers only half of the possible offset.
+        // Scrolls twice, because the scroll position can be twice as large as the largest scroll of one call.
         for _ in 0..2 {
             self.area.scroll((-i16::MAX, -i16::MAX));
         }

@@ -11,9 +11,10 @@ use ratatui::style::{Modifier, Style};
 const SMALL_PERCENT: f64 = 5.0;
 /// A change between counts below this number is muted, because a few visitors cause it.
 const SMALL_COUNT: u64 = 30;
-/// An outlier changes by at least this many percent, and by at least this share of the site's views: a page that few
-/// people read can double without meaning anything.
+/// The minimum change of an outlier, in percent.
 const OUTLIER_PERCENT: f64 = 25.0;
+/// The minimum change of an outlier, as a share of the site's views. A page that few people read can double without
+/// meaning anything.
 const OUTLIER_SHARE: f64 = 0.005;
 /// Marks an outlier without colour.
 pub(in crate::tui) const OUTLIER: &str = "!";
@@ -27,8 +28,8 @@ pub(in crate::tui) enum ChangeWeight {
 }
 
 impl ChangeWeight {
-    /// Returns how much a change matters. `site` is the number of views of the site in the longer of the compared
-    /// ranges, 0 if it is unknown.
+    /// Returns how much a change matters. `site` is the number of views of the site in the compared range that
+    /// has more; 0 if it is unknown.
     pub(in crate::tui) fn of(change: ViewsChange, site: ViewCount) -> Self {
         let (largest, percent) = match change {
             ViewsChange::Unknown => return Self::Normal,

@@ -46,8 +46,8 @@ pub(in crate::tui) fn draw_lower_rule(frame: &mut Frame<'_>, view: View<'_>, row
     let legend_cells = spans_width([&legend].into_iter()) + 4;
     let mut left = TextRow::new(space);
     for (n, PositionPart { spans: part, is_needed }) in parts.into_iter().enumerate() {
-        let gap = if left.remaining() == space { "" } else { " · " };
-        let free = left.remaining().saturating_sub(if is_needed { 0 } else { legend_cells });
+        let gap = if left.remaining_cells() == space { "" } else { " · " };
+        let free = left.remaining_cells().saturating_sub(if is_needed { 0 } else { legend_cells });
         if (n == 0 && is_needed) || spans_width([&part].into_iter()) + gap.width() <= free {
             left.push(gap, view.theme.muted);
             part.into_iter().for_each(|Span { content, style, .. }| {
@@ -55,7 +55,7 @@ pub(in crate::tui) fn draw_lower_rule(frame: &mut Frame<'_>, view: View<'_>, row
             });
         }
     }
-    if left.remaining() >= legend_cells {
+    if left.remaining_cells() >= legend_cells {
         let separator = (right.width() > 0).then(|| Span::styled(" ── ", view.theme.border));
         let position = std::mem::take(&mut right.spans).into_iter().map(|span| span.style(view.theme.muted));
         right = Line::from_iter(legend.into_iter().chain(separator).chain(position));
@@ -124,7 +124,7 @@ fn response_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
     parts
 }
 
-/// Returns about how many pages a range has, if those of a similar range are known.
+/// Returns about how many pages a range has, estimated from a similar range; `None` without such a range.
 fn page_count_estimate(view: View<'_>, range: DateRange) -> Option<u64> {
     let EstimateBasis::Similar(SimilarRange { rows, .. }) = view.app.expected_cost(range)?.basis else { return None };
     let unit = match rows {
@@ -135,10 +135,10 @@ fn page_count_estimate(view: View<'_>, range: DateRange) -> Option<u64> {
     Some(u64::from(rows.div_ceil(unit) * unit))
 }
 
-/// Visitors that are this much older than the views are shown with their time.
+/// If the visitors were loaded more than this long before the views, the time at which they were loaded is shown.
 const MAX_AGE_DIFFERENCE: chrono::TimeDelta = chrono::TimeDelta::minutes(5);
 
-/// Returns a note if visitors are shown but could not be loaded, are partial, or are older than the views.
+/// Returns a note if visitors are shown, but are not loaded, not complete or not as new as the views.
 fn visitors_part<'a>(view: View<'_>) -> Option<PositionPart<'a>> {
     let (visitors, range) = (&view.app.views.visitors, view.app.views.query().range);
     if !visitors.is_shown() {

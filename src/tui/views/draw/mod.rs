@@ -52,8 +52,8 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     table::draw(frame, view);
 }
 
-/// Draws what is shown before the first response: that it is being loaded, or why loading failed and what is still
-/// available.
+/// Draws the text before the first response: that page views are being loaded, or why they are not loaded and what is
+/// still available.
 fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let theme = view.theme;
     let views = &view.app.views;

@@ -41,7 +41,7 @@ pub(in crate::tui) fn draw_range_rule(frame: &mut Frame<'_>, view: View<'_>, row
             let count = count.into_iter().filter(|span| !span.content.is_empty());
             title.extend(filter.into_iter().chain([gap()]).chain(count));
         }
-        // The filter takes precedence over the names.
+        // The filter takes precedence over the names of the presets.
         let names_cells = names.iter().map(|name| name.text.width() + NAME_GAP).sum::<usize>() + 2;
         if title.width() + names_cells > cells {
             names.clear();
@@ -50,7 +50,7 @@ pub(in crate::tui) fn draw_range_rule(frame: &mut Frame<'_>, view: View<'_>, row
     draw_rule(frame, view, row, title, range_names_line(view, names));
 }
 
-/// Returns the names of ranges for the end of the rule.
+/// Returns the names of ranges for the right end of the rule above the page views.
 pub(in crate::tui) fn range_names_line<'a>(view: View<'_>, names: Vec<RangeName>) -> Line<'a> {
     let mut line = Line::default();
     for (n, name) in names.into_iter().enumerate() {

@@ -118,7 +118,7 @@ fn fitting_line<'a>(parts: &[StatusPart], width: usize) -> Line<'a> {
     let mut row = TextRow::new(width);
     row.push_cow(" ", Style::new());
     let least: usize = parts.iter().map(|(forms, _)| shortest_form(forms).width()).sum();
-    let mut spare = row.remaining().saturating_sub(least);
+    let mut spare = row.remaining_cells().saturating_sub(least);
     for (forms, style) in parts {
         let space = shortest_form(forms).width() + spare;
         let form = forms.split('\n').find(|form| form.width() <= space).unwrap_or_else(|| shortest_form(forms));
@@ -183,7 +183,7 @@ fn loading_line<'a>(view: View<'_>, under_way: ActiveLoad, width: usize) -> Line
         return fitting_line(&[(loading, theme.working), (rows + "\n", theme.working), (end, theme.muted)], width);
     }
     row.push(lead, theme.working);
-    let bar = row.remaining().saturating_sub(details.width() + 2).min(PROGRESS_BAR_CELLS.0);
+    let bar = row.remaining_cells().saturating_sub(details.width() + 2).min(PROGRESS_BAR_CELLS.0);
     if let Some(share) = progress.share.filter(|_| bar >= PROGRESS_BAR_CELLS.1) {
         let done = (0..=bar).rev().find(|cells| cells_share(*cells, bar) <= share).unwrap_or(0);
         row.push("━".repeat(done), theme.working).push("┈".repeat(bar - done), theme.border).push(" ", theme.text);
@@ -313,11 +313,11 @@ fn outdated_parts(view: View<'_>, shown: &str, as_of: Time, width: usize) -> Vec
 }
 
 /// When requests are possible again. `from` is `after 14:12` or `in 50s`, `until` is `until 14:12` or `for 50s`, and
-/// `short` is the shortest form of `until`.
+/// `short_until` is the shortest form of `until`.
 struct LimitTexts {
     from: String,
     until: String,
-    short: String,
+    short_until: String,
 }
 
 fn limit_texts(view: View<'_>, failure: &Failure) -> Option<LimitTexts> {
@@ -326,29 +326,29 @@ fn limit_texts(view: View<'_>, failure: &Failure) -> Option<LimitTexts> {
     if wait.is_estimate {
         let words = wait.time_left(view.now);
         let (from, until) = (format!("in {words}"), format!("for {words}"));
-        return (at > view.now).then_some(LimitTexts { from, until, short: "about 1 min".to_owned() });
+        return (at > view.now).then_some(LimitTexts { from, until, short_until: "about 1 min".to_owned() });
     }
     if left.num_seconds() >= 60 {
         let clock = at.with_timezone(&view.app.config.offset).format("%H:%M");
         let until = format!("until {clock}");
-        return Some(LimitTexts { from: format!("after {clock}"), short: until.clone(), until });
+        return Some(LimitTexts { from: format!("after {clock}"), short_until: until.clone(), until });
     }
     let seconds = wait_text(left);
     let until = format!("for {seconds}");
-    (at > view.now).then(|| LimitTexts { from: format!("in {seconds}"), short: until.clone(), until })
+    (at > view.now).then(|| LimitTexts { from: format!("in {seconds}"), short_until: until.clone(), until })
 }
 
 /// Returns the reason why there are no newer rows, from the complete sentence to the shortest form. A short form is
 /// enough, because a notice has already shown the sentence.
 fn failure_forms(view: View<'_>, failure: &Failure, gap: &str) -> String {
     let r = refresh_key(view);
-    if let Some(LimitTexts { until, short, .. }) = limit_texts(view, failure) {
+    if let Some(LimitTexts { until, short_until, .. }) = limit_texts(view, failure) {
         let key = |action| view.app.key_label(Context::Views, action);
         let (trend, cached) = (key(Action::Trend), key(Action::CachedRanges));
         let reached = format!("{gap}limit reached {until}");
         return format!(
             "{reached}; trend ({trend}) and cached ranges ({cached}) still work\n{reached}, {r} reloads then\n\
-             {reached}\n{gap}limited {short}"
+             {reached}\n{gap}limited {short_until}"
         );
     }
     let kind = match failure.kind {

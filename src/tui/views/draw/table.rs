@@ -117,9 +117,10 @@ fn page_line<'a>(columns: &Table<PageTableColumn>, view: View<'_>, shown: &Visib
                 RowKind::Page { order, .. } => order.and_then(|order| table.rows().get(order)),
                 RowKind::Folder(_) => None,
             };
-            let has_eighths = theme.parts_per_cell() > 1;
+            let has_eighth_blocks = theme.parts_per_cell() > 1;
             let daily = app.views.daily.as_ref().zip(row);
-            let line = daily.and_then(|(daily, row)| daily.sparkline(row.path.as_str(), table.metric(), has_eighths));
+            let line =
+                daily.and_then(|(daily, row)| daily.sparkline(row.path.as_str(), table.metric(), has_eighth_blocks));
             TableCell::new(line.unwrap_or_default(), theme.muted)
         }
         PageTableColumn::Sign => TableCell::new(if shown.adds_up { "" } else { "≠" }, theme.warning),
@@ -187,7 +188,7 @@ fn cell_text(
     figures: &PageMetrics<'_>,
     view: View<'_>,
     text: Style,
-    shows_words: bool,
+    shows_new_or_gone: bool,
 ) -> (String, Style) {
     let theme = view.theme;
     let value = match cell {
@@ -199,7 +200,7 @@ fn cell_text(
             }
             let change = figures.change(metric);
             let weight = ChangeWeight::of(change, larger_site_views(view));
-            let value = if is_sorted { difference_text(change, shows_words) } else { change_cell(change) };
+            let value = if is_sorted { difference_text(change, shows_new_or_gone) } else { change_cell(change) };
             return (value + weight.sign(), weight.style(change, theme));
         }
         NumberColumn::Now(Metric::Share) => {
@@ -214,10 +215,10 @@ fn cell_text(
 }
 
 /// Formats a difference in views: `+1,234`, `gone −56`.
-fn difference_text(change: ViewsChange, shows_words: bool) -> String {
+fn difference_text(change: ViewsChange, shows_new_or_gone: bool) -> String {
     let word = match change {
-        ViewsChange::New(_) if shows_words => "new ",
-        ViewsChange::Gone(_) if shows_words => "gone ",
+        ViewsChange::New(_) if shows_new_or_gone => "new ",
+        ViewsChange::Gone(_) if shows_new_or_gone => "gone ",
         ViewsChange::InBoth { .. } | ViewsChange::New(_) | ViewsChange::Gone(_) | ViewsChange::Unknown => "",
     };
     match change.difference() {
@@ -258,7 +259,7 @@ pub(in crate::tui) fn change_cell(change: ViewsChange) -> String {
     }
 }
 
-/// Formats a change of a number that is not in a row of the table. Without a row, it would be unclear what is “new”.
+/// Formats a change of a number outside the table. A change from 0 is `▲ from 0`: it would be unclear what is “new”.
 pub(in crate::tui) fn summary_change(change: ViewsChange) -> String {
     match change {
         ViewsChange::InBoth { now, before } if before.is_zero() && now > before => "▲ from 0".to_owned(),

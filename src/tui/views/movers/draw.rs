@@ -32,7 +32,7 @@ const MAX_DAYS_CELLS: usize = 16;
 /// Minimum width of the paths. In a narrower half, the column of the earlier views is left out first, because they
 /// follow from the current views and the difference.
 const MIN_PAGE_CELLS: usize = 26;
-/// The limits of the width of a bar.
+/// The minimum and the maximum width of a bar.
 const BAR_CELLS: RangeInclusive<usize> = 8..=24;
 /// The width that the other columns need. Half of what is left is for the bars.
 const CELLS_BESIDE_BAR: usize = 60;
@@ -78,12 +78,12 @@ fn legend_line<'a>(view: View<'_>, metric: MoverMetric) -> Line<'a> {
 #[derive(Debug, Clone, Copy)]
 struct MoverDirection {
     title: &'static str,
-    none: &'static str,
+    empty_text: &'static str,
 }
 
 impl MoverDirection {
-    const INCREASE: Self = Self { title: "Largest increases", none: "No page has more views than before." };
-    const DECREASE: Self = Self { title: "Largest decreases", none: "No page has fewer views than before." };
+    const INCREASE: Self = Self { title: "Largest increases", empty_text: "No page has more views than before." };
+    const DECREASE: Self = Self { title: "Largest decreases", empty_text: "No page has fewer views than before." };
 }
 
 /// Returns the title: what is compared, in the longest form that fits, and warnings about what makes the comparison
@@ -110,7 +110,7 @@ fn movers_title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
     let mut row = TextRow::new(width);
     row.push(form.cloned().unwrap_or(metric), theme.focus);
     for text in unfair {
-        if text.width() <= row.remaining() {
+        if text.width() <= row.remaining_cells() {
             row.push(text, theme.warning);
         }
     }
@@ -131,7 +131,7 @@ fn draw_half(
     let table = mover_table(half, ranges, view, usize::from(area.width));
     draw_line(frame, area, 1, table.headings(theme.muted));
     if half.is_empty() {
-        draw_line(frame, lines, 0, Line::styled(format!(" {}", direction.none), theme.muted));
+        draw_line(frame, lines, 0, Line::styled(format!(" {}", direction.empty_text), theme.muted));
     }
     for (n, (mover, is_selected)) in half.visible(rows).enumerate() {
         let is_selected = is_selected && has_focus;
@@ -156,12 +156,12 @@ fn half_title<'a>(
     let is_cut = half.len() < half.page_count();
     let of = format!("{} of {all}", half.len());
     let forms = if is_cut { [format!("  first {of}"), format!("  {of}")] } else { [format!("  {all}"), String::new()] };
-    if let Some(listed) = forms.into_iter().find(|form| form.width() < row.remaining() && !half.is_empty()) {
+    if let Some(listed) = forms.into_iter().find(|form| form.width() < row.remaining_cells() && !half.is_empty()) {
         row.push(listed, theme.muted);
     }
     let more = more_below_text(half.list.hidden_below(rows));
-    // For the half with the focus, the lower rule shows this number.
-    if !has_focus && more.width() + 2 < row.remaining() {
+    // For the half with the focus, the lower rule shows how many pages follow.
+    if !has_focus && more.width() + 2 < row.remaining_cells() {
         row.pad_to(width - more.width() - 1).push(more, theme.muted);
     }
     row.line()
@@ -183,8 +183,8 @@ enum MoverColumn {
 
 fn mover_table(half: &MoversHalf, ranges: ComparedRanges, view: View<'_>, width: usize) -> Table<MoverColumn> {
     type C = Column<MoverColumn>;
-    let number = half.numbers().map(|count| format_views(count).len()).fold(7, usize::max) + 2;
-    // The days say more than “before” and “now”, if they are short.
+    let number = half.view_counts().map(|count| format_views(count).len()).fold(7, usize::max) + 2;
+    // Dates are better headings than “before” and “now”, if they are short.
     let heading = |range, name: &str| {
         let days = short_range(range, view.now);
         if days.width() <= MAX_DAYS_CELLS && width >= MIN_WIDTH_WITH_DAYS { days } else { name.to_owned() }
@@ -227,7 +227,7 @@ fn mover_cell<'a>(
             let (human, ai) = match metric {
                 MoverMetric::Human => (change, ViewCount::ZERO),
                 MoverMetric::Ai => (ViewCount::ZERO, change),
-                MoverMetric::Total => mover.shares,
+                MoverMetric::Total => mover.human_and_ai_shares,
             };
             TableCell::Spans(parts_bar((human, ai), change, largest, width, theme))
         }

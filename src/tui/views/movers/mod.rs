@@ -86,7 +86,7 @@ pub struct Mover {
     /// the pages of that range.
     pub now: Option<ViewCount>,
     /// How far human and AI views moved in the direction of the change; 0 for views that moved in the other direction.
-    pub shares: (ViewCount, ViewCount),
+    pub human_and_ai_shares: (ViewCount, ViewCount),
 }
 
 impl Mover {
@@ -136,7 +136,7 @@ impl MoversHalf {
     }
 
     /// Returns all view counts of the listed pages, before and now.
-    pub fn numbers(&self) -> impl Iterator<Item = ViewCount> {
+    pub fn view_counts(&self) -> impl Iterator<Item = ViewCount> {
         self.movers.iter().flat_map(|mover| [mover.before, mover.now]).flatten()
     }
 }
@@ -159,11 +159,11 @@ pub struct Movers {
     pub lost: MoversHalf,
     /// Whether the half with the pages that lost views has the focus.
     pub focuses_decreases: bool,
-    /// Number of pages that are left out because one of their two numbers is not a valid count.
+    /// Number of pages that are left out because their views in one of the ranges are not a valid count.
     pub pages_without_counts: usize,
     comparison: Comparison,
     /// The range on screen. Only its complete days are compared.
-    shown: DateRange,
+    shown_range: DateRange,
     /// The row indexes of every page that both reports list, or that is known to be missing from one of them.
     pairs: Vec<PageIndexPair>,
 }
@@ -188,7 +188,7 @@ fn pair_pages(before: &Report, current: &Report) -> Vec<PageIndexPair> {
 }
 
 impl Movers {
-    pub fn new(comparison: Comparison, shown: DateRange, by: MoverMetric) -> Self {
+    pub fn new(comparison: Comparison, shown_range: DateRange, by: MoverMetric) -> Self {
         let pairs = pair_pages(&comparison.before, &comparison.now);
         let (gained, lost) = (MoversHalf::default(), MoversHalf::default());
         let mut movers = Self {
@@ -198,7 +198,7 @@ impl Movers {
             focuses_decreases: false,
             pages_without_counts: 0,
             comparison,
-            shown,
+            shown_range,
             pairs,
         };
         movers.rank_by(by);
@@ -212,7 +212,7 @@ impl Movers {
 
     /// Returns the label of the comparison, such as `complete days, 16–21 Nov vs 9–14 Nov`.
     pub fn label(&self) -> String {
-        self.ranges().label(self.shown)
+        self.ranges().label(self.shown_range)
     }
 
     /// Whether one of the reports is partial, so that the views of more pages may have changed.
@@ -265,8 +265,8 @@ impl Movers {
                 let by = if moved.delta < ViewCount::ZERO { ViewCount::ZERO - by } else { by };
                 by.max(ViewCount::ZERO)
             };
-            let shares = (towards(change(MoverMetric::Human)), towards(change(MoverMetric::Ai)));
-            Some(Mover { path, before: moved.before, now: moved.now, shares })
+            let human_and_ai_shares = (towards(change(MoverMetric::Human)), towards(change(MoverMetric::Ai)));
+            Some(Mover { path, before: moved.before, now: moved.now, human_and_ai_shares })
         });
         let mut movers: Vec<Mover> = movers.collect();
         movers.sort_by(|a, b| {
@@ -451,8 +451,8 @@ mod tests {
     }
 
     fn moved(before: Arc<Report>, now: Arc<Report>, by: MoverMetric) -> Movers {
-        let shown = now.range;
-        Movers::new(Comparison { now, before }, shown, by)
+        let shown_range = now.range;
+        Movers::new(Comparison { now, before }, shown_range, by)
     }
 
     fn deltas(half: &MoversHalf) -> Vec<(&str, i128)> {
@@ -478,7 +478,8 @@ mod tests {
         let before = report(&[("/both", 10, 5), ("/mixed", 10, 50), ("/less", 40, 20)], true);
         let now = report(&[("/both", 14, 8), ("/mixed", 90, 10), ("/less", 10, 25)], true);
         let movers = moved(before, now, MoverMetric::Total);
-        let shares = |half: &MoversHalf| -> Vec<_> { half.visible(9).map(|(mover, _)| mover.shares).collect() };
+        let shares =
+            |half: &MoversHalf| -> Vec<_> { half.visible(9).map(|(mover, _)| mover.human_and_ai_shares).collect() };
         assert_eq!(shares(&movers.gained), [(80.into(), 0.into()), (4.into(), 3.into())]);
         assert_eq!(shares(&movers.lost), [(30.into(), 0.into())]);
     }

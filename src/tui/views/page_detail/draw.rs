@@ -42,7 +42,7 @@ use crate::tui::draw::text::{TextRow, align_left, align_right, truncate_path};
 use crate::tui::draw::{bars, impact};
 use crate::tui::format::{count_text, display_width, format_views, mismatch_sign};
 use crate::tui::format::{format_count, format_mean, grouped_number, plural};
-use crate::tui::geometry::{title_area, with_margin};
+use crate::tui::geometry::{inside_margin, title_area};
 use crate::tui::jobs::list_draw;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
@@ -72,7 +72,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &PageDetail) {
     let width = usize::from(title_area(view.app.geometry().upper_rule()).width);
     let title = truncate_path(open.path.as_str(), width);
     let inner = DialogFrame::new(view, title).draw(frame, view, open);
-    let text = with_margin(inner);
+    let text = inside_margin(inner);
     let (width, rows) = (usize::from(text.width), usize::from(text.height));
     let lines = open.lines(width, rows);
     let trend = trend_lines(view, open, (width, trend::chart_rows(rows)));
@@ -200,7 +200,7 @@ fn range_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a>
         row.push("   ", theme.muted);
         push_compared(&mut row, view, detail);
     }
-    if row.used() + as_of.width() < width {
+    if row.used_cells() + as_of.width() < width {
         row.pad_to(width - as_of.width()).push(as_of, theme.muted);
     }
     row.line()
@@ -216,7 +216,7 @@ fn push_compared(row: &mut TextRow<'_>, view: View<'_>, detail: &PageDetail) {
     let text = match before {
         PageViewsState::Known(_) if now.counts().is_some() => {
             let forms = [ranges.label(shown), ranges.short_label(shown)].map(|label| format!("change: {label}"));
-            forms.into_iter().find(|form| form.width() <= row.remaining()).unwrap_or_default()
+            forms.into_iter().find(|form| form.width() <= row.remaining_cells()).unwrap_or_default()
         }
         PageViewsState::NotListed(_) => format!("no views {before_days}"),
         PageViewsState::Known(_) => "change unknown: not loaded".to_owned(),
@@ -226,7 +226,7 @@ fn push_compared(row: &mut TextRow<'_>, view: View<'_>, detail: &PageDetail) {
                 format!("change unknown ({} in the list)", key()),
                 "change unknown".to_owned(),
             ];
-            forms.into_iter().find(|form| form.width() <= row.remaining()).unwrap_or_default()
+            forms.into_iter().find(|form| form.width() <= row.remaining_cells()).unwrap_or_default()
         }
     };
     row.push(text, theme.muted);
@@ -236,7 +236,7 @@ fn push_compared(row: &mut TextRow<'_>, view: View<'_>, detail: &PageDetail) {
         if is_incomplete(now, ranges.now) || is_incomplete(before, ranges.before) { ", incomplete" } else { "" };
     let overlap = overlap_warning(ranges.now, ranges.before).map(|text| format!(", {text}")).unwrap_or_default();
     for warning in [incomplete.to_owned(), overlap] {
-        if warning.width() <= row.remaining() {
+        if warning.width() <= row.remaining_cells() {
             row.push(warning, theme.warning);
         }
     }
@@ -259,7 +259,7 @@ fn rank_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> 
     row.push(format!(" of {}", plural(rank.page_count, "page")), theme.muted);
     for (name, number) in [("human", rank.human), ("AI", rank.ai)] {
         let number = place(number);
-        if name.width() + number.width() + 3 <= row.remaining() {
+        if name.width() + number.width() + 3 <= row.remaining_cells() {
             row.push(format!(", {name} "), theme.muted).push(number, theme.text);
         }
     }
@@ -275,7 +275,7 @@ fn trend_cost_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Lin
         return Line::styled("Trend: reading what is cached…", theme.muted);
     }
     let (all, unit, pending) = (open.len(), open.unit(), app.views.totals.pending_count());
-    let missing = open.missing(&detail.totals, view.now);
+    let missing = open.missing_ranges(&detail.totals, view.now);
     if pending > 0 {
         return Line::styled(format!("loading, {} left", plural(pending, unit)), theme.muted);
     }
@@ -316,7 +316,7 @@ fn reports_head<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'
     row.push(format!("  {}", short_range(detail.numbers.range, view.now)), view.theme.muted);
     // The time of the oldest report is shown, because no report is older than that.
     let as_of = times.into_iter().flatten().min().map(|at| view.as_of_clock(at)).unwrap_or_default();
-    if row.used() + as_of.width() < width {
+    if row.used_cells() + as_of.width() < width {
         row.pad_to(width - as_of.width()).push(as_of, view.theme.muted);
     }
     row.line()
@@ -353,7 +353,7 @@ fn report_line<'a>(view: View<'_>, detail: &PageDetail, report: PageReport, widt
             let known = reports.searches.as_ref().map(|known| {
                 let queries: Vec<&str> = known.numbers.queries.iter().map(|query| query.as_str()).collect();
                 let (least, hits) = (lower_bound_prefix(known), searches_text(known.numbers.hits));
-                let hits = match known.numbers.clicked.filter(|_| !queries.is_empty()) {
+                let hits = match known.numbers.hits_with_click.filter(|_| !queries.is_empty()) {
                     Some(clicked) => format!("{least}{} of {hits} led to a click", format_views(clicked)),
                     None => format!("{least}{hits}"),
                 };
@@ -366,12 +366,12 @@ fn report_line<'a>(view: View<'_>, detail: &PageDetail, report: PageReport, widt
     row.push(align_left(name, REPORT_CELLS), theme.muted);
     if parts.is_empty() {
         let forms = [format!("not loaded: open the {name} tab (1 request)"), "not loaded".to_owned()];
-        let form = forms.into_iter().find(|form| form.width() <= row.remaining()).unwrap_or_default();
+        let form = forms.into_iter().find(|form| form.width() <= row.remaining_cells()).unwrap_or_default();
         row.push(form, theme.muted);
     }
     for (n, part) in parts.into_iter().enumerate() {
         let gap = if n == 0 { "" } else { "   " };
-        if n == 0 || gap.len() + display_width(&part) <= row.remaining() || report == PageReport::Searches {
+        if n == 0 || gap.len() + display_width(&part) <= row.remaining_cells() || report == PageReport::Searches {
             row.push(gap, theme.text)
                 .push(part, if report == PageReport::Searches && n > 0 { theme.muted } else { theme.text });
         }
@@ -388,7 +388,7 @@ fn section_heading<'a>(
     view: View<'_>,
     title: &str,
     n: Option<usize>,
-    none: &str,
+    empty_text: &str,
     detail: &PageDetail,
     width: usize,
 ) -> Line<'a> {
@@ -396,7 +396,7 @@ fn section_heading<'a>(
     let mut row = TextRow::new(width);
     row.push(title, theme.title);
     match (n, &detail.history) {
-        (Some(0), _) => row.push(format!("  {none}"), theme.muted),
+        (Some(0), _) => row.push(format!("  {empty_text}"), theme.muted),
         (Some(n), _) => row.push(format!(" {}", format_count(n)), theme.muted),
         (None, Load::Failed { failure, .. }) => row.push(format!("  {}", failure.message), theme.bad),
         (None, _) => row.push("  loading…", theme.muted),
@@ -406,8 +406,8 @@ fn section_heading<'a>(
 
 fn jobs_head<'a>(view: View<'_>, detail: &PageDetail, history: Option<&PageHistory>, width: usize) -> Line<'a> {
     let n = history.map(|known| known.jobs.len());
-    let none = format!("none yet; {} starts one", view.app.key_label(Context::PageDetail, Action::NewJob));
-    section_heading(view, "Jobs about this page", n, &none, detail, width)
+    let empty_text = format!("none yet; {} starts one", view.app.key_label(Context::PageDetail, Action::NewJob));
+    section_heading(view, "Jobs about this page", n, &empty_text, detail, width)
 }
 
 fn periods_head<'a>(view: View<'_>, detail: &PageDetail, scale: PeriodScale, width: usize) -> Line<'a> {
@@ -438,7 +438,7 @@ fn page_job_line<'a>(view: View<'_>, job: Option<&Job>, selected: bool, width: u
     if is_wide(width) {
         row.push(align_left(list_word(job), STATUS_CELLS), theme.muted);
     }
-    let title_width = row.remaining().saturating_sub(info.width());
+    let title_width = row.remaining_cells().saturating_sub(info.width());
     row.push(align_left(job.local.title.as_str(), title_width), theme.text);
     row.push(info, theme.muted);
     row.list_line(selected, theme)
@@ -448,12 +448,12 @@ fn job_views<'a>(
     view: View<'_>,
     history: Option<&PageHistory>,
     line: PageDetailLine,
-    place: usize,
+    job_index: usize,
     width: usize,
 ) -> Line<'a> {
     let mut row = TextRow::new(width);
     row.push("  ", view.theme.text);
-    let known = history.and_then(|known| known.jobs.get(place));
+    let known = history.and_then(|known| known.jobs.get(job_index));
     let Some((key, before, later)) = known else { return row.line() };
     let Some(job) = view.app.jobs.get(*key) else { return row.line() };
     let Some(weeks) = weeks_around(job) else { return row.line() };
@@ -477,7 +477,7 @@ fn job_views<'a>(
 struct PeriodScale {
     is_per_day: bool,
     /// The number of views at the end of the scale.
-    full: f64,
+    max_views: f64,
 }
 
 impl PeriodScale {
@@ -488,8 +488,8 @@ impl PeriodScale {
         let periods: Vec<&PagePeriod> = listed.filter_map(|index| periods.get(index)).collect();
         let first = periods.first().map(|period| period.range.days());
         let is_per_day = periods.iter().any(|period| Some(period.range.days()) != first);
-        let scale = Self { is_per_day, full: 1.0 };
-        Self { full: periods.into_iter().map(|period| scale.bar_value(period)).fold(1.0, f64::max), ..scale }
+        let scale = Self { is_per_day, max_views: 1.0 };
+        Self { max_views: periods.into_iter().map(|period| scale.bar_value(period)).fold(1.0, f64::max), ..scale }
     }
 
     fn divisor(self, period: &PagePeriod) -> f64 {
@@ -536,7 +536,7 @@ fn period_table(scale: PeriodScale, width: usize) -> Table<PeriodColumn> {
     columns.extend(is_wide.then(|| C::left_aligned("state", 13, PeriodColumn::State).with_gap_before(2)));
     let used = 22 + 5 + 2 * PERIOD_NUMBER_CELLS + 1 + 15 + 2;
     let bar = width.saturating_sub(used).min(MAX_BAR_CELLS);
-    let heading = bars::plain_scale_line(&mean_text(scale.full), bar);
+    let heading = bars::plain_scale_line(&mean_text(scale.max_views), bar);
     columns.extend(
         (width >= MIN_WIDTH_WITH_BARS).then(|| C::left_aligned(heading, bar, PeriodColumn::Bar).with_gap_before(2)),
     );
@@ -567,7 +567,7 @@ fn period_line<'a>(
         PeriodColumn::Mismatch => TableCell::new(mismatch_sign(counts), theme.warning),
         PeriodColumn::State => TableCell::new(state, state_style),
         PeriodColumn::Bar => {
-            TableCell::Spans(bars::stacked_bar(counts, scale.full * scale.divisor(period), width, theme))
+            TableCell::Spans(bars::stacked_bar(counts, scale.max_views * scale.divisor(period), width, theme))
         }
     })
 }

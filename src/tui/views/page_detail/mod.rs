@@ -21,12 +21,12 @@ use crate::tui::format::{more_below_text, position_text};
 use crate::tui::widgets::scroll::{self, Scroll};
 use crate::tui::{Pane, PromptsMsg, Screen, StoreState, ViewsEffect, ViewsMsg};
 
-/// Minimum width at which the views before and after a job, and the range with what it is compared with, are shown on
-/// the same line.
+/// Minimum width at which two texts share a line: the views before and after a job, or the range and the range that it
+/// is compared with.
 const MIN_ONE_LINE_WIDTH: usize = 112;
 /// Below this width, texts have shorter forms and dates are left out.
 pub const MIN_WIDE_WIDTH: usize = 60;
-/// The maximum number of cached ranges that are listed before the user asks for all.
+/// The maximum number of cached ranges that are listed, until the user chooses to list all.
 const MAX_LISTED_PERIODS: usize = 3;
 
 #[derive(Debug)]
@@ -443,7 +443,7 @@ impl Component for PageDetail {
         }
     }
 
-    /// Limits the scroll position.
+    /// Scrolls back if there are fewer lines than before.
     fn refresh(&mut self, app: &App) {
         let g = app.geometry();
         let total = self.lines(g.dialog_columns(), g.dialog_rows()).len();

@@ -36,7 +36,7 @@ fn report(range: DateRange, rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
     Arc::new(Report::from_first_response(range, ViewsResponse { rows, ..ViewsResponse::default() }, complete, at(0)))
 }
 
-fn enter(app: &mut App) -> Vec<Effect> {
+fn press_enter(app: &mut App) -> Vec<Effect> {
     app.update(Msg::Input(Event::Key(KeyCode::Enter.into())), at(0))
 }
 
@@ -44,11 +44,11 @@ fn open(app: &mut App) -> &PageDetail {
     let wanted = CleanText::line("/a");
     let reads =
         |effect: &Effect| matches!(effect, Effect::Views(ViewsEffect::LoadCachedPage { path, .. }) if *path == wanted);
-    assert!(enter(app).iter().any(reads));
+    assert!(press_enter(app).iter().any(reads));
     app.find::<PageDetail>().expect("page details")
 }
 
-fn history(app: &mut App, jobs: &[i64], periods: Vec<PagePeriod>) {
+fn load_history(app: &mut App, jobs: &[i64], periods: Vec<PagePeriod>) {
     let jobs = jobs.iter().map(|key| (JobKey(*key), PageViewsState::Unknown, PageViewsState::Unknown)).collect();
     let result = Ok(PageHistory { periods, jobs, ..PageHistory::default() });
     app.update(Msg::Views(ViewsMsg::PageHistoryLoaded { path: CleanText::line("/a"), result }), at(0));
@@ -82,7 +82,7 @@ fn compared_numbers_come_from_the_comparison_or_else_from_the_history() {
     open(&mut app);
     let views = |human: i64| Timed { value: counts(human, 8), as_of: at(0) };
     let periods = [(ranges.now, views(45)), (ranges.before, views(40))];
-    history(&mut app, &[], periods.map(|(range, views)| PagePeriod { range, views }).into());
+    load_history(&mut app, &[], periods.map(|(range, views)| PagePeriod { range, views }).into());
     let [now, before] = [views(45), views(40)].map(PageViewsState::Known);
     assert_eq!(
         app.find::<PageDetail>().expect("page details").numbers.compared,
@@ -100,11 +100,11 @@ fn compared_numbers_come_from_the_comparison_or_else_from_the_history() {
 fn enter_opens_the_selected_job_and_reports_that_it_is_dismissed() {
     let mut app = views_screen();
     open(&mut app);
-    assert_eq!(enter(&mut app), [], "the jobs are not loaded yet");
-    history(&mut app, &[3, 2], Vec::new());
+    assert_eq!(press_enter(&mut app), [], "the jobs are not loaded yet");
+    load_history(&mut app, &[3, 2], Vec::new());
     press(&mut app, 'j');
     press(&mut app, 'j');
-    enter(&mut app);
+    press_enter(&mut app);
     assert_eq!((app.screen, app.dialogs.len()), (Screen::Jobs, 0));
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(2)));
     let notice = app.notice.as_ref().map(|notice| notice.text.to_string());
@@ -115,8 +115,8 @@ fn enter_opens_the_selected_job_and_reports_that_it_is_dismissed() {
 fn a_job_that_is_not_in_the_list_cannot_be_opened() {
     let mut app = views_screen();
     open(&mut app);
-    history(&mut app, &[77], Vec::new());
-    enter(&mut app);
+    load_history(&mut app, &[77], Vec::new());
+    press_enter(&mut app);
     assert_eq!((app.screen, app.dialogs.len()), (Screen::Views, 1));
 }
 
@@ -138,7 +138,7 @@ fn a_failure_or_the_history_of_another_page_changes_nothing() {
     let path = CleanText::line("/b");
     app.update(Msg::Views(ViewsMsg::PageHistoryLoaded { path, result: Ok(PageHistory::default()) }), at(0));
     assert!(app.find::<PageDetail>().expect("page details").history.is_loading());
-    history(&mut app, &[3], Vec::new());
+    load_history(&mut app, &[3], Vec::new());
     let failure = Failure::new(FailureKind::Store, "No.");
     app.update(Msg::Views(ViewsMsg::PageHistoryLoaded { path: CleanText::line("/a"), result: Err(failure) }), at(0));
     assert_eq!(app.find::<PageDetail>().and_then(PageDetail::selected_job), Some(JobKey(3)));
@@ -149,7 +149,7 @@ fn the_selection_stays_visible_and_everything_can_be_scrolled_to() {
     let mut app = views_screen();
     app.update(Msg::Input(Event::Resize(40, 12)), at(0));
     open(&mut app);
-    history(&mut app, &[3, 2, 1], Vec::new());
+    load_history(&mut app, &[3, 2, 1], Vec::new());
     let rows = app.geometry().dialog_rows();
     let columns = app.geometry().dialog_columns();
     for _ in 0..30 {
@@ -180,8 +180,8 @@ fn a_job_opens_in_the_detail_pane_at_every_width() {
         let mut app = views_screen();
         app.size = size;
         open(&mut app);
-        history(&mut app, &[3], Vec::new());
-        enter(&mut app);
+        load_history(&mut app, &[3], Vec::new());
+        press_enter(&mut app);
         assert_eq!(
             (app.screen, app.pane, app.jobs.selected().map(|row| row.key)),
             (Screen::Jobs, Pane::Detail, Some(JobKey(3)))
@@ -200,7 +200,7 @@ fn missing_views_of_the_selected_job_are_loaded_after_a_confirmation() {
     app.put_job(finished);
     open(&mut app);
     assert!(!app.hints().any(|(_, row, _)| row.hint == "load views"), "there is no job yet");
-    history(&mut app, &[3], Vec::new());
+    load_history(&mut app, &[3], Vec::new());
     assert!(app.hints().any(|(_, row, _)| row.hint == "load views"));
     // Answers the read of the cache, which comes before the confirmation.
     for effect in press(&mut app, 'b') {
@@ -218,7 +218,7 @@ fn the_missing_days_of_the_trend_are_loaded_after_a_confirmation() {
     open(&mut app);
     let views = |human| Timed { value: counts(human, 8), as_of: at(0) };
     let known = days.iter().take(4).map(|range| PagePeriod { range: *range, views: views(5) });
-    history(&mut app, &[], known.collect());
+    load_history(&mut app, &[], known.collect());
     let detail = app.find::<PageDetail>().expect("page details");
     assert!(detail.has_known_bars() && detail.has_missing_days(at(0)));
     press(&mut app, 't');

@@ -14,8 +14,8 @@ use crate::tui::component::prelude::*;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::format::plural;
 
-/// The minimum heights of the dialog at which it shows the trend, each with the height of the columns of the trend, in
-/// rows.
+/// The possible heights of the trend, in rows: the minimum height of the dialog, and the height of the bars of the
+/// trend. A lower dialog has no trend.
 const TREND_ROWS: [(usize, usize); 3] = [(44, 12), (34, 8), (18, 6)];
 
 /// Returns the number of rows of the trend with its axis in a dialog of `rows`; 0 if it would not fit.
@@ -24,9 +24,9 @@ pub(super) fn chart_rows(rows: usize) -> usize {
     chart.map_or(0, |(_, chart)| chart + usize::from(AXIS_ROWS))
 }
 
-/// Returns the days for which the history has to contain whether the page had no views: the days of the range and of
-/// the previous range. None for a range that is shown by week, because only weeks in which the page is listed are
-/// shown.
+/// Returns the days for which the history has to show if the page had no views: the days of the range and of the
+/// previous range. Returns no days for a range that is shown by week, because only weeks in which the page is listed
+/// are shown.
 pub(super) fn days_to_read(range: DateRange) -> Vec<DateRange> {
     if range.days() >= MIN_DAYS_FOR_WEEKS {
         return Vec::new();
@@ -57,7 +57,7 @@ impl PageDetail {
 
     /// Whether a day or week of the trend is missing or outdated.
     pub(super) fn has_missing_days(&self, now: Time) -> bool {
-        !TrendDialog::new(self.numbers.range).missing(&self.totals, now).is_empty()
+        !TrendDialog::new(self.numbers.range).missing_ranges(&self.totals, now).is_empty()
     }
 
     /// Whether one request is enough for each of these days. Such a request returns only the most viewed pages, so the
@@ -77,7 +77,7 @@ impl PageDetail {
             return cx.notify(Severity::Info, "A single day has no trend.");
         }
         let trend = TrendDialog::new(self.numbers.range);
-        let mut missing = trend.missing(&self.totals, cx.now);
+        let mut missing = trend.missing_ranges(&self.totals, cx.now);
         let left = cx.app.view_requests_left();
         if missing.is_empty() {
             return cx.notify(Severity::Info, &format!("Every {} is loaded and up to date.", trend.unit()));

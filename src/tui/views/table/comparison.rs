@@ -29,7 +29,7 @@ pub struct PageMetrics<'a> {
     /// Whether the range on screen lists the page.
     pub is_listed: bool,
     /// The numbers in the compared days. They differ from `counts` if the range on screen includes today.
-    pub compared: &'a Counts,
+    pub compared_counts: &'a Counts,
     pub baseline: ComparisonBaseline<'a>,
     /// The compared ranges, whose lengths determine whether changes are per day. If `None`, changes are in views.
     pub ranges: Option<ComparedRanges>,
@@ -39,7 +39,7 @@ impl<'a> PageMetrics<'a> {
     /// Creates the numbers of a page in a range that doesn't include today, so that all its days are compared.
     pub fn of(counts: &'a Counts, baseline: ComparisonBaseline<'a>) -> Self {
         let is_listed = !matches!(baseline, ComparisonBaseline::Gone(_));
-        Self { counts, is_listed, compared: counts, baseline, ranges: None }
+        Self { counts, is_listed, compared_counts: counts, baseline, ranges: None }
     }
 }
 
@@ -60,7 +60,8 @@ impl PageMetrics<'_> {
             return ViewsChange::Unknown;
         }
         let value = |counts: &Counts| metric.count(counts).and_then(|count| count.value());
-        let now = || value(self.compared).map(|views| self.ranges.map_or(views, |ranges| ranges.scale_now(views)));
+        let now =
+            || value(self.compared_counts).map(|views| self.ranges.map_or(views, |ranges| ranges.scale_now(views)));
         let then =
             |counts: &Counts| value(counts).map(|views| self.ranges.map_or(views, |ranges| ranges.scale_before(views)));
         let change = match self.baseline {
@@ -77,7 +78,7 @@ impl PageMetrics<'_> {
     /// Returns the change of the AI share in percentage points; `None` unless the share is known in both ranges.
     pub fn share_change(&self) -> Option<f64> {
         match self.baseline {
-            ComparisonBaseline::Counts(before) => Some((self.compared.ai_share()? - before.ai_share()?) * 100.0),
+            ComparisonBaseline::Counts(before) => Some((self.compared_counts.ai_share()? - before.ai_share()?) * 100.0),
             ComparisonBaseline::Uncompared
             | ComparisonBaseline::New
             | ComparisonBaseline::Gone(_)
@@ -129,7 +130,7 @@ mod tests {
             ComparedRanges { now: range("2026-10-01", "2026-10-10"), before: range("2026-09-01", "2026-09-05") };
         let (shown, complete, before) = (counts(90, 10), counts(70, 10), counts(25, 0));
         let figures = PageMetrics {
-            compared: &complete,
+            compared_counts: &complete,
             ranges: Some(ranges),
             ..PageMetrics::of(&shown, ComparisonBaseline::Counts(&before))
         };

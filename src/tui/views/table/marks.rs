@@ -8,47 +8,48 @@ use std::collections::HashSet;
 
 #[derive(Debug, Default)]
 pub(super) struct MarkedPages {
-    /// For each entry, whether it is marked.
+    /// For each page, by its entry in [`PageData`], whether it is marked.
     marked: Vec<bool>,
-    /// Number of marked entries. Stored, so that drawing needn't count them in each frame to show how many are hidden.
+    /// Number of marked pages. Stored, so that drawing needn't count them in each frame to show how many are hidden.
     count: usize,
     /// Marked pages that are not among the current rows.
-    unlisted: HashSet<CleanText>,
+    unlisted_paths: HashSet<CleanText>,
     /// The path of the page or folder from which [`PageTable::mark_range`] marks lines.
     range_start: Option<Box<str>>,
 }
 
 impl MarkedPages {
-    pub(super) fn has(&self, entry: u32) -> bool {
+    pub(super) fn is_marked(&self, entry: u32) -> bool {
         self.marked.get(entry as usize).copied().unwrap_or(false)
     }
 
-    /// Returns for each entry whether it is marked.
-    pub(super) fn by_entry(&self) -> &[bool] {
+    /// Returns for each page, by its entry in [`PageData`], whether it is marked.
+    pub(super) fn marks_by_entry(&self) -> &[bool] {
         &self.marked
     }
 
     /// Saves the paths of the marked pages before the rows change.
     pub(super) fn save_paths(&mut self, pages: &PageData) {
-        let entries = (0..to_u32(self.marked.len())).filter(|entry| self.has(*entry));
+        let entries = (0..to_u32(self.marked.len())).filter(|entry| self.is_marked(*entry));
         let paths: Vec<CleanText> = entries.filter_map(|entry| Some(pages.row(entry)?.path.clone())).collect();
-        self.unlisted.extend(paths);
+        self.unlisted_paths.extend(paths);
     }
 
     /// Restores the marks after the rows changed.
     pub(super) fn restore(&mut self, pages: &PageData) {
-        let any = !self.unlisted.is_empty();
-        let is_marked = |entry: u32| any && pages.row(entry).is_some_and(|row| self.unlisted.contains(&row.path));
+        let any = !self.unlisted_paths.is_empty();
+        let is_marked = |entry: u32| any && pages.row(entry).is_some_and(|row| self.unlisted_paths.contains(&row.path));
         self.marked = (0..to_u32(pages.len())).map(is_marked).collect();
-        let found = (0..to_u32(pages.len())).filter(|entry| self.has(*entry)).filter_map(|entry| pages.row(entry));
+        let found =
+            (0..to_u32(pages.len())).filter(|entry| self.is_marked(*entry)).filter_map(|entry| pages.row(entry));
         let found: Vec<&CleanText> = found.map(|row| &row.path).collect();
         self.count = found.len();
         found.into_iter().for_each(|path| {
-            self.unlisted.remove(path);
+            self.unlisted_paths.remove(path);
         });
     }
 
-    fn set(&mut self, entries: &[u32], marked: bool) {
+    fn set_marked(&mut self, entries: &[u32], marked: bool) {
         for entry in entries {
             if let Some(mark) = self.marked.get_mut(*entry as usize).filter(|mark| **mark != marked) {
                 *mark = marked;
@@ -76,7 +77,7 @@ impl PageTable {
         if entries.is_empty() {
             return;
         }
-        let marked = entries.iter().all(|entry| self.marks.has(*entry));
+        let marked = entries.iter().all(|entry| self.marks.is_marked(*entry));
         self.mark(&entries, !marked);
         self.marks.range_start = self.selected_path();
         self.move_by(1);
@@ -100,8 +101,8 @@ impl PageTable {
 
     fn mark(&mut self, entries: &[u32], marked: bool) {
         let passes = |entry: &&u32| self.passes_filter.get(**entry as usize).copied().unwrap_or(false);
-        let changed = entries.iter().filter(|entry| self.marks.has(**entry) != marked).filter(passes).count();
-        self.marks.set(entries, marked);
+        let changed = entries.iter().filter(|entry| self.marks.is_marked(**entry) != marked).filter(passes).count();
+        self.marks.set_marked(entries, marked);
         if self.is_tree() {
             self.rebuild_lines();
         } else {

@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthStr;
 /// Widths, scale and counts over all lines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measures {
-    /// Widths of the longest counts of each metric, with thousands separators, in the order of [`Metric::ALL`].
+    /// Width of the longest count of each metric, with thousands separators, in the order of [`Metric::ALL`].
     count_widths: [usize; Metric::ALL.len()],
     pub scale: BarScale,
     /// Number of pages that pass the filter, including pages that only a compared report has.
@@ -61,11 +61,11 @@ fn count_width(count: &Count) -> usize {
 const VIEW_METRICS: &[Metric] = &[Metric::Human, Metric::Ai, Metric::Total, Metric::Share];
 
 impl Measures {
-    fn include(&mut self, counts: &Counts, extra: usize) {
+    fn widen_columns_for(&mut self, counts: &Counts, extra_width: usize) {
         // Rows usually have no visitors, so those metrics are skipped.
         let metrics = if counts.visitors.is_some() { Metric::ALL.as_slice() } else { VIEW_METRICS };
         for (widest, metric) in self.count_widths.iter_mut().zip(metrics) {
-            *widest = metric.count(counts).map_or(0, |count| count_width(count) + extra).max(*widest);
+            *widest = metric.count(counts).map_or(0, |count| count_width(count) + extra_width).max(*widest);
         }
     }
 
@@ -92,7 +92,7 @@ impl PageTable {
             };
             let Some(figures) = figures else { continue };
             // A page that is gone shows its previous numbers in parentheses.
-            measures.include(figures.counts_shown(), if figures.is_listed { 0 } else { 2 });
+            measures.widen_columns_for(figures.counts_shown(), if figures.is_listed { 0 } else { 2 });
             if let Some(metric) = sorted_change {
                 let change = figures.change(metric).difference().unwrap_or_default();
                 measures.largest_change = measures.largest_change.max(change.abs());
@@ -106,7 +106,7 @@ impl PageTable {
             let figures = if is_compared { self.pages.metrics(to_u32(entry)) } else { None };
             measures.gone_count +=
                 usize::from(figures.is_some_and(|figures| matches!(figures.baseline, ComparisonBaseline::Gone(_))));
-            measures.marked_count += usize::from(self.marks.has(to_u32(entry)));
+            measures.marked_count += usize::from(self.marks.is_marked(to_u32(entry)));
         }
         measures.loaded_share = self.loaded_share();
         self.measures = measures;

@@ -99,7 +99,7 @@ pub enum BarScale {
     Linear(ViewCount),
     /// From 1 to this many views, logarithmic.
     Log(ViewCount),
-    /// From 0 to 100% of AI views.
+    /// From 0 to 100%, for the share of AI.
     Share,
 }
 

@@ -192,7 +192,7 @@ impl PageTable {
         if self.marked_count() == 0 {
             return self.selected_row().into_iter().collect();
         }
-        let marked = self.passing_entries().filter(|entry| self.marks.has(*entry));
+        let marked = self.passing_entries().filter(|entry| self.marks.is_marked(*entry));
         marked.filter_map(|entry| self.pages.row(entry)).collect()
     }
 
@@ -429,7 +429,7 @@ impl PageTable {
         if self.is_tree() {
             let passing = |entry: &u32| self.passes_filter.get(*entry as usize).copied().unwrap_or(false);
             let entries: Vec<u32> = self.pages.by_path().iter().copied().filter(passing).collect();
-            let (sorting, marked) = (self.sorting(), self.marks.by_entry());
+            let (sorting, marked) = (self.sorting(), self.marks.marks_by_entry());
             (self.lines, self.folders) =
                 PathTree { pages: &self.pages, sorting, open_folders: &self.open_folders, marked }.lines(&entries);
         } else {
@@ -462,7 +462,7 @@ impl PageTable {
                     name: line.name(self.pages.path(entry)),
                     adds_up: figures.counts_shown().adds_up(),
                     metrics: figures,
-                    is_marked: self.marks.has(entry),
+                    is_marked: self.marks.is_marked(entry),
                     kind: RowKind::Page { order, rank: self.rank_of(entry) },
                 })
             }

@@ -102,8 +102,8 @@ impl PageSorting {
     }
 
     /// Returns the key of a page in this order. Pages without a number come last. Pages with equal numbers are sorted
-    /// by `place`, the position of the page in the order of paths.
-    pub(super) fn sort_key(self, number: Option<i128>, place: u32) -> u128 {
+    /// by `path_position`, the position of the page in the order of paths.
+    pub(super) fn sort_key(self, number: Option<i128>, path_position: u32) -> u128 {
         // `shifted` maps signed numbers to unsigned numbers in the same order. Its range covers every 64-bit count in
         // millionths.
         const MIDDLE: i128 = 1 << 94;
@@ -113,8 +113,9 @@ impl PageSorting {
             (Some(n), true) => shifted(-n.clamp(1 - MIDDLE, MIDDLE - 1)),
             (None, _) => 1 << 95,
         };
-        let place = if self.by == PageColumn::Path && self.is_descending { !place } else { place };
-        (number << 32) | u128::from(place)
+        let path_position =
+            if self.by == PageColumn::Path && self.is_descending { !path_position } else { path_position };
+        (number << 32) | u128::from(path_position)
     }
 }
 

@@ -59,7 +59,7 @@ impl RowSource {
     }
 }
 
-/// Returns the report with the visitors of its pages and of the site, if those of its range are known.
+/// Returns the report with the visitors of its pages and of the site, if the visitors of its range are known.
 fn report_with_visitors(report: &Arc<Report>, visitors: &VisitorReports) -> Arc<Report> {
     let Some(visitors) = visitors.get(&report.range) else { return Arc::clone(report) };
     let mut joined = Report::clone(report);
@@ -68,7 +68,7 @@ fn report_with_visitors(report: &Arc<Report>, visitors: &VisitorReports) -> Arc<
     Arc::new(joined)
 }
 
-/// Adds the visitors of the pages. A page that a complete report of visitors doesn't list had none.
+/// Adds the visitors of the pages. A page that a complete report of visitors doesn't list had no visitors.
 fn add_visitors(rows: &mut [PageRow], visitors: &RowsReport<PageRow>) {
     let by_path: HashMap<&str, &Counts> = visitors.rows.iter().map(|row| (row.path.as_str(), &row.counts)).collect();
     let unlisted = visitors.is_complete().then(|| Counts::new(Count::Known(0), Count::Known(0), Count::Known(0)));
@@ -84,12 +84,12 @@ const ABSENT: u32 = u32::MAX;
 /// Row indexes of a page in the two compared reports, or [`ABSENT`].
 #[derive(Debug, Clone, Copy)]
 struct PageIndexes {
-    now: u32,
-    before: u32,
+    now_index: u32,
+    before_index: u32,
 }
 
-/// All pages. An entry is an index that counts the rows of the source first, then the pages that only a compared report
-/// has.
+/// All pages. An entry is the index of a page: first come the rows of the source, then the pages that only a compared
+/// report has.
 #[derive(Debug, Default)]
 pub(super) struct PageData {
     source: RowSource,
@@ -206,8 +206,8 @@ impl PageData {
             return Some(PageMetrics::of(counts, ComparisonBaseline::Uncompared));
         };
         let (now, before) = (&comparison.now, &comparison.before);
-        let of_now = now.rows.get(indexes.now as usize).map(|row| &row.counts);
-        let of_before = before.rows.get(indexes.before as usize).map(|row| &row.counts);
+        let of_now = now.rows.get(indexes.now_index as usize).map(|row| &row.counts);
+        let of_before = before.rows.get(indexes.before_index as usize).map(|row| &row.counts);
         let then = match (of_now, of_before) {
             (Some(_), Some(before)) => ComparisonBaseline::Counts(before),
             (Some(_), None) if before.complete => ComparisonBaseline::New,
@@ -216,7 +216,7 @@ impl PageData {
             _ => ComparisonBaseline::Unknown,
         };
         let ranges = Some(comparison.ranges());
-        Some(PageMetrics { counts, is_listed, compared: of_now.unwrap_or(counts), baseline: then, ranges })
+        Some(PageMetrics { counts, is_listed, compared_counts: of_now.unwrap_or(counts), baseline: then, ranges })
     }
 
     /// Returns the entry of the page with this path.
@@ -270,7 +270,7 @@ impl PageData {
 /// Joins the listed report with the compared reports. Returns the row indexes of each entry in the compared reports,
 /// and the pages that only a compared report has.
 fn join_reports(shown: &Arc<Report>, comparison: &Comparison) -> (Vec<PageIndexes>, Vec<PageRow>) {
-    let missing = PageIndexes { now: ABSENT, before: ABSENT };
+    let missing = PageIndexes { now_index: ABSENT, before_index: ABSENT };
     let mut indexes = vec![missing; shown.rows.len()];
     let mut absent = Vec::new();
     let mut entries: HashMap<&str, usize> =
@@ -291,7 +291,7 @@ fn join_reports(shown: &Arc<Report>, comparison: &Comparison) -> (Vec<PageIndexe
                 }
             };
             if let Some(of_entry) = indexes.get_mut(entry) {
-                *(if is_now { &mut of_entry.now } else { &mut of_entry.before }) = to_u32(index);
+                *(if is_now { &mut of_entry.now_index } else { &mut of_entry.before_index }) = to_u32(index);
             }
         }
     }

@@ -227,7 +227,7 @@ fn tree_navigation_goes_into_folders_and_out_again() {
     assert!(table.selected_folder().is_some_and(|folder| !folder.is_open));
 }
 
-fn compared(complete: bool) -> PageTable {
+fn compared_table(complete: bool) -> PageTable {
     let before = vec![row("/quickstart", 50, 50), row("/api", 60, 40), row("/old/a", 7, 1), row("/old/b", 1, 1)];
     let mut table = PageTable::default();
     table.show_report(report(site(), true), Some(report(before, complete)));
@@ -236,13 +236,13 @@ fn compared(complete: bool) -> PageTable {
 
 #[test]
 fn a_comparison_distinguishes_new_gone_and_unknown_pages() {
-    let table = compared(true);
+    let table = compared_table(true);
     let change = |table: &PageTable, path: &str| table.metrics(path).map(|figures| figures.change(Metric::Total));
     assert_eq!(change(&table, "/quickstart"), Some(ViewsChange::InBoth { now: 100.into(), before: 100.into() }));
     assert_eq!(change(&table, "/Changelog"), Some(ViewsChange::New(70.into())));
     assert_eq!(change(&table, "/old/a"), Some(ViewsChange::Gone(8.into())));
     assert_eq!((table.absent_count(), table.len(), table.rows().len()), (2, 8, 6));
-    let partial = compared(false);
+    let partial = compared_table(false);
     assert_eq!(change(&partial, "/Changelog"), Some(ViewsChange::Unknown), "it may be in an answer that is not loaded");
     assert_eq!(partial.absent_count(), 2, "the current report is complete");
     let mut table = PageTable::default();
@@ -318,7 +318,7 @@ fn a_sort_selects_the_first_line_and_a_new_metric_sorts_again() {
         (PageSorting::by(PageColumn::Path), 2),
         "the order by path doesn't depend on the metric"
     );
-    let mut table = compared(true);
+    let mut table = compared_table(true);
     table.sort(PageSorting::by(PageColumn::Change(Metric::Total)));
     table.set_metric(Metric::Human);
     assert_eq!(table.sorting().by, PageColumn::Change(Metric::Human));
@@ -326,7 +326,7 @@ fn a_sort_selects_the_first_line_and_a_new_metric_sorts_again() {
 
 #[test]
 fn a_page_that_is_gone_has_no_numbers_in_the_current_range() {
-    let mut table = compared(true);
+    let mut table = compared_table(true);
     select(&mut table, "/old/a");
     assert_eq!(table.selected_row().map(|row| row.counts.clone()), Some(Counts::default()));
     assert_eq!(table.rank("/old/a"), None);
@@ -337,7 +337,7 @@ fn a_page_that_is_gone_has_no_numbers_in_the_current_range() {
 
 #[test]
 fn changes_are_sorted_by_views_with_unknown_changes_last() {
-    let mut table = compared(true);
+    let mut table = compared_table(true);
     table.sort(PageSorting::by(PageColumn::Change(Metric::Total)));
     assert_eq!(
         lines(&table),
@@ -358,7 +358,7 @@ fn changes_are_sorted_by_views_with_unknown_changes_last() {
 
 #[test]
 fn the_change_of_a_folder_is_the_sum_of_the_changes_of_its_pages() {
-    let mut table = compared(true);
+    let mut table = compared_table(true);
     table.toggle_tree();
     let folder = |table: &PageTable, name: &str| {
         let mut lines = table.visible(99);
@@ -366,7 +366,7 @@ fn the_change_of_a_folder_is_the_sum_of_the_changes_of_its_pages() {
     };
     assert_eq!(folder(&table, "/old/"), Some(ViewsChange::Gone(10.into())));
     assert_eq!(folder(&table, "/guides/deploy/"), Some(ViewsChange::New(50.into())));
-    let mut partial = compared(false);
+    let mut partial = compared_table(false);
     partial.toggle_tree();
     assert_eq!(folder(&partial, "/guides/deploy/"), Some(ViewsChange::Unknown));
 }

@@ -24,7 +24,7 @@ pub(super) struct TreeLine {
     pub(super) item: TreeItem,
     /// Number of folders that contain the line.
     pub(super) depth: u8,
-    /// Length in bytes of the first part of the path, up to the end of the folder above.
+    /// Length in bytes of the start of the path that the folder above already shows.
     pub(super) prefix_len: u32,
 }
 
@@ -37,7 +37,7 @@ impl TreeLine {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TreeItem {
-    /// A page, by its entry.
+    /// A page, by its entry in [`PageData`].
     Page(u32),
     /// A folder, by its index in [`super::PageTable`]'s list of folders.
     Folder(u32),
@@ -46,14 +46,14 @@ pub(super) enum TreeItem {
 /// A folder, with the sums over its pages that pass the filter.
 #[derive(Debug, Clone)]
 pub struct Folder {
-    /// The index of the folder's first page in the order of paths. The path of that page starts with the folder's path.
+    /// The entry of the folder's first page in the order of paths. The path of that page starts with the folder's path.
     first_page: u32,
     /// Length of the folder's path in bytes, including the trailing slash.
     path_len: usize,
     /// Sums in the range on screen. A sum that exceeds 64 bits is stored as text; invalid counts add nothing.
     pub counts: Counts,
     /// Sums in the compared days of the range on screen; `None` if nothing is compared.
-    compared: Option<Counts>,
+    compared_counts: Option<Counts>,
     baseline: FolderBaseline,
     ranges: Option<ComparedRanges>,
     is_listed: bool,
@@ -89,8 +89,14 @@ impl Folder {
             FolderBaseline::Neither => ComparisonBaseline::Neither,
             FolderBaseline::Unknown => ComparisonBaseline::Unknown,
         };
-        let compared = self.compared.as_ref().unwrap_or(&self.counts);
-        PageMetrics { counts: &self.counts, is_listed: self.is_listed, compared, baseline: then, ranges: self.ranges }
+        let compared_counts = self.compared_counts.as_ref().unwrap_or(&self.counts);
+        PageMetrics {
+            counts: &self.counts,
+            is_listed: self.is_listed,
+            compared_counts,
+            baseline: then,
+            ranges: self.ranges,
+        }
     }
 
     /// Returns the entry of the folder's first page that passes the filter, in the order of paths.
@@ -111,7 +117,7 @@ pub(super) struct PathTree<'a> {
     pub(super) sorting: PageSorting,
     /// Paths of the open folders.
     pub(super) open_folders: &'a HashSet<Box<str>>,
-    /// Whether each entry is marked.
+    /// For each page, by its entry in [`PageData`], whether it is marked.
     pub(super) marked: &'a [bool],
 }
 
@@ -195,7 +201,7 @@ impl PathTree<'_> {
             first_page: page,
             path_len: length,
             counts: sums_as_counts(sums.shown),
-            compared: sums.is_compared.then(|| sums_as_counts(sums.now)),
+            compared_counts: sums.is_compared.then(|| sums_as_counts(sums.now)),
             baseline: sums.baseline(group.len()),
             ranges: self.pages.comparison().map(Comparison::ranges),
             is_listed: sums.is_listed,
@@ -212,14 +218,14 @@ impl PathTree<'_> {
 struct FolderSums {
     /// Sums in the range on screen.
     shown: ViewSums,
-    /// Sums in the days of that range that are compared: all but today.
+    /// Sums in the compared days of the range on screen: all days but today.
     now: ViewSums,
     /// Sums in the previous range.
     before: ViewSums,
     is_listed: bool,
     has_mismatch: bool,
     is_compared: bool,
-    has_unknown: bool,
+    has_unknown_views: bool,
     new_count: usize,
     gone_count: usize,
     neither_count: usize,
@@ -238,14 +244,14 @@ impl FolderSums {
         self.is_compared = true;
         if let ComparisonBaseline::Counts(_) | ComparisonBaseline::New | ComparisonBaseline::Unknown = figures.baseline
         {
-            self.now = self.now.plus(figures.compared);
-            self.has_unknown |= !figures.compared.adds_up();
+            self.now = self.now.plus(figures.compared_counts);
+            self.has_unknown_views |= !figures.compared_counts.adds_up();
         }
         if let ComparisonBaseline::Counts(before) | ComparisonBaseline::Gone(before) = figures.baseline {
             self.before = self.before.plus(before);
-            self.has_unknown |= !before.adds_up();
+            self.has_unknown_views |= !before.adds_up();
         }
-        self.has_unknown |= figures.baseline == ComparisonBaseline::Unknown;
+        self.has_unknown_views |= figures.baseline == ComparisonBaseline::Unknown;
         self.new_count += usize::from(figures.baseline == ComparisonBaseline::New);
         self.gone_count += usize::from(matches!(figures.baseline, ComparisonBaseline::Gone(_)));
         self.neither_count += usize::from(figures.baseline == ComparisonBaseline::Neither);
@@ -261,7 +267,7 @@ impl FolderSums {
             FolderBaseline::New
         } else if self.gone_count == pages {
             FolderBaseline::Gone(sums_as_counts(self.before))
-        } else if self.has_unknown {
+        } else if self.has_unknown_views {
             FolderBaseline::Unknown
         } else {
             FolderBaseline::Counts(sums_as_counts(self.before))

@@ -101,8 +101,8 @@ struct GridLine {
 #[derive(Debug)]
 pub(in crate::tui) struct Chart {
     pub(in crate::tui) bars: Vec<ChartBar>,
-    /// The visible bars.
-    shown: std::ops::Range<usize>,
+    /// The indexes of the visible bars.
+    visible_bars: std::ops::Range<usize>,
     /// The width of each bar with the gap to its right.
     slot_width: usize,
     /// Whether the chart is a line of braille with two bars per cell, because there are more bars than cells.
@@ -135,9 +135,9 @@ impl Chart {
         let slot_width = (space / bars.len().max(1)).clamp(1, MAX_SLOT_WIDTH);
         let is_line = bars.len() > space && theme.parts_per_cell() > 1;
         let visible = if is_line { space * 2 } else { space / slot_width }.min(bars.len());
-        let shown = 0..visible;
+        let visible_bars = 0..visible;
         Self {
-            shown,
+            visible_bars,
             bars,
             slot_width,
             is_line,
@@ -156,9 +156,9 @@ impl Chart {
     /// of the previous screen.
     #[must_use]
     pub(in crate::tui) fn with_selected(mut self, selected: usize) -> Self {
-        let visible = self.shown.len().max(1);
+        let visible = self.visible_bars.len().max(1);
         let start = (selected / visible * visible).min(self.bars.len().saturating_sub(visible));
-        self.shown = start..(start + visible).min(self.bars.len());
+        self.visible_bars = start..(start + visible).min(self.bars.len());
         self.selected = Some(selected);
         self
     }
@@ -206,7 +206,7 @@ impl Chart {
         self.bars.iter().any(|bar| bar.bar.range.days() > 1)
     }
 
-    /// Whether each bar is a cell of braille, which shows only the total.
+    /// Whether the chart is a line of braille, which shows only the totals.
     pub(in crate::tui) fn is_line(&self) -> bool {
         self.is_line
     }
@@ -218,7 +218,7 @@ impl Chart {
     }
 
     fn visible(&self) -> impl Iterator<Item = (usize, &ChartBar)> {
-        self.bars.iter().enumerate().skip(self.shown.start).take(self.shown.len())
+        self.bars.iter().enumerate().skip(self.visible_bars.start).take(self.visible_bars.len())
     }
 
     /// Returns the width of a bar without its gap.
@@ -274,7 +274,7 @@ impl Chart {
                 row.push_repeated("░", beside, theme.muted).push_repeated(blank.0, gap - beside, blank.1);
             }
         }
-        let rest = row.remaining();
+        let rest = row.remaining_cells();
         row.push_repeated(blank.0, rest, blank.1);
         row.line()
     }
@@ -339,7 +339,7 @@ impl Chart {
             let mut cell = 0x2800;
             for (half, height) in pair.iter().enumerate() {
                 let Some(height) = *height else { continue };
-                // The line is connected with the bar before it.
+                // The line connects each bar with the bar before.
                 let before =
                     (place * 2 + half).checked_sub(1).and_then(|before| heights.get(before).copied().flatten());
                 let before = before.unwrap_or(height);
@@ -390,7 +390,7 @@ impl Chart {
                 row.push_repeated("─", self.slot_width - width, theme.border);
             }
         }
-        let rest = row.remaining();
+        let rest = row.remaining_cells();
         row.push_repeated("─", rest, theme.border);
         row.line()
     }
@@ -408,19 +408,19 @@ impl Chart {
     fn dates_line<'a>(&self, width: usize, theme: &Theme) -> Line<'a> {
         let mut row = TextRow::new(width);
         let gutter = self.label_width + 2;
-        row.push(align_right(if self.shown.start > 0 { "…" } else { "" }, gutter), theme.muted);
+        row.push(align_right(if self.visible_bars.start > 0 { "…" } else { "" }, gutter), theme.muted);
         let per_cell = if self.is_line { 2 } else { 1 };
         let is_weekly = self.is_weekly();
         let each =
             (MIN_LABEL_DISTANCE * per_cell + if is_weekly { per_cell } else { 2 * per_cell }).div_ceil(self.slot_width);
-        let end = if self.shown.end < self.bars.len() { width.saturating_sub(2) } else { width };
+        let end = if self.visible_bars.end < self.bars.len() { width.saturating_sub(2) } else { width };
         for (at, (_, bar)) in self.visible().enumerate().step_by(each.max(1)) {
             let from = bar.bar.range.from();
             let mut label = from.format(if is_weekly { "%-d %b" } else { "%a %-d" }).to_string();
             let start = gutter + at * self.slot_width / per_cell;
             let with_so_far = display_width(&label) + SO_FAR_SUFFIX.len();
             // After the last bar, nothing else needs the space.
-            let fits = self.slot_width > with_so_far || at + 1 == self.shown.len() && start + with_so_far <= end;
+            let fits = self.slot_width > with_so_far || at + 1 == self.visible_bars.len() && start + with_so_far <= end;
             if bar.is_incomplete && bar.bar.totals.is_some() && fits {
                 label.push_str(SO_FAR_SUFFIX);
             }
@@ -428,9 +428,9 @@ impl Chart {
                 row.pad_to(start).push(label, theme.muted);
             }
         }
-        if self.shown.end < self.bars.len() {
+        if self.visible_bars.end < self.bars.len() {
             row.pad_to(width.saturating_sub(1)).push("…", theme.muted);
-        } else if is_weekly && WEEKLY_NOTE.len() + 2 <= row.remaining() {
+        } else if is_weekly && WEEKLY_NOTE.len() + 2 <= row.remaining_cells() {
             row.pad_to(width - WEEKLY_NOTE.len()).push(WEEKLY_NOTE, theme.muted);
         }
         row.line()

@@ -18,7 +18,7 @@ use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
 use crate::tui::draw::text::TextRow;
 use crate::tui::format::{count_text, format_mean, mismatch_sign, plural};
-use crate::tui::geometry::{title_area, with_margin};
+use crate::tui::geometry::{inside_margin, title_area};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use chrono::Datelike as _;
@@ -28,7 +28,7 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
-/// Minimum height of the dialog that has a legend.
+/// Minimum height of the dialog at which it has a legend.
 const MIN_ROWS_WITH_LEGEND: usize = 9;
 /// The number of rows below the axis: the selected bar and the cost of the missing bars.
 const FOOT_ROWS: usize = 2;
@@ -44,7 +44,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDialog) {
     let title_width = usize::from(rule.width);
     let title = forms.into_iter().find(|form| form.width() <= title_width).unwrap_or(range);
     let inner = DialogFrame::new(view, title).draw(frame, view, open);
-    let text = with_margin(inner);
+    let text = inside_margin(inner);
     let (width, height) = (usize::from(text.width), usize::from(text.height));
     let legend = usize::from(height >= MIN_ROWS_WITH_LEGEND);
     let totals = open.totals(view.app);
@@ -96,7 +96,7 @@ pub(in crate::tui) fn unloaded_trend_line<'a>(view: View<'_>, width: usize) -> L
     let mut row = TextRow::new(width);
     let Some(range) = app.views.trend_range else { return row.line() };
     let open = TrendDialog::new(range);
-    let requests = plural(open.missing(&app.views.totals, now).len(), "request");
+    let requests = plural(open.missing_ranges(&app.views.totals, now).len(), "request");
     let [trend, load] = [(Context::Views, Action::Trend), (Context::Trend, Action::LoadAll)]
         .map(|(context, action)| app.key_label(context, action));
     row.push(format!(" views per {} not loaded: press ", open.unit()), theme.muted).push(trend, theme.key);
@@ -104,8 +104,8 @@ pub(in crate::tui) fn unloaded_trend_line<'a>(view: View<'_>, width: usize) -> L
     row.line()
 }
 
-/// Returns the text that all bars are loaded, with a time: if some bars are incomplete, the latest time at which one of
-/// these was loaded, because their views still grow; otherwise the latest time of all bars.
+/// Returns the text that all bars are loaded, with the latest time at which a bar was loaded. If some bars are
+/// incomplete, the time is the latest of these bars, because their views still grow.
 fn all_loaded_text(view: View<'_>, open: &TrendDialog, chart: &Chart) -> String {
     let times = |is_incomplete: bool| {
         let bars = chart.bars.iter().filter(move |bar| !is_incomplete || bar.is_incomplete);
@@ -165,9 +165,9 @@ fn legend_line<'a>(
     }
     let mut row = TextRow::new(width);
     for (sign, style, text) in entries {
-        let gap = if row.used() == 0 { "" } else { "  " };
+        let gap = if row.used_cells() == 0 { "" } else { "  " };
         // Each entry is shown completely or not at all.
-        if row.remaining() > gap.width() + sign.width() + text.width() {
+        if row.remaining_cells() > gap.width() + sign.width() + text.width() {
             row.push(gap, theme.muted).push(sign, style).push(" ", theme.muted).push(text, theme.muted);
         }
     }
@@ -175,7 +175,7 @@ fn legend_line<'a>(
 }
 
 /// Returns the mean per day. If only some of the complete days are known, adds their number, because the mean could be
-/// mistaken for that of the range.
+/// mistaken for the mean of the whole range.
 fn mean_text(CompleteDaysMean { mean, known_days, complete_days }: CompleteDaysMean) -> String {
     let of = if known_days == complete_days {
         String::new()
@@ -223,7 +223,7 @@ fn selected_bar_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, widt
         format!("{gap}{human} + {ai} AI{mismatch}"),
     ];
     // A number that is cut off would be taken for a smaller one.
-    let fits = |form: &&String| form.width() <= row.remaining();
+    let fits = |form: &&String| form.width() <= row.remaining_cells();
     let numbers = forms.iter().skip(if narrow { 2 } else { 0 }).find(fits).or(forms.last());
     row.push(numbers.map_or("", String::as_str), theme.text);
     let pieces = [
@@ -232,10 +232,10 @@ fn selected_bar_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, widt
         (share.unwrap_or_default(), theme.text),
     ];
     for (piece, style) in pieces.into_iter().filter(|(piece, _)| !piece.is_empty()) {
-        if row.remaining() >= piece.width() {
+        if row.remaining_cells() >= piece.width() {
             let over = if piece.ends_with(" a day") { over.as_str() } else { "" };
             row.push(&piece, style);
-            row.push(if row.remaining() >= over.width() { over } else { "" }, style);
+            row.push(if row.remaining_cells() >= over.width() { over } else { "" }, style);
         }
     }
     row.line()

@@ -80,7 +80,7 @@ impl TrendDialog {
     }
 
     /// Returns the days or weeks whose totals have to be loaded, from the latest to the earliest.
-    pub fn missing(&self, totals: &RangeTotals, now: Time) -> Vec<DateRange> {
+    pub fn missing_ranges(&self, totals: &RangeTotals, now: Time) -> Vec<DateRange> {
         let mut missing: Vec<DateRange> =
             self.bars(totals).filter(|bar| bar.is_missing(now)).map(|bar| bar.range).collect();
         missing.reverse();
@@ -133,7 +133,7 @@ impl TrendDialog {
     /// Loads the missing totals. If that costs more than one request, asks first.
     fn load_missing(&self, cx: &mut Cx<'_>) {
         let (unit, all) = (self.unit(), self.len());
-        let mut missing = self.missing(self.totals(cx.app), cx.now);
+        let mut missing = self.missing_ranges(self.totals(cx.app), cx.now);
         let left = cx.app.view_requests_left();
         if self.totals(cx.app).pending_count() > 0 {
             return cx.notify(Severity::Info, "Already loading.");
@@ -165,7 +165,7 @@ impl TrendDialog {
     /// Returns what the missing bars cost, for the last line of the dialog; `None` if nothing is missing.
     fn cost_text(&self, app: &App, now: Time, width: usize) -> Option<String> {
         let totals = self.totals(app);
-        let (missing, all, unit) = (self.missing(totals, now).len(), self.len(), self.unit());
+        let (missing, all, unit) = (self.missing_ranges(totals, now).len(), self.len(), self.unit());
         if totals.pending_count() > 0 {
             return Some(format!("loading, {} left", format::plural(totals.pending_count(), unit)));
         }
@@ -176,7 +176,7 @@ impl TrendDialog {
         let state = match (is_outdated, unit) {
             (true, _) => "missing or outdated",
             (false, "day") => "not loaded",
-            // Some of their days may be loaded.
+            // Some days of the missing weeks may be loaded.
             (false, _) => "not fully loaded",
         };
         let (left, load_key) = (app.view_requests_left(), app.key_label(Context::Trend, Action::LoadAll));
@@ -293,7 +293,7 @@ mod tests {
         ]);
         let trend = TrendDialog::new(range("2026-11-16", "2026-11-20"));
         let missing = |now: &str| -> Vec<String> {
-            trend.missing(&totals, moment(now)).iter().map(|range| range.from().to_string()).collect()
+            trend.missing_ranges(&totals, moment(now)).iter().map(|range| range.from().to_string()).collect()
         };
         assert_eq!(missing(TODAY_AT_NOON), ["2026-11-19", "2026-11-18", "2026-11-17"]);
         assert_eq!(missing("2026-11-20T12:06:00Z").len(), 4, "today is fresh for five minutes");
