@@ -2,7 +2,6 @@
 //!
 //! This page describes the architecture; each module's documentation has the details. The service can't list jobs, has
 //! no idempotency keys, and limits the number of requests per hour. Therefore:
-//!
 //! - A prompt is saved before it is sent. A POST that may have reached the service is never repeated automatically.
 //! - Every rate-limited request is recorded in a ledger before it is sent. All instances on the computer share the
 //!   ledger. If the ledger can't be written, only requests for analytics are sent; they are then counted in memory.
