@@ -55,7 +55,7 @@
 //!      └───────────────────────────────────────── Msg ◄────────────────────────────────────────────────┘
 //! ```
 //!
-//! A frame is drawn only when something has changed, at most every 16 ms; frames for input have their own interval.
+//! A frame is drawn only when something has changed, at most every 16 ms; frames that respond to input are limited separately.
 //! There is no fixed tick; [`tui::App::next_timer`] returns the next time at which the screen changes on its own. The
 //! first frame waits only for the rows that it shows.
 //!

@@ -59,8 +59,8 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// Returns the rules for texts of readers. If the clocks of the database and of this computer differ, the later one
-    /// counts.
+    /// Returns how long texts that the site's readers wrote are stored, and the current time. If the clocks of the
+    /// database and of this computer differ, this is the later of their times, so that no text is stored too long.
     fn report_rules(&self, now: Time) -> ReportRules {
         ReportRules { now: now.max(self.clock.to_team(now)), reader_text_days: self.member.reader_text_days }
     }

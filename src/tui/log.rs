@@ -11,7 +11,7 @@ use super::format::{format_count, grouped_number, position_text, truncate_title}
 use super::geometry::{row_capacity, without_top_rows};
 use super::log_entries::{LogLine, MAX_LOG_ENTRIES};
 use super::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
-use crate::model::log::{LogEntry, LogKind};
+use crate::model::log::{LogEntry, LogKind, Operation};
 use crate::model::pull_request::PullRequestLink;
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
@@ -218,6 +218,8 @@ fn message_cell<'a>(row: &LogRow<'a>, width: usize) -> TableCell<'a> {
         ])
     };
     match &row.item.kind {
+        // Its name in the log file is the last part of the URL.
+        LogKind::Request { operation: Operation::FollowUp, status, reason, .. } => request("follow-up", status, reason),
         LogKind::Request { operation, status, reason, .. } => request(operation.name(), status, reason),
         LogKind::HostRequest { status, reason, .. } => request("host", status, reason),
         LogKind::Transition(text) | LogKind::Note(text) => {
@@ -248,7 +250,6 @@ fn short_change(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::log::Operation;
 
     #[test]
     fn only_one_operation_has_a_name_that_is_cut() {

@@ -135,8 +135,8 @@ pub(super) struct Tracking {
     /// The ids of jobs that the service doesn't have.
     pub unknown_ids: Vec<CleanText>,
     /// The ids whose request failed although the service may have the job.
-    pub failed_ids: Vec<CleanText>,
-    /// Why the request for the last of `failed_ids` failed.
+    pub failed_request_ids: Vec<CleanText>,
+    /// Why the request for the last of `failed_request_ids` failed.
     pub failure_reason: Option<CleanText>,
 }
 

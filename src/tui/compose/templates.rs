@@ -22,7 +22,7 @@ pub struct TemplateValues {
     /// The share of AI views, such as `32%`.
     pub share: Option<String>,
     /// The change of the views since the compared range.
-    pub change: Option<String>,
+    pub views_change: Option<String>,
     /// The first day of the range, in UTC.
     pub from: Option<String>,
     /// The last day of the range, in UTC.
@@ -40,7 +40,7 @@ impl TemplateValues {
             "ai" => &self.ai,
             "total" => &self.total,
             "share" => &self.share,
-            "change" => &self.change,
+            "change" => &self.views_change,
             "from" => &self.from,
             "to" => &self.to,
             "job" => &self.job,

@@ -46,13 +46,13 @@ impl PullRequestActionMenu {
     }
 
     /// Returns the number of pull requests that an action applies to.
-    fn count(&self, action: Action, app: &App) -> usize {
+    fn pull_request_count(&self, action: Action, app: &App) -> usize {
         let jobs = self.jobs.iter().filter_map(|job| app.jobs.get(*job));
         jobs.filter(|job| reason_not_possible(app, job, action).is_none()).count()
     }
 
     fn start(&self, action: Action, cx: &mut Cx<'_>) -> Flow {
-        if self.count(action, cx.app) == 0 {
+        if self.pull_request_count(action, cx.app) == 0 {
             let reason = self
                 .jobs
                 .first()
@@ -75,7 +75,7 @@ impl Component for PullRequestActionMenu {
     fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
         match action {
             Action::Open => Some("choose".into()),
-            action if ACTIONS.contains(&action) => FooterLabel::default_if(self.count(action, app) > 0),
+            action if ACTIONS.contains(&action) => FooterLabel::default_if(self.pull_request_count(action, app) > 0),
             action if IGNORED_ACTIONS.contains(&action) => None,
             _ => Some(FooterLabel::Default),
         }
@@ -117,7 +117,7 @@ impl Component for PullRequestActionMenu {
         let inner = draw_box(frame, self.area(app), Line::styled(title, theme.title), theme.focus);
         let (width, rows) = (usize::from(inner.width), usize::from(inner.height));
         for (n, (action, is_selected)) in self.list.visible(ACTIONS.iter(), rows).enumerate() {
-            let (count, total) = (self.count(*action, app), self.jobs.len());
+            let (count, total) = (self.pull_request_count(*action, app), self.jobs.len());
             let count = if count == total { count.to_string() } else { format!("{count} of {total}") };
             let mut row = TextRow::new(width);
             row.push(if is_selected { "▌" } else { " " }, theme.mark);

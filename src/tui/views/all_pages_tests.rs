@@ -47,7 +47,7 @@ fn complete_days() -> DateRange {
 }
 
 /// Returns the days of the previous week that correspond to [`complete_days`].
-fn complete_days_before() -> DateRange {
+fn previous_complete_days() -> DateRange {
     range("2026-11-07", "2026-11-12")
 }
 
@@ -163,7 +163,7 @@ impl LoadFixture {
     fn compare(&mut self) {
         self.press("c");
         self.read_cache(complete_days(), complete_report(complete_days(), now()));
-        self.read_cache(complete_days_before(), complete_report(complete_days_before(), now()));
+        self.read_cache(previous_complete_days(), complete_report(previous_complete_days(), now()));
     }
 
     fn site_change(&self) -> Option<(ComparedRanges, bool)> {
@@ -626,14 +626,14 @@ fn a_comparison_of_cached_ranges_is_free_and_pressing_c_again_ends_it() {
     assert_eq!(
         read,
         [
-            &Effect::Views(ViewsEffect::LoadCachedReport(complete_days_before())),
+            &Effect::Views(ViewsEffect::LoadCachedReport(previous_complete_days())),
             &Effect::Views(ViewsEffect::LoadCachedReport(complete_days()))
         ]
     );
     test.read_cache(complete_days(), complete_report(complete_days(), now()));
-    test.read_cache(complete_days_before(), complete_report(complete_days_before(), now()));
+    test.read_cache(previous_complete_days(), complete_report(previous_complete_days(), now()));
     assert!(test.app.views.is_comparing() && !test.requests_anything());
-    let ranges = ComparedRanges { now: complete_days(), before: complete_days_before() };
+    let ranges = ComparedRanges { now: complete_days(), before: previous_complete_days() };
     assert_eq!(test.site_change(), Some((ranges, true)));
     assert_eq!(test.listed_report(), Some((week(), 600, true)), "the table has the range's own numbers");
     test.press("c");
@@ -647,7 +647,7 @@ fn a_comparison_shows_the_cost_of_missing_ranges_and_can_be_declined() {
     let unread = |test: &mut LoadFixture| {
         test.press("c");
         test.read_cache(complete_days(), StoredReport::default());
-        test.read_cache(complete_days_before(), StoredReport::default());
+        test.read_cache(previous_complete_days(), StoredReport::default());
     };
     unread(&mut test);
     let ranges = "of 14–20 Nov 2026, 14–19 Nov 2026 and 7–12 Nov 2026?";
@@ -661,8 +661,8 @@ fn a_comparison_shows_the_cost_of_missing_ranges_and_can_be_declined() {
     assert!(!test.app.views.is_comparing(), "the other one is not loaded yet");
     assert_eq!(test.listed_report(), Some((week(), 600, true)));
     test.end_load(
-        complete_days_before(),
-        Some(report(complete_days_before(), 400, 2, true, now())),
+        previous_complete_days(),
+        Some(report(previous_complete_days(), 400, 2, true, now())),
         LoadEndReason::Complete,
         2,
     );
@@ -675,8 +675,8 @@ fn days_that_were_loaded_before_they_ended_have_to_be_reloaded() {
     test.press("c");
     test.read_cache(complete_days(), complete_report(complete_days(), now()));
     test.read_cache(
-        complete_days_before(),
-        complete_report(complete_days_before(), "2026-11-12T10:00:00Z".parse().expect("a time")),
+        previous_complete_days(),
+        complete_report(previous_complete_days(), "2026-11-12T10:00:00Z".parse().expect("a time")),
     );
     assert!(test.question().contains("7–12 Nov 2026?"), "{}", test.question());
     test.press("n");
@@ -737,7 +737,7 @@ fn after_midnight_the_comparison_keeps_its_days_until_a_reload() {
     test.compare();
     let tomorrow: Time = "2026-11-21T00:10:00Z".parse().expect("a time");
     let change = test.app.views.site_change(tomorrow).expect("a comparison");
-    assert_eq!(change.ranges, ComparedRanges { now: complete_days(), before: complete_days_before() });
+    assert_eq!(change.ranges, ComparedRanges { now: complete_days(), before: previous_complete_days() });
     let effects = test.app.update(Msg::Input(Event::Key(KeyCode::Char('r').into())), tomorrow);
     assert!(
         effects.contains(&Effect::Views(ViewsEffect::LoadCachedReport(week_before()))),
@@ -781,12 +781,12 @@ fn site_totals_are_compared_once_the_totals_of_the_complete_days_are_cached() {
         _ => None,
     });
     let asked = asked.expect("totals are read");
-    assert!([complete_days(), complete_days_before()].iter().all(|range| asked.contains(range)), "{asked:?}");
+    assert!([complete_days(), previous_complete_days()].iter().all(|range| asked.contains(range)), "{asked:?}");
     let cached = |range: DateRange, views: i64, at: &str| {
         let totals = Timed { value: counts(views), as_of: at.parse().expect("a time") };
         Msg::Views(ViewsMsg::CachedTotalsLoaded(Ok(vec![(range, totals)])))
     };
-    test.send(cached(complete_days_before(), 800, "2026-11-13T00:00:01Z"));
+    test.send(cached(previous_complete_days(), 800, "2026-11-13T00:00:01Z"));
     assert_eq!(test.site_change(), None, "this week's complete days are unknown");
     test.send(cached(complete_days(), 900, "2026-11-19T23:00:00Z"));
     assert_eq!(test.site_change(), None, "the last day was not over");
@@ -796,7 +796,7 @@ fn site_totals_are_compared_once_the_totals_of_the_complete_days_are_cached() {
         test.send(cached(day, 150, "2026-11-20T00:00:01Z"));
     }
     let change = test.app.views.site_change(now()).expect("both are known");
-    assert_eq!(change.ranges, ComparedRanges { now: complete_days(), before: complete_days_before() });
+    assert_eq!(change.ranges, ComparedRanges { now: complete_days(), before: previous_complete_days() });
     assert_eq!((change.compares_pages, change.now.total), (false, Count::Known(900)));
 }
 

@@ -150,7 +150,7 @@ impl App {
         let both = human + ai;
         values.share = (!both.is_zero()).then(|| format!("{:.0}%", ai.ratio_to(both) * 100.0));
         if let Some(comparison) = self.views.table.comparison().filter(|_| is_listed) {
-            values.change = change_since(comparison, self.views.query().range, pages);
+            values.views_change = change_since(comparison, self.views.query().range, pages);
         }
         values
     }

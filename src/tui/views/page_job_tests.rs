@@ -317,7 +317,7 @@ fn several_pages_are_listed_and_their_views_are_added_up() {
     assert_eq!(values.pages.as_deref(), Some(lines));
     assert_eq!((values.human.as_deref(), values.ai.as_deref()), (Some("10,010"), Some("5,000")));
     assert_eq!((values.total.as_deref(), values.share.as_deref()), (Some("15,010"), Some("33%")));
-    assert_eq!(values.change, None, "nothing is compared");
+    assert_eq!(values.views_change, None, "nothing is compared");
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn a_comparison_shows_the_change_and_an_unlisted_page_had_no_views() {
     let before = range.step(-1).expect("a range");
     let earlier = vec![row("/a", 8769, 6246)];
     app.views.table.show_report(report(rows(), range, true), Some(report(earlier.clone(), before, true)));
-    let change = |app: &App, pages: &[&str]| app.page_template_values(&paths(pages), at(0)).change;
+    let change = |app: &App, pages: &[&str]| app.page_template_values(&paths(pages), at(0)).views_change;
     assert_eq!(change(&app, &["/a"]), Some(format!("human +4%, AI −31% compared with {before}")));
     assert_eq!(
         change(&app, &["/b"]),

@@ -180,7 +180,7 @@ fn mean_text(CompleteDaysMean { mean, known_days, complete_days }: CompleteDaysM
     let of = if known_days == complete_days {
         String::new()
     } else {
-        format!(" ({known_days} of {complete_days} days loaded)")
+        format!(" ({known_days} of {complete_days} complete days)")
     };
     format!("average {}{of}", format_mean(mean))
 }
