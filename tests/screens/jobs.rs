@@ -10,6 +10,8 @@ use docdeck::model::text::CleanText;
 use docdeck::tui::draw::{ColorDepth, Theme};
 use docdeck::tui::tour::Tour;
 use docdeck::tui::{JobsMsg, Msg};
+use ratatui::buffer::Cell;
+use ratatui::style::{Color, Modifier};
 
 #[test]
 fn jobs_while_the_store_is_being_read() {
@@ -331,4 +333,21 @@ fn an_error_notice_is_marked_by_more_than_colour() {
     let [.., message, keys] = lines.as_slice() else { panic!("{shown}") };
     assert!(message.starts_with("─ ! The store was moved aside. ──"), "{shown}");
     assert!(keys.starts_with(" Enter open "), "the message leaves the keys visible: {shown}");
+}
+
+#[test]
+fn the_selected_row_is_filled_even_while_another_pane_has_the_focus() {
+    for keys in ["", "Enter", "f"] {
+        let mut fixture = ScreenFixture::new((120, 40));
+        fixture.load_jobs();
+        fixture.press_keys(keys);
+        for depth in [ColorDepth::TrueColor, ColorDepth::None] {
+            let screen = render(&fixture.app, depth);
+            let is_filled = |cell: &Cell| cell.bg != Color::Reset || cell.modifier.contains(Modifier::REVERSED);
+            let row = (0..40).find(|y| screen[(0, *y)].symbol() == "▌").expect("a selected row");
+            let list_width = (0..120_u16).find(|x| screen[(*x, row)].symbol() == "│").expect("a divider");
+            let filled = (0..list_width).filter(|x| is_filled(&screen[(*x, row)])).count();
+            assert!(filled + 1 >= usize::from(list_width), "{keys:?}, {depth:?}: {filled} of {list_width} cells");
+        }
+    }
 }

@@ -333,11 +333,6 @@ fn is_bar(span: &Span<'_>) -> bool {
     matches!(span.content.chars().next(), Some('▁'..='▏' | '▒' | '■'))
 }
 
-/// Marks the line of the selected row in a pane without the focus.
-pub(in crate::tui) fn unfocused_selected_line(line: Line<'_>) -> Line<'_> {
-    line.style(Style::new().add_modifier(Modifier::BOLD))
-}
-
 /// Whether a span contains a single symbol, a part of a bar, or a change such as `▲ 5%`.
 fn is_symbol(span: &Span<'_>) -> bool {
     let mut chars = span.content.trim().chars();

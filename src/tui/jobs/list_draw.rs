@@ -15,7 +15,7 @@ use crate::model::job_state::{
 use crate::model::text::CleanText;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::draw_pane_rule;
-use crate::tui::draw::text::{align_left, selected_line, unfocused_selected_line};
+use crate::tui::draw::text::{align_left, selected_line};
 use crate::tui::draw::{cursor, list_title};
 use crate::tui::format::{capitalized, format_count, short_age, truncate_title};
 use crate::tui::geometry::{Geometry, MIN_COLUMNS_SIDE_BY_SIDE, title_area};
@@ -282,11 +282,7 @@ pub(in crate::tui) fn job_line<'a>(
         }
         JobColumn::Age => TableCell::new(state_age(job, now), theme.muted),
     });
-    match is_selected {
-        false => line,
-        true if profile.is_some() || app.focused_pane() == Some(Pane::List) => selected_line(line, theme),
-        true => unfocused_selected_line(line),
-    }
+    if is_selected { selected_line(line, theme) } else { line }
 }
 
 /// Returns the cell before the symbol of a job. It has the mark of a marked job. For any other job, a full dot means
