@@ -136,6 +136,8 @@ impl Dashboard {
             }
             self.fire_timer();
             self.draw_when_due();
+            // After drawing, so that the frame doesn't wait for it.
+            self.next_timer_at = self.app.next_timer(Utc::now());
             if self.scheduler.is_idle() {
                 self.effects.run_deferred_prefetch();
             }
@@ -201,13 +203,12 @@ impl Dashboard {
     }
 
     /// Sends [`Msg::Timer`] to the state machine if its timer has expired, even if another event arrived at the same
-    /// time. Then sets the next timer.
+    /// time.
     fn fire_timer(&mut self) {
         if self.next_timer_at.is_some_and(|at| at <= Utc::now()) {
             self.last_timer_at = Instant::now();
             self.handle(Msg::Timer);
         }
-        self.next_timer_at = self.app.next_timer(Utc::now());
     }
 
     /// Handles the events and messages that are already available, up to a limit, before drawing.

@@ -27,7 +27,7 @@ const SHOW_CURSOR: &str = "\x1b[?25h";
 #[derive(Debug)]
 pub(super) struct TerminalScreen<W: Write> {
     terminal: Terminal<FrameBackend<W>>,
-    /// Blank cells for the next frame, which reuses the memory of the last one.
+    /// The cells for the next frame, all blank. They reuse the memory of the last frame.
     cells: Vec<Cell>,
 }
 
@@ -64,9 +64,12 @@ impl<W: Write> TerminalScreen<W> {
             frame.buffer_mut().content = Vec::new();
         })?;
         let backend = self.terminal.backend_mut();
-        backend.screen.show(&mut next);
+        backend.screen.show(&next);
+        let sent = backend.send_frame();
+        // The cells are blanked only now, so that the frame doesn't wait for it.
         self.cells = next.content;
-        backend.send_frame()
+        self.cells.iter_mut().for_each(Cell::reset);
+        sent
     }
 
     /// Clears the terminal before the next frame, which is then sent completely.

@@ -74,7 +74,7 @@ fn add_with_neighbours<'a>(row: &[CellUpdate<'a>], buffer: &'a Buffer, cells: &m
         before = Some(*update);
         cells.push(*update);
     }
-    if row.iter().all(|(_, _, cell)| cell.symbol().len() < MIN_JOINED_EMOJI_BYTES) {
+    if !row.iter().any(|(_, _, cell)| may_be_joined_emoji(cell)) {
         return;
     }
     let mut all = BTreeMap::new();
@@ -83,6 +83,11 @@ fn add_with_neighbours<'a>(row: &[CellUpdate<'a>], buffer: &'a Buffer, cells: &m
     }
     all.extend(cells.drain(start..).map(|update| (update.0, update)));
     cells.extend(all.into_values());
+}
+
+/// Whether the cell is long enough for a joined emoji. The cell of a link is longer, but contains no glyph.
+fn may_be_joined_emoji(cell: &Cell) -> bool {
+    cell.symbol().len() >= MIN_JOINED_EMOJI_BYTES && cell.diff_option == CellDiffOption::None
 }
 
 /// Adds the cells that a joined emoji covers in a terminal that draws its parts side by side.
@@ -94,7 +99,7 @@ fn add_cells_under_emoji<'a>(
     cells: &mut BTreeMap<u16, CellUpdate<'a>>,
 ) {
     let symbol = cell.symbol();
-    if symbol.len() < MIN_JOINED_EMOJI_BYTES || cell.diff_option != CellDiffOption::None {
+    if !may_be_joined_emoji(cell) {
         return;
     }
     let unjoined_width: usize = symbol.chars().map(|c| c.width().unwrap_or(0)).sum();

@@ -40,14 +40,27 @@ fn looks_like(cell: &Cell, shown: &Cell) -> bool {
     cell == shown
 }
 
+/// Removes the characters that must not reach the terminal. A cell that contains nothing else shows `\u{fffd}`. The
+/// cell of a link is returned unchanged, because it contains the escape sequences of the link.
+fn without_hidden(cell: &Cell, is_hidden: fn(char) -> bool) -> Cow<'_, Cell> {
+    let is_link = matches!(cell.diff_option, CellDiffOption::ForcedWidth(_));
+    if is_link || !cell.symbol().contains(is_hidden) {
+        return Cow::Borrowed(cell);
+    }
+    let seen: String = cell.symbol().chars().filter(|c| !is_hidden(*c)).collect();
+    let mut cell = cell.clone();
+    cell.set_symbol(if seen.is_empty() { "\u{fffd}" } else { &seen });
+    Cow::Owned(cell)
+}
+
 /// The content that the terminal shows once all changed cells are sent.
 #[derive(Debug)]
 pub(super) struct ShownScreen {
     cells: Buffer,
     /// The changed cells (row, column) that were not sent yet.
     changed: Vec<(u16, u16)>,
-    /// The cells (column, row) of a frame that differ from `cells`. Empty between two frames: it is a field only so
-    /// that its memory is reused.
+    /// The cells (column, row) of a frame that may affect their neighbours, because they or the cells they replace are
+    /// not narrow. Empty between two frames: it is a field only so that its memory is reused.
     different: Vec<(u16, u16, Cell)>,
     /// Whether a character must not reach the terminal.
     is_hidden: fn(char) -> bool,
@@ -65,30 +78,34 @@ impl ShownScreen {
         *self = Self::blank(size, self.is_hidden);
     }
 
-    /// Shows a frame of the size of the screen, and blanks the frame for the next one.
-    pub(super) fn show(&mut self, frame: &mut Buffer) {
+    /// Shows a frame of the size of the screen.
+    pub(super) fn show(&mut self, frame: &Buffer) {
         let width = usize::from(frame.area.width).max(1);
         let mut different = std::mem::take(&mut self.different);
-        let shown_rows = self.cells.content.chunks(width);
-        for (y, (row, shown_row)) in frame.content.chunks_mut(width).zip(shown_rows).enumerate() {
+        let shown_rows = self.cells.content.chunks_mut(width);
+        for (y, (row, shown_row)) in frame.content.chunks(width).zip(shown_rows).enumerate() {
             let mut covered_until = 0;
             for (x, (cell, shown)) in row.iter().zip(shown_row).enumerate() {
                 if is_surely_same(cell, shown) || x < covered_until || cell.diff_option == CellDiffOption::Skip {
                     continue;
                 }
-                let cell = self.without_hidden(cell);
+                let cell = without_hidden(cell, self.is_hidden);
                 if !is_narrow(&cell) {
                     covered_until = x.saturating_add(cell.cell_width().max(1).into());
                 }
-                if !looks_like(&cell, shown)
-                    && let (Ok(x), Ok(y)) = (u16::try_from(x), u16::try_from(y))
-                {
+                let (Ok(x), Ok(y)) = (u16::try_from(x), u16::try_from(y)) else { continue };
+                if looks_like(&cell, shown) {
+                    continue;
+                }
+                // A narrow glyph that replaces another one affects no other cell.
+                if is_narrow(&cell) && is_narrow(shown) {
+                    shown.clone_from(&cell);
+                    normalize_blank(shown);
+                    self.changed.push((y, x));
+                } else {
                     different.push((x, y, cell.into_owned()));
                 }
             }
-            // Each row is blanked here, while it is still in the processor's cache. The cache is too small for the
-            // whole frame.
-            row.iter_mut().for_each(Cell::reset);
         }
         for (x, y, cell) in different.drain(..) {
             self.replace_cell(x, y, cell);
@@ -96,29 +113,9 @@ impl ShownScreen {
         self.different = different;
     }
 
-    /// Removes the characters that must not reach the terminal. A cell that contains nothing else shows `\u{fffd}`. The
-    /// cell of a link is returned unchanged, because it contains the escape sequences of the link.
-    fn without_hidden<'a>(&self, cell: &'a Cell) -> Cow<'a, Cell> {
-        let is_link = matches!(cell.diff_option, CellDiffOption::ForcedWidth(_));
-        if is_link || !cell.symbol().contains(self.is_hidden) {
-            return Cow::Borrowed(cell);
-        }
-        let seen: String = cell.symbol().chars().filter(|c| !(self.is_hidden)(*c)).collect();
-        let mut cell = cell.clone();
-        cell.set_symbol(if seen.is_empty() { "\u{fffd}" } else { &seen });
-        Cow::Owned(cell)
-    }
-
     /// Replaces a cell, and the cells that a wide glyph in it covers.
     fn replace_cell(&mut self, x: u16, y: u16, mut cell: Cell) {
         normalize_blank(&mut cell);
-        // A faster way for two narrow glyphs, because measuring glyphs takes several times as long as the rest of the
-        // function.
-        if let Some(shown) = self.cells.cell_mut((x, y)).filter(|shown| is_narrow(shown) && is_narrow(&cell)) {
-            *shown = cell;
-            self.changed.push((y, x));
-            return;
-        }
         let end = x.saturating_add(cell.cell_width().max(1));
         for column in x..end {
             self.cut_glyph(column, y, end);
@@ -153,7 +150,8 @@ impl ShownScreen {
 
     /// Encodes the changes since the last call.
     pub(super) fn encode_changes(&mut self) -> String {
-        self.changed.sort_unstable();
+        // A stable sort, because it is faster for cells that are nearly in order.
+        self.changed.sort();
         self.changed.dedup();
         let mut updates = Vec::with_capacity(self.changed.len());
         for (y, x) in self.changed.drain(..) {

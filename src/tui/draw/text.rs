@@ -9,7 +9,6 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget as _;
 use std::borrow::Cow;
-use std::sync::LazyLock;
 use unicode_width::UnicodeWidthChar as _;
 
 /// Enough blanks for most gaps. A gap is a slice of this text, so that no new text has to be allocated.
@@ -144,8 +143,9 @@ fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, content
     if !shown.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ') {
         return None;
     }
-    let glyphs = &*ASCII_GLYPHS;
-    set_glyphs(cells, shown.iter().filter_map(|byte| glyphs.get(usize::from(*byte))), style);
+    for (cell, byte) in cells.iter_mut().zip(shown) {
+        cell.set_char(char::from(*byte)).set_style(style);
+    }
     u16::try_from(shown.len()).ok()
 }
 
@@ -165,25 +165,12 @@ fn paint_signs(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Opti
         let after = rest.trim_start_matches(sign);
         let count = (rest.len() - after.len()) / sign.len_utf8();
         let (run, others) = cells.split_at_mut(count.min(cells.len()));
-        set_glyphs(run, std::iter::repeat(&Cell::from(sign)), style);
+        for cell in run {
+            cell.set_char(sign).set_style(style);
+        }
         (cells, rest) = (others, after);
     }
     u16::try_from(width - cells.len()).ok()
-}
-
-/// The cells of the ASCII characters. Copying a cell is faster than making it from a character.
-static ASCII_GLYPHS: LazyLock<[Cell; 128]> =
-    LazyLock::new(|| std::array::from_fn(|code| Cell::from(u8::try_from(code).map_or(' ', char::from))));
-
-/// Sets the glyphs of cells, and their style like [`Cell::set_style`].
-fn set_glyphs<'a>(cells: &mut [Cell], glyphs: impl Iterator<Item = &'a Cell>, style: Style) {
-    for (cell, glyph) in cells.iter_mut().zip(glyphs) {
-        let (fg, bg, modifier) = (cell.fg, cell.bg, cell.modifier);
-        *cell = glyph.clone();
-        cell.fg = style.fg.unwrap_or(fg);
-        cell.bg = style.bg.unwrap_or(bg);
-        cell.modifier = modifier.union(style.add_modifier).difference(style.sub_modifier);
-    }
 }
 
 /// The number of spans for which a row reserves memory. Most rows don't have more, and glibc allocates up to 1 KB fast.
