@@ -101,7 +101,7 @@ impl<R: AnalyticsRow> DecodedRows<R> {
         // If a response doesn't state whether there are more rows, and it has the maximum number of rows, more are
         // assumed to follow.
         let is_full = self.rows.len() >= usize::try_from(limit).unwrap_or(usize::MAX);
-        let (next, is_cut) = match (R::KIND, self.has_more, self.next) {
+        let (next, has_unavailable_rows) = match (R::KIND, self.has_more, self.next) {
             (AnalyticsKind::Visitors, has_more, _) => {
                 let before: u64 = requested.and_then(|cursor| cursor.as_str().parse().ok()).unwrap_or(0);
                 let next = before.saturating_add(limit.into()).to_string();
@@ -114,7 +114,7 @@ impl<R: AnalyticsRow> DecodedRows<R> {
             (_, _, NextCursor::Unusable) => (None, true),
             (_, has_more, NextCursor::Missing) => (None, has_more == Some(true)),
         };
-        RowsResponse { rows: self.rows, totals: self.totals, next, is_cut }
+        RowsResponse { rows: self.rows, totals: self.totals, next, has_unavailable_rows }
     }
 }
 

@@ -129,7 +129,7 @@ fn a_response_without_a_list_is_rejected() {
 fn the_next_cursor_comes_from_the_response_or_the_report_is_marked_as_cut() {
     let after = |fields: &str| {
         let response = response::<Question>(&format!(r#"{{"conversations":[]{fields}}}"#));
-        (response.next.map(|cursor| cursor.as_str().to_owned()), response.is_cut)
+        (response.next.map(|cursor| cursor.as_str().to_owned()), response.has_unavailable_rows)
     };
     let next = |text: &str| (Some(text.to_owned()), false);
     assert_eq!(after(""), (None, false));
@@ -163,7 +163,7 @@ fn visitors_are_requested_by_offset_and_feedback_by_page_has_no_next_cursor() {
         let body = format!(r#"{{"visitors":[{}]{fields}}}"#, vec![r#"{"path":"/a"}"#; count].join(","));
         let response =
             decode_body::<PageRow>(&body).expect("an answer").into_response(before.and_then(Cursor::new).as_ref());
-        assert!(!response.is_cut);
+        assert!(!response.has_unavailable_rows);
         response.next.map(|cursor| cursor.as_str().to_owned())
     };
     assert_eq!(visitors(r#","hasMore":true"#, 3, None).as_deref(), Some("250"));
@@ -171,9 +171,9 @@ fn visitors_are_requested_by_offset_and_feedback_by_page_has_no_next_cursor() {
     assert_eq!(visitors(r#","hasMore":false"#, 250, None), None);
     assert_eq!(visitors("", 250, Some("500")).as_deref(), Some("750"), "a full answer is not assumed to be the last");
     assert_eq!(visitors("", 249, None), None);
-    for (fields, is_cut) in [(r#","hasMore":true"#, true), (r#","hasMore":false"#, false), ("", false)] {
+    for (fields, has_unavailable_rows) in [(r#","hasMore":true"#, true), (r#","hasMore":false"#, false), ("", false)] {
         let response = response::<PageFeedback>(&format!(r#"{{"feedback":[{{"path":"/a"}}]{fields}}}"#));
-        assert_eq!((response.next, response.is_cut), (None, is_cut), "{fields}");
+        assert_eq!((response.next, response.has_unavailable_rows), (None, has_unavailable_rows), "{fields}");
     }
 }
 

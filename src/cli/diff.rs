@@ -96,7 +96,7 @@ fn print(stored: &StoredDiff, options: &Options, out: &mut Out) {
     } else {
         out.write(&stored.text);
     }
-    if stored.is_cut {
+    if stored.is_truncated {
         out.note("The diff is larger than 10 MiB. The files at its end are missing.");
     }
 }

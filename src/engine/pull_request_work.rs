@@ -346,7 +346,8 @@ async fn load_or_request_diff(
         let reported = response.result.map_err(|error| host_failure(&error))?;
         let head_after = request_head(store, client, linked, responses).await?;
         if head_after == head {
-            let diff = StoredDiff { head, text: reported.text, is_cut: reported.is_cut, as_of: local_now() };
+            let diff =
+                StoredDiff { head, text: reported.text, is_truncated: reported.is_truncated, as_of: local_now() };
             store.save_diff(text, diff.clone()).await.map_err(|error| error.failure())?;
             return Ok(diff);
         }

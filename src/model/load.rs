@@ -17,13 +17,13 @@ pub enum Load<T> {
     #[default]
     Idle,
     Loading {
-        before: Option<Timed<T>>,
+        previous: Option<Timed<T>>,
     },
     Ready(Timed<T>),
     Failed {
         failure: Failure,
         at: Time,
-        before: Option<Timed<T>>,
+        previous: Option<Timed<T>>,
     },
 }
 
@@ -33,7 +33,7 @@ impl<T> Load<T> {
         match self {
             Self::Idle => None,
             Self::Ready(value) => Some(value),
-            Self::Loading { before } | Self::Failed { before, .. } => before.as_ref(),
+            Self::Loading { previous } | Self::Failed { previous, .. } => previous.as_ref(),
         }
     }
 
@@ -50,15 +50,15 @@ impl<T> Load<T> {
 
     /// Marks the value as loading. The current value stays available as the previous one.
     pub fn start(&mut self) {
-        let before = self.take_shown();
-        *self = Self::Loading { before };
+        let previous = self.take_shown();
+        *self = Self::Loading { previous };
     }
 
     /// Stores the result of loading. After a failure, the previous value stays available.
     pub fn finish(&mut self, result: Result<Timed<T>, Failure>, at: Time) {
         *self = match result {
             Ok(value) => Self::Ready(value),
-            Err(failure) => Self::Failed { failure, at, before: self.take_shown() },
+            Err(failure) => Self::Failed { failure, at, previous: self.take_shown() },
         };
     }
 
@@ -66,7 +66,7 @@ impl<T> Load<T> {
         match std::mem::take(self) {
             Self::Idle => None,
             Self::Ready(value) => Some(value),
-            Self::Loading { before } | Self::Failed { before, .. } => before,
+            Self::Loading { previous } | Self::Failed { previous, .. } => previous,
         }
     }
 }

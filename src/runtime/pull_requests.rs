@@ -50,12 +50,12 @@ impl EffectRunner {
                 (Err(failure), None) => return Err(failure),
             },
         };
-        let StoredDiff { head, text, is_cut, as_of } = stored;
+        let StoredDiff { head, text, is_truncated, as_of } = stored;
         // Parsing a large diff would block the runtime.
         let parsed = tokio::task::spawn_blocking(|| Diff::parse(text)).await;
         let diff = parsed.map_err(|_| Failure::local("The changes can't be shown."))?;
         let site = self.site_facts(job, diff.pages()).await.map_err(store_failure)?;
-        Ok(LoadedDiff { head, diff, is_cut, as_of, problem, site })
+        Ok(LoadedDiff { head, diff, is_truncated, as_of, problem, site })
     }
 
     /// Returns the stored details of a job's pull request; `None` if there are none.

@@ -144,7 +144,7 @@ struct EncodedRows {
     row_count: u32,
     totals: String,
     next_cursor: Option<String>,
-    is_cut: bool,
+    has_unavailable_rows: bool,
 }
 
 impl EncodedRows {
@@ -155,7 +155,7 @@ impl EncodedRows {
             row_count: u32::try_from(response.rows.len()).unwrap_or(u32::MAX),
             totals: encode_counts(&response.totals)?,
             next_cursor: response.next.as_ref().map(|cursor| cursor.as_str().to_owned()),
-            is_cut: response.is_cut,
+            has_unavailable_rows: response.has_unavailable_rows,
         })
     }
 }
@@ -183,7 +183,7 @@ struct RowsReportHeader {
     as_of: Time,
     totals: Counts,
     next: Option<Cursor>,
-    is_cut: bool,
+    has_unavailable_rows: bool,
 }
 
 fn find_report(db: &Connection, key: RowsReportKey) -> StoreResult<Option<ReportHeaderRow>> {
@@ -210,7 +210,7 @@ fn read_header(row: &Row<'_>) -> rusqlite::Result<Option<RowsReportHeader>> {
         as_of: read_time(row, "as_of")?,
         totals: decode_counts(row.get_ref("totals")?.as_str()?),
         next,
-        is_cut: row.get("is_cut")?,
+        has_unavailable_rows: row.get("is_cut")?,
     }))
 }
 
@@ -252,7 +252,7 @@ fn merge_responses<R: AnalyticsRow>(
     id: i64,
     header: RowsReportHeader,
 ) -> StoreResult<Option<RowsReport<R>>> {
-    let RowsReportHeader { responses, row_count, as_of, totals, next, is_cut, .. } = header;
+    let RowsReportHeader { responses, row_count, as_of, totals, next, has_unavailable_rows, .. } = header;
     let mut statement =
         db.prepare_cached("SELECT number, rows FROM analytics_answer WHERE report = ?1 ORDER BY number")?;
     let mut found = statement.query([id])?;
@@ -264,14 +264,14 @@ fn merge_responses<R: AnalyticsRow>(
         let rows = row.get_ref("rows")?.as_str().ok().and_then(|text| serde_json::from_str::<Vec<R>>(text).ok());
         let Some(rows) = rows.filter(|_| is_next) else { return Ok(None) };
         read_rows = read_rows.saturating_add(u32::try_from(rows.len()).unwrap_or(u32::MAX));
-        let response = RowsResponse { rows, totals: Counts::default(), next: None, is_cut };
+        let response = RowsResponse { rows, totals: Counts::default(), next: None, has_unavailable_rows };
         match &mut merge {
             Some(merge) => drop(merge.add_response(response, as_of)),
             None => merge = Some(RowsMerge::start(range, response, as_of)),
         }
     }
     let merge = merge.filter(|_| (read_responses, read_rows) == (responses, row_count));
-    Ok(merge.map(|merge| RowsReport { totals, next, is_cut, ..merge.into_report() }))
+    Ok(merge.map(|merge| RowsReport { totals, next, has_unavailable_rows, ..merge.into_report() }))
 }
 
 /// Returns the id of the unfinished report that the response at this position continues. For a first response, adds a
@@ -326,7 +326,7 @@ fn append_response(
             UnixMillis(position.as_of),
             encoded.totals,
             encoded.next_cursor,
-            encoded.is_cut
+            encoded.has_unavailable_rows
         ],
     )?;
     Ok(())
@@ -340,7 +340,7 @@ pub(super) fn replace_report<R: AnalyticsRow>(
     report: &RowsReport<R>,
     expires_at: Option<Time>,
 ) -> StoreResult<()> {
-    let RowsReport { range, rows, totals, is_cut, responses, as_of, .. } = report;
+    let RowsReport { range, rows, totals, has_unavailable_rows, responses, as_of, .. } = report;
     if let Some(previous) = find_report(tx, RowsReportKey { scope, kind: R::KIND, range: *range, is_complete: true })? {
         delete_report(tx, previous.id)?;
     }
@@ -349,7 +349,7 @@ pub(super) fn replace_report<R: AnalyticsRow>(
         "INSERT INTO analytics_report
              (scope, kind, date_from, date_to, complete, answers, row_count, started_at, as_of, totals, is_cut, expires_at)
          VALUES (?1, ?2, ?3, ?4, 1, 0, 0, ?5, ?5, '', ?6, ?7)",
-        params![scope, R::KIND.name(), from, to, UnixMillis(*as_of), is_cut, expires_at.map(UnixMillis)],
+        params![scope, R::KIND.name(), from, to, UnixMillis(*as_of), has_unavailable_rows, expires_at.map(UnixMillis)],
     )?;
     // Keeps the number of responses, since it predicts how many requests the next load of the report takes.
     let count = usize::try_from(*responses).unwrap_or(usize::MAX).clamp(1, rows.len().max(1));
@@ -358,7 +358,12 @@ pub(super) fn replace_report<R: AnalyticsRow>(
         let (first, later) = remaining.split_at(remaining.len().div_ceil(count + 1 - number));
         remaining = later;
         let (rows, totals) = (first.to_vec(), totals.clone());
-        let encoded = EncodedRows::from_response(&RowsResponse { rows, totals, next: None, is_cut: *is_cut })?;
+        let encoded = EncodedRows::from_response(&RowsResponse {
+            rows,
+            totals,
+            next: None,
+            has_unavailable_rows: *has_unavailable_rows,
+        })?;
         let number = u32::try_from(number).unwrap_or(u32::MAX);
         let position = ResponsePosition {
             range: *range,

@@ -24,7 +24,7 @@ pub struct StoredDiff {
     pub head: CleanText,
     pub text: String,
     /// Whether files are missing at the end.
-    pub is_cut: bool,
+    pub is_truncated: bool,
     pub as_of: Time,
 }
 
@@ -36,7 +36,7 @@ impl Store {
             let sql = "SELECT head, diff, is_cut, as_of FROM pull_request_diff WHERE link = ?1";
             db.query_first(sql, [&link], |row| {
                 let UnixMillis(as_of) = row.get(3)?;
-                Ok(StoredDiff { head: row.get(0)?, text: row.get(1)?, is_cut: row.get(2)?, as_of })
+                Ok(StoredDiff { head: row.get(0)?, text: row.get(1)?, is_truncated: row.get(2)?, as_of })
             })
         })
         .await
@@ -116,7 +116,7 @@ impl Store {
             tx.change(
                 "INSERT INTO pull_request_diff (link, head, diff, is_cut, as_of) VALUES (?1, ?2, ?3, ?4, ?5)
                  ON CONFLICT (link) DO UPDATE SET head = ?2, diff = ?3, is_cut = ?4, as_of = ?5",
-                (&link, &diff.head, &diff.text, diff.is_cut, UnixMillis(diff.as_of)),
+                (&link, &diff.head, &diff.text, diff.is_truncated, UnixMillis(diff.as_of)),
             )?;
             tx.change(
                 "DELETE FROM pull_request_diff WHERE link <> ?1 AND link IN (

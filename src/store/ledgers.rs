@@ -128,8 +128,8 @@ pub(super) fn spend(
     }
     let id = ensure_ledger(tx, scope, quota)?;
     tx.change("INSERT INTO ledger_use (ledger, at) VALUES (?1, ?2)", params![id, UnixMillis(now)])?;
-    if let TeamPermission::Unreachable { booking } = permission {
-        unreported_requests::add_unreported_request(tx, id, booking, now)?;
+    if let TeamPermission::Unreachable { booking_id } = permission {
+        unreported_requests::add_unreported_request(tx, id, booking_id, now)?;
     }
     tx.change(
         "DELETE FROM ledger_use WHERE ledger = ?1

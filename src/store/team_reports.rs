@@ -222,7 +222,7 @@ fn read_shared_report(db: &Connection, scope: i64, key: ReportKey) -> StoreResul
         ReportKind::PageViews => {
             let Some((id, report)) = reports::find_complete_report(db, scope, range)? else { return Ok(None) };
             let Report { totals, responses, duplicates, as_of, .. } = report;
-            let summary = ReportSummary { totals, responses, duplicates, is_cut: false };
+            let summary = ReportSummary { totals, responses, duplicates, has_unavailable_rows: false };
             Ok(SharedReport::new(key, as_of, &summary, &reports::read_rows(db, id)?))
         }
         ReportKind::DayTotals => {
@@ -240,8 +240,8 @@ fn read_shared_report(db: &Connection, scope: i64, key: ReportKey) -> StoreResul
 
 fn read_shared_rows<R: AnalyticsRow>(db: &Connection, scope: i64, key: ReportKey) -> StoreResult<Option<SharedReport>> {
     let Some((report, _)) = analytics::read_report::<R>(db, scope, key.range, true)? else { return Ok(None) };
-    let RowsReport { rows, totals, is_cut, duplicates, responses, as_of, .. } = report;
-    let summary = ReportSummary { totals, responses, duplicates, is_cut };
+    let RowsReport { rows, totals, has_unavailable_rows, duplicates, responses, as_of, .. } = report;
+    let summary = ReportSummary { totals, responses, duplicates, has_unavailable_rows };
     Ok(SharedReport::new(key, as_of, &summary, &rows))
 }
 
@@ -346,9 +346,9 @@ fn store_totals(tx: &Transaction<'_>, scope: i64, report: &SharedReport) -> Stor
 fn store_rows<R: AnalyticsRow>(tx: &Transaction<'_>, scope: i64, report: &SharedReport) -> StoreResult<bool> {
     let (range, as_of) = (report.key.range, report.version.as_of);
     let Some((summary, rows)) = report.read_summary().zip(report.read_rows::<R>()) else { return Ok(false) };
-    let ReportSummary { totals, responses, is_cut, .. } = summary;
+    let ReportSummary { totals, responses, has_unavailable_rows, .. } = summary;
     let row_count = rows.len();
-    let response = RowsResponse { rows, totals, next: None, is_cut };
+    let response = RowsResponse { rows, totals, next: None, has_unavailable_rows };
     let merged = RowsMerge::start(range, response, as_of).into_report();
     if merged.rows.len() < row_count {
         return Ok(false);

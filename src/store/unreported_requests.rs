@@ -20,10 +20,10 @@ impl Store {
 
     /// Deletes these requests, since the team's ledger now has them.
     pub async fn delete_reported_requests(&self, requests: &[UnreportedRequest]) -> StoreResult<()> {
-        let bookings: Vec<String> = requests.iter().map(|request| request.booking.clone()).collect();
+        let booking_ids: Vec<String> = requests.iter().map(|request| request.booking_id.clone()).collect();
         self.write(move |tx| {
-            for booking in bookings {
-                tx.change("DELETE FROM team_use WHERE booking = ?1", [booking])?;
+            for booking_id in booking_ids {
+                tx.change("DELETE FROM team_use WHERE booking = ?1", [booking_id])?;
             }
             Ok(())
         })
@@ -37,7 +37,7 @@ fn read_requests(db: &Connection, scope: &Scope, since: Time) -> StoreResult<Vec
         let Some(ledger) = ledgers::find_ledger_id(db, scope, quota)? else { continue };
         let sql = "SELECT booking, at FROM team_use WHERE ledger = ?1 AND at >= ?2 ORDER BY at";
         requests.extend(db.query_all(sql, params![ledger, UnixMillis(since)], |row| {
-            Ok(UnreportedRequest { quota, booking: row.get("booking")?, at: read_time(row, "at")? })
+            Ok(UnreportedRequest { quota, booking_id: row.get("booking")?, at: read_time(row, "at")? })
         })?);
     }
     Ok(requests)
@@ -45,11 +45,11 @@ fn read_requests(db: &Connection, scope: &Scope, since: Time) -> StoreResult<Vec
 
 /// Records a request of the local ledger that the team's ledger doesn't have yet. Deletes requests that no longer
 /// count.
-pub(super) fn add_unreported_request(tx: &Transaction<'_>, ledger: i64, booking: &str, at: Time) -> StoreResult<()> {
+pub(super) fn add_unreported_request(tx: &Transaction<'_>, ledger: i64, booking_id: &str, at: Time) -> StoreResult<()> {
     let old = UnixMillis(at - RATE_LIMIT_WINDOW);
     tx.change("DELETE FROM team_use WHERE ledger = ?1 AND at < ?2", params![ledger, old])?;
     let sql = "INSERT INTO team_use (booking, ledger, at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-    tx.change(sql, params![booking, ledger, UnixMillis(at)])?;
+    tx.change(sql, params![booking_id, ledger, UnixMillis(at)])?;
     Ok(())
 }
 

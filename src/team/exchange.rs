@@ -317,9 +317,9 @@ impl<'a> Exchange<'a> {
     /// # Errors
     /// The connection is lost.
     pub async fn report_requests(&self, requests: &[(Quota, String, Time)]) -> Result<(), TeamError> {
-        for (quota, booking, at) in requests {
+        for (quota, booking_id, at) in requests {
             let limit = TeamLimit { organization: &self.team.organization, scope: self.scope, quota: *quota };
-            self.connection.report_request(limit, booking, self.clock.to_team(*at)).await?;
+            self.connection.report_request(limit, booking_id, self.clock.to_team(*at)).await?;
         }
         Ok(())
     }

@@ -88,18 +88,18 @@ pub async fn report_unbooked_requests(
     for request in &requests {
         let limit = TeamLimit { organization: &team.organization, scope, quota: request.quota };
         let at = request.at.checked_sub_signed(offset).unwrap_or(request.at);
-        connection.report_request(limit, &request.booking, clock.to_team(at)).await?;
+        connection.report_request(limit, &request.booking_id, clock.to_team(at)).await?;
     }
     Ok(store.delete_reported_requests(&requests).await?)
 }
 
 impl TeamConnection {
-    /// Books a request under the random id `booking`. Returns `false` if no request is left. The booked time is never
+    /// Books a request under the random id `booking_id`. Returns `false` if no request is left. The booked time is never
     /// earlier than the call.
     ///
     /// # Errors
     /// The connection is lost, or the login is no longer a member.
-    pub async fn book(&self, limit: TeamLimit<'_>, booking: &str) -> Result<bool, TeamError> {
+    pub async fn book(&self, limit: TeamLimit<'_>, booking_id: &str) -> Result<bool, TeamError> {
         let sql = format!(
             "WITH {CLOCK_ROW_SQL}, free AS (
                  SELECT number FROM docdeck.request_slot AS slot
@@ -115,7 +115,7 @@ impl TeamConnection {
         let (limit_params, channel) = (limit.params(), channel(limit.organization));
         let window = booking_window().num_milliseconds();
         let params = limit_params.with(&[
-            (&booking, Type::TEXT),
+            (&booking_id, Type::TEXT),
             (&window, Type::INT8),
             (&channel, Type::TEXT),
             (&LEDGER_PAYLOAD, Type::TEXT),
@@ -143,7 +143,7 @@ impl TeamConnection {
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn cancel_booking(&self, limit: TeamLimit<'_>, booking: &str) -> Result<(), TeamError> {
+    pub async fn cancel_booking(&self, limit: TeamLimit<'_>, booking_id: &str) -> Result<(), TeamError> {
         let sql = format!(
             "WITH returned AS (
                  UPDATE docdeck.request_slot AS slot SET booking = '', used_at = 0
@@ -153,7 +153,7 @@ impl TeamConnection {
         );
         let (limit_params, channel) = (limit.params(), channel(limit.organization));
         let params =
-            limit_params.with(&[(&booking, Type::TEXT), (&channel, Type::TEXT), (&LEDGER_PAYLOAD, Type::TEXT)]);
+            limit_params.with(&[(&booking_id, Type::TEXT), (&channel, Type::TEXT), (&LEDGER_PAYLOAD, Type::TEXT)]);
         self.query(&sql, &params).await.map(drop)
     }
 
@@ -163,7 +163,7 @@ impl TeamConnection {
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn report_request(&self, limit: TeamLimit<'_>, booking: &str, at: Time) -> Result<(), TeamError> {
+    pub async fn report_request(&self, limit: TeamLimit<'_>, booking_id: &str, at: Time) -> Result<(), TeamError> {
         self.add_request_slots(limit).await?;
         let sql = format!(
             "WITH {CLOCK_ROW_SQL}, oldest AS (
@@ -179,7 +179,7 @@ impl TeamConnection {
         );
         let (limit_params, channel, at) = (limit.params(), channel(limit.organization), at.timestamp_millis());
         let params = limit_params.with(&[
-            (&booking, Type::TEXT),
+            (&booking_id, Type::TEXT),
             (&at, Type::INT8),
             (&channel, Type::TEXT),
             (&LEDGER_PAYLOAD, Type::TEXT),

@@ -234,7 +234,7 @@ impl App {
     pub fn is_reading_store(&self) -> bool {
         let list = self.screen == Screen::Jobs && self.store == StoreState::Reading && self.jobs.is_empty();
         let trend = self.screen == Screen::Views && self.views.is_reading_trend();
-        list || trend || (self.detail_is_visible() && matches!(self.detail.thread(), Load::Loading { before: None }))
+        list || trend || (self.detail_is_visible() && matches!(self.detail.thread(), Load::Loading { previous: None }))
     }
 
     /// Returns the title for the terminal's window.

@@ -54,8 +54,12 @@ fn sample_report(rows: i64) -> Arc<RowsReport<Search>> {
         last_searched_at: Some(now()),
     };
     let range = DateRange::last_days(7, now().date_naive());
-    let response =
-        RowsResponse { rows: (0..rows).map(search).collect(), totals: Counts::default(), next: None, is_cut: false };
+    let response = RowsResponse {
+        rows: (0..rows).map(search).collect(),
+        totals: Counts::default(),
+        next: None,
+        has_unavailable_rows: false,
+    };
     Arc::new(RowsMerge::start(range, response, now()).into_report())
 }
 
@@ -74,8 +78,12 @@ fn sample_questions(rows: i64) -> Arc<RowsReport<Question>> {
             ..Question::default()
         }
     };
-    let response =
-        RowsResponse { rows: (0..rows).map(question).collect(), totals: Counts::default(), next: None, is_cut: false };
+    let response = RowsResponse {
+        rows: (0..rows).map(question).collect(),
+        totals: Counts::default(),
+        next: None,
+        has_unavailable_rows: false,
+    };
     Arc::new(RowsMerge::start(DateRange::last_days(7, now().date_naive()), response, now()).into_report())
 }
 

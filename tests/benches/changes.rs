@@ -102,7 +102,7 @@ fn loaded(fixture: &AppFixture, diff: Diff) -> Msg {
     let job = fixture.app.jobs.selected();
     let head = job.and_then(|job| Some(job.pull_request.as_ref()?.head.clone())).expect("a pull request");
     let job = job.map_or(JobKey(1), |job| job.key);
-    let diff = LoadedDiff { head, diff, is_cut: false, as_of: now(), problem: None, site: SiteFacts::default() };
+    let diff = LoadedDiff { head, diff, is_truncated: false, as_of: now(), problem: None, site: SiteFacts::default() };
     Msg::Jobs(JobsMsg::DiffLoaded { job, result: Ok(Box::new(diff)) })
 }
 

@@ -28,7 +28,7 @@ async fn assert_complete<R: DecodedRow + SimulatedRow>(sim: &Sim) -> usize {
     let (client, range) = (client_with(sim, sim.api_key()), range(sim));
     let before = sim.analytics::<R>(range);
     let first = client.get_report_rows::<R>(range, None).await.result.expect("rows");
-    let (totals, is_cut) = (first.totals.clone(), first.is_cut);
+    let (totals, has_unavailable_rows) = (first.totals.clone(), first.has_unavailable_rows);
     let mut merge = RowsMerge::start(range, first, sim.now());
     while let Some(cursor) = merge.report().next.clone() {
         let response: RowsResponse<R> = client.get_report_rows(range, Some(&cursor)).await.result.expect("rows");
@@ -40,7 +40,7 @@ async fn assert_complete<R: DecodedRow + SimulatedRow>(sim: &Sim) -> usize {
     // Statuses change with time.
     if before == after {
         assert_eq!(report.rows, before.rows, "{:?}", R::KIND);
-        assert_eq!((totals, is_cut), (before.totals, before.is_cut));
+        assert_eq!((totals, has_unavailable_rows), (before.totals, before.has_unavailable_rows));
     }
     assert_eq!(report.duplicates, 0);
     report.rows.len()
@@ -106,7 +106,7 @@ async fn a_stuck_report_repeats_its_cursor_and_an_endless_one_has_no_new_rows() 
     let second = client.get_report_rows::<Feedback>(range, first.next.as_ref()).await.result.expect("rows");
     assert_eq!((&second.next, &second.rows), (&first.next, &first.rows));
     let by_page = client.get_report_rows::<PageFeedback>(range, None).await.result.expect("rows");
-    assert!(by_page.is_cut && by_page.next.is_none());
+    assert!(by_page.has_unavailable_rows && by_page.next.is_none());
     sim.set_faults(vec!["searches=endless".parse().expect("a fault")]);
     let mut next: Option<Cursor> = None;
     for requests in 0..6 {

@@ -268,13 +268,13 @@ async fn a_diff_has_all_files_of_the_merge_request() {
         let state = state_of(&client, link).await.expect("a state");
         let reported = client.diff(link).await.result.expect("a diff");
         let diff = Diff::parse(reported.text);
-        assert_eq!((Some(diff.files.len() as u64), reported.is_cut), (state.files, false));
+        assert_eq!((Some(diff.files.len() as u64), reported.is_truncated), (state.files, false));
     }
     sim.set_host_fault(Some(HostFault::ManyFiles));
     let response = client.diff(&links[0]).await;
     assert_eq!(response.budget.cost, Some(11), "GitLab's pages have at most 30 files");
     let reported = response.result.expect("a diff");
-    assert_eq!((Diff::parse(reported.text).files.len() > 300, reported.is_cut), (true, false));
+    assert_eq!((Diff::parse(reported.text).files.len() > 300, reported.is_truncated), (true, false));
     for (fault, kind) in
         [(HostFault::ExpiredToken, HostErrorKind::Unauthorized), (HostFault::LimitInStatus, HostErrorKind::Limited)]
     {

@@ -193,7 +193,7 @@ async fn a_diff_is_read_at_once_or_in_pages_of_files() {
         let diff = Diff::parse(reported.text);
         let counts = (state.additions.expect("a number"), state.deletions.expect("a number"));
         let file_count = Some(diff.files.len() as u64);
-        assert_eq!((diff.added_and_removed_lines(), file_count, reported.is_cut), (counts, state.files, false));
+        assert_eq!((diff.added_and_removed_lines(), file_count, reported.is_truncated), (counts, state.files, false));
     }
     assert_eq!(sim.host_requests() - before, 5);
     sim.set_host_fault(Some(HostFault::ManyFiles));
@@ -232,7 +232,7 @@ async fn a_large_diff_is_cut_after_a_complete_file_and_hides_the_token() {
     let link = PullRequestLink::parse("https://ghe.corp/acme/docs/pull/1").expect("a link");
     let reported = client.diff(&link).await.result.expect("a diff");
     let diff = Diff::parse(reported.text);
-    assert!(reported.is_cut && diff.files.len() == 1 && diff.added_and_removed_lines() == (10, 0));
+    assert!(reported.is_truncated && diff.files.len() == 1 && diff.added_and_removed_lines() == (10, 0));
     assert!(!diff.text().contains(TOKEN));
 }
 

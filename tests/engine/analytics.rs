@@ -261,7 +261,7 @@ async fn save_row<R: docdeck::model::analytics::AnalyticsRow>(
     row: R,
     as_of: Time,
 ) {
-    let response = RowsResponse { rows: vec![row], totals: Counts::default(), next: None, is_cut: false };
+    let response = RowsResponse { rows: vec![row], totals: Counts::default(), next: None, has_unavailable_rows: false };
     let position = ResponsePosition { range, number: 1, as_of, started_at: as_of, should_replace_unfinished: true };
     assert!(store.save_rows_response(scope, &response, position).await.expect("written"));
 }

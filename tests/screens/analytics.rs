@@ -21,7 +21,7 @@ fn line(text: &str) -> CleanText {
 
 fn report<R: AnalyticsRow>(range: DateRange, rows: Vec<R>, next: Option<&str>) -> Arc<RowsReport<R>> {
     let totals = Counts { total: Count::Known(833), ..Counts::default() };
-    let response = RowsResponse { rows, totals, next: next.and_then(Cursor::new), is_cut: false };
+    let response = RowsResponse { rows, totals, next: next.and_then(Cursor::new), has_unavailable_rows: false };
     Arc::new(RowsMerge::start(range, response, now()).into_report())
 }
 

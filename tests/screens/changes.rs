@@ -32,7 +32,14 @@ impl ScreenFixture {
     pub(crate) fn load_diff(&mut self, result: Result<&str, Failure>) {
         let result = result.map(|text| {
             let (head, diff) = (CleanText::line("7d40698"), Diff::parse(text.to_owned()));
-            Box::new(LoadedDiff { head, diff, is_cut: false, as_of: now(), problem: None, site: SiteFacts::default() })
+            Box::new(LoadedDiff {
+                head,
+                diff,
+                is_truncated: false,
+                as_of: now(),
+                problem: None,
+                site: SiteFacts::default(),
+            })
         });
         let job = self.app.jobs.selected().map_or(JobKey(1), |job| job.key);
         self.handle(Msg::Jobs(JobsMsg::DiffLoaded { job, result }));
@@ -68,7 +75,7 @@ fn changes_with_the_views_of_their_pages_and_the_days_of_the_views() {
     for (last_day, words) in [("2026-11-20", "in the last 7 days"), ("2026-11-15", "on 9–15 Nov")] {
         let (head, diff) = (CleanText::line("7d40698"), Diff::parse(DIFF.to_owned()));
         let site = views_until(last_day);
-        let loaded = LoadedDiff { head, diff, is_cut: false, as_of: now(), problem: None, site };
+        let loaded = LoadedDiff { head, diff, is_truncated: false, as_of: now(), problem: None, site };
         fixture.handle(Msg::Jobs(JobsMsg::DiffLoaded { job: JobKey(1), result: Ok(Box::new(loaded)) }));
         let shown = text(&render(&fixture.app, ColorDepth::None));
         assert!(shown.contains(&format!("→ /guides/sso · 4,897 human · 1,530 AI {words}")), "{shown}");
@@ -110,7 +117,7 @@ fn changes_of_an_older_commit_say_so() {
     let loaded = LoadedDiff {
         head: CleanText::line("0000000"),
         diff: Diff::parse(DIFF.to_owned()),
-        is_cut: false,
+        is_truncated: false,
         as_of: now(),
         problem: None,
         site: SiteFacts::default(),

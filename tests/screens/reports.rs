@@ -731,7 +731,8 @@ fn show_visitors(fixture: &mut ScreenFixture, range: DateRange) {
         PageRow { counts, ..row }
     };
     let rows = report(range, 40, 0, now()).rows.into_iter().map(visitors).collect();
-    let response = RowsResponse { rows, totals: counts(9_120, 1_805), next: Cursor::new("40"), is_cut: false };
+    let response =
+        RowsResponse { rows, totals: counts(9_120, 1_805), next: Cursor::new("40"), has_unavailable_rows: false };
     let report = Some(Arc::new(RowsMerge::start(range, response, now()).into_report()));
     fixture.handle(Msg::Analytics(AnalyticsMsg::Visitors(RowsMsg::Cached { range, report, is_fresh: true })));
 }

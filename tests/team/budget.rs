@@ -190,13 +190,13 @@ async fn what_the_database_may_have_lost_is_reported_again() {
     let spend = async |permission| {
         ana.store.spend_with_team_permission(&ana.scope, Quota::Views, now(), permission).await.expect("stored")
     };
-    assert!(spend(TeamPermission::Booked { booking: "b".to_owned() }).await.is_ok());
-    assert!(spend(TeamPermission::Unreachable { booking: "u".to_owned() }).await.is_ok());
+    assert!(spend(TeamPermission::Booked { booking_id: "b".to_owned() }).await.is_ok());
+    assert!(spend(TeamPermission::Unreachable { booking_id: "u".to_owned() }).await.is_ok());
     assert!(spend(TeamPermission::LimitReached { until: now() }).await.is_err());
     let unreported =
         async || ana.store.unreported_requests(&ana.scope, now() - TimeDelta::hours(1)).await.expect("read");
     let uses = unreported().await;
-    assert_eq!(uses.iter().map(|unreported| unreported.booking.as_str()).collect::<Vec<_>>(), ["u"]);
+    assert_eq!(uses.iter().map(|unreported| unreported.booking_id.as_str()).collect::<Vec<_>>(), ["u"]);
     ana.store.delete_reported_requests(&uses).await.expect("stored");
     assert_eq!(unreported().await, []);
     ana.store.reset_team_exchange(&ana.scope).await.expect("stored");

@@ -31,7 +31,8 @@ impl Member {
     }
 
     async fn load_row<R: AnalyticsRow>(&self, row: R, as_of: Time) {
-        let response = RowsResponse { rows: vec![row], totals: Counts::default(), next: None, is_cut: false };
+        let response =
+            RowsResponse { rows: vec![row], totals: Counts::default(), next: None, has_unavailable_rows: false };
         let position =
             ResponsePosition { range: range(), number: 1, as_of, started_at: as_of, should_replace_unfinished: true };
         assert!(self.store.save_rows_response(&self.scope, &response, position).await.expect("stored"));

@@ -41,7 +41,7 @@ fn pages(count: i64, views: i64) -> ViewsResponse {
 
 fn searches(query: &str) -> RowsResponse<Search> {
     let row = Search { query: text(query), hits: Count::Known(3), ..Search::default() };
-    RowsResponse { rows: vec![row], totals: Counts::default(), next: None, is_cut: false }
+    RowsResponse { rows: vec![row], totals: Counts::default(), next: None, has_unavailable_rows: false }
 }
 
 impl Member {

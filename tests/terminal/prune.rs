@@ -95,8 +95,12 @@ async fn texts_of_readers_are_removed_after_the_configured_number_of_days() {
     let now: Time = chrono::Utc::now();
     let as_of = now - chrono::TimeDelta::days(8);
     let (store, _) = Store::open(&folder.path().join("data"), now).expect("a store");
-    let response =
-        RowsResponse { rows: vec![Question::default()], totals: Counts::default(), next: None, is_cut: false };
+    let response = RowsResponse {
+        rows: vec![Question::default()],
+        totals: Counts::default(),
+        next: None,
+        has_unavailable_rows: false,
+    };
     let range = DateRange::day(as_of.date_naive());
     let position = ResponsePosition { range, number: 1, as_of, started_at: as_of, should_replace_unfinished: false };
     assert!(store.save_rows_response(&scope("docs"), &response, position).await.expect("kept"));

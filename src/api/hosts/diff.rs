@@ -32,7 +32,7 @@ const DIFF_START: &str = "diff --git ";
 pub struct ReportedDiff {
     pub text: String,
     /// Whether files are missing at the end, because the diff is too large.
-    pub is_cut: bool,
+    pub is_truncated: bool,
 }
 
 impl HostClient {
@@ -56,14 +56,14 @@ impl HostClient {
                     let excerpt = excerpt::excerpt(&body.bytes, &self.0.token);
                     return Err(self.error(HostErrorKind::Unreadable(excerpt)));
                 }
-                Ok(self.clean_diff(&text, body.is_cut))
+                Ok(self.clean_diff(&text, body.is_truncated))
             }),
         }
     }
 
     async fn diff_from_pages(&self, link: &PullRequestLink) -> HostResponse<ReportedDiff> {
         let (mut text, mut budget) = (String::new(), RequestBudget::NONE);
-        let (mut is_cut, mut file_count) = (true, 0);
+        let (mut is_truncated, mut file_count) = (true, 0);
         for page in 1..=MAX_PAGES {
             let Some(url) = files_url(self.0.kind, &self.0.rest_url, link, page) else {
                 return self.failure(HostErrorKind::InvalidAddress);
@@ -74,7 +74,7 @@ impl HostClient {
                 Ok(received) => received,
                 Err(error) => return HostResponse { result: Err(error), budget },
             };
-            if body.is_cut {
+            if body.is_truncated {
                 break;
             }
             let files = serde_json::from_slice(&body.bytes).ok().and_then(|files| match files {
@@ -89,23 +89,24 @@ impl HostClient {
             file_count += files.len();
             // GitLab's pages may be smaller than requested. Only its header shows which page is the last.
             let has_next_page = !files.is_empty() && body.has_next_page.unwrap_or(files.len() >= FILES_PER_PAGE);
-            is_cut = text.len() > MAX_DIFF_BYTES || (has_next_page && (file_count >= MAX_FILES || page == MAX_PAGES));
-            if is_cut || !has_next_page {
+            is_truncated =
+                text.len() > MAX_DIFF_BYTES || (has_next_page && (file_count >= MAX_FILES || page == MAX_PAGES));
+            if is_truncated || !has_next_page {
                 break;
             }
         }
         let end = (0..=MAX_DIFF_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
         text.truncate(end.unwrap_or(0));
-        HostResponse { result: Ok(self.clean_diff(&text, is_cut)), budget }
+        HostResponse { result: Ok(self.clean_diff(&text, is_truncated)), budget }
     }
 
     /// Removes control and hidden characters, the token, keys of the service, and the incomplete file at the end of a
     /// cut diff.
-    fn clean_diff(&self, text: &str, is_cut: bool) -> ReportedDiff {
-        let end = text.rfind("\ndiff --git ").filter(|_| is_cut).map_or(text.len(), |at| at + 1);
+    fn clean_diff(&self, text: &str, is_truncated: bool) -> ReportedDiff {
+        let end = text.rfind("\ndiff --git ").filter(|_| is_truncated).map_or(text.len(), |at| at + 1);
         // Hidden characters are removed first, because they could split the token, which is removed next.
         let text = clean_source(text.get(..end).unwrap_or_default());
-        ReportedDiff { text: redacted(&self.redactor().redacted(&text)).into_owned(), is_cut }
+        ReportedDiff { text: redacted(&self.redactor().redacted(&text)).into_owned(), is_truncated }
     }
 }
 

@@ -226,7 +226,7 @@ impl HostClient {
 
     /// Sends a request and returns the body of a successful response.
     async fn send(&self, request: HostRequest, limit_mib: usize) -> HostResponse<Vec<u8>> {
-        self.send_with_limit(request, limit_mib * 1024 * 1024).await.map(|body| match body.is_cut {
+        self.send_with_limit(request, limit_mib * 1024 * 1024).await.map(|body| match body.is_truncated {
             true => Err(self.error(HostErrorKind::TooLarge { limit_mib })),
             false => Ok(body.bytes),
         })
@@ -279,7 +279,9 @@ impl HostClient {
             let has_next_page = response.headers().get("x-next-page").map(|page| !page.is_empty());
             return match read_body_up_to(response, limit).await {
                 (_, BodyEnd::Broken(error)) => Err(self.transfer_error(&error)),
-                (bytes, end) => Ok(ResponseBody { bytes, is_cut: matches!(end, BodyEnd::TooLarge), has_next_page }),
+                (bytes, end) => {
+                    Ok(ResponseBody { bytes, is_truncated: matches!(end, BodyEnd::TooLarge), has_next_page })
+                }
             };
         }
         let is_limited = budget.is_limited(status.as_u16());
@@ -344,7 +346,7 @@ fn clean_texts(value: &mut Value, redactor: &Redactor) {
 struct ResponseBody {
     bytes: Vec<u8>,
     /// Whether the rest is missing, because the body is too large.
-    is_cut: bool,
+    is_truncated: bool,
     /// Whether another page of the list follows, according to GitLab's header; `None` without this header.
     has_next_page: Option<bool>,
 }

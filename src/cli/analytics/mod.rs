@@ -204,7 +204,7 @@ impl<'a, R: FieldedRow> Printer<'a, R> {
     fn print(&self, report: &RowsReport<R>, out: &mut Out) -> Result<Code, CliError> {
         let mut rows = self.selection.select(&report.rows);
         let (found, is_check) = (rows.len(), self.selection.is_check);
-        if is_check && found == 0 && (!report.is_complete() || report.is_cut) {
+        if is_check && found == 0 && (!report.is_complete() || report.has_unavailable_rows) {
             return Err(CliError::new(
                 Code::Limited,
                 "--check: no loaded row passes the filter, but not all rows are loaded. Add --all to load them.",
@@ -232,7 +232,7 @@ impl<'a, R: FieldedRow> Printer<'a, R> {
         if !report.is_complete() {
             let more = if is_stored { "Run the same command again to continue." } else { "Add --all." };
             out.note(&format!("Partial: there are more rows. {more}"));
-        } else if report.is_cut {
+        } else if report.has_unavailable_rows {
             out.note("The service has more rows, but offers no way to load them.");
         }
         if report.duplicates > 0 {

@@ -60,25 +60,25 @@ impl EngineState {
         {
             return Booking::new(quota, TeamPermission::LimitReached { until });
         }
-        let booking = format!("{:032x}", fastrand::u128(..));
-        let mut booking_result = Booking::new(quota, TeamPermission::Unreachable { booking: booking.clone() });
+        let booking_id = format!("{:032x}", fastrand::u128(..));
+        let mut booking = Booking::new(quota, TeamPermission::Unreachable { booking_id: booking_id.clone() });
         if lock(&self.team.next_booking_attempt).is_some_and(|at| at > Instant::now()) {
-            return booking_result;
+            return booking;
         }
         let limit = TeamLimit { organization: &team.organization, scope: &self.scope, quota };
-        let booked = tokio::time::timeout(BOOKING_TIMEOUT, self.book_over_connection(access, limit, &booking)).await;
+        let booked = tokio::time::timeout(BOOKING_TIMEOUT, self.book_over_connection(access, limit, &booking_id)).await;
         match booked {
             Ok(Ok((is_booked, counts))) => {
                 *lock(&self.team.next_booking_attempt) = None;
                 self.set_team_counts(&counts).await;
                 let until = lock(&self.team.counts).get(&quota).and_then(|count| count.resets_at);
-                booking_result.permission = match until {
-                    _ if is_booked => TeamPermission::Booked { booking },
+                booking.permission = match until {
+                    _ if is_booked => TeamPermission::Booked { booking_id },
                     // Another member is booking the last request, or has just canceled a booking.
                     None => TeamPermission::LimitReached { until: self.clock.now() + TimeDelta::seconds(1) },
                     Some(until) => TeamPermission::LimitReached { until },
                 };
-                if let TeamPermission::LimitReached { until } = booking_result.permission {
+                if let TeamPermission::LimitReached { until } = booking.permission {
                     lock(&self.team.used_up_limits).insert(quota, (until, Instant::now()));
                 }
             }
@@ -88,18 +88,18 @@ impl EngineState {
                 *lock(&self.team.next_booking_attempt) = Instant::now().checked_add(RETRY_BOOKING_AFTER);
             }
         }
-        booking_result
+        booking
     }
 
     async fn book_over_connection(
         &self,
         access: &TeamAccess,
         limit: TeamLimit<'_>,
-        booking: &str,
+        booking_id: &str,
     ) -> Result<(bool, Vec<LedgerCount>), TeamError> {
         let mut slot = self.team.booking_connection.lock().await;
         let connection = self.open_booking_connection(access, &mut slot).await?;
-        let is_booked = connection.book(limit, booking).await?;
+        let is_booked = connection.book(limit, booking_id).await?;
         let counts = connection.ledger_counts(limit.organization, limit.scope).await?;
         let clock = connection.clock().await?;
         Ok((is_booked, counts.into_iter().map(|count| count.to_local(clock)).collect()))
@@ -126,12 +126,12 @@ impl EngineState {
     /// Cancels the booking of a request that was not sent. If the database doesn't answer, the request still
     /// counts for an hour.
     pub(in crate::engine) async fn cancel_booking(&self, booking: &Booking) {
-        let TeamPermission::Booked { booking: id } = &booking.permission else { return };
+        let TeamPermission::Booked { booking_id } = &booking.permission else { return };
         let Ok(Some(team)) = self.store.team(&self.scope).await else { return };
         let limit = TeamLimit { organization: &team.organization, scope: &self.scope, quota: booking.quota };
         let mut slot = self.team.booking_connection.lock().await;
         let Some((connection, _)) = slot.as_ref() else { return };
-        let returned = tokio::time::timeout(BOOKING_TIMEOUT, connection.cancel_booking(limit, id)).await;
+        let returned = tokio::time::timeout(BOOKING_TIMEOUT, connection.cancel_booking(limit, booking_id)).await;
         if !matches!(returned, Ok(Ok(()))) {
             *slot = None;
         }

@@ -358,7 +358,7 @@ impl ConnectedSession<'_> {
         }
         let local = unreported
             .iter()
-            .map(|request| (request.quota, request.booking.clone(), clock.service_to_local(request.at)));
+            .map(|request| (request.quota, request.booking_id.clone(), clock.service_to_local(request.at)));
         self.exchange.report_requests(&local.collect::<Vec<_>>()).await?;
         self.inner.store.delete_reported_requests(&unreported).await?;
         self.read_counts().await

@@ -29,7 +29,7 @@ pub struct RowsExport<'a, R> {
 impl<'a, R: FieldedRow> RowsExport<'a, R> {
     /// Returns an export of these rows of a report.
     pub fn new(report: &'a RowsReport<R>, rows: Vec<&'a R>, with_reader_text: bool) -> Self {
-        let is_complete = report.is_complete() && !report.is_cut && rows.len() == report.rows.len();
+        let is_complete = report.is_complete() && !report.has_unavailable_rows && rows.len() == report.rows.len();
         Self { range: report.range, rows, totals: &report.totals, is_complete, as_of: report.as_of, with_reader_text }
     }
 
@@ -148,7 +148,8 @@ mod tests {
         let totals = Counts { total: Count::Known(40), ..Counts::default() };
         let range = DateRange::last_days(7, "2026-11-20".parse().expect("a day"));
         let as_of = "2026-11-20T14:02:30Z".parse().expect("a time");
-        RowsMerge::start(range, RowsResponse { rows, totals, next: None, is_cut: false }, as_of).into_report()
+        RowsMerge::start(range, RowsResponse { rows, totals, next: None, has_unavailable_rows: false }, as_of)
+            .into_report()
     }
 
     fn searches() -> RowsReport<Search> {

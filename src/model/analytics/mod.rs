@@ -134,7 +134,7 @@ pub struct RowsResponse<R> {
     /// Where the next response begins; `None` if this is the last response.
     pub next: Option<Cursor>,
     /// Whether the service has more rows, but offers no way to request them.
-    pub is_cut: bool,
+    pub has_unavailable_rows: bool,
 }
 
 /// The rows of a date range, all or only those loaded so far.
@@ -148,7 +148,7 @@ pub struct RowsReport<R> {
     /// Where loading continues; `None` if all rows are loaded.
     pub next: Option<Cursor>,
     /// Whether the service has more rows, but offers no way to request them.
-    pub is_cut: bool,
+    pub has_unavailable_rows: bool,
     /// The number of received rows that replaced an earlier row with the same key.
     pub duplicates: u32,
     /// The number of responses that were merged.
@@ -179,7 +179,7 @@ impl<R: AnalyticsRow> RowsMerge<R> {
             rows: Vec::with_capacity(response.rows.len()),
             totals: Counts::default(),
             next: None,
-            is_cut: false,
+            has_unavailable_rows: false,
             duplicates: 0,
             responses: 0,
             as_of,
@@ -212,7 +212,8 @@ impl<R: AnalyticsRow> RowsMerge<R> {
                 }
             }
         }
-        (report.totals, report.next, report.is_cut) = (response.totals, response.next, response.is_cut);
+        (report.totals, report.next, report.has_unavailable_rows) =
+            (response.totals, response.next, response.has_unavailable_rows);
         report.responses = report.responses.saturating_add(1);
         report.as_of = report.as_of.min(as_of);
         self.row_indices.len() > before
@@ -273,7 +274,7 @@ mod tests {
     }
 
     fn response(rows: Vec<Search>, next: Option<&str>) -> RowsResponse<Search> {
-        RowsResponse { rows, totals: Counts::default(), next: next.and_then(Cursor::new), is_cut: false }
+        RowsResponse { rows, totals: Counts::default(), next: next.and_then(Cursor::new), has_unavailable_rows: false }
     }
 
     #[test]

@@ -131,7 +131,7 @@ impl<'a> LoadedReports<'a> {
     /// Returns the loaded reports of which some rows are missing.
     pub fn partial(&self) -> ReportSet {
         fn is_partial<R>(report: Option<&RowsReport<R>>) -> bool {
-            report.is_some_and(|report| !report.is_complete() || report.is_cut)
+            report.is_some_and(|report| !report.is_complete() || report.has_unavailable_rows)
         }
         let rows = [
             (AnalyticsKind::FeedbackByPage, is_partial(self.feedback_by_page)),
@@ -481,7 +481,7 @@ mod tests {
     }
 
     fn report<R: super::super::AnalyticsRow>(rows: Vec<R>) -> RowsReport<R> {
-        let response = RowsResponse { rows, totals: Counts::default(), next: None, is_cut: false };
+        let response = RowsResponse { rows, totals: Counts::default(), next: None, has_unavailable_rows: false };
         RowsMerge::start(range(), response, Time::default()).into_report()
     }
 
@@ -520,8 +520,12 @@ mod tests {
         };
         let response = ViewsResponse { rows: vec![row], totals, has_more: Some(true) };
         let partial_views = Report::from_first_response(range(), response, false, Time::default());
-        let response =
-            RowsResponse { rows: vec![votes("/beta", 4)], totals: Counts::default(), next: None, is_cut: true };
+        let response = RowsResponse {
+            rows: vec![votes("/beta", 4)],
+            totals: Counts::default(),
+            next: None,
+            has_unavailable_rows: true,
+        };
         let partial_votes = RowsMerge::start(range(), response, Time::default()).into_report();
         let searches = report(vec![search("alpha", 3, None)]);
         let reports = LoadedReports {

@@ -117,7 +117,7 @@ mod tests {
             ..PageFeedback::default()
         };
         let next = Cursor::new("more");
-        let response = RowsResponse { rows: vec![row], totals: Counts::default(), next, is_cut: false };
+        let response = RowsResponse { rows: vec![row], totals: Counts::default(), next, has_unavailable_rows: false };
         let votes = RowsMerge::start(range, response, Time::default()).into_report();
         let reports = LoadedReports { feedback_by_page: Some(&votes), ..LoadedReports::default() };
         let found = NeedsWork::compute(reports, &Weights::default());

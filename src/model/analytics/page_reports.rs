@@ -113,7 +113,7 @@ impl PageReports {
 
 /// Adds the state of the report to numbers from it.
 fn report_numbers<R, N>(report: &RowsReport<R>, numbers: N) -> ReportNumbers<N> {
-    ReportNumbers { numbers, is_partial: !report.is_complete() || report.is_cut, as_of: report.as_of }
+    ReportNumbers { numbers, is_partial: !report.is_complete() || report.has_unavailable_rows, as_of: report.as_of }
 }
 
 #[cfg(test)]
@@ -123,9 +123,9 @@ mod tests {
     use crate::model::period::DateRange;
     use crate::model::views::{Count, Counts};
 
-    fn report<R: crate::model::analytics::AnalyticsRow>(rows: Vec<R>, is_cut: bool) -> RowsReport<R> {
+    fn report<R: crate::model::analytics::AnalyticsRow>(rows: Vec<R>, has_unavailable_rows: bool) -> RowsReport<R> {
         let range = DateRange::last_days(7, "2026-11-20".parse().expect("a day"));
-        let response = RowsResponse { rows, totals: Counts::default(), next: None, is_cut };
+        let response = RowsResponse { rows, totals: Counts::default(), next: None, has_unavailable_rows };
         RowsMerge::start(range, response, Time::default()).into_report()
     }
 

@@ -128,8 +128,9 @@ mod tests {
         let range = DateRange::last_days(7, "2026-11-20".parse().expect("a day"));
         let row =
             PageFeedback { path: CleanText::line("/sso"), thumbs_down: Count::Known(4), ..PageFeedback::default() };
-        let votes = |is_cut| {
-            let response = RowsResponse { rows: vec![row.clone()], totals: Counts::default(), next: None, is_cut };
+        let votes = |has_unavailable_rows| {
+            let response =
+                RowsResponse { rows: vec![row.clone()], totals: Counts::default(), next: None, has_unavailable_rows };
             RowsMerge::start(range, response, crate::model::Time::default()).into_report()
         };
         let down = |votes: &RowsReport<PageFeedback>, path: &str| {

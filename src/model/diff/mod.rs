@@ -34,7 +34,7 @@ pub struct LoadedDiff {
     pub head: CleanText,
     pub diff: Diff,
     /// Whether the diff was too large, so that its last files are missing.
-    pub is_cut: bool,
+    pub is_truncated: bool,
     pub as_of: Time,
     /// Why the current changes could not be read, so that `diff` may be outdated; `None` if they were read.
     pub problem: Option<Failure>,

@@ -23,9 +23,9 @@ pub enum TeamPermission {
     /// The project is not shared: only this computer's ledger counts.
     NotShared,
     /// The team's ledger counts the request.
-    Booked { booking: String },
+    Booked { booking_id: String },
     /// The database did not respond. This computer's ledger decides, and the request is reported to the team later.
-    Unreachable { booking: String },
+    Unreachable { booking_id: String },
     /// The team has used up the limit until this service time.
     LimitReached { until: Time },
 }
@@ -35,7 +35,7 @@ pub enum TeamPermission {
 pub struct UnreportedRequest {
     pub quota: Quota,
     /// The random id of the request.
-    pub booking: String,
+    pub booking_id: String,
     /// The service time at which it was sent.
     pub at: Time,
 }

@@ -168,7 +168,8 @@ pub struct ReportSummary {
     /// The number of requests that the report took.
     pub responses: u32,
     pub duplicates: u32,
-    pub is_cut: bool,
+    #[serde(rename = "isCut")]
+    pub has_unavailable_rows: bool,
 }
 
 /// A report without its rows, as it was received: the content of its JSON is not checked yet.

@@ -42,11 +42,11 @@ impl SimAnalytics {
         let range = SimRange { from: range.from(), exclusive_end: range.exclusive_end() };
         let (mut rows, totals) = R::all(RowsSource { analytics: self, range, inputs });
         let most = usize::try_from(R::KIND.max_rows()).unwrap_or(usize::MAX);
-        let is_cut = R::KIND == AnalyticsKind::FeedbackByPage && rows.len() > most;
-        if is_cut {
+        let has_unavailable_rows = R::KIND == AnalyticsKind::FeedbackByPage && rows.len() > most;
+        if has_unavailable_rows {
             rows.truncate(most);
         }
-        RowsResponse { rows, totals, next: None, is_cut }
+        RowsResponse { rows, totals, next: None, has_unavailable_rows }
     }
 }
 

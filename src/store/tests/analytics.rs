@@ -14,7 +14,7 @@ use crate::store::{AnalyticsPruneFilter, MergedReport, PrunedAnalyticsCounts, Re
 use crate::store::{open as opening, schema};
 
 fn response<R>(rows: Vec<R>, next: Option<&str>) -> RowsResponse<R> {
-    RowsResponse { rows, totals: counts(7, 1), next: next.and_then(Cursor::new), is_cut: false }
+    RowsResponse { rows, totals: counts(7, 1), next: next.and_then(Cursor::new), has_unavailable_rows: false }
 }
 
 /// Returns the position of a response in a report whose load was started at second 10.
@@ -61,8 +61,10 @@ impl Store {
 /// Asserts that a report of two responses with these rows is read as it was written.
 async fn assert_round_trip<R: AnalyticsRow>(rows: Vec<R>) {
     let store = memory_store();
-    let (first, last) =
-        (response(rows, Some("01J \"x\" ü")), RowsResponse { is_cut: true, ..response(Vec::new(), None) });
+    let (first, last) = (
+        response(rows, Some("01J \"x\" ü")),
+        RowsResponse { has_unavailable_rows: true, ..response(Vec::new(), None) },
+    );
     assert!(store.save_part(&first, position(1, 10)).await);
     let mut merge = RowsMerge::start(week(), first, at(10));
     assert_eq!(store.stored_rows::<R>().await.report.as_deref(), Some(merge.report()), "unfinished");

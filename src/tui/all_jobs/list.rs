@@ -26,7 +26,7 @@ pub struct AllJobs {
 impl AllJobs {
     pub(super) fn new(initial_job: Option<JobKey>) -> Self {
         Self {
-            read_state: Load::Loading { before: None },
+            read_state: Load::Loading { previous: None },
             list: JobList::default(),
             profile_indexes: HashMap::new(),
             filter: String::new(),

@@ -233,7 +233,7 @@ fn note_text<R: ReportRow, L: HasFields>(view: View<'_>, tab: &RowsTab<R>, list:
     let mut parts = Vec::new();
     if !report.is_complete() {
         parts.push(format!("first {} rows, press {} for more", format_count(report.rows.len()), key(Action::LoadAll)));
-    } else if report.is_cut {
+    } else if report.has_unavailable_rows {
         parts.push(format!("the service offers only {} rows", format_count(report.rows.len())));
     }
     if let Some((ranges, shown)) = tab.compared_ranges().zip(tab.range()) {

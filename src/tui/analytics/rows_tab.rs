@@ -109,7 +109,7 @@ impl<R: FieldedRow> RowsTab<R> {
         }
         self.range = Some(range);
         // The rows of another range would be wrong under the new heading.
-        self.report = Load::Loading { before: None };
+        self.report = Load::Loading { previous: None };
         self.progress = None;
         self.comparison = None;
         self.list.limit_to_group(None);

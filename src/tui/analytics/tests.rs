@@ -69,7 +69,8 @@ fn search(query: &str, hits: i64, page: Option<&str>) -> Search {
 }
 
 fn report<R: AnalyticsRow>(range: DateRange, rows: Vec<R>, next: Option<&str>) -> Arc<RowsReport<R>> {
-    let response = RowsResponse { rows, totals: Counts::default(), next: next.and_then(Cursor::new), is_cut: false };
+    let response =
+        RowsResponse { rows, totals: Counts::default(), next: next.and_then(Cursor::new), has_unavailable_rows: false };
     Arc::new(RowsMerge::start(range, response, at(0)).into_report())
 }
 
@@ -131,7 +132,7 @@ fn a_complete_report_of_several_responses_is_requested_again_only_after_a_confir
         rows: vec![search(query, 1, None)],
         totals: Counts::default(),
         next: next.and_then(Cursor::new),
-        is_cut: false,
+        has_unavailable_rows: false,
     };
     let mut merge = RowsMerge::start(range, response("sso", Some("more")), at(0));
     merge.add_response(response("limits", None), at(1));

@@ -71,7 +71,7 @@ fn state_note(view: View<'_>, open: &Changes) -> String {
         () if head.is_some_and(|head| *head != loaded.head) => {
             format!("there are new commits: {} reads them", view.app.key_label(Context::Changes, Action::Refresh))
         }
-        () if loaded.is_cut => cut_note(loaded, state.and_then(|state| state.files)),
+        () if loaded.is_truncated => cut_note(loaded, state.and_then(|state| state.files)),
         () => String::new(),
     }
 }

@@ -44,7 +44,8 @@ fn press_keys(app: &mut App, keys: &str) {
 fn load(app: &mut App, text: &str) {
     let head = CleanText::line("7d40698");
     let diff = Diff::parse(text.to_owned());
-    let loaded = LoadedDiff { head, diff, is_cut: false, as_of: at(0), problem: None, site: SiteFacts::default() };
+    let loaded =
+        LoadedDiff { head, diff, is_truncated: false, as_of: at(0), problem: None, site: SiteFacts::default() };
     app.update(Msg::Jobs(JobsMsg::DiffLoaded { job: JobKey(1), result: Ok(Box::new(loaded)) }), at(1));
 }
 

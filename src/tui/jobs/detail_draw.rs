@@ -84,8 +84,10 @@ fn scrolled_line<'a>(view: View<'_>, job: &'a Job, lines: &DetailLines, at: usiz
     let above = if lines.scrolled_facts.is_empty() { 0 } else { lines.scrolled_facts.len() + 1 };
     match (at.checked_sub(above), detail.thread()) {
         (None, _) => Line::default(),
-        (Some(_), Load::Idle | Load::Loading { before: None }) => Line::styled("Loading the thread…", view.theme.muted),
-        (Some(_), Load::Failed { failure, before: None, .. }) => {
+        (Some(_), Load::Idle | Load::Loading { previous: None }) => {
+            Line::styled("Loading the thread…", view.theme.muted)
+        }
+        (Some(_), Load::Failed { failure, previous: None, .. }) => {
             Line::styled(failure.message.to_string(), view.theme.bad)
         }
         (Some(at), _) => match detail.lines().split_at_checked(at) {

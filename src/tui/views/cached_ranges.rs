@@ -34,7 +34,7 @@ pub struct CachedRanges {
 impl CachedRanges {
     /// Opens the dialog and starts reading the list of cached ranges.
     pub fn open(cx: &mut Cx<'_>) {
-        cx.open(Self { overview: Load::Loading { before: None }, list: ListState::default() });
+        cx.open(Self { overview: Load::Loading { previous: None }, list: ListState::default() });
         cx.run(Effect::Views(ViewsEffect::ListCachedRanges));
     }
 

@@ -304,7 +304,7 @@ impl ViewsState {
         };
         match (result, old) {
             (Err(failure), Some(old)) => {
-                self.load = Load::Failed { failure, at: now, before: Some(with_query(old)) };
+                self.load = Load::Failed { failure, at: now, previous: Some(with_query(old)) };
             }
             (result, _) => self.load.finish(result.map(with_query), now),
         }

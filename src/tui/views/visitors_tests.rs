@@ -43,7 +43,8 @@ fn open() -> (App, DateRange) {
 }
 
 fn report(range: DateRange, rows: Vec<PageRow>, next: Option<&str>) -> Arc<RowsReport<PageRow>> {
-    let response = RowsResponse { rows, totals: counts(33, 11), next: next.and_then(Cursor::new), is_cut: false };
+    let response =
+        RowsResponse { rows, totals: counts(33, 11), next: next.and_then(Cursor::new), has_unavailable_rows: false };
     Arc::new(RowsMerge::start(range, response, at(0)).into_report())
 }
 
