@@ -304,8 +304,10 @@ impl SubmittedPrompt {
                 CliError::new(code, format!("{reason} {hint}"))
             }
             (Delivery::Paused | Delivery::Discarded { .. } | Delivery::Queued { .. }, _) => {
-                let state = self.state_text();
-                CliError::new(Code::Limited, format!("The {what} was {state} by another docdeck before it was sent."))
+                let text = format!("The {what} was {} by another docdeck before it was sent.", self.state_text());
+                let is_paused = self.delivery == Delivery::Paused;
+                let hint = if is_paused { " Press `!` on it in the dashboard to send it." } else { "" };
+                CliError::new(Code::Limited, format!("{text}{hint}"))
             }
         };
         Err(error)

@@ -90,7 +90,7 @@ impl App {
         hints.splice(index..index, custom.collect::<Vec<_>>());
         let screen = Some(self.screen).filter(|_| self.covering_dialog().is_none());
         let group = |hint: &Hint| hint.action.map_or(FooterGroup::Selection, |action| footer_group(action, screen));
-        hints.sort_by_key(group);
+        hints.sort_by_cached_key(group);
         let is_help = |hint: &Hint| hint.action == Some(Action::Help);
         let mut reserved = hints.iter().find(|hint| is_help(hint)).map_or(0, Hint::width);
         let marks = self.marks_label().map_or(0, |label| display_width(&label));
@@ -107,7 +107,7 @@ impl App {
         });
         // Keys that most jobs have come first, so that they stay in place when the selection changes.
         if screen == Some(Screen::Jobs) {
-            hints.sort_by_key(|hint| (group(hint), selection_rank(hint.action)));
+            hints.sort_by_cached_key(|hint| (group(hint), selection_rank(hint.action)));
         }
         let (mut left, mut right) = (marks, width);
         for hint in &mut hints {

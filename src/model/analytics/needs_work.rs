@@ -189,9 +189,16 @@ impl ReportSet {
         usize::from(self.views) + self.kinds.len()
     }
 
-    /// Returns the names of the reports, as they are written within a sentence.
+    /// Returns the names of the reports in the JSON output.
     pub fn names(&self) -> Vec<&'static str> {
         self.views.then_some("page views").into_iter().chain(self.kinds.iter().map(|kind| kind.label())).collect()
+    }
+
+    /// Returns the names of the reports as a list within a sentence.
+    pub fn list(&self) -> String {
+        let has_feedback_by_page = self.kinds.contains(&AnalyticsKind::FeedbackByPage);
+        let name = |name| if name == "feedback" && has_feedback_by_page { "single feedback" } else { name };
+        self.names().into_iter().map(name).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -76,7 +76,7 @@ impl NeedsWorkExport<'_> {
         let mut out = format!("**Pages that need work, {} (UTC)**\n\n", self.range);
         for (what, reports) in [("Not loaded", self.reports.missing()), ("Partial", self.reports.partial())] {
             if !reports.is_empty() {
-                out.push_str(&format!("{what}: {}.\n\n", reports.names().join(", ")));
+                out.push_str(&format!("{what}: {}.\n\n", reports.list()));
             }
         }
         if let Some(as_of) = self.reports.as_of() {

@@ -187,6 +187,13 @@ impl Encoder<'_> {
     fn draw(&mut self, cells: &[CellUpdate<'_>]) {
         let mut rest = cells;
         while let Some(((x, y, cell), after)) = rest.split_first() {
+            // Most cells continue the text before them.
+            if self.at == CursorPos::Exact(*x, *y) && cell.symbol() != " " && self.is_one_byte(cell) {
+                self.out.push_str(cell.symbol());
+                self.at = CursorPos::Exact(x.saturating_add(1), *y);
+                rest = after;
+                continue;
+            }
             let blanks = count_erasable_blanks(rest);
             self.move_to(*x, *y);
             if let Some(count) = blanks {

@@ -153,12 +153,12 @@ impl ShownScreen {
         // A stable sort, because it is faster for cells that are nearly in order.
         self.changed.sort();
         self.changed.dedup();
-        let mut updates = Vec::with_capacity(self.changed.len());
-        for (y, x) in self.changed.drain(..) {
-            if let Some(cell) = self.cells.cell((x, y)).filter(|cell| !cell.symbol().is_empty()) {
-                updates.push((x, y, cell));
-            }
-        }
+        let width = usize::from(self.cells.area.width);
+        let content = |(y, x): (u16, u16)| {
+            let cell = self.cells.content.get(usize::from(y) * width + usize::from(x))?;
+            (!cell.symbol().is_empty()).then_some((x, y, cell))
+        };
+        let updates: Vec<_> = self.changed.drain(..).filter_map(content).collect();
         encode_cells(&updates, &self.cells)
     }
 }

@@ -163,7 +163,9 @@ impl App {
     /// Opens the list of the jobs of all profiles. Selects the job that is selected on the jobs screen.
     pub(super) fn open_all_jobs(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if self.config.profiles.len() < 2 {
-            return self.notify(Severity::Info, "No other profile. Add one as [profiles.NAME] in config.toml.", now);
+            let key = self.key_label(Context::Everywhere, Action::Profiles);
+            let text = format!("There is only one profile. Press {key} to add another.");
+            return self.notify(Severity::Info, &text, now);
         }
         let initial_job = self.jobs.selected().map(|row| row.key);
         self.push_all_jobs(initial_job, effects);

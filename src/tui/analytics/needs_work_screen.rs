@@ -292,15 +292,14 @@ fn note_text(view: View<'_>) -> (String, bool) {
         let views = partial.then(|| "only the most viewed pages have views".to_owned());
         let change = (tab.comparison.is_some() || !partial).then_some(change);
         let views = views.into_iter().chain(change);
-        let partial = analytics.loaded_reports().partial();
-        let names: Vec<&str> = partial.kinds.iter().map(|kind| kind.label()).collect();
-        let in_part = (!names.is_empty()).then(|| format!("partial: {}", names.join(", ")));
+        let partial = ReportSet { views: false, ..analytics.loaded_reports().partial() };
+        let in_part = (!partial.is_empty()).then(|| format!("partial: {}", partial.list()));
         // The searches come last, because the end of the note is cut off in a narrow terminal.
         let searches = searches_of_no_page(&tab.ranking);
         return (views.chain(in_part).chain(searches).collect::<Vec<_>>().join(" · "), false);
     }
     let key = view.app.key_label(Context::Analytics, Action::LoadAll);
-    (format!("press {key} to load {}", missing.names().join(", ")), false)
+    (format!("press {key} to load {}", missing.list()), false)
 }
 
 /// Returns the note about searches that belong to no page; `None` if there are no such searches. The last row of the

@@ -111,10 +111,9 @@ pub(in crate::tui) fn draw_separator(frame: &mut Frame<'_>, view: View<'_>, area
 
 fn draw_line(buffer: &mut Buffer, row: Rect, sign: &'static str, style: Style) {
     let row = row.intersection(buffer.area);
-    let mut sign = Cell::new(sign);
-    sign.set_style(style);
-    if let Some(cells) = row_cells(buffer, row).filter(|_| row.height > 0) {
-        cells.fill(sign);
+    for cell in row_cells(buffer, row).filter(|_| row.height > 0).into_iter().flatten() {
+        cell.reset();
+        cell.set_symbol(sign).set_style(style);
     }
 }
 

@@ -96,24 +96,22 @@ pub(in crate::tui) fn border(buffer: &mut Buffer, area: Rect, style: Style) {
     if area.width < 2 || area.height < 2 {
         return;
     }
-    let sign = |sign: &'static str| {
-        let mut cell = Cell::new(sign);
-        cell.set_style(style);
-        cell
-    };
-    let (level, upright, last) = (sign("─"), sign("│"), area.bottom() - 1);
+    let last = area.bottom() - 1;
     for y in area.top()..area.bottom() {
         let Some(row) = row_cells(buffer, Rect { y, height: 1, ..area }) else { return };
         let (left, right) = match y {
-            y if y == area.y => (sign("┌"), sign("┐")),
-            y if y == last => (sign("└"), sign("┘")),
-            _ => (upright.clone(), upright.clone()),
+            y if y == area.y => ("┌", "┐"),
+            y if y == last => ("└", "┘"),
+            _ => ("│", "│"),
         };
         if let [first, between @ .., end] = row {
+            first.set_symbol(left).set_style(style);
+            end.set_symbol(right).set_style(style);
             if y == area.y || y == last {
-                between.fill(level.clone());
+                between.iter_mut().for_each(|cell| {
+                    cell.set_symbol("─").set_style(style);
+                });
             }
-            (*first, *end) = (left, right);
         }
     }
 }
