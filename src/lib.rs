@@ -55,9 +55,9 @@
 //!      └───────────────────────────────────────── Msg ◄────────────────────────────────────────────────┘
 //! ```
 //!
-//! A frame is drawn only when something has changed, at most every 16 ms; frames that respond to input are limited separately.
-//! There is no fixed tick; [`tui::App::next_timer`] returns the next time at which the screen changes on its own. The
-//! first frame waits only for the rows that it shows.
+//! A frame is drawn only when something has changed, at most every 16 ms. A frame that responds to input waits only for
+//! the last such frame. There is no fixed tick; [`tui::App::next_timer`] returns the next time at which the screen
+//! changes on its own. The first frame waits only for the rows that it shows.
 //!
 //! # Jobs and prompts
 //!

@@ -362,7 +362,9 @@ impl BatchWait {
             _ if count(DeliveryKind::Rejected) + count(DeliveryKind::NotSent) > 0 => (Code::Service, ""),
             _ if count(DeliveryKind::Paused) > 0 => (Code::Limited, ""),
             BatchEnd::Finished | BatchEnd::Failed if accepted == self.rows.len() => return None,
-            BatchEnd::Finished | BatchEnd::Failed => (Code::Service, "Some were discarded elsewhere: "),
+            BatchEnd::Finished | BatchEnd::Failed => {
+                (Code::Service, "Some prompts were discarded by another docdeck: ")
+            }
         };
         let mut hints = String::new();
         if paused > 0 {

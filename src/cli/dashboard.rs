@@ -61,7 +61,7 @@ pub(super) async fn open_dashboard(
         None => (settings.key.read().await?, None, false),
     };
     let options = settings.client_options()?;
-    let hosts = ConfiguredHosts::directory(settings.hosts.clone(), options.roots.clone());
+    let hosts = ConfiguredHosts::clients(settings.hosts.clone(), options.roots.clone());
     let client =
         Client::new(settings.scope.clone(), key, options).map_err(|failure| CliError::local_error(failure.message))?;
     let no_store = |error| store_failure(&settings.data_folder, &error);

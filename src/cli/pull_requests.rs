@@ -10,7 +10,7 @@ use super::table::{ColumnKind, TextCell, TextColumn, table_lines};
 use crate::api::hosts::HostClient;
 use crate::config::{self, SetupState, resolve};
 use crate::engine::{
-    HostAccess, HostDirectory as _, HostStates, LinkedPullRequest, max_links_per_read, no_token_text,
+    HostAccess, HostClients as _, HostStates, LinkedPullRequest, max_links_per_read, no_token_text,
     pull_requests_by_host,
 };
 use crate::model::colors::ColorRole;

@@ -306,7 +306,7 @@ impl SubmittedPrompt {
             (Delivery::Paused | Delivery::Discarded { .. } | Delivery::Queued { .. }, _) => {
                 let text = format!("The {what} was {} by another docdeck before it was sent.", self.state_text());
                 let is_paused = self.delivery == Delivery::Paused;
-                let hint = if is_paused { " Press `!` on it in the dashboard to send it." } else { "" };
+                let hint = if is_paused { " Press `p` on it in the dashboard to resume it." } else { "" };
                 CliError::new(Code::Limited, format!("{text}{hint}"))
             }
         };

@@ -97,7 +97,10 @@ async fn write_tracked(
         write_job_table(&rows, chrono::Utc::now(), out);
     }
     if left > 0 {
-        out.note(&format!("{} not loaded after that error.", plural(left, "job")));
+        out.note(&format!(
+            "{} not requested because of that error. Run the command again to track the rest.",
+            plural(left, "job")
+        ));
     }
     Ok(failures.first().map_or(Code::Done, |(_, failure)| failure.kind.into()))
 }

@@ -22,7 +22,7 @@ use tokio::sync::oneshot;
 /// How long to wait before requesting conflicts once more: GitHub computes them only when they are requested.
 const CONFLICT_DELAY: Duration = Duration::from_secs(3);
 
-/// The result of looking up a host in a [`HostDirectory`].
+/// The result of looking up a host in a [`HostClients`].
 #[derive(Debug, Clone)]
 pub enum HostAccess {
     Client(HostClient),
@@ -34,7 +34,7 @@ pub enum HostAccess {
 
 /// Finds the clients for code hosts. Reading a token may run a program, so a client is requested only when it is
 /// needed.
-pub trait HostDirectory: Debug + Send + Sync {
+pub trait HostClients: Debug + Send + Sync {
     fn access<'a>(&'a self, host: &'a str, kind: HostKind) -> Pin<Box<dyn Future<Output = HostAccess> + Send + 'a>>;
 }
 

@@ -47,7 +47,7 @@ pub use cached::StoredAnalytics;
 pub use clock::sleep_until;
 use hosts::RefreshCommand;
 pub use hosts::{
-    HostAccess, HostDirectory, HostStates, LinkedPullRequest, login_command, max_links_per_read, no_token_text,
+    HostAccess, HostClients, HostStates, LinkedPullRequest, login_command, max_links_per_read, no_token_text,
     pull_requests_by_host,
 };
 pub use instances::RunningInstances;
@@ -102,8 +102,8 @@ impl Engine {
         if let Some(hook) = start.hook {
             tasks.push(tokio::spawn(hook.run(Arc::clone(&inner))));
         }
-        if let Some((directory, commands)) = start.refresher {
-            tasks.push(tokio::spawn(pull_requests::run_refresher(Arc::clone(&inner), directory, commands)));
+        if let Some((host_clients, commands)) = start.refresher {
+            tasks.push(tokio::spawn(pull_requests::run_refresher(Arc::clone(&inner), host_clients, commands)));
         }
         if let Some(version) = start.data_version {
             tasks.push(tokio::spawn(watch::run_watcher(Arc::clone(&inner), version)));

@@ -4,7 +4,7 @@
 
 use super::clock::{local_now, sleep_until};
 use super::hosts::{
-    HostAccess, HostDirectory, HostStates, LinkedPullRequest, RefreshCommand, links_by_host, max_links_per_read,
+    HostAccess, HostClients, HostStates, LinkedPullRequest, RefreshCommand, links_by_host, max_links_per_read,
     no_token_text,
 };
 use super::lease::LeaseRole;
@@ -89,7 +89,7 @@ struct Chunk {
 
 pub(super) struct Refresher {
     pub(super) inner: Arc<EngineState>,
-    directory: Arc<dyn HostDirectory>,
+    host_clients: Arc<dyn HostClients>,
     hosts: HashMap<String, Host>,
     is_focused: bool,
     round: Option<Round>,
@@ -102,12 +102,12 @@ pub(super) struct Refresher {
 /// Runs until the engine stops.
 pub(super) async fn run_refresher(
     inner: Arc<EngineState>,
-    directory: Arc<dyn HostDirectory>,
+    host_clients: Arc<dyn HostClients>,
     mut commands: mpsc::UnboundedReceiver<RefreshCommand>,
 ) {
     let (hosts, retries, jobs_with_looked_up_pages) = (HashMap::new(), HashMap::new(), HashSet::new());
     let mut refresher =
-        Refresher { inner, directory, hosts, is_focused: true, round: None, retries, jobs_with_looked_up_pages };
+        Refresher { inner, host_clients, hosts, is_focused: true, round: None, retries, jobs_with_looked_up_pages };
     let mut next = Some(Instant::now());
     loop {
         let is_in_round = refresher.round.is_some();
@@ -306,7 +306,7 @@ impl Refresher {
         self.inner.log(CleanText::line(name), request).await;
         // The user is notified only once, because a refused token is not used again.
         if let Some(error) = error.filter(|error| error.kind == HostErrorKind::Unauthorized) {
-            let text = format!("{error}. Pull requests are not updated. Renew the token, then press r.");
+            let text = format!("{error}. Pull requests are not updated. Renew the token, then refresh the jobs list.");
             self.inner.emit(EngineEvent::Notice(CleanText::line(&text))).await;
         }
     }
@@ -349,7 +349,7 @@ impl Refresher {
     /// There is no usable token, the host refused it, or its limit is reached.
     pub(super) async fn client(&mut self, name: &str, kind: HostKind) -> Result<HostClient, Failure> {
         if !self.hosts.contains_key(name) {
-            let access = self.directory.access(name, kind).await;
+            let access = self.host_clients.access(name, kind).await;
             match &access {
                 HostAccess::Client(_) => {}
                 HostAccess::NoToken => {

@@ -1,6 +1,6 @@
 //! What the engine needs to start.
 
-use super::hosts::HostDirectory;
+use super::hosts::HostClients;
 use super::lease::LeaseRoles;
 use super::team::state::TeamAccess;
 use crate::api::Client;
@@ -43,7 +43,7 @@ pub struct EngineSetup {
     /// A program and its arguments, run for each change of a job with the job as JSON on its stdin.
     pub on_change: Option<Vec<String>>,
     /// Finds the clients for code hosts; `None` if the state of pull requests is not requested.
-    pub hosts: Option<Arc<dyn HostDirectory>>,
+    pub hosts: Option<Arc<dyn HostClients>>,
     /// The team's database; `None` if no team is configured. Used only if the project is shared.
     pub team: Option<TeamAccess>,
     /// Receives all events. A full channel slows the engine down; no event is lost.

@@ -3,7 +3,7 @@
 
 use super::clock::{ClockUpdate, ServiceClock, local_now};
 use super::hook::{Hook, HookChange};
-use super::hosts::{HostDirectory, RefreshCommand};
+use super::hosts::{HostClients, RefreshCommand};
 use super::lease::{Instance, LeaseRole, Leases};
 use super::lock::lock;
 use super::poller_message::PollerMessage;
@@ -101,7 +101,7 @@ pub(super) struct StartState {
     /// The `on_change` program, to run once the engine exists.
     pub(super) hook: Option<Hook>,
     /// What the task that refreshes the state of pull requests needs; `None` if it doesn't run.
-    pub(super) refresher: Option<(Arc<dyn HostDirectory>, mpsc::UnboundedReceiver<RefreshCommand>)>,
+    pub(super) refresher: Option<(Arc<dyn HostClients>, mpsc::UnboundedReceiver<RefreshCommand>)>,
 }
 
 impl EngineState {
@@ -145,9 +145,9 @@ impl EngineState {
             None => (None, None),
         };
         let (refresh_commands, refresher) = match hosts {
-            Some(directory) => {
+            Some(host_clients) => {
                 let (commands, receiver) = mpsc::unbounded_channel();
-                (Some(commands), Some((directory, receiver)))
+                (Some(commands), Some((host_clients, receiver)))
             }
             None => (None, None),
         };

@@ -54,7 +54,7 @@ pub enum WeekAfterState {
     Working,
     /// The job has finished, but the day on which it finished is unknown.
     FinishUnknown,
-    /// The week is not over yet; the date is its last day.
+    /// The week is not over yet. Its views can be loaded from this day (UTC) on, the day after its last day.
     Open(NaiveDate),
     /// The week is over; the range has its days.
     Complete(DateRange),
@@ -75,7 +75,7 @@ pub fn week_after(job: &Job, today: NaiveDate) -> WeekAfterState {
     match weeks_around(job).and_then(|weeks| weeks.after) {
         _ if job.id.is_none() => WeekAfterState::NotSent,
         Some(range) if range.to() < today => WeekAfterState::Complete(range),
-        Some(range) => WeekAfterState::Open(range.to()),
+        Some(range) => WeekAfterState::Open(range.to().succ_opt().unwrap_or(range.to())),
         None if job.is_working() => WeekAfterState::Working,
         None => WeekAfterState::FinishUnknown,
     }
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn the_week_after_a_job_is_open_until_its_last_day_is_over() {
         let job = finished_on("2026-11-10", Some("2026-11-11"));
-        assert_eq!(week_after(&job, day("2026-11-18")), WeekAfterState::Open(day("2026-11-18")));
+        assert_eq!(week_after(&job, day("2026-11-18")), WeekAfterState::Open(day("2026-11-19")));
         assert!(
             matches!(week_after(&job, day("2026-11-19")), WeekAfterState::Complete(range) if range.to() == day("2026-11-18"))
         );

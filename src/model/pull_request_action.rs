@@ -194,8 +194,8 @@ impl ActionOutcome {
             Self::NotDone(reason) => format!("#{number} was not {participle}: {reason}."),
             Self::Unconfirmed { reason, is_state_read } => {
                 let state = match is_state_read {
-                    true => "the state shown was read after that",
-                    false => "the state could not be read after that, so refresh it first",
+                    true => "check the state shown, which was read afterwards",
+                    false => "refresh the state first, because it could not be read afterwards",
                 };
                 format!(
                     "#{number} may have been {participle}: {reason}. docdeck doesn't try again on its own; {state}."

@@ -6,7 +6,7 @@ use super::draining_session::{CHECK_INTERVAL, DrainingSession, RESPONSE_TIMEOUT,
 use super::effect_runner::{EffectRunner, EngineStartup, store_failure};
 use super::profile_effects::ProfileEffectRunner;
 use crate::api::Client;
-use crate::engine::{Engine, EngineSetup, HostDirectory, LeaseRoles, PollOptions, TeamAccess};
+use crate::engine::{Engine, EngineSetup, HostClients, LeaseRoles, PollOptions, TeamAccess};
 use crate::model::analytics::AnalyticsSettings;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
@@ -44,7 +44,7 @@ pub struct EngineConfig {
     /// A program, with its arguments, that runs each time a job changes; empty for none.
     pub on_change: Vec<String>,
     /// Finds the clients for code hosts; `None` if the state of pull requests is not requested.
-    pub hosts: Option<Arc<dyn HostDirectory>>,
+    pub hosts: Option<Arc<dyn HostClients>>,
     /// The team's database; `None` if no team is configured.
     pub team: Option<TeamAccess>,
 }

@@ -3,7 +3,7 @@
 use crate::api::hosts::{HostAddress, HostClient, HostError, host_client_options};
 use crate::api::{ClientOptions, ExtraRoots};
 use crate::config::hosts::{HostSettings, unusable_token_text};
-use crate::engine::{HostAccess, HostDirectory};
+use crate::engine::{HostAccess, HostClients};
 use crate::model::endpoint::ApiKey;
 use crate::model::pull_request::HostKind;
 use crate::model::text::CleanText;
@@ -21,8 +21,8 @@ pub struct ConfiguredHosts {
 
 impl ConfiguredHosts {
     /// Returns the hosts with these settings for the engine.
-    pub fn directory(settings: Option<HostSettings>, roots: Option<ExtraRoots>) -> Option<Arc<dyn HostDirectory>> {
-        settings.map(|settings| -> Arc<dyn HostDirectory> { Arc::new(Self { settings, roots }) })
+    pub fn clients(settings: Option<HostSettings>, roots: Option<ExtraRoots>) -> Option<Arc<dyn HostClients>> {
+        settings.map(|settings| -> Arc<dyn HostClients> { Arc::new(Self { settings, roots }) })
     }
 
     async fn find_access(&self, host: &str, kind: HostKind) -> HostAccess {
@@ -52,7 +52,7 @@ pub struct SimulatedHosts([HostClient; 2]);
 
 impl SimulatedHosts {
     /// Returns the hosts of this simulated service for the engine; `None` if a token or address is unusable.
-    pub fn directory(sim: &Sim) -> Option<Arc<dyn HostDirectory>> {
+    pub fn clients(sim: &Sim) -> Option<Arc<dyn HostClients>> {
         let client = |kind| {
             HostClient::new(&sim.host_address(kind), ApiKey::new(sim.host_token(kind))?, host_client_options()).ok()
         };
@@ -60,14 +60,14 @@ impl SimulatedHosts {
     }
 }
 
-impl HostDirectory for SimulatedHosts {
+impl HostClients for SimulatedHosts {
     fn access<'a>(&'a self, _host: &'a str, kind: HostKind) -> Pin<Box<dyn Future<Output = HostAccess> + Send + 'a>> {
         let client = self.0.iter().find(|client| client.kind() == kind);
         Box::pin(async move { client.map_or(HostAccess::NoToken, |client| HostAccess::Client(client.clone())) })
     }
 }
 
-impl HostDirectory for ConfiguredHosts {
+impl HostClients for ConfiguredHosts {
     fn access<'a>(&'a self, host: &'a str, kind: HostKind) -> Pin<Box<dyn Future<Output = HostAccess> + Send + 'a>> {
         Box::pin(self.find_access(host, kind))
     }

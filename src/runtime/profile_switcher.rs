@@ -102,7 +102,7 @@ impl ProfileSwitcher {
         let Self { poll, lock_folder, on_change, .. } = self;
         let (poll, lock_folder, on_change) = (poll.clone(), lock_folder.clone(), on_change.clone());
         let options = self.client_options(profile_index)?;
-        let hosts = ConfiguredHosts::directory(self.hosts.clone(), options.roots.clone());
+        let hosts = ConfiguredHosts::clients(self.hosts.clone(), options.roots.clone());
         let (client, analytics) = (self.client(profile_index, key, options)?, self.analytics);
         let team = self.team.clone();
         Ok(EngineConfig { client, poll, analytics, lock_folder, on_change, hosts, team })

@@ -95,7 +95,7 @@ impl Store {
         Ok(reported.or(built))
     }
 
-    /// Stores that a preview was built for the pull request with this link.
+    /// Records the preview that was built for the pull request with this link.
     pub async fn save_built_preview(&self, link: &CleanText, url: &CleanText, now: Time) -> StoreResult<()> {
         let (link, url) = (link.clone(), url.clone());
         self.write(move |tx| {

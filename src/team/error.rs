@@ -36,10 +36,10 @@ pub enum TeamError {
     )]
     Older { found: i32, known: i32 },
     #[error(
-        "This login belongs to no team in the database. Ask its administrator to give the login a role: GRANT docdeck_NAME TO LOGIN."
+        "This login belongs to no organization in the database. Ask its administrator to give the login a role: GRANT docdeck_NAME TO LOGIN."
     )]
     NoOrganization,
-    #[error("This login belongs to several teams: {names}. Choose one with --organization.")]
+    #[error("This login belongs to several organizations: {names}. Choose one with --organization.")]
     SeveralOrganizations { names: CleanText },
     #[error(
         "This login doesn't belong to the organization {name}, or there is no such organization. Run `docdeck team join` again."

@@ -202,7 +202,10 @@ impl App {
         });
         match targets.keys.len() {
             _ if keys.is_empty() => {}
-            0 => self.notify(Severity::Info, "This job has an unresolved prompt: press ! to resolve it first.", now),
+            0 => {
+                let text = "Not dismissed: a prompt is being sent or unresolved. Press ! to resolve an unresolved one.";
+                self.notify(Severity::Info, text, now);
+            }
             n if self.acts_on_marks() => {
                 let (verb, bulk) =
                     if restores { ("Restore", BulkAction::Restore) } else { ("Dismiss", BulkAction::Dismiss) };

@@ -105,7 +105,7 @@ impl ConfirmAction {
             Self::Resolve(_, Resolution::SendAgain) => ("Send again", "send again"),
             Self::Resolve(_, Resolution::SendEdited(_)) => ("Send edited prompt", "send"),
             Self::Resolve(_, Resolution::Link(_)) => ("Link job", "link"),
-            Self::CopyToFollowUp(_) => ("Take over prompt", "copy"),
+            Self::CopyToFollowUp(_) => ("Copy prompt", "copy"),
             Self::DeleteDraft(_) => ("Delete draft", "delete"),
             Self::OpenDraft(_) => ("Open draft", "open draft"),
             Self::NewDraftAbout(_) => ("Start new draft", "start new draft"),

@@ -173,7 +173,7 @@ fn signals_text(signals: &SignalImpact) -> String {
     }
     let range = signals.before.range;
     let other_length = signals.after.as_ref().map(|after| after.range.days()).filter(|days| *days != range.days());
-    let note = other_length.map(|days| format!(", after it in {days} instead of {} days", range.days()));
+    let note = other_length.map(|days| format!(" (after the job: {days} instead of {} days)", range.days()));
     format!("{} in {}{}", texts.join(" · "), range.format_dates(false), note.unwrap_or_default())
 }
 

@@ -116,8 +116,8 @@ fn a_notice_explains_why_there_is_nothing_to_fetch() {
         assert!(app.dialogs.is_empty());
         notice(&app).to_owned()
     };
-    assert_eq!(notice_for(None), "Nothing to fetch yet: the job has not finished.");
-    assert_eq!(notice_for(Some(28)), "Nothing to fetch yet: available from 2026-11-25 (UTC).");
+    assert_eq!(notice_for(None), "Nothing to load yet: the job has not finished.");
+    assert_eq!(notice_for(Some(28)), "Nothing to load yet: the week after the job is available from 26 Nov (UTC).");
     let mut plain = app(vec![row(1, Status::Active)]);
     press(&mut plain, 'a');
     assert!(notice(&plain).starts_with("This job was not started for a page"), "{}", notice(&plain));

@@ -88,16 +88,16 @@ impl InputDialog {
                 "track",
             ),
             InputField::Title(_) => {
-                ("Rename job", "Saved on this computer. Leave empty for the prompt's first line.", "save")
+                ("Rename job", "Not sent to the service. Leave empty for the prompt's first line.", "save")
             }
             InputField::Tags(jobs) if jobs.len() > 1 => {
                 ("Tags", "+docs adds a tag to each of these jobs, -docs removes it.", "save")
             }
             InputField::Tags(_) => {
-                ("Tags", "Tags, e.g. docs api; +docs adds, -docs removes. Saved on this computer.", "save")
+                ("Tags", "Tags, e.g. docs api; +docs adds, -docs removes. Not sent to the service.", "save")
             }
             InputField::Note(_) => {
-                ("Note", "Saved on this computer, shown in the details. Empty it to remove it.", "save")
+                ("Note", "Shown in the details, not sent to the service. Empty it to remove it.", "save")
             }
             InputField::FilterName => ("Save this filter", "The name of its tab. Saved in config.toml.", "save"),
             InputField::LinkId(_) => (
@@ -110,12 +110,12 @@ impl InputDialog {
                 "The path of a text file (prompts separated by blank lines), .csv file (column “prompt”) or .jsonl file.",
                 "open",
             ),
-            InputField::Page => {
-                ("Go to a block of rows", "A number from 1. A block has the rows of one request.", "go")
-            }
-            InputField::PageSize => {
-                ("Rows per request", "A number from 1 to 250. One request loads one block of rows.", "apply")
-            }
+            InputField::Page => (
+                "Go to the rows of a request",
+                "The number of the request, from 1. Each loads the same number of rows.",
+                "go",
+            ),
+            InputField::PageSize => ("Rows per request", "A number from 1 to 250.", "apply"),
         }
     }
 

@@ -326,7 +326,11 @@ impl App {
         self.dialogs.retain(|dialog| !dialog.is::<Welcome>() && !dialog.is::<ProfilesDialog>());
         self.is_dirty = true;
         let Some(key) = key else {
-            return self.notify(Severity::Info, &format!("Profile {name} added. Its key could not be read yet."), now);
+            return self.notify(
+                Severity::Info,
+                &format!("Profile {name} added. docdeck can't switch to it until its key can be read."),
+                now,
+            );
         };
         self.save_unsaved_drafts(effects);
         self.switch_to_profile(self.config.profiles.len() - 1, key, now, effects);

@@ -40,7 +40,9 @@ impl App {
             self.notify_until_time(
                 now + chrono::TimeDelta::seconds(15),
                 Severity::Warning,
-                &format!("docdeck can't read the jobs yet. It applies your keys once it can; {leave} quits."),
+                &format!(
+                    "docdeck can't read the jobs yet. The keys that you pressed take effect once it can; {leave} quits."
+                ),
                 now,
             );
         }
@@ -156,7 +158,7 @@ mod tests {
             );
             let rest = "nquit: d 2".strip_prefix(before).unwrap_or_default();
             assert_eq!(type_keys(&mut app, rest), []);
-            assert!(rest.is_empty() || notice(&app).contains("your keys"), "{}", notice(&app));
+            assert!(rest.is_empty() || notice(&app).contains("keys that you pressed"), "{}", notice(&app));
             assert!(app.dialogs.is_empty() && app.screen == Screen::Jobs);
             app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(InitialData::default())))), at(5));
             let editor = app.top::<crate::tui::compose::editor::Editor>().expect("an editor");

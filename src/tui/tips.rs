@@ -85,7 +85,7 @@ fn tip_text(place: TipPlace, keymap: &Keymap, missing_token: Option<&(CleanText,
             key(Context::Jobs, Action::Palette)?
         ),
         TipPlace::Detail => format!(
-            "Tip: {} edits a job's tags, {} its note; both stay on this computer.",
+            "Tip: {} edits a job's tags, {} its note; the service sees neither.",
             key(Context::Detail, Action::Tags)?,
             key(Context::Detail, Action::Note)?
         ),

@@ -165,11 +165,11 @@ fn the_cost_of_loading_missing_reports_counts_only_the_requests_that_it_takes() 
     fixture.run(&["searches"]).expect_exit_code(0);
     let before = sent();
     let line = cost(&[]).expect("a line");
-    assert!(line.contains(": 3 of ") && line.ends_with(" analytics requests left this hour."), "{line}");
+    assert!(line.contains(": uses 3 of the ") && line.ends_with(" analytics requests left this hour."), "{line}");
     assert_eq!(sent(), before + 3);
     assert_eq!((cost(&[]), sent()), (None, before + 3), "all reports are cached");
     let line = cost(&["--fresh"]).expect("a line");
-    assert!(line.contains(": 5 of "), "{line}");
+    assert!(line.contains(": uses 5 of the "), "{line}");
     assert_eq!(sent(), before + 8);
 }
 

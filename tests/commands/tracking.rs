@@ -38,7 +38,7 @@ fn a_rejected_api_key_exits_with_3_after_the_first_request() {
     let ran = fixture.run_with(&["track", "a", "b", "c"], &[("DOCDECK_API_KEY", "mint_wrong")], "").expect_exit_code(3);
     assert_eq!(fixture.sim.requests(Operation::Get), 1);
     assert!(
-        ran.err.contains("refused the key") && ran.err.contains("2 jobs not loaded after that error"),
+        ran.err.contains("refused the key") && ran.err.contains("2 jobs not requested because of that error"),
         "{}",
         ran.err
     );

@@ -5,7 +5,7 @@ use crate::changes::wait_for_lines;
 use crate::support::engine::EngineFixture;
 use crate::support::{create_folder, open_store, scope_of, start_sim};
 use chrono::TimeDelta;
-use docdeck::engine::{HostAccess, HostDirectory};
+use docdeck::engine::{HostAccess, HostClients};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::job::{Job, JobGroup, JobKey};
 use docdeck::model::pull_request::{ChecksState, HostKind, PullRequestState};
@@ -149,9 +149,9 @@ async fn track_jobs_with_one_link(sim: &Sim, store: &Store) -> [JobKey; 2] {
 
 /// Has a token for the simulated host only.
 #[derive(Debug)]
-struct OneToken(Arc<dyn HostDirectory>);
+struct OneToken(Arc<dyn HostClients>);
 
-impl HostDirectory for OneToken {
+impl HostClients for OneToken {
     fn access<'a>(&'a self, host: &'a str, kind: HostKind) -> Pin<Box<dyn Future<Output = HostAccess> + Send + 'a>> {
         if host == "github.com" { self.0.access(host, kind) } else { Box::pin(async { HostAccess::NoToken }) }
     }
@@ -168,7 +168,7 @@ async fn many_pull_requests_of_a_host_without_a_token_do_not_keep_others_from_be
         let job = RemoteJob { id: JobId::new(&format!("other-{n}")).expect("an id"), created_at: None, state };
         store.track(&scope_of(&sim), job, sim.now()).await.expect("written");
     }
-    let directory = OneToken(SimulatedHosts::directory(&sim).expect("a host"));
+    let directory = OneToken(SimulatedHosts::clients(&sim).expect("a host"));
     let mut fixture = EngineFixture::start_with_directory(&sim, store, Arc::new(directory)).await;
     let missing = |event: &EngineEvent| match event {
         EngineEvent::MissingToken { host, .. } => Some(host.to_string()),

@@ -296,7 +296,7 @@ fn while_the_database_is_locked_the_dashboard_responds_and_no_typed_text_is_lost
     assert!(pty.screen().contents().contains("written meanwhile"), "{}", pty.screen().contents());
     other.execute_batch("ROLLBACK").expect("freed");
     pty.send(" or later\x13");
-    pty.wait_for_text("Started: written meanwhile");
+    pty.wait_for_text("Accepted: written meanwhile");
     pty.send("\x03");
     assert_eq!(pty.wait_for_end(), 0);
     let deliveries = assert_intact(&fixture);

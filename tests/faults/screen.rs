@@ -164,7 +164,7 @@ async fn check_all_sizes(
                 screen.has_not(&["Accepted", "accepted", "sending now", "unconfirmed", "not sent"])?;
             }
             ExpectedOutcome::Accepted(..) => {
-                screen.has("Started: ")?;
+                screen.has("Accepted: ")?;
                 screen.has_not(&["unconfirmed", "not sent", "rejected", "Queued"])?;
             }
             ExpectedOutcome::Gone => has_state("∅", "gone")?,

@@ -207,7 +207,7 @@ async fn views_before_and_after_a_job_are_loaded_after_a_confirmation() {
     assert_eq!(sim.requests(Operation::Views), 2);
     until_job_pages_loaded(&mut dashboard).await;
     dashboard.press_chars("a");
-    dashboard.assert_shows("Nothing to fetch: both weeks are loaded.");
+    dashboard.assert_shows("Nothing to load: both weeks are loaded.");
     dashboard.terminate().await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.wait_until("both weeks again", |dashboard| dashboard.screen().contains(" AI")).await;
@@ -264,7 +264,7 @@ async fn the_views_after_a_job_are_not_requested_before_that_week_is_complete() 
     until_job_pages_loaded(&mut dashboard).await;
     assert_eq!(sim.requests(Operation::Views), 1);
     dashboard.press_chars("a");
-    dashboard.assert_shows("Nothing to fetch yet: available from");
+    dashboard.assert_shows("Nothing to load yet: the week after the job is available from");
 }
 
 #[tokio::test]

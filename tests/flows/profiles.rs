@@ -150,7 +150,7 @@ async fn a_job_in_the_list_of_all_profiles_opens_its_profile() {
     dashboard.wait_until_shown("Work for acme").await;
     // The list is sorted by age, newest first, so the job of acme is the second one.
     dashboard.press_chars("j");
-    dashboard.assert_shows("not watched, Enter switches to acme");
+    dashboard.assert_shows("not updating, Enter switches to acme");
     dashboard.press_key(KeyCode::Enter);
     until_profile(&mut dashboard, "acme").await;
     assert!(dashboard.selected_job().local.title.as_str().starts_with("Work for acme"));

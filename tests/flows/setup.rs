@@ -256,7 +256,7 @@ async fn a_failing_api_key_command_can_be_saved_and_the_welcome_page_stays_open(
         "{question}"
     );
     dashboard.press_chars("y");
-    dashboard.wait_until_shown("The dashboard starts once the key can be read").await;
+    dashboard.wait_until_shown("The key can't be read yet: correct it here").await;
     assert!(matches!(written_settings(folder.path()).key, KeySource::Command(words) if words == ["false"]));
     assert!(!has_started(&dashboard));
 }

@@ -57,7 +57,7 @@ async fn a_rejected_prompt_is_shown_with_the_services_message_and_can_be_edited_
     dashboard.press_chars(" no more");
     dashboard.press_ctrl('s');
     dashboard.wait_until("acceptance", |_| !sim.received_prompts().is_empty()).await;
-    dashboard.wait_until_shown("Started: Wrong no more").await;
+    dashboard.wait_until_shown("Accepted: Wrong no more").await;
     let after = dashboard.only_prompt().await;
     assert_eq!((after.id, after.text.as_str(), after.delivery), (prompt.id, "Wrong no more", Delivery::Accepted));
     assert_eq!((sim.requests(Operation::Create), sim.received_prompts().len()), (2, 1));

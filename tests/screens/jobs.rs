@@ -198,7 +198,7 @@ fn the_input_for_tags() {
     snapshots(
         "input_tags",
         &[SMALL],
-        &["Tags, e.g. docs api; +docs adds, -docs removes. Saved on this computer."],
+        &["Tags, e.g. docs api; +docs adds, -docs removes. Not sent to the service."],
         |fixture| {
             fixture.load_jobs();
             fixture.add_custom_labels();
@@ -300,7 +300,7 @@ fn a_prompt_of_a_member_is_copied_only_after_a_warning() {
     let mut fixture = ScreenFixture::new((120, 40));
     fixture.add_unconfirmed_prompt_of_member();
     let shown = text(&render(&fixture.app, ColorDepth::None));
-    assert!(shown.contains("! take over"), "{shown}");
+    assert!(shown.contains("! copy prompt"), "{shown}");
     fixture.press_keys("! n");
     assert!(fixture.app.draft(DraftTarget::FollowUp(JobKey(1))).is_none());
     fixture.press_keys("! y");

@@ -153,7 +153,7 @@ fn cached_ranges_when_there_are_none() {
     snapshots(
         "cached_ranges_empty",
         &[],
-        &["No cached ranges yet. To cache a range on this computer, press a in the page"],
+        &["No cached ranges yet. To cache a range on this computer, press a on an"],
         |fixture| {
             open_views_screen(fixture);
             fixture.press_keys("H");

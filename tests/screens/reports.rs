@@ -224,7 +224,7 @@ fn no_rows_and_no_requests_left() {
     snapshots(
         "load_all_no_requests_left",
         &[],
-        &["was sent. Try again in 22 min, at 14:24. This range is not cached. The trend"],
+        &["was sent. Try again in 22 min, at 14:24. This range is not cached. On the Pages"],
         |fixture| {
             fixture.load_jobs();
             let until = now() + TimeDelta::minutes(22);
@@ -495,11 +495,11 @@ fn rows_have_sparklines_if_single_days_are_cached() {
 
 #[test]
 fn the_movers() {
-    snapshots("movers", &[SMALL, WIDE, LARGE], &["Tab decreases"], |fixture| {
+    snapshots("movers", &[SMALL, WIDE, LARGE], &["Tab to decreases"], |fixture| {
         open_comparison(fixture);
         fixture.press_keys("w j j");
     });
-    snapshots("movers_lost", &[LARGE], &["Tab increases"], |fixture| {
+    snapshots("movers_lost", &[LARGE], &["Tab to increases"], |fixture| {
         open_comparison(fixture);
         fixture.press_keys("w m Tab G");
     });

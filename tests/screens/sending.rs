@@ -23,7 +23,7 @@ fn follow_ups_after_an_undelivered_follow_up() {
 
 #[test]
 fn the_editor_before_the_first_key() {
-    snapshots("editor_empty", &[], &["What should the agent do?", "left this hour"], |fixture| {
+    snapshots("editor_empty", &[], &["What should the agent do?", "1 of 63 new jobs left"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("n");
     });
@@ -386,7 +386,7 @@ fn a_prompt_that_waits_for_the_hourly_limit() {
     snapshots(
         "queued_until",
         &[SMALL],
-        &["Hourly limit reached. Will send at 14:24 if docdeck is running."],
+        &["Hourly limit reached. The saved prompt will be sent at 14:24 if docdeck is running."],
         |fixture| fixture.reach_limit(TimeDelta::minutes(22), false),
     );
 }
@@ -396,7 +396,7 @@ fn a_prompt_that_waits_after_a_429_without_a_time() {
     snapshots(
         "queued_estimate",
         &[],
-        &["Hourly limit reached. Will send in about a minute if docdeck is running."],
+        &["Hourly limit reached. The saved prompt will be sent in about a minute if docdeck is running."],
         |fixture| fixture.reach_limit(TimeDelta::minutes(1), true),
     );
 }

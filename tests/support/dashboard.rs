@@ -7,7 +7,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::api::{Client, ClientOptions};
 use docdeck::config::key::KeySource;
 use docdeck::config::profiles::ConfiguredProfile;
-use docdeck::engine::{HostDirectory, PollOptions};
+use docdeck::engine::{HostClients, PollOptions};
 use docdeck::model::Time;
 use docdeck::model::analytics::AnalyticsSettings;
 use docdeck::model::endpoint::{ApiKey, Scope};
@@ -95,7 +95,7 @@ impl DashboardFixture {
     pub(crate) async fn start_with_hosts(sim: &Sim, folder: &Path) -> Self {
         let (store, opened) = Store::open(folder, now()).expect("a store");
         let start = app_config("acme-docs", &scope_of(sim), opened.is_read_only);
-        let hosts = SimulatedHosts::directory(sim);
+        let hosts = SimulatedHosts::clients(sim);
         Self::start_on(store, start, sim.api_key(), ClientOptions::default(), folder, hosts).await
     }
 
@@ -115,7 +115,7 @@ impl DashboardFixture {
         key: &str,
         options: ClientOptions,
         folder: &Path,
-        hosts: Option<Arc<dyn HostDirectory>>,
+        hosts: Option<Arc<dyn HostClients>>,
     ) -> Self {
         let scope = start.scope.clone();
         let key = ApiKey::new(key).expect("a key");

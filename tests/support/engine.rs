@@ -3,7 +3,7 @@
 
 use super::{open_store, scope_of};
 use docdeck::api::{Client, ClientOptions};
-use docdeck::engine::{Engine, EngineSetup, HostDirectory, LeaseRoles, PollOptions, TeamAccess};
+use docdeck::engine::{Engine, EngineSetup, HostClients, LeaseRoles, PollOptions, TeamAccess};
 use docdeck::model::analytics::AnalyticsSettings;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
@@ -53,17 +53,17 @@ impl EngineFixture {
 
     /// Like [`EngineFixture::start_with_hosts`], with an `on_change` program.
     pub(crate) async fn start_with_hosts_and_on_change(sim: &Sim, on_change: Vec<String>) -> Self {
-        let (store, hosts) = (Store::in_memory().expect("a store"), SimulatedHosts::directory(sim));
+        let (store, hosts) = (Store::in_memory().expect("a store"), SimulatedHosts::clients(sim));
         Self::start(store, scope_of(sim), sim.api_key(), None, Some(on_change), hosts).await
     }
 
     /// Starts an engine that also asks the simulated code host for the state of pull requests.
     pub(crate) async fn start_with_hosts(sim: &Sim, store: Store, lock_folder: Option<&Path>) -> Self {
-        let hosts = SimulatedHosts::directory(sim);
+        let hosts = SimulatedHosts::clients(sim);
         Self::start(store, scope_of(sim), sim.api_key(), lock_folder, None, hosts).await
     }
 
-    pub(crate) async fn start_with_directory(sim: &Sim, store: Store, hosts: Arc<dyn HostDirectory>) -> Self {
+    pub(crate) async fn start_with_directory(sim: &Sim, store: Store, hosts: Arc<dyn HostClients>) -> Self {
         Self::start(store, scope_of(sim), sim.api_key(), None, None, Some(hosts)).await
     }
 
@@ -77,7 +77,7 @@ impl EngineFixture {
         key: &str,
         lock_folder: Option<&Path>,
         on_change: Option<Vec<String>>,
-        hosts: Option<Arc<dyn HostDirectory>>,
+        hosts: Option<Arc<dyn HostClients>>,
     ) -> Self {
         Self::start_in_team(store, scope, key, lock_folder, on_change, hosts, None).await
     }
@@ -99,7 +99,7 @@ impl EngineFixture {
         key: &str,
         lock_folder: Option<&Path>,
         on_change: Option<Vec<String>>,
-        hosts: Option<Arc<dyn HostDirectory>>,
+        hosts: Option<Arc<dyn HostClients>>,
         team: Option<TeamAccess>,
     ) -> Self {
         let key = ApiKey::new(key).expect("a key");

@@ -169,7 +169,7 @@ async fn load<R: FieldedRow + DecodedRow>(
     let left = session.store.budget(&session.scope, Quota::Views, now).await?.requests_left();
     let most = options.max_requests().min(left.max(1));
     out.note(&format!(
-        "Loading {kind} of {}: 1 to {most} of {left} analytics requests left this hour.",
+        "Loading {kind} of {}: uses 1 to {most} of the {left} analytics requests left this hour.",
         range.format_dates(true)
     ));
     let plan = RowsPlan { range, max_requests: options.max_requests(), from_start: options.fresh };

@@ -204,7 +204,7 @@ async fn load_reports(
         let now = session.engine.service_time();
         let left = session.store.budget(&session.scope, Quota::Views, now).await?.requests_left();
         out.note(&format!(
-            "Loading the reports of {}: {requests} of {left} analytics requests left this hour.",
+            "Loading the reports of {}: uses {requests} of the {left} analytics requests left this hour.",
             range.format_dates(true)
         ));
     }

@@ -47,7 +47,7 @@ impl DemoTeam {
         _store: &Store,
         _scope: &Scope,
         _client: Client,
-        _hosts: Option<Arc<dyn crate::engine::HostDirectory>>,
+        _hosts: Option<Arc<dyn crate::engine::HostClients>>,
     ) -> Result<crate::engine::TeamAccess, CliError> {
         match *self {}
     }
@@ -107,14 +107,14 @@ pub(super) async fn run(
         ..AppConfig::new(scope.clone(), local_offset())
     };
     let access = match &team {
-        Some(team) => Some(team.share(&store, &scope, client.clone(), SimulatedHosts::directory(&sim)).await?),
+        Some(team) => Some(team.share(&store, &scope, client.clone(), SimulatedHosts::clients(&sim)).await?),
         None => None,
     };
     // The store answers requests in order: it reads the first rows, then writes the older jobs, then reads all rows.
     let preload = Preload::start(&store, &app_config).map_err(terminal_error)?;
     history.add_older_jobs(rest);
     tokio::spawn(views::fill_cache(Arc::clone(&sim), store.clone(), app_config.scope.clone()));
-    let (poll, hosts) = (PollOptions::default(), SimulatedHosts::directory(&sim));
+    let (poll, hosts) = (PollOptions::default(), SimulatedHosts::clients(&sim));
     let engine_config = Some(EngineConfig {
         client,
         poll,

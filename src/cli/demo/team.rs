@@ -4,7 +4,7 @@
 use super::server::DemoServer;
 use crate::api::Client;
 use crate::cli::error::CliError;
-use crate::engine::{Engine, EngineSetup, HostDirectory, LeaseRoles, PollOptions, TeamAccess};
+use crate::engine::{Engine, EngineSetup, HostClients, LeaseRoles, PollOptions, TeamAccess};
 use crate::model::analytics::AnalyticsSettings;
 use crate::model::change::LocalChange;
 use crate::model::endpoint::Scope;
@@ -85,7 +85,7 @@ impl DemoTeam {
         store: &Store,
         scope: &Scope,
         client: Client,
-        hosts: Option<Arc<dyn HostDirectory>>,
+        hosts: Option<Arc<dyn HostClients>>,
     ) -> Result<TeamAccess, CliError> {
         let colleague = Store::in_memory().map_err(CliError::local_error)?;
         store.join_team(scope, ORGANIZATION).await?;

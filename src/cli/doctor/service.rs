@@ -78,7 +78,7 @@ pub(super) fn access(facts: &DoctorFacts<'_>) -> CheckResult {
             if !is_tracked {
                 return ok(format!("read access works (probe job not found, as expected); {write}"));
             }
-            let message = format!("read access works, but the service doesn't have a tracked job (404); {write}");
+            let message = format!("read access works, but a tracked job was not found on the service (404); {write}");
             warning(message, "check the project id; if the job was deleted, the next check marks it as gone")
         }
         Err(failure @ ApiError::Limited { .. }) => warning(failure, "wait, then try again"),

@@ -49,7 +49,7 @@ pub(super) fn database(facts: &DoctorFacts<'_>) -> CheckResult {
     };
     let tls = if *uses_tls { "TLS, certificate trusted" } else { "without TLS, on this computer" };
     match connection_result {
-        None => skipped(format!("{host}: not asked, because of --offline")),
+        None => skipped(format!("{host}: not tested because of --offline")),
         Some(Ok(())) => ok(format!("connected to {host}, {tls}")),
         Some(Err(sentence)) => error(sentence),
     }

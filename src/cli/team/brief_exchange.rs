@@ -33,7 +33,7 @@ pub(in crate::cli) async fn exchange_briefly(cx: &mut CommandContext<'_>) {
         let (exchanged_at, now) = (project.times.exchanged_at, Utc::now());
         if exchanged_at.is_none_or(|at| now - at > WARNING_AGE) {
             let last = exchanged_at.map_or("never".to_owned(), |at| cx.out.time_in_words(at, now));
-            cx.out.note(&format!("Last exchange with the team {last}; `docdeck team sync` shows why."));
+            cx.out.note(&format!("Last exchange with the team: {last}. Run `docdeck team sync` to see why."));
         }
     }
 }

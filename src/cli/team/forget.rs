@@ -72,8 +72,8 @@ async fn run_in_session(
     let what = |report: &ForgetSummary| {
         let count = |n: i64| usize::try_from(n).unwrap_or_default();
         let (jobs, prompts) = (plural(count(report.jobs), "job"), plural(count(report.prompts), "prompt"));
-        let reports = plural(count(report.reports), "report");
-        format!("{jobs} with {prompts}, unchanged since {}, and {reports} of analytics from before", options.before)
+        let reports = plural(count(report.reports), "older analytics report");
+        format!("{jobs} with {prompts}, unchanged since {}, and {reports}", options.before)
     };
     let mut report = forget(true).await?;
     let is_empty = report == ForgetSummary::default();

@@ -58,9 +58,10 @@ enum TeamCommand {
     },
     /// share the jobs and analytics of this project, and receive those of the team
     ///
-    /// All members can read all prompts of the shared jobs, and the analytics that one of them loads. These include
-    /// comments and questions of readers, unless reader_text_days is 0. A prompt is sent only by the computer on which
-    /// it was written. Keys, drafts, queued prompts and what you have viewed stay on this computer.
+    /// All members can read all prompts, titles, tags and notes of the shared jobs, and the analytics that one of them
+    /// loads. These include comments and questions of readers, unless reader_text_days is 0. A prompt is sent only by
+    /// the computer on which it was written. Keys, drafts, queued prompts and what you have viewed stay on this
+    /// computer.
     Join {
         /// the organization, if the database login belongs to several
         #[arg(long, value_name = "NAME", value_parser = parse_organization)]

@@ -40,7 +40,7 @@ pub(super) async fn join(
     cx.out.print_lines(&[
         format!("This project is now shared with the organization {} as {}.", team.organization, settings.name),
         format!(
-            "All members can read all prompts of its jobs{texts}. Queued prompts, drafts and keys stay on this computer."
+            "All members can read all prompts, titles, tags and notes of its jobs{texts}. Queued prompts, drafts and keys stay on this computer."
         ),
         exchange_line(&report),
     ]);

@@ -197,7 +197,7 @@ impl ReportSet {
     /// Returns the names of the reports as a list within a sentence.
     pub fn list(&self) -> String {
         let has_feedback_by_page = self.kinds.contains(&AnalyticsKind::FeedbackByPage);
-        let name = |name| if name == "feedback" && has_feedback_by_page { "single feedback" } else { name };
+        let name = |name| if name == "feedback" && has_feedback_by_page { "individual feedback" } else { name };
         self.names().into_iter().map(name).collect::<Vec<_>>().join(", ")
     }
 }

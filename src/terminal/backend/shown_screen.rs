@@ -32,6 +32,13 @@ fn is_surely_same(cell: &Cell, shown: &Cell) -> bool {
         && (cell.diff_option, shown.diff_option) == (CellDiffOption::None, CellDiffOption::None)
 }
 
+/// Returns the number of cells at the start of a row that are surely the same as what the terminal shows. This is a
+/// function of its own so that the loop over all cells of a frame is small enough for the processor's registers.
+#[inline(never)]
+fn count_surely_same(row: &[Cell], shown: &[Cell]) -> usize {
+    row.iter().zip(shown).take_while(|(cell, shown)| is_surely_same(cell, shown)).count()
+}
+
 /// Whether a cell of a frame looks like what the terminal shows.
 fn looks_like(cell: &Cell, shown: &Cell) -> bool {
     if cell.symbol() == " " && shown.symbol() == " " && !cell.modifier.intersects(VISIBLE_ON_BLANK) {
@@ -83,17 +90,20 @@ impl ShownScreen {
         let width = usize::from(frame.area.width).max(1);
         let mut different = std::mem::take(&mut self.different);
         let shown_rows = self.cells.content.chunks_mut(width);
-        for (y, (row, shown_row)) in frame.content.chunks(width).zip(shown_rows).enumerate() {
-            let mut covered_until = 0;
-            for (x, (cell, shown)) in row.iter().zip(shown_row).enumerate() {
-                if is_surely_same(cell, shown) || x < covered_until || cell.diff_option == CellDiffOption::Skip {
+        for (y, (row, shown_row)) in (0..).zip(frame.content.chunks(width).zip(shown_rows)) {
+            let (mut x, mut covered_until) = (0, 0);
+            loop {
+                x += count_surely_same(row.get(x..).unwrap_or_default(), shown_row.get(x..).unwrap_or_default());
+                let (Some(cell), Some(shown)) = (row.get(x), shown_row.get_mut(x)) else { break };
+                let Ok(column) = u16::try_from(x) else { break };
+                x += 1;
+                if column < covered_until || cell.diff_option == CellDiffOption::Skip {
                     continue;
                 }
                 let cell = without_hidden(cell, self.is_hidden);
                 if !is_narrow(&cell) {
-                    covered_until = x.saturating_add(cell.cell_width().max(1).into());
+                    covered_until = column.saturating_add(cell.cell_width().max(1));
                 }
-                let (Ok(x), Ok(y)) = (u16::try_from(x), u16::try_from(y)) else { continue };
                 if looks_like(&cell, shown) {
                     continue;
                 }
@@ -101,9 +111,9 @@ impl ShownScreen {
                 if is_narrow(&cell) && is_narrow(shown) {
                     shown.clone_from(&cell);
                     normalize_blank(shown);
-                    self.changed.push((y, x));
+                    self.changed.push((y, column));
                 } else {
-                    different.push((x, y, cell.into_owned()));
+                    different.push((column, y, cell.into_owned()));
                 }
             }
         }

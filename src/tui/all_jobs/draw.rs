@@ -6,7 +6,7 @@
 //!  Needs you 3
 //! ▌*✓ review       acme     Fix broken links in /api  #docs          #1423   14m
 //!   ✗ failed       beta     Translate /billing                                5h
-//! ─ updated just now · not watched, Enter switches to beta ─ 2 of 48, 28 more ↓ ─
+//! ─ updated 3h ago · not updating, Enter switches to beta ─ 2 of 48, 28 more ↓ ─
 //! ```
 
 use super::list::AllJobs;
@@ -76,7 +76,7 @@ fn omitted_text(all_jobs: &AllJobs, width: usize) -> String {
     let more = plural(omitted, "more job");
     let forms = [
         format!("{more} in projects without a profile"),
-        format!("{omitted} without a profile"),
+        format!("{omitted} more without a profile"),
         format!("{omitted} not listed"),
     ];
     let fitting = forms.into_iter().find(|text| omitted > 0 && text.width() <= width / 2);
@@ -124,7 +124,7 @@ fn profile_column_width(view: View<'_>, all_jobs: &AllJobs, rows: usize, width: 
 }
 
 /// Returns the text that states when the selected job was last checked and, if it belongs to another profile, that it
-/// is not watched.
+/// is not updated.
 fn last_check_text(view: View<'_>, all_jobs: &AllJobs, width: usize) -> String {
     let View { app, now, .. } = view;
     let Some(job) = all_jobs.list.selected() else { return String::new() };
@@ -139,8 +139,8 @@ fn last_check_text(view: View<'_>, all_jobs: &AllJobs, width: usize) -> String {
         at.and_then(|at| app.config.profiles.get(at)).map(|profile| profile.name.to_string()).unwrap_or_default();
     let watched = match at == Some(app.config.current_profile) {
         true => String::new(),
-        false if is_narrow => " · not watched".to_owned(),
-        false => format!(" · not watched, {} switches to {name}", app.key_label(Context::AllJobs, Action::Open)),
+        false if is_narrow => " · not updating".to_owned(),
+        false => format!(" · not updating, {} switches to {name}", app.key_label(Context::AllJobs, Action::Open)),
     };
     format!("{seen}{watched}")
 }

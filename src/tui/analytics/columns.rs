@@ -41,7 +41,7 @@ fn path<'a, R>(row: &ListRow<'a, R>, path: Option<&str>, width: usize) -> TableC
 pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
     type C = Column<ListCell<Search>>;
     vec![
-        C::flexible("search", 16, |row, _| row.cell(row.item.query.as_str().to_owned())).with_max_width(MAX_TEXT_CELLS),
+        C::flexible("query", 16, |row, _| row.cell(row.item.query.as_str().to_owned())).with_max_width(MAX_TEXT_CELLS),
         C::right_aligned("times", 8, |row, _| row.cell(count_text(&row.item.hits))),
         C::right_aligned("change", CHANGE_WIDTH, change).optional(1),
         C::right_aligned("clicked", 9, |row, _| {
@@ -118,7 +118,7 @@ pub(super) fn page_feedback() -> Vec<Column<ListCell<PageFeedback>>> {
         C::right_aligned("down", 7, |row, _| row.cell(count_text(&row.item.thumbs_down))),
         C::right_aligned("change", CHANGE_WIDTH, change).optional(1),
         C::right_aligned("up", 7, |row, _| row.cell(count_text(&row.item.thumbs_up))),
-        C::right_aligned("code", 9, |row, _| row.cell(count_text(&row.item.code))).optional(3),
+        C::right_aligned("code samples", 13, |row, _| row.cell(count_text(&row.item.code))).optional(3),
         C::left_aligned(VOTES_HEADING, 2 * HALF_BAR_CELLS + 1, votes).with_gap_before(2).optional(2),
         C::left_aligned("", 1, |row, _| row.cell("")),
     ]

@@ -73,7 +73,11 @@ impl App {
         if let Some(editor) = self.find_mut::<Editor>() {
             editor.append_evidence(evidence, now);
         } else if self.dialogs.len() > had_dialogs {
-            self.notify(Severity::Info, "Choose a draft first, then press the key again.", now);
+            self.notify(
+                Severity::Info,
+                "The evidence is not in a draft yet: choose a draft first, then start the job again.",
+                now,
+            );
         }
     }
 }

@@ -70,7 +70,7 @@ impl App {
 
     /// Opens the editor for a job about the marked pages or the selected one, with their numbers and what readers wrote
     /// about them.
-    fn open_new_job_about_signals(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    fn open_new_job_about_marked_pages(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let (paths, evidence) = self.signal_evidence(&self.analytics.needs_work.marked_or_selected());
         self.open_new_job_with_evidence(paths, &evidence, now, effects);
     }
@@ -183,7 +183,7 @@ impl Component for NeedsWorkScreen {
                 let export = export(cx.app);
                 cx.effects.extend(export);
             }
-            Action::NewJob => cx.app.open_new_job_about_signals(cx.now, cx.effects),
+            Action::NewJob => cx.app.open_new_job_about_marked_pages(cx.now, cx.effects),
             Action::LoadAll => cx.app.ask_to_load_signals(false, cx.now),
             Action::Refresh => cx.app.ask_to_load_signals(true, cx.now),
             Action::Copy => {
@@ -249,10 +249,16 @@ impl Component for NeedsWorkScreen {
 fn draw_empty(frame: &mut Frame<'_>, view: View<'_>, lines: Rect) {
     let key = view.app.key_label(Context::Analytics, Action::LoadAll);
     let analytics = &view.app.analytics;
-    let text = match (analytics.loading_count() > 0, analytics.loaded_reports().missing().is_empty()) {
-        (true, _) => "Loading…".to_owned(),
-        (false, true) => "No page needs work, according to the loaded reports.".to_owned(),
-        (false, false) => format!("Nothing is loaded for this range. Press {key} to load it (shows the cost first)."),
+    let missing = analytics.loaded_reports().missing();
+    let text = match missing.count() {
+        _ if analytics.loading_count() > 0 => "Loading…".to_owned(),
+        0 => "No page needs work, according to the loaded reports.".to_owned(),
+        n if n == ReportSet::all().count() => {
+            format!("Nothing is loaded for this range. Press {key} to load it (shows the cost first).")
+        }
+        _ => format!(
+            "Not all reports of this range are loaded. Press {key} to load the missing ones (shows the cost first)."
+        ),
     };
     draw::draw_placeholder(frame, lines, &text, view.theme.muted);
 }
@@ -332,6 +338,7 @@ fn table(width: usize, ranking: &NeedsWork) -> Table<ListCell<PageSignals>> {
             C::right_aligned(name, width, key)
         }
     };
+    let change: ListCell<PageSignals> = views_change_cell;
     let down: ListCell<PageSignals> = |row, width| signal_cell(row, ProblemSignal::ThumbsDown, width);
     let comments: ListCell<PageSignals> = |row, width| signal_cell(row, ProblemSignal::OpenComments, width);
     let unanswered: ListCell<PageSignals> = |row, width| signal_cell(row, ProblemSignal::UnansweredQuestions, width);
@@ -348,7 +355,7 @@ fn table(width: usize, ranking: &NeedsWork) -> Table<ListCell<PageSignals>> {
         } else {
             C::right_aligned("views", 7, |row, _| views_cell(row, short_number_with_decimal)).optional(3)
         },
-        C::right_aligned("change", CHANGE_WIDTH - 1, views_change_cell).optional(4),
+        signal(["change", "change  of all"], CHANGE_WIDTH - 1, change).optional(4),
         signal(["down", "down  of all"], 8, down),
         signal(["comments", "comments  of all"], 10, comments).optional(5),
         signal(["unanswered", "unanswered  of all"], 12, unanswered).optional(1),
@@ -453,8 +460,7 @@ fn views_cell<'a>(row: &ListRow<'a, PageSignals>, format: fn(ViewCount) -> Strin
     row.item.value(ProblemSignal::Views).map_or_else(|| row.muted_cell("–"), |value| row.cell(format(value)))
 }
 
-/// Returns the cell with the number of a signal. In a wide column, it also has the share of the site's total, which is
-/// left blank if the page has no share.
+/// Returns the cell with the number of a signal. In a wide column, it also has the share of the site's total.
 fn signal_cell<'a>(row: &ListRow<'a, PageSignals>, signal: ProblemSignal, width: usize) -> TableCell<'a> {
     let theme = row.view.theme;
     let number = match row.item.value(signal) {
@@ -462,18 +468,31 @@ fn signal_cell<'a>(row: &ListRow<'a, PageSignals>, signal: ProblemSignal, width:
         None => Span::styled("–", theme.muted),
     };
     // A column that is narrower has no space for a share.
-    if width < SHARE_CELLS + 8 {
-        return TableCell::Spans(vec![number]);
+    TableCell::Spans(number_and_share(row, number, signal, width >= SHARE_CELLS + 8))
+}
+
+/// Returns the cell with the change of the views. In a wide column, it also has the share of the site's lost views.
+fn views_change_cell<'a>(row: &ListRow<'a, PageSignals>, width: usize) -> TableCell<'a> {
+    let change = row.item.views_change;
+    let style = ChangeWeight::of(change, ViewCount::ZERO).style(change, row.view.theme);
+    let change = Span::styled(change_cell(change), style);
+    TableCell::Spans(number_and_share(row, change, ProblemSignal::LostViews, width >= CHANGE_WIDTH - 1 + SHARE_CELLS))
+}
+
+/// Returns the number of a signal and, if the column is wide, the share of the site's total. The share is left blank if
+/// the page has none.
+fn number_and_share<'a>(
+    row: &ListRow<'a, PageSignals>,
+    number: Span<'a>,
+    signal: ProblemSignal,
+    is_wide: bool,
+) -> Vec<Span<'a>> {
+    if !is_wide {
+        return vec![number];
     }
     let share = row.view.app.analytics.needs_work.ranking.share(row.item, signal).filter(|share| *share > 0.0);
     let share = share.map(share_text).unwrap_or_default();
-    TableCell::Spans(vec![number, Span::styled(format!("{share:>SHARE_CELLS$}"), theme.muted)])
-}
-
-fn views_change_cell<'a>(row: &ListRow<'a, PageSignals>, _width: usize) -> TableCell<'a> {
-    let change = row.item.views_change;
-    let style = ChangeWeight::of(change, ViewCount::ZERO).style(change, row.view.theme);
-    TableCell::new(change_cell(change), style)
+    vec![number, Span::styled(format!("{share:>SHARE_CELLS$}"), row.view.theme.muted)]
 }
 
 fn score_bar<'a>(row: &ListRow<'a, PageSignals>, width: usize) -> TableCell<'a> {

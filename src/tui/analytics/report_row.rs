@@ -123,7 +123,7 @@ impl ReportRow for Search {
     fn details(&self) -> Vec<DetailPart> {
         let page = self.top_page.as_ref().map_or_else(|| "nobody clicked a result".to_owned(), CleanText::to_string);
         vec![
-            ("Search", self.query.to_string()),
+            ("Query", self.query.to_string()),
             ("Searched", times_text(&self.hits)),
             ("Clicked", columns::percent(&self.click_rate).unwrap_or_else(|| "unknown".to_owned())),
             ("Most clicked page", page),
@@ -152,8 +152,8 @@ impl ReportRow for Feedback {
     fn summary(report: &RowsReport<Self>) -> Vec<(&'static str, ViewCount)> {
         vec![
             ("feedback", count_rows(report, |_| true)),
-            ("comments", count_rows(report, |row| row.comment.is_some())),
             ("open", count_rows(report, |row| row.status.is_open())),
+            ("comments", count_rows(report, |row| row.comment.is_some())),
             ("thumbs down", count_rows(report, |row| row.helpful == Some(false))),
         ]
     }

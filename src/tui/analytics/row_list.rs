@@ -139,10 +139,10 @@ impl<R: HasFields> RowList<R> {
                 "hits" => "times",
                 "ctr" => "clicked",
                 "helpful" => "type",
-                "code" => "comments on code",
+                "code" => "code samples",
                 other => other,
             };
-            format!("by {name}{}", if is_ascending { ", lowest first" } else { "" })
+            format!("sorted by {name}{}", if is_ascending { " ↑" } else { "" })
         });
         only.into_iter().chain(marked).chain(order)
     }

@@ -172,7 +172,7 @@ fn row_content<R: ReportRow>(app: &App) -> Option<RowContent> {
 fn export<R: ReportRow>(tab: &RowsTab<R>) -> Option<Effect> {
     let report = tab.report()?;
     let rows: Vec<&R> = tab.rows().collect();
-    let what = CleanText::line(&format!("{} without what readers wrote", plural(rows.len(), "row")));
+    let what = CleanText::line(&format!("{} (without readers' texts)", plural(rows.len(), "row")));
     let text = RowsExport::new(report, rows, false).write(ExportFormat::Csv).ok()?;
     let days = format!("{}_{}", report.range.from(), report.range.to());
     let name = format!("docdeck-{}-{days}.csv", R::KIND.name());
@@ -198,7 +198,10 @@ pub(super) fn field_of_heading(heading: &str) -> &str {
         "age" => "time",
         "last searched" => "last",
         "type" => "helpful",
+        "query" => "search",
         "times" => "hits",
+        "code samples" => "code",
+        "change  of all" => "change",
         "down  of all" => "down",
         "comments  of all" => "comments",
         "unanswered  of all" => "unanswered",

@@ -570,7 +570,7 @@ fn pages_that_need_work_are_sorted_filtered_and_marked_like_other_rows() {
     press_key(&mut app, KeyCode::Esc);
     "gvv".chars().for_each(|letter| drop(press(&mut app, letter)));
     let notes: Vec<String> = app.analytics.needs_work.list().notes().collect();
-    assert_eq!(notes, ["2 marked", "by score, lowest first"]);
+    assert_eq!(notes, ["2 marked", "sorted by score ↑"]);
     press(&mut app, 'n');
     let editor = app.find::<Editor>().expect("an editor");
     assert_eq!(editor.pages.len(), 2);

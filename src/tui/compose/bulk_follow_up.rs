@@ -138,8 +138,12 @@ impl Editor {
         let n = self.targets.len();
         let cost = if app.is_budget_known(Quota::FollowUp) {
             let left = app.budget(Quota::FollowUp).requests_left();
-            let waits = if usize::try_from(left).is_ok_and(|left| left < n) { " The rest is queued." } else { "" };
-            format!("Uses {n} of {left} follow-ups left this hour (counted on this computer).{waits}")
+            match usize::try_from(left) {
+                Ok(left) if left < n => {
+                    format!("Only {left} of {n} can be sent now (counted on this computer). The rest is queued.")
+                }
+                _ => format!("Uses {n} of {left} follow-ups left this hour (counted on this computer)."),
+            }
         } else {
             format!("Uses {} of this hour's limit.", format::plural(n, "follow-up"))
         };

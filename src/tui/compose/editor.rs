@@ -650,7 +650,7 @@ impl Editor {
             return Some(message.to_string());
         }
         if self.is_in_external_editor {
-            return Some("open in your editor".to_owned());
+            return Some("The text is open in your external editor.".to_owned());
         }
         if let Some(reason) = &self.last_failure {
             return Some(format!("Last attempt: {reason}"));

@@ -98,7 +98,8 @@ fn cost_forms(app: &App, theme: &Theme, quota: Quota, requests: usize, now: Time
         }
         _ if !fits => {
             let some = format!("{left} of {requests} will be sent now");
-            ([format!("{some}, the others from {}", when.trim_start_matches("at ")), some.clone(), some], theme.muted)
+            let others = when.strip_prefix("at ").map_or_else(|| when.clone(), |clock| format!("from {clock}"));
+            ([format!("{some}, the others {others}"), some.clone(), some], theme.muted)
         }
         _ if requests == 0 => {
             let short = format!("{left} left");
@@ -106,7 +107,7 @@ fn cost_forms(app: &App, theme: &Theme, quota: Quota, requests: usize, now: Time
         }
         _ => {
             let long = format!("uses {requests} of {left} {label} left this hour");
-            let short = format!("uses {requests} of {left} left");
+            let short = format!("{requests} of {left} {label} left");
             ([long, format!("{short} this hour"), short], theme.muted)
         }
     }
@@ -163,10 +164,10 @@ mod tests {
     fn a_narrow_line_leaves_out_the_template_then_the_profile_and_never_the_cost() {
         let long = "profile acme-docs · template fix-page · draft saved 14:02 | uses 1 of 63 new jobs left this hour";
         assert_eq!(line(118, 1, 37), long);
-        assert_eq!(line(70, 1, 37), "acme-docs · fix-page · draft saved 14:02 | uses 1 of 63 left this hour");
-        assert_eq!(line(58, 1, 37), "acme-docs · draft saved 14:02 | uses 1 of 63 left this hour");
-        assert_eq!(line(38, 1, 37), "draft saved 14:02 | uses 1 of 63 left");
-        assert!((0..160).all(|width| line(width, 1, 37).contains("uses 1 of 63") == (width >= 17)));
+        assert_eq!(line(75, 1, 37), "acme-docs · fix-page · draft saved 14:02 | 1 of 63 new jobs left this hour");
+        assert_eq!(line(64, 1, 37), "acme-docs · draft saved 14:02 | 1 of 63 new jobs left this hour");
+        assert_eq!(line(43, 1, 37), "draft saved 14:02 | 1 of 63 new jobs left");
+        assert!((0..160).all(|width| line(width, 1, 37).contains("1 of 63 new jobs") == (width >= 21)));
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl App {
         if row.local.undelivered == Some(DeliveryKind::Discarded) {
             self.notify(Severity::Info, "Can't follow up: this job was discarded.", now);
         } else if row.id.is_none() {
-            self.notify(Severity::Info, "Can't follow up: this job has no id yet.", now);
+            self.notify(Severity::Info, "Can't follow up yet: the service has not accepted this job.", now);
         } else if row.local.gone {
             self.notify(Severity::Info, "Can't follow up: the service no longer has this job.", now);
         } else {
@@ -173,12 +173,12 @@ impl App {
                     effects.push(Effect::Prompts(PromptsEffect::DeleteDraft(DraftTarget::Prompt(prompt))));
                 }
                 if !self.unrecorded.take_recorded_late(prompt) {
-                    self.notify(Severity::Info, &format!("Started: {title}"), now);
+                    self.notify(Severity::Info, &format!("Accepted: {title}"), now);
                 }
             }
             Delivery::Queued { until: Some(until) } if *until > now => {
                 let when = self.send_time(self.prompt_wait(Some(job), *until, now), now);
-                let text = format!("Hourly limit reached. Will send {when} if docdeck is running.");
+                let text = format!("Hourly limit reached. The saved prompt will be sent {when} if docdeck is running.");
                 self.notify(Severity::Info, &text, now);
             }
             Delivery::Queued { until: None } => {
@@ -187,7 +187,9 @@ impl App {
             }
             Delivery::NotSent(reason) => self.notify_undelivered(&format!("Not sent: “{title}”. {reason}"), now),
             Delivery::Rejected(reason) => self.notify_undelivered(&format!("Rejected: “{title}”. {reason}"), now),
-            Delivery::Unconfirmed(_) => self.notify_undelivered(&format!("Unconfirmed: “{title}”."), now),
+            Delivery::Unconfirmed(_) => {
+                self.notify_undelivered(&format!("Unconfirmed: “{title}”. It may have reached the service."), now)
+            }
             Delivery::Queued { .. } | Delivery::Paused | Delivery::Sending | Delivery::Discarded { .. } => {}
         }
     }

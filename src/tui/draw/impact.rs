@@ -112,7 +112,7 @@ pub(in crate::tui) fn after_text(after: WeekAfterState) -> String {
         WeekAfterState::NotSent => "not sent yet".to_owned(),
         WeekAfterState::Working => "not yet (the job is still working)".to_owned(),
         WeekAfterState::FinishUnknown => "finish time unknown".to_owned(),
-        WeekAfterState::Open(day) => format!("available from {day}"),
+        WeekAfterState::Open(day) => format!("available from {}", day.format("%-d %b")),
         WeekAfterState::Complete(range) => range_or_day(range),
     }
 }

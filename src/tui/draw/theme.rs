@@ -147,7 +147,8 @@ impl Theme {
         if self.parts_per_cell() > 1 { self.ai_texture } else { self.ai }
     }
 
-    /// Returns the style of the cells of AI bars that are filled in part. They have no texture, but its mean tone.
+    /// Returns the style of a partly filled cell at the end of an AI bar: the mean of the two tones of the texture,
+    /// because the texture fits only a full cell.
     pub fn ai_part(&self) -> Style {
         if self.parts_per_cell() > 1 { self.ai_mean } else { self.ai }
     }

@@ -42,7 +42,7 @@ pub(in crate::tui) fn job_label(action: Action, app: &App) -> FooterLabel {
         Action::Dismiss if job.local.dismissed => "restore".into(),
         Action::MarkDone if job.is_handled() => "not done".into(),
         Action::PauseQueue if job.local.undelivered == Some(DeliveryKind::Paused) => "resume".into(),
-        Action::Resolve if !job.local.undelivered.is_some_and(DeliveryKind::needs_user) => "take over".into(),
+        Action::Resolve if !job.local.undelivered.is_some_and(DeliveryKind::needs_user) => "copy prompt".into(),
         _ => FooterLabel::Default,
     }
 }

@@ -168,7 +168,7 @@ impl App {
     pub(in crate::tui) fn ask_to_load_impact(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(row) = self.jobs.selected() else { return };
         if row.local.pages.is_empty() {
-            let text = "This job was not started for a page. To start such a job, press n on a page of the views.";
+            let text = "This job was not started for a page. To start such a job, press n on a page on the Pages tab.";
             self.notify(Severity::Info, text, now);
             return;
         }
@@ -196,13 +196,13 @@ impl App {
             return self.ask_to_load_reports(range, kinds, now);
         }
         let text = match week_after(row, now.date_naive()) {
-            WeekAfterState::Complete(_) => "Nothing to fetch: both weeks are loaded.".to_owned(),
+            WeekAfterState::Complete(_) => "Nothing to load: both weeks are loaded.".to_owned(),
             WeekAfterState::Open(day) => {
-                format!("Nothing to fetch yet: available from {day} (UTC).")
+                format!("Nothing to load yet: the week after the job is available from {} (UTC).", day.format("%-d %b"))
             }
-            WeekAfterState::Working => "Nothing to fetch yet: the job has not finished.".to_owned(),
-            WeekAfterState::NotSent => "Nothing to fetch yet: the job was not sent.".to_owned(),
-            WeekAfterState::FinishUnknown => "Nothing to fetch: its finish time is unknown.".to_owned(),
+            WeekAfterState::Working => "Nothing to load yet: the job has not finished.".to_owned(),
+            WeekAfterState::NotSent => "Nothing to load yet: the job was not sent.".to_owned(),
+            WeekAfterState::FinishUnknown => "Nothing to load: its finish time is unknown.".to_owned(),
         };
         self.notify(Severity::Info, &text, now);
     }

@@ -238,7 +238,7 @@ pub const BINDINGS: &[Binding] = &[
     key_binding(Context::Views, &[ch('V')], Action::MarkRange, "", "mark all rows from the last mark to here"),
     key_binding(Context::Views, &[ch('e')], Action::Export, "export", "export the visible rows or all rows"),
     key_binding(Context::Views, &[ch('H')], Action::CachedRanges, "", "list the cached ranges"),
-    key_binding(Context::Views, &[ch('p')], Action::JumpToPage, "jump", "go to a block of rows by its number"),
+    key_binding(Context::Views, &[ch('p')], Action::JumpToPage, "jump", "go to the rows of a request, by its number"),
     key_binding(
         Context::Views,
         &[ch('d')],

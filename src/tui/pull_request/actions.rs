@@ -41,7 +41,7 @@ pub(super) fn reason_not_possible(app: &App, job: &Job, action: Action) -> Optio
     match (action, state.state) {
         _ if app.tips.missing_tokens.iter().any(|(host, _)| is_of_link(host)) => Some("no token"),
         _ if app.pull_request_work.unconfirmed_at.get(&job.key).is_some_and(|at| state.as_of < *at) => {
-            Some("refresh it first")
+            Some("last action unconfirmed, refresh it first")
         }
         (Action::RequestChanges, _) if is_on_gitlab => Some("not possible on GitLab"),
         (_, PullRequestState::Merged) => Some("merged"),

@@ -401,7 +401,7 @@ fn a_load_pauses_after_the_confirmed_requests_and_asks_again() {
     test.set_requests_left(43);
     test.end_load(week(), Some(report(week(), 5000, 20, false, now())), LoadEndReason::RequestLimit, 20);
     let text = "5,000 rows (62% of the views) loaded with 20 requests. Continue loading all pages of \
-                14–20 Nov 2026? At most 20 more, 43 left this hour.";
+                14–20 Nov 2026? At most 20 more requests, 43 left this hour.";
     assert_eq!(test.question(), text);
     test.press("n");
     assert_eq!(test.listed_report(), Some((week(), 5000, false)), "the loaded rows are listed");
@@ -432,8 +432,8 @@ fn a_load_warns_if_too_few_requests_are_left_and_is_refused_if_none_are_left() {
     test.set_requests_left(0);
     test.press("a");
     assert!(test.app.dialogs.is_empty(), "nothing to confirm");
-    let text = "No analytics requests are left this hour; the next one is free in 22m. The trend (t) and cached \
-                ranges (H) are still available.";
+    let text = "No analytics requests are left this hour; the next one is free in 22m. On the Pages tab, the trend \
+                (t) and cached ranges (H) are still available.";
     assert_eq!(test.notice(), text);
     assert_eq!(test.loads().len(), 1);
 }

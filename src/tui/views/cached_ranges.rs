@@ -177,7 +177,7 @@ fn size_text(view: View<'_>, cached: Option<&CacheOverview>) -> String {
 fn no_ranges_text(view: View<'_>) -> String {
     let rest = if view.app.config.is_demo { "until the demo ends" } else { "on this computer" };
     format!(
-        "No cached ranges yet. To cache a range {rest}, press {} in the page views or a report; you can then show and \
+        "No cached ranges yet. To cache a range {rest}, press {} on an analytics tab; you can then show and \
          compare it without requests, even offline.",
         view.app.key_label(Context::Views, Action::LoadAll)
     )

@@ -254,7 +254,7 @@ impl Calendar {
         }
         // A named month, week or quarter in progress obviously has future days, so no notice is needed.
         if let (Some(last), None) = (typed.future_end, typed.period.name()) {
-            cx.notify(Severity::Info, &format!("Cut at today: days up to {last} are in the future."));
+            cx.notify(Severity::Info, &format!("Cut at today: {last} is in the future."));
         }
         Flow::Close
     }

@@ -16,7 +16,7 @@ use chrono::NaiveDate;
 /// Maximum length, in days, of a range whose trend is read from the cache.
 const MAX_TREND_DAYS: u32 = 400;
 
-const NO_PERIOD_BEFORE: &str = "There is no period before this one.";
+const NO_PERIOD_BEFORE: &str = "This range has no previous period.";
 
 /// How the site's totals changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl super::ViewsState {
         Ok(RequestedComparison { shown_range: self.query.range, other_range: other, ranges, unread_ranges: Vec::new() })
     }
 
-    /// Returns the site's totals for the listed range.
+    /// Returns the site's totals for the range on screen.
     pub fn listed_totals(&self) -> Option<&Counts> {
         let report = self.table.report().map(|report| &report.totals);
         report.or_else(|| self.load.shown().map(|shown| &shown.value.page.totals))
@@ -202,7 +202,10 @@ impl App {
 
     fn notify_no_longer_compared(&mut self, ranges: ComparedRanges, now: Time) {
         let compare = self.key_label(Context::Views, Action::Compare);
-        let text = format!("Comparison ended: {} not fully loaded. {compare} shows the cost.", ranges.dates());
+        let text = format!(
+            "Comparison ended: not all pages of {} are loaded. Press {compare} to load them (shows the cost first).",
+            ranges.dates()
+        );
         self.notify(Severity::Info, &text, now);
     }
 

@@ -356,8 +356,10 @@ impl App {
             self.open(ConfirmDialog { text: question, on_yes: ConfirmAction::Overwrite(file) });
         } else {
             let again = self.key_label(Context::Views, Action::Export);
-            let text =
-                format!("{} already exists and was not changed; {again} on the views screen exports again.", file.name);
+            let text = format!(
+                "{} already exists and was not changed; press {again} on the Pages tab to export again.",
+                file.name
+            );
             self.notify_until_done(Action::Export, Severity::Warning, &text, now);
         }
     }

@@ -172,7 +172,7 @@ impl App {
             return format!(" That is more than is left: loading stops after {left} and can continue later.");
         }
         if cost.requests() > REQUESTS_PER_CONFIRMATION {
-            format!(" docdeck asks again after {REQUESTS_PER_CONFIRMATION}.")
+            format!(" docdeck asks again after {REQUESTS_PER_CONFIRMATION} requests.")
         } else {
             String::new()
         }
@@ -191,9 +191,9 @@ impl App {
             many => format!("with {} ranges", many.len()),
         };
         let left = self.view_requests_left();
-        let most = REQUESTS_PER_CONFIRMATION.min(left);
+        let most = format::plural(REQUESTS_PER_CONFIRMATION.min(left) as usize, "more request");
         let so_far = format!("{}{}", self.offline_warning(), so_far.unwrap_or_default());
-        format!("{so_far}Continue {range}? At most {most} more, {left} left this hour.")
+        format!("{so_far}Continue {range}? At most {most}, {left} left this hour.")
     }
 
     /// Shows a warning that no requests are left. The warning ends when the next request is possible.
@@ -216,7 +216,8 @@ impl App {
 }
 
 /// The sentence that names what works without requests.
-pub const AVAILABLE_WITHOUT_REQUESTS: &str = "The trend (t) and cached ranges (H) are still available.";
+pub const AVAILABLE_WITHOUT_REQUESTS: &str =
+    "On the Pages tab, the trend (t) and cached ranges (H) are still available.";
 
 /// Formats a share in whole percent, rounded down so that 100% always means all.
 pub fn floor_percent(share: f64) -> String {

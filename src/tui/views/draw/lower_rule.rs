@@ -80,7 +80,7 @@ fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
     let mut part = Vec::new();
     let rows = view.app.views_rows();
     if table.visible(rows).any(|row| !row.metrics.is_listed) {
-        part.push(Span::styled("( ) = previous period", theme.muted));
+        part.push(Span::styled("( ) = compared range", theme.muted));
     }
     for (metric, name) in metrics {
         let (sign, style) = bars::symbol_and_style(*metric, theme);
@@ -157,8 +157,7 @@ fn visitors_part<'a>(view: View<'_>) -> Option<PositionPart<'a>> {
     let text = match report.is_complete() {
         true if age.is_empty() => return None,
         true => format!("visitors{age}"),
-        false if report.rows.len() == 1 => format!("visitors of the first page{age}"),
-        false => format!("visitors of the first {}{age}", plural(report.rows.len(), "page")),
+        false => format!("visitors of {} loaded{age}", plural(report.rows.len(), "page")),
     };
     Some(optional_part(view, text))
 }
@@ -176,7 +175,7 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
     parts.extend(partial_warning(table, width).map(warning));
     parts.extend(sum_warning(table, width).map(warning));
     if table.comparison().is_some_and(|comparison| !comparison.before.complete) {
-        let text = if width < 60 { "before: partial" } else { "previous period: partial" };
+        let text = if width < 60 { "before: partial" } else { "compared range: partial" };
         parts.push(warning(text.to_owned()));
     }
     parts.extend(marks_part(view));
@@ -220,7 +219,7 @@ pub(super) fn page_count<'a>(view: View<'_>) -> TitleSpans<'a> {
     };
     let mut part = vec![Span::styled(text, theme.text)];
     if measures.gone_count > 0 {
-        part.push(Span::styled(format!(" ({} gone)", format_count(measures.gone_count)), theme.muted));
+        part.push(Span::styled(format!(" + {} gone", format_count(measures.gone_count)), theme.muted));
     }
     part
 }

@@ -142,7 +142,7 @@ impl MoversHalf {
 }
 
 /// A page whose views changed, before it is assigned to a half.
-struct PageMove {
+struct PageChange {
     delta: ViewCount,
     before: Option<ViewCount>,
     now: Option<ViewCount>,
@@ -236,7 +236,7 @@ impl Movers {
             let then = then.map(|views| ranges.scale_before(views));
             let after = after.map(|views| ranges.scale_now(views));
             let delta = after.unwrap_or_default() - then.unwrap_or_default();
-            let moved = PageMove { delta, before: then, now: after, pair };
+            let moved = PageChange { delta, before: then, now: after, pair };
             match delta.cmp(&ViewCount::ZERO) {
                 Ordering::Greater => gained.push(moved),
                 Ordering::Less => lost.push(moved),
@@ -250,7 +250,7 @@ impl Movers {
 
     /// Returns the pages whose views changed the most, starting with the largest change. Pages with equal changes are
     /// sorted by path.
-    fn top_movers(&self, mut moved: Vec<PageMove>) -> MoversHalf {
+    fn top_movers(&self, mut moved: Vec<PageChange>) -> MoversHalf {
         let total = moved.len();
         if total > MAX_LISTED {
             moved.select_nth_unstable_by_key(MAX_LISTED, |moved| Reverse(moved.delta.abs()));
@@ -365,7 +365,7 @@ impl Component for Movers {
 
     fn footer_label(&self, action: Action, _app: &App) -> Option<FooterLabel> {
         match action {
-            Action::NextPane => Some(if self.focuses_decreases { "increases" } else { "decreases" }.into()),
+            Action::NextPane => Some(if self.focuses_decreases { "to increases" } else { "to decreases" }.into()),
             action => FooterLabel::default_if(action != Action::Open || self.selected().is_some()),
         }
     }

@@ -21,7 +21,7 @@
 //!    before  5–11 Nov  9,120 human · 4,310 AI
 //!    after   13–19 Nov  10,002 human ▲ 9.7% · 5,100 AI ▲ 18%
 //!
-//!  Cached ranges 3   views per day
+//!  Cached ranges 3 · in views per day
 //!  range        days      human         AI      state    0 ──────────── 1,919
 //!  14–20 Nov       7      1,303        616      so far   ████████████▒▒▒▒▒▒
 //! ```
@@ -292,12 +292,13 @@ fn trend_cost_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Lin
         false => ("all their pages", format!("{} or more requests", format_count(n))),
     };
     let is_outdated = open.bars(&detail.totals).any(|bar| bar.totals.is_some() && bar.is_missing(view.now));
-    let state = if is_outdated { "missing or outdated" } else { "not loaded" };
+    let (state, short_state) =
+        if is_outdated { ("missing or outdated", "incomplete") } else { ("not loaded", "not loaded") };
     let forms = [
         format!("Trend: {n} of {all} {unit}s {state}. Press {key} to load {what} ({requests}, {left} left this hour)."),
-        format!("Trend: {n} of {all} {unit}s {state}: press {key} ({requests}, {left} left)"),
-        format!("Trend: {n}/{all} {unit}s missing: {key} ({requests})"),
-        format!("{n}/{all} {unit}s missing: {key} ({requests})"),
+        format!("Trend: {n} of {all} {unit}s {state}. Press {key} ({requests}, {left} left)."),
+        format!("Trend: {n}/{all} {short_state}, press {key} ({requests})"),
+        format!("{n}/{all} {short_state}, press {key} ({requests})"),
     ];
     let [.., shortest] = &forms;
     Line::styled(forms.iter().find(|form| form.width() <= width).unwrap_or(shortest).clone(), theme.muted)
@@ -353,11 +354,15 @@ fn report_line<'a>(view: View<'_>, detail: &PageDetail, report: PageReport, widt
             let known = reports.searches.as_ref().map(|known| {
                 let queries: Vec<&str> = known.numbers.queries.iter().map(|query| query.as_str()).collect();
                 let (least, hits) = (lower_bound_prefix(known), searches_text(known.numbers.hits));
-                let hits = match known.numbers.hits_with_click.filter(|_| !queries.is_empty()) {
-                    Some(clicked) => format!("{least}{} of {hits} led to a click", format_views(clicked)),
-                    None => format!("{least}{hits}"),
-                };
-                if queries.is_empty() { vec![hits] } else { vec![hits, queries.join(", ")] }
+                match known.numbers.hits_with_click.filter(|_| !queries.is_empty()) {
+                    Some(clicked) => {
+                        let so_far = if least.is_empty() { "" } else { " so far" };
+                        let clicked = format!("{} of {hits}{so_far} led to a click:", format_views(clicked));
+                        vec![clicked, queries.join(", ")]
+                    }
+                    None if queries.is_empty() => vec![format!("{least}{hits}")],
+                    None => vec![format!("{least}{hits}:"), queries.join(", ")],
+                }
             });
             ("Searches", known.unwrap_or_default())
         }
@@ -370,7 +375,11 @@ fn report_line<'a>(view: View<'_>, detail: &PageDetail, report: PageReport, widt
         row.push(form, theme.muted);
     }
     for (n, part) in parts.into_iter().enumerate() {
-        let gap = if n == 0 { "" } else { "   " };
+        let gap = match report {
+            _ if n == 0 => "",
+            PageReport::Searches => " ",
+            _ => "   ",
+        };
         if n == 0 || gap.len() + display_width(&part) <= row.remaining_cells() || report == PageReport::Searches {
             row.push(gap, theme.text)
                 .push(part, if report == PageReport::Searches && n > 0 { theme.muted } else { theme.text });
@@ -414,7 +423,7 @@ fn periods_head<'a>(view: View<'_>, detail: &PageDetail, scale: PeriodScale, wid
     let n = detail.history.shown().map(|known| known.value.periods.len());
     let mut line = section_heading(view, "Cached ranges", n, "none yet", detail, width);
     if scale.is_per_day {
-        line.push_span(Span::styled("  views per day", view.theme.muted));
+        line.push_span(Span::styled(" · in views per day", view.theme.muted));
     }
     line
 }

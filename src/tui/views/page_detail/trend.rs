@@ -91,8 +91,8 @@ impl PageDetail {
         if left == 0 {
             return cx.app.notify_no_requests_left(cx.now);
         }
-        let days = plural(missing.len(), "day");
         missing.truncate(left as usize);
+        let days = plural(missing.len(), "day");
         let text = format!(
             "Load the {DEFAULT_PAGE_SIZE} most viewed pages of {days} for the trend of {}? {}, {left} left this hour.",
             self.path,

@@ -180,7 +180,7 @@ fn mean_text(CompleteDaysMean { mean, known_days, complete_days }: CompleteDaysM
     let of = if known_days == complete_days {
         String::new()
     } else {
-        format!(" ({known_days} of {complete_days} complete days)")
+        format!(" ({known_days} of {complete_days} full days loaded)")
     };
     format!("average {}{of}", format_mean(mean))
 }
@@ -219,7 +219,8 @@ fn selected_bar_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, widt
     let forms = [
         format!("{gap}{sum}human {human}{gap}AI {ai}{gap}total {total}{mismatch}"),
         format!("{gap}{sum}human {human}{gap}AI {ai}{mismatch}"),
-        format!("{gap}{sum}{human} + {ai} AI{mismatch}"),
+        format!("{gap}{sum}human {human} AI {ai}{mismatch}"),
+        format!("{gap}human {human} AI {ai}{mismatch}"),
         format!("{gap}{human} + {ai} AI{mismatch}"),
     ];
     // A number that is cut off would be taken for a smaller one.

@@ -179,6 +179,7 @@ impl TrendDialog {
             // Some days of the missing weeks may be loaded.
             (false, _) => "not fully loaded",
         };
+        let short_state = if state == "not loaded" { state } else { "incomplete" };
         let (left, load_key) = (app.view_requests_left(), app.key_label(Context::Trend, Action::LoadAll));
         let requests = format::plural(missing, "request");
         let them = if missing == 1 { "it" } else { "them" };
@@ -187,9 +188,9 @@ impl TrendDialog {
                 "{missing} of {all} {unit}s {state}: press {load_key} to load {them} ({requests}, {left} left this hour)"
             ),
             format!("{missing} of {all} {unit}s {state}: press {load_key} to load {them} ({requests}, {left} left)"),
-            format!("{missing}/{all} {unit}s missing: press {load_key} ({requests}, {left} left)"),
-            format!("{missing}/{all} {unit}s missing: press {load_key} ({requests})"),
-            format!("{missing}/{all} {unit}s missing: {load_key} ({requests})"),
+            format!("{missing}/{all} {unit}s {state}: press {load_key} ({requests}, {left} left)"),
+            format!("{missing}/{all} {unit}s {state}: press {load_key} ({requests})"),
+            format!("{missing}/{all} {short_state}: press {load_key} ({requests})"),
         ];
         let [.., shortest] = &forms;
         Some(forms.iter().find(|form| form.width() <= width).unwrap_or(shortest).clone())
