@@ -237,7 +237,7 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
         {
             return LoadEndReason::Failed(read_failure(error));
         }
-        if let Err(end_reason) = self.wait_for_member().await {
+        if let Err(end_reason) = self.wait_for_member_load().await {
             return end_reason;
         }
         while !self.so_far.report().is_some_and(RowsReport::is_complete) {
@@ -279,7 +279,7 @@ impl<R: DecodedRow> RowsLoad<'_, R> {
     }
 
     /// If a member of the team is loading the same report, waits a short time until the report arrives.
-    async fn wait_for_member(&mut self) -> Result<(), LoadEndReason> {
+    async fn wait_for_member_load(&mut self) -> Result<(), LoadEndReason> {
         let is_shared = !self.plan.from_start && self.so_far.merge.is_none() && self.inner.stores_rows(R::KIND);
         if !is_shared {
             return Ok(());

@@ -5,7 +5,7 @@ use super::clock::{local_now, sleep_until};
 use super::lease::LeaseRole;
 use super::lock::lock;
 use super::poller_message::{FetchOutcome, PollerMessage};
-use super::state::{CountGuard, EngineState};
+use super::state::{EngineState, LiveGuard};
 use super::team::Booking;
 use crate::api::{ApiError, RequestEffect};
 use crate::model::Time;
@@ -306,7 +306,7 @@ impl EngineState {
         id: Option<JobId>,
         SendOutcome { delivery, job, rate_limit }: &SendOutcome,
     ) -> Option<MergeResult> {
-        let mut reported: Option<(UnrecordedOutcome, CountGuard)> = None;
+        let mut reported: Option<(UnrecordedOutcome, LiveGuard)> = None;
         loop {
             let recorded = match job {
                 Some(job) => self.store.accept_send(prompt, job.clone(), local_now()).await,

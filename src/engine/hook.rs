@@ -2,7 +2,7 @@
 //! stdin. Only the instance that merges the change into the store runs the program, so it does not run twice
 //! if several instances are open.
 
-use super::state::{CountGuard, EngineState};
+use super::state::{EngineState, LiveGuard};
 use crate::model::endpoint::{API_KEY_VARIABLE, TEAM_URL_VARIABLE};
 use crate::model::job::Job;
 use crate::model::json;
@@ -31,7 +31,7 @@ pub(super) struct HookChange {
     /// The changed job as JSON: the program's input.
     job_json: String,
     /// Counts this change in `EngineState::running_hooks` until the program has ended.
-    running_guard: CountGuard,
+    running_guard: LiveGuard,
 }
 
 /// The `on_change` program, and the queue of changes for which it runs.

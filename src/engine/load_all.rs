@@ -84,7 +84,7 @@ impl LoadRun<'_> {
         if let Err(failure) = preparation {
             return LoadEndReason::Failed(failure);
         }
-        if let Err(end_reason) = self.wait_for_member().await {
+        if let Err(end_reason) = self.wait_for_member_load().await {
             return end_reason;
         }
         // A fresh complete report needs no further response.
@@ -148,7 +148,7 @@ impl LoadRun<'_> {
 
     /// If a member of the team is loading the same report, waits a short time until the report arrives. Doesn't wait if
     /// the plan may end before the report is complete, since only complete reports are shared.
-    async fn wait_for_member(&mut self) -> Result<(), LoadEndReason> {
+    async fn wait_for_member_load(&mut self) -> Result<(), LoadEndReason> {
         if self.plan.from_start || self.plan.stop_at_percent.is_some() || self.report.is_some() {
             return Ok(());
         }

@@ -73,13 +73,13 @@ pub(super) struct EngineState {
     /// Commands to the task that refreshes the state of pull requests; `None` if it doesn't run.
     refresh_commands: Option<mpsc::UnboundedSender<RefreshCommand>>,
     /// Counts the requests that send a prompt.
-    pub(super) running_sends: GuardCounter,
+    pub(super) running_sends: LiveGuards,
     /// Counts the prompt outcomes that are not recorded yet, because the store could not be written.
-    pub(super) unrecorded_outcomes: GuardCounter,
+    pub(super) unrecorded_outcomes: LiveGuards,
     /// Counts the changes that the `on_change` program has not handled yet. A guard must be taken before the
     /// change's event is emitted. Otherwise the receiver of the event could stop the engine before the program
     /// has run.
-    pub(super) running_hooks: GuardCounter,
+    pub(super) running_hooks: LiveGuards,
     /// The highest job revision that [`EngineState::emit_changed_jobs`] has read, and the store's number of prunes
     /// at that time.
     seen_revision_and_prunes: tokio::sync::Mutex<(i64, i64)>,
@@ -174,9 +174,9 @@ impl EngineState {
             events,
             poller_messages: messages,
             refresh_commands,
-            running_sends: GuardCounter::default(),
-            unrecorded_outcomes: GuardCounter::default(),
-            running_hooks: GuardCounter::default(),
+            running_sends: LiveGuards::default(),
+            unrecorded_outcomes: LiveGuards::default(),
+            running_hooks: LiveGuards::default(),
             seen_revision_and_prunes: tokio::sync::Mutex::new((revision, prunes)),
             last_problem: Mutex::default(),
             shared_connection: Mutex::default(),
@@ -405,13 +405,13 @@ impl Drop for InFlightGuard<'_> {
 
 /// Counts its guards that are not dropped yet.
 #[derive(Debug, Default)]
-pub(super) struct GuardCounter(CountGuard);
+pub(super) struct LiveGuards(LiveGuard);
 
-/// A guard of a [`GuardCounter`].
-pub(super) type CountGuard = Arc<()>;
+/// A guard of a [`LiveGuards`].
+pub(super) type LiveGuard = Arc<()>;
 
-impl GuardCounter {
-    pub(super) fn guard(&self) -> CountGuard {
+impl LiveGuards {
+    pub(super) fn guard(&self) -> LiveGuard {
         Arc::clone(&self.0)
     }
 

@@ -90,12 +90,13 @@ impl ComparedRanges {
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the short label: `complete days vs 9–14 Nov` or `views per day, 31 vs 30 days`.
+    /// Returns the short label: `16–21 Nov vs 9–14 Nov`, `vs 9–15 Nov` if the range on screen is compared, or
+    /// `views per day, 31 vs 30 days`.
     pub fn short_label(self, shown: DateRange) -> String {
-        let complete = if self.now == shown { "" } else { "complete days " };
         let years = [self.now.to(), self.before.from(), self.before.to()].map(|day| day.year());
         let with_year = years.iter().any(|year| *year != self.now.to().year());
-        self.per_day_text().unwrap_or_else(|| format!("{complete}vs {}", self.before.format_dates(with_year)))
+        let now = if self.now == shown { String::new() } else { format!("{} ", self.now.format_dates(with_year)) };
+        self.per_day_text().unwrap_or_else(|| format!("{now}vs {}", self.before.format_dates(with_year)))
     }
 
     /// Returns the number to compare for `views` in the current range: the mean per day if the ranges differ in length,
@@ -248,7 +249,7 @@ mod tests {
         let (shown, other) = (range("2026-11-16 2026-11-22"), range("2026-11-09 2026-11-15"));
         let ranges = ComparedRanges::new(shown, other, true, today()).expect("comparable");
         assert_eq!(ranges.label(shown), "complete days, 16–21 Nov vs 9–14 Nov");
-        assert_eq!(ranges.short_label(shown), "complete days vs 9–14 Nov");
+        assert_eq!(ranges.short_label(shown), "16–21 Nov vs 9–14 Nov");
         let (shown, other) = (range("2026-10-01 2026-10-31"), range("2026-09-01 2026-09-30"));
         let ranges = ComparedRanges::new(shown, other, true, today()).expect("comparable");
         assert_eq!(ranges.label(shown), "views per day, 31 vs 30 days, 1–31 Oct vs 1–30 Sep");

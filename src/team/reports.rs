@@ -61,7 +61,7 @@ impl Exchange<'_> {
 
     /// Returns how long texts that the site's readers wrote are stored, and the current time. If the clocks of the
     /// database and of this computer differ, this is the later of their times, so that no text is stored too long.
-    fn report_rules(&self, now: Time) -> ReportRules {
+    fn retention_rules(&self, now: Time) -> ReportRules {
         ReportRules { now: now.max(self.clock.to_team(now)), reader_text_days: self.member.reader_text_days }
     }
 
@@ -113,7 +113,7 @@ impl Exchange<'_> {
              WHERE project = $1 AND change > $2 AND as_of >= $3 AND (as_of, change) < ($4, $5)
                  AND kind <> ALL($7) AND (expires_at IS NULL OR expires_at > $8)
              ORDER BY as_of DESC, change DESC LIMIT $6";
-        let rules = self.report_rules(now);
+        let rules = self.retention_rules(now);
         let latest = rules.now;
         let oldest = (latest - MAX_REPORT_AGE).timestamp_millis();
         let excluded = ReportKind::SHARED.into_iter().filter(|kind| !rules.allow(*kind, latest, None));
@@ -175,7 +175,7 @@ impl Exchange<'_> {
         let readable = complete.into_iter().filter_map(|(header, parts)| SharedReport::from_parts(header, parts));
         let readable: Vec<SharedReport> = readable.collect();
         self.summary.unreadable += count - readable.len();
-        let rules = self.report_rules(now);
+        let rules = self.retention_rules(now);
         for (key, merged) in self.store.merge_team_reports(self.scope, readable, rules).await? {
             match merged {
                 MergedReport::New => {
@@ -216,7 +216,7 @@ impl Exchange<'_> {
     /// # Errors
     /// The connection is lost, or the store can't be written.
     pub async fn send_next_reports(&mut self, now: Time) -> Result<ExchangeStep, TeamError> {
-        let rules = self.report_rules(now);
+        let rules = self.retention_rules(now);
         let reports = self.store.next_team_reports(self.scope, rules).await?;
         if reports.is_empty() {
             return Ok(ExchangeStep::Last);

@@ -16,7 +16,7 @@ const MAX_ALERT_TITLE_CHARS: usize = 80;
 pub(super) struct FinishAlerts {
     /// Whether the terminal has lost the focus.
     is_unfocused: bool,
-    /// Alerts that were added during this update. They are shown on screen at its end.
+    /// Alerts that were added during this update. They are shown when the update ends.
     new_alerts: Vec<CleanText>,
     /// Alerts that the next notification reports.
     unsent_alerts: Vec<CleanText>,

@@ -202,7 +202,7 @@ impl App {
         }
         let share = format!("{}/{}", budget.used, budget.limit);
         let (resets, sign) = match budget.resets_at.filter(|at| *at > now).map(|at| wait_text(at - now)) {
-            Some(left) => (format!(", 1 back in {left}"), format!(" ↺ {left}")),
+            Some(left) => (format!(", 1 freed in {left}"), format!(" ↺ {left}")),
             None => (" this hour".to_owned(), String::new()),
         };
         let team = match budget.counted_by {
@@ -254,13 +254,13 @@ mod tests {
             let header = app.header(width, at(0));
             (header.team.unwrap_or_default(), header.limit.unwrap_or_default())
         };
-        assert_eq!(right(&app, 120), (String::new(), "new jobs 37/100 used, team, 1 back in 22m".to_owned()));
+        assert_eq!(right(&app, 120), (String::new(), "new jobs 37/100 used, team, 1 freed in 22m".to_owned()));
         assert_eq!(right(&app, 80), (String::new(), "new jobs 37/100, team ↺ 22m".to_owned()));
         app.team = TeamStatus::Offline { since: at(-300) };
         let counted_by = CountedBy::Team { as_of: Some(at(-300)) };
         app.budgets.insert(Quota::Create, Budget { counted_by, ..budget });
         let offline = "✗ team offline".to_owned();
-        assert_eq!(right(&app, 120), (offline.clone(), "new jobs 37/100 used, team 5m ago, 1 back in 22m".to_owned()));
+        assert_eq!(right(&app, 120), (offline.clone(), "new jobs 37/100 used, team 5m ago, 1 freed in 22m".to_owned()));
         assert_eq!(right(&app, 80), (offline, "new jobs 37/100".to_owned()));
         assert_eq!(right(&app, 40), ("✗ team".to_owned(), String::new()));
         app.connection = Connection::Unusable { reason: CleanText::line("a page") };
@@ -286,8 +286,8 @@ mod tests {
         };
         let (long, keys, bare) = ("the-handbook-of-acme", "1 Jobs •1 2 Analytics 3 Log ", "Jobs •1 Analytics Log ");
         let expected = [
-            (130, format!("docdeck|{long}|{keys}|new jobs 37/100 used on this computer, 1 back in 22m")),
-            (115, format!("docdeck|{long}|{keys}|new jobs 37/100 used, 1 back in 22m")),
+            (130, format!("docdeck|{long}|{keys}|new jobs 37/100 used on this computer, 1 freed in 22m")),
+            (115, format!("docdeck|{long}|{keys}|new jobs 37/100 used, 1 freed in 22m")),
             (95, format!("docdeck|{long}|{keys}|new jobs 37/100 ↺ 22m")),
             (89, format!("docdeck|{long}|{keys}|new jobs 37/100")),
             (83, format!("|{long}|{keys}|new jobs 37/100")),

@@ -23,7 +23,7 @@ fn follow_ups_after_an_undelivered_follow_up() {
 
 #[test]
 fn the_editor_before_the_first_key() {
-    snapshots("editor_empty", &[], &["What should the agent do?", "1 of 63 new jobs left"], |fixture| {
+    snapshots("editor_empty", &[], &["What should the agent do?", "uses 1 of 63 new jobs left"], |fixture| {
         fixture.load_jobs();
         fixture.press_keys("n");
     });
@@ -294,10 +294,15 @@ fn the_jobs_list_shows_that_there_are_drafts() {
 
 #[test]
 fn a_batch_before_the_first_key() {
-    snapshots("batch_empty", &[], &["Ctrl-S review", "Ctrl-F file", "Prompts, separated by blank lines."], |fixture| {
-        fixture.load_jobs();
-        fixture.press_keys("b");
-    });
+    snapshots(
+        "batch_empty",
+        &[],
+        &["Ctrl-S review", "Ctrl-S review", "Prompts, separated by blank lines."],
+        |fixture| {
+            fixture.load_jobs();
+            fixture.press_keys("b");
+        },
+    );
 }
 
 #[test]

@@ -62,14 +62,14 @@ impl EngineState {
         }
         let booking_id = format!("{:032x}", fastrand::u128(..));
         let mut booking = Booking::new(quota, TeamPermission::Unreachable { booking_id: booking_id.clone() });
-        if lock(&self.team.next_booking_attempt).is_some_and(|at| at > Instant::now()) {
+        if lock(&self.team.earliest_next_booking).is_some_and(|at| at > Instant::now()) {
             return booking;
         }
         let limit = TeamLimit { organization: &team.organization, scope: &self.scope, quota };
         let booked = tokio::time::timeout(BOOKING_TIMEOUT, self.book_over_connection(access, limit, &booking_id)).await;
         match booked {
             Ok(Ok((is_booked, counts))) => {
-                *lock(&self.team.next_booking_attempt) = None;
+                *lock(&self.team.earliest_next_booking) = None;
                 self.set_team_counts(&counts).await;
                 let until = lock(&self.team.counts).get(&quota).and_then(|count| count.resets_at);
                 booking.permission = match until {
@@ -85,7 +85,7 @@ impl EngineState {
             Ok(Err(_)) | Err(_) => {
                 // After an unfinished statement, the connection can't be used any more.
                 *self.team.booking_connection.lock().await = None;
-                *lock(&self.team.next_booking_attempt) = Instant::now().checked_add(RETRY_BOOKING_AFTER);
+                *lock(&self.team.earliest_next_booking) = Instant::now().checked_add(RETRY_BOOKING_AFTER);
             }
         }
         booking
@@ -142,7 +142,7 @@ impl EngineState {
     pub(in crate::engine) async fn share_rate_limit(&self, quota: Quota, wait: Wait) {
         let Some(access) = self.team.access() else { return };
         let Ok(Some(team)) = self.store.team(&self.scope).await else { return };
-        if lock(&self.team.next_booking_attempt).is_some_and(|at| at > Instant::now()) {
+        if lock(&self.team.earliest_next_booking).is_some_and(|at| at > Instant::now()) {
             return;
         }
         let limit = TeamLimit { organization: &team.organization, scope: &self.scope, quota };

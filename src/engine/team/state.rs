@@ -48,7 +48,7 @@ pub(in crate::engine) struct TeamState {
     /// The connection for booking requests, and when it was last used.
     pub(super) booking_connection: Arc<tokio::sync::Mutex<Option<(TeamConnection, Instant)>>>,
     /// No attempt to book is made before this moment, because the last one got no answer.
-    pub(super) next_booking_attempt: Mutex<Option<Instant>>,
+    pub(super) earliest_next_booking: Mutex<Option<Instant>>,
 }
 
 /// Whether this instance may poll the jobs.
@@ -83,7 +83,7 @@ impl TeamState {
             must_read_counts: AtomicBool::new(false),
             seen_reports: tokio::sync::Mutex::new(reports),
             booking_connection: Arc::default(),
-            next_booking_attempt: Mutex::default(),
+            earliest_next_booking: Mutex::default(),
         }
     }
 

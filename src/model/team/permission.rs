@@ -46,7 +46,7 @@ pub struct TeamUsage {
     pub used: u32,
     /// When the oldest counted request stops counting, in service time; `None` if no request counts.
     pub resets_at: Option<Time>,
-    /// The local time at which the requests were counted.
+    /// When the requests were counted, by this computer's clock.
     pub as_of: Time,
 }
 

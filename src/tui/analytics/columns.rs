@@ -118,7 +118,7 @@ pub(super) fn page_feedback() -> Vec<Column<ListCell<PageFeedback>>> {
         C::right_aligned("down", 7, |row, _| row.cell(count_text(&row.item.thumbs_down))),
         C::right_aligned("change", CHANGE_WIDTH, change).optional(1),
         C::right_aligned("up", 7, |row, _| row.cell(count_text(&row.item.thumbs_up))),
-        C::right_aligned("code samples", 13, |row, _| row.cell(count_text(&row.item.code))).optional(3),
+        C::right_aligned("code samples", 14, |row, _| row.cell(count_text(&row.item.code))).optional(3),
         C::left_aligned(VOTES_HEADING, 2 * HALF_BAR_CELLS + 1, votes).with_gap_before(2).optional(2),
         C::left_aligned("", 1, |row, _| row.cell("")),
     ]

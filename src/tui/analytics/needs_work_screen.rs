@@ -308,13 +308,13 @@ fn note_text(view: View<'_>) -> (String, bool) {
     (format!("press {key} to load {}", missing.list()), false)
 }
 
-/// Returns the note about searches that belong to no page; `None` if there are no such searches. The last row of the
+/// Returns the note about searches that match no page; `None` if there are no such searches. The last row of the
 /// list shows their number too.
 fn searches_of_no_page(ranking: &NeedsWork) -> Option<String> {
     let none = ranking.pages.iter().find(|page| page.path.is_none())?;
     let searches = none.value(ProblemSignal::UnclickedSearches).filter(|searches| !searches.is_zero())?;
-    let [search, belong] = if searches == ViewCount::ONE { ["search", "belongs"] } else { ["searches", "belong"] };
-    Some(format!("{} unclicked {search} {belong} to no page", format_views(searches)))
+    let [search, matches] = if searches == ViewCount::ONE { ["search", "matches"] } else { ["searches", "match"] };
+    Some(format!("{} unclicked {search} {matches} no page", format_views(searches)))
 }
 
 /// The names of the fields that have a column.

@@ -302,7 +302,7 @@ fn searches_are_compared_with_the_previous_period() {
     let line = |word: &str| text.lines().find(|line| line.contains(word)).expect("a row").to_owned();
     assert!(line("sso").contains("30") && line("sso").contains("▲ 25%"), "{text}");
     assert!(line("fresh").contains("new") && line("old").contains("gone"), "{text}");
-    assert!(text.contains("queries 2 ▼ 67%") && text.contains("change: complete days vs"), "{text}");
+    assert!(text.contains("queries 2 ▼ 67%") && text.contains("change: 9–14 Jan vs 2–7 Jan"), "{text}");
     assert!(text.contains("1 new, 2 gone"), "{text}");
     press(&mut app, 'c');
     assert!(!screen(&app).contains("gone"));
@@ -472,7 +472,7 @@ fn the_numbers_of_questions_are_compared_with_the_previous_period() {
     assert_eq!(changes(&app), [Some(more)], "the groups are compared too");
     press(&mut app, 'c');
     assert_eq!(changes(&app), [None]);
-    assert!(text.contains("change: complete days vs") && !text.contains("0 new"), "{text}");
+    assert!(text.contains("change: 9–14 Jan vs 2–7 Jan") && !text.contains("0 new"), "{text}");
     press(&mut app, 'c');
     assert!(!screen(&app).contains('▲'), "{}", screen(&app));
 }

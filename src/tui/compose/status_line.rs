@@ -107,8 +107,8 @@ fn cost_forms(app: &App, theme: &Theme, quota: Quota, requests: usize, now: Time
         }
         _ => {
             let long = format!("uses {requests} of {left} {label} left this hour");
-            let short = format!("{requests} of {left} {label} left");
-            ([long, format!("{short} this hour"), short], theme.muted)
+            let short = format!("uses {requests} of {left} {label} left");
+            ([long, short.clone(), short], theme.muted)
         }
     }
 }
@@ -164,10 +164,10 @@ mod tests {
     fn a_narrow_line_leaves_out_the_template_then_the_profile_and_never_the_cost() {
         let long = "profile acme-docs · template fix-page · draft saved 14:02 | uses 1 of 63 new jobs left this hour";
         assert_eq!(line(118, 1, 37), long);
-        assert_eq!(line(75, 1, 37), "acme-docs · fix-page · draft saved 14:02 | 1 of 63 new jobs left this hour");
-        assert_eq!(line(64, 1, 37), "acme-docs · draft saved 14:02 | 1 of 63 new jobs left this hour");
-        assert_eq!(line(43, 1, 37), "draft saved 14:02 | 1 of 63 new jobs left");
-        assert!((0..160).all(|width| line(width, 1, 37).contains("1 of 63 new jobs") == (width >= 21)));
+        assert_eq!(line(70, 1, 37), "acme-docs · fix-page · draft saved 14:02 | uses 1 of 63 new jobs left");
+        assert_eq!(line(60, 1, 37), "acme-docs · draft saved 14:02 | uses 1 of 63 new jobs left");
+        assert_eq!(line(48, 1, 37), "draft saved 14:02 | uses 1 of 63 new jobs left");
+        assert!((0..160).all(|width| line(width, 1, 37).contains("uses 1 of 63 new jobs left") == (width >= 26)));
     }
 
     #[test]

@@ -238,7 +238,7 @@ pub const BINDINGS: &[Binding] = &[
     key_binding(Context::Views, &[ch('V')], Action::MarkRange, "", "mark all rows from the last mark to here"),
     key_binding(Context::Views, &[ch('e')], Action::Export, "export", "export the visible rows or all rows"),
     key_binding(Context::Views, &[ch('H')], Action::CachedRanges, "", "list the cached ranges"),
-    key_binding(Context::Views, &[ch('p')], Action::JumpToPage, "jump", "go to the rows of a request, by its number"),
+    key_binding(Context::Views, &[ch('p')], Action::JumpToPage, "jump", "go to the rows of the nth request"),
     key_binding(
         Context::Views,
         &[ch('d')],
@@ -338,7 +338,7 @@ pub const BINDINGS: &[Binding] = &[
         Context::PageDetail,
         &[ch('b')],
         Action::BeforeAfter,
-        "before/after",
+        "load before/after",
         "load the views before and after the job (uses requests)",
     ),
     key_binding(
@@ -524,7 +524,7 @@ pub const BINDINGS: &[Binding] = &[
         "review",
         "review the prompts and their cost",
     ),
-    key_binding(Context::BatchText, &[ctrl('f')], Action::ReadFile, "file", "read the prompts from a file"),
+    key_binding(Context::BatchText, &[ctrl('f')], Action::ReadFile, "from file", "read the prompts from a file"),
     key_binding(
         Context::BatchText,
         &[plain_key(KeyCode::Esc), ctrl('c')],
@@ -692,8 +692,7 @@ pub const BINDINGS: &[Binding] = &[
         "",
         "scroll down a page",
     ),
-    key_binding(Context::Resolve, &[ch('s')], Action::SendAgain, "send again", "send the prompt again"),
-    key_binding(Context::Resolve, &[ch('e')], Action::EditPrompt, "edit", "edit the prompt first (not if unconfirmed)"),
+    // The safest choice for an unconfirmed prompt comes first.
     key_binding(
         Context::Resolve,
         &[ch('l')],
@@ -701,6 +700,8 @@ pub const BINDINGS: &[Binding] = &[
         "link to job",
         "link the prompt to an existing job by id",
     ),
+    key_binding(Context::Resolve, &[ch('s')], Action::SendAgain, "send again", "send the prompt again"),
+    key_binding(Context::Resolve, &[ch('e')], Action::EditPrompt, "edit", "edit the prompt first (not if unconfirmed)"),
     key_binding(Context::Resolve, &[ch('g')], Action::CheckJob, "check job", "check the job (one request)"),
     key_binding(Context::Resolve, &[ch('y')], Action::Copy, "copy", "copy the prompt"),
     key_binding(

@@ -190,7 +190,7 @@ fn range_table(width: usize) -> Table<ListCell<CachedRange>> {
         C::left_aligned("range, UTC", 23, |row, _| row.cell(short_range(row.item.range, row.view.now))),
         C::right_aligned("days", 6, |row, _| row.cell(grouped_number(row.item.range.days()))).optional(1),
         C::right_aligned("pages", 9, |row, _| pages_cell(row, |pages| grouped_number(pages.rows))).optional(2),
-        C::left_aligned(" state", 9, completeness),
+        C::left_aligned(" state", 9, completeness).with_gap_before(1),
         C::right_aligned("age", 5, |row, _| row.muted_cell(short_age(row.view.now - row.item.as_of))),
         C::right_aligned("human", 12, |row, _| pages_cell(row, |pages| count_text(&pages.totals.human))).optional(4),
         C::right_aligned("AI", 12, |row, _| pages_cell(row, |pages| count_text(&pages.totals.ai))).optional(5),

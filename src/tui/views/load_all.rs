@@ -46,6 +46,7 @@ impl App {
         match all.active {
             Some(_) => "stop loading",
             None if all.rows_to_continue_after(self.views.query().range).is_some() => "resume loading",
+            None if all.complete_report(self.views.query().range).is_some() => "load again",
             None => "load all",
         }
     }

@@ -21,7 +21,7 @@
 //!    before  5–11 Nov  9,120 human · 4,310 AI
 //!    after   13–19 Nov  10,002 human ▲ 9.7% · 5,100 AI ▲ 18%
 //!
-//!  Cached ranges 3 · in views per day
+//!  Cached ranges 3 · views per day
 //!  range        days      human         AI      state    0 ──────────── 1,919
 //!  14–20 Nov       7      1,303        616      so far   ████████████▒▒▒▒▒▒
 //! ```
@@ -356,12 +356,12 @@ fn report_line<'a>(view: View<'_>, detail: &PageDetail, report: PageReport, widt
                 let (least, hits) = (lower_bound_prefix(known), searches_text(known.numbers.hits));
                 match known.numbers.hits_with_click.filter(|_| !queries.is_empty()) {
                     Some(clicked) => {
-                        let so_far = if least.is_empty() { "" } else { " so far" };
-                        let clicked = format!("{} of {hits}{so_far} led to a click:", format_views(clicked));
-                        vec![clicked, queries.join(", ")]
+                        let loaded = if least.is_empty() { "" } else { " (not all loaded)" };
+                        let clicked = format!("{} of {hits} led to a click{loaded}", format_views(clicked));
+                        vec![clicked, format!("queries: {}", queries.join(", "))]
                     }
                     None if queries.is_empty() => vec![format!("{least}{hits}")],
-                    None => vec![format!("{least}{hits}:"), queries.join(", ")],
+                    None => vec![format!("{least}{hits}"), format!("queries: {}", queries.join(", "))],
                 }
             });
             ("Searches", known.unwrap_or_default())
@@ -375,11 +375,7 @@ fn report_line<'a>(view: View<'_>, detail: &PageDetail, report: PageReport, widt
         row.push(form, theme.muted);
     }
     for (n, part) in parts.into_iter().enumerate() {
-        let gap = match report {
-            _ if n == 0 => "",
-            PageReport::Searches => " ",
-            _ => "   ",
-        };
+        let gap = if n == 0 { "" } else { "   " };
         if n == 0 || gap.len() + display_width(&part) <= row.remaining_cells() || report == PageReport::Searches {
             row.push(gap, theme.text)
                 .push(part, if report == PageReport::Searches && n > 0 { theme.muted } else { theme.text });
@@ -423,7 +419,7 @@ fn periods_head<'a>(view: View<'_>, detail: &PageDetail, scale: PeriodScale, wid
     let n = detail.history.shown().map(|known| known.value.periods.len());
     let mut line = section_heading(view, "Cached ranges", n, "none yet", detail, width);
     if scale.is_per_day {
-        line.push_span(Span::styled(" · in views per day", view.theme.muted));
+        line.push_span(Span::styled(" · views per day", view.theme.muted));
     }
     line
 }

@@ -199,9 +199,9 @@ fn missing_views_of_the_selected_job_are_loaded_after_a_confirmation() {
     finished.local.pages = [CleanText::line("/a")].into();
     app.put_job(finished);
     open(&mut app);
-    assert!(!app.hints().any(|(_, row, _)| row.hint == "before/after"), "there is no job yet");
+    assert!(!app.hints().any(|(_, row, _)| row.hint == "load before/after"), "there is no job yet");
     load_history(&mut app, &[3], Vec::new());
-    assert!(app.hints().any(|(_, row, _)| row.hint == "before/after"));
+    assert!(app.hints().any(|(_, row, _)| row.hint == "load before/after"));
     // Answers the read of the cache, which comes before the confirmation.
     for effect in press(&mut app, 'b') {
         if let Effect::Views(ViewsEffect::LoadCachedReport(range)) = effect {

@@ -88,7 +88,7 @@ impl PageMetrics<'_> {
     }
 
     /// Returns the change as a sort key; `None` if the change is unknown.
-    pub(super) fn change_key(&self, metric: Metric) -> Option<i128> {
+    pub(super) fn change_sort_key(&self, metric: Metric) -> Option<i128> {
         match metric {
             Metric::Share => self.share_change().map(float_key).map(i128::from),
             _ => self.change(metric).difference().map(ViewCount::millionths),

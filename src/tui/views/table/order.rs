@@ -73,7 +73,7 @@ impl PageColumn {
         match self {
             Self::Path => None,
             Self::Now(metric) => metric.key(figures.counts),
-            Self::Change(metric) => figures.change_key(metric),
+            Self::Change(metric) => figures.change_sort_key(metric),
         }
     }
 }

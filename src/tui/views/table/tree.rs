@@ -216,11 +216,11 @@ impl PathTree<'_> {
 /// Collects the sums over the pages of a folder.
 #[derive(Debug, Default)]
 struct FolderSums {
-    /// Sums in the range on screen.
+    /// Sums over the range on screen.
     shown: ViewSums,
-    /// Sums in the compared days of the range on screen: all days but today.
+    /// Sums over the days of the range on screen that are compared. Today, which is not over, is left out.
     now: ViewSums,
-    /// Sums in the previous range.
+    /// Sums over the range before it.
     before: ViewSums,
     is_listed: bool,
     has_mismatch: bool,
