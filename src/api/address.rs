@@ -31,7 +31,7 @@ pub(super) enum AddressError {
     UserInfo,
     #[error("The base URL contains a ? or #. End it with the host or a path.")]
     Query,
-    #[error("The project id is missing or invalid. Copy it from the API keys page of the service's dashboard.")]
+    #[error("The project id is missing or invalid. Copy it from the API keys page of your Mintlify dashboard.")]
     Project,
 }
 

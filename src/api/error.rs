@@ -65,10 +65,10 @@ pub enum ApiError {
     #[error("The service refused the request (400{}); {}.", quoted_suffix(.service_text), how_to_correct(*.operation))]
     BadRequest { operation: Operation, service_text: CleanText },
     /// Status 401.
-    #[error("The service refused the key (401{}); it is wrong, expired or revoked: create a new one on the API keys page of the service's dashboard.", quoted_suffix(.service_text))]
+    #[error("The service refused the key (401{}); it is wrong, expired or revoked: create a new one on the API keys page of your Mintlify dashboard.", quoted_suffix(.service_text))]
     Unauthorized { service_text: CleanText },
     /// Status 403.
-    #[error("The key isn't allowed to do this (403{}): {}it lacks the {} scope, or this computer's address is not on its allowlist; check the API keys page of the service's dashboard.", quoted_suffix(.service_text), plan_hint(*.operation), permission_name(*.operation))]
+    #[error("The key isn't allowed to do this (403{}): {}it lacks the {} scope, or this computer's address is not on its allowlist; check the API keys page of your Mintlify dashboard.", quoted_suffix(.service_text), plan_hint(*.operation), permission_name(*.operation))]
     Forbidden { operation: Operation, service_text: CleanText },
     /// Status 404. If the response is an HTML page instead of an error of the service, the base URL is probably wrong.
     #[error("{}", not_found_text(*.operation, .service_text, *.is_html_page))]

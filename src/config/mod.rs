@@ -131,7 +131,7 @@ impl MissingSettings {
     pub fn setup_instructions(&self) -> String {
         let mut lines = vec![
             self.missing_summary().to_owned(),
-            "In the shell (both are on the API keys page of the service's dashboard):".into(),
+            "In the shell (both are on the API keys page of your Mintlify dashboard):".into(),
         ];
         if self.needs_key {
             lines.push("  export DOCDECK_API_KEY=mint_…".into());

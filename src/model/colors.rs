@@ -179,7 +179,7 @@ impl ColorPalette {
         let styles = [
             (ColorRole::Muted, plain(0x80, 0x80, 0x80)),
             (ColorRole::Title, bold),
-            (ColorRole::Border, plain(0x6c, 0x6c, 0x6c)),
+            (ColorRole::Border, plain(0x80, 0x80, 0x80)),
             (ColorRole::Focus, plain(0x00, 0x87, 0xaf)),
             (ColorRole::Selected, RoleStyle { reversed: true, ..bold }),
             (ColorRole::Mark, RoleStyle { bold: true, ..plain(0x00, 0x87, 0xaf) }),
@@ -187,8 +187,8 @@ impl ColorPalette {
             (ColorRole::Good, plain(0x5f, 0x87, 0x00)),
             (ColorRole::Bad, plain(0xd7, 0x00, 0x00)),
             (ColorRole::Warning, plain(0xd7, 0x5f, 0x00)),
-            (ColorRole::Working, plain(0x00, 0x87, 0xd7)),
-            (ColorRole::Human, plain(0x00, 0x87, 0xd7)),
+            (ColorRole::Working, plain(0x00, 0x87, 0xaf)),
+            (ColorRole::Human, plain(0x00, 0x87, 0xaf)),
             (ColorRole::Ai, plain(0xd7, 0x5f, 0x00)),
         ];
         for (role, style) in styles {

@@ -30,7 +30,7 @@ const BATCH_SIZE: usize = 200;
 const JOBS_PER_COMPARISON: i64 = 500;
 /// When a computer first receives a job that has not changed for this time, the job counts as handled. Otherwise, a new
 /// member would find all old pull requests of the team under "needs you".
-const HANDLED_AFTER: TimeDelta = TimeDelta::days(7);
+const HANDLED_IF_UNCHANGED_FOR: TimeDelta = TimeDelta::days(7);
 /// The key under which the random id of this computer is stored. The id is kept when the computer leaves the team, so
 /// that joining again doesn't share each prompt a second time.
 const MEMBER_KEY: &str = "team-member";
@@ -47,7 +47,7 @@ pub struct TeamMembership {
     pub cursor: i64,
     /// The batch to which the last received change belongs.
     pub cursor_batch: Option<String>,
-    /// The number of the last change up to which reports were received.
+    /// Reports were received from all changes up to the one with this number.
     pub report_cursor: i64,
     /// The batch to which the change with the number `report_cursor` belongs.
     pub report_batch: Option<String>,
@@ -493,9 +493,9 @@ impl TeamMerge<'_> {
         Ok(key)
     }
 
-    /// Marks the job as handled if it has not changed for [`HANDLED_AFTER`].
+    /// Marks the job as handled if it has not changed for [`HANDLED_IF_UNCHANGED_FOR`].
     fn mark_old_job_handled(&self, job: &mut Job) {
-        if job.local.changed_at < self.now - HANDLED_AFTER {
+        if job.local.changed_at < self.now - HANDLED_IF_UNCHANGED_FOR {
             job.local.viewed_at = Some(job.local.changed_at);
             job.local.handled_at = Some(job.local.changed_at);
         }

@@ -56,7 +56,7 @@ struct HeaderForm<'a> {
 
 impl App {
     /// Returns the texts of the header at this width in cells. If not all texts fit, omits some, in this order: the
-    /// words that state whose requests are counted, the time until the limit resets, the program name, the keys of the
+    /// words that state whose requests are counted, the time until a request is freed, the program name, the keys of the
     /// screens, the end of the profile name, the rest of the profile name, the limit.
     pub fn header(&self, width: usize, now: Time) -> HeaderText {
         let program_name = " docdeck";
@@ -201,16 +201,17 @@ impl App {
             ];
         }
         let share = format!("{}/{}", budget.used, budget.limit);
-        let (resets, sign) = match budget.resets_at.filter(|at| *at > now).map(|at| wait_text(at - now)) {
-            Some(left) => (format!(", 1 freed in {left}"), format!(" ↺ {left}")),
-            None => (" this hour".to_owned(), String::new()),
+        let (freed, short, sign) = match budget.resets_at.filter(|at| *at > now).map(|at| wait_text(at - now)) {
+            Some(left) => (format!(", 1 freed in {left}"), format!(", +1 in {left}"), format!(" ↺ {left}")),
+            None => (" this hour".to_owned(), String::new(), String::new()),
         };
         let team = match budget.counted_by {
             CountedBy::ThisComputer => {
                 return vec![
-                    format!("{label} {share} used on this computer{resets}"),
-                    format!("{label} {share} used{resets}"),
-                    format!("{label} {share}{resets}"),
+                    format!("{label} {share} used on this computer{freed}"),
+                    format!("{label} {share} used{freed}"),
+                    format!("{label} {share}{freed}"),
+                    format!("{label} {share}{short}"),
                     format!("{label} {share}{sign}"),
                     format!("{label} {share}"),
                 ];
@@ -219,8 +220,9 @@ impl App {
             CountedBy::Team { as_of: Some(at) } => format!(", team {} ago", wait_text(now - at)),
         };
         vec![
-            format!("{label} {share} used{team}{resets}"),
-            format!("{label} {share}{resets}{team}"),
+            format!("{label} {share} used{team}{freed}"),
+            format!("{label} {share}{freed}{team}"),
+            format!("{label} {share}{team}{short}"),
             format!("{label} {share}{team}{sign}"),
             format!("{label} {share}{team}"),
             format!("{label} {share}"),

@@ -110,12 +110,12 @@ impl InputDialog {
                 "The path of a text file (prompts separated by blank lines), .csv file (column “prompt”) or .jsonl file.",
                 "open",
             ),
-            InputField::Page => (
-                "Go to the rows of a request",
-                "The number of the request, from 1. Each loads the same number of rows.",
-                "go",
-            ),
-            InputField::PageSize => ("Rows per request", "A number from 1 to 250.", "apply"),
+            InputField::Page => {
+                ("Go to a set of rows", "The number of the set, from 1. One request loads one set.", "go")
+            }
+            InputField::PageSize => {
+                ("Rows per request", "A number from 1 to 250. One request loads one set of rows.", "apply")
+            }
         }
     }
 

@@ -75,7 +75,7 @@ fn a_rejected_key() {
         |fixture| {
             open_profiles(fixture);
             fixture.press_keys("j Enter");
-            let sentence = "The service refused the key (401: “Invalid API key”); it is wrong, expired or revoked: create a new one on the API keys page of the service's dashboard.";
+            let sentence = "The service refused the key (401: “Invalid API key”); it is wrong, expired or revoked: create a new one on the API keys page of your Mintlify dashboard.";
             fixture.handle(Msg::Profiles(ProfilesMsg::ProfileKey(
                 1,
                 Err(Failure::new(FailureKind::KeyRefused, sentence)),

@@ -80,7 +80,7 @@ fn a_typed_project_id() {
     snapshots(
         "welcome_project",
         &[],
-        &["The project id is on the API keys page of the service's dashboard."],
+        &["The project id is on the API keys page of your Mintlify dashboard."],
         |fixture| {
             fixture.press_keys("Tab");
             fixture.paste("acme-docs");
@@ -134,7 +134,7 @@ fn the_question_about_a_rejected_key() {
         |fixture| {
             let attempt = start_attempt_with_key(fixture);
             let message = "The service refused the key (401: “Invalid or expired API key”); it is wrong, expired or \
-                    revoked: create a new one on the API keys page of the service's dashboard.";
+                    revoked: create a new one on the API keys page of your Mintlify dashboard.";
             fixture.handle(Msg::Profiles(ProfilesMsg::ProfileTested {
                 attempt,
                 result: Err(Failure::new(FailureKind::KeyRefused, message)),
@@ -177,7 +177,7 @@ fn the_additional_fields_when_unfolded_and_when_folded() {
     snapshots(
         "welcome_folded",
         &[],
-        &["The project id is on the API keys page of the service's dashboard."],
+        &["The project id is on the API keys page of your Mintlify dashboard."],
         |fixture| {
             fixture.press_keys("Tab Tab Tab Enter Tab");
             fixture.paste("https://docs.example.com");

@@ -86,7 +86,7 @@ fn a_late_reply_between_typed_keys_changes_the_theme_and_types_nothing() {
     pty.wait_for_sent("38;5;24");
     pty.wait_for_text("Searches  Feedback");
     pty.send("k\x1b]11;rgb:0000/0000/0000\x07k");
-    pty.wait_for_sent("38;5;74");
+    pty.wait_for_sent("38;5;75");
     pty.send("1");
     pty.wait_for_text("Needs you");
     pty.quit();

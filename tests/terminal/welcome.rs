@@ -18,7 +18,7 @@ fn the_welcome_page_leads_to_the_jobs_screen_without_a_restart() {
     let home = tempfile::tempdir().expect("a folder");
     let service = Service::start(home.path(), &[]);
     let mut pty = open_welcome_page(home.path());
-    pty.wait_for_text("An admin key from");
+    pty.wait_for_text("An admin key. docdeck");
     pty.send(&format!("\x1b[200~{}\x1b[201~", service.key));
     pty.wait_for_text("••••••••");
     pty.send("\r");

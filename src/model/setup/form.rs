@@ -177,7 +177,7 @@ impl SetupForm {
     /// Returns what a field is and where to get its value.
     pub fn explanation(&self, field: SetupField) -> String {
         let text = match field {
-            SetupField::Project => "The project id is on the API keys page of the service's dashboard.",
+            SetupField::Project => "The project id is on the API keys page of your Mintlify dashboard.",
             SetupField::BaseUrl => {
                 "Address of the service; leave it empty for the default. http:// works for this computer only."
             }
@@ -199,7 +199,7 @@ impl SetupForm {
         match self.source {
             KeySourceChoice::Unchanged => "Keeps the key source of the configuration.",
             KeySourceChoice::Typed => {
-                "An admin key from the API keys page of the service's dashboard. docdeck stores it in a file that only you can read, and never shows it."
+                "An admin key. docdeck stores it in a file that only you can read, and never shows it."
             }
             KeySourceChoice::Command => {
                 "A command that prints the key, like: pass show docdeck. docdeck runs it at each start, without a shell; quote arguments that contain spaces. The first line of its output is the key."

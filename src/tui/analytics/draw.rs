@@ -87,7 +87,8 @@ pub(super) fn draw_rows<T: ListTab>(
         if !is_sorted {
             return column.heading_cell(view.theme.muted);
         }
-        let arrow = if is_ascending { "↑" } else { "↓" };
+        // The latest row is the youngest one.
+        let arrow = if is_ascending != (heading == "age") { "↑" } else { "↓" };
         TableCell::new(format!("{heading}{arrow}"), view.theme.mark)
     });
     draw_headings(frame, areas.headings, headings);

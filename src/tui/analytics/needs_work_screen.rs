@@ -314,7 +314,7 @@ fn searches_of_no_page(ranking: &NeedsWork) -> Option<String> {
     let none = ranking.pages.iter().find(|page| page.path.is_none())?;
     let searches = none.value(ProblemSignal::UnclickedSearches).filter(|searches| !searches.is_zero())?;
     let [search, matches] = if searches == ViewCount::ONE { ["search", "matches"] } else { ["searches", "match"] };
-    Some(format!("{} unclicked {search} {matches} no page", format_views(searches)))
+    Some(format!("{} unclicked {search} {matches} no page path", format_views(searches)))
 }
 
 /// The names of the fields that have a column.
@@ -355,7 +355,7 @@ fn table(width: usize, ranking: &NeedsWork) -> Table<ListCell<PageSignals>> {
         } else {
             C::right_aligned("views", 7, |row, _| views_cell(row, short_number_with_decimal)).optional(3)
         },
-        signal(["change", "change  of all"], CHANGE_WIDTH - 1, change).optional(4),
+        signal(["change", "change  of lost"], CHANGE_WIDTH - 1, change).optional(4),
         signal(["down", "down  of all"], 8, down),
         signal(["comments", "comments  of all"], 10, comments).optional(5),
         signal(["unanswered", "unanswered  of all"], 12, unanswered).optional(1),
@@ -379,7 +379,8 @@ fn highest_score(ranking: &NeedsWork) -> f64 {
 
 /// Returns the first line of a heading that has two lines; empty for a heading of one line.
 fn heading_above(heading: &str) -> String {
-    let (name, share) = heading.strip_suffix("  of all").map_or((heading, ""), |name| (name, "   share"));
+    let name = heading.strip_suffix("  of all").or_else(|| heading.strip_suffix("  of lost"));
+    let (name, share) = name.map_or((heading, ""), |name| (name, "   share"));
     let above = match name {
         "down" => "thumbs",
         "comments" => "open",

@@ -201,7 +201,7 @@ pub(super) fn field_of_heading(heading: &str) -> &str {
         "query" => "search",
         "times" => "hits",
         "code samples" => "code",
-        "change  of all" => "change",
+        "change  of lost" => "change",
         "down  of all" => "down",
         "comments  of all" => "comments",
         "unanswered  of all" => "unanswered",

@@ -105,7 +105,7 @@ fn marked_jobs_text(view: View<'_>, width: usize) -> String {
         return String::new();
     }
     let texts = match view.app.acts_on_marks() {
-        true => ["  keys act on the marked jobs".to_owned(), "  keys act on marked jobs".to_owned()],
+        true => [" · keys act on the marked jobs".to_owned(), " · keys act on marked jobs".to_owned()],
         false => {
             [format!("  {} marked, keys act on this job", format_count(marked)), "  keys act on this job".to_owned()]
         }

@@ -238,7 +238,7 @@ pub const BINDINGS: &[Binding] = &[
     key_binding(Context::Views, &[ch('V')], Action::MarkRange, "", "mark all rows from the last mark to here"),
     key_binding(Context::Views, &[ch('e')], Action::Export, "export", "export the visible rows or all rows"),
     key_binding(Context::Views, &[ch('H')], Action::CachedRanges, "", "list the cached ranges"),
-    key_binding(Context::Views, &[ch('p')], Action::JumpToPage, "jump", "go to the rows of the nth request"),
+    key_binding(Context::Views, &[ch('p')], Action::JumpToPage, "jump", "go to the second, third, … set of rows"),
     key_binding(
         Context::Views,
         &[ch('d')],
@@ -429,7 +429,7 @@ pub const BINDINGS: &[Binding] = &[
     ),
     key_binding(Context::Changes, &[ch(']')], Action::NextFile, "next file", "go to the next file"),
     key_binding(Context::Changes, &[ch('[')], Action::PreviousFile, "", "go to the previous file"),
-    key_binding(Context::Changes, &[ch('v')], Action::Mark, "mark", "mark lines from here, or clear the marks"),
+    key_binding(Context::Changes, &[ch('v')], Action::Mark, "mark lines", "mark lines from here, or clear the marks"),
     key_binding(Context::Changes, &[ch('/')], Action::Filter, "find", "search the changed lines"),
     key_binding(Context::Changes, &[ch('n')], Action::NextMatch, "next match", "go to the next match"),
     key_binding(Context::Changes, &[ch('N')], Action::PreviousMatch, "", "go to the previous match"),

@@ -404,7 +404,7 @@ fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
     } else {
         draw_line(frame, below, 0, Line::styled(truncate(&text, width), style));
     }
-    if months.has_quick_rows {
+    if months.has_quick_choice_rows {
         for (n, before) in EarlierPeriod::ALL.into_iter().enumerate() {
             draw_line(frame, inner, months.first_quick_choice_row() + n, quick_line(view, open, before, width));
         }

@@ -38,7 +38,7 @@ pub struct CalendarLayout {
     /// Whether there is space for a separate row with the names of the months, and for all weeks.
     pub is_tall: bool,
     /// Whether the quick choices have their own rows.
-    pub has_quick_rows: bool,
+    pub has_quick_choice_rows: bool,
     /// The index of the first visible week in each month, from 0.
     first_week: usize,
 }
@@ -71,7 +71,7 @@ impl CalendarLayout {
         let firsts = (0..months).filter_map(|n| first.checked_add_months(chrono::Months::new(n))).collect();
         // If six weeks don't fit and the day that has to be visible is in the sixth week, the first week is left out.
         let week = usize::from(!is_tall && week_index_in_month(open.visible_day()) >= MIN_WEEKS);
-        Self { area, inner, first_days: firsts, is_tall, has_quick_rows: quick, first_week: week }
+        Self { area, inner, first_days: firsts, is_tall, has_quick_choice_rows: quick, first_week: week }
     }
 
     /// Returns the indexes of the visible weeks in each month, from 0.
@@ -103,7 +103,7 @@ impl CalendarLayout {
         if row == self.typed_range_row() {
             return Some(CalendarTarget::TypedRange);
         }
-        if self.has_quick_rows && row >= self.first_quick_choice_row() {
+        if self.has_quick_choice_rows && row >= self.first_quick_choice_row() {
             return EarlierPeriod::ALL
                 .get(row - self.first_quick_choice_row())
                 .copied()
@@ -119,7 +119,9 @@ impl CalendarLayout {
     /// Whether the quick choices are in the line of the chosen range, because they have no rows of their own and no
     /// range is chosen yet.
     pub fn has_quick_line(&self, open: &Calendar) -> bool {
-        open.purpose == CalendarPurpose::Compare && !self.has_quick_rows && open.choice() == CalendarChoice::Nothing
+        open.purpose == CalendarPurpose::Compare
+            && !self.has_quick_choice_rows
+            && open.choice() == CalendarChoice::Nothing
     }
 }
 

@@ -45,9 +45,9 @@ impl RangeTotals {
         }
     }
 
-    /// Adds up the totals of all days of a range; `None` if one day is unknown. The load time of the sum is after the
-    /// last day of the range if each day was loaded after that day was over. For this, each load time is moved forward
-    /// by the number of days between its day and the last day, and the earliest of these times is used.
+    /// Adds up the totals of all days of a range; `None` if one day is unknown. The load time of the sum is calculated
+    /// so that the sum is final exactly if every day is: each load time is moved forward by the number of days between
+    /// its day and the last day, and the earliest of these times is used.
     fn sum_of_days(&self, range: DateRange) -> Option<Timed<Counts>> {
         let add = |sum: &Count, more: &Count| Some(Count::from(sum.value()? + more.value()?));
         let of = |day: DateRange| {

@@ -12,7 +12,7 @@ use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::format::plural;
 use crate::tui::{AnalyticsEffect, App, Effect, RowsMsg, Screen, Severity};
 
-/// Returns the plan that loads the first response.
+/// Returns a plan that loads only the first rows, with one request.
 fn single_request_plan(range: DateRange) -> RowsPlan {
     RowsPlan { range, max_requests: 1, from_start: true }
 }

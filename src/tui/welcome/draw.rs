@@ -117,7 +117,7 @@ fn introduction(view: View<'_>) -> String {
         "Welcome to docdeck\n\n\
          Start agent jobs on your documentation, watch them live, open their pull requests, and see which pages humans \
          and AI read.\n\n\
-         You need an API key and a project id; both are on the API keys page of the service's dashboard. To look around \
+         You need an API key and a project id; both are on the API keys page of your Mintlify dashboard. To look around \
          first, press {demo} for the demo."
     )
 }

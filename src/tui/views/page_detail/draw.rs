@@ -297,8 +297,8 @@ fn trend_cost_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Lin
     let forms = [
         format!("Trend: {n} of {all} {unit}s {state}. Press {key} to load {what} ({requests}, {left} left this hour)."),
         format!("Trend: {n} of {all} {unit}s {state}. Press {key} ({requests}, {left} left)."),
-        format!("Trend: {n}/{all} {short_state}, press {key} ({requests})"),
-        format!("{n}/{all} {short_state}, press {key} ({requests})"),
+        format!("Trend: {n}/{all} {unit}s {short_state}: {key} ({requests})"),
+        format!("{n}/{all} {unit}s {short_state}: {key} ({requests})"),
     ];
     let [.., shortest] = &forms;
     Line::styled(forms.iter().find(|form| form.width() <= width).unwrap_or(shortest).clone(), theme.muted)
