@@ -203,8 +203,11 @@ impl App {
         match targets.keys.len() {
             _ if keys.is_empty() => {}
             0 => {
-                let text = "Not dismissed: a prompt is being sent or unresolved. Press ! to resolve an unresolved one.";
-                self.notify(Severity::Info, text, now);
+                let key = self.key_label(Context::Jobs, Action::Resolve);
+                let text = format!(
+                    "Not dismissed: a prompt is being sent or unresolved. Press {key} to resolve an unresolved one."
+                );
+                self.notify(Severity::Info, &text, now);
             }
             n if self.acts_on_marks() => {
                 let (verb, bulk) =

@@ -137,10 +137,10 @@ fn last_check_text(view: View<'_>, all_jobs: &AllJobs, width: usize) -> String {
     let at = all_jobs.profile_of(job);
     let name =
         at.and_then(|at| app.config.profiles.get(at)).map(|profile| profile.name.to_string()).unwrap_or_default();
-    let watched = match at == Some(app.config.current_profile) {
+    let updating = match at == Some(app.config.current_profile) {
         true => String::new(),
         false if is_narrow => " · not updating".to_owned(),
         false => format!(" · not updating, {} switches to {name}", app.key_label(Context::AllJobs, Action::Open)),
     };
-    format!("{seen}{watched}")
+    format!("{seen}{updating}")
 }

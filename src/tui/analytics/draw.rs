@@ -1,7 +1,7 @@
 //! Draws a report: the tabs and the range, its numbers, and its rows.
 
 use super::report_row::ReportRow;
-use super::row_list::{ListTab, RowList};
+use super::row_list::{ListTab, RowList, points_up};
 use super::rows_tab::{RowsTab, SummaryNumber};
 use super::screen::field_of_heading;
 use super::tab::AnalyticsTab;
@@ -87,8 +87,7 @@ pub(super) fn draw_rows<T: ListTab>(
         if !is_sorted {
             return column.heading_cell(view.theme.muted);
         }
-        // The latest row is the youngest one.
-        let arrow = if is_ascending != (heading == "age") { "↑" } else { "↓" };
+        let arrow = if points_up(sorted, is_ascending) { "↑" } else { "↓" };
         TableCell::new(format!("{heading}{arrow}"), view.theme.mark)
     });
     draw_headings(frame, areas.headings, headings);

@@ -136,16 +136,24 @@ impl<R: HasFields> RowList<R> {
         let order = (!is_default).then(|| {
             // Filters use the short name of a field. This note uses a name that explains the field.
             let name = match field {
+                "search" => "query",
                 "hits" => "times",
                 "ctr" => "clicked",
+                "time" => "age",
                 "helpful" => "type",
                 "code" => "code samples",
                 other => other,
             };
-            format!("sorted by {name}{}", if is_ascending { " ↑" } else { "" })
+            format!("sorted by {name}{}", if points_up(field, is_ascending) { " ↑" } else { "" })
         });
         only.into_iter().chain(marked).chain(order)
     }
+}
+
+/// Whether the arrow of an order points up. Times are shown as ages: the latest row, with the highest time, is the
+/// youngest.
+pub(super) fn points_up(field: &str, is_ascending: bool) -> bool {
+    is_ascending != (field == "time")
 }
 
 /// A tab with a list of rows.

@@ -1,5 +1,6 @@
 use super::messages::{AnalyticsEffect, AnalyticsMsg, RowsMsg};
 use super::question_groups::QuestionGroup;
+use super::row_list::points_up;
 use super::tab::AnalyticsTab;
 use crate::model::analytics::needs_work::ProblemSignal;
 use crate::model::analytics::{
@@ -225,6 +226,21 @@ fn pages_that_need_work_are_loaded_only_after_the_cost_was_confirmed() {
     assert!(screen(&app).contains("5 requests (100"), "{}", screen(&app));
     let effects = press(&mut app, 'y');
     assert_eq!(analytics_effects(&effects).len(), 5);
+}
+
+#[test]
+fn a_range_of_which_some_reports_are_loaded_is_not_called_unloaded() {
+    let (mut app, range) = open(AnalyticsTab::NeedsWork);
+    let no_questions = Some(report(range, Vec::new(), None));
+    for msg in [
+        AnalyticsMsg::Questions(RowsMsg::Cached { range, report: no_questions, is_fresh: true }),
+        AnalyticsMsg::Searches(RowsMsg::Cached { range, report: None, is_fresh: false }),
+        AnalyticsMsg::Feedback(RowsMsg::Cached { range, report: None, is_fresh: false }),
+        AnalyticsMsg::FeedbackByPage(RowsMsg::Cached { range, report: None, is_fresh: false }),
+    ] {
+        app.update(Msg::Analytics(msg), at(0));
+    }
+    assert!(screen(&app).contains("Not all reports of this range are loaded."), "{}", screen(&app));
 }
 
 #[test]
@@ -571,6 +587,7 @@ fn pages_that_need_work_are_sorted_filtered_and_marked_like_other_rows() {
     "gvv".chars().for_each(|letter| drop(press(&mut app, letter)));
     let notes: Vec<String> = app.analytics.needs_work.list().notes().collect();
     assert_eq!(notes, ["2 marked", "sorted by score ↑"]);
+    assert!(points_up("time", false) && points_up("score", true) && !points_up("score", false), "the age points up");
     press(&mut app, 'n');
     let editor = app.find::<Editor>().expect("an editor");
     assert_eq!(editor.pages.len(), 2);

@@ -194,7 +194,7 @@ impl Welcome {
             if is_forward {
                 self.move_focus(true);
             }
-        } else if self.line == FormLine::Field(SetupField::Source) && self.begin_edit() {
+        } else if self.line == FormLine::Field(SetupField::Source) && self.try_end_attempt() {
             self.form.source = neighbour(&self.form.sources(), self.form.source, is_forward);
         }
     }
@@ -238,9 +238,9 @@ impl Welcome {
         self.message = Some(SetupMessage { is_success, text: CleanText::line(text) });
     }
 
-    /// Ends the current attempt and discards its result before a field changes. Returns false, and does nothing, while
-    /// the profile is being saved.
-    fn begin_edit(&mut self) -> bool {
+    /// Ends the current attempt and discards its result. Returns false, and does nothing, while the profile is being
+    /// saved; then no field may change.
+    fn try_end_attempt(&mut self) -> bool {
         if self.step == SetupStep::Saving {
             return false;
         }
@@ -253,14 +253,14 @@ impl Welcome {
     fn change_secret(&mut self, entry: TextEntry<'_>) {
         match entry {
             TextEntry::Key(key) if !has_modifier(key.modifiers) => match key.code {
-                KeyCode::Char(c) if self.begin_edit() => self.form.secret.push(c.encode_utf8(&mut [0; 4])),
-                KeyCode::Backspace if self.begin_edit() => self.form.secret.pop(),
+                KeyCode::Char(c) if self.try_end_attempt() => self.form.secret.push(c.encode_utf8(&mut [0; 4])),
+                KeyCode::Backspace if self.try_end_attempt() => self.form.secret.pop(),
                 _ => {}
             },
-            TextEntry::Paste(text) if self.begin_edit() => self.form.secret.push(text.trim()),
+            TextEntry::Paste(text) if self.try_end_attempt() => self.form.secret.push(text.trim()),
             // The cursor is always at the end of the secret, and the secret counts as one word, so both edits delete
             // all of it.
-            TextEntry::Edit(Edit::DeleteToLineStart | Edit::DeleteWordBack) if self.begin_edit() => {
+            TextEntry::Edit(Edit::DeleteToLineStart | Edit::DeleteWordBack) if self.try_end_attempt() => {
                 self.form.secret.clear();
             }
             _ => {}
@@ -270,7 +270,7 @@ impl Welcome {
     /// Starts an attempt: validates the fields, tests them with one request and, if `saves_profile` is true, saves
     /// them.
     fn test_and_maybe_save(&mut self, saves_profile: bool, cx: &mut Cx<'_>) {
-        if self.is_busy() || !self.begin_edit() {
+        if self.is_busy() || !self.try_end_attempt() {
             return;
         }
         let profile = match self.form.profile() {
@@ -445,7 +445,7 @@ impl Component for Welcome {
             Action::Confirm => self.test_and_maybe_save(true, cx),
             Action::TestConnection => self.test_and_maybe_save(false, cx),
             Action::Demo => {
-                if self.is_screen() && self.begin_edit() {
+                if self.is_screen() && self.try_end_attempt() {
                     cx.run(Effect::Relaunch(RelaunchTarget::Demo));
                 }
             }
@@ -460,7 +460,7 @@ impl Component for Welcome {
     /// Cancels the current attempt, unless the profile is already being saved. Without an attempt, closes the dialog.
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
         if self.is_busy() {
-            if self.begin_edit() {
+            if self.try_end_attempt() {
                 self.show_message(false, "Cancelled. Nothing was saved.");
             }
         } else if !self.is_screen() {
@@ -497,11 +497,11 @@ impl Component for Welcome {
         }
         let FormLine::Field(field) = self.line else { return Flow::Handled };
         if field == SetupField::Key {
-            if is_typed && self.begin_edit() {
+            if is_typed && self.try_end_attempt() {
                 self.form.source = KeySourceChoice::Typed;
             }
             self.change_secret(entry);
-        } else if (!is_change || self.begin_edit())
+        } else if (!is_change || self.try_end_attempt())
             && let Some(input) = &mut self.input
         {
             entry.apply(input);

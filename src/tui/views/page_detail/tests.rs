@@ -1,6 +1,8 @@
 use super::*;
+use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::impact::PagePeriod;
+use crate::model::ledger::{Budget, Quota};
 use crate::model::remote_job::Status;
 use crate::model::views::{PageRow, ViewsResponse};
 use crate::tui::compose::editor::Editor;
@@ -227,6 +229,12 @@ fn the_missing_days_of_the_trend_are_loaded_after_a_confirmation() {
         question.starts_with("Load the 50 most viewed pages of 3 days for the trend of /a? 3 requests, "),
         "{question}"
     );
+    press(&mut app, 'n');
+    let two_left = Budget { used: 98, ..Budget::unused(Quota::Views) };
+    app.update(Msg::Engine(EngineEvent::Budget(Quota::Views, two_left)), at(0));
+    press(&mut app, 't');
+    let question = &app.top::<ConfirmDialog>().expect("a question").text;
+    assert!(question.contains(" of 2 days ") && question.ends_with("? 2 requests, 2 left this hour."), "{question}");
     let effects = press(&mut app, 'y');
     let is_newest_first = |effect: &Effect| matches!(effect, Effect::Views(ViewsEffect::LoadTotals(ranges)) if ranges.first() == days.last());
     assert!(effects.iter().any(is_newest_first), "{effects:?}");
