@@ -141,7 +141,7 @@ impl Address {
     }
 
     /// Returns the URL of the state of a build, or `None` if the id can't be a path segment.
-    pub(super) fn build_url(&self, id: &str) -> Option<Url> {
+    pub(super) fn build_state_url(&self, id: &str) -> Option<Url> {
         Url::parse(&format!("{}/v1/project/update-status/{}", self.base.as_str(), encode_segment(id)?)).ok()
     }
 

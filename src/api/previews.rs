@@ -28,7 +28,7 @@ impl Client {
 
     /// Reads the state of a build. The service documents no limit for this.
     pub async fn get_build(&self, id: &CleanText) -> ApiResponse<Build> {
-        let Some(url) = self.address().build_url(id.as_str()) else {
+        let Some(url) = self.address().build_state_url(id.as_str()) else {
             return self.url_failure();
         };
         self.request(OutgoingRequest { operation: Operation::Build, url, body: None }, decode_build).await

@@ -18,7 +18,8 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(45);
 /// What happens to a connection after its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reuse {
-    /// The connection is kept for the next request, which is right for requests that may be repeated.
+    /// The connection is kept for the next request. Only for requests that may be repeated, because the server may have
+    /// just closed a kept connection.
     Keep,
     /// Every request opens a new connection. If the server has just closed a kept connection, a prompt or an action
     /// sent on it would become `Unconfirmed`, which is worse than one more handshake.

@@ -20,7 +20,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 /// Analytics that were loaded more than this many days ago are removed by default.
-const DEFAULT_DAYS: u32 = 400;
+const DEFAULT_MAX_AGE_DAYS: u32 = 400;
 
 /// Help text about the JSON output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
@@ -76,7 +76,7 @@ impl Options {
             return Ok(PruneSelection::Jobs(filter));
         }
         let days = match (self.older_than, self.keep, self.all) {
-            (None, None, false) => Some(DEFAULT_DAYS),
+            (None, None, false) => Some(DEFAULT_MAX_AGE_DAYS),
             (older_than, ..) => older_than,
         };
         Ok(PruneSelection::Analytics(AnalyticsPruneFilter {

@@ -255,7 +255,7 @@ impl SubmittedPrompt {
         match &self.delivery {
             Delivery::Queued { until: None } | Delivery::Sending => None,
             Delivery::Queued { until: Some(until) } if wait_for_limit => {
-                log_progress(&format!("hourly limit reached; sending {}", self.limit_end(*until)), out);
+                log_progress(&format!("hourly limit reached; sending {}", self.format_limit_end(*until)), out);
                 None
             }
             Delivery::Queued { .. } => Some(SendWaitEnd::Limited),
@@ -338,7 +338,7 @@ impl SubmittedPrompt {
             self.kind_noun(),
             match &self.delivery {
                 Delivery::Queued { until: Some(until) } => {
-                    format!("Hourly limit reached; the next request is free {}.", self.limit_end(*until))
+                    format!("Hourly limit reached; the next request is free {}.", self.format_limit_end(*until))
                 }
                 _ if self.store_error.is_some() => {
                     format!(
@@ -400,7 +400,7 @@ impl SubmittedPrompt {
         )
     }
 
-    fn limit_end(&self, until: Time) -> String {
+    fn format_limit_end(&self, until: Time) -> String {
         limit_end_text(Wait { until, is_estimate: self.is_limit_end_estimated })
     }
 
@@ -415,7 +415,7 @@ impl SubmittedPrompt {
         match &self.delivery {
             Delivery::Queued { until: None } => "waiting to be sent".to_owned(),
             Delivery::Queued { until: Some(until) } => {
-                format!("hourly limit reached, sending {}", self.limit_end(*until))
+                format!("hourly limit reached, sending {}", self.format_limit_end(*until))
             }
             delivery => delivery.kind().word().to_owned(),
         }

@@ -3,7 +3,7 @@
 
 use super::clock::local_now;
 use crate::api::hosts::{
-    HostClient, HostError, HostErrorKind, HostResponse, MAX_PER_REQUEST, PullRequestResult, RequestBudget,
+    HostClient, HostError, HostErrorKind, HostResponse, MAX_PULL_REQUESTS_PER_REQUEST, PullRequestResult, RequestBudget,
 };
 use crate::model::failure::Failure;
 use crate::model::job::{Job, JobKey};
@@ -121,7 +121,7 @@ pub struct HostStates {
 
 /// Returns how many pull requests [`HostStates::read`] accepts at most.
 pub fn max_links_per_read(kind: HostKind) -> usize {
-    if kind == HostKind::GitHub { MAX_PER_REQUEST } else { 1 }
+    if kind == HostKind::GitHub { MAX_PULL_REQUESTS_PER_REQUEST } else { 1 }
 }
 
 impl HostStates {
@@ -140,13 +140,13 @@ impl HostStates {
             _ => states.results = states.record_response(response),
         }
         if client.kind() == HostKind::GitHub {
-            states.recheck_conflicts_and_read_checks(client, should_recheck_conflicts).await;
+            states.update_conflicts_and_checks(client, should_recheck_conflicts).await;
         }
         states.assign_states_to_jobs(requested);
         states
     }
 
-    async fn recheck_conflicts_and_read_checks(&mut self, client: &HostClient, should_recheck_conflicts: bool) {
+    async fn update_conflicts_and_checks(&mut self, client: &HostClient, should_recheck_conflicts: bool) {
         let with_unknown_conflicts = self.open_links(|state| state.conflict.is_none());
         if should_recheck_conflicts && !with_unknown_conflicts.is_empty() {
             tokio::time::sleep(CONFLICT_DELAY).await;

@@ -159,7 +159,7 @@ impl Leases {
 
     /// Sets whether to leave polling to other instances, because the service refuses this instance's API
     /// key.
-    pub(super) fn yield_polling(&self, should_yield_polling: bool) {
+    pub(super) fn set_should_yield_polling(&self, should_yield_polling: bool) {
         let mut held = self.lock();
         held.should_yield_polling = should_yield_polling;
         if should_yield_polling {
@@ -450,9 +450,9 @@ mod tests {
         let (polls, takes_none) = (leases(LeaseRoles::Poll), leases(LeaseRoles::None));
         assert!(polls.is_missing_lease() && !takes_none.is_missing_lease());
         assert!(polls.try_take(LeaseRole::Poll) && !polls.is_missing_lease());
-        polls.yield_polling(true);
+        polls.set_should_yield_polling(true);
         assert!(!polls.is_missing_lease(), "an instance with a refused key must not poll");
-        polls.yield_polling(false);
+        polls.set_should_yield_polling(false);
         assert!(polls.is_missing_lease());
         polls.release_all();
         assert!(!polls.is_missing_lease(), "suspended");

@@ -311,7 +311,7 @@ impl Poller {
     fn set_mode(&mut self, mode: PollerMode, not_before: Time) {
         // After the service has refused the key, another instance polls: its API key may be valid, and if it isn't,
         // only one more request is wasted.
-        self.inner.leases.yield_polling(mode == PollerMode::Refused);
+        self.inner.leases.set_should_yield_polling(mode == PollerMode::Refused);
         self.inner.team.wake();
         (self.mode, self.not_before) = (mode, not_before);
         self.mode_changed_at = local_now();

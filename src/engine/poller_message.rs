@@ -35,7 +35,7 @@ pub(super) enum PollerMessage {
 /// The outcome of a request, as passed to the poller.
 #[derive(Debug)]
 pub(super) struct FetchOutcome {
-    /// The tracked job that was fetched; `None` if the request was for no tracked job.
+    /// The tracked job that was fetched; `None` if the request was not for a tracked job.
     pub(super) key: Option<JobKey>,
     pub(super) health: ServiceHealth,
     /// Whether a GET was made, which counts toward the polling limits.

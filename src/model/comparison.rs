@@ -90,8 +90,8 @@ impl ComparedRanges {
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the short label: `16–21 Nov vs 9–14 Nov`, `vs 9–15 Nov` if the range on screen is compared, or
-    /// `views per day, 31 vs 30 days`.
+    /// Returns the short label. If the ranges differ in length, it is like `views per day, 31 vs 30 days`. Otherwise it
+    /// has the dates: `16–21 Nov vs 9–14 Nov`, or only `vs 9–15 Nov` if the current range is the range on screen.
     pub fn short_label(self, shown: DateRange) -> String {
         let years = [self.now.to(), self.before.from(), self.before.to()].map(|day| day.year());
         let with_year = years.iter().any(|year| *year != self.now.to().year());

@@ -29,7 +29,7 @@ pub enum EngineEvent {
     /// Another process wrote to the store, possibly for another project.
     ExternalChange,
     /// The delivery state of a prompt changed, and thereby the thread of its job; `job` is the updated job. If this
-    /// instance sent the prompt, no [`EngineEvent::Thread`] follows, so that the thread is read once.
+    /// instance sent the prompt, no [`EngineEvent::Thread`] follows, because the thread would then be read twice.
     Prompt { prompt: PromptId, delivery: Delivery, job: Box<Job> },
     /// The thread of this job has changed, or may have changed because another instance wrote to the job.
     Thread(JobKey),

@@ -35,7 +35,7 @@ impl Operator {
 pub struct TypedComparison<'a> {
     pub name: &'a str,
     /// The operator as typed.
-    pub sign: &'a str,
+    pub operator_text: &'a str,
     pub operator: Operator,
     /// What follows the operator; may be empty.
     pub value: &'a str,
@@ -50,19 +50,19 @@ impl<'a> TypedComparison<'a> {
         let at = token.find(OPERATORS).unwrap_or(token.len());
         let (name, rest) = token.split_at_checked(at).unwrap_or((token, ""));
         let value = rest.trim_start_matches(OPERATORS);
-        let sign = rest.strip_suffix(value).unwrap_or(rest);
-        let operator = match sign {
+        let operator_text = rest.strip_suffix(value).unwrap_or(rest);
+        let operator = match operator_text {
             "<" => Operator::Less,
             "<=" | "=<" | "≤" => Operator::AtMost,
             ">" => Operator::More,
             ">=" | "=>" | "≥" => Operator::AtLeast,
             "=" | "==" => Operator::Equal,
-            _ => return Err(format!("{sign} is not an operator: use < <= > >= or =")),
+            _ => return Err(format!("{operator_text} is not an operator: use < <= > >= or =")),
         };
         if name.starts_with('!') {
             return Err(format!("{token}: ! works only before words; reverse the comparison instead"));
         }
-        Ok(Self { name, sign, operator, value })
+        Ok(Self { name, operator_text, operator, value })
     }
 }
 

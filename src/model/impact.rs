@@ -149,7 +149,7 @@ pub struct SignalImpact {
     pub before: SignalSnapshot,
     /// The numbers after the job; `None` if no report of the days after the job is loaded.
     pub after: Option<SignalSnapshot>,
-    /// The reports of the days after the job that are not loaded.
+    /// The kinds of reports that are not loaded for the days after the job.
     pub missing: Vec<AnalyticsKind>,
 }
 

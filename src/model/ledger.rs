@@ -133,7 +133,7 @@ impl LedgerEntry {
     }
 
     /// Whether `seen_ahead_at` must be set to `now`: `at` is in the future, and no earlier clock reading is stored.
-    pub fn needs_seen_ahead_at(&self, now: Time) -> bool {
+    pub fn must_set_seen_ahead_at(&self, now: Time) -> bool {
         self.at > now && self.seen_ahead_at.is_none_or(|seen| seen > now)
     }
 
@@ -164,7 +164,7 @@ impl RateLimitBlock {
 
     /// Whether `seen_ahead_at` must be set to `now`: the block was recorded by a clock that was ahead, and no earlier
     /// clock reading is stored.
-    pub fn needs_seen_ahead_at(&self, now: Time) -> bool {
+    pub fn must_set_seen_ahead_at(&self, now: Time) -> bool {
         self.is_ahead(now) && self.seen_ahead_at.is_none_or(|seen| seen > now)
     }
 

@@ -38,12 +38,15 @@ fn requests_in_the_future_count_for_an_hour_at_most() {
     let mut uses = entries(ten_days..ten_days + 100);
     let first = compute_budget(Quota::Create, &uses, None, at(0));
     assert_eq!((first.requests_left(), until_of(first)), (0, Some(at(3600))));
-    assert!(uses.iter().all(|entry| entry.needs_seen_ahead_at(at(0)) && !entry.must_be_deleted(Quota::Views, at(0))));
+    assert!(
+        uses.iter().all(|entry| entry.must_set_seen_ahead_at(at(0)) && !entry.must_be_deleted(Quota::Views, at(0)))
+    );
     uses.iter_mut().for_each(|entry| entry.seen_ahead_at = Some(at(0)));
     assert_eq!(until_of(compute_budget(Quota::Create, &uses, None, at(3599))), Some(at(3600)));
     assert_eq!(compute_budget(Quota::Create, &uses, None, at(3600)).requests_left(), 100);
     assert!(
-        uses.iter().all(|entry| entry.must_be_deleted(Quota::Views, at(3600)) && !entry.needs_seen_ahead_at(at(3600)))
+        uses.iter()
+            .all(|entry| entry.must_be_deleted(Quota::Views, at(3600)) && !entry.must_set_seen_ahead_at(at(3600)))
     );
     // If the clock is set back again, the requests count for one more hour at most.
     let earlier = compute_budget(Quota::Create, &uses, None, at(-7200));
@@ -61,7 +64,7 @@ fn a_short_wait_from_a_clock_ten_days_ahead_stays_short() {
     let ten_days = 240 * 3600;
     let stored = RateLimitBlock { until: at(ten_days + 10), ..block(0, Some(ten_days)) };
     assert_eq!(stored.wait(at(0)), Some(Wait { until: at(10), is_estimate: false }));
-    assert!(stored.needs_seen_ahead_at(at(0)));
+    assert!(stored.must_set_seen_ahead_at(at(0)));
     let marked = RateLimitBlock { seen_ahead_at: Some(at(0)), ..stored };
     assert_eq!(marked.wait(at(4)).map(|wait| wait.until), Some(at(10)), "it expires");
     assert_eq!(marked.wait(at(10)), None);

@@ -15,7 +15,8 @@ pub const SLOW_INTERVAL: TimeDelta = TimeDelta::seconds(60);
 /// status from before the follow-up.
 pub const FOLLOW_UP_GRACE: TimeDelta = TimeDelta::seconds(90);
 /// When a job that completed without a pull request is checked for a late pull request, counted from when it finished.
-pub const LATE_CHECKS: [TimeDelta; 3] = [TimeDelta::seconds(5), TimeDelta::seconds(15), TimeDelta::seconds(45)];
+pub const LATE_PULL_REQUEST_POLL_DELAYS: [TimeDelta; 3] =
+    [TimeDelta::seconds(5), TimeDelta::seconds(15), TimeDelta::seconds(45)];
 
 /// Returns when to check the job next, or `None` if no further change is expected. `Store::jobs_to_check` already
 /// leaves out, in SQL, most jobs of which no change is expected.
@@ -45,7 +46,7 @@ pub fn next_poll(job: &Job) -> Option<Time> {
         }
         Some(Status::Completed) if job.remote.pr_link.is_none() => {
             let finished = job.local.finished_at?;
-            LATE_CHECKS.iter().map(|&after| finished + after).find(|&check| check > checked)
+            LATE_PULL_REQUEST_POLL_DELAYS.iter().map(|&after| finished + after).find(|&check| check > checked)
         }
         Some(Status::Completed | Status::Archived | Status::Failed) => None,
         Some(Status::Unknown(_)) => Some(checked + SLOW_INTERVAL),
@@ -58,7 +59,7 @@ pub fn next_poll(job: &Job) -> Option<Time> {
 /// follow-up, a finished status counts only after [`FOLLOW_UP_GRACE`].
 pub fn has_ended(job: &Job) -> bool {
     let Some(checked) = job.local.checked_at else { return false };
-    let late = LATE_CHECKS.first().copied().unwrap_or_default();
+    let late = LATE_PULL_REQUEST_POLL_DELAYS.first().copied().unwrap_or_default();
     match (&job.remote.status, job.local.finished_at) {
         _ if job.local.gone => true,
         (Some(Status::Completed), Some(finished)) if job.remote.pr_link.is_none() => checked >= finished + late,

@@ -300,7 +300,7 @@ pub enum PullRequestFact {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PullRequestTurn {
     User,
-    /// Checks or the merge queue are running.
+    /// The code host, because checks or the merge queue are running.
     Host,
     /// The pull request is merged or closed.
     Nobody,

@@ -18,7 +18,8 @@ use zeroize::Zeroizing;
 const REDACTED: &str = "***";
 /// The prefix of all keys of the service, without the underscore that follows it.
 const KEY_PREFIX: &[u8] = b"mint";
-/// The minimum length of the random part of a service key. A shorter part is a word, as in `mint_config`.
+/// The minimum length of the random part of a service key. A shorter part after the prefix is an ordinary word, such
+/// as `config` in `mint_config`.
 const MIN_SECRET_LENGTH: usize = 8;
 /// The maximum length of a word in bytes. A longer part of a text may be a key.
 const MAX_WORD_LENGTH: usize = 20;

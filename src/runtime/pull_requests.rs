@@ -76,7 +76,8 @@ impl EffectRunner {
         };
         let mut views = HashMap::new();
         for page in pages.into_iter().take(MAX_PAGES_WITH_VIEWS) {
-            // The newest range of at most a few weeks: a day is too short to compare pages, a year too long.
+            // Chooses the newest cached range of a week to a month. A day is too short to compare pages, and a year is
+            // too long.
             let periods = self.store.page_periods(&self.scope, &page).await?;
             let newest = periods.into_iter().filter(|period| COMPARABLE_DAYS.contains(&period.range.days()));
             if let Some(period) = newest.max_by_key(|period| (period.range.to(), period.views.as_of)) {

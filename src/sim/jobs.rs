@@ -39,11 +39,11 @@ pub(super) struct SimPullRequest {
 pub(super) enum MergeBlocker {
     /// The base branch has commits that the branch of the pull request does not contain.
     Behind,
-    /// It waits in the merge queue as soon as its checks have passed.
+    /// The pull request is put into the merge queue as soon as its checks have passed.
     Queued,
-    /// A reviewer requests changes, a few minutes after it was opened.
+    /// A reviewer requests changes a few minutes after the pull request was opened.
     ChangesRequested,
-    /// It is closed without merging, a few minutes after it was opened.
+    /// The pull request is closed without merging a few minutes after it was opened.
     Closed,
 }
 

@@ -5,7 +5,7 @@ use super::rng::SeededRng;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-const WORDS: &str = include_str!("../../assets/demo/pages.txt");
+const PATH_WORDS: &str = include_str!("../../assets/demo/pages.txt");
 const PATH_STREAM: u64 = 4 << 32;
 /// The paths of [`all_paths`]. They are formed once, because every simulated pull request needs them.
 static ALL_PATHS: LazyLock<Vec<String>> = LazyLock::new(all_paths);
@@ -54,7 +54,7 @@ fn all_paths() -> Vec<String> {
 }
 
 fn section_lines(name: &'static str) -> impl Iterator<Item = &'static str> {
-    let mut lines = WORDS.lines();
+    let mut lines = PATH_WORDS.lines();
     lines.by_ref().find(move |line| line.strip_prefix("# ") == Some(name));
     lines.take_while(|line| !line.starts_with("# "))
 }

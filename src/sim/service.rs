@@ -1,7 +1,7 @@
 //! Responds to the requests that the HTTP server has parsed: checks the API key and the limits, and carries out the
 //! operations. The jobs, the limits and the faults each have a lock; no code takes a lock while it holds another.
 
-use super::analytics::{Merges, ReportInputs, RowsQuery, SimAnalytics, SimulatedRow};
+use super::analytics::{FirstMerges, ReportInputs, RowsQuery, SimAnalytics, SimulatedRow};
 use super::code_host::{self, GitHubLimits, HostCost, HostFault, HostOperation, HostReply, HostWorld, RateLimit};
 use super::faults::{Fault, Faults, InjectedFaults};
 use super::limits::SimLimits;
@@ -94,7 +94,7 @@ pub(super) struct SimRequest {
 
 /// The cached merges, with the minute and the number of actions on pull requests for which they were computed. They are
 /// computed again when the minute or the number has changed.
-type CachedMerges = Option<((i64, u64), Arc<Merges>)>;
+type CachedMerges = Option<((i64, u64), Arc<FirstMerges>)>;
 
 /// The number of requests of each operation.
 #[derive(Debug, Default)]
@@ -290,7 +290,7 @@ impl Service {
         let known = locked(&self.merges).as_ref().filter(|(of, _)| *of == state).map(|(_, merges)| Arc::clone(merges));
         let merges = known.unwrap_or_else(|| {
             let pages = locked(&self.world).code_host(now, None, "", None).merged_pages();
-            let merges = Arc::new(Merges::new(pages));
+            let merges = Arc::new(FirstMerges::new(pages));
             *locked(&self.merges) = Some((state, Arc::clone(&merges)));
             merges
         });

@@ -46,7 +46,7 @@ impl Parameters {
                 Ok(SimViewsQuery { from, exclusive_end, limit, offset })
             }
             (dates, limit, offset) => {
-                Err(details(dates.err().into_iter().flatten().chain(limit.err()).chain(offset.err())))
+                Err(error_details(dates.err().into_iter().flatten().chain(limit.err()).chain(offset.err())))
             }
         }
     }
@@ -70,7 +70,7 @@ impl Parameters {
 }
 
 /// Returns the details of an error response.
-pub(super) fn details(messages: impl Iterator<Item = String>) -> Vec<DetailBody> {
+pub(super) fn error_details(messages: impl Iterator<Item = String>) -> Vec<DetailBody> {
     messages.map(|message| DetailBody { message }).collect()
 }
 

@@ -51,7 +51,7 @@ pub(super) struct SimWorld {
     seed: u64,
     speed: f64,
     jobs: Vec<SimJob>,
-    indexes: HashMap<String, usize>,
+    index_by_id: HashMap<String, usize>,
     initial_jobs: Vec<InitialJobData>,
     created_count: u64,
     run_count: u64,
@@ -70,12 +70,12 @@ impl SimWorld {
                 .into_iter()
                 .unzip();
         let last_pr = jobs.iter().filter_map(|job| job.pull_request).map(|pull_request| pull_request.number).max();
-        let indexes = jobs.iter().enumerate().map(|(index, job)| (job.id.clone(), index)).collect();
+        let index_by_id = jobs.iter().enumerate().map(|(index, job)| (job.id.clone(), index)).collect();
         Self {
             seed: options.seed,
             speed: options.speed,
             jobs,
-            indexes,
+            index_by_id,
             initial_jobs: seeds,
             created_count: 0,
             run_count: 0,
@@ -105,14 +105,14 @@ impl SimWorld {
         job.pull_request = delay.map(|delay| self.open_pull_request(job.run.ends_at + delay));
         let body = job.body(now);
         self.received_prompts.push((job.id.clone(), prompt.to_owned()));
-        self.indexes.insert(job.id.clone(), self.jobs.len());
+        self.index_by_id.insert(job.id.clone(), self.jobs.len());
         self.jobs.push(job);
         body
     }
 
     /// Returns the job as it is at `now`, or `None` for an unknown id.
     pub(super) fn job(&self, id: &str, now: Time) -> Option<JobBody> {
-        let index = self.indexes.get(id)?;
+        let index = self.index_by_id.get(id)?;
         self.jobs.get(*index).map(|job| job.body(now))
     }
 
@@ -124,7 +124,7 @@ impl SimWorld {
     /// Starts a new run of a job. A finished or archived job becomes active again; an active job stays active at least
     /// as long as before. Returns `None` for an unknown id.
     pub(super) fn follow_up(&mut self, id: &str, prompt: &str, now: Time) -> Option<JobBody> {
-        let index = *self.indexes.get(id)?;
+        let index = *self.index_by_id.get(id)?;
         let before = self.jobs.get(index)?.clone();
         let plan = self.plan_run(prompt, true);
         let (mut run, delay) = self.start_run(plan, now);

@@ -77,8 +77,8 @@ pub(super) fn read_budget(db: &Connection, scope: &Scope, quota: Quota, now: Tim
         return Ok((Budget::unused(quota), false));
     };
     let entries = read_ledger_entries(db, id)?;
-    let needs_update = block.is_some_and(|block| block.needs_seen_ahead_at(now))
-        || entries.iter().any(|entry| entry.needs_seen_ahead_at(now) || entry.must_be_deleted(quota, now));
+    let needs_update = block.is_some_and(|block| block.must_set_seen_ahead_at(now))
+        || entries.iter().any(|entry| entry.must_set_seen_ahead_at(now) || entry.must_be_deleted(quota, now));
     Ok((ledger::compute_budget(quota, &entries, block, now), needs_update))
 }
 
@@ -96,7 +96,7 @@ fn mark_entries_ahead_of_clock(tx: &Transaction<'_>, scope: &Scope, quota: Quota
          WHERE ledger = ?1 AND at > ?2 AND coalesce(seen_ahead_at, at) > ?2",
         params![id, UnixMillis(now)],
     )?;
-    if block.is_some_and(|block| block.needs_seen_ahead_at(now)) {
+    if block.is_some_and(|block| block.must_set_seen_ahead_at(now)) {
         tx.change("UPDATE ledger SET block_seen_ahead_at = ?2 WHERE id = ?1", params![id, UnixMillis(now)])?;
     }
     Ok(())
@@ -139,7 +139,7 @@ pub(super) fn spend(
     read_budget(tx, scope, quota, now).map(|(after, _)| Ok(after))
 }
 
-/// Deletes one use that was recorded with the time `at`. For a request that never reached the service.
+/// Deletes one of the uses that were recorded with the time `at`, because its request never reached the service.
 pub(super) fn refund_use(tx: &Transaction<'_>, scope: &Scope, quota: Quota, at: Time) -> StoreResult<()> {
     let Some((id, _)) = find_ledger(tx, scope, quota)? else { return Ok(()) };
     tx.change(

@@ -91,11 +91,11 @@ fn read_page_views(db: &Connection, scope: i64, path: &CleanText) -> StoreResult
     // The path as it is written in the JSON of a stored response. A response without this text need not be parsed.
     let text = serde_json::Value::from(path.as_str()).to_string();
     let responses = db.query_all(responses, params![scope, text], |row| {
-        let views = read_response(row)?.and_then(|response| find_page(response, path));
+        let views = read_response(row)?.and_then(|response| find_page_counts(response, path));
         Ok(read_range(row)?.zip(views))
     })?;
     let parts = loading::responses_containing(db, scope, &text)?.into_iter();
-    let parts = parts.filter_map(|(range, part)| Some((range, find_page(part, path)?)));
+    let parts = parts.filter_map(|(range, part)| Some((range, find_page_counts(part, path)?)));
     // Responses take precedence over unfinished reports. Newer responses come first.
     for (range, views) in responses.into_iter().flatten().chain(parts) {
         in_responses.entry(range).or_insert(views);
@@ -104,7 +104,7 @@ fn read_page_views(db: &Connection, scope: i64, path: &CleanText) -> StoreResult
 }
 
 /// Returns the page's counts in the response. If several rows have the path, returns the counts of the last row.
-fn find_page(response: Timed<ViewsResponse>, path: &CleanText) -> Option<Timed<Counts>> {
+fn find_page_counts(response: Timed<ViewsResponse>, path: &CleanText) -> Option<Timed<Counts>> {
     let row = response.value.rows.into_iter().rfind(|row| row.path == *path)?;
     Some(Timed { value: row.counts, as_of: response.as_of })
 }

@@ -96,7 +96,7 @@ type RangeKey = (i64, String, String);
 
 /// The kind of an item that is stored for a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RangeContent {
+enum CachedItemKind {
     Report,
     /// A report that is being loaded, or whose load was interrupted.
     Loading,
@@ -110,7 +110,7 @@ enum RangeContent {
 /// An item that is stored for a range, and that may be deleted.
 #[derive(Debug)]
 struct CachedItem {
-    kind: RangeContent,
+    kind: CachedItemKind,
     id: i64,
     key: RangeKey,
     as_of: i64,
@@ -126,10 +126,10 @@ fn count_pruned(selected: &[CachedItem]) -> PrunedAnalyticsCounts {
     };
     for item in selected {
         let count = match item.kind {
-            RangeContent::Report | RangeContent::Loading => &mut pruned.reports,
-            RangeContent::Response => &mut pruned.responses,
-            RangeContent::Totals => &mut pruned.totals,
-            RangeContent::OtherReport => &mut pruned.other_reports,
+            CachedItemKind::Report | CachedItemKind::Loading => &mut pruned.reports,
+            CachedItemKind::Response => &mut pruned.responses,
+            CachedItemKind::Totals => &mut pruned.totals,
+            CachedItemKind::OtherReport => &mut pruned.other_reports,
         };
         *count = count.saturating_add(1);
     }
@@ -173,11 +173,11 @@ fn items_to_delete(db: &Connection, filter: &AnalyticsPruneFilter) -> StoreResul
         |row| {
             Ok(CachedItem {
                 kind: match row.get("kind")? {
-                    0 => RangeContent::Report,
-                    1 => RangeContent::Loading,
-                    2 => RangeContent::Response,
-                    3 => RangeContent::Totals,
-                    _ => RangeContent::OtherReport,
+                    0 => CachedItemKind::Report,
+                    1 => CachedItemKind::Loading,
+                    2 => CachedItemKind::Response,
+                    3 => CachedItemKind::Totals,
+                    _ => CachedItemKind::OtherReport,
                 },
                 id: row.get("id")?,
                 key: (row.get("scope")?, row.get("date_from")?, row.get("date_to")?),
@@ -192,14 +192,14 @@ fn items_to_delete(db: &Connection, filter: &AnalyticsPruneFilter) -> StoreResul
 fn delete_items(tx: &Transaction<'_>, selected: &[CachedItem]) -> StoreResult<usize> {
     for CachedItem { kind, id, key: (scope, from, to), as_of, .. } in selected {
         match kind {
-            RangeContent::Report => reports::delete_report(tx, *id)?,
-            RangeContent::Loading => loading::delete_unfinished_load(tx, *id)?,
-            RangeContent::Response => drop(tx.change("DELETE FROM views_answer WHERE rowid = ?1", [id])?),
-            RangeContent::Totals => drop(tx.change(
+            CachedItemKind::Report => reports::delete_report(tx, *id)?,
+            CachedItemKind::Loading => loading::delete_unfinished_load(tx, *id)?,
+            CachedItemKind::Response => drop(tx.change("DELETE FROM views_answer WHERE rowid = ?1", [id])?),
+            CachedItemKind::Totals => drop(tx.change(
                 "DELETE FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND as_of = ?4",
                 params![scope, from, to, as_of],
             )?),
-            RangeContent::OtherReport => analytics::delete_report(tx, *id)?,
+            CachedItemKind::OtherReport => analytics::delete_report(tx, *id)?,
         }
     }
     tx.change("DELETE FROM views_path WHERE id NOT IN (SELECT path FROM views_row)", [])

@@ -84,7 +84,7 @@ impl Store {
     }
 
     /// Returns the unfinished report of the range with the responses received so far, if there is one. Returns `None`
-    /// if another member of the team has loaded all pages since.
+    /// if another member of the team has loaded a newer complete report.
     pub async fn unfinished_report(&self, scope: &Scope, range: DateRange) -> StoreResult<Option<UnfinishedReport>> {
         self.read_in_scope(scope, move |db, scope| {
             let complete_as_of = find_complete_report(db, scope, range)?.map(|(_, complete)| complete.as_of);

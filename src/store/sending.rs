@@ -71,7 +71,7 @@ impl Store {
     /// Stores that the service accepted the prompt and responded with this job, and returns what changed. Does so even
     /// if another instance has marked the prompt as abandoned in the meantime.
     pub async fn accept_send(&self, prompt: PromptId, job: RemoteJob, now: Time) -> StoreResult<MergeResult> {
-        self.write(move |tx| accept(tx, &prompts::read_stored_prompt(tx, prompt)?, &job, now)).await
+        self.write(move |tx| record_acceptance(tx, &prompts::read_stored_prompt(tx, prompt)?, &job, now)).await
     }
 
     /// Stores how sending the prompt ended if it was not accepted, and returns what changed. Changes nothing unless the
@@ -211,7 +211,12 @@ fn refund_attempt(tx: &Transaction<'_>, prompt: &StoredPrompt) -> StoreResult<()
     Ok(())
 }
 
-fn accept(tx: &Transaction<'_>, prompt: &StoredPrompt, job: &RemoteJob, now: Time) -> StoreResult<MergeResult> {
+fn record_acceptance(
+    tx: &Transaction<'_>,
+    prompt: &StoredPrompt,
+    job: &RemoteJob,
+    now: Time,
+) -> StoreResult<MergeResult> {
     let mut events = Vec::new();
     let mut title_of_job_with_same_id = None;
     prompts::set_state(tx, prompt.id, &Delivery::Accepted, now)?;

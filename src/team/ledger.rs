@@ -54,13 +54,13 @@ pub struct LedgerCount {
     /// When the oldest request stops counting; `None` if no request counts.
     pub resets_at: Option<Time>,
     /// The wait after a 429 that a member received; `None` if there is none.
-    pub blocked: Option<BlockedTime>,
+    pub blocked: Option<BlockDuration>,
 }
 
 /// How much longer the service refuses requests after a 429. This is a duration and not a point in time, so that
 /// differences between clocks don't matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BlockedTime {
+pub struct BlockDuration {
     pub remaining: TimeDelta,
     /// Whether this is an estimate, because the service gave no time.
     pub is_estimate: bool,
@@ -192,7 +192,7 @@ impl TeamConnection {
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn share_block(&self, limit: TeamLimit<'_>, blocked: BlockedTime) -> Result<(), TeamError> {
+    pub async fn share_block(&self, limit: TeamLimit<'_>, blocked: BlockDuration) -> Result<(), TeamError> {
         let sql = format!(
             "WITH {CLOCK_ROW_SQL}, written AS (
                  INSERT INTO docdeck.rate_limit_block AS block
@@ -253,7 +253,7 @@ impl TeamConnection {
                 }
                 if let Some(remaining) = row.try_get(4).map_err(|_| malformed_row())? {
                     let is_estimate = row.try_get(5).map_err(|_| malformed_row())?;
-                    count.blocked = Some(BlockedTime { remaining: TimeDelta::milliseconds(remaining), is_estimate });
+                    count.blocked = Some(BlockDuration { remaining: TimeDelta::milliseconds(remaining), is_estimate });
                 } else {
                     count.used = u32::try_from(read_number(row, 2)?).map_err(|_| malformed_row())?;
                     let oldest = time_from_millis(read_number(row, 3)?)?;

@@ -180,6 +180,6 @@ pub use exchange::{
 };
 pub use forget::{ForgetSummary, forget};
 pub use lease::{LEASE_DURATION, LeaseAttempt, PollLease};
-pub use ledger::{BlockedTime, LedgerCount, TeamLimit, report_unbooked_requests};
+pub use ledger::{BlockDuration, LedgerCount, TeamLimit, report_unbooked_requests};
 pub use schema::{OrganizationName, create, setup_sql_for_administrator, supported_version};
 pub use signals::TeamSignals;

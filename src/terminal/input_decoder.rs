@@ -73,14 +73,14 @@ pub struct InputDecoder {
     background_requested_at: Option<Instant>,
     /// The reported background, until [`Self::take_background`] returns it.
     background: Option<[u8; 3]>,
-    /// Whether the reply to the last request has arrived.
+    /// Whether the reply to the last request for the background has arrived.
     has_reply: bool,
 }
 
 impl InputDecoder {
     /// Decodes the bytes of one read. Appends to `out`, in order, the events that don't have to wait.
     pub fn push(&mut self, bytes: &[u8], now: Instant, out: &mut impl Extend<Event>) {
-        self.expire(now, out);
+        self.release_expired(now, out);
         self.starts_with_lone_esc |= self.state == State::Escape;
         for byte in bytes {
             self.push_byte(*byte, out);
@@ -105,8 +105,8 @@ impl InputDecoder {
         self.background_requested_at.filter(|_| !self.has_reply).map(|requested_at| requested_at + EXIT_TIMEOUT)
     }
 
-    /// Returns the time at which [`Self::expire`] must be called for the held bytes, or `None` if no bytes are held.
-    /// The end of a paste is awaited without limit, because the rest of the text must not be handled as keys.
+    /// Returns the time at which [`Self::release_expired`] must be called for the held bytes, or `None` if no bytes are
+    /// held. The end of a paste is awaited without limit, because the rest of the text must not be handled as keys.
     pub fn deadline(&self) -> Option<Instant> {
         let starts_reply = self.state == State::Reply && self.background_requested_at.is_some();
         let hold = match self.state {
@@ -119,7 +119,7 @@ impl InputDecoder {
     }
 
     /// Releases the held bytes as typed keys if their deadline has passed, or drops them if they can't be typed.
-    pub fn expire(&mut self, now: Instant, out: &mut impl Extend<Event>) {
+    pub fn release_expired(&mut self, now: Instant, out: &mut impl Extend<Event>) {
         if self.deadline().is_some_and(|deadline| deadline <= now) {
             self.release(out);
         }
@@ -299,7 +299,7 @@ fn typed_key(c: char, modifiers: KeyModifiers) -> Event {
     Event::Key(KeyEvent::new(KeyCode::Char(c), modifiers | shift))
 }
 
-/// Converts an event. Returns `None` for replies, for keys that only modify others, and for the release of a key.
+/// Converts an event. Returns `None` for replies, for modifier keys alone, and for the release of a key.
 fn to_event(event: termina::Event) -> Option<Event> {
     match event {
         termina::Event::Key(key) => {
@@ -406,7 +406,7 @@ mod tests {
             now += Duration::from_millis(*pause);
             decoder.push(bytes, now, &mut out);
         }
-        decoder.expire(now + INCOMPLETE_SEQUENCE_HOLD, &mut out);
+        decoder.release_expired(now + INCOMPLETE_SEQUENCE_HOLD, &mut out);
         assert_eq!(decoder.deadline(), None);
         let background = decoder.take_background();
         (out, background)
@@ -484,9 +484,9 @@ mod tests {
     fn an_esc_is_released_at_its_deadline_and_not_before() {
         let (mut decoder, mut out, now) = (InputDecoder::default(), Vec::new(), Instant::now());
         decoder.push(b"\x1b", now, &mut out);
-        decoder.expire(now + ESC_HOLD / 2, &mut out);
+        decoder.release_expired(now + ESC_HOLD / 2, &mut out);
         assert_eq!(out, []);
-        decoder.expire(now + ESC_HOLD, &mut out);
+        decoder.release_expired(now + ESC_HOLD, &mut out);
         assert_eq!((out, decoder.deadline()), (vec![key(Esc)], None));
     }
 

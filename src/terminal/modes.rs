@@ -119,8 +119,8 @@ fn enter_sequences(caps: TerminalCaps, reports_mouse: bool) -> String {
     parts.into_iter().filter(|(is_sent, _)| *is_sent).map(|(_, sequence)| sequence).collect()
 }
 
-/// Returns the sequences that undo [`enter_sequences`]. Switches off mouse reports even if they were switched off in
-/// the meantime, because that sequence may not have arrived.
+/// Returns the sequences that undo [`enter_sequences`]. If mouse reports were ever on, they are switched off again,
+/// because an earlier sequence that switched them off may not have arrived.
 fn leave_sequences(caps: TerminalCaps, was_mouse_ever_on: bool) -> String {
     let parts = [
         (caps.is_modern, SYNC_AND_KEYBOARD_FLAGS_OFF),

@@ -167,7 +167,7 @@ impl TerminalSession {
                 is_open = read_input(reader.as_mut(), decoder, ready_events) => if !is_open {
                     return TerminalEvent::Signal(Signal::Hangup);
                 },
-                () = sleep_until_moment(release_at) => decoder.expire(Instant::now(), ready_events),
+                () = sleep_until_moment(release_at) => decoder.release_expired(Instant::now(), ready_events),
             }
         }
     }

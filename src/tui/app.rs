@@ -90,7 +90,7 @@ pub struct App {
     /// The warning or error that a newer notice covers.
     pub(super) covered_notice: Option<Notice>,
     /// Whether a key was pressed while the alert about unrecorded outcomes of prompts was shown.
-    pub(super) is_alert_seen: bool,
+    pub(super) is_unrecorded_alert_seen: bool,
     /// Prompts whose outcome could not be recorded on disk yet. They are shown until it is recorded.
     pub unrecorded: UnrecordedOutcomes,
     pub(super) budgets: BTreeMap<Quota, Budget>,
@@ -157,7 +157,7 @@ impl App {
             team: TeamStatus::default(),
             notice: None,
             covered_notice: None,
-            is_alert_seen: false,
+            is_unrecorded_alert_seen: false,
             unrecorded: UnrecordedOutcomes::default(),
             budgets: BTreeMap::new(),
             drafts: HashMap::new(),

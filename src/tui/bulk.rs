@@ -16,13 +16,13 @@ use crate::model::text::CleanText;
 use crate::tui::{JobsEffect, PromptsEffect};
 
 /// The text in the notice after `MarkDone` was undone: `Undone: needs you again.`
-const AFTER_UNDO_OF_MARK_DONE: &str = "needs you again";
+const UNDO_TEXT_OF_MARK_DONE: &str = "needs you again";
 /// The text in the notice after `MarkNotDone` was undone.
-const AFTER_UNDO_OF_MARK_NOT_DONE: &str = "done again";
+const UNDO_TEXT_OF_MARK_NOT_DONE: &str = "done again";
 /// The text in the notice after `Dismiss` was undone.
-const AFTER_UNDO_OF_DISMISS: &str = "back in the list";
+const UNDO_TEXT_OF_DISMISS: &str = "back in the list";
 /// The text in the notice after `Restore` was undone.
-const AFTER_UNDO_OF_RESTORE: &str = "dismissed again";
+const UNDO_TEXT_OF_RESTORE: &str = "dismissed again";
 
 /// The reason for skipping a job that has an undelivered prompt.
 const NOT_DELIVERED: &str = "unresolved prompt";
@@ -85,21 +85,21 @@ impl App {
                 self.active_list_mut().move_selection_off(&keys);
                 self.active_list_mut().clear_marks();
                 self.notify(Severity::Info, &format!("{jobs} dismissed. Press {undo} to undo."), now);
-                self.change_jobs(keys, LocalChange::Dismissed(true), AFTER_UNDO_OF_DISMISS, effects);
+                self.change_jobs(keys, LocalChange::Dismissed(true), UNDO_TEXT_OF_DISMISS, effects);
             }
             BulkAction::Restore => {
                 self.active_list_mut().clear_marks();
-                self.change_jobs(keys, LocalChange::Dismissed(false), AFTER_UNDO_OF_RESTORE, effects);
+                self.change_jobs(keys, LocalChange::Dismissed(false), UNDO_TEXT_OF_RESTORE, effects);
             }
             BulkAction::MarkDone => {
                 self.active_list_mut().clear_marks();
                 self.notify(Severity::Info, &format!("{jobs} marked as done. Press {undo} to undo."), now);
-                self.change_jobs(keys, LocalChange::Handled, AFTER_UNDO_OF_MARK_DONE, effects);
+                self.change_jobs(keys, LocalChange::Handled, UNDO_TEXT_OF_MARK_DONE, effects);
             }
             BulkAction::MarkNotDone => {
                 self.active_list_mut().clear_marks();
                 self.notify(Severity::Info, &format!("{jobs} moved back to needs you."), now);
-                self.change_jobs(keys, LocalChange::HandledAt(None), AFTER_UNDO_OF_MARK_NOT_DONE, effects);
+                self.change_jobs(keys, LocalChange::HandledAt(None), UNDO_TEXT_OF_MARK_NOT_DONE, effects);
             }
             BulkAction::Tags(changes) => self.change_tags_of_several(&keys, &changes, now, effects),
             BulkAction::Export => self.export(&keys, now, effects),
@@ -215,11 +215,11 @@ impl App {
                 self.confirm_bulk(format!("{verb} {}?", format::plural(n, "job")), bulk, targets);
             }
             _ if restores => {
-                self.change_jobs(targets.keys, LocalChange::Dismissed(false), AFTER_UNDO_OF_RESTORE, effects)
+                self.change_jobs(targets.keys, LocalChange::Dismissed(false), UNDO_TEXT_OF_RESTORE, effects)
             }
             _ => {
                 self.active_list_mut().move_selection_off(&targets.keys);
-                self.change_jobs(targets.keys, LocalChange::Dismissed(true), AFTER_UNDO_OF_DISMISS, effects);
+                self.change_jobs(targets.keys, LocalChange::Dismissed(true), UNDO_TEXT_OF_DISMISS, effects);
                 let undo = self.key_label(Context::Jobs, Action::Undo);
                 self.notify(Severity::Info, &format!("Dismissed. Press {undo} to undo."), now);
             }
@@ -260,11 +260,11 @@ impl App {
                 }
             }
             _ if moves_back => {
-                self.change_jobs(targets.keys, LocalChange::HandledAt(None), AFTER_UNDO_OF_MARK_NOT_DONE, effects);
+                self.change_jobs(targets.keys, LocalChange::HandledAt(None), UNDO_TEXT_OF_MARK_NOT_DONE, effects);
                 self.notify(Severity::Info, "Moved back to needs you.", now);
             }
             _ => {
-                self.change_jobs(targets.keys, LocalChange::Handled, AFTER_UNDO_OF_MARK_DONE, effects);
+                self.change_jobs(targets.keys, LocalChange::Handled, UNDO_TEXT_OF_MARK_DONE, effects);
                 self.notify(Severity::Info, &format!("Marked as done. Press {undo} to undo."), now);
             }
         }

@@ -48,7 +48,7 @@ pub struct TagChanges {
     pub add: Vec<CleanText>,
     pub remove: Vec<CleanText>,
     /// Whether the typed tags replace all tags of the job, if only one job is changed. True if a word was typed without
-    /// a sign, or if nothing was typed.
+    /// `+` or `-`, or if nothing was typed.
     pub replaces_all_tags: bool,
 }
 

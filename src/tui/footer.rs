@@ -203,12 +203,12 @@ fn selection_rank(action: Option<Action>) -> usize {
 /// The groups of hints in the footer, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum FooterGroup {
-    /// The general keys of a screen, with their rank.
+    /// A general key of a screen, with its position among these keys.
     General(usize),
     Selection,
     /// Keys for help and for quitting.
     Last,
-    /// Keys of the list of jobs that don't depend on the selection, with their rank from the right edge.
+    /// A key of the list of jobs that doesn't depend on the selection, with its position from the right edge.
     Right(usize),
 }
 

@@ -138,7 +138,7 @@ impl App {
     }
 
     /// Returns the name of the active saved filter. Returns `None` if all jobs are shown.
-    pub(super) fn active_tab(&self) -> Option<&str> {
+    pub(super) fn active_filter_name(&self) -> Option<&str> {
         let filter = self.filter_bar.active_tab_index.checked_sub(1).and_then(|n| self.config.filters.get(n));
         filter.map(|filter| filter.name.as_str())
     }

@@ -42,7 +42,7 @@ impl App {
             },
             jobs: JobsLayout {
                 filter: self.jobs_filter_text().to_owned(),
-                tab: self.active_tab().map(str::to_owned),
+                tab: self.active_filter_name().map(str::to_owned),
                 sort: (!is_default).then(|| SortBy { by: sorting.by.name().to_owned(), reversed: sorting.is_reversed }),
                 dismissed: self.jobs.shows_dismissed(),
             },
@@ -283,7 +283,7 @@ mod tests {
             "{\"columns\":9999,\"jobs\":{\"tab\":\"gone\",\"sort\":{\"by\":\"mood\",\"reversed\":true}}}",
         );
         assert_eq!(
-            (app.geometry().list.width, app.jobs.sorting(), app.active_tab()),
+            (app.geometry().list.width, app.jobs.sorting(), app.active_filter_name()),
             (121, JobSorting::default(), None)
         );
     }

@@ -57,8 +57,8 @@ pub struct Message {
 }
 
 impl Message {
-    /// Returns the lines of the message: one line if it fits beside the position in the rule, or if the user has seen
-    /// it; otherwise lines of the width of the screen. `rows` is the number of rows of the screen.
+    /// Returns the lines of the message. It is one line if it fits in `rule_width` cells of the lower rule, or if the
+    /// user has seen it; otherwise it is wrapped to `width` cells. `width` and `rows` are the size of the screen.
     pub(super) fn lines(&self, rule_width: usize, width: usize, rows: usize) -> Vec<String> {
         let sign = self.severity.sign();
         let space = rule_width.saturating_sub(sign.len().min(2));

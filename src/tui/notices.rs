@@ -74,7 +74,7 @@ impl App {
         if let Some(notice) = &mut self.notice {
             notice.is_seen = true;
         }
-        self.is_alert_seen = true;
+        self.is_unrecorded_alert_seen = true;
         let ended = self.notice.take_if(|notice| !notice.severity.stays_until_read());
         if ended.is_some() {
             self.end_notice();
@@ -96,7 +96,7 @@ impl App {
         let filter = || Some(Message { severity: Severity::Warning, text: self.filter_problem()?, is_seen: false });
         let tip = || Some(Message { severity: Severity::Tip, text: self.tip()?.to_owned(), is_seen: false });
         // An error that the user has not seen yet comes before an alert that they have seen.
-        let unseen = stays.filter(|notice| self.is_alert_seen && !notice.is_seen);
+        let unseen = stays.filter(|notice| self.is_unrecorded_alert_seen && !notice.is_seen);
         let notice = passes.map(of_notice).or_else(filter).or_else(|| unseen.map(of_notice)).or_else(|| self.alert());
         notice.or_else(|| stays.map(of_notice)).or_else(tip)
     }
@@ -111,7 +111,7 @@ impl App {
             n => format!(" {} also can't be recorded.", plural(n, "more prompt")),
         };
         let text = format!("{}{more}", oldest.sentence());
-        Some(Message { severity: Severity::Warning, text, is_seen: self.is_alert_seen })
+        Some(Message { severity: Severity::Warning, text, is_seen: self.is_unrecorded_alert_seen })
     }
 
     /// Returns the lines of the message, for a screen of this width.

@@ -80,7 +80,7 @@ pub(super) struct PullRequestWork {
     pub builds: HashMap<JobKey, PreviewBuild>,
     /// The jobs for which the response to an action on their pull request was lost, and when. No action on such a pull
     /// request is offered until its state has been read again.
-    pub unconfirmed_at: HashMap<JobKey, Time>,
+    pub unconfirmed_action_times: HashMap<JobKey, Time>,
     /// The texts of reviews and comments that were written, but not sent, by the links of their pull requests.
     pub unsent_reviews: HashMap<(CleanText, UnsentReviewKind), String>,
 }
@@ -207,7 +207,7 @@ pub(super) struct Tips {
     pub seen_places: Option<BTreeSet<TipPlace>>,
     /// The code hosts for which there is no token although jobs have pull requests there.
     pub missing_tokens: Vec<(CleanText, HostKind)>,
-    /// The current place.
+    /// The current screen or dialog, if it can have a tip. When it changes, the current tip disappears.
     pub place: Option<TipPlace>,
     /// The tip that is shown now, and until when.
     pub current_tip: Option<(String, Time)>,

@@ -13,9 +13,9 @@ use crate::model::load::Timed;
 use crate::model::prompt::{Delivery, Thread};
 
 /// The number of jobs that are prefetched in the direction of the selection's last move.
-const AHEAD_JOBS: isize = 20;
+const PREFETCH_AHEAD: isize = 20;
 /// The number of jobs that are prefetched in the opposite direction.
-const BEHIND_JOBS: isize = 4;
+const PREFETCH_BEHIND: isize = 4;
 /// How many of the next jobs, in the direction of the last move, must be in the cache. If one of them is missing, a
 /// prefetch starts.
 const REFILL_DISTANCE: isize = 4;
@@ -128,7 +128,7 @@ impl ThreadPrefetch {
             return None;
         }
         self.is_reading = true;
-        for offset in -BEHIND_JOBS..=AHEAD_JOBS {
+        for offset in -PREFETCH_BEHIND..=PREFETCH_AHEAD {
             if let Some(job) = job(offset).filter(|job| offset != 0 && !self.contains(*job)) {
                 self.requested_jobs.push(job);
             }

@@ -167,8 +167,8 @@ impl PrefetchFixture {
         }
     }
 
-    /// Delivers the result of the requested prefetch to the dashboard or, if `is_prefetch` is false, the result of the
-    /// requested single read.
+    /// Delivers a result to the dashboard: that of the requested prefetch or, if `is_prefetch` is false, that of the
+    /// requested read of one thread.
     fn deliver_answer(&mut self, is_prefetch: bool) {
         self.execute_read(is_prefetch);
         let thread = |job: JobKey, changes: u64| thread_of_prompt(&format!("{} {changes}", job.0));
@@ -238,7 +238,7 @@ fn prefetching_does_not_change_the_screen() {
 fn a_thread_whose_prefetch_failed_is_read_when_it_is_shown() {
     let mut fixture = PrefetchFixture::new();
     fixture.step(KeyCode::Down);
-    for _ in 0..AHEAD_JOBS {
+    for _ in 0..PREFETCH_AHEAD {
         fixture.step(KeyCode::Down);
     }
     fixture.reads = (0, 0);

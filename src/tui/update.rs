@@ -279,7 +279,7 @@ impl App {
     /// Updates the list of prompts whose outcome could not be recorded. Shows a notice if an outcome was recorded
     /// later.
     fn update_unrecorded_outcomes(&mut self, event: &EngineEvent, now: Time) {
-        (self.is_dirty, self.is_alert_seen) = (true, false);
+        (self.is_dirty, self.is_unrecorded_alert_seen) = (true, false);
         if let (Some(sentence), EngineEvent::Recorded(_)) = (self.unrecorded.apply(event), event) {
             self.notify(Severity::Success, sentence.as_str(), now);
         }

@@ -516,7 +516,7 @@ fn keys(bytes: &[u8]) {
         decoder.push(read, now, &mut out);
         now += Duration::from_millis(30);
     }
-    decoder.expire(now + Duration::from_secs(60), &mut out);
+    decoder.release_expired(now + Duration::from_secs(60), &mut out);
     assert_eq!(decoder.deadline(), None, "nothing is held back forever");
     let sent: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
     let typed: Vec<char> = String::from_utf8_lossy(&sent).chars().filter(|c| !c.is_control()).collect();

@@ -7,7 +7,7 @@ use crate::{Member, address, connect, now, scope, start_database};
 use chrono::TimeDelta;
 use docdeck::model::ledger::Quota;
 use docdeck::model::team::{BOOKING_LIFETIME, TeamPermission, booking_window};
-use docdeck::team::{BlockedTime, TeamConnection, TeamLimit};
+use docdeck::team::{BlockDuration, TeamConnection, TeamLimit};
 use futures_util::future::join_all;
 use std::time::Duration;
 
@@ -153,7 +153,7 @@ async fn the_wait_after_a_429_is_shared_and_the_latest_end_counts() {
         counts.into_iter().find(|count| count.quota == quota).and_then(|count| count.blocked)
     };
     let share = async |minutes, is_estimate| {
-        let blocked = BlockedTime { remaining: TimeDelta::minutes(minutes), is_estimate };
+        let blocked = BlockDuration { remaining: TimeDelta::minutes(minutes), is_estimate };
         ana.share_block(limit(&scope), blocked).await.expect("shared");
     };
     assert_eq!(blocked(Quota::Create).await, None);
@@ -161,7 +161,7 @@ async fn the_wait_after_a_429_is_shared_and_the_latest_end_counts() {
         [(1, true, (1, true)), (9, false, (9, false)), (5, true, (9, false)), (9_000, false, (1_440, false))]
     {
         share(minutes, is_estimate).await;
-        let BlockedTime { remaining, is_estimate } = blocked(Quota::Create).await.expect("blocked");
+        let BlockDuration { remaining, is_estimate } = blocked(Quota::Create).await.expect("blocked");
         let expected_time = TimeDelta::minutes(expected.0);
         assert!(remaining <= expected_time && remaining > expected_time - TimeDelta::minutes(1), "{remaining}");
         assert_eq!(is_estimate, expected.1, "{minutes}");

@@ -47,7 +47,7 @@ impl HostClient {
         let mut response = response.map(|body| self.decode_part(&body, links, parse_github_details));
         if let Ok(details) = &mut response.result {
             let found = self.send_query(github::query(PREVIEW_FRAGMENT, links)).await;
-            let preview = found.map(|body| self.decode_part(&body, links, preview));
+            let preview = found.map(|body| self.decode_part(&body, links, newest_preview_url));
             let is_limited = matches!(&preview.result, Err(error) if error.kind == HostErrorKind::Limited);
             // An error is ignored: if the token may not read deployments, a comment may still contain the preview.
             details.preview = preview.result.ok().flatten();
@@ -202,7 +202,7 @@ fn merge_methods(repository: &Value) -> Vec<MergeMethod> {
 }
 
 /// Returns the address of the newest deployment that succeeded.
-fn preview(node: &Value) -> Option<CleanText> {
+fn newest_preview_url(node: &Value) -> Option<CleanText> {
     let deployments = json::list_at(node, "/commits/nodes/0/commit/deployments/nodes").iter().rev();
     let addresses = deployments.filter_map(|deployment| {
         let status = deployment.get("latestStatus")?;

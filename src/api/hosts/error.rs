@@ -55,7 +55,7 @@ pub enum HostErrorKind {
     Unreadable(CleanText),
     #[error("the answer is larger than {limit_mib} MiB")]
     TooLarge { limit_mib: usize },
-    /// The host has no such operation.
+    /// The host doesn't support the action, or the action has no effect on this pull request. The text is the reason.
     #[error("{0}")]
     Unsupported(CleanText),
     /// The response is about another pull request than the requested one.

@@ -36,7 +36,7 @@ use tokio::sync::OnceCell;
 use zeroize::Zeroizing;
 
 /// The maximum number of pull requests in one request to GitHub.
-pub const MAX_PER_REQUEST: usize = 25;
+pub const MAX_PULL_REQUESTS_PER_REQUEST: usize = 25;
 /// The maximum decompressed size of a response with the state of pull requests, in MiB.
 const MAX_STATE_MIB: usize = 8;
 /// The maximum number of bytes that are read from the body of an error response.
@@ -137,8 +137,8 @@ impl HostClient {
         self.0.kind
     }
 
-    /// Requests the state of pull requests of this host: at most [`MAX_PER_REQUEST`] of GitHub, or one of GitLab. On
-    /// GitHub, the checks are unavailable until [`Self::checks`] has requested them.
+    /// Requests the state of pull requests of this host: at most [`MAX_PULL_REQUESTS_PER_REQUEST`] of GitHub, or one of
+    /// GitLab. On GitHub, the checks are unavailable until [`Self::checks`] has requested them.
     pub async fn pull_requests(
         &self,
         links: &[PullRequestLink],
@@ -232,14 +232,14 @@ impl HostClient {
         })
     }
 
-    /// Sends a request. Returns at most `limit` bytes of the body of a successful response.
-    async fn send_with_limit(&self, request: HostRequest, limit: usize) -> HostResponse<ResponseBody> {
+    /// Sends a request. Returns at most `max_body_bytes` bytes of the body of a successful response.
+    async fn send_with_limit(&self, request: HostRequest, max_body_bytes: usize) -> HostResponse<ResponseBody> {
         let started = Instant::now();
         let mut limited_response = match self.send_request(request).await {
             Ok(mut response) => {
                 let headers = RequestBudget::from_headers(response.headers());
                 let budget = RequestBudget { status: Some(response.status().as_u16()), ..headers };
-                let result = self.read_body(&mut response, &budget, limit).await;
+                let result = self.read_body(&mut response, &budget, max_body_bytes).await;
                 HostResponse { result: result.map_err(|kind| self.error(kind)), budget }
             }
             Err(kind) => self.failure(kind),
@@ -272,12 +272,12 @@ impl HostClient {
         &self,
         response: &mut Response,
         budget: &RequestBudget,
-        limit: usize,
+        max_body_bytes: usize,
     ) -> Result<ResponseBody, HostErrorKind> {
         let status = response.status();
         if status.is_success() {
             let has_next_page = response.headers().get("x-next-page").map(|page| !page.is_empty());
-            return match read_body_up_to(response, limit).await {
+            return match read_body_up_to(response, max_body_bytes).await {
                 (_, BodyEnd::Broken(error)) => Err(self.transfer_error(&error)),
                 (bytes, end) => {
                     Ok(ResponseBody { bytes, is_truncated: matches!(end, BodyEnd::TooLarge), has_next_page })

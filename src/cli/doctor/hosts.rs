@@ -24,7 +24,7 @@ enum TokenFacts {
     OtherKind,
     /// None of these sources has a token.
     Missing(Vec<String>),
-    /// The configured source or address can't be used, for the reason in this sentence.
+    /// The token can't be read, or the host's address can't be used. The text is a sentence with the reason.
     Unusable(String),
     /// The token comes from `source`. `access` is `None` if the token was not tested.
     Found { source: String, access: Option<Result<TokenAccess, HostError>> },

@@ -8,7 +8,7 @@ use crate::engine::state::EngineState;
 use crate::model::Time;
 use crate::model::ledger::{Budget, Quota, Wait};
 use crate::model::team::{BOOKING_LIFETIME, TeamPermission, TeamUsage};
-use crate::team::{BlockedTime, LedgerCount, TeamConnection, TeamError, TeamLimit};
+use crate::team::{BlockDuration, LedgerCount, TeamConnection, TeamError, TeamLimit};
 use chrono::{TimeDelta, Utc};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -146,7 +146,7 @@ impl EngineState {
             return;
         }
         let limit = TeamLimit { organization: &team.organization, scope: &self.scope, quota };
-        let blocked = BlockedTime { remaining: wait.until - self.clock.now(), is_estimate: wait.is_estimate };
+        let blocked = BlockDuration { remaining: wait.until - self.clock.now(), is_estimate: wait.is_estimate };
         let share = async {
             let mut slot = self.team.booking_connection.lock().await;
             let connection = self.open_booking_connection(access, &mut slot).await?;
@@ -161,7 +161,7 @@ impl EngineState {
     /// that ends at most a second later than the known wait, because the transfer of a message takes time.
     async fn store_shared_rate_limits(&self, counts: &[LedgerCount]) {
         for LedgerCount { quota, blocked, .. } in counts {
-            let Some(BlockedTime { remaining, is_estimate }) = *blocked else { continue };
+            let Some(BlockDuration { remaining, is_estimate }) = *blocked else { continue };
             let now = self.clock.now();
             let wait = Wait { until: now + remaining, is_estimate };
             let known = self.store.budget(&self.scope, *quota, now).await.ok().and_then(|budget| budget.blocked);

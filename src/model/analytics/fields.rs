@@ -380,7 +380,7 @@ impl HasFields for PageSignals {
         self.path_text()
     }
 
-    /// Signals that belong to no page are listed last, because they are not a page that needs work.
+    /// The row of the signals that belong to no page is listed last, because it is not a page that needs work.
     fn is_unranked(&self) -> bool {
         self.path.is_none()
     }

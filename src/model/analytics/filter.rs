@@ -130,7 +130,7 @@ fn parse_term<R: HasFields>(token: &str) -> Result<Option<RowTerm<R>>, String> {
 }
 
 fn parse_comparison<R: HasFields>(token: &str) -> Result<RowTerm<R>, String> {
-    let TypedComparison { name, sign, operator, value } = TypedComparison::parse(token)?;
+    let TypedComparison { name, operator_text: sign, operator, value } = TypedComparison::parse(token)?;
     let sample = R::default();
     let numbers = || R::FIELDS.iter().filter(|field| field.is_number(&sample));
     let Some(field) = numbers().find(|field| field.name.eq_ignore_ascii_case(name)) else {

@@ -41,7 +41,7 @@ struct JsonCounts {
 struct JsonPage<'a> {
     path: &'a str,
     #[serde(flatten)]
-    now: JsonCounts,
+    counts: JsonCounts,
     #[serde(flatten)]
     comparison: Option<PageComparison>,
 }
@@ -107,9 +107,9 @@ pub(super) fn write_json(content: &ExportContent<'_>) -> Result<String, ExportEr
 
 fn json_page<'a>(page: &ExportedPage<'a>, content: &ExportContent<'_>) -> Result<JsonPage<'a>, ExportError> {
     let numbers = |counts: Option<&Counts>| counts.map_or_else(|| Ok(JsonCounts::default()), JsonCounts::new);
-    let now = numbers(page.now)?;
+    let counts = numbers(page.now)?;
     let Some(ExportedComparison { ranges, .. }) = content.comparison else {
-        return Ok(JsonPage { path: page.path, now, comparison: None });
+        return Ok(JsonPage { path: page.path, counts, comparison: None });
     };
     let complete_days = content.complete_days().map(|_| numbers(page.compared)).transpose()?;
     let before = match page.before {
@@ -119,7 +119,7 @@ fn json_page<'a>(page: &ExportedPage<'a>, content: &ExportContent<'_>) -> Result
     let change = change_in_total(page, ranges).map(|change| raw_json(change.to_string())).transpose()?;
     let comparison =
         PageComparison { complete_days, before, change, status: page_presence(page).map(PagePresence::word) };
-    Ok(JsonPage { path: page.path, now, comparison: Some(comparison) })
+    Ok(JsonPage { path: page.path, counts, comparison: Some(comparison) })
 }
 
 impl JsonRange {

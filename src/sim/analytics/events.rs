@@ -12,16 +12,16 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Copy)]
 pub(in crate::sim) struct ReportInputs<'a> {
     pub(in crate::sim) site: &'a Site,
-    pub(in crate::sim) merges: &'a Merges,
+    pub(in crate::sim) merges: &'a FirstMerges,
     /// The current time, without seconds, so that a response stays the same for a minute.
     pub(in crate::sim) now: Time,
 }
 
 /// When the first job that changed a page was merged, by the path of the page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::sim) struct Merges(HashMap<String, Time>);
+pub(in crate::sim) struct FirstMerges(HashMap<String, Time>);
 
-impl Merges {
+impl FirstMerges {
     /// Keeps the first merge of each page.
     pub(in crate::sim) fn new(pages: Vec<(String, Time)>) -> Self {
         let mut first = HashMap::new();

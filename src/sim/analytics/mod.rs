@@ -18,7 +18,7 @@ mod texts;
 mod topics;
 mod visitors;
 
-pub(super) use events::{Merges, ReportInputs};
+pub(super) use events::{FirstMerges, ReportInputs};
 pub(super) use parameters::RowsQuery;
 pub use rows::SimulatedRow;
 
@@ -58,7 +58,7 @@ struct LatestReport<T>(Mutex<Option<Computed<T>>>);
 struct Computed<T> {
     range: SimRange,
     now: Time,
-    merges: Merges,
+    merges: FirstMerges,
     value: Arc<T>,
 }
 

@@ -3,7 +3,7 @@
 use crate::api::wire::DetailBody;
 use crate::model::analytics::AnalyticsKind;
 use crate::sim::rng::mix;
-use crate::sim::views::{Parameters, details, parse_number};
+use crate::sim::views::{Parameters, error_details, parse_number};
 use chrono::{Datelike, NaiveDate};
 
 /// Where readers give feedback, in the service's words.
@@ -68,7 +68,7 @@ impl RowsQuery {
             }),
             (dates, limit, offset, source, status) => {
                 let others = [limit.err(), offset.err(), source.err(), status.err()];
-                Err(details(dates.err().into_iter().flatten().chain(others.into_iter().flatten())))
+                Err(error_details(dates.err().into_iter().flatten().chain(others.into_iter().flatten())))
             }
         }
     }

@@ -11,7 +11,7 @@ use chrono::{NaiveTime, TimeDelta};
 use std::collections::HashSet;
 
 /// Searches for things that no page is about.
-const TEXTS_WITHOUT_PAGE: [&str; 16] = [
+const SEARCH_TEXTS_WITHOUT_PAGE: [&str; 16] = [
     "terraform provider",
     "docker image",
     "soc 2 report",
@@ -80,7 +80,7 @@ impl SearchTexts {
                 }
             }
         }
-        let unknown = TEXTS_WITHOUT_PAGE.iter().zip(1_u64..).map(|(text, n)| {
+        let unknown = SEARCH_TEXTS_WITHOUT_PAGE.iter().zip(1_u64..).map(|(text, n)| {
             let seed = mix(n ^ 0x0dd);
             SearchText { text: (*text).to_owned(), page: None, seed, rate: 4_000 + seed % 26_000, click_share: 0 }
         });

@@ -11,7 +11,7 @@ const ALL: [AnalyticsKind; 5] = AnalyticsKind::ALL;
 
 struct TestWorld {
     site: Site,
-    merges: Merges,
+    merges: FirstMerges,
     analytics: SimAnalytics,
 }
 
@@ -26,7 +26,7 @@ fn last_four_weeks() -> DateRange {
 
 impl TestWorld {
     fn new(seed: u64, pages: u32, merges: Vec<(String, Time)>) -> Self {
-        let (site, merges) = (Site::new(seed, pages, now()), Merges::new(merges));
+        let (site, merges) = (Site::new(seed, pages, now()), FirstMerges::new(merges));
         Self { site, merges, analytics: SimAnalytics::default() }
     }
 
@@ -61,7 +61,7 @@ impl TestWorld {
 
     /// Loads all rows with this many per request. Returns the keys, with repetitions.
     fn load_all(&self, kind: AnalyticsKind, limit: usize) -> Vec<String> {
-        let (list, key) = names(kind);
+        let (list, key) = list_and_key_names(kind);
         let (mut keys, mut cursor): (Vec<String>, Option<String>) = (Vec::new(), None);
         loop {
             let response = self
@@ -102,7 +102,7 @@ impl TestWorld {
 }
 
 /// Returns the name of the list of rows, and of the key of a row.
-fn names(kind: AnalyticsKind) -> (&'static str, &'static str) {
+fn list_and_key_names(kind: AnalyticsKind) -> (&'static str, &'static str) {
     match kind {
         AnalyticsKind::Visitors => ("visitors", "path"),
         AnalyticsKind::Searches => ("searches", "searchQuery"),
@@ -140,7 +140,7 @@ fn new_rows_do_not_move_the_next_response() {
     let world = TestWorld::new(7, 600, Vec::new());
     let midnight = last_four_weeks().to().and_time(chrono::NaiveTime::MIN).and_utc();
     for kind in [AnalyticsKind::Searches, AnalyticsKind::Feedback, AnalyticsKind::Questions] {
-        let (list, key) = names(kind);
+        let (list, key) = list_and_key_names(kind);
         let mut keys = HashSet::new();
         let mut cursor: Option<String> = None;
         for minutes in 0.. {

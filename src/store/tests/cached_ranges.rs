@@ -1,4 +1,4 @@
-use super::reports::{counts, page, part, range, week};
+use super::reports::{counts, part, range, views_response, week};
 use super::*;
 use crate::model::period::DateRange;
 use crate::model::prompt::DraftTarget;
@@ -21,11 +21,11 @@ impl Store {
         let paths: Vec<String> = (0..rows).map(|n| format!("/{number}/{n}")).collect();
         let rows: Vec<(&str, Counts)> = paths.iter().map(|path| (path.as_str(), counts(1, 1))).collect();
         let query = ViewsQuery { range, limit, page: number };
-        self.save_views(scope, query, &page(&rows, 99), at(seconds)).await.expect("stored");
+        self.save_views(scope, query, &views_response(&rows, 99), at(seconds)).await.expect("stored");
     }
 
     async fn save_complete(&self, range: DateRange, path: &str, seconds: i64) {
-        let rows = page(&[(path, counts(1, 1))], 9);
+        let rows = views_response(&[(path, counts(1, 1))], 9);
         assert!(self.add_part(ReportResponse { range, ..part(1, rows, true, seconds) }).await);
     }
 
@@ -57,7 +57,7 @@ async fn each_cached_range_is_listed_once_and_the_days_of_the_trend_are_not_list
     store.save_rows(&scope(), week(), 20, 1, 20, 3).await;
     store.save_rows(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 3).await;
     store.save_rows(&scope(), october(), 50, 1, 50, 4).await;
-    let rows = page(&[("/a", counts(1, 1)), ("/b", counts(2, 2))], 8);
+    let rows = views_response(&[("/a", counts(1, 1)), ("/b", counts(2, 2))], 8);
     store.add_part(ReportResponse { range: october(), ..part(1, rows.clone(), true, 5) }).await;
     store.add_part(ReportResponse { range: october(), ..part(1, rows, false, 6) }).await;
     let cached = store.cached_ranges(&scope()).await.expect("read");
@@ -75,8 +75,8 @@ async fn each_cached_range_is_listed_once_and_the_days_of_the_trend_are_not_list
 #[tokio::test]
 async fn an_interrupted_load_counts_each_page_once_and_is_pruned_by_the_age_of_its_oldest_response() {
     let store = memory_store();
-    store.add_part(part(1, page(&[("/a", counts(1, 1)), ("/b", counts(2, 2))], 8), false, 10)).await;
-    store.add_part(part(2, page(&[("/b", counts(3, 3)), ("/c", counts(4, 4))], 9), false, 20)).await;
+    store.add_part(part(1, views_response(&[("/a", counts(1, 1)), ("/b", counts(2, 2))], 8), false, 10)).await;
+    store.add_part(part(2, views_response(&[("/b", counts(3, 3)), ("/c", counts(4, 4))], 9), false, 20)).await;
     let cached = store.cached_ranges(&scope()).await.expect("read");
     let listed = cached_range(week(), 3, false, at(10), counts(9, 0));
     assert_eq!(cached.ranges, [listed]);
@@ -146,7 +146,7 @@ async fn pruning_all_page_views_deletes_nothing_else() {
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
     store.save_draft(&scope(), DraftTarget::NewJob, "typed", at(1)).await.expect("stored");
     store.save_complete(week(), "/a", 20).await;
-    let more = page(&[("/b", counts(1, 1))], 9);
+    let more = views_response(&[("/b", counts(1, 1))], 9);
     store.add_part(part(1, more, false, 30)).await;
     store.save_rows(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 1).await;
     let elsewhere = AnalyticsPruneFilter {

@@ -1,4 +1,4 @@
-use super::reports::{counts, page, part, range, week};
+use super::reports::{counts, part, range, views_response, week};
 use super::*;
 use crate::model::impact::{PagePeriod, PageViewsState};
 use crate::model::load::Timed;
@@ -19,7 +19,7 @@ impl Store {
 
     async fn save_response(&self, range: DateRange, limit: u32, rows: &[(&str, Counts)], seconds: i64) {
         let query = ViewsQuery { range, limit, page: 1 };
-        self.save_views(&scope(), query, &page(rows, 9), at(seconds)).await.expect("stored");
+        self.save_views(&scope(), query, &views_response(rows, 9), at(seconds)).await.expect("stored");
     }
 }
 
@@ -27,10 +27,10 @@ impl Store {
 async fn only_a_complete_report_shows_that_a_page_is_not_listed() {
     let store = memory_store();
     assert_eq!(store.views_of_page("/a", week()).await, PageViewsState::Unknown);
-    store.add_part(part(1, page(&[("/a", counts(4, 1))], 9), false, 7)).await;
+    store.add_part(part(1, views_response(&[("/a", counts(4, 1))], 9), false, 7)).await;
     assert_eq!(store.views_of_page("/a", week()).await, known_views(counts(4, 1), 7));
     assert_eq!(store.views_of_page("/b", week()).await, PageViewsState::Unknown, "there may be more");
-    store.add_part(part(2, page(&[("/c", counts(1, 1))], 9), true, 8)).await;
+    store.add_part(part(2, views_response(&[("/c", counts(1, 1))], 9), true, 8)).await;
     assert_eq!(store.views_of_page("/b", week()).await, PageViewsState::NotListed(at(7)));
     assert_eq!(
         store.views_of_page("/c", range("2026-11-14", "2026-11-19")).await,
@@ -42,8 +42,8 @@ async fn only_a_complete_report_shows_that_a_page_is_not_listed() {
 #[tokio::test]
 async fn while_a_report_is_loading_a_duplicate_page_has_the_counts_of_its_last_row() {
     let store = memory_store();
-    store.add_part(part(1, page(&[("/a", counts(4, 1)), ("/b", counts(1, 1))], 9), false, 7)).await;
-    store.add_part(part(2, page(&[("/a", counts(5, 1))], 9), false, 8)).await;
+    store.add_part(part(1, views_response(&[("/a", counts(4, 1)), ("/b", counts(1, 1))], 9), false, 7)).await;
+    store.add_part(part(2, views_response(&[("/a", counts(5, 1))], 9), false, 8)).await;
     assert_eq!(store.views_of_page("/a", week()).await, known_views(counts(5, 1), 8));
     assert_eq!(store.views_of_page("/b", week()).await, known_views(counts(1, 1), 7));
     let periods = store.page_periods(&scope(), &line("/a")).await.expect("read");
@@ -53,8 +53,8 @@ async fn while_a_report_is_loading_a_duplicate_page_has_the_counts_of_its_last_r
 #[tokio::test]
 async fn an_unfinished_reload_does_not_replace_a_complete_report_without_the_page() {
     let store = memory_store();
-    store.add_part(part(1, page(&[("/b", counts(1, 1))], 9), true, 7)).await;
-    store.add_part(part(1, page(&[("/a", counts(4, 1))], 9), false, 8)).await;
+    store.add_part(part(1, views_response(&[("/b", counts(1, 1))], 9), true, 7)).await;
+    store.add_part(part(1, views_response(&[("/a", counts(4, 1))], 9), false, 8)).await;
     assert_eq!(store.views_of_page("/a", week()).await, PageViewsState::NotListed(at(7)));
 }
 
@@ -64,7 +64,7 @@ async fn page_views_are_returned_in_the_order_of_the_ranges_and_are_unknown_in_a
     let ranges = [range("2026-11-01", "2026-11-07"), week()];
     let asked = async |store: &Store| store.page_views(&scope(), &line("/a"), &ranges).await.expect("read");
     assert_eq!(asked(&store).await, [PageViewsState::Unknown, PageViewsState::Unknown]);
-    store.add_part(part(1, page(&[("/a", counts(4, 1))], 9), true, 7)).await;
+    store.add_part(part(1, views_response(&[("/a", counts(4, 1))], 9), true, 7)).await;
     assert_eq!(asked(&store).await, [PageViewsState::Unknown, known_views(counts(4, 1), 7)]);
 }
 
@@ -87,13 +87,13 @@ async fn the_periods_of_a_page_are_listed_newest_first_without_duplicates() {
     let store = memory_store();
     let (september, october) = (range("2026-09-01", "2026-09-30"), range("2026-10-01", "2026-10-31"));
     let of = |range, part: ReportResponse| ReportResponse { range, ..part };
-    store.add_part(of(october, part(1, page(&[("/a", counts(40, 1))], 99), true, 5))).await;
+    store.add_part(of(october, part(1, views_response(&[("/a", counts(40, 1))], 99), true, 5))).await;
     store.save_response(october, 50, &[("/a", counts(39, 1))], 9).await;
     store.save_response(september, 50, &[("/a", counts(30, 1))], 6).await;
     store.save_response(september, 250, &[("/a", counts(31, 1))], 7).await;
-    store.add_part(part(1, page(&[("/a", counts(50, 1))], 99), false, 8)).await;
+    store.add_part(part(1, views_response(&[("/a", counts(50, 1))], 99), false, 8)).await;
     let gone = range("2026-08-01", "2026-08-31");
-    store.add_part(of(gone, part(1, page(&[("/b", counts(1, 1))], 99), true, 5))).await;
+    store.add_part(of(gone, part(1, views_response(&[("/b", counts(1, 1))], 99), true, 5))).await;
     let period = |range, value, seconds| PagePeriod { range, views: Timed { value, as_of: at(seconds) } };
     let periods = store.page_periods(&scope(), &line("/a")).await.expect("read");
     let expected =

@@ -17,7 +17,7 @@ async fn add_completed_job(store: &Store) -> Job {
     store.job(row.key).await.expect("read").expect("there")
 }
 
-async fn report(store: &Store, row: &Job, state: PullRequest, minute: i64) -> Job {
+async fn apply_state(store: &Store, row: &Job, state: PullRequest, minute: i64) -> Job {
     let link = row.remote.pr_link.clone().expect("a link");
     let reported = ReportedPullRequest { job: row.key, link, state: PullRequest { as_of: at(minute), ..state } };
     store.apply_pull_requests(vec![reported], at(minute)).await.expect("written").pop().expect("its row").job
@@ -28,17 +28,17 @@ async fn a_job_needs_the_user_after_the_state_of_its_open_pull_request_is_forgot
     let store = memory_store();
     let row = add_completed_job(&store).await;
     let pending = Checks { state: ChecksState::Pending, ..Checks::default() };
-    let row = report(&store, &row, PullRequest { checks: pending, ..open_pull_request(at(30)) }, 30).await;
+    let row = apply_state(&store, &row, PullRequest { checks: pending, ..open_pull_request(at(30)) }, 30).await;
     assert_eq!(row.group(), JobGroup::Working);
     let forgotten = store.forget_open_pull_requests(&scope()).await.expect("written");
     assert_eq!(forgotten.iter().map(|job| (job.key, job.group())).collect::<Vec<_>>(), [(row.key, JobGroup::NeedsYou)]);
     assert_eq!(store.forget_open_pull_requests(&scope()).await.expect("read"), []);
     let failing = Checks { state: ChecksState::Failing, ..Checks::default() };
-    report(&store, &row, PullRequest { checks: failing, ..open_pull_request(at(35)) }, 35).await;
+    apply_state(&store, &row, PullRequest { checks: failing, ..open_pull_request(at(35)) }, 35).await;
     let forgotten = store.forget_open_pull_requests(&scope()).await.expect("written");
     assert_eq!(forgotten.iter().map(|job| job.pull_request.clone()).collect::<Vec<_>>(), [None]);
     let merged = PullRequest { state: PullRequestState::Merged, ..open_pull_request(at(40)) };
-    report(&store, &row, merged, 40).await;
+    apply_state(&store, &row, merged, 40).await;
     assert_eq!(store.forget_open_pull_requests(&scope()).await.expect("read"), [], "a merge is final");
 }
 
@@ -47,11 +47,11 @@ async fn a_job_that_was_tracked_by_its_id_gets_the_title_of_its_pull_request() {
     let store = memory_store();
     let tracked = store.track(&scope(), response_with_pr("j2", Status::Completed, 8), at(0)).await.expect("tracked");
     assert_eq!(tracked.local.title.as_str(), "j2");
-    let named = report(&store, &tracked, open_pull_request(at(10)), 10).await;
+    let named = apply_state(&store, &tracked, open_pull_request(at(10)), 10).await;
     assert_eq!((named.local.title.as_str(), named.local.has_custom_title), ("Fix broken links", false));
     let own = add_completed_job(&store).await;
     let title = own.local.title.clone();
-    assert_eq!(report(&store, &own, open_pull_request(at(10)), 10).await.local.title, title, "that of its prompt");
+    assert_eq!(apply_state(&store, &own, open_pull_request(at(10)), 10).await.local.title, title, "that of its prompt");
 }
 
 #[tokio::test]
@@ -61,17 +61,17 @@ async fn a_job_needs_the_user_when_the_checks_have_finished_and_is_done_when_it_
     store.change_one_job(row.key, LocalChange::Handled, at(20)).await;
     let pending = Checks { state: ChecksState::Pending, ..Checks::default() };
     let state = PullRequest { checks: pending, ..open_pull_request(at(30)) };
-    let row = report(&store, &row, state.clone(), 30).await;
+    let row = apply_state(&store, &row, state.clone(), 30).await;
     assert_eq!((row.group(), row.counts_as_working()), (JobGroup::Working, true));
     let failing = Checks { state: ChecksState::Failing, passed: 2, total: 3, failed: Vec::new() };
-    let row = report(&store, &row, PullRequest { checks: failing, ..state.clone() }, 40).await;
+    let row = apply_state(&store, &row, PullRequest { checks: failing, ..state.clone() }, 40).await;
     assert_eq!(row.group(), JobGroup::NeedsYou, "the failure is news, although the job was handled before");
     let failing = Checks { state: ChecksState::Failing, ..Checks::default() };
-    report(&store, &row, PullRequest { checks: failing, ..open_pull_request(at(35)) }, 35).await;
+    apply_state(&store, &row, PullRequest { checks: failing, ..open_pull_request(at(35)) }, 35).await;
     let forgotten = store.forget_open_pull_requests(&scope()).await.expect("written");
     assert_eq!(forgotten.iter().map(|job| job.pull_request.clone()).collect::<Vec<_>>(), [None]);
     let merged = PullRequest { state: PullRequestState::Merged, merged_at: Some(at(50)), ..state };
-    let row = report(&store, &row, merged, 50).await;
+    let row = apply_state(&store, &row, merged, 50).await;
     assert_eq!(row.group(), JobGroup::Done);
     assert_eq!(store.jobs_with_pull_requests(&scope(), false).await.expect("read"), []);
     let all = store.jobs_with_pull_requests(&scope(), true).await.expect("read");
@@ -108,7 +108,7 @@ async fn points_are_counted_per_host_and_are_free_again_after_an_hour() {
 async fn the_state_of_another_pull_request_is_dropped() {
     let store = memory_store();
     let row = add_completed_job(&store).await;
-    report(&store, &row, open_pull_request(at(30)), 30).await;
+    apply_state(&store, &row, open_pull_request(at(30)), 30).await;
     store.apply_job(row.key, response_with_pr("j1", Status::Completed, 8), at(40)).await;
     let newer = store.job(row.key).await.expect("read").expect("there");
     assert_eq!(newer.pull_request, None, "it has another pull request now");
@@ -146,11 +146,11 @@ async fn pruning_a_job_deletes_its_diff() {
     let row = add_completed_job(&store).await;
     let link = row.remote.pr_link.clone().expect("a link");
     let failing = Checks { state: ChecksState::Failing, ..Checks::default() };
-    report(&store, &row, PullRequest { checks: failing, ..open_pull_request(at(35)) }, 35).await;
+    apply_state(&store, &row, PullRequest { checks: failing, ..open_pull_request(at(35)) }, 35).await;
     let forgotten = store.forget_open_pull_requests(&scope()).await.expect("written");
     assert_eq!(forgotten.iter().map(|job| job.pull_request.clone()).collect::<Vec<_>>(), [None]);
     let merged = PullRequest { state: PullRequestState::Merged, ..open_pull_request(at(20)) };
-    report(&store, &row, merged, 20).await;
+    apply_state(&store, &row, merged, 20).await;
     store.change_one_job(row.key, LocalChange::Handled, at(21)).await;
     store.save_diff(&link, diff_of("a", 10, 22)).await.expect("written");
     for kind in UnsentReviewKind::ALL {

@@ -20,7 +20,7 @@ pub(super) fn counts(human: i64, ai: i64) -> Counts {
     Counts::new(Count::Known(human), Count::Known(ai), Count::Known(human + ai))
 }
 
-pub(super) fn page(rows: &[(&str, Counts)], total: i64) -> ViewsResponse {
+pub(super) fn views_response(rows: &[(&str, Counts)], total: i64) -> ViewsResponse {
     let rows = rows.iter().map(|(path, counts)| PageRow { path: line(path), counts: counts.clone() });
     ViewsResponse { totals: counts(total, 0), rows: rows.collect(), has_more: None }
 }
@@ -48,8 +48,8 @@ impl Store {
 async fn responses_are_merged_by_the_rules_of_the_model() {
     let store = memory_store();
     let odd = Counts::new(Count::Other(line("12.5")), Count::Missing, Count::Known(-3));
-    let first = page(&[("/a", counts(9, 1)), ("/b ü\"", odd.clone()), ("/d", counts(2, 2)), ("", odd)], 30);
-    let second = page(&[("/d", counts(3, 2)), ("/c", counts(i64::MAX, 0)), ("/c", counts(1, 1))], 31);
+    let first = views_response(&[("/a", counts(9, 1)), ("/b ü\"", odd.clone()), ("/d", counts(2, 2)), ("", odd)], 30);
+    let second = views_response(&[("/d", counts(3, 2)), ("/c", counts(i64::MAX, 0)), ("/c", counts(1, 1))], 31);
     let mut report = Report::from_first_response(week(), first.clone(), false, at(20));
     assert!(store.add_part(part(1, first, false, 20)).await);
     let stored = store.cached(week()).await;
@@ -72,7 +72,7 @@ async fn counts_with_a_fraction_are_stored_without_loss() {
     let large = counts(["4503599627370495.5", "12.0", "9007199254740991"]);
     let page = ViewsResponse {
         totals: counts(["12.5", "1e-9", "1.7976931348623157"]),
-        ..page(&[("/a", tenths), ("/b", large)], 1)
+        ..views_response(&[("/a", tenths), ("/b", large)], 1)
     };
     let report = Report::from_first_response(week(), page.clone(), true, at(0));
     assert!(store.add_part(part(1, page, true, 0)).await);
@@ -91,13 +91,13 @@ async fn counts_with_a_fraction_are_stored_without_loss() {
 #[tokio::test]
 async fn a_complete_report_stays_until_the_next_one_is_complete() {
     let store = memory_store();
-    store.add_part(part(1, page(&[("/a", counts(1, 1)), ("/b", counts(1, 0))], 3), true, 0)).await;
-    store.add_part(part(1, page(&[("/a", counts(2, 2))], 9), false, 50)).await;
+    store.add_part(part(1, views_response(&[("/a", counts(1, 1)), ("/b", counts(1, 0))], 3), true, 0)).await;
+    store.add_part(part(1, views_response(&[("/a", counts(2, 2))], 9), false, 50)).await;
     let stored = store.cached(week()).await;
     let Some(report) = stored.report else { panic!("there is a report") };
     assert_eq!((report.complete, report.rows.len(), report.as_of), (true, 2, at(0)));
     assert_eq!((stored.responses_before_interruption, stored.last_load_requests), (Some(1), Some(1)));
-    store.add_part(part(2, page(&[("/c", counts(5, 0))], 9), true, 51)).await;
+    store.add_part(part(2, views_response(&[("/c", counts(5, 0))], 9), true, 51)).await;
     let stored = store.cached(week()).await;
     let report = stored.report.expect("a report");
     let paths: Vec<&str> = report.rows.iter().map(|row| row.path.as_str()).collect();
@@ -109,10 +109,10 @@ async fn a_complete_report_stays_until_the_next_one_is_complete() {
 async fn complete_reports_of_single_days_are_read_in_order() {
     let store = memory_store();
     for (day, complete) in [("2026-11-18", true), ("2026-11-15", true), ("2026-11-16", false), ("2026-11-21", true)] {
-        let response = page(&[("/a", counts(1, 1))], 2);
+        let response = views_response(&[("/a", counts(1, 1))], 2);
         assert!(store.add_part(ReportResponse { range: range(day, day), ..part(1, response, complete, 0) }).await);
     }
-    store.add_part(part(1, page(&[("/a", counts(9, 9))], 18), true, 0)).await;
+    store.add_part(part(1, views_response(&[("/a", counts(9, 9))], 18), true, 0)).await;
     let reports = store.daily_reports(&scope(), week()).await.expect("read");
     let days: Vec<String> = reports.iter().map(|report| report.range.from().to_string()).collect();
     assert_eq!(days, ["2026-11-15", "2026-11-18"]);
@@ -122,7 +122,7 @@ async fn complete_reports_of_single_days_are_read_in_order() {
 #[tokio::test]
 async fn a_response_that_is_not_the_next_one_does_not_change_the_report() {
     let store = memory_store();
-    let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
+    let rows = |path: &str| views_response(&[(path, counts(1, 1))], 9);
     assert!(!store.add_part(part(2, rows("/b"), true, 0)).await);
     assert!(!store.add_part(part(0, rows("/b"), true, 0)).await);
     assert_eq!(store.cached(week()).await, StoredReport::default());
@@ -137,7 +137,7 @@ async fn a_response_that_is_not_the_next_one_does_not_change_the_report() {
 #[tokio::test]
 async fn a_response_is_stored_both_in_the_cache_and_in_the_report_or_in_neither() {
     let store = memory_store();
-    let rows = |path: &str| page(&[("/a", counts(1, 1)), (path, counts(2, 2))], 9);
+    let rows = |path: &str| views_response(&[("/a", counts(1, 1)), (path, counts(2, 2))], 9);
     let cached = async |number| {
         let query = ViewsQuery { range: week(), limit: MAX_PAGE_SIZE, page: number };
         store.cached_views(&scope(), query).await.expect("read")
@@ -162,7 +162,7 @@ async fn a_response_is_stored_both_in_the_cache_and_in_the_report_or_in_neither(
 #[tokio::test]
 async fn a_response_that_is_not_the_next_one_is_only_cached() {
     let store = memory_store();
-    let rows = |path: &str| page(&[(path, counts(2, 2))], 9);
+    let rows = |path: &str| views_response(&[(path, counts(2, 2))], 9);
     let keeps = async |number, path: &str| {
         let response = rows(path);
         let taken = store
@@ -194,7 +194,7 @@ async fn thousands_of_rows_with_new_and_known_paths_keep_the_order_of_the_servic
         let paths: Vec<String> = (first..first + rows).map(|n| unsorted_path(n, 4_001)).collect();
         let rows: Vec<(&str, Counts)> =
             paths.iter().zip(1..).map(|(path, n)| (path.as_str(), counts(n, i64::from(number)))).collect();
-        ReportResponse { range, ..part(number, page(&rows, 9), number == 2, 5) }
+        ReportResponse { range, ..part(number, views_response(&rows, 9), number == 2, 5) }
     };
     let other = range("2026-10-01", "2026-10-31");
     // The first report already contains half of the paths of the second one.
@@ -218,7 +218,7 @@ async fn thousands_of_rows_with_new_and_known_paths_keep_the_order_of_the_servic
 #[tokio::test]
 async fn an_unfinished_report_with_an_unreadable_response_is_ignored_and_loaded_again() {
     let store = memory_store();
-    let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
+    let rows = |path: &str| views_response(&[(path, counts(1, 1))], 9);
     store.add_part(part(1, rows("/a"), false, 0)).await;
     store.add_part(ReportResponse { range: range("2026-10-01", "2026-10-31"), ..part(1, rows("/o"), false, 0) }).await;
     store
@@ -238,7 +238,7 @@ async fn an_unfinished_report_with_an_unreadable_response_is_ignored_and_loaded_
 #[tokio::test]
 async fn a_response_of_a_load_that_another_instance_restarted_is_ignored() {
     let store = memory_store();
-    let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
+    let rows = |path: &str| views_response(&[(path, counts(1, 1))], 9);
     let old = Arc::new(ReportMerge::new(Report::from_first_response(week(), rows("/old"), false, at(0))));
     store.add_part(part(1, rows("/old"), false, 0)).await;
     store.delete_unfinished_report(&scope(), week()).await.expect("dropped");
@@ -304,7 +304,7 @@ fn the_loading_migration_keeps_an_unfinished_report() {
 #[tokio::test]
 async fn deleting_an_unfinished_report_keeps_the_complete_one() {
     let store = memory_store();
-    let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
+    let rows = |path: &str| views_response(&[(path, counts(1, 1))], 9);
     store.delete_unfinished_report(&scope(), week()).await.expect("nothing to drop");
     store.add_part(part(1, rows("/a"), true, 0)).await;
     store.add_part(ReportResponse { restarted_at: Some(at(5)), ..part(1, rows("/b"), false, 6) }).await;
@@ -322,7 +322,7 @@ async fn deleting_an_unfinished_report_keeps_the_complete_one() {
 #[tokio::test]
 async fn a_load_continues_after_docdeck_is_restarted_and_belongs_to_one_project() {
     let folder = tempdir().expect("a folder");
-    let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
+    let rows = |path: &str| views_response(&[(path, counts(1, 1))], 9);
     let store = open(folder.path());
     store.add_part(part(1, rows("/a"), false, 0)).await;
     store.close().await;
@@ -336,7 +336,7 @@ async fn a_load_continues_after_docdeck_is_restarted_and_belongs_to_one_project(
 #[tokio::test]
 async fn a_range_without_a_report_gets_the_complete_report_of_the_range_closest_in_length() {
     let store = memory_store();
-    let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
+    let rows = |path: &str| views_response(&[(path, counts(1, 1))], 9);
     let other = |number, complete| ReportResponse {
         range: range("2026-10-01", "2026-10-31"),
         ..part(number, rows(&format!("/{number}")), complete, 90)
@@ -364,8 +364,8 @@ async fn the_totals_of_a_range_are_those_of_its_last_response_of_any_page_size()
     let store = memory_store();
     let query = |range, limit, page| ViewsQuery { range, limit, page };
     let (one, two) = (range("2026-11-19", "2026-11-19"), range("2026-11-20", "2026-11-20"));
-    store.save_views(&scope(), query(week(), 50, 1), &page(&[], 10), at(1)).await.expect("stored");
-    store.save_views(&scope(), query(week(), MAX_PAGE_SIZE, 2), &page(&[], 12), at(2)).await.expect("stored");
+    store.save_views(&scope(), query(week(), 50, 1), &views_response(&[], 10), at(1)).await.expect("stored");
+    store.save_views(&scope(), query(week(), MAX_PAGE_SIZE, 2), &views_response(&[], 12), at(2)).await.expect("stored");
     let odd = Counts::new(Count::Other(line("1e99")), Count::Missing, Count::Known(-1));
     let strange = ViewsResponse { totals: odd.clone(), ..ViewsResponse::default() };
     store.save_views(&scope(), query(two, 1, 1), &strange, at(3)).await.expect("stored");

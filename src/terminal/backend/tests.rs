@@ -286,13 +286,13 @@ fn encode_with_ratatui(before: &Buffer, after: &Buffer) -> Vec<u8> {
     bytes
 }
 
-fn styles(is_visible_on_blank: bool) -> impl Strategy<Value = Style> {
+fn styles(allows_visible_blanks: bool) -> impl Strategy<Value = Style> {
     let colors = [Color::Reset, Color::Red, Color::LightBlue, Color::Indexed(74), Color::Rgb(1, 20, 200)];
     let fg = prop::sample::select(colors.to_vec());
-    let bg = prop::sample::select(if is_visible_on_blank { colors.to_vec() } else { vec![Color::Reset] });
+    let bg = prop::sample::select(if allows_visible_blanks { colors.to_vec() } else { vec![Color::Reset] });
     // No style is both bold and dim, because the emulator keeps only one of them.
     let mut modifiers = vec![Modifier::empty(), Modifier::BOLD, Modifier::DIM, Modifier::ITALIC];
-    if is_visible_on_blank {
+    if allows_visible_blanks {
         modifiers.extend([Modifier::UNDERLINED, Modifier::REVERSED, Modifier::BOLD | Modifier::UNDERLINED]);
     }
     (fg, bg, prop::sample::select(modifiers)).prop_map(|(fg, bg, modifiers)| {
@@ -301,9 +301,9 @@ fn styles(is_visible_on_blank: bool) -> impl Strategy<Value = Style> {
 }
 
 /// Generates screens with these texts at random positions.
-fn screens(texts: &[&'static str], is_visible_on_blank: bool) -> impl Strategy<Value = Vec<Buffer>> {
+fn screens(texts: &[&'static str], allows_visible_blanks: bool) -> impl Strategy<Value = Vec<Buffer>> {
     let text = prop::sample::select(texts.to_vec());
-    let parts = prop::collection::vec((0..WIDTH, 0..HEIGHT, text, styles(is_visible_on_blank)), 0..12);
+    let parts = prop::collection::vec((0..WIDTH, 0..HEIGHT, text, styles(allows_visible_blanks)), 0..12);
     let screen = parts.prop_map(|parts| {
         let mut buffer = empty();
         for (x, y, text, style) in parts {

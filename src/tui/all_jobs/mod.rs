@@ -439,7 +439,7 @@ mod tests {
         let saved = |name: &str, text: &str| crate::tui::SavedFilter { name: CleanText::line(name), text: text.into() };
         let mut app = started_app(vec![saved("broken", "s:failed"), saved("at work", "s:active")]);
         press(&mut app, KeyCode::Char(']'));
-        assert_eq!((listed_keys(&app), app.active_tab()), (vec![2], Some("broken")));
+        assert_eq!((listed_keys(&app), app.active_filter_name()), (vec![2], Some("broken")));
         press(&mut app, KeyCode::Char(']'));
         assert_eq!(listed_keys(&app), [3, 1]);
         // The typed filter applies in addition to the saved filter, and Esc clears only the typed filter.
@@ -454,7 +454,7 @@ mod tests {
         assert!(title.contains("  2 of 3") && title.contains("[at work]"), "{title}");
         press(&mut app, KeyCode::Char('['));
         press(&mut app, KeyCode::Char('A'));
-        assert_eq!(app.active_tab(), Some("broken"), "both lists share the tab");
+        assert_eq!(app.active_filter_name(), Some("broken"), "both lists share the tab");
         assert_eq!(app.jobs.matching_count(), 0);
         press(&mut app, KeyCode::Char('A'));
         app.update(

@@ -1,6 +1,6 @@
 //! The dialog with a complete row of a report, such as a question with its answer.
 
-use super::report_row::{ASSISTANT_PART, DetailPart, READER_PART};
+use super::report_row::{ASSISTANT_PART_NAME, DetailPart, READER_PART_NAME};
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::draw_line;
@@ -63,9 +63,9 @@ impl RowDetail {
         }
     }
 
-    /// Shows the row that is this many rows below the shown one.
-    fn show(&mut self, by: isize, cx: &mut Cx<'_>) {
-        (self.functions.select)(cx.app, by);
+    /// Shows the row that is `offset` rows below the shown one, or above it if `offset` is negative.
+    fn show_row_at_offset(&mut self, offset: isize, cx: &mut Cx<'_>) {
+        (self.functions.select)(cx.app, offset);
         if let Some(content) = (self.functions.content)(cx.app) {
             self.content = content;
             self.list = ListState::default();
@@ -80,10 +80,10 @@ impl RowDetail {
         let Some(conversation) = found else { return given() };
         let mut parts: Vec<DetailPart> = given();
         if let Some(messages) = conversation.shown().filter(|messages| !messages.value.is_empty()) {
-            let is_message = |(name, _): &DetailPart| [READER_PART, ASSISTANT_PART].contains(name);
+            let is_message = |(name, _): &DetailPart| [READER_PART_NAME, ASSISTANT_PART_NAME].contains(name);
             let at = parts.iter().position(is_message).unwrap_or(parts.len());
             parts.retain(|part| !is_message(part));
-            let names = |is_by_reader| if is_by_reader { READER_PART } else { ASSISTANT_PART };
+            let names = |is_by_reader| if is_by_reader { READER_PART_NAME } else { ASSISTANT_PART_NAME };
             let messages = messages.value.iter();
             let messages = messages.map(|message| (names(message.is_by_reader()), message.content.to_string()));
             parts.splice(at..at, messages);
@@ -145,8 +145,8 @@ impl Component for RowDetail {
                 }
             }
             (Action::NewJob, _) => (self.functions.start_job)(cx.app, cx.now, cx.effects),
-            (Action::NextRow, _) => self.show(1, cx),
-            (Action::PreviousRow, _) => self.show(-1, cx),
+            (Action::NextRow, _) => self.show_row_at_offset(1, cx),
+            (Action::PreviousRow, _) => self.show_row_at_offset(-1, cx),
             (Action::Copy, _) => {
                 let lines = self.parts_with_conversation(cx.app).into_iter();
                 let text: Vec<String> = lines.map(|(name, text)| format!("{name}: {text}")).collect();

@@ -115,7 +115,7 @@ fn quote_rows<R: ReportRow>(rows: &[&R], kind: &str, range: &str) -> String {
     }
     for row in rows.iter().take(MAX_ROWS) {
         let page = row.page().map(|page| format!("{page}: ")).unwrap_or_default();
-        lines.push(format!("- {page}{}", row.evidence()));
+        lines.push(format!("- {page}{}", row.evidence_line()));
         lines.extend(quote(row.reader_text()));
     }
     if rows.len() > MAX_ROWS {

@@ -239,7 +239,7 @@ impl Component for NeedsWorkScreen {
         if areas.headings.y > areas.status.bottom() {
             let above = Rect { y: areas.headings.y - 1, ..areas.headings };
             let headings =
-                table.headings_with(|column, _| TableCell::new(heading_above(column.heading()), view.theme.muted));
+                table.headings_with(|column, _| TableCell::new(upper_heading_line(column.heading()), view.theme.muted));
             draw::draw_headings(frame, above, headings);
         }
         draw::draw_rows(frame, view, &areas, &table, tab);
@@ -378,7 +378,7 @@ fn highest_score(ranking: &NeedsWork) -> f64 {
 }
 
 /// Returns the first line of a heading that has two lines; empty for a heading of one line.
-fn heading_above(heading: &str) -> String {
+fn upper_heading_line(heading: &str) -> String {
     let name = heading.strip_suffix("  of all").or_else(|| heading.strip_suffix("  of lost"));
     let (name, share) = name.map_or((heading, ""), |name| (name, "   share"));
     let above = match name {

@@ -16,8 +16,8 @@ use crate::tui::widgets::table::{Column, ListCell};
 pub(in crate::tui) type DetailPart = (&'static str, String);
 
 /// The names of the parts with the question and the answer. The messages of a loaded conversation replace these parts.
-pub(super) const READER_PART: &str = "Reader";
-pub(super) const ASSISTANT_PART: &str = "Assistant";
+pub(super) const READER_PART_NAME: &str = "Reader";
+pub(super) const ASSISTANT_PART_NAME: &str = "Assistant";
 
 /// A row of a report on the screen.
 pub(in crate::tui) trait ReportRow: FieldedRow {
@@ -45,8 +45,8 @@ pub(in crate::tui) trait ReportRow: FieldedRow {
     /// Returns the path of the page that the row is about.
     fn page(&self) -> Option<CleanText>;
 
-    /// Returns the line about the row for a prompt.
-    fn evidence(&self) -> String;
+    /// Returns the line that a prompt contains about this row as evidence. The text of the reader follows it.
+    fn evidence_line(&self) -> String;
 
     /// Returns the text of the row that readers wrote; empty if there is none.
     fn reader_text(&self) -> &str {
@@ -104,7 +104,7 @@ impl ReportRow for Search {
         self.top_page.as_ref().map(|page| page_path(page.as_str()))
     }
 
-    fn evidence(&self) -> String {
+    fn evidence_line(&self) -> String {
         if matches!(self.hits, Count::Known(0)) {
             return "not searched in this range:".to_owned();
         }
@@ -162,7 +162,7 @@ impl ReportRow for Feedback {
         Some(page_path(self.path.as_str()))
     }
 
-    fn evidence(&self) -> String {
+    fn evidence_line(&self) -> String {
         let vote = match self.helpful {
             Some(true) => "thumbs up",
             Some(false) => "thumbs down",
@@ -232,7 +232,7 @@ impl ReportRow for PageFeedback {
         Some(page_path(self.path.as_str()))
     }
 
-    fn evidence(&self) -> String {
+    fn evidence_line(&self) -> String {
         format!("{} thumbs up, {} thumbs down", count_text(&self.thumbs_up), count_text(&self.thumbs_down))
     }
 
@@ -275,7 +275,7 @@ impl ReportRow for Question {
         self.subject_page().map(|path| CleanText::line(&path))
     }
 
-    fn evidence(&self) -> String {
+    fn evidence_line(&self) -> String {
         match self.is_answered {
             Some(false) => "question that the assistant could not answer:".to_owned(),
             _ => "question to the assistant:".to_owned(),
@@ -304,8 +304,8 @@ impl ReportRow for Question {
             ("Status", status.to_owned()),
             ("Page", self.subject_page().map(|page| page.to_string()).unwrap_or_default()),
             ("Category", self.category.as_ref().map(CleanText::to_string).unwrap_or_default()),
-            (READER_PART, self.query.to_string()),
-            (ASSISTANT_PART, self.response.to_string()),
+            (READER_PART_NAME, self.query.to_string()),
+            (ASSISTANT_PART_NAME, self.response.to_string()),
             ("Sources", sources.join("\n")),
         ]
     }

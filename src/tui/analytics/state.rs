@@ -1,4 +1,4 @@
-//! The state of all reports.
+//! The state of the analytics screen: the shown tab, and the reports of all tabs except page views.
 
 use super::needs_work::NeedsWorkTab;
 use super::question_groups::QuestionGroups;

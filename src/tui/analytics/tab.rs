@@ -10,9 +10,10 @@ use crate::tui::geometry::title_area;
 use ratatui::layout::{Position, Rect};
 use unicode_width::UnicodeWidthStr as _;
 
-/// The narrowest rule with the names of all tabs. A narrower one has at most the name of the current tab.
+/// The minimum width of the upper rule at which it shows the names of all tabs. Below this width, it shows at most the
+/// name of the current tab.
 const MIN_RULE_WIDTH: u16 = 80;
-/// The narrowest rule with the names of all tabs beside a filter.
+/// The minimum width of the upper rule at which it shows the names of all tabs beside a filter.
 const MIN_RULE_WIDTH_WITH_FILTER: u16 = 100;
 /// The number of blank columns after the name of each tab.
 pub(in crate::tui) const TAB_GAP: usize = 2;

@@ -80,7 +80,8 @@ impl App {
             }
         }
         let tab = R::tab_in_mut(&mut self.analytics);
-        // The user is asked only once, after the cache was read, and not again after each response.
+        // The user is asked only once whether to load the reports to compare: after the cache was read, not after each
+        // response.
         let is_for_comparison = matches!(&msg, RowsMsg::Cached { range, .. } if tab.is_reading_compared(*range));
         let next_effect = tab.receive(msg, now);
         if let Some(report) = tab.report().cloned() {
@@ -114,15 +115,15 @@ impl App {
 
     /// Compares what the tab on screen shows with another range.
     pub(in crate::tui) fn compare_tab_with(&mut self, other: DateRange, now: Time, effects: &mut Vec<Effect>) {
-        let days = self.views.days_to_compare(other, now.date_naive()).map_err(|why| why.to_string());
+        let ranges = self.views.days_to_compare(other, now.date_naive()).map_err(|why| why.to_string());
         match self.analytics.tab {
             AnalyticsTab::Pages | AnalyticsTab::NeedsWork => self.compare_with(other, now, effects),
-            AnalyticsTab::Searches => self.compare_report_days::<Search>(days, now, effects),
+            AnalyticsTab::Searches => self.compare_report_days::<Search>(ranges, now, effects),
             AnalyticsTab::Feedback if self.analytics.is_feedback_by_page => {
-                self.compare_report_days::<PageFeedback>(days, now, effects);
+                self.compare_report_days::<PageFeedback>(ranges, now, effects);
             }
-            AnalyticsTab::Feedback => self.compare_report_days::<Feedback>(days, now, effects),
-            AnalyticsTab::Questions => self.compare_report_days::<Question>(days, now, effects),
+            AnalyticsTab::Feedback => self.compare_report_days::<Feedback>(ranges, now, effects),
+            AnalyticsTab::Questions => self.compare_report_days::<Question>(ranges, now, effects),
         }
     }
 
@@ -156,14 +157,14 @@ impl App {
 
     fn compare_report_days<R: ReportRow>(
         &mut self,
-        days: Result<ComparedRanges, String>,
+        ranges: Result<ComparedRanges, String>,
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        match days {
-            Ok(days) => {
+        match ranges {
+            Ok(ranges) => {
                 let tab = R::tab_in_mut(&mut self.analytics);
-                effects.extend(tab.compare(days));
+                effects.extend(tab.compare(ranges));
                 tab.update_summary(R::summary);
                 self.analytics.count_questions();
             }

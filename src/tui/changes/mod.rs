@@ -67,7 +67,7 @@ impl Changes {
 
     /// Opens the changes of the selected job's pull request, with this file selected if there is one.
     pub fn open_at(file: Option<CleanText>, cx: &mut Cx<'_>) {
-        let job = match cx.app.selected_pull_request(NO_CHANGES) {
+        let job = match cx.app.selected_job_with_pull_request(NO_CHANGES) {
             Ok(job) => job,
             Err(reason) => return cx.notify(Severity::Info, reason),
         };

@@ -82,7 +82,7 @@ impl DiffRows {
         self.file_starts.iter().copied()
     }
 
-    /// Returns the file of a row.
+    /// Returns the index of the file to which a row belongs.
     pub(super) fn file_of(&self, row: usize) -> usize {
         self.file_starts.partition_point(|start| *start <= row).saturating_sub(1)
     }

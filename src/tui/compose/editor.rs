@@ -69,18 +69,19 @@ pub struct Editor {
 
 impl Editor {
     /// Replaces the content with a draft about `other_pages` that another docdeck process on this computer has saved.
-    /// If `has_own_text` is set, `text` combines that draft with the text of this editor. Returns the notice to show.
+    /// If `is_text_combined` is set, `text` combines that draft with the text of this editor. Returns the notice to
+    /// show.
     pub(in crate::tui) fn load_other_draft(
         &mut self,
         text: &str,
         other_pages: &[CleanText],
-        has_own_text: bool,
+        is_text_combined: bool,
     ) -> String {
         let mut pages = other_pages.to_vec();
-        if has_own_text {
+        if is_text_combined {
             pages.extend(self.pages.iter().filter(|page| !other_pages.contains(page)).cloned());
         }
-        let is_other = !has_own_text && !are_same_pages(&pages, &self.pages);
+        let is_other = !is_text_combined && !are_same_pages(&pages, &self.pages);
         let mut with = Self::new(DraftTarget::AboutPages, title_of_job_about(&pages), text);
         with.pages = pages;
         *self = with;

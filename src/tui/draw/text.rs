@@ -78,7 +78,7 @@ fn paint_over(buffer: &mut Buffer, row: Rect, line: &Line<'_>, content: Previous
         }
         let style = if is_styled { line.style.patch(span.style) } else { span.style };
         let drawn = paint_ascii(buffer, rest, &span.content, style, content);
-        let width = match drawn.or_else(|| paint_signs(buffer, rest, &span.content, style)) {
+        let width = match drawn.or_else(|| paint_single_cell_chars(buffer, rest, &span.content, style)) {
             Some(width) => width,
             None if span.width() == 0 => 0,
             None => {
@@ -149,7 +149,7 @@ fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, content
 
 /// Draws a single character of one cell, or several characters that [`is_single_cell_char`] accepts. Returns the number
 /// of cells, or `None` for any other text.
-fn paint_signs(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Option<u16> {
+fn paint_single_cell_chars(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Option<u16> {
     let mut chars = text.chars();
     let is_single = chars.next().is_some_and(|sign| sign.width() == Some(1)) && chars.next().is_none();
     if !is_single && !text.chars().all(is_single_cell_char) {

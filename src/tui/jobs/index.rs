@@ -48,12 +48,12 @@ impl JobList {
         });
         let indexes =
             candidates.into_iter().enumerate().filter_map(|(index, is_candidate)| is_candidate.then_some(index));
-        self.add_passing(entries, indexes);
+        self.add_rows_passing_filter(entries, indexes);
     }
 
     /// Adds the rows at `indexes` that pass the filter to `entries`, and makes the result the list. None of the
     /// indexes may be in `entries` already.
-    fn add_passing(&mut self, mut entries: Vec<(JobSortKey, usize)>, indexes: impl Iterator<Item = usize>) {
+    fn add_rows_passing_filter(&mut self, mut entries: Vec<(JobSortKey, usize)>, indexes: impl Iterator<Item = usize>) {
         let mut more = EntriesBySection::default();
         for index in indexes {
             let outcome = self.match_at(index);
@@ -174,7 +174,10 @@ impl JobList {
             }
         }
         let indexes: Vec<usize> = jobs.iter().filter_map(|key| self.index.get(key)).copied().collect();
-        self.add_passing(entries, indexes.into_iter().filter(|index| !listed.get(*index).copied().unwrap_or(true)));
+        self.add_rows_passing_filter(
+            entries,
+            indexes.into_iter().filter(|index| !listed.get(*index).copied().unwrap_or(true)),
+        );
     }
 
     /// Takes the entries out of the list. Drops the selected row if it is listed only because it is selected.

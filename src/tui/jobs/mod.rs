@@ -110,7 +110,7 @@ impl JobList {
         self.max_author_width = self.max_author_width.max(author_width(&row));
         let Some(&index) = self.index.get(&row.key) else {
             if self.is_partial {
-                // The row is one of the rows that are still being read.
+                // The complete list, which is still being read, will contain this row.
                 return false;
             }
             self.index.insert(row.key, self.rows.len());

@@ -12,8 +12,8 @@ impl JobList {
         }
     }
 
-    /// Returns the first job below the heading on a visible line; `None` if the line is not a heading or the jobs are
-    /// hidden.
+    /// Returns the first job of the group whose heading is on a visible line. `None` if the line is not a heading, or
+    /// if the jobs of the group are hidden.
     pub(in crate::tui) fn first_job_below(&self, line: usize) -> Option<JobKey> {
         let at = self.top().checked_add(line)?;
         self.line(at).filter(|found| matches!(found, JobLine::Heading(..)))?;

@@ -40,7 +40,7 @@ pub(super) fn reason_not_possible(app: &App, job: &Job, action: Action) -> Optio
     let is_of_link = |host: &CleanText| link.as_ref().is_some_and(|link| link.host == host.as_str());
     match (action, state.state) {
         _ if app.tips.missing_tokens.iter().any(|(host, _)| is_of_link(host)) => Some("no token"),
-        _ if app.pull_request_work.unconfirmed_at.get(&job.key).is_some_and(|at| state.as_of < *at) => {
+        _ if app.pull_request_work.unconfirmed_action_times.get(&job.key).is_some_and(|at| state.as_of < *at) => {
             Some("last action unconfirmed, refresh it first")
         }
         (Action::RequestChanges, _) if is_on_gitlab => Some("not possible on GitLab"),
@@ -131,8 +131,8 @@ fn ask(app: &mut App, targets: PullRequestTargets, action: Action, method: Optio
 }
 
 impl App {
-    /// Asks the user to confirm an action. The question has the repositories, the numbers, the head commits and what
-    /// the action does.
+    /// Asks the user to confirm an action. The dialog states what the action does, and lists the repository, the number
+    /// and the head commit of each pull request.
     pub(in crate::tui) fn ask_to_run_pull_request_action(
         &mut self,
         targets: PullRequestTargets,
@@ -188,10 +188,10 @@ impl App {
         let mut text = outcome.sentence(action, number);
         match outcome {
             ActionOutcome::Unconfirmed { is_state_read: false, .. } => {
-                self.pull_request_work.unconfirmed_at.insert(job, now);
+                self.pull_request_work.unconfirmed_action_times.insert(job, now);
             }
             _ => {
-                self.pull_request_work.unconfirmed_at.remove(&job);
+                self.pull_request_work.unconfirmed_action_times.remove(&job);
             }
         }
         if let Some((kind, text)) = action.review_text().filter(|_| is_done) {

@@ -61,7 +61,7 @@ pub struct PullRequestDialog {
 impl PullRequestDialog {
     /// Opens the pull request of the selected job.
     pub fn open(cx: &mut Cx<'_>) {
-        let job = match cx.app.selected_pull_request("This job has no pull request that docdeck can show.") {
+        let job = match cx.app.selected_job_with_pull_request("This job has no pull request that docdeck can show.") {
             Ok(job) => job,
             Err(reason) => return cx.notify(Severity::Info, reason),
         };
@@ -318,7 +318,7 @@ impl App {
 
     /// Returns the selected job if its pull request can be shown, otherwise the reason. `missing` is the reason if
     /// the job has no pull request on a code host that docdeck supports.
-    pub(in crate::tui) fn selected_pull_request(&self, missing: &'static str) -> Result<JobKey, &'static str> {
+    pub(in crate::tui) fn selected_job_with_pull_request(&self, missing: &'static str) -> Result<JobKey, &'static str> {
         match self.jobs.selected().filter(|job| job.has_supported_pr_link()) {
             Some(job) if self.can_show_pull_request(job) => Ok(job.key),
             Some(_) => Err(PULL_REQUESTS_DISABLED),

@@ -55,7 +55,7 @@ pub struct ActiveLoad {
     /// Whether the user stopped the load. The response that is being received is still used.
     pub is_stopping: bool,
     /// The percentage of all views at which docdeck last offered to stop; 0 before the first offer.
-    pub(super) last_offer_percent: u8,
+    pub(super) last_stop_offer_percent: u8,
 }
 
 /// Ranges whose pages the user wants to load. The request waits until all of them are read from the cache, because the

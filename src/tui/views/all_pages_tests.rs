@@ -109,7 +109,7 @@ impl LoadFixture {
             Some(&Effect::Views(ViewsEffect::LoadCachedReport(week()))),
             "the cache comes first"
         );
-        assert!(!test.requests_anything());
+        assert!(!test.has_requested_anything());
         test
     }
 
@@ -178,7 +178,7 @@ impl LoadFixture {
         self.app.notice.as_ref().map_or("", |notice| notice.text.as_str())
     }
 
-    fn requests_anything(&self) -> bool {
+    fn has_requested_anything(&self) -> bool {
         self.effects.iter().any(|effect| {
             matches!(
                 effect,
@@ -208,7 +208,7 @@ fn a_complete_report_is_listed_regardless_of_its_age_and_nothing_is_requested() 
     let old = now() - TimeDelta::days(2);
     let test = LoadFixture::with_cached(complete_report(week(), old));
     assert_eq!(test.listed_report(), Some((week(), 600, true)));
-    assert!(!test.requests_anything(), "{:?}", test.effects);
+    assert!(!test.has_requested_anything(), "{:?}", test.effects);
     assert_eq!(test.app.views.as_of(), Some(old));
 }
 
@@ -632,7 +632,7 @@ fn a_comparison_of_cached_ranges_is_free_and_pressing_c_again_ends_it() {
     );
     test.read_cache(complete_days(), complete_report(complete_days(), now()));
     test.read_cache(previous_complete_days(), complete_report(previous_complete_days(), now()));
-    assert!(test.app.views.is_comparing() && !test.requests_anything());
+    assert!(test.app.views.is_comparing() && !test.has_requested_anything());
     let ranges = ComparedRanges { now: complete_days(), before: previous_complete_days() };
     assert_eq!(test.site_change(), Some((ranges, true)));
     assert_eq!(test.listed_report(), Some((week(), 600, true)), "the table has the range's own numbers");
@@ -762,7 +762,7 @@ fn after_a_change_of_range_the_comparison_continues_if_both_ranges_are_cached() 
     assert!(!test.app.views.is_comparing());
     assert_eq!(test.listed_report(), Some((far, 600, true)));
     assert!(test.notice().starts_with("Comparison ended"), "{}", test.notice());
-    assert!(!test.requests_anything(), "nothing was requested");
+    assert!(!test.has_requested_anything(), "nothing was requested");
 }
 
 #[test]
@@ -928,7 +928,7 @@ fn a_filter_that_is_opened_before_the_cache_is_read_needs_no_load_if_the_cache_h
     let mut test = LoadFixture::before_cache_is_read();
     test.press("/");
     test.read_cache(week(), complete_report(week(), now()));
-    assert!(test.app.top::<FilterInput>().is_some() && !test.requests_anything());
+    assert!(test.app.top::<FilterInput>().is_some() && !test.has_requested_anything());
 }
 
 #[test]
@@ -948,7 +948,7 @@ fn a_report_that_another_member_loaded_is_listed_and_costs_nothing() {
     assert_eq!(test.app.views.rows().len(), 600);
     test.press("a");
     assert!(test.notice().contains("All pages of this range are loaded"), "{}", test.notice());
-    assert!(!test.requests_anything(), "{:?}", test.effects);
+    assert!(!test.has_requested_anything(), "{:?}", test.effects);
     // While the same range is being loaded, the received report is not read.
     let mut test = LoadFixture::with_cached(interrupted_report(week()));
     test.press("ay");

@@ -30,7 +30,12 @@ impl App {
 
     /// Asks whether to load all pages of the current range, and runs the action once they are loaded.
     pub(super) fn load_all_then(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
-        self.request_load_then(vec![(self.views.query().range, RequiredData::Complete)], Some(action), now, effects);
+        self.request_load_with_next_action(
+            vec![(self.views.query().range, RequiredData::Complete)],
+            Some(action),
+            now,
+            effects,
+        );
     }
 
     /// Whether the key that loads all pages has nothing to do: all pages are loaded and fresh, and no load can be
@@ -91,10 +96,10 @@ impl App {
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        self.request_load_then(ranges, None, now, effects);
+        self.request_load_with_next_action(ranges, None, now, effects);
     }
 
-    fn request_load_then(
+    fn request_load_with_next_action(
         &mut self,
         ranges: Vec<(DateRange, RequiredData)>,
         next_action: Option<Action>,

@@ -96,7 +96,8 @@ impl App {
         let Some(plan) = all.queued_loads.pop_front() else { return };
         all.failure = None;
         let LoadPlan { range, from_start, .. } = plan;
-        all.active = Some(ActiveLoad { range, from_start, progress: None, is_stopping: false, last_offer_percent: 0 });
+        all.active =
+            Some(ActiveLoad { range, from_start, progress: None, is_stopping: false, last_stop_offer_percent: 0 });
         effects
             .push(Effect::Views(ViewsEffect::LoadAll(LoadPlan { max_requests: all.confirmed_requests_left, ..plan })));
         self.is_dirty = true;
@@ -119,8 +120,8 @@ impl App {
         };
         let Some(share) = progress.share.filter(|_| !progress.is_complete) else { return };
         let reached = OFFER_TO_STOP_PERCENTS.into_iter().rfind(|offer| share * 100.0 >= f64::from(*offer));
-        let Some(reached) = reached.filter(|reached| *reached > load.last_offer_percent) else { return };
-        load.last_offer_percent = reached;
+        let Some(reached) = reached.filter(|reached| *reached > load.last_stop_offer_percent) else { return };
+        load.last_stop_offer_percent = reached;
         let rest = self
             .expected_cost(progress.range)
             .and_then(|expected| expected.requests.checked_sub(progress.responses))

@@ -112,8 +112,9 @@ impl App {
     pub fn range_line(&self, width: usize, now: Time) -> (String, Vec<RangeName>) {
         let tabs = self.analytics.tab.names_width(u16::try_from(width).unwrap_or(u16::MAX));
         let today = now.date_naive();
-        // The dates are shortened until the names of the common ranges fit beside them. If the tabs take half of a
-        // narrow screen, the dates take precedence, because shorter dates would not show that today is not over.
+        // The dates are shortened until the names of the common ranges fit beside them; on a narrow screen, until the
+        // name of the current range fits. But if the tabs take half of a narrow screen, no space is reserved for the
+        // name, because dates that short would not show that today is not over.
         let lists = self.range_name_lists(width, today);
         let own = lists.last().filter(|_| tabs < width / 2);
         let reserved = lists.iter().rev().nth(1).or(own).map_or(0, |names| names_width(names));

@@ -143,7 +143,7 @@ impl TrendBar {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompleteDaysMean {
     pub mean: ViewCount,
-    /// Number of days in the mean.
+    /// Number of complete days with known views. The mean is taken over these days.
     pub known_days: u32,
     /// Number of days of the range that are over, including days with unknown views.
     pub complete_days: u32,

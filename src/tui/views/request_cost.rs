@@ -23,8 +23,9 @@ struct LoadCost {
 }
 
 impl LoadCost {
-    /// Adds up the costs of several loads. A load of unknown cost is expected to cost the mean of the other
-    /// loads. But if the known costs are all those of previous loads, a sum with an unknown cost has no expected cost.
+    /// Adds up the costs of several loads. A load of unknown cost is expected to cost the mean of the known costs. But
+    /// if a cost is unknown and all known ones are those of previous loads, the sum has no expected cost, because it
+    /// would be shown as the cost of the last time.
     fn of_all(costs: &[Self]) -> Self {
         let at_least = costs.iter().fold(0_u32, |sum, cost| sum.saturating_add(cost.at_least));
         let known: Vec<LoadEstimate> = costs.iter().filter_map(|cost| cost.expected).collect();

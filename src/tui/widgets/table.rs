@@ -25,7 +25,7 @@ pub struct Column<K> {
     heading_style: Option<Style>,
     is_right_aligned: bool,
     is_flexible: bool,
-    /// The width in cells; of a flexible column, the minimum width until it is part of a table.
+    /// The width in cells. For a flexible column, this is its minimum width until a [`Table`] sets the actual width.
     width: usize,
     /// The maximum width of a column that can be widened.
     max_width: usize,

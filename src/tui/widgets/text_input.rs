@@ -326,7 +326,7 @@ impl TextInput {
     pub(in crate::tui) fn reset_scroll(&mut self) {
         let DataCursor(row, column) = self.area.cursor();
         let (Ok(row), Ok(column)) = (u16::try_from(row), u16::try_from(column)) else { return };
-        // Scrolls twice, because the scroll position can be twice as large as the largest scroll of one call.
+        // Scrolls twice, because one call scrolls by at most `i16::MAX`, and the scroll position is a `u16`.
         for _ in 0..2 {
             self.area.scroll((-i16::MAX, -i16::MAX));
         }

@@ -17,7 +17,7 @@ const OUTLIER_PERCENT: f64 = 25.0;
 /// meaning anything.
 const OUTLIER_SHARE: f64 = 0.005;
 /// Marks an outlier without colour.
-pub(in crate::tui) const OUTLIER: &str = "!";
+pub(in crate::tui) const OUTLIER_MARK: &str = "!";
 
 /// How much a change matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl ChangeWeight {
 
     /// Returns the sign after the change, in one cell.
     pub(in crate::tui) fn sign(self) -> &'static str {
-        if self == Self::Outlier { OUTLIER } else { " " }
+        if self == Self::Outlier { OUTLIER_MARK } else { " " }
     }
 
     /// Returns the style of a change: more views are good, fewer are bad.

@@ -10,7 +10,7 @@ use crate::tui::format::{format_count, grouped_number, plural, wait_text};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use crate::tui::views::all_pages::ActiveLoad;
-use crate::tui::views::draw::change::{ChangeWeight, OUTLIER, larger_site_views};
+use crate::tui::views::draw::change::{ChangeWeight, OUTLIER_MARK, larger_site_views};
 use crate::tui::views::draw::totals::overlap_warning;
 use crate::tui::views::range_line::short_range;
 use crate::tui::views::request_cost::floor_percent;
@@ -76,7 +76,7 @@ fn basis_forms(view: View<'_>) -> Vec<String> {
     {
         // The meaning of the outlier's sign is more useful than the dates of the range on screen, but less useful than
         // a warning about an overlap.
-        let explained = |days: &str| format!("{days}   {OUTLIER} = large change");
+        let explained = |days: &str| format!("{days}   {OUTLIER_MARK} = large change");
         days =
             vec![explained(long), explained(short), long.clone(), short.clone(), explained(shortest), shortest.clone()];
     }

@@ -14,8 +14,8 @@ use crate::tui::component::prelude::*;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::format::plural;
 
-/// The possible heights of the trend, in rows: the minimum height of the dialog, and the height of the bars of the
-/// trend. A lower dialog has no trend.
+/// The height of the bars for each minimum height of the dialog, both in rows: a dialog of at least 44 rows has bars of
+/// 12 rows. A dialog lower than the last minimum has no trend.
 const TREND_ROWS: [(usize, usize); 3] = [(44, 12), (34, 8), (18, 6)];
 
 /// Returns the number of rows of the trend with its axis in a dialog of `rows`; 0 if it would not fit.

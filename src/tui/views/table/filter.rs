@@ -169,7 +169,7 @@ fn parse_term(token: &str, shown: FilterableData) -> Result<Option<PageTerm>, St
 }
 
 fn parse_comparison(token: &str, shown: FilterableData) -> Result<PageTerm, String> {
-    let TypedComparison { name, sign, operator, value: typed } = TypedComparison::parse(token)?;
+    let TypedComparison { name, operator_text: sign, operator, value: typed } = TypedComparison::parse(token)?;
     let Some(operand) = find_operand(name) else {
         return Err(format!("{name}{sign} is unknown: use human ai total share Δ, or \" before a word"));
     };

@@ -440,7 +440,7 @@ impl PageTable {
             self.folders.clear();
         }
         self.measure();
-        self.find_selection();
+        self.restore_selection();
     }
 
     /// Returns the entries that pass the filter, in the current order.

@@ -93,7 +93,7 @@ struct PageIndexes {
 #[derive(Debug, Default)]
 pub(super) struct PageData {
     source: RowSource,
-    /// The pages that only a compared report has, without counts.
+    /// The pages that a compared report has but the source lacks. Their rows have no counts.
     absent: Vec<PageRow>,
     /// The row indexes of each entry in the compared reports; empty if nothing is compared.
     indexes: Vec<PageIndexes>,

@@ -13,8 +13,8 @@ impl PageTable {
         }
     }
 
-    /// Makes the page or folder on the selected line the anchor, which [`Self::find_selection`] selects again after the
-    /// lines have changed.
+    /// Makes the page or folder on the selected line the anchor, which [`Self::restore_selection`] selects again after
+    /// the lines have changed.
     pub(super) fn anchor_selection(&mut self) {
         self.anchor = match self.lines.get(self.selected).map(|line| line.item) {
             Some(TreeItem::Page(entry)) => SelectionAnchor::Page(entry),
@@ -53,7 +53,7 @@ impl PageTable {
 
     /// Selects the first of these lines that is visible: the anchor, the folder around the anchor, the first page in an
     /// anchor that is a folder. If none of them is visible, the line at the same index is selected.
-    pub(super) fn find_selection(&mut self) {
+    pub(super) fn restore_selection(&mut self) {
         let found = match &self.anchor {
             SelectionAnchor::None => None,
             SelectionAnchor::Page(entry) => {

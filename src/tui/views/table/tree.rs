@@ -218,9 +218,9 @@ impl PathTree<'_> {
 struct FolderSums {
     /// Sums over the range on screen.
     shown: ViewSums,
-    /// Sums over the days of the range on screen that are compared. Today, which is not over, is left out.
+    /// Sums over the compared days of the range on screen. These are all its days except today, which is not over.
     now: ViewSums,
-    /// Sums over the range before it.
+    /// Sums over the compared days of the previous range.
     before: ViewSums,
     is_listed: bool,
     has_mismatch: bool,

@@ -395,8 +395,9 @@ impl Chart {
         row.line()
     }
 
-    /// Returns the symbol that extends a bar from the lowest row to the axis, which is in the middle of its own row.
-    /// `None` if the bar has no views or is hatched, or if the terminal can't fill half of a cell.
+    /// Returns the symbol that continues a bar in the row of the axis. The line of the axis is in the middle of that
+    /// row, so the symbol fills the upper half of a cell. `None` if the bar has no views or is hatched, or if the
+    /// terminal can't fill half of a cell.
     fn foot(bar: &ChartBar, theme: &Theme) -> Option<(&'static str, Style)> {
         bar.views().filter(|views| !bar.is_incomplete && !views.is_zero() && theme.parts_per_cell() > 1)?;
         let is_human = bar.human.is_some_and(|human| !human.is_zero());
