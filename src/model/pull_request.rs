@@ -247,7 +247,7 @@ impl PullRequest {
     /// Returns the words by which a filter finds the pull request: those of all facts, and `open`.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
         let open = (!self.state.is_final()).then_some("open");
-        open.into_iter().chain(self.facts().map(|fact| fact.word_and_meaning().0))
+        open.into_iter().chain(self.facts().flat_map(PullRequestFact::words))
     }
 
     /// Whether docdeck has not tried to read the checks yet.
@@ -341,7 +341,7 @@ impl PullRequestFact {
             Self::Ready => ("ready", "ready for review"),
             Self::Failing => ("failing", "checks are failing"),
             Self::Conflict => ("conflict", "has a merge conflict"),
-            Self::ChangesRequested => ("changes", "a reviewer requested changes"),
+            Self::ChangesRequested => ("rework", "a reviewer requested changes"),
             Self::Pending => ("pending", "checks are running"),
             Self::Queued => ("merge queue", "waiting in the merge queue"),
             Self::Draft => ("draft", "a draft"),
@@ -350,10 +350,16 @@ impl PullRequestFact {
         }
     }
 
+    /// Returns the words by which a filter finds the fact: its word and, for `rework`, the word of the code hosts.
+    fn words(self) -> impl Iterator<Item = &'static str> {
+        let word_of_hosts = (self == Self::ChangesRequested).then_some("changes");
+        [self.word_and_meaning().0].into_iter().chain(word_of_hosts)
+    }
+
     /// Returns all words that filters accept after `pr:`, with hyphens instead of spaces. Besides the words of the
     /// facts, these are `unknown`, and `open` for every pull request that is not merged or closed.
     pub fn filter_words() -> impl Iterator<Item = String> {
-        let facts = Self::ALL.into_iter().map(|fact| fact.word_and_meaning().0);
+        let facts = Self::ALL.into_iter().flat_map(Self::words);
         ["open"].into_iter().chain(facts).chain(["unknown"]).map(|word| word.replace(' ', "-"))
     }
 

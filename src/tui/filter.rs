@@ -593,7 +593,7 @@ mod tests {
         use crate::model::pull_request::tests::open_pull_request;
         let unknown = |typed: &str| JobFilter::parse(typed).unknown_pull_request_state().map(str::to_owned);
         let words = PullRequestFact::filter_words().map(|word| format!("pr:{word}"));
-        for known in words.chain(["pr:", "!pr:Fail", "pr:merge_queue", "redy"].map(str::to_owned)) {
+        for known in words.chain(["pr:", "pr:changes", "!pr:Fail", "pr:merge_queue", "redy"].map(str::to_owned)) {
             assert_eq!(unknown(&known), None, "{known}");
         }
         assert_eq!(unknown("sso pr:open !pr:Redy").as_deref(), Some("redy"));

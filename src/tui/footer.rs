@@ -89,7 +89,12 @@ impl App {
         let custom = self.runnable_commands().map(|command| Hint::new(command.key, command.name.to_string().into()));
         hints.splice(index..index, custom.collect::<Vec<_>>());
         let screen = Some(self.screen).filter(|_| self.covering_dialog().is_none());
-        let group = |hint: &Hint| hint.action.map_or(FooterGroup::Selection, |action| footer_group(action, screen));
+        let group = |hint: &Hint| match hint.action {
+            None => FooterGroup::Selection,
+            // The label before the hints says that the first ones act on the marked jobs.
+            Some(Action::Filter | Action::NextNeedsYou | Action::Help) if is_marked => FooterGroup::Last,
+            Some(action) => footer_group(action, screen),
+        };
         hints.sort_by_cached_key(group);
         let is_help = |hint: &Hint| hint.action == Some(Action::Help);
         let mut reserved = hints.iter().find(|hint| is_help(hint)).map_or(0, Hint::width);

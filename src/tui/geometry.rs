@@ -2,7 +2,7 @@
 //! agree.
 //!
 //! ```text
-//!  docdeck  acme-docs   1 Jobs •4   2 Analytics   3 Log          ◆ ready  new jobs 37/100, +1 in 22m  header
+//!  docdeck  acme-docs   1 Jobs ●4   2 Analytics   3 Log               ◆ ready  new jobs 37/100 used  header
 //! ─ title of the list ───────────────────────────────────┬─ title of the details ─────────────────────────   upper
 //! rule
 //!                                                        │                                                   content

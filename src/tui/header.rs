@@ -8,6 +8,7 @@ use super::{App, Screen};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::job::JobGroup;
+use crate::model::job_state::NEEDS_YOU;
 use crate::model::ledger::{CountedBy, Quota};
 use crate::model::team::TeamStatus;
 use unicode_width::UnicodeWidthStr;
@@ -119,7 +120,7 @@ impl App {
             let key = self.config.keymap.key(&[Context::Everywhere], action).filter(|_| has_tab_keys);
             let key = key.map_or_else(String::new, |key| format!("{key} "));
             let count = match screen {
-                Screen::Jobs if needs_you > 0 => format!(" •{}", format_count(needs_you)),
+                Screen::Jobs if needs_you > 0 => format!(" {NEEDS_YOU}{}", format_count(needs_you)),
                 _ => String::new(),
             };
             (format!("{key}{name}{count}"), screen)
@@ -201,18 +202,18 @@ impl App {
             ];
         }
         let share = format!("{}/{}", budget.used, budget.limit);
-        let (freed, short, sign) = match budget.resets_at.filter(|at| *at > now).map(|at| wait_text(at - now)) {
-            Some(left) => (format!(", 1 freed in {left}"), format!(", +1 in {left}"), format!(" ↺ {left}")),
-            None => (" this hour".to_owned(), String::new(), String::new()),
+        // The name of the analytics screen alone doesn't say that requests are counted.
+        let full_label = if quota == Quota::Views { "analytics requests" } else { label };
+        let freed = match budget.resets_at.filter(|at| *at > now).map(|at| wait_text(at - now)) {
+            Some(left) => format!(", 1 freed in {left}"),
+            None => " this hour".to_owned(),
         };
         let team = match budget.counted_by {
             CountedBy::ThisComputer => {
                 return vec![
-                    format!("{label} {share} used on this computer{freed}"),
-                    format!("{label} {share} used{freed}"),
-                    format!("{label} {share}{freed}"),
-                    format!("{label} {share}{short}"),
-                    format!("{label} {share}{sign}"),
+                    format!("{full_label} {share} used on this computer{freed}"),
+                    format!("{full_label} {share} used{freed}"),
+                    format!("{label} {share} used"),
                     format!("{label} {share}"),
                 ];
             }
@@ -220,10 +221,8 @@ impl App {
             CountedBy::Team { as_of: Some(at) } => format!(", team {} ago", wait_text(now - at)),
         };
         vec![
-            format!("{label} {share} used{team}{freed}"),
-            format!("{label} {share}{freed}{team}"),
-            format!("{label} {share}{team}{short}"),
-            format!("{label} {share}{team}{sign}"),
+            format!("{full_label} {share} used{team}{freed}"),
+            format!("{label} {share} used{team}"),
             format!("{label} {share}{team}"),
             format!("{label} {share}"),
         ]
@@ -257,7 +256,7 @@ mod tests {
             (header.team.unwrap_or_default(), header.limit.unwrap_or_default())
         };
         assert_eq!(right(&app, 120), (String::new(), "new jobs 37/100 used, team, 1 freed in 22m".to_owned()));
-        assert_eq!(right(&app, 80), (String::new(), "new jobs 37/100, team ↺ 22m".to_owned()));
+        assert_eq!(right(&app, 80), (String::new(), "new jobs 37/100 used, team".to_owned()));
         app.team = TeamStatus::Offline { since: at(-300) };
         let counted_by = CountedBy::Team { as_of: Some(at(-300)) };
         app.budgets.insert(Quota::Create, Budget { counted_by, ..budget });
@@ -286,11 +285,11 @@ mod tests {
             assert!(end + GAP + right < width, "{width}: {text}");
             format!("{text}|{}", header.limit.unwrap_or_default())
         };
-        let (long, keys, bare) = ("the-handbook-of-acme", "1 Jobs •1 2 Analytics 3 Log ", "Jobs •1 Analytics Log ");
+        let (long, keys, bare) = ("the-handbook-of-acme", "1 Jobs ●1 2 Analytics 3 Log ", "Jobs ●1 Analytics Log ");
         let expected = [
             (130, format!("docdeck|{long}|{keys}|new jobs 37/100 used on this computer, 1 freed in 22m")),
             (115, format!("docdeck|{long}|{keys}|new jobs 37/100 used, 1 freed in 22m")),
-            (95, format!("docdeck|{long}|{keys}|new jobs 37/100 ↺ 22m")),
+            (95, format!("docdeck|{long}|{keys}|new jobs 37/100 used")),
             (89, format!("docdeck|{long}|{keys}|new jobs 37/100")),
             (83, format!("|{long}|{keys}|new jobs 37/100")),
             (75, format!("|{long}|{bare}|new jobs 37/100")),

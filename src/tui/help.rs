@@ -471,7 +471,7 @@ fn symbols(app: &App, contexts: &[Context]) -> Vec<(&'static str, SymbolStyle, S
 fn signal_weights(app: &App, contexts: &[Context]) -> impl Iterator<Item = String> {
     let is_shown = contexts.first() == Some(&Context::Analytics) && app.analytics.tab == AnalyticsTab::NeedsWork;
     let weight = |signal: ProblemSignal| format!("{}: weight {}", signal.label(), app.config.weights.get(signal));
-    let sum = "weighted average of the page's shares of the site's totals".to_owned();
+    let sum = "score: weighted average of the page's shares of the site's totals".to_owned();
     let lines = std::iter::once(sum).chain(ProblemSignal::ALL.map(weight)).collect::<Vec<_>>();
     lines.into_iter().filter(move |_| is_shown)
 }
@@ -503,7 +503,8 @@ fn job_symbols(is_flat: bool) -> Vec<(&'static str, SymbolStyle, String)> {
             None => symbols.push((fact.symbol(), SymbolStyle::PullRequest(fact), text.to_owned())),
         }
     }
-    symbols.extend(is_flat.then(|| (NEEDS_YOU, SymbolStyle::Warning, "needs you".to_owned())));
+    let where_else = if is_flat { "" } else { " (in the header)" };
+    symbols.push((NEEDS_YOU, SymbolStyle::Warning, format!("needs you{where_else}")));
     symbols.push((NOT_OPENED, SymbolStyle::Muted, "finished, not opened yet".to_owned()));
     symbols.push((MARKED, SymbolStyle::Mark, "marked".to_owned()));
     symbols.push(("◆", SymbolStyle::Muted, "service ready (in the header); blinks while jobs are checked".to_owned()));

@@ -135,7 +135,7 @@ impl LogLevel {
         match self {
             Self::Error => ("✗", "error"),
             Self::Warning => ("!", "warning"),
-            Self::Change => ("•", "change"),
+            Self::Change => ("→", "change"),
             Self::Note => ("·", "note"),
             Self::Request => (" ", "request"),
         }

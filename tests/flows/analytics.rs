@@ -28,7 +28,7 @@ async fn a_tab_takes_one_request_at_the_first_visit_and_none_after_a_restart() {
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     open_tab(&mut dashboard, 1).await;
     dashboard.wait_until_shown("unclicked queries").await;
-    dashboard.wait_until_shown("analytics 2/100").await;
+    dashboard.wait_until_shown("analytics requests 2/100").await;
     dashboard.press_chars("12");
     dashboard.assert_shows("unclicked queries");
     dashboard.terminate().await;
