@@ -21,14 +21,17 @@ fn is_narrow(cell: &Cell) -> bool {
 /// ignored.
 #[inline]
 fn is_surely_same(cell: &Cell, shown: &Cell) -> bool {
-    let is_blank = match (cell.symbol().as_bytes(), shown.symbol().as_bytes()) {
-        ([one], [other]) if one == other => *one == b' ',
-        ([0xe2, 0x94..=0x96, _], [0xe2, 0x94..=0x96, _]) if cell.symbol() == shown.symbol() => false,
-        _ => return false,
+    let has_same_style = || cell.fg == shown.fg && cell.modifier == shown.modifier;
+    let is_same = match (cell.symbol().as_bytes(), shown.symbol().as_bytes()) {
+        ([b' '], [b' ']) => (cell.modifier | shown.modifier).is_empty() || has_same_style(),
+        ([one], [other]) => one == other && has_same_style(),
+        ([0xe2, block @ 0x94..=0x96, one], [0xe2, other_block, other]) => {
+            (block, one) == (other_block, other) && has_same_style()
+        }
+        _ => false,
     };
-    cell.modifier == shown.modifier
+    is_same
         && cell.bg == shown.bg
-        && (cell.fg == shown.fg || is_blank && cell.modifier.is_empty())
         && (cell.diff_option, shown.diff_option) == (CellDiffOption::None, CellDiffOption::None)
 }
 

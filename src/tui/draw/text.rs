@@ -230,11 +230,7 @@ impl<'a> TextRow<'a> {
             text = truncate(&text, space).into();
             taken = display_width(&text);
         }
-        self.used_cells += taken;
-        if !text.is_empty() {
-            self.spans.push(Span::styled(text, style));
-        }
-        self
+        self.push_fitting(text, taken, style)
     }
 
     /// Adds a column of `width` cells, with the text aligned to the left.
@@ -247,7 +243,7 @@ impl<'a> TextRow<'a> {
         let text = text.into();
         let missing = width.checked_sub(display_width(&text));
         match missing.filter(|_| width <= self.remaining_cells()) {
-            Some(missing) => self.push_cow(text, style).push_cow(blanks(missing), style),
+            Some(missing) => self.push_fitting(text, width - missing, style).push_blanks(missing, style),
             None => self.push_cow(align_left(&text, width), style),
         }
     }
@@ -262,7 +258,7 @@ impl<'a> TextRow<'a> {
         let text = text.into();
         let missing = width.checked_sub(display_width(&text));
         match missing.filter(|_| width <= self.remaining_cells()) {
-            Some(missing) => self.push_cow(blanks(missing), style).push_cow(text, style),
+            Some(missing) => self.push_blanks(missing, style).push_fitting(text, width - missing, style),
             None => self.push_cow(align_right(&text, width), style),
         }
     }
@@ -270,7 +266,21 @@ impl<'a> TextRow<'a> {
     /// Adds blanks until `cell` cells are used.
     pub(in crate::tui) fn pad_to(&mut self, cell: usize) -> &mut Self {
         let gap = cell.min(self.width).saturating_sub(self.used_cells);
-        self.push_cow(blanks(gap), Style::new())
+        self.push_blanks(gap, Style::new())
+    }
+
+    /// Adds blanks, for which there must be space.
+    fn push_blanks(&mut self, count: usize, style: Style) -> &mut Self {
+        self.push_fitting(blanks(count), count, style)
+    }
+
+    /// Adds a text of this many cells, for which there must be space.
+    fn push_fitting(&mut self, text: Cow<'a, str>, cells: usize, style: Style) -> &mut Self {
+        self.used_cells += cells;
+        if !text.is_empty() {
+            self.spans.push(Span::styled(text, style));
+        }
+        self
     }
 
     pub(in crate::tui) fn line(self) -> Line<'a> {
