@@ -18,7 +18,8 @@ pub(super) const SETUP_HELP: &str = "\
 bash, in ~/.bashrc:                      source <(docdeck completions bash)
 zsh, in ~/.zshrc, after compinit:        source <(docdeck completions zsh)
 fish, in ~/.config/fish/config.fish:     docdeck completions fish | source
-PowerShell, in its profile:              docdeck completions powershell | Out-String | Invoke-Expression";
+PowerShell, in its profile:
+  docdeck completions powershell | Out-String | Invoke-Expression";
 
 /// The end of the zsh script. It lets the script also work as a file in a folder of `$fpath`. At the first Tab, zsh
 /// runs such a file as the body of the function `_docdeck` and expects completions from it.

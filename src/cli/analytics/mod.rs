@@ -36,17 +36,18 @@ pub(super) fn format_help(has_reader_texts: bool) -> String {
 /// Help about reports with texts of readers: whether the texts are cached, and when they are printed.
 const READER_TEXTS_HELP: [&str; 2] = [
     " With reader_text_days = 0 in config.toml, feedback and questions are not cached.",
-    "What readers wrote is printed on a terminal, but in a pipe and in json, csv and md only with --with-comments.\n\n",
+    "Texts of readers are printed on a terminal. In a pipe, and in json, csv and md, they are included only with \
+     --with-comments.\n\n",
 ];
 
 const FORMAT_HELP: &str = "\
-table: on a terminal, with headings; in a pipe, one line per row with tabs between the columns. json and csv have the \
-field names of the service; json is {\"range\", the list of rows, \"complete\", \"asOf\"}; the list is \
-\"searches\", \"feedback\", \"conversations\" (the questions) or \"visitors\". \"complete\" is true if all rows of \
-the range are included.
+table: with headings on a terminal; in a pipe, one line per row, with tabs between the columns. json: {\"range\", ROWS, \
+\"complete\", \"asOf\"}, where ROWS is \"searches\", \"feedback\", \"conversations\" (for questions) or \"visitors\". \
+The fields of json and csv have the service's names. \"complete\" is true if all rows of the range are included.
 
-The rows arrive in several answers, each of which takes one of the 100 analytics requests an hour. Loaded rows are \
-cached: run the same command again to continue. A range that has ended is never requested twice.";
+Each request loads a part of the rows and counts toward the limit of 100 analytics requests an hour. Loaded rows are \
+cached: run the same command again to continue. A range that was loaded after it ended is requested again only with \
+--fresh.";
 
 const EXIT_CODES_HELP: &str = "\
 Exit codes: 0 written; 1 --check found rows; 2 usage, configuration or database error; 3 key refused; 4 service or \

@@ -7,8 +7,8 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(super) struct SelectionOptions {
-    /// print only the rows that pass this filter: words, and numbers such as 'hits>20' or 'down>3' (see
-    /// `docdeck help analytics`)
+    /// print only the rows that pass this filter: words, properties or numbers (fields and examples: docdeck help
+    /// analytics)
     #[arg(long, value_name = "FILTER")]
     filter: Option<String>,
     /// print the rows that pass this filter, and exit with 1 if there are any

@@ -40,15 +40,15 @@ network error; 5 hourly limit reached; 130 Ctrl-C. Loaded data is cached: run th
 pub(super) struct Options {
     #[command(flatten)]
     days: RangeOptions,
-    /// print this page of rows, counted from 1
+    /// print this set of rows, counted from 1
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
           value_parser = number_parser(1..=u32::MAX, "a whole number, 1 or more"))]
     page: u32,
-    /// print this many rows per page
+    /// print this many rows per set
     #[arg(long, value_name = "N", default_value_t = DEFAULT_PAGE_SIZE,
           allow_negative_numbers = true, value_parser = number_parser(MIN_PAGE_SIZE..=MAX_PAGE_SIZE, "a whole number from 1 to 250"))]
     limit: u32,
-    /// load all pages, sorted by total views (prints a cost estimate first)
+    /// load all pages of the site, sorted by total views (prints a cost estimate first)
     #[arg(long, conflicts_with_all = ["page", "limit"])]
     all: bool,
     /// with --all, stop when this share of the views is loaded, like 95%; the rest often takes most of the requests
