@@ -193,9 +193,14 @@ pub trait FieldedRow: AnalyticsRow + HasFields {
     }
 }
 
-/// Returns the field with this name.
+/// Returns the field with this name, or the field of a search whose column has this heading.
 pub fn find_field<R: HasFields>(name: &str) -> Option<&'static Field<R>> {
-    R::FIELDS.iter().find(|field| field.name.eq_ignore_ascii_case(name))
+    let named = |name: &str| R::FIELDS.iter().find(|field| field.name.eq_ignore_ascii_case(name));
+    named(name).or_else(|| match name.to_ascii_lowercase().as_str() {
+        "searches" => named("hits"),
+        "clicked" => named("ctr"),
+        _ => None,
+    })
 }
 
 fn optional_text(text: Option<&CleanText>) -> FieldValue<'_> {

@@ -132,9 +132,9 @@ fn parse_term<R: HasFields>(token: &str) -> Result<Option<RowTerm<R>>, String> {
 fn parse_comparison<R: HasFields>(token: &str) -> Result<RowTerm<R>, String> {
     let TypedComparison { name, operator_text: sign, operator, value } = TypedComparison::parse(token)?;
     let sample = R::default();
-    let numbers = || R::FIELDS.iter().filter(|field| field.is_number(&sample));
-    let Some(field) = numbers().find(|field| field.name.eq_ignore_ascii_case(name)) else {
-        let names: Vec<&str> = numbers().map(|field| field.name).collect();
+    let Some(field) = find_field::<R>(name).filter(|field| field.is_number(&sample)) else {
+        let names = R::FIELDS.iter().filter(|field| field.is_number(&sample)).map(|field| field.name);
+        let names: Vec<&str> = names.collect();
         let hint =
             if names.is_empty() { "no field has numbers".to_owned() } else { format!("use {}", names.join(" ")) };
         return Err(format!("{name}{sign} is unknown: {hint}, or \" before a word"));
@@ -186,6 +186,14 @@ mod tests {
         for typed in ["sso", "!preview", "hits<20", "ctr>5%", "unclicked", "preview sso", "\"unclicked"] {
             assert!(!passes(typed), "{typed}");
         }
+    }
+
+    #[test]
+    fn a_number_has_the_name_of_its_field_or_the_heading_of_its_column() {
+        assert!(passes("hits>20 ctr<5%") && passes("searches>20 clicked<5%") && passes("Searches>1k"));
+        assert!(!passes("searches<20") && !passes("clicked>5%"));
+        let filter: RowFilter<Question> = RowFilter::parse("searches>20");
+        assert!(filter.problem().is_some(), "questions have no numbers");
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
     type C = Column<ListCell<Search>>;
     vec![
         C::flexible("query", 16, |row, _| row.cell(row.item.query.as_str().to_owned())).with_max_width(MAX_TEXT_CELLS),
-        C::right_aligned("times", 8, |row, _| row.cell(count_text(&row.item.hits))),
+        C::right_aligned("searches", 10, |row, _| row.cell(count_text(&row.item.hits))),
         C::right_aligned("change", CHANGE_WIDTH, change).optional(1),
         C::right_aligned("clicked", 9, |row, _| {
             let style = if row.item.is_unclicked() { row.view.theme.warning } else { row.view.theme.text };
@@ -54,7 +54,7 @@ pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
         })
         .with_gap_before(2)
         .optional(3),
-        C::left_aligned("page", PATH_CELLS, |row, width| {
+        C::left_aligned("most clicked page", PATH_CELLS, |row, width| {
             path(row, row.item.top_page.as_ref().map(|page| page.as_str()), width)
         })
         .with_max_width(MAX_PATH_CELLS)
@@ -86,8 +86,8 @@ pub(super) fn feedback() -> Vec<Column<ListCell<Feedback>>> {
     vec![
         C::right_aligned("age", 4, |row, _| age(row, row.item.created_at)).optional(3),
         C::left_aligned("type", 13, |row, _| match row.item.helpful {
-            Some(true) => TableCell::new("up", row.view.theme.good),
-            Some(false) => TableCell::new("down", row.view.theme.bad),
+            Some(true) => TableCell::new("thumbs up", row.view.theme.good),
+            Some(false) => TableCell::new("thumbs down", row.view.theme.bad),
             None => row.muted_cell("code sample"),
         })
         .with_gap_before(2),
@@ -156,7 +156,7 @@ pub(super) fn questions() -> Vec<Column<ListCell<Question>>> {
         .with_max_width(MAX_PATH_CELLS)
         .with_gap_before(2)
         .optional(1),
-        C::left_aligned("category", 14, |row, _| match &row.item.category {
+        C::left_aligned("category", 16, |row, _| match &row.item.category {
             Some(category) => row.muted_cell(category.as_str().to_owned()),
             None => row.muted_cell("–"),
         })

@@ -83,7 +83,8 @@ pub(super) fn draw_rows<T: ListTab>(
     let (sorted, is_ascending) = tab.list().sort_order();
     let headings = table.headings_with(|column, width| {
         let heading = column.heading();
-        let is_sorted = field_of_heading(heading) == sorted && display_width(heading) < width;
+        let is_sorted = field_of_heading::<T::Row>(heading).is_some_and(|field| field.name == sorted)
+            && display_width(heading) < width;
         if !is_sorted {
             return column.heading_cell(view.theme.muted);
         }

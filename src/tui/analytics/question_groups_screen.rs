@@ -135,8 +135,8 @@ fn table(grouping: Option<Grouping>, width: usize, is_compared: bool) -> Table<L
             Some(change) => row.cell(change_cell(change)),
             None => row.muted_cell("–"),
         }),
-        C::right_aligned("unanswered", 13, |row, _| row.cell(format_views(row.item.unanswered.into()))),
-        C::right_aligned("share", 7, |row, _| match row.item.unanswered_share() {
+        C::right_aligned("unanswered", 12, |row, _| row.cell(format_views(row.item.unanswered.into()))),
+        C::right_aligned("of all", 7, |row, _| match row.item.unanswered_share() {
             Some(share) => row.cell(format!("{:.0}%", share * 100.0)),
             None => row.muted_cell("–"),
         }),
@@ -147,7 +147,7 @@ fn table(grouping: Option<Grouping>, width: usize, is_compared: bool) -> Table<L
         })
         .with_gap_before(2)
         .optional(2),
-        C::right_aligned("last", 6, |row, _| match row.item.last_asked_at {
+        C::right_aligned("last asked", 11, |row, _| match row.item.last_asked_at {
             Some(at) => row.muted_cell(short_age(row.view.now - at)),
             None => row.muted_cell("–"),
         })

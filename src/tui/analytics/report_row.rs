@@ -166,7 +166,7 @@ impl ReportRow for Feedback {
         let vote = match self.helpful {
             Some(true) => "thumbs up",
             Some(false) => "thumbs down",
-            None => "feedback about a code example",
+            None => "feedback about a code sample",
         };
         let text = if self.reader_text().is_empty() { "" } else { ":" };
         format!("{vote}, {}{text}", self.status.label())
@@ -181,14 +181,14 @@ impl ReportRow for Feedback {
         let vote = match self.helpful {
             Some(true) => "thumbs up",
             Some(false) => "thumbs down",
-            None => "about a code example",
+            None => "code sample",
         };
         vec![
             ("Page", self.path.to_string()),
             ("Given", time_text(self.created_at)),
             ("Status", self.status.label().to_owned()),
             ("Type", vote.to_owned()),
-            ("Where", optional(&self.source).replace('_', " ")),
+            ("Source", optional(&self.source).replace('_', " ")),
             ("File", optional(&self.filename)),
             ("Language", optional(&self.lang)),
             ("Comment", optional(&self.comment)),
@@ -296,7 +296,7 @@ impl ReportRow for Question {
         let status = match (self.is_answered, self.is_clarifying) {
             (Some(false), _) => "unanswered",
             (Some(true), _) => "answered",
-            (None, true) => "the assistant asked back",
+            (None, true) => "the assistant asked for clarification",
             (None, false) => "unknown",
         };
         vec![

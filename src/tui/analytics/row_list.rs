@@ -137,7 +137,7 @@ impl<R: HasFields> RowList<R> {
             // Filters use the short name of a field. This note uses a name that explains the field.
             let name = match field {
                 "search" => "query",
-                "hits" => "times",
+                "hits" => "searches",
                 "ctr" => "clicked",
                 "time" => "age",
                 "helpful" => "type",

@@ -7,7 +7,7 @@ use super::row_list::{ListTab, RowList};
 use super::rows_tab::RowsTab;
 use super::tab::AnalyticsTab;
 use crate::model::analytics::export::RowsExport;
-use crate::model::analytics::fields::{HasFields, find_field};
+use crate::model::analytics::fields::{Field, HasFields, find_field};
 use crate::model::export::ExportFormat;
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
@@ -182,32 +182,30 @@ fn export<R: ReportRow>(tab: &RowsTab<R>) -> Option<Effect> {
 /// Sorts the rows of a tab by the column whose heading was clicked.
 pub(super) fn sort_by_heading<T: ListTab>(table: &Table<ListCell<T::Row>>, at: Position, tab: &mut T) {
     let column = usize::from(at.x).checked_sub(draw::table_start()).and_then(|cell| table.column_at(cell));
-    let Some(name) = column.map(|column| field_of_heading(column.heading())) else { return };
-    // The first column of a list of groups shows the field `name`. Its heading is the kind of group instead.
-    let is_group = ["page", "category"].contains(&name);
-    let field = find_field::<T::Row>(name).or_else(|| find_field("name").filter(|_| is_group));
-    if let Some(field) = field {
+    if let Some(field) = column.and_then(|column| field_of_heading::<T::Row>(column.heading())) {
         tab.sort_by(field.name);
     }
 }
 
-/// Returns the name of the field that a column shows.
-pub(super) fn field_of_heading(heading: &str) -> &str {
-    match heading {
-        "clicked" => "ctr",
+/// Returns the field that a column shows.
+pub(super) fn field_of_heading<R: HasFields>(heading: &str) -> Option<&'static Field<R>> {
+    let name = match heading {
         "age" => "time",
-        "last searched" => "last",
+        "last searched" | "last asked" => "last",
         "type" => "helpful",
         "query" => "search",
-        "times" => "hits",
+        "most clicked page" => "page",
         "code samples" => "code",
+        "of all" => "share",
         "change  of lost" => "change",
         "down  of all" => "down",
         "comments  of all" => "comments",
         "unanswered  of all" => "unanswered",
         "searches  of all" => "searches",
         other => other,
-    }
+    };
+    // The first column of a list of groups shows the field `name`. Its heading is the kind of group instead.
+    find_field(name).or_else(|| find_field("name").filter(|_| ["page", "category"].contains(&name)))
 }
 
 /// Handles an action that works on the rows of every tab, whatever their kind. `columns` are the names of the fields

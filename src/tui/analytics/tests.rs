@@ -336,7 +336,7 @@ fn the_rest_of_a_compared_range_is_loaded_after_confirmation() {
     app.update(Msg::Analytics(AnalyticsMsg::Searches(part)), at(0));
     assert!(screen(&app).contains("(partial: a loads the rest)"), "{}", screen(&app));
     press(&mut app, 'a');
-    assert!(screen(&app).contains("Load the other searches of "), "{}", screen(&app));
+    assert!(screen(&app).contains("Load the remaining searches of "), "{}", screen(&app));
     let effects = analytics_effects(&press(&mut app, 'y'));
     let [AnalyticsEffect::Load(AnalyticsKind::Searches, plan)] = effects.as_slice() else { panic!("{effects:?}") };
     assert!(plan.range == before && plan.max_requests > 1 && !plan.from_start, "{plan:?}");

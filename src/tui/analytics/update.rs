@@ -271,7 +271,7 @@ impl App {
         let names: Vec<String> = ranges.iter().map(|range| range.format_dates(true)).collect();
         let each = (REQUESTS_PER_CONFIRMATION.min(left) / u32::try_from(ranges.len()).unwrap_or(1)).max(1);
         let text = format!(
-            "Load the other {} of {} to compare? At most {each} requests for each range, {left} left this hour.",
+            "Load the remaining {} of {} to compare? At most {each} requests for each range, {left} left this hour.",
             R::KIND.label(),
             names.join(" and ")
         );
