@@ -24,7 +24,7 @@ pub struct NeedsWorkTab {
     /// The complete reports of the two compared ranges: first of the current one, then of the previous one.
     complete_views: [Option<Arc<Report>>; 2],
     /// The comparison of the two reports in `complete_views`; `None` until both are loaded.
-    pub(super) comparison: Option<Comparison>,
+    pub(in crate::tui) comparison: Option<Comparison>,
     pub(super) ranking: NeedsWork,
     pub(super) list: RowList<PageSignals>,
 }

@@ -38,9 +38,14 @@ use crate::tui::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
 use crate::tui::{NewFile, Overwrite};
 use ratatui::text::Span;
 use std::borrow::Cow;
+use unicode_width::UnicodeWidthStr as _;
 
 /// The width of the bars in cells.
 const BAR_CELLS: usize = 14;
+/// What is between the parts of the note.
+const PART_GAP: &str = " · ";
+/// The number of cells at the sides of the note, and between the note and the time.
+const NOTE_MARGIN: usize = 4;
 /// The maximum number of comments, and of questions, that a prompt quotes.
 const MAX_QUOTES: usize = 10;
 
@@ -229,7 +234,7 @@ impl Component for NeedsWorkScreen {
         draw::draw_lower_rule(frame, view, areas.position, &tab.list, self.position_text(view.app));
         draw_line(frame, areas.totals, 0, totals_line(view, tab, areas.totals.width));
         let as_of = view.app.analytics.loaded_reports().as_of();
-        draw::draw_note(frame, view, areas.status, note_text(view), as_of);
+        draw::draw_note(frame, view, areas.status, note_text(view, usize::from(areas.status.width), as_of), as_of);
         if tab.ranking.pages.is_empty() {
             draw_empty(frame, view, areas.lines);
             return;
@@ -278,8 +283,9 @@ fn totals_line<'a>(view: View<'_>, tab: &NeedsWorkTab, width: u16) -> Line<'a> {
     draw::numbers_line(view.theme, totals.map(number).into(), width)
 }
 
-/// Returns the note about the reports, and whether the note states a problem.
-fn note_text(view: View<'_>) -> (String, bool) {
+/// Returns the note about the reports, and whether the note states a problem. `as_of` is the time that is shown in the
+/// same line of `width` cells.
+fn note_text(view: View<'_>, width: usize, as_of: Option<Time>) -> (String, bool) {
     let analytics = &view.app.analytics;
     let (tab, loading) = (&analytics.needs_work, analytics.loading_count());
     if loading > 0 {
@@ -288,24 +294,39 @@ fn note_text(view: View<'_>) -> (String, bool) {
     if let Some(failure) = analytics.load_failure() {
         return (failure.message.to_string(), true);
     }
+    let space = width.saturating_sub(as_of.map_or(0, |at| view.as_of_clock(at).width()) + NOTE_MARGIN);
+    let changes = match (&tab.comparison, tab.range) {
+        (Some(comparison), Some(range)) => {
+            let ranges = comparison.ranges();
+            [ranges.label(range), ranges.short_label(range)].map(|label| format!("change: {label}")).into()
+        }
+        _ => Vec::new(),
+    };
+    // Returns the part about the change: the long form if the parts fit beside each other.
+    let fitting_change = |before: &str| {
+        let fits = |change: &&String| before.width() + PART_GAP.width() + change.width() <= space;
+        changes.iter().find(fits).or(changes.last()).cloned()
+    };
     let missing = analytics.loaded_reports().missing();
     if missing.is_empty() {
         let partial = tab.views().is_some_and(|views| !views.complete);
-        let change = match (&tab.comparison, tab.range) {
-            (Some(comparison), Some(range)) => format!("change: {}", comparison.ranges().label(range)),
-            _ => "the previous period is not loaded".to_owned(),
-        };
-        let views = partial.then(|| "only the most viewed pages have views".to_owned());
-        let change = (tab.comparison.is_some() || !partial).then_some(change);
+        let views = partial.then(|| "views: most viewed pages only".to_owned());
+        let change = fitting_change(views.as_deref().unwrap_or_default());
+        let change = change.or_else(|| (!partial).then(|| "the previous period is not loaded".to_owned()));
         let views = views.into_iter().chain(change);
         let partial = ReportSet { views: false, ..analytics.loaded_reports().partial() };
         let in_part = (!partial.is_empty()).then(|| format!("partial: {}", partial.list()));
         // The searches come last, because the end of the note is cut off in a narrow terminal.
         let searches = searches_of_no_page(&tab.ranking);
-        return (views.chain(in_part).chain(searches).collect::<Vec<_>>().join(" · "), false);
+        return (views.chain(in_part).chain(searches).collect::<Vec<_>>().join(PART_GAP), false);
     }
-    let key = view.app.key_label(Context::Analytics, Action::LoadAll);
-    (format!("press {key} to load {}", missing.list()), false)
+    // The text instead of an empty list names the key.
+    if tab.ranking.pages.is_empty() {
+        return (String::new(), false);
+    }
+    let load = format!("press {} to load {}", view.app.key_label(Context::Analytics, Action::LoadAll), missing.list());
+    let change = fitting_change(&load);
+    (std::iter::once(load).chain(change).collect::<Vec<_>>().join(PART_GAP), false)
 }
 
 /// Returns the note about searches that match no page; `None` if there are no such searches. The last row of the
@@ -416,11 +437,11 @@ fn details(app: &App, page: &PageSignals) -> Vec<DetailPart> {
         let name = signal_heading(signal);
         let Some(value) = page.value(signal) else { return (name, "not loaded".to_owned()) };
         let total = ranking.total(signal).map(format_views).unwrap_or_default();
-        let loaded = if ranking.has_partial_total(signal) { " loaded" } else { "" };
+        let partial = if ranking.has_partial_total(signal) { " (partial)" } else { "" };
         let share = ranking.share(page, signal).map(share_text).unwrap_or_default();
-        (name, format!("{:>7}  {share:>7}  {weight:>6}  of {total}{loaded}", format_views(value)))
+        (name, format!("{:>7}  {share:>7}  {weight:>6}  {total:>10}{partial}", format_views(value)))
     };
-    let mut parts = vec![("", format!("{:>7}  {:>7}  {:>6}", "count", "share", "weight"))];
+    let mut parts = vec![("", format!("{:>7}  {:>7}  {:>6}  {:>10}", "count", "share", "weight", "site total"))];
     parts.extend(ProblemSignal::ALL.into_iter().filter(|signal| app.config.weights.get(*signal) > 0.0).map(signal));
     let score = format!("{:>16}  the weighted average of these shares", share_text(page.score));
     parts.push(("Score", score));

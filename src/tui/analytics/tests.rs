@@ -617,7 +617,8 @@ fn the_details_of_a_page_that_needs_work_show_shares_and_weights() {
     let mut app = open_pages_that_need_work();
     press_key(&mut app, KeyCode::Enter);
     let text = screen(&app);
-    assert!(text.contains("2    66.7%       1  of 3") && text.contains("not loaded"), "{text}");
+    assert!(text.contains("count    share  weight  site total"), "{text}");
+    assert!(text.contains("2    66.7%       1           3") && text.contains("not loaded"), "{text}");
     press_key(&mut app, KeyCode::Esc);
     press(&mut app, '?');
     app.size = (120, 80);
