@@ -42,7 +42,7 @@ async fn the_later_day_of_a_range_can_be_picked_first_on_the_calendar() {
     dashboard.press_chars(" ");
     assert!(dashboard.app.dialogs.is_empty());
     until_range(&mut dashboard, today - TimeDelta::days(10), today).await;
-    dashboard.assert_shows("UTC, 11 days, so far");
+    dashboard.assert_shows("UTC, 11 days incl. today");
     dashboard.assert_shows("[custom]");
     assert_eq!(sim.requests(Operation::Views), 2);
 }

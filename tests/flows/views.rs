@@ -32,7 +32,7 @@ async fn the_views_screen_sends_one_request_at_the_first_visit_and_none_later() 
     let folder = create_folder();
     let (sim, mut dashboard) = start_on_views_screen(&folder).await;
     dashboard.wait_until_shown("analytics requests 1/100").await;
-    for shown in ["UTC, 7 days, so far", "[7d]", "as of"] {
+    for shown in ["UTC, 7 days incl. today", "[7d]", "as of"] {
         dashboard.assert_shows(shown);
     }
     dashboard.press_chars("12");
@@ -71,7 +71,7 @@ async fn a_shortcut_changes_the_range_and_a_cached_range_costs_no_request() {
     dashboard
         .wait_until("the previous period", |dashboard| dashboard.shows("[custom]") && dashboard.app.views.is_current())
         .await;
-    assert!(!dashboard.shows("UTC, 7 days, so far"));
+    assert!(!dashboard.shows("UTC, 7 days incl. today"));
     assert_eq!(sim.requests(Operation::Views), 4);
 }
 

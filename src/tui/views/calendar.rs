@@ -134,6 +134,12 @@ impl Calendar {
         }
     }
 
+    /// Returns the quick choices that are listed: without the week before if it is the previous period.
+    pub fn quick_choices(&self) -> impl Iterator<Item = EarlierPeriod> {
+        let is_same = self.quick_range(EarlierPeriod::Week) == self.quick_range(EarlierPeriod::Period);
+        EarlierPeriod::ALL.into_iter().filter(move |before| !is_same || *before != EarlierPeriod::Week)
+    }
+
     /// Returns the range of a quick choice, such as the previous period; `None` if it would begin before the first day
     /// of the calendar.
     pub fn quick_range(&self, before: EarlierPeriod) -> Option<DateRange> {
@@ -398,23 +404,23 @@ fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
     };
     let below = Rect { y: inner.y + at(line + 1), height: inner.height.saturating_sub(at(line + 1)).min(2), ..inner };
     if months.has_quick_line(open) {
-        draw_line(frame, below, 0, quick_choices(view, width));
+        draw_line(frame, below, 0, quick_choices(view, open, width));
     } else if months.is_tall {
         frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), below);
     } else {
         draw_line(frame, below, 0, Line::styled(truncate(&text, width), style));
     }
     if months.has_quick_choice_rows {
-        for (n, before) in EarlierPeriod::ALL.into_iter().enumerate() {
+        for (n, before) in open.quick_choices().enumerate() {
             draw_line(frame, inner, months.first_quick_choice_row() + n, quick_line(view, open, before, width));
         }
     }
 }
 
 /// Returns the quick choices in one line, as many as fit.
-fn quick_choices<'a>(view: View<'_>, width: usize) -> Line<'a> {
+fn quick_choices<'a>(view: View<'_>, open: &Calendar, width: usize) -> Line<'a> {
     let mut row = TextRow::new(width);
-    for (n, before) in EarlierPeriod::ALL.into_iter().enumerate() {
+    for (n, before) in open.quick_choices().enumerate() {
         let name = match before {
             EarlierPeriod::Period => "prev",
             EarlierPeriod::Week => "week",

@@ -104,10 +104,7 @@ impl CalendarLayout {
             return Some(CalendarTarget::TypedRange);
         }
         if self.has_quick_choice_rows && row >= self.first_quick_choice_row() {
-            return EarlierPeriod::ALL
-                .get(row - self.first_quick_choice_row())
-                .copied()
-                .map(CalendarTarget::QuickChoice);
+            return open.quick_choices().nth(row - self.first_quick_choice_row()).map(CalendarTarget::QuickChoice);
         }
         let week = self.weeks().nth(row.checked_sub(self.first_week_row())?)?;
         let first = self.first_days.get(column / (MONTH_WIDTH + MONTH_GAP))?;

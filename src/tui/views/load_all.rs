@@ -207,11 +207,14 @@ impl App {
                 self.load_sequentially(vec![LoadPlan { max_requests: 1, ..*plan }], effects);
             }
             _ => {
-                let why = request
-                    .next_action
-                    .and_then(why_all_pages_are_needed)
-                    .map(|why| format!("{why} "))
-                    .unwrap_or_default();
+                // Only a comparison needs nothing but complete or final data.
+                let is_for_comparison =
+                    request.ranges.iter().all(|(_, need)| matches!(need, RequiredData::Complete | RequiredData::Final));
+                let why = match request.next_action {
+                    None if is_for_comparison => Some("Comparing needs all pages."),
+                    action => action.and_then(why_all_pages_are_needed),
+                };
+                let why = why.map(|why| format!("{why} ")).unwrap_or_default();
                 let text = format!("{why}{}", self.load_question(&plans, now));
                 self.ask_before_loading(text, plans, now);
             }

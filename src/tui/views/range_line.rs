@@ -35,17 +35,21 @@ const MIN_COLUMNS_WITH_ALL_NAMES: usize = 100;
 /// The number of cells between two names. With a single cell, two names would look like one name of two words.
 pub(in crate::tui) const NAME_GAP: usize = 2;
 
-/// Formats a range in at most `width` cells if possible: `20–26 Nov 2026 UTC, 7 days, so far`. The shorter forms leave
-/// out the current year and the number of days: `20–26 Nov UTC, so far`, or `20 Nov – today UTC` if space is short.
+/// Formats a range in at most `width` cells if possible: `20–26 Nov 2026 UTC, 7 days incl. today`. The shorter forms leave
+/// out the current year and the number of days: `20–26 Nov UTC incl. today`, or `20 Nov – today UTC` if space is short.
 pub fn format_range(range: DateRange, now: Time, width: usize) -> String {
     let has_today = range.contains(now.date_naive());
-    let so_far = if has_today { ", so far" } else { "" };
+    let (so_far, shortest_so_far) = match (has_today, range.days()) {
+        (false, _) => ("", ""),
+        (true, 1) => (", today so far", ", so far"),
+        (true, _) => (" incl. today", ""),
+    };
     let days = if range.days() == 1 { String::new() } else { format!(", {}", plural(range.days(), "day")) };
     let words = short_range(range, now);
     let shortest = if has_today && range.days() > 1 {
         format!("{} – today UTC", range.from().format("%-d %b"))
     } else {
-        format!("{words} UTC{so_far}")
+        format!("{words} UTC{shortest_so_far}")
     };
     let forms = [format!("{} UTC{days}{so_far}", range.format_dates(true)), format!("{words} UTC{so_far}")];
     forms.into_iter().find(|form| form.width() <= width).unwrap_or(shortest)
