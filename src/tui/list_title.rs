@@ -142,7 +142,7 @@ impl App {
         match self.analytics.tab {
             AnalyticsTab::Pages if self.views.is_comparing() => "words  human>500  ai>50%  d<-20%  !word",
             AnalyticsTab::Pages => "words  human>500  ai>50%  !word",
-            AnalyticsTab::Searches => "words  hits>20  ctr<5%  unclicked  !word",
+            AnalyticsTab::Searches => "words  searches>20  clicked<5%  unclicked  !word",
             AnalyticsTab::Feedback if self.analytics.is_feedback_by_page => "words  down>=3  !word",
             AnalyticsTab::Feedback => "words  down  pending  comment  !word",
             AnalyticsTab::Questions if self.analytics.are_questions_grouped() => "words  !word",
@@ -209,7 +209,7 @@ fn sorting_text(sorting: JobSorting) -> Option<String> {
         let arrow = if sorting.is_reversed { " ↑" } else { "" };
         match sorting.by {
             Sort::Group => "oldest first".to_owned(),
-            by => format!("by {}{arrow}", by.name()),
+            by => format!("by {}{arrow}", by.label()),
         }
     })
 }

@@ -31,7 +31,15 @@ impl Sort {
         Self::ALL.into_iter().find(|sort| sort.name() == name)
     }
 
-    /// Returns the name, as used on screen and in the saved layout.
+    /// Returns the name on screen. The age of a job is the time since its state began, not since it was created.
+    pub(super) fn label(self) -> &'static str {
+        match self {
+            Self::Age => "time in state",
+            _ => self.name(),
+        }
+    }
+
+    /// Returns the name in the saved layout.
     pub fn name(self) -> &'static str {
         match self {
             Self::Group => "group",

@@ -21,13 +21,14 @@
 //!    before  5–11 Nov  9,120 human · 4,310 AI
 //!    after   13–19 Nov  10,002 human ▲ 9.7% · 5,100 AI ▲ 18%
 //!
-//!  Cached ranges 3 · views per day
+//!  Cached ranges 3 · average views per day
 //!  range        days      human         AI      state    0 ──────────── 1,919
 //!  14–20 Nov       7      1,303        616      so far   ████████████▒▒▒▒▒▒
 //! ```
 
 use super::super::trend::TrendDialog;
 use super::super::trend::chart::{AXIS_ROWS, Chart, chart_bars};
+use super::super::trend::draw::page_legend;
 use super::{ComparedViews, MIN_ONE_LINE_WIDTH, MIN_WIDE_WIDTH, PageDetail, PageDetailLine, PageReport, trend};
 use crate::model::analytics::page_reports::ReportNumbers;
 use crate::model::impact::{PageHistory, PagePeriod, PageViewsState, week_after, weeks_around};
@@ -38,7 +39,7 @@ use crate::model::period::DateRange;
 use crate::model::views::{Count, Counts, ViewCount};
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
-use crate::tui::draw::text::{TextRow, align_left, align_right, truncate_path};
+use crate::tui::draw::text::{TextRow, align_left, align_right, truncate, truncate_path};
 use crate::tui::draw::{bars, impact};
 use crate::tui::format::{count_text, display_width, format_views, mismatch_sign};
 use crate::tui::format::{format_count, format_mean, grouped_number, plural};
@@ -75,7 +76,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &PageDetail) {
     let text = inside_margin(inner);
     let (width, rows) = (usize::from(text.width), usize::from(text.height));
     let lines = open.lines(width, rows);
-    let trend = trend_lines(view, open, (width, trend::chart_rows(rows)));
+    let chart = trend_chart(view, open, (width, trend::chart_rows(rows)));
+    let trend = chart.as_ref().map(|chart| chart.lines(width, theme)).unwrap_or_default();
     let scale = PeriodScale::of(open);
     for (n, line) in lines.iter().skip(open.scroll).take(rows).enumerate() {
         // The mark of the selected job is in the blank column at the left.
@@ -84,23 +86,24 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &PageDetail) {
         }
         let line = match line {
             PageDetailLine::Trend(row) => trend.get(*row).cloned().unwrap_or_default(),
+            PageDetailLine::TrendCost => trend_cost_line(view, open, chart.as_ref(), width),
             line => detail_line(view, open, *line, scale, width),
         };
         draw_line(frame, text, n, line);
     }
 }
 
-/// Returns the lines of the trend with its axis.
-fn trend_lines<'a>(view: View<'_>, open: &PageDetail, (width, rows): (usize, usize)) -> Vec<Line<'a>> {
+/// Returns the chart of the trend; `None` if there is no space for it or no bar is loaded. `rows` includes the axis.
+fn trend_chart(view: View<'_>, open: &PageDetail, (width, rows): (usize, usize)) -> Option<Chart> {
     let rows = rows.saturating_sub(usize::from(AXIS_ROWS));
     if rows == 0 || !open.has_trend() || !open.has_known_bars() {
-        return Vec::new();
+        return None;
     }
     let range = open.numbers.range;
     let previous = view.app.views.previous_period();
     let trend = TrendDialog::new(range);
     let bars = chart_bars(range, trend.bars(&open.totals), previous, &open.totals, view.now);
-    Chart::new(bars, (width, rows), view.theme).lines(width, view.theme)
+    Some(Chart::new(bars, (width, rows), view.theme))
 }
 
 fn detail_line<'a>(
@@ -113,7 +116,7 @@ fn detail_line<'a>(
     let theme = view.theme;
     let history = detail.history.shown().map(|known| &known.value);
     match line {
-        PageDetailLine::Gap | PageDetailLine::Trend(_) => Line::default(),
+        PageDetailLine::Gap | PageDetailLine::Trend(_) | PageDetailLine::TrendCost => Line::default(),
         PageDetailLine::Numbers => numbers_line(view, detail, width),
         PageDetailLine::Range => range_line(view, detail, width),
         PageDetailLine::Compared => {
@@ -122,7 +125,6 @@ fn detail_line<'a>(
             row.line()
         }
         PageDetailLine::Rank => rank_line(view, detail, width),
-        PageDetailLine::TrendCost => trend_cost_line(view, detail, width),
         PageDetailLine::Reports => reports_head(view, detail, width),
         PageDetailLine::Report(report) => report_line(view, detail, report, width),
         PageDetailLine::Jobs => jobs_head(view, detail, history, width),
@@ -266,13 +268,13 @@ fn rank_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> 
     row.line()
 }
 
-/// Returns which days of the trend are missing, with the key that loads them and the cost. A day that is not loaded is
-/// not a day without views.
-fn trend_cost_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
+/// Returns which days of the trend are missing, with the key that loads them and the cost, or the legend if all are
+/// loaded. A day that is not loaded is not a day without views.
+fn trend_cost_line<'a>(view: View<'_>, detail: &PageDetail, chart: Option<&Chart>, width: usize) -> Line<'a> {
     let (app, theme) = (view.app, view.theme);
     let open = TrendDialog::new(detail.numbers.range);
     if !matches!(detail.history, Load::Ready(_)) && detail.history.shown().is_none() {
-        return Line::styled("Trend: reading what is cached…", theme.muted);
+        return Line::styled("Trend: loading from the cache…", theme.muted);
     }
     let (all, unit, pending) = (open.len(), open.unit(), app.views.totals.pending_count());
     let missing = open.missing_ranges(&detail.totals, view.now);
@@ -280,7 +282,7 @@ fn trend_cost_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Lin
         return Line::styled(format!("loading, {} left", plural(pending, unit)), theme.muted);
     }
     if missing.is_empty() {
-        return Line::styled(format!("{unit} by {unit}, all loaded"), theme.muted);
+        return page_legend(view, &open, chart, width);
     }
     let n = missing.len();
     let key = app.key_label(Context::PageDetail, Action::Trend);
@@ -419,7 +421,7 @@ fn periods_head<'a>(view: View<'_>, detail: &PageDetail, scale: PeriodScale, wid
     let n = detail.history.shown().map(|known| known.value.periods.len());
     let mut line = section_heading(view, "Cached ranges", n, "none yet", detail, width);
     if scale.is_per_day {
-        line.push_span(Span::styled(" · views per day", view.theme.muted));
+        line.push_span(Span::styled(" · average views per day", view.theme.muted));
     }
     line
 }
@@ -502,6 +504,12 @@ impl PeriodScale {
         if self.is_per_day { period.range.elapsed_days(period.views.as_of) } else { 1.0 }
     }
 
+    /// Returns the number of days over which the mean is taken, otherwise the number of days of the range.
+    fn days_text(self, period: &PagePeriod) -> String {
+        let (divisor, days) = (self.divisor(period), period.range.days());
+        if self.is_per_day && divisor < f64::from(days) { format!("{divisor:.1}") } else { grouped_number(days) }
+    }
+
     fn bar_value(self, period: &PagePeriod) -> f64 {
         let Counts { human, ai, .. } = &period.views.value;
         (human.value().unwrap_or_default() + ai.value().unwrap_or_default()).as_f64() / self.divisor(period)
@@ -566,9 +574,12 @@ fn period_line<'a>(
     };
     period_table(scale, width).line(|column, width| match column {
         PeriodColumn::Range => TableCell::new(short_range(period.range, view.now), theme.text),
-        PeriodColumn::Days => TableCell::new(grouped_number(period.range.days()), theme.muted),
-        PeriodColumn::Human => TableCell::new(scale.number_text(&counts.human, period), theme.text),
-        PeriodColumn::Ai => TableCell::new(scale.number_text(&counts.ai, period), theme.text),
+        PeriodColumn::Days => TableCell::new(scale.days_text(period), theme.muted),
+        // Even a number that had to be cut has a blank before it.
+        PeriodColumn::Human => {
+            TableCell::new(truncate(&scale.number_text(&counts.human, period), width - 1), theme.text)
+        }
+        PeriodColumn::Ai => TableCell::new(truncate(&scale.number_text(&counts.ai, period), width - 1), theme.text),
         PeriodColumn::Mismatch => TableCell::new(mismatch_sign(counts), theme.warning),
         PeriodColumn::State => TableCell::new(state, state_style),
         PeriodColumn::Bar => {

@@ -9,7 +9,7 @@ use super::range_totals::RangeTotals;
 use crate::model::analytics::page_reports::PageReports;
 use crate::model::comparison::ComparedRanges;
 use crate::model::engine_event::EngineEvent;
-use crate::model::impact::{PageHistory, PageImpact, PageViewsState};
+use crate::model::impact::{PageHistory, PageImpact, PageViewsState, missing_ranges};
 use crate::model::job::JobKey;
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
@@ -317,11 +317,22 @@ impl PageDetail {
         cx.run(Effect::Views(ViewsEffect::LoadCachedPage { path, range, days: trend::days_to_read(range) }));
     }
 
+    /// Returns the selected job, and the page's views before and after it.
+    fn selected_impact(&self) -> Option<(JobKey, PageImpact)> {
+        let (job, before, after) = self.history.shown()?.value.jobs.get(self.selected)?.clone();
+        Some((job, PageImpact { path: self.path.clone(), before, after, signals: None }))
+    }
+
+    /// Whether the views before or after the selected job can be loaded.
+    fn lacks_impact(&self, app: &App) -> bool {
+        self.selected_impact().is_some_and(|(job, page)| {
+            app.jobs.get(job).is_some_and(|job| !missing_ranges(job, &[page], app.updated_at.date_naive()).is_empty())
+        })
+    }
+
     /// Asks whether to fetch the missing views before and after the selected job.
     fn ask_to_load_impact(&self, cx: &mut Cx<'_>) {
-        let known = self.history.shown().and_then(|known| known.value.jobs.get(self.selected));
-        let Some((job, before, after)) = known.cloned() else { return };
-        let page = PageImpact { path: self.path.clone(), before, after, signals: None };
+        let Some((job, page)) = self.selected_impact() else { return };
         match cx.app.jobs.get(job).cloned() {
             Some(row) => cx.app.ask_to_load_views_around_job(&row, &[page], cx.now, cx.effects),
             None => cx.notify(Severity::Info, "This job is not in the jobs list yet."),
@@ -360,7 +371,8 @@ impl Component for PageDetail {
     fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
         FooterLabel::default_if(match action {
             Action::LoadAll if app.views.all_pages.active.is_some() => return Some(app.load_all_label().into()),
-            Action::Open | Action::BeforeAfter => self.selected_job().is_some(),
+            Action::Open => self.selected_job().is_some(),
+            Action::BeforeAfter => self.lacks_impact(app),
             Action::NewJob => app.store == StoreState::Read,
             Action::LoadAll => {
                 app.view_requests_left() > 0 && app.views.all_pages.complete_report(app.views.query().range).is_none()

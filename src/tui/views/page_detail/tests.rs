@@ -7,10 +7,13 @@ use crate::model::remote_job::Status;
 use crate::model::views::{PageRow, ViewsResponse};
 use crate::tui::compose::editor::Editor;
 use crate::tui::confirm::ConfirmDialog;
+use crate::tui::draw::{ColorDepth, Theme, draw};
 use crate::tui::finish_alerts::tests::{app, press};
 use crate::tui::jobs::tests::{at, row as job};
 use crate::tui::{ViewsEffect, ViewsMsg};
 use crossterm::event::{Event, KeyCode};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
 use std::sync::Arc;
 
 fn counts(human: i64, ai: i64) -> Counts {
@@ -201,9 +204,14 @@ fn missing_views_of_the_selected_job_are_loaded_after_a_confirmation() {
     finished.local.pages = [CleanText::line("/a")].into();
     app.put_job(finished);
     open(&mut app);
-    assert!(!app.hints().any(|(_, row, _)| row.hint == "load before/after"), "there is no job yet");
+    assert!(!app.hints().any(|(_, row, _)| row.hint == "load job's views"), "there is no job yet");
+    let is_offered = |app: &App| app.hints().any(|(_, row, _)| row.hint == "load job's views");
+    let known = || PageViewsState::Known(Timed { value: counts(5, 8), as_of: at(0) });
+    let loaded = PageHistory { jobs: vec![(JobKey(3), known(), known())], ..PageHistory::default() };
+    app.update(Msg::Views(ViewsMsg::PageHistoryLoaded { path: CleanText::line("/a"), result: Ok(loaded) }), at(0));
+    assert!(!is_offered(&app), "both weeks are loaded");
     load_history(&mut app, &[3], Vec::new());
-    assert!(app.hints().any(|(_, row, _)| row.hint == "load before/after"));
+    assert!(is_offered(&app));
     // Answers the read of the cache, which comes before the confirmation.
     for effect in press(&mut app, 'b') {
         if let Effect::Views(ViewsEffect::LoadCachedReport(range)) = effect {
@@ -240,6 +248,22 @@ fn the_missing_days_of_the_trend_are_loaded_after_a_confirmation() {
     assert!(effects.iter().any(is_newest_first), "{effects:?}");
     let read = app.update(Msg::Views(ViewsMsg::TotalsLoaded(Ok(()))), at(0));
     assert!(read.iter().any(|effect| matches!(effect, Effect::Views(ViewsEffect::LoadCachedPage { .. }))), "{read:?}");
+}
+
+#[test]
+fn the_chart_has_a_legend_if_all_its_days_are_loaded() {
+    let mut app = views_screen();
+    app.size = (80, 48);
+    let previous = app.views.previous_period().expect("a period");
+    let days: Vec<DateRange> = app.views.query().range.single_days().chain(previous.single_days()).collect();
+    open(&mut app);
+    let views = || Timed { value: counts(5, 8), as_of: at(0) };
+    load_history(&mut app, &[], days.iter().map(|range| PagePeriod { range: *range, views: views() }).collect());
+    let mut terminal = Terminal::new(TestBackend::new(app.size.0, app.size.1)).expect("a terminal");
+    terminal.draw(|frame| draw(frame, &app, &Theme::new(ColorDepth::None), at(0))).expect("drawn");
+    let shown = terminal.backend().to_string();
+    let legend = "█ human  ▒ AI  ╱╲ so far  ░ previous  ─ weekend   all 7 days loaded";
+    assert!(shown.contains(legend), "{shown}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Draws the trend: human and AI views per day of the range, or per week of a long range, from the site's totals.
 //!
 //! ```text
-//!  █ human  ▒ AI  ╱╲ today so far  ░ previous period  ─ weekend  ━ average 26,904
+//!  █ human  ▒ AI  ╱╲ so far  ░ previous  ━ average 26,904 (complete days)
 //!  40k ┤┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈
 //!      │▇▇▇▇▇▇░
 //!    0 ┴──────────▲──────────
@@ -25,13 +25,15 @@ use chrono::Datelike as _;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
 /// Minimum height of the dialog at which it has a legend.
 const MIN_ROWS_WITH_LEGEND: usize = 9;
 /// The number of rows below the axis: the selected bar and the cost of the missing bars.
 const FOOT_ROWS: usize = 2;
+/// The number of cells between the legend and the number of bars.
+const PAGE_LEGEND_GAP: usize = 3;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDialog) {
     let rule = title_area(view.app.geometry().upper_rule());
@@ -112,10 +114,29 @@ fn all_loaded_text(view: View<'_>, open: &TrendDialog, chart: &Chart) -> String 
         bars.filter_map(|bar| bar.bar.totals.as_ref()).map(|totals| totals.as_of).max()
     };
     let as_of = times(true).or(times(false)).map(|at| format!(", {}", view.as_of_clock(at))).unwrap_or_default();
+    format!("{}{as_of}", all_bars_text(open))
+}
+
+fn all_bars_text(open: &TrendDialog) -> String {
     match open.len() {
-        1 => format!("the {} is loaded{as_of}", open.unit()),
-        all => format!("all {all} {}s loaded{as_of}", open.unit()),
+        1 => format!("the {} is loaded", open.unit()),
+        all => format!("all {all} {}s loaded", open.unit()),
     }
+}
+
+/// Returns the line below the trend of a page if all bars are loaded: the legend, then the number of bars.
+pub(in crate::tui::views) fn page_legend<'a>(
+    view: View<'_>,
+    open: &TrendDialog,
+    chart: Option<&Chart>,
+    width: usize,
+) -> Line<'a> {
+    let loaded = all_bars_text(open);
+    let space = width.saturating_sub(loaded.width() + PAGE_LEGEND_GAP);
+    let mut line = chart.map(|chart| legend_line(view, open, chart, None, space)).unwrap_or_default();
+    let gap = if line.width() == 0 { 0 } else { PAGE_LEGEND_GAP };
+    line.push_span(Span::styled(format!("{}{loaded}", " ".repeat(gap)), view.theme.muted));
+    line
 }
 
 /// The long and the short name of the previous period in the legend.
@@ -146,14 +167,14 @@ fn legend_line<'a>(
         entries.iter_mut().for_each(|(.., text)| text.push_str(" visitors"));
     }
     entries.extend(so_far.filter(|_| !chart.is_line()).map(|text| ("╱╲", theme.muted, text.to_owned())));
-    let mean = mean.map(mean_text);
+    let mean = mean.map(|mean| mean_text(mean, open.range.days()));
     let weekend = weekend_sign("─", theme.muted, theme);
     let signs = [
         (chart.shows_previous(), "░", PREVIOUS.0),
-        (chart.has_weekends(), weekend.0, "weekend"),
         (chart.bars.iter().any(ChartBar::is_invalid), "≠", "invalid"),
-        (mean.is_some(), "━", mean.as_deref().unwrap_or_default()),
         (chart.bars.iter().any(|bar| bar.bar.totals.is_none()), "?", "not loaded"),
+        (mean.is_some(), "━", mean.as_deref().unwrap_or_default()),
+        (chart.has_weekends(), weekend.0, "weekend"),
     ];
     let signs = signs.into_iter().filter(|(is_shown, ..)| *is_shown);
     let style = |sign: &str| if sign == weekend.0 { weekend.1 } else { theme.muted };
@@ -174,15 +195,16 @@ fn legend_line<'a>(
     row.line()
 }
 
-/// Returns the mean per day. If only some of the complete days are known, adds their number, because the mean could be
-/// mistaken for the mean of the whole range.
-fn mean_text(CompleteDaysMean { mean, known_days, complete_days }: CompleteDaysMean) -> String {
-    let of = if known_days == complete_days {
-        String::new()
+/// Returns the mean per day. If it is not the mean of all days of the range, adds which days it is about.
+fn mean_text(CompleteDaysMean { mean, known_days, complete_days }: CompleteDaysMean, all_days: u32) -> String {
+    let days = if known_days < complete_days {
+        format!(" ({known_days} of {complete_days} complete days loaded)")
+    } else if complete_days < all_days {
+        " (complete days)".to_owned()
     } else {
-        format!(" ({known_days} of {complete_days} full days loaded)")
+        String::new()
     };
-    format!("average {}{of}", format_mean(mean))
+    format!("average {}{days}", format_mean(mean))
 }
 
 /// Returns the line with the exact numbers of the selected bar. Leaves out parts that don't fit, the least important
