@@ -463,6 +463,11 @@ fn symbols(app: &App, contexts: &[Context]) -> Vec<(&'static str, SymbolStyle, S
     match contexts.first() {
         Some(Context::Jobs | Context::Detail | Context::AllJobs) => job_symbols(app.active_list().is_flat()),
         Some(Context::Views) => view_symbols(app),
+        Some(Context::Analytics)
+            if app.analytics.tab == AnalyticsTab::NeedsWork && app.analytics.needs_work.comparison.is_some() =>
+        {
+            CHANGE_WORDS.map(|(word, meaning)| (word, SymbolStyle::Muted, meaning.to_owned())).into()
+        }
         _ => Vec::new(),
     }
 }
@@ -511,14 +516,23 @@ fn job_symbols(is_flat: bool) -> Vec<(&'static str, SymbolStyle, String)> {
     symbols
 }
 
+/// The words in the column with the change of the views. On the jobs screen, `gone` has another meaning.
+const CHANGE_WORDS: [(&str, &str); 2] = [("new", "no views in the compared range"), ("gone", "no views in this range")];
+
 fn view_symbols(app: &App) -> Vec<(&'static str, SymbolStyle, String)> {
     let views = &app.views;
+    let has_trend = app.shows_trend_above_table();
+    let [new, gone] = CHANGE_WORDS;
     let symbols = [
         (true, "█", SymbolStyle::Human, "human views"),
         (true, "▒", SymbolStyle::Ai, "AI views"),
+        (has_trend, "╱╲", SymbolStyle::Muted, "today so far"),
+        (has_trend && views.is_comparing(), "░", SymbolStyle::Muted, "previous period"),
         (views.is_comparing(), "▲", SymbolStyle::Muted, "more than in the compared range"),
         (views.is_comparing(), "▼", SymbolStyle::Muted, "fewer than in the compared range"),
         (views.is_comparing(), "!", SymbolStyle::Warning, "large change of a page with many views"),
+        (views.is_comparing(), new.0, SymbolStyle::Muted, new.1),
+        (views.is_comparing(), gone.0, SymbolStyle::Muted, gone.1),
         (views.table.is_tree(), "▸", SymbolStyle::Key, "closed folder"),
         (views.table.is_tree(), "▾", SymbolStyle::Key, "open folder"),
         (true, "≠", SymbolStyle::Warning, "human and AI don't add up to the total"),
@@ -700,7 +714,8 @@ mod tests {
         let on_views = symbols(&app);
         assert!(on_views.contains(&"█".to_owned()) && !on_views.contains(&"◐".to_owned()), "{on_views:?}");
         for symbol in on_jobs.iter().chain(&on_views) {
-            assert!(symbol.is_ascii() || crate::model::ascii::ascii_symbol(symbol).is_some(), "{symbol}");
+            let has_ascii_form = |c: char| crate::model::ascii::ascii_symbol(c.encode_utf8(&mut [0; 4])).is_some();
+            assert!(symbol.chars().all(|c| c.is_ascii() || has_ascii_form(c)), "{symbol}");
         }
         press(&mut app, KeyCode::Char('3'));
         assert!(symbols(&app).is_empty());

@@ -65,6 +65,11 @@ impl App {
         ViewsAreas::new(self.geometry().body, self.views.above_table())
     }
 
+    /// Whether the trend is drawn above the table of pages.
+    pub(in crate::tui) fn shows_trend_above_table(&self) -> bool {
+        self.views.above_table() == AboveTable::Trend && self.views_areas().trend.height > 0
+    }
+
     pub(in crate::tui) fn views_rows(&self) -> usize {
         usize::from(self.views_areas().lines.height)
     }

@@ -79,7 +79,7 @@ fn visitors_are_requested_only_while_they_are_shown_and_once_per_range() {
     let line = |path: &str| text.lines().find(|line| line.contains(path)).expect("a row").to_owned();
     assert!(line("/sso").contains("28"), "{text}");
     assert!(line("/api").contains('?'), "not loaded, and so unknown: {text}");
-    assert!(text.contains("visitors 44") && text.contains("visitors of 1 page loaded"), "{text}");
+    assert!(text.contains("visitors 44") && text.contains("visitors loaded for 1 page"), "{text}");
     press(&mut app, 'a');
     assert!(screen(&app).contains("continuing"), "{}", screen(&app));
     let effects = analytics_effects(press(&mut app, 'y'));

@@ -10,8 +10,10 @@ use crate::tui::draw::rules::draw_rule;
 use crate::tui::draw::text::{TextRow, truncate};
 use crate::tui::format::{format_count, format_views, grouped_number, plural};
 use crate::tui::geometry::title_area;
+use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use crate::tui::views::table::{BarScale, Metric, PageColumn, PageSorting, PageTable};
+use crate::tui::views::trend::TrendDialog;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -20,6 +22,11 @@ use unicode_width::UnicodeWidthStr;
 /// The number of cells that are reserved for a position, such as `12 of 1,099, 1,085 more ↓`, and for the rule
 /// beside it.
 const MAX_POSITION_CELLS: usize = 34;
+
+/// The minimum width at which the line above the table shows how much of a partial report is loaded.
+const MIN_WIDTH_WITH_SHARE: usize = 60;
+/// The minimum width at which the legend shows the key for loading the missing days of the trend.
+const MIN_WIDTH_WITH_TREND_KEY: usize = 120;
 
 /// A part of the line. Only parts that are needed may use the space of the legend.
 struct PositionPart<'a> {
@@ -42,7 +49,7 @@ pub(in crate::tui) fn draw_lower_rule(frame: &mut Frame<'_>, view: View<'_>, row
     let parts = if table.is_report() { report_parts(view, width) } else { response_parts(view) };
     let mut right = Line::styled(position, view.theme.muted);
     let space = usize::from(title_area(row).width).saturating_sub(right.width() + 3);
-    let legend = legend(view);
+    let mut legend = legend(view);
     let legend_cells = spans_width([&legend].into_iter()) + 4;
     let mut left = TextRow::new(space);
     for (n, PositionPart { spans: part, is_needed }) in parts.into_iter().enumerate() {
@@ -56,6 +63,9 @@ pub(in crate::tui) fn draw_lower_rule(frame: &mut Frame<'_>, view: View<'_>, row
         }
     }
     if left.remaining_cells() >= legend_cells {
+        let unloaded =
+            unloaded_trend_text(view, width).filter(|text| left.remaining_cells() >= legend_cells + text.width());
+        legend.extend(unloaded.map(|text| Span::styled(text, view.theme.muted)));
         let separator = (right.width() > 0).then(|| Span::styled(" ── ", view.theme.border));
         let position = std::mem::take(&mut right.spans).into_iter().map(|span| span.style(view.theme.muted));
         right = Line::from_iter(legend.into_iter().chain(separator).chain(position));
@@ -92,6 +102,18 @@ fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
         part.push(Span::styled(", log", theme.muted));
     }
     part
+}
+
+/// Returns the text about the `?` in the trend above the table; `None` if no day of the trend is unknown.
+fn unloaded_trend_text(view: View<'_>, width: usize) -> Option<String> {
+    let views = &view.app.views;
+    let trend = TrendDialog::new(views.trend_range.filter(|_| view.app.shows_trend_above_table())?);
+    let has_unknown_bars = trend.bars(&views.totals).any(|bar| bar.totals.is_none());
+    let key = match width >= MIN_WIDTH_WITH_TREND_KEY {
+        true => format!(" (press {})", view.app.key_label(Context::Views, Action::Trend)),
+        false => String::new(),
+    };
+    has_unknown_bars.then(|| format!("  ? {} not loaded{key}", trend.unit()))
 }
 
 /// Returns the parts about a single response of the service, that is, the rows of one request in the service's order.
@@ -157,7 +179,7 @@ fn visitors_part<'a>(view: View<'_>) -> Option<PositionPart<'a>> {
     let text = match report.is_complete() {
         true if age.is_empty() => return None,
         true => format!("visitors{age}"),
-        false => format!("visitors of {} loaded{age}", plural(report.rows.len(), "page")),
+        false => format!("visitors loaded for {}{age}", plural(report.rows.len(), "page")),
     };
     Some(optional_part(view, text))
 }
@@ -172,10 +194,10 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
     let mut parts = Vec::new();
     // The problem is cut rather than left out, because the invalid term has no effect and the user must know why.
     parts.extend(problem.map(|problem| warning(truncate(problem, space))));
-    parts.extend(partial_warning(table, width).map(warning));
+    parts.extend(partial_warning(table).filter(|_| width < MIN_WIDTH_WITH_SHARE).map(warning));
     parts.extend(sum_warning(table, width).map(warning));
     if table.comparison().is_some_and(|comparison| !comparison.before.complete) {
-        let text = if width < 60 { "before: partial" } else { "compared range: partial" };
+        let text = if width < MIN_WIDTH_WITH_SHARE { "before: partial" } else { "compared range: partial" };
         parts.push(warning(text.to_owned()));
     }
     parts.extend(marks_part(view));
@@ -195,11 +217,13 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
     parts
 }
 
-/// Returns the number of pages, or of matching pages if there is a filter.
+/// Returns the number of pages, or of matching pages if there is a filter. The pages of a partial report are called
+/// rows, because there may be more pages.
 pub(super) fn page_count<'a>(view: View<'_>) -> TitleSpans<'a> {
     let theme = view.theme;
     let table = &view.app.views.table;
     let (measures, all) = (table.measures(), table.rows().len());
+    let unit = if table.report().is_some_and(|report| !report.complete) { "row" } else { "page" };
     if table.is_filtered() && measures.gone_count > 0 && measures.gone_count == measures.passing_count {
         let text = if measures.gone_count == 1 {
             "1 page gone".to_owned()
@@ -212,10 +236,10 @@ pub(super) fn page_count<'a>(view: View<'_>) -> TitleSpans<'a> {
         format!(
             "{} of {}",
             format_count(measures.passing_count.saturating_sub(measures.absent_count)),
-            plural(all, "page")
+            plural(all, unit)
         )
     } else {
-        plural(all, "page")
+        plural(all, unit)
     };
     let mut part = vec![Span::styled(text, theme.text)];
     if measures.gone_count > 0 {
@@ -245,14 +269,11 @@ fn sort_label(sorting: PageSorting) -> String {
 }
 
 /// Returns a warning if the report is partial.
-fn partial_warning(table: &PageTable, width: usize) -> Option<String> {
+fn partial_warning(table: &PageTable) -> Option<String> {
     table.report().filter(|report| !report.complete)?;
     Some(match table.measures().loaded_share {
         // Even 100% of the views may not be all pages, because some pages may have no views.
-        Some(share) => {
-            let what = if width < 60 { "" } else { " of the views loaded" };
-            format!("partial: {:.0}%{what}", (share * 100.0).floor())
-        }
+        Some(share) => format!("partial: {:.0}%", (share * 100.0).floor()),
         None => "not all pages loaded".to_owned(),
     })
 }
@@ -278,8 +299,9 @@ fn sum_warning(table: &PageTable, width: usize) -> Option<String> {
         };
         match (full.width() + 20 > width, unread) {
             (false, _) => full,
-            (true, 0) => "row sum ≠ total".to_owned(),
-            (true, n) => format!("row sum ≠ total, {} without count", format_count(n)),
+            (true, 0) if width < MIN_WIDTH_WITH_SHARE => "rows ≠ total".to_owned(),
+            (true, 0) => "rows ≠ site total".to_owned(),
+            (true, n) => format!("rows ≠ site total, {} without count", format_count(n)),
         }
     })
 }

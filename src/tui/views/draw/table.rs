@@ -74,13 +74,16 @@ fn page_headings<'a>(columns: &Table<PageTableColumn>, view: View<'_>) -> Line<'
         PageTableColumn::Path => {
             let arrow = arrow(PageColumn::Path).map(|arrow| format!(" {arrow}")).unwrap_or_default();
             // Ranks are always by the metric, so the heading names the metric if the table is sorted by another column.
+            // In a partial report, the numbers are those of the service's order, because the ranks are unknown.
             let is_by_other = sorting.is_some_and(|sorting| sorting.by != PageColumn::Now(table.metric()));
-            let has_ranks = columns.has(PageTableColumn::Rank) && table.report().is_some_and(|report| report.complete);
             let heading = format!("{}{arrow}", column.heading());
             let metric = table.metric().name();
-            let ranks = [format!("  (# = rank by {metric})"), format!("  (# by {metric})"), String::new()];
-            let mut ranks = ranks.into_iter().skip(if is_by_other && has_ranks { 0 } else { 2 });
-            let fitting = ranks.find(|ranks| display_width(&heading) + display_width(ranks) <= width);
+            let ranks = match table.report().filter(|_| columns.has(PageTableColumn::Rank)) {
+                Some(report) if !report.complete => ["  (# = service's order)".into(), "  (# = loaded order)".into()],
+                Some(_) if is_by_other => [format!("  (# = rank by {metric})"), format!("  (# by {metric})")],
+                _ => Default::default(),
+            };
+            let fitting = ranks.into_iter().find(|ranks| display_width(&heading) + display_width(ranks) <= width);
             let heading = heading + &fitting.unwrap_or_default();
             TableCell::new(heading, style(PageColumn::Path, theme.muted))
         }
