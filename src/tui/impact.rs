@@ -16,8 +16,8 @@ use crate::tui::wrap::wrap;
 pub const MAX_LISTED_PAGES: usize = 40;
 /// The minimum number of columns at which the views before and after the job are on one line.
 const MIN_ONE_LINE_COLUMNS: usize = 84;
-/// The width in cells of everything but the numbers in `  7,245 · AI 2,681`, including the gap at its start.
-const VIEWS_TEXT_CELLS: usize = 8;
+/// The width in cells of everything but the numbers in `  human 7,245 · AI 2,681`, including the gap at its start.
+const VIEWS_TEXT_CELLS: usize = 14;
 /// The indentation in cells of the signals of a page, such as its thumbs down. They are below the path of the page.
 pub const SIGNALS_INDENT: usize = 10;
 

@@ -97,7 +97,7 @@ impl InputDialog {
                 ("Tags", "Tags, e.g. docs api; +docs adds, -docs removes. Not sent to the service.", "save")
             }
             InputField::Note(_) => {
-                ("Note", "Shown in the details, not sent to the service. Empty it to remove it.", "save")
+                ("Note", "In the details only, not sent to the service. Leave empty to remove it.", "save")
             }
             InputField::FilterName => ("Save this filter", "The name of its tab. Saved in config.toml.", "save"),
             InputField::LinkId(_) => (
@@ -110,9 +110,11 @@ impl InputDialog {
                 "The path of a text file (prompts separated by blank lines), .csv file (column “prompt”) or .jsonl file.",
                 "open",
             ),
-            InputField::Page => {
-                ("Go to a set of rows", "The number of the set, from 1. One request loads one set.", "go")
-            }
+            InputField::Page => (
+                "Go to a set of rows",
+                "1 is the first rows, 2 the next ones, and so on. One request loads one set.",
+                "go",
+            ),
             InputField::PageSize => {
                 ("Rows per request", "A number from 1 to 250. One request loads one set of rows.", "apply")
             }

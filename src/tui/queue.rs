@@ -26,13 +26,13 @@ impl App {
         self.budget(quota).wait().filter(|wait| wait.until > now)
     }
 
-    /// Returns when a prompt with this wait will be sent, as text: `at 17:24`, `in 42s`, or `in about a minute` for an
+    /// Returns when a prompt with this wait will be sent, as text: `after 17:24` (others may go first), `in 42s`, or `in about a minute` for an
     /// estimate.
     pub fn send_time(&self, wait: Wait, now: Time) -> String {
         if wait.is_estimate || wait.until - now < TimeDelta::minutes(1) {
             return format!("in {}", wait.time_left(now));
         }
-        format!("at {}", wait.until.with_timezone(&self.config.offset).format("%H:%M"))
+        format!("after {}", wait.until.with_timezone(&self.config.offset).format("%H:%M"))
     }
 
     /// Returns how long a queued prompt waits. `until` is the end of the wait as in

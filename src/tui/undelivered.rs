@@ -229,9 +229,9 @@ impl UndeliveredDialog {
                  for your decision.",
             ),
             (DeliveryKind::Rejected, _) => {
-                ("The service rejected it. Nothing was started.", "Edit the prompt before you send it again.")
+                ("The service rejected this prompt. Nothing was started.", "Edit the prompt before you send it again.")
             }
-            _ => ("It never reached the service. Nothing was started.", "It is safe to send it again."),
+            _ => ("This prompt never reached the service. Nothing was started.", "It is safe to send it again."),
         };
         builder.add_labelled("!", 2, what, ColorRole::Warning);
         builder.add_text(meaning, ColorRole::Text);

@@ -243,9 +243,11 @@ fn check_undelivered_page(
         pages.check_sentence(reason)?;
         match (expected, operation) {
             (ExpectedOutcome::NotSent, _) => {
-                pages.check_sentence("It never reached the service. Nothing was started.")?
+                pages.check_sentence("This prompt never reached the service. Nothing was started.")?
             }
-            (ExpectedOutcome::Rejected, _) => pages.check_sentence("The service rejected it. Nothing was started.")?,
+            (ExpectedOutcome::Rejected, _) => {
+                pages.check_sentence("The service rejected this prompt. Nothing was started.")?
+            }
             (_, Operation::Create) => pages.check_sentence("may or may not have started this job")?,
             _ => pages.check_sentence("may have received")?,
         }

@@ -29,7 +29,7 @@ async fn screen_range_order_and_filter_are_restored_after_a_restart() {
         .await;
     assert_eq!(sim.requests(Operation::Views), requests, "cached views are not requested again");
     dashboard.press_chars("1");
-    dashboard.assert_shows("/broken  1 of 2  by age");
+    dashboard.assert_shows("/broken  1 of 2  by time in state");
     assert!(!dashboard.shows("Rewrite the guide"), "the filter is restored and shown");
     assert!(!dashboard.app.geometry().shows_both(), "the detail pane is still hidden");
 }

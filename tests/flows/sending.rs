@@ -169,7 +169,7 @@ async fn the_hundred_and_first_new_job_of_an_hour_is_queued_and_not_sent() {
     dashboard.wait_until_shown("new jobs 100/100").await;
     dashboard.send_new("One too many");
     dashboard.wait_until_shown("Queued 1").await;
-    dashboard.wait_until_shown("Queued, will be sent at").await;
+    dashboard.wait_until_shown("Queued, will be sent after").await;
     dashboard.run_for(std::time::Duration::from_millis(100)).await;
     assert_eq!((sim.requests(Operation::Create), sim.received_prompts().len()), (1, 1));
 }

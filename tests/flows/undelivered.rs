@@ -73,7 +73,7 @@ async fn changes_to_a_rejected_prompt_are_saved_when_its_editor_is_closed() {
     dashboard.wait_until_shown("Needs you 1").await;
     set_faults(&sim, &[]);
     dashboard.press_chars("!");
-    dashboard.assert_shows("The service rejected it. Nothing was started.");
+    dashboard.assert_shows("The service rejected this prompt. Nothing was started.");
     dashboard.press_chars("e now");
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("!e right");

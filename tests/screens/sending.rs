@@ -391,7 +391,7 @@ fn a_prompt_that_waits_for_the_hourly_limit() {
     snapshots(
         "queued_until",
         &[SMALL],
-        &["Hourly limit reached. The saved prompt will be sent at 14:24 if docdeck is running."],
+        &["Hourly limit reached. The saved prompt will be sent after 14:24 if docdeck is running."],
         |fixture| fixture.reach_limit(TimeDelta::minutes(22), false),
     );
 }

@@ -20,6 +20,7 @@ use crate::tui::geometry::{inside_margin, title_area};
 use crate::tui::jobs::JobLine as ListLine;
 use crate::tui::jobs::list_draw::{author_column_width, draw_headings, group_heading, job_line, job_table};
 use crate::tui::keymap::{Action, Context};
+use crate::tui::order::JobSorting;
 use crate::tui::view::View;
 use ratatui::Frame;
 use ratatui::text::Line;
@@ -36,6 +37,8 @@ const MAX_PROFILE_CELLS_NARROW: usize = 8;
 const MIN_WIDTH_WIDE: usize = 100;
 /// The narrowest list in which the profile column may have [`MAX_PROFILE_CELLS_MEDIUM`] cells.
 const MIN_WIDTH_MEDIUM: usize = 60;
+/// The number of cells that the name of the list needs, and the gap after it.
+const NAME_CELLS: usize = 20;
 
 pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, all_jobs: &AllJobs, dialog: &dyn Component) {
     let g = view.app.geometry();
@@ -73,13 +76,16 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, all_jobs: &All
 /// Returns the text about jobs that are not listed because no profile has their project; empty if there are none.
 fn omitted_text(all_jobs: &AllJobs, width: usize) -> String {
     let omitted = all_jobs.omitted_count();
-    let more = plural(omitted, "more job");
     let forms = [
-        format!("{more} in projects without a profile"),
-        format!("{omitted} more without a profile"),
+        format!("{} in projects without a profile", plural(omitted, "more job")),
+        format!("{} without a profile", plural(omitted, "job")),
         format!("{omitted} not listed"),
     ];
-    let fitting = forms.into_iter().find(|text| omitted > 0 && text.width() <= width / 2);
+    // A filter, the order and the number of marked jobs share the line with this text.
+    let list = &all_jobs.list;
+    let has_only_name = !all_jobs.has_filter() && list.marked_count() == 0 && list.sorting() == JobSorting::default();
+    let space = if has_only_name { width.saturating_sub(NAME_CELLS) } else { width / 2 };
+    let fitting = forms.into_iter().find(|text| omitted > 0 && text.width() <= space);
     fitting.unwrap_or_default()
 }
 

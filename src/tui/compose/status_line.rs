@@ -98,8 +98,7 @@ fn cost_forms(app: &App, theme: &Theme, quota: Quota, requests: usize, now: Time
         }
         _ if !fits => {
             let some = format!("{left} of {requests} will be sent now");
-            let others = when.strip_prefix("at ").map_or_else(|| when.clone(), |clock| format!("from {clock}"));
-            ([format!("{some}, the others {others}"), some.clone(), some], theme.muted)
+            ([format!("{some}, the others {when}"), some.clone(), some], theme.muted)
         }
         _ if requests == 0 => {
             let short = format!("{left} left");
@@ -173,8 +172,8 @@ mod tests {
     #[test]
     fn the_line_shows_how_many_prompts_have_to_wait_and_when_they_are_sent() {
         let when = at(1320).format("%H:%M");
-        assert!(line(118, 1, 100).ends_with(&format!("| no new jobs left, sending at {when}")));
-        assert!(line(118, 140, 37).ends_with(&format!("| 63 of 140 will be sent now, the others from {when}")));
+        assert!(line(118, 1, 100).ends_with(&format!("| no new jobs left, sending after {when}")));
+        assert!(line(118, 140, 37).ends_with(&format!("| 63 of 140 will be sent now, the others after {when}")));
         assert!(line(118, 0, 37).ends_with("| 63 new jobs left this hour"));
     }
 }

@@ -223,7 +223,7 @@ fn days_text(view: View<'_>, job: &Job, space: usize) -> String {
     let before = weeks_around(job).map(|weeks| weeks.before.format_dates(false)).unwrap_or_default();
     let (after, has_days) = match week_after(job, now.date_naive()) {
         WeekAfterState::Complete(range) => (range.format_dates(false), true),
-        WeekAfterState::Open(day) => (format!("from {}", day.format("%-d %b")), true),
+        WeekAfterState::Open(day) => (format!("available {}", day.format("%-d %b")), true),
         other => (impact::after_text(other), false),
     };
     let zone = if pages.pages().shown().is_some() { " UTC" } else { "" };
@@ -237,7 +237,7 @@ fn days_text(view: View<'_>, job: &Job, space: usize) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ViewsForm {
     Full,
-    /// Without the word `human` before the first number.
+    /// Without blanks around the arrows.
     Short,
     WithoutChanges,
 }
@@ -286,9 +286,10 @@ fn page_views(view: View<'_>, job: &Job, page_index: usize, form: ViewsForm) -> 
     for (name, style, count) in [("human ", theme.human, human), ("AI ", theme.ai, ai)] {
         let is_first = pieces.is_empty();
         pieces.push((if is_first { "" } else { " · " }.to_owned(), theme.muted));
-        pieces.push((if is_first && form == ViewsForm::Short { "" } else { name }.to_owned(), theme.muted));
+        pieces.push((name.to_owned(), theme.muted));
         for (n, counts) in known.iter().enumerate() {
-            pieces.push((if n > 0 { " → " } else { "" }.to_owned(), theme.muted));
+            let arrow = if form == ViewsForm::Short { "→" } else { " → " };
+            pieces.push((if n > 0 { arrow } else { "" }.to_owned(), theme.muted));
             pieces.push((count_text(count(counts)), style));
         }
         let values = known.iter().map(|counts| count(counts).value()).collect::<Option<Vec<_>>>();

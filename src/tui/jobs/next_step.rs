@@ -73,15 +73,11 @@ fn sentence_and_actions(app: &App, job: &Job) -> (&'static str, &'static [Action
     }
     if let Some(kind) = job.local.undelivered {
         return match kind {
-            DeliveryKind::Unconfirmed => {
-                ("The last prompt may have arrived. Press {} to resolve it.", &[Action::Resolve])
-            }
+            DeliveryKind::Unconfirmed => ("A prompt may have arrived. Press {} to resolve it.", &[Action::Resolve]),
             DeliveryKind::NotSent => {
                 ("A prompt never reached the service. Press {} to send or edit it.", &[Action::Resolve])
             }
-            DeliveryKind::Rejected => {
-                ("The service rejected the last prompt. Press {} to edit it.", &[Action::Resolve])
-            }
+            DeliveryKind::Rejected => ("The service rejected a prompt. Press {} to edit it.", &[Action::Resolve]),
             DeliveryKind::Queued => {
                 ("Press {} to pause, {} to remove.", &[Action::PauseQueue, Action::RemoveFromQueue])
             }
