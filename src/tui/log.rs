@@ -154,7 +154,7 @@ impl LogLevel {
 /// Minimum width of the log with the kinds in words and the durations of requests.
 const MIN_WIDTH_WITH_DURATION: usize = 60;
 /// Maximum width of the messages, so that the durations are close to them.
-const MAX_MESSAGE_CELLS: usize = 72;
+const MAX_MESSAGE_CELLS: usize = 96;
 /// The text before the link, in the text of a change that added a pull request.
 const PULL_REQUEST_PREFIX: &str = "pull request ";
 /// Width of the column with the kind in words.

@@ -29,7 +29,7 @@ async fn changed_pages_have_their_views_from_the_cache_and_cost_no_request_for_v
     dashboard.terminate().await;
     // After a restart, the views are read from the store.
     let mut dashboard = DashboardFixture::start_with_hosts(&sim, folder.path()).await;
-    for (key, shown) in [("1O", "in the last 7 days"), ("c", " AI in the last 7 days")] {
+    for (key, shown) in [("1O", "in the last 7 days"), ("c", " AI views in the last 7 days")] {
         dashboard.press_chars(key);
         dashboard.wait_until_shown(shown).await;
     }

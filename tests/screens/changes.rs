@@ -78,7 +78,7 @@ fn changes_with_the_views_of_their_pages_and_the_days_of_the_views() {
         let loaded = LoadedDiff { head, diff, is_truncated: false, as_of: now(), problem: None, site };
         fixture.handle(Msg::Jobs(JobsMsg::DiffLoaded { job: JobKey(1), result: Ok(Box::new(loaded)) }));
         let shown = text(&render(&fixture.app, ColorDepth::None));
-        assert!(shown.contains(&format!("→ /guides/sso · 4,897 human · 1,530 AI {words}")), "{shown}");
+        assert!(shown.contains(&format!("→ /guides/sso · 4,897 human · 1,530 AI views {words}")), "{shown}");
     }
 }
 

@@ -15,7 +15,7 @@ use crate::tui::format::{format_count, plural};
 use crate::tui::job_tabs::JobTab;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::message_fit::fit_message;
-use crate::tui::pull_request::facts::{title, views_text};
+use crate::tui::pull_request::facts::{counts_text, title, views_text};
 use crate::tui::view::View;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -155,7 +155,12 @@ fn file_line<'a>(view: View<'_>, file: &DiffFile, site: &SiteFacts, width: usize
         note.push_str(&format!("  {}", file.change.word()));
     }
     if let Some((page, views)) = site.page_views(file.path.as_str()) {
-        note.push_str(&format!("  → {page} · {}", views_text(view.app, views)));
+        let counts = counts_text(&views.views.value);
+        let forms = [format!(" · {}", views_text(view.app, views)), format!(" · {counts} views"), String::new()];
+        note.push_str(&format!("  → {page}"));
+        let space = space.saturating_sub(row.used_cells() + note.width());
+        // A number that is cut off would be taken for a smaller one.
+        note.push_str(forms.iter().find(|form| form.width() <= space).map_or("", String::as_str));
     }
     if row.used_cells() < space {
         row.push(truncate(&note, space - row.used_cells()), theme.muted);

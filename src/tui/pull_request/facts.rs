@@ -16,13 +16,13 @@ pub(in crate::tui) fn title(app: &App, job: JobKey) -> String {
     format!("{number}{title}")
 }
 
-/// Returns the cached views of a page with their days: `4,897 human · 1,530 AI in the last 7 days`.
+/// Returns the cached views of a page with their days: `4,897 human · 1,530 AI views in the last 7 days`.
 pub(in crate::tui) fn views_text(app: &App, period: &PagePeriod) -> String {
-    format!("{} {}", counts_text(&period.views.value), days_text(app, period.range))
+    format!("{} views {}", counts_text(&period.views.value), days_text(app, period.range))
 }
 
 /// Formats the views of a page: `4,647 human · 1,575 AI`.
-pub(super) fn counts_text(counts: &Counts) -> String {
+pub(in crate::tui) fn counts_text(counts: &Counts) -> String {
     format!("{} human · {} AI", count_text(&counts.human), count_text(&counts.ai))
 }
 
