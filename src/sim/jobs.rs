@@ -156,21 +156,24 @@ pub(super) fn pull_request_title(prompt: &str) -> String {
     without_directives(prompt).lines().next().unwrap_or_default().trim().to_owned()
 }
 
-/// Returns the branch name for a prompt: `agent/` and the prompt's first words.
+/// Returns the branch name for a prompt: `agent/` and the prompt's first words. The last of them is not an article or
+/// preposition, with which the name would look cut off.
 pub(super) fn branch_name(prompt: &str) -> String {
     const MAX_CHARS: usize = 40;
+    const INCOMPLETE_ENDS: [&str; 12] = ["a", "an", "the", "and", "or", "of", "for", "to", "in", "on", "with", "from"];
     let words = without_directives(prompt).to_ascii_lowercase();
-    let mut slug = String::new();
+    let (mut slug, mut chars) = (Vec::new(), 0);
     for word in words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
-        if slug.len() + word.len() >= MAX_CHARS {
+        if chars + word.len() > MAX_CHARS {
             break;
         }
-        if !slug.is_empty() {
-            slug.push('-');
-        }
-        slug.push_str(word);
+        chars += word.len() + 1;
+        slug.push(word);
     }
-    format!("agent/{}", if slug.is_empty() { "task" } else { &slug })
+    while slug.last().is_some_and(|word| INCOMPLETE_ENDS.contains(word)) {
+        slug.pop();
+    }
+    format!("agent/{}", if slug.is_empty() { "task".to_owned() } else { slug.join("-") })
 }
 
 #[cfg(test)]
@@ -181,6 +184,10 @@ mod tests {
     fn a_branch_contains_the_first_words_of_the_prompt() {
         assert_eq!(branch_name("Fix broken links in /api [sim:fail]"), "agent/fix-broken-links-in-api");
         assert_eq!(branch_name("修复链接"), "agent/task");
+        assert_eq!(
+            branch_name("Write a troubleshooting page for the GitHub app"),
+            "agent/write-a-troubleshooting-page"
+        );
         assert!(branch_name(&"word ".repeat(100)).len() <= 46);
     }
 

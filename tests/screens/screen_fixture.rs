@@ -749,7 +749,7 @@ impl ScreenFixture {
         let template = |name: &str, text: &str| Template { name: CleanText::line(name), text: text.to_owned() };
         self.handle(Msg::Prompts(PromptsMsg::TemplatesLoaded(vec![
             template("changelog", "Update the changelog up to {{version}}"),
-            template("fix-page", "Fix {{path}}\n\n{{human}} people and {{ai}} AI ({{share}}) read it: {{problem}}"),
+            template("fix-page", "Fix {{path}}\n\n{{human}} views by people, {{ai}} by AI ({{share}}): {{problem}}"),
             template("improve-pages", "Improve these pages together: {{path}}\n\n{{pages}}"),
         ])));
     }

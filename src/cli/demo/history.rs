@@ -22,15 +22,16 @@ const MAX_FIRST_JOBS: usize = 200;
 const INSTANCE: &str = "demo";
 /// The time between the end of a job and its last check.
 const CHECK_DELAY_AFTER_END: TimeDelta = TimeDelta::seconds(60);
+/// The age from which the user has dealt with a finished job. The simulated code host merges most pull requests by then.
+const HANDLED_AGE: TimeDelta = TimeDelta::hours(6);
 /// A prompt whose response was lost, so it is `Unconfirmed`. It lets users try how to resolve such a prompt.
 const UNCONFIRMED_PROMPT: &str = "Explain how to rotate API keys without downtime";
-const UNCONFIRMED_REASON: &str =
-    "The connection broke after the request went out, so the service may or may not have carried it out.";
+const UNCONFIRMED_REASON: &str = "The connection was lost before the answer arrived.";
 const UNCONFIRMED_AGE: TimeDelta = TimeDelta::minutes(3);
 
 /// A follow-up that the service rejected.
 const REJECTED_FOLLOW_UP: &str = "Also translate the code samples";
-const REJECTION_REASON: &str = "The service refused it: prompt is too vague, name the files (400).";
+const REJECTION_REASON: &str = "The service refused the request (400: “prompt is too vague, name the files”).";
 /// A follow-up that waits until the user decides about the rejected follow-up.
 const BLOCKED_FOLLOW_UP: &str = "And link the translations from the sidebar";
 const REJECTION_AGE: TimeDelta = TimeDelta::minutes(9);
@@ -213,7 +214,7 @@ fn job_record(scope: &Scope, job: &InitialJob, now: Time) -> Option<JobRecord> {
         row.local.checked_at = Some(last);
     }
     row.local.viewed_at = job.is_seen.then_some(last.max(row.local.changed_at));
-    row.local.handled_at = row.local.viewed_at;
+    row.local.handled_at = row.local.viewed_at.filter(|_| now - row.local.changed_at > HANDLED_AGE);
     let follow_ups = job.follow_ups.iter().zip(&job.follow_up_times);
     let follow_ups = follow_ups.map(|(text, at)| accepted_prompt(PromptKind::FollowUp, text, *at));
     let prompts = [accepted_prompt(PromptKind::Create, &job.prompt, created)].into_iter().chain(follow_ups).collect();
@@ -320,6 +321,15 @@ mod tests {
             assert!(groups.contains(&group), "{group:?}");
         }
         assert!(store.sendable_prompts(&scope).await.expect("read").is_empty());
+    }
+
+    #[tokio::test]
+    async fn recent_failures_and_pull_requests_need_the_user() {
+        let (_sim, store, scope) = filled().await;
+        let rows = store.jobs(&scope).await.expect("jobs");
+        let is_recent = |row: &&Job| row.needs_action() && Utc::now() - row.local.changed_at < TimeDelta::hours(5);
+        assert!(rows.iter().filter(is_recent).count() > 3);
+        assert!(rows.iter().filter(is_recent).all(|row| row.group() == JobGroup::NeedsYou));
     }
 
     #[tokio::test]

@@ -101,8 +101,8 @@ mod tests {
 
     #[test]
     fn blanks_with_a_known_value_are_filled_in_and_other_blanks_stay() {
-        let text = "Fix {{path}} ({{human}} people, {{ai}} AI): {{problem}} on {{path}}";
-        assert_eq!(fill_template(text, &values()), "Fix /a (9,120 people, {{ai}} AI): {{problem}} on /a");
+        let text = "Fix {{path}} ({{human}} views by people, {{ai}} by AI): {{problem}} on {{path}}";
+        assert_eq!(fill_template(text, &values()), "Fix /a (9,120 views by people, {{ai}} by AI): {{problem}} on /a");
     }
 
     #[test]
