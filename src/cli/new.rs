@@ -29,7 +29,7 @@ returns the same id for two new jobs, docdeck treats them as one job: a note is 
 other prompts. If the exit code is neither 0 nor 1, the object has \"error\" and \"exitCode\".
 
 Exit codes: 0 accepted (with --wait: done); 1 the job failed (with --wait); 2 usage, configuration or database error; \
-3 key refused; 4 not sent or rejected; 5 hourly limit reached, the prompt is saved and paused; 6 unconfirmed; 124 \
+3 key refused; 4 rejected or not sent; 5 hourly limit reached, the prompt is saved and paused; 6 unconfirmed; 124 \
 timeout; 130 Ctrl-C.
 
 After 6, don't just run the command again. Either the answer was lost, and the job may exist; or the job was accepted, \

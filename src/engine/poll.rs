@@ -82,8 +82,8 @@ pub(super) async fn run_poller(
         inner,
     };
     loop {
-        // Handle all pending messages before starting requests. After a change of the lease, the poller loads its jobs
-        // again, and would repeat a GET that it had started just before.
+        // Handle all pending messages before starting requests: after a change of the lease, the poller loads its jobs
+        // again, so a GET that was started before the message about the change would be sent twice.
         while let Ok(message) = messages.try_recv() {
             poller.handle_message(message).await;
         }

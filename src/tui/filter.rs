@@ -58,7 +58,7 @@ enum Criterion {
     Tag(String),
     /// The start of the name of the member who started the job.
     Author(String),
-    /// No other member started the job.
+    /// This computer started the job, or it is unknown who did.
     Mine,
 }
 
@@ -245,7 +245,7 @@ pub struct FilterState {
     jobs_by_word: HashMap<String, Vec<JobKey>>,
     /// The words that have to be searched again because there are new prompts. Until then, their previous results
     /// apply.
-    stale_words: HashSet<String>,
+    words_to_search_again: HashSet<String>,
 }
 
 impl FilterState {
@@ -268,18 +268,18 @@ impl FilterState {
 
     /// Whether the prompts have been searched for a word, and no prompts have been added since.
     pub fn is_searched(&self, word: &str) -> bool {
-        self.jobs_by_word.contains_key(word) && !self.stale_words.contains(word)
+        self.jobs_by_word.contains_key(word) && !self.words_to_search_again.contains(word)
     }
 
     /// Marks all search results as outdated, because there are new prompts.
     pub fn mark_stale(&mut self) {
-        self.stale_words = self.filter.prompt_words().into_iter().collect();
+        self.words_to_search_again = self.filter.prompt_words().into_iter().collect();
     }
 
     /// Applies a search result: the jobs that have `word` in a prompt. Ignores it if the filter no longer has the word.
     /// Returns which rows have to be matched again.
     pub fn apply_found(&mut self, word: String, mut jobs: Vec<JobKey>) -> SearchUpdate {
-        self.stale_words.remove(&word);
+        self.words_to_search_again.remove(&word);
         if !self.filter.prompt_words().contains(&word) {
             return SearchUpdate::NoRows;
         }

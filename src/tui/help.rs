@@ -516,8 +516,9 @@ fn job_symbols(is_flat: bool) -> Vec<(&'static str, SymbolStyle, String)> {
     symbols
 }
 
-/// The words in the column with the change of the views. On the jobs screen, `gone` has another meaning.
-const CHANGE_WORDS: [(&str, &str); 2] = [("new", "no views in the compared range"), ("gone", "no views in this range")];
+/// The words in the column with the change of the views, and the words of the filter that find such pages.
+const CHANGE_WORDS: [(&str, &str); 2] =
+    [("new", "no views in the compared range"), ("▼ to 0", "no views in this range (filter: gone)")];
 
 fn view_symbols(app: &App) -> Vec<(&'static str, SymbolStyle, String)> {
     let views = &app.views;

@@ -94,7 +94,7 @@ impl InputDialog {
                 ("Tags", "+docs adds a tag to each of these jobs, -docs removes it.", "save")
             }
             InputField::Tags(_) => {
-                ("Tags", "Tags, e.g. docs api; +docs adds, -docs removes. Not sent to the service.", "save")
+                ("Tags", "docs api replaces all tags; +docs adds, -docs removes. Only in docdeck.", "save")
             }
             InputField::Note(_) => {
                 ("Note", "In the details only, not sent to the service. Leave empty to remove it.", "save")
@@ -112,7 +112,7 @@ impl InputDialog {
             ),
             InputField::Page => (
                 "Go to a set of rows",
-                "1 is the first rows, 2 the next ones, and so on. One request loads one set.",
+                "Type 1 for the first rows, 2 for the next ones, and so on. Each set takes one request.",
                 "go",
             ),
             InputField::PageSize => {

@@ -260,10 +260,10 @@ impl UndeliveredDialog {
         let undo = app.key_label(Context::Jobs, Action::Undo);
         let discard = match (unconfirmed, self.prompt.kind) {
             (true, PromptKind::Create) => {
-                format!("The service may still have started it. {undo} brings the prompt back.")
+                format!("The service may still have started it. Press {undo} to bring the prompt back.")
             }
             (true, PromptKind::FollowUp) => {
-                format!("The service may still have received it. {undo} brings the prompt back.")
+                format!("The service may still have received it. Press {undo} to bring the prompt back.")
             }
             (false, _) => format!("Nothing is sent. Press {undo} to undo."),
         };

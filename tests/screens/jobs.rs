@@ -198,7 +198,7 @@ fn the_input_for_tags() {
     snapshots(
         "input_tags",
         &[SMALL],
-        &["Tags, e.g. docs api; +docs adds, -docs removes. Not sent to the service."],
+        &["docs api replaces all tags; +docs adds, -docs removes. Only in docdeck."],
         |fixture| {
             fixture.load_jobs();
             fixture.add_custom_labels();

@@ -264,7 +264,7 @@ fn removed_pages_are_muted_and_have_no_bar() {
     let (alone, both) = (render(&fixture.app, ColorDepth::Indexed256), render(&other.app, ColorDepth::Indexed256));
     let line = |shown: &str, wanted: &str| shown.lines().find(|line| line.contains(wanted)).map(str::to_owned);
     let alone = line(&text(&alone), "/guides/removed-too").expect("it is listed");
-    assert!(alone.contains("(12)") && alone.contains("gone") && !alone.contains(['█', '▒']), "{alone}");
+    assert!(alone.contains("(12)") && alone.contains("▼ to 0") && !alone.contains(['█', '▒']), "{alone}");
     let muted = Theme::new(ColorDepth::Indexed256).muted.fg;
     assert_eq!(style_of(&both, "/guides/removed-too").fg, muted, "a removed page that is not selected");
 }

@@ -4,7 +4,7 @@ use crate::model::job::{Job, JobGroup, PullRequestEnder};
 use crate::model::pull_request::PullRequestFact;
 use crate::model::text::CleanText;
 
-/// The maximum number of characters of a title in the sentence.
+/// The maximum number of characters of a job's title in the sentence of [`handled_by_member`].
 const MAX_TITLE_CHARS: usize = 80;
 
 /// Returns a sentence about the member who took the job out of the group “needs you”: with a follow-up, by dismissing

@@ -376,7 +376,7 @@ fn table(width: usize, ranking: &NeedsWork) -> Table<ListCell<PageSignals>> {
         } else {
             C::right_aligned("views", 7, |row, _| views_cell(row, short_number_with_decimal)).optional(3)
         },
-        signal(["change", "change  of lost"], CHANGE_WIDTH - 1, change).optional(4),
+        signal(["change", "change  of loss"], CHANGE_WIDTH - 1, change).optional(4),
         signal(["down", "down  of all"], 8, down),
         signal(["comments", "comments  of all"], 10, comments).optional(5),
         signal(["unanswered", "unanswered  of all"], 12, unanswered).optional(1),
@@ -400,7 +400,7 @@ fn highest_score(ranking: &NeedsWork) -> f64 {
 
 /// Returns the first line of a heading that has two lines; empty for a heading of one line.
 fn upper_heading_line(heading: &str) -> String {
-    let name = heading.strip_suffix("  of all").or_else(|| heading.strip_suffix("  of lost"));
+    let name = heading.strip_suffix("  of all").or_else(|| heading.strip_suffix("  of loss"));
     let (name, share) = name.map_or((heading, ""), |name| (name, "   share"));
     let above = match name {
         "down" => "thumbs",

@@ -197,7 +197,7 @@ pub(super) fn field_of_heading<R: HasFields>(heading: &str) -> Option<&'static F
         "most clicked page" => "page",
         "code samples" => "code",
         "of all" => "share",
-        "change  of lost" => "change",
+        "change  of loss" => "change",
         "down  of all" => "down",
         "comments  of all" => "comments",
         "unanswered  of all" => "unanswered",

@@ -317,11 +317,11 @@ fn searches_are_compared_with_the_previous_period() {
     let text = screen(&app);
     let line = |word: &str| text.lines().find(|line| line.contains(word)).expect("a row").to_owned();
     assert!(line("sso").contains("30") && line("sso").contains("▲ 25%"), "{text}");
-    assert!(line("fresh").contains("new") && line("old").contains("gone"), "{text}");
+    assert!(line("fresh").contains("new") && line("old").contains("▼ to 0"), "{text}");
     assert!(text.contains("queries 2 ▼ 67%") && text.contains("change: 9–14 Jan vs 2–7 Jan"), "{text}");
     assert!(text.contains("1 new, 2 gone"), "{text}");
     press(&mut app, 'c');
-    assert!(!screen(&app).contains("gone"));
+    assert!(!screen(&app).contains("gone") && !screen(&app).contains("▼ to 0"));
 }
 
 #[test]
@@ -454,7 +454,7 @@ fn thumbs_down_of_pages_are_compared_with_the_previous_period() {
     let text = screen(&app);
     let line = |word: &str| text.lines().find(|line| line.contains(word)).expect("a row").to_owned();
     assert!(
-        line("/sso").contains("▲ 50%") && line("/fresh").contains("new") && line("/old").contains("gone"),
+        line("/sso").contains("▲ 50%") && line("/fresh").contains("new") && line("/old").contains("▼ to 0"),
         "{text}"
     );
 }

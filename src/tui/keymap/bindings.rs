@@ -734,7 +734,7 @@ pub const BINDINGS: &[Binding] = &[
         Context::Calendar,
         &[plain_key(KeyCode::Tab)],
         Action::CalendarInput,
-        "type",
+        "type dates",
         "type a date range, or just start typing",
     ),
     key_binding(Context::Calendar, &[plain_key(KeyCode::Right), ch('l')], Action::NextDay, "", "go to the next day"),

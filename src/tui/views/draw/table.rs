@@ -245,7 +245,7 @@ pub(in crate::tui) fn change_cell(change: ViewsChange) -> String {
     let (now, before) = match change {
         ViewsChange::Unknown => return "–".to_owned(),
         ViewsChange::New(_) => return "new".to_owned(),
-        ViewsChange::Gone(_) => return "gone".to_owned(),
+        ViewsChange::Gone(_) => return "▼ to 0".to_owned(),
         ViewsChange::InBoth { now, before } if now == before => return "±0%".to_owned(),
         ViewsChange::InBoth { now, before } => (now, before),
     };
@@ -273,7 +273,7 @@ pub(in crate::tui) fn summary_change(change: ViewsChange) -> String {
 fn points_text(figures: &PageMetrics<'_>) -> String {
     match (figures.baseline, figures.share_change()) {
         (ComparisonBaseline::New, _) => "new".to_owned(),
-        (ComparisonBaseline::Gone(_), _) => "gone".to_owned(),
+        (ComparisonBaseline::Gone(_), _) => "no views".to_owned(),
         (_, None) => "–".to_owned(),
         (_, Some(points)) => points_cell(points),
     }
@@ -310,7 +310,7 @@ mod tests {
         assert_eq!([cell(12, 0), cell(12_345, 0)], ["new", "new"], "no percentage of nothing");
         assert_eq!(
             [ViewsChange::New(3.into()), ViewsChange::Gone(3.into()), ViewsChange::Unknown].map(change_cell),
-            ["new", "gone", "–"]
+            ["new", "▼ to 0", "–"]
         );
     }
 

@@ -21,7 +21,7 @@
 //!    before  5–11 Nov  9,120 human · 4,310 AI
 //!    after   13–19 Nov  10,002 human ▲ 9.7% · 5,100 AI ▲ 18%
 //!
-//!  Cached ranges 3 · average views per day
+//!  Cached ranges 3 · average views per day (today counts in part)
 //!  range        days      human         AI      state    0 ──────────── 1,919
 //!  14–20 Nov       7      1,303        616      so far   ████████████▒▒▒▒▒▒
 //! ```
@@ -421,7 +421,10 @@ fn periods_head<'a>(view: View<'_>, detail: &PageDetail, scale: PeriodScale, wid
     let n = detail.history.shown().map(|known| known.value.periods.len());
     let mut line = section_heading(view, "Cached ranges", n, "none yet", detail, width);
     if scale.is_per_day {
-        line.push_span(Span::styled(" · average views per day", view.theme.muted));
+        let short = " · average views per day";
+        let long = format!("{short} (today counts in part)");
+        let fits = line.width() + long.width() <= width;
+        line.push_span(Span::styled(if fits { long } else { short.to_owned() }, view.theme.muted));
     }
     line
 }
