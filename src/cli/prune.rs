@@ -26,10 +26,10 @@ const DEFAULT_MAX_AGE_DAYS: u32 = 400;
 pub(super) const OUTPUT_HELP: &str = "\
 With --json: {\"dryRun\", \"ranges\", \"reports\", \"answers\", \"totals\", \"otherReports\", \"bytesBefore\", \
 \"bytesAfter\", \"stillLarge\"}; with --jobs {\"dryRun\", \"jobs\", \"prompts\", \"kept\", \"bytesBefore\", \
-\"bytesAfter\", \"stillLarge\"}. \"ranges\" counts ranges with cached pages, \"reports\" reports of the page views of \
-all pages, \"answers\" single responses with page views, \"totals\" cached totals of a range or day, \
-\"otherReports\" the reports of visitors, searches, feedback and questions. \"stillLarge\" is true if the disk space could not be freed. \"kept\" counts the old \
-jobs that were not deleted.
+\"bytesAfter\", \"stillLarge\"}. Each of these is a count: \"ranges\" (ranges with cached pages), \"reports\" (page views of all \
+pages of a range), \"answers\" (single responses with page views), \"totals\" (cached totals of a range or day), \
+\"otherReports\" (visitors, searches, feedback and questions), \"kept\" (old jobs that were not deleted). \
+\"stillLarge\" is true if the disk space could not be freed.
 
 Exit codes: 0 done; 2 usage or database error.";
 

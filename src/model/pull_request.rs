@@ -350,7 +350,8 @@ impl PullRequestFact {
         }
     }
 
-    /// Returns the words by which a filter finds the fact: its word and, for `rework`, the word of the code hosts.
+    /// Returns the words by which a filter finds the fact: its own word and, for `rework`, also `changes`, as the code
+    /// hosts call it.
     fn words(self) -> impl Iterator<Item = &'static str> {
         let word_of_hosts = (self == Self::ChangesRequested).then_some("changes");
         [self.word_and_meaning().0].into_iter().chain(word_of_hosts)

@@ -198,7 +198,7 @@ fn the_input_for_tags() {
     snapshots(
         "input_tags",
         &[SMALL],
-        &["docs api replaces all tags; +docs adds, -docs removes. Only in docdeck."],
+        &["Words replace all tags; +docs adds, -docs removes. Only in docdeck."],
         |fixture| {
             fixture.load_jobs();
             fixture.add_custom_labels();

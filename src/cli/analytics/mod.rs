@@ -46,7 +46,7 @@ table: with headings on a terminal; in a pipe, one line per row, with tabs betwe
 The fields of json and csv have the service's names. \"complete\" is true if all rows of the range are included.
 
 Each request loads a part of the rows and counts toward the limit of 100 analytics requests an hour. Loaded rows are \
-cached: run the same command again to continue. A range that is loaded after its last day is requested again only with \
+cached: run the same command again to continue. A range that had ended when it was loaded is requested again only with \
 --fresh.";
 
 const EXIT_CODES_HELP: &str = "\

@@ -57,7 +57,7 @@ impl SelectionOptions {
     /// Returns the field by which the rows are sorted, and whether the lowest value comes first.
     fn order<R: HasFields>(&self) -> Result<(&'static Field<R>, bool), CliError> {
         let (name, is_ascending) = match self.sort.as_deref().map(|typed| (typed, typed.strip_prefix('-'))) {
-            None => (R::DEFAULT_SORT, false),
+            None => (R::DEFAULT_SORT_FIELD, false),
             Some((_, Some(name))) => (name, true),
             Some((name, None)) => (name, false),
         };

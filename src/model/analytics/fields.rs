@@ -162,7 +162,7 @@ pub trait HasFields: Default + 'static {
     /// The properties that filters can name.
     const FLAGS: &'static [Flag<Self>];
     /// The name of the field by which the rows are sorted at first, highest value first.
-    const DEFAULT_SORT: &'static str;
+    const DEFAULT_SORT_FIELD: &'static str;
     /// Whether rows are compared with the previous period. If so, the word `new` in a filter matches rows that the
     /// previous period doesn't have.
     const IS_COMPARED: bool = false;
@@ -215,7 +215,7 @@ impl HasFields for PageRow {
         Field::new("total", "total", |row| FieldValue::Count(&row.counts.total)),
     ];
     const FLAGS: &'static [Flag<Self>] = &[];
-    const DEFAULT_SORT: &'static str = "total";
+    const DEFAULT_SORT_FIELD: &'static str = "total";
 
     fn identity(&self) -> &str {
         self.key().as_str()
@@ -236,7 +236,7 @@ impl HasFields for Search {
     ];
     const FLAGS: &'static [Flag<Self>] =
         &[("unclicked", Search::is_unclicked), ("gone", |row| matches!(row.hits, Count::Known(0)))];
-    const DEFAULT_SORT: &'static str = "hits";
+    const DEFAULT_SORT_FIELD: &'static str = "hits";
     const IS_COMPARED: bool = true;
 
     fn identity(&self) -> &str {
@@ -285,7 +285,7 @@ impl HasFields for Feedback {
         ("comment", |row| row.comment.is_some()),
         ("code", |row| row.code.is_some()),
     ];
-    const DEFAULT_SORT: &'static str = "time";
+    const DEFAULT_SORT_FIELD: &'static str = "time";
 
     fn identity(&self) -> &str {
         self.key().as_str()
@@ -305,7 +305,7 @@ impl HasFields for PageFeedback {
         Field::new("total", "total", |row| FieldValue::Count(&row.total)),
     ];
     const FLAGS: &'static [Flag<Self>] = &[("gone", |row| matches!(row.total, Count::Known(0)))];
-    const DEFAULT_SORT: &'static str = "down";
+    const DEFAULT_SORT_FIELD: &'static str = "down";
     const IS_COMPARED: bool = true;
 
     fn identity(&self) -> &str {
@@ -345,7 +345,7 @@ impl HasFields for Question {
     const FLAGS: &'static [Flag<Self>] =
         &[("unanswered", |row| row.is_answered == Some(false)), ("answered", |row| row.is_answered == Some(true))];
     // Unanswered questions come first.
-    const DEFAULT_SORT: &'static str = "status";
+    const DEFAULT_SORT_FIELD: &'static str = "status";
 
     fn identity(&self) -> &str {
         self.key().as_str()
@@ -379,7 +379,7 @@ impl HasFields for PageSignals {
         Field::new("score", "score", |page| FieldValue::Percent(Some(page.score * 100.0))),
     ];
     const FLAGS: &'static [Flag<Self>] = &[];
-    const DEFAULT_SORT: &'static str = "score";
+    const DEFAULT_SORT_FIELD: &'static str = "score";
 
     fn identity(&self) -> &str {
         self.path_text()
@@ -426,7 +426,7 @@ mod tests {
         for field in R::FIELDS {
             assert!(row.get(field.service_name).is_some(), "{} in {row}", field.service_name);
         }
-        assert!(find_field::<R>(R::DEFAULT_SORT).is_some());
+        assert!(find_field::<R>(R::DEFAULT_SORT_FIELD).is_some());
     }
 
     #[test]

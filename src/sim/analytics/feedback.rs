@@ -127,7 +127,7 @@ impl FeedbackEntry {
             _ => "",
         };
         let has_contact = self.source == "contextual" && self.event.pick(6, 10) < 4;
-        let language = topic.language.map_or("bash", |(language, _)| language);
+        let language = topic.example_language.map_or("bash", |(language, _)| language);
         let example = CODE_EXAMPLES.iter().find(|example| example.language == language);
         FeedbackText {
             comment: (!comment.is_empty()).then(|| topic.fill(comment)),

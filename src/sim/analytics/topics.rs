@@ -56,7 +56,7 @@ pub(super) struct SiteTopic {
     /// The name as it occurs in the path, with spaces instead of hyphens.
     words: String,
     /// The language of the examples, as it occurs in paths and in sentences.
-    pub(super) language: Option<(&'static str, &'static str)>,
+    pub(super) example_language: Option<(&'static str, &'static str)>,
 }
 
 impl SiteTopic {
@@ -96,13 +96,13 @@ impl SiteTopic {
             SiteSection::Api => name = last.to_owned(),
             _ => {}
         }
-        Self { section, name, words, language }
+        Self { section, name, words, example_language: language }
     }
 
     /// Returns what readers type to find the page, most frequent first. All words of the first text occur in the path.
     pub(super) fn searches(&self, seed: u64) -> Vec<String> {
         let words = self.words.to_lowercase();
-        let first = match self.language {
+        let first = match self.example_language {
             Some((language, _)) if self.section == SiteSection::Guide => format!("{words} {language}"),
             Some((language, _)) if self.words != language => format!("{language} {words}"),
             _ => words.clone(),
@@ -120,7 +120,7 @@ impl SiteTopic {
 
     /// Fills in the placeholders of a text: `{topic}`, `{Topic}` at the start of a sentence, and `{language}`.
     pub(super) fn fill(&self, text: &str) -> String {
-        let language = self.language.map_or("Python", |(_, name)| name);
+        let language = self.example_language.map_or("Python", |(_, name)| name);
         let filled = text.replace("{topic}", &self.name).replace("{Topic}", &sentence_case(&self.name));
         filled.replace("{language}", language)
     }
@@ -156,7 +156,7 @@ mod tests {
             ("/", "home page", None),
         ] {
             let topic = SiteTopic::from_path(path);
-            assert_eq!((topic.name.as_str(), topic.language.map(|(_, name)| name)), (name, language), "{path}");
+            assert_eq!((topic.name.as_str(), topic.example_language.map(|(_, name)| name)), (name, language), "{path}");
         }
         let long = "/guides/monorepo/how-to-keep-several-documentation-sites-in-one-repository-without-losing-previews";
         assert_eq!(SiteTopic::from_path(long).name, "monorepo");

@@ -65,7 +65,7 @@ impl HasFields for QuestionGroup {
         Field::new("last", "last", |group| FieldValue::Time(group.last_asked_at)),
     ];
     const FLAGS: &'static [Flag<Self>] = &[];
-    const DEFAULT_SORT: &'static str = "unanswered";
+    const DEFAULT_SORT_FIELD: &'static str = "unanswered";
 
     fn identity(&self) -> &str {
         self.name.as_str()

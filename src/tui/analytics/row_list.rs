@@ -53,7 +53,7 @@ impl<R: HasFields> Default for RowList<R> {
         Self {
             shown_indices: Vec::new(),
             state: ListState::default(),
-            sort_field_index: R::FIELDS.iter().position(|field| field.name == R::DEFAULT_SORT).unwrap_or(0),
+            sort_field_index: R::FIELDS.iter().position(|field| field.name == R::DEFAULT_SORT_FIELD).unwrap_or(0),
             is_ascending: false,
             filter_text: String::new(),
             filter: RowFilter::default(),
@@ -132,7 +132,7 @@ impl<R: HasFields> RowList<R> {
         let only = self.listed_group.as_ref().map(|only| format!("only {}", only.name));
         let marked = (self.marked_count() > 0).then(|| format!("{} marked", self.marked_count()));
         let (field, is_ascending) = self.sort_order();
-        let is_default = field == R::DEFAULT_SORT && !is_ascending;
+        let is_default = field == R::DEFAULT_SORT_FIELD && !is_ascending;
         let order = (!is_default).then(|| {
             // Filters use the short name of a field. This note uses a name that explains the field.
             let name = match field {

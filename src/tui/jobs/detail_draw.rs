@@ -228,7 +228,7 @@ fn days_text(view: View<'_>, job: &Job, space: usize) -> String {
     };
     let zone = if pages.pages().shown().is_some() { " UTC" } else { "" };
     let short = if has_days { format!("views {before} → {after}") } else { format!("views {before}") };
-    let long = format!("views before: {before} · after: {after}");
+    let long = format!("week before: {before} · week after: {after}");
     let forms = [format!("{long}{zone}"), long, short];
     forms.into_iter().find(|text| display_width(text) <= space).unwrap_or_else(|| format!("views {before}"))
 }

@@ -17,7 +17,7 @@ use crate::tui::geometry::inside_borders;
 use crate::tui::keymap::Keymap;
 use crate::tui::widgets::list_state::ListState;
 
-/// Actions that apply only to a single pull request, so they do nothing here.
+/// Actions that apply only to a single pull request. They do nothing in this menu, which is for all marked jobs.
 const IGNORED_ACTIONS: [Action; 7] = [
     Action::FollowUp,
     Action::NextPane,
