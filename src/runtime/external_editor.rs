@@ -39,7 +39,7 @@ impl Dashboard {
         let answer = self
             .run_in_foreground(&programs, move |ended| Msg::Prompts(PromptsMsg::EditedExternally(file.read(ended))));
         if let (None, Some(foreground)) = (&answer, &mut self.foreground) {
-            foreground.set_rescue(move || {
+            foreground.set_saved_text_reader(move || {
                 edited.saved_text().map(|text| Msg::Prompts(PromptsMsg::EditedExternally(Ok(text))))
             });
         }

@@ -23,7 +23,7 @@ pub(super) struct ForegroundChild {
     /// Whether the program has exited. `exit` may still wait for a follow-up (see [`Self::and_then`]).
     has_exited: Arc<AtomicBool>,
     /// Called if docdeck ends before the program. Returns a message with the text that the program has saved so far.
-    rescue: Option<Box<dyn FnOnce() -> Option<Msg> + Send>>,
+    read_saved_text: Option<Box<dyn FnOnce() -> Option<Msg> + Send>>,
 }
 
 impl fmt::Debug for ForegroundChild {
@@ -35,14 +35,14 @@ impl fmt::Debug for ForegroundChild {
 impl ForegroundChild {
     /// Sets the function that is called if docdeck ends before the program. It returns a message with the text that the
     /// program has saved so far.
-    pub(super) fn set_rescue(&mut self, rescue: impl FnOnce() -> Option<Msg> + Send + 'static) {
-        self.rescue = Some(Box::new(rescue));
+    pub(super) fn set_saved_text_reader(&mut self, read_saved_text: impl FnOnce() -> Option<Msg> + Send + 'static) {
+        self.read_saved_text = Some(Box::new(read_saved_text));
     }
 
     /// Terminates the program, because docdeck ends and the shell gets the terminal. Returns a message with the text
     /// that the program has saved, if any.
     pub(super) fn terminate(&mut self) -> Option<Msg> {
-        let saved = self.rescue.take().and_then(|rescue| rescue());
+        let saved = self.read_saved_text.take().and_then(|read_saved_text| read_saved_text());
         if self.has_exited.load(Ordering::SeqCst) {
             return saved;
         }
@@ -61,7 +61,7 @@ impl ForegroundChild {
     /// Creates a `ForegroundChild` for a task of docdeck. The task uses the terminal, itself or through programs that
     /// it starts, until it returns a message.
     pub(super) fn from_task(ended: impl Future<Output = Msg> + Send + 'static) -> Self {
-        Self { exit: Box::pin(ended), process_id: None, has_exited: Arc::default(), rescue: None }
+        Self { exit: Box::pin(ended), process_id: None, has_exited: Arc::default(), read_saved_text: None }
     }
 
     /// Passes the program's message to the follow-up `next`, which ends before the terminal is taken back.
@@ -69,8 +69,13 @@ impl ForegroundChild {
     where
         F: Future<Output = Msg> + Send + 'static,
     {
-        let Self { exit: ended, process_id: program, has_exited, rescue } = self;
-        Self { exit: Box::pin(async move { next(ended.await).await }), process_id: program, has_exited, rescue }
+        let Self { exit: ended, process_id: program, has_exited, read_saved_text } = self;
+        Self {
+            exit: Box::pin(async move { next(ended.await).await }),
+            process_id: program,
+            has_exited,
+            read_saved_text,
+        }
     }
 }
 
@@ -105,8 +110,12 @@ impl Dashboard {
                     exited.store(true, Ordering::SeqCst);
                     then(result.map_err(|error| Failure::local(&format!("{error}."))))
                 };
-                self.foreground =
-                    Some(ForegroundChild { exit: Box::pin(ended), process_id: program, has_exited, rescue: None });
+                self.foreground = Some(ForegroundChild {
+                    exit: Box::pin(ended),
+                    process_id: program,
+                    has_exited,
+                    read_saved_text: None,
+                });
                 None
             }
             Err(failure) => {

@@ -94,8 +94,8 @@ pub async fn report_unbooked_requests(
 }
 
 impl TeamConnection {
-    /// Books a request under the random id `booking_id`. Returns `false` if no request is left. The booked time is never
-    /// earlier than the call.
+    /// Books a request under the random id `booking_id`. Returns `false` if no request is left. The booked time is
+    /// never earlier than the call.
     ///
     /// # Errors
     /// The connection is lost, or the login is no longer a member.

@@ -243,8 +243,8 @@ impl InputDecoder {
         self.last_held_at = None;
     }
 
-    /// Whether the held bytes can't be typed: they are a part of a reply, of a character, or of a sequence whose Esc
-    /// and `[` arrived in one read.
+    /// Whether the held bytes can't be separate key presses: they are a part of a reply, of a character of several
+    /// bytes, or of a sequence whose Esc and `[` arrived in one read.
     fn cannot_be_typed(&self) -> bool {
         match self.state {
             State::Ground | State::Escape | State::Ss3 => false,

@@ -26,8 +26,8 @@ impl App {
         self.budget(quota).wait().filter(|wait| wait.until > now)
     }
 
-    /// Returns when a prompt with this wait will be sent, as text: `after 17:24` (others may go first), `in 42s`, or `in about a minute` for an
-    /// estimate.
+    /// Returns when a prompt with this wait will be sent, as text: `after 17:24`, because other prompts may be sent
+    /// first; `in 42s`; or `in about a minute` for an estimate.
     pub fn send_time(&self, wait: Wait, now: Time) -> String {
         if wait.is_estimate || wait.until - now < TimeDelta::minutes(1) {
             return format!("in {}", wait.time_left(now));

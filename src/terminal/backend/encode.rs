@@ -54,9 +54,9 @@ pub(super) fn encode_cells(updates: &[CellUpdate<'_>], buffer: &Buffer) -> Strin
     frame.out
 }
 
-/// Adds the changed cells of a row to `cells`, plus two kinds of unchanged cells: blanks between changed blanks, so that
-/// all of them can be erased at once; and the cells that a joined emoji covers if the terminal draws its parts side by
-/// side.
+/// Adds the changed cells of a row to `cells`, plus two kinds of unchanged cells: blanks between changed blanks, so
+/// that all of them can be erased at once; and the cells that a joined emoji covers if the terminal draws its parts
+/// side by side.
 fn add_with_neighbours<'a>(row: &[CellUpdate<'a>], buffer: &'a Buffer, cells: &mut Vec<CellUpdate<'a>>) {
     let start = cells.len();
     let mut before: Option<CellUpdate<'a>> = None;

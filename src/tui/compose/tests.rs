@@ -406,7 +406,7 @@ fn the_hint_of_the_drafts_mentions_the_disk_except_in_the_demo() {
 }
 
 #[test]
-fn sending_a_text_with_a_blank_shows_a_warning_once() {
+fn sending_a_text_with_an_unfilled_blank_shows_a_warning_once() {
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("n");
     fixture.paste("Translate /a into {{language}}");

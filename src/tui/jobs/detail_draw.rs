@@ -173,7 +173,7 @@ fn pages_line<'a>(view: View<'_>, job: &'a Job, line: &PagesLine, width: usize) 
     match line {
         PagesLine::Days => {
             let space = row.remaining_cells();
-            row.push_up_to(width, days_text(view, job, space), theme.muted);
+            row.push_up_to(width, weeks_around_text(view, job, space), theme.muted);
         }
         PagesLine::Path(place) => {
             let space = row.remaining_cells();
@@ -211,7 +211,7 @@ fn views_width(pieces: &[(String, Style)]) -> usize {
 }
 
 /// Returns the days before and after a job in which views are counted, or why there are no views.
-fn days_text(view: View<'_>, job: &Job, space: usize) -> String {
+fn weeks_around_text(view: View<'_>, job: &Job, space: usize) -> String {
     let View { app, now, .. } = view;
     let pages = &app.detail.job_pages;
     if let Load::Failed { failure, .. } = pages.pages() {

@@ -46,7 +46,7 @@ fn optional_part<'a>(view: View<'_>, text: String) -> PositionPart<'a> {
 pub(in crate::tui) fn draw_lower_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect, position: String) {
     let table = &view.app.views.table;
     let width = usize::from(row.width);
-    let parts = if table.is_report() { report_parts(view, width) } else { response_parts(view) };
+    let parts = if table.is_report() { report_parts(view, width) } else { single_response_parts(view) };
     let mut right = Line::styled(position, view.theme.muted);
     let space = usize::from(title_area(row).width).saturating_sub(right.width() + 3);
     let mut legend = legend(view);
@@ -118,7 +118,7 @@ fn unloaded_trend_text(view: View<'_>, width: usize) -> Option<String> {
 
 /// Returns the parts about a single response of the service, that is, the rows of one request in the service's order.
 /// They show which rows are listed, and whether there are more.
-fn response_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
+fn single_response_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
     let theme = view.theme;
     let views = &view.app.views;
     let mut parts: Vec<PositionPart<'a>> = Vec::new();

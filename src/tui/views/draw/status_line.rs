@@ -31,7 +31,7 @@ pub(in crate::tui) fn table_status_line<'a>(view: View<'_>, width: usize) -> Lin
     }
     let mut parts = match views.table.report() {
         Some(report) => report_parts(view, report, width),
-        None => response_parts(view, width),
+        None => single_response_parts(view, width),
     };
     if !views.is_current() {
         return fitting_line(&parts, width);
@@ -252,7 +252,7 @@ fn report_parts(view: View<'_>, report: &Report, width: usize) -> Vec<StatusPart
     parts
 }
 
-fn response_parts(view: View<'_>, width: usize) -> Vec<StatusPart> {
+fn single_response_parts(view: View<'_>, width: usize) -> Vec<StatusPart> {
     let View { app, theme, now } = view;
     let views = &app.views;
     let Some(shown) = views.load().shown() else { return Vec::new() };

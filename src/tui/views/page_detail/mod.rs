@@ -17,7 +17,7 @@ use crate::model::report::Report;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts};
 use crate::tui::component::prelude::*;
-use crate::tui::format::{more_below_text, position_text};
+use crate::tui::format::{plural, position_text};
 use crate::tui::widgets::scroll::{self, Scroll};
 use crate::tui::{Pane, PromptsMsg, Screen, StoreState, ViewsEffect, ViewsMsg};
 
@@ -466,7 +466,9 @@ impl Component for PageDetail {
         let g = app.geometry();
         let jobs = self.job_count();
         let below = self.lines(g.dialog_columns(), g.dialog_rows()).len().saturating_sub(self.scroll + g.dialog_rows());
-        if jobs == 0 { more_below_text(below) } else { position_text(self.selected, jobs, below) }
+        let job = (jobs > 0).then(|| format!("job {}", position_text(self.selected, jobs, 0)));
+        let lines = (below > 0).then(|| format!("{} ↓", plural(below, "more line")));
+        job.into_iter().chain(lines).collect::<Vec<_>>().join(" · ")
     }
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {

@@ -158,7 +158,7 @@ impl PageData {
         }
     }
 
-    /// Inserts the pages that only a compared report has into `by_path`.
+    /// Inserts into `by_path` the pages that only a compared report has.
     fn merge_absent(&mut self, rows: usize) {
         let mut absent: Vec<u32> = (0..self.absent.len()).map(|n| to_u32(rows + n)).collect();
         if absent.is_empty() {
