@@ -186,8 +186,8 @@ pub(super) enum Command {
     /// delete old analytics (or, with --jobs, finished jobs) from this computer
     ///
     /// Analytics (page views, visitors, searches, feedback, questions) can be loaded again, which uses requests.
-    /// Comments and questions of readers are also deleted if they were loaded more than 30 days ago, as set by
-    /// reader_text_days in the configuration file. Jobs, prompts and drafts are stored only on this computer and are
+    /// Comments and questions of readers are also deleted if they were loaded more than reader_text_days days ago
+    /// (in the configuration file; 30 by default). Jobs, prompts and drafts are stored only on this computer and are
     /// deleted only with
     /// --jobs. Needs no key and no network. Covers all projects unless --project or --base-url selects one.
     ///
@@ -324,8 +324,8 @@ pub(super) struct SimArguments {
     /// OP of the service: create, get, message, views, preview, build, visitors, searches,
     /// feedback, feedback-by-page, questions, thread or all.
     /// KINDs that make a request fail: refuse (no response), 302 (a redirect), 400, 401, 403,
-    /// 404, 500, 503, html and 502-html (an HTML page), 429 (also 429-SECONDS, 429-date,
-    /// 429-bare: other forms of Retry-After).
+    /// 404, 500, 503, html and 502-html (an HTML page), 429 (Retry-After: 60 seconds),
+    /// 429-SECONDS, 429-date (Retry-After: a date), 429-bare (no Retry-After).
     /// KINDs with a bad response: lost (carried out, but no response), 500-done (carried out,
     /// but status 500), malformed, empty, huge, slow, odd (wrong counts of views), tenths
     /// (counts with fractions), stuck (always the first rows), endless (no last page).

@@ -31,8 +31,8 @@ pub(super) struct Options {
     /// get the API key from this file, which contains only the key and which only you can read
     #[arg(long, value_name = "FILE")]
     api_key_file: Option<PathBuf>,
-    /// set the service's organization of your projects; needed only if you use several projects, since they share
-    /// the analytics limit of their organization
+    /// set the organization that your projects belong to on the service; needed only if you use several projects,
+    /// since they share its analytics limit
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
     /// trust the certificates in this PEM file as well as the system's

@@ -85,7 +85,7 @@ impl Options {
             keep_newest_ranges: self.keep,
             should_delete_all: self.all,
             reader_texts_before: Some(reader_text_days(global_options, environment)?.cutoff(now)),
-            received_texts_expired_before: Some(now),
+            team_reader_texts_expired_before: Some(now),
             scopes: scope_filter(global_options),
         }))
     }
@@ -241,7 +241,7 @@ mod tests {
     fn default_filter() -> AnalyticsPruneFilter {
         AnalyticsPruneFilter {
             reader_texts_before: before("2026-10-21T12:00:00Z"),
-            received_texts_expired_before: Some(now()),
+            team_reader_texts_expired_before: Some(now()),
             ..AnalyticsPruneFilter::default()
         }
     }

@@ -160,11 +160,11 @@ impl fmt::Display for TokenSource {
 }
 
 impl TokenSource {
-    /// Reads the token; returns `None` if the source has none. A program that prints the token can't use the terminal,
-    /// because the dashboard uses it.
+    /// Reads the token. Returns `None` if the environment variable or the host's own program (gh, glab) has no token. A
+    /// program that prints the token can't use the terminal, because the dashboard uses it.
     ///
     /// # Errors
-    /// Fails if a configured source can't be read or contains no token.
+    /// Fails if a source from the configuration file can't be read or contains no token.
     pub async fn read(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Option<ApiKey>, ConfigError> {
         match self {
             Self::Variable(name) => Ok(variable(name).as_deref().and_then(ApiKey::new)),

@@ -27,9 +27,9 @@ use std::sync::Arc;
 pub(super) enum RequestPurpose {
     /// To show one page of views: the response is only cached.
     Page,
-    /// To load all pages: the response is cached, and if it contains new pages or is the last one, it is merged
-    /// into the unfinished report. That report contains only responses from after `restarted_at`; `so_far` is its
-    /// content before this response.
+    /// To load all pages: the response is cached. It is also merged into the unfinished report if it contains new pages
+    /// or is the last response. `so_far` is the report without this response; it contains only responses received
+    /// after `restarted_at`.
     Report { restarted_at: Option<Time>, so_far: Option<Arc<ReportMerge>> },
 }
 

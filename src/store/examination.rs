@@ -47,7 +47,7 @@ pub struct StoreContent {
     /// The service's id of the project's newest job that has an id and still exists at the service.
     pub example_job: Option<JobId>,
     /// For each code host, the pull request of the project's newest job that links to this host; sorted by host.
-    pub example_pull_requests: Vec<PullRequestLink>,
+    pub newest_pull_requests: Vec<PullRequestLink>,
     /// The budget of each limited operation at the current service time. If the difference between the service's clock
     /// and the local clock is unknown, the local time is used instead.
     pub budgets: Vec<(Quota, Budget)>,
@@ -86,14 +86,14 @@ pub fn examine(folder: &Path, scope: Option<&Scope>, now: Time) -> StoreResult<O
 
 fn read_content(connection: &Connection, scope: Option<&Scope>, now: Time) -> StoreResult<StoreContent> {
     let count = |sql: &str| connection.query_value(sql, []);
-    let (mut jobs_in_project, mut example_job, mut example_pull_requests) = (0, None, Vec::new());
+    let (mut jobs_in_project, mut example_job, mut newest_pull_requests) = (0, None, Vec::new());
     if let Some(scope) = scope.map(|scope| scopes::find_scope(connection, scope)).transpose()?.flatten() {
         let in_project = "SELECT count(*) FROM job WHERE scope = ?1 AND merged_into IS NULL";
         jobs_in_project = connection.query_value(in_project, [scope])?;
         let newest = "SELECT id FROM job WHERE scope = ?1 AND id IS NOT NULL AND gone = 0 ORDER BY key DESC LIMIT 1";
         let id: Option<String> = connection.query_first(newest, [scope], |row| row.get(0))?;
         example_job = id.as_deref().and_then(JobId::new);
-        example_pull_requests = read_example_pull_requests(connection, scope)?;
+        newest_pull_requests = read_newest_pull_request_per_host(connection, scope)?;
     }
     Ok(StoreContent {
         jobs: count("SELECT count(*) FROM job WHERE merged_into IS NULL")?,
@@ -105,12 +105,12 @@ fn read_content(connection: &Connection, scope: Option<&Scope>, now: Time) -> St
         paused: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND paused = 1 AND author IS NULL")?,
         drafts: count("SELECT count(*) FROM draft")?,
         example_job,
-        example_pull_requests,
+        newest_pull_requests,
         budgets: scope.map(|scope| read_budgets(connection, scope, now)).transpose()?.unwrap_or_default(),
     })
 }
 
-fn read_example_pull_requests(connection: &Connection, scope: i64) -> StoreResult<Vec<PullRequestLink>> {
+fn read_newest_pull_request_per_host(connection: &Connection, scope: i64) -> StoreResult<Vec<PullRequestLink>> {
     let links = "SELECT pr_link FROM job
          WHERE scope = ?1 AND merged_into IS NULL AND gone = 0 AND pr_link IS NOT NULL ORDER BY key";
     let links: Vec<String> = connection.query_all(links, [scope], |row| row.get(0))?;

@@ -22,7 +22,7 @@ pub struct AnalyticsPruneFilter {
     /// Selects the texts of readers that were loaded before this moment.
     pub reader_texts_before: Option<Time>,
     /// Selects the texts of readers that were received from another member of a team and expired before this moment.
-    pub received_texts_expired_before: Option<Time>,
+    pub team_reader_texts_expired_before: Option<Time>,
     /// Only analytics of these projects and services are deleted.
     pub scopes: ScopeFilter,
 }
@@ -142,7 +142,7 @@ fn items_to_delete(db: &Connection, filter: &AnalyticsPruneFilter) -> StoreResul
         keep_newest_ranges,
         should_delete_all,
         reader_texts_before,
-        received_texts_expired_before,
+        team_reader_texts_expired_before,
         scopes: ScopeFilter { project, base_url },
     } = filter;
     let sql = format!(
@@ -166,7 +166,7 @@ fn items_to_delete(db: &Connection, filter: &AnalyticsPruneFilter) -> StoreResul
         analytics::reader_text_kinds()
     );
     let [before, reader_texts_before, expired_before] =
-        [before, reader_texts_before, received_texts_expired_before].map(|time| time.map(UnixMillis));
+        [before, reader_texts_before, team_reader_texts_expired_before].map(|time| time.map(UnixMillis));
     db.query_all(
         &sql,
         params![project, base_url, should_delete_all, before, keep_newest_ranges, reader_texts_before, expired_before],

@@ -57,7 +57,7 @@ struct HeaderForm<'a> {
 
 impl App {
     /// Returns the texts of the header at this width in cells. If not all texts fit, omits some, in this order: the
-    /// words that state whose requests are counted, the time until the next request is freed, the program name, the
+    /// words that state whose requests are counted, the time until a request is freed, the program name, the
     /// keys of the screens, the end of the profile name, the rest of the profile name, the limit.
     pub fn header(&self, width: usize, now: Time) -> HeaderText {
         let program_name = " docdeck";
@@ -205,7 +205,7 @@ impl App {
         // The name of the analytics screen alone doesn't say that requests are counted.
         let full_label = if quota == Quota::Views { "analytics requests" } else { label };
         let freed = match budget.resets_at.filter(|at| *at > now).map(|at| wait_text(at - now)) {
-            Some(left) => format!(", next freed in {left}"),
+            Some(left) => format!(", one freed in {left}"),
             None => " this hour".to_owned(),
         };
         let team = match budget.counted_by {
@@ -255,7 +255,7 @@ mod tests {
             let header = app.header(width, at(0));
             (header.team.unwrap_or_default(), header.limit.unwrap_or_default())
         };
-        assert_eq!(right(&app, 125), (String::new(), "new jobs 37/100 used, team, next freed in 22m".to_owned()));
+        assert_eq!(right(&app, 125), (String::new(), "new jobs 37/100 used, team, one freed in 22m".to_owned()));
         assert_eq!(right(&app, 80), (String::new(), "new jobs 37/100 used, team".to_owned()));
         app.team = TeamStatus::Offline { since: at(-300) };
         let counted_by = CountedBy::Team { as_of: Some(at(-300)) };
@@ -263,7 +263,7 @@ mod tests {
         let offline = "✗ team offline".to_owned();
         assert_eq!(
             right(&app, 125),
-            (offline.clone(), "new jobs 37/100 used, team 5m ago, next freed in 22m".to_owned())
+            (offline.clone(), "new jobs 37/100 used, team 5m ago, one freed in 22m".to_owned())
         );
         assert_eq!(right(&app, 80), (offline, "new jobs 37/100".to_owned()));
         assert_eq!(right(&app, 40), ("✗ team".to_owned(), String::new()));
@@ -290,8 +290,8 @@ mod tests {
         };
         let (long, keys, bare) = ("the-handbook-of-acme", "1 Jobs ●1 2 Analytics 3 Log ", "Jobs ●1 Analytics Log ");
         let expected = [
-            (135, format!("docdeck|{long}|{keys}|new jobs 37/100 used on this computer, next freed in 22m")),
-            (115, format!("docdeck|{long}|{keys}|new jobs 37/100 used, next freed in 22m")),
+            (135, format!("docdeck|{long}|{keys}|new jobs 37/100 used on this computer, one freed in 22m")),
+            (115, format!("docdeck|{long}|{keys}|new jobs 37/100 used, one freed in 22m")),
             (95, format!("docdeck|{long}|{keys}|new jobs 37/100 used")),
             (89, format!("docdeck|{long}|{keys}|new jobs 37/100")),
             (83, format!("|{long}|{keys}|new jobs 37/100")),

@@ -191,7 +191,7 @@ async fn views_before_and_after_a_job_are_loaded_after_a_confirmation() {
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     store_finished_job(&sim, folder.path(), "/quickstart", 30).await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.wait_until_shown("page views not loaded (a loads them)").await;
+    dashboard.wait_until_shown("not loaded (a loads them)").await;
     assert_eq!(sim.requests(Operation::Views), 0);
     dashboard.press_chars("a");
     dashboard.wait_until("a question", |dashboard| dashboard.app.top::<ConfirmDialog>().is_some()).await;
@@ -254,13 +254,13 @@ async fn the_views_after_a_job_are_not_requested_before_that_week_is_complete() 
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     store_finished_job(&sim, folder.path(), "/quickstart", 2).await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.wait_until_shown("page views not loaded (a loads them)").await;
+    dashboard.wait_until_shown("not loaded (a loads them)").await;
     dashboard.press_chars("a");
     let is_confirmation_open = |dashboard: &DashboardFixture| dashboard.app.top::<ConfirmDialog>().is_some();
     dashboard.wait_until("a question", is_confirmation_open).await;
     dashboard.press_chars("y");
     dashboard.wait_until("the week before", |dashboard| dashboard.screen().contains(" AI")).await;
-    dashboard.assert_shows("after: available ");
+    dashboard.assert_shows("→ available ");
     until_job_pages_loaded(&mut dashboard).await;
     assert_eq!(sim.requests(Operation::Views), 1);
     dashboard.press_chars("a");

@@ -25,8 +25,9 @@ pub(super) async fn fill_cache(sim: Arc<Sim>, store: Store, scope: Scope) {
     let _ = writer.fill().await;
 }
 
-/// Returns the ranges that are needed to compare the default range with the previous period: the complete days of both
-/// periods, and the whole previous period.
+/// Returns the ranges that are needed to compare the default range with the previous period. Today is incomplete, so
+/// these are the complete days of the default range, the matching days of the previous period, and the whole previous
+/// period.
 fn weeks_to_compare(today: NaiveDate) -> Vec<DateRange> {
     let week = DateRange::last_days(7, today);
     let Some(previous) = week.step(-1) else { return Vec::new() };

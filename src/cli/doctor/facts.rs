@@ -203,7 +203,7 @@ impl<'a> DoctorFacts<'a> {
     /// Examines the code hosts of pull requests, unless requests to them are turned off.
     pub(super) async fn examine_hosts(&mut self) {
         let Some(settings) = HostSettings::from_file(&self.config, self.config_file()) else { return };
-        let links = self.store_content().map(|content| content.example_pull_requests.clone()).unwrap_or_default();
+        let links = self.store_content().map(|content| content.newest_pull_requests.clone()).unwrap_or_default();
         self.hosts = Some(hosts::examine(settings, self, &links).await);
     }
 
@@ -225,7 +225,7 @@ impl<'a> DoctorFacts<'a> {
     /// Returns the data that must not appear in the report.
     pub(super) fn private_data(&self) -> PrivateData {
         let project = self.project.as_ref().filter(|_| self.project_mistake.is_none()).map(|project| &project.value);
-        let links = self.store_content().map_or(&[][..], |content| &content.example_pull_requests);
+        let links = self.store_content().map_or(&[][..], |content| &content.newest_pull_requests);
         let repositories = links.iter().map(|link| link.repository.clone());
         PrivateData {
             key: self.key.clone().ok().flatten(),

@@ -198,7 +198,11 @@ impl ReportSet {
     pub fn list(&self) -> String {
         let has_feedback_by_page = self.kinds.contains(&AnalyticsKind::FeedbackByPage);
         let name = |name| if name == "feedback" && has_feedback_by_page { "individual feedback" } else { name };
-        self.names().into_iter().map(name).collect::<Vec<_>>().join(", ")
+        let names: Vec<&str> = self.names().into_iter().map(name).collect();
+        match names.split_last() {
+            Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+            _ => names.concat(),
+        }
     }
 }
 

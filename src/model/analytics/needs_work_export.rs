@@ -143,7 +143,9 @@ mod tests {
     #[test]
     fn markdown_states_what_is_partial_and_escapes_paths() {
         let text = written(ExportFormat::Markdown);
-        assert!(text.contains("Not loaded: page views, feedback, questions, searches.\n\nPartial: feedback by page."));
+        assert!(
+            text.contains("Not loaded: page views, feedback, questions and searches.\n\nPartial: feedback by page.")
+        );
         assert!(text.contains("\n| /a\\|b\\<i\\>,c | 100.0% |  |  | 3 |  |  |  |\n"), "{text}");
     }
 }

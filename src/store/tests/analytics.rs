@@ -280,7 +280,8 @@ async fn received_texts_of_readers_expire_by_the_shorter_setting_of_both_members
         async |now| store.delete_expired_reader_texts(ReaderTextRetention::default(), now).await.expect("deleted");
     let prune = async |now| {
         let expired = Some(now);
-        let filter = AnalyticsPruneFilter { received_texts_expired_before: expired, ..AnalyticsPruneFilter::default() };
+        let filter =
+            AnalyticsPruneFilter { team_reader_texts_expired_before: expired, ..AnalyticsPruneFilter::default() };
         store.prune_other_reports(filter).await
     };
     assert_eq!(receive(0, 7).await, MergedReport::New);

@@ -167,7 +167,7 @@ fn fact_line<'a>(view: View<'_>, job: &'a Job, fact: &Fact, width: usize) -> Lin
 fn pages_line<'a>(view: View<'_>, job: &'a Job, line: &PagesLine, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
-    let label = if *line == PagesLine::Days { "pages" } else { "" };
+    let label = if *line == PagesLine::Days { "views" } else { "" };
     row.push(align_left(label, LABEL_WIDTH), theme.muted);
     let path = |place: usize| job.local.pages.get(place).map(|path| path.as_str()).unwrap_or_default();
     match line {
@@ -218,7 +218,7 @@ fn weeks_around_text(view: View<'_>, job: &Job, space: usize) -> String {
         return failure.message.to_string();
     }
     if pages.lacks_views() {
-        return format!("page views not loaded ({} loads them)", app.key_label(Context::Jobs, Action::BeforeAfter));
+        return format!("not loaded ({} loads them)", app.key_label(Context::Jobs, Action::BeforeAfter));
     }
     let before = weeks_around(job).map(|weeks| weeks.before.format_dates(false)).unwrap_or_default();
     let (after, has_days) = match week_after(job, now.date_naive()) {
@@ -227,10 +227,10 @@ fn weeks_around_text(view: View<'_>, job: &Job, space: usize) -> String {
         other => (impact::after_text(other), false),
     };
     let zone = if pages.pages().shown().is_some() { " UTC" } else { "" };
-    let short = if has_days { format!("views {before} → {after}") } else { format!("views {before}") };
-    let long = format!("week before: {before} · week after: {after}");
+    let short = if has_days { format!("{before} → {after}") } else { before.clone() };
+    let long = format!("week before job: {before} · week after: {after}");
     let forms = [format!("{long}{zone}"), long, short];
-    forms.into_iter().find(|text| display_width(text) <= space).unwrap_or_else(|| format!("views {before}"))
+    forms.into_iter().find(|text| display_width(text) <= space).unwrap_or(before)
 }
 
 /// How much detail is shown about the views of a page before and after a job.

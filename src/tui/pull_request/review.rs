@@ -109,13 +109,13 @@ impl App {
         &mut self,
         job: JobKey,
         kind: UnsentReviewKind,
-        sent: &str,
+        sent_text: &str,
         effects: &mut Vec<Effect>,
     ) {
         let Some(link) = link_of(self, job) else { return };
         let unsent = &mut self.pull_request_work.unsent_reviews;
         let key = (link, kind);
-        if unsent.get(&key).is_some_and(|text| text.trim() == sent) {
+        if unsent.get(&key).is_some_and(|text| text.trim() == sent_text) {
             unsent.remove(&key);
             let links = vec![key.0];
             effects.push(Effect::Jobs(JobsEffect::SaveUnsentReview { links, kind, text: String::new() }));
