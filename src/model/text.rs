@@ -264,6 +264,14 @@ fn skip_string(chars: &mut Chars<'_>) {
     }
 }
 
+/// Formats names as a list within a sentence: `a, b and c`.
+pub fn sentence_list(names: &[&str]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => names.concat(),
+    }
+}
+
 /// Returns the text with its first letter in upper case.
 pub fn sentence_case(text: &str) -> String {
     let mut letters = text.chars();

@@ -128,8 +128,10 @@ fn sorted_text_indices<'a>(texts: impl Iterator<Item = &'a str>, ascending: bool
 /// A field of a row.
 #[derive(Debug)]
 pub struct Field<R> {
-    /// The name in filters and headings.
+    /// The name in filters.
     pub name: &'static str,
+    /// The heading of the column, which filters accept too.
+    pub heading: &'static str,
     /// The field's name in the service's JSON, for exports.
     pub service_name: &'static str,
     /// Whether readers wrote the value, which is then exported only on request.
@@ -139,11 +141,16 @@ pub struct Field<R> {
 
 impl<R> Field<R> {
     pub const fn new(name: &'static str, service_name: &'static str, value: fn(&R) -> FieldValue<'_>) -> Self {
-        Self { name, service_name, is_reader_text: false, value }
+        Self { name, heading: name, service_name, is_reader_text: false, value }
     }
 
     const fn reader_text(name: &'static str, service_name: &'static str, value: fn(&R) -> FieldValue<'_>) -> Self {
         Self { is_reader_text: true, ..Self::new(name, service_name, value) }
+    }
+
+    /// Returns a field whose column has another heading than the name.
+    pub const fn with_heading(heading: &'static str, field: Self) -> Self {
+        Self { heading, ..field }
     }
 
     /// Whether the row's value of this field is a number, known or unknown. A filter can compare such fields.
@@ -193,14 +200,10 @@ pub trait FieldedRow: AnalyticsRow + HasFields {
     }
 }
 
-/// Returns the field with this name, or the field of a search whose column has this heading.
+/// Returns the field with this name, otherwise the field whose column has this heading.
 pub fn find_field<R: HasFields>(name: &str) -> Option<&'static Field<R>> {
-    let named = |name: &str| R::FIELDS.iter().find(|field| field.name.eq_ignore_ascii_case(name));
-    named(name).or_else(|| match name.to_ascii_lowercase().as_str() {
-        "searches" => named("hits"),
-        "clicked" => named("ctr"),
-        _ => None,
-    })
+    let named = R::FIELDS.iter().find(|field| field.name.eq_ignore_ascii_case(name));
+    named.or_else(|| R::FIELDS.iter().find(|field| field.heading.eq_ignore_ascii_case(name)))
 }
 
 fn optional_text(text: Option<&CleanText>) -> FieldValue<'_> {
@@ -228,11 +231,17 @@ impl FieldedRow for PageRow {
 
 impl HasFields for Search {
     const FIELDS: &'static [Field<Self>] = &[
-        Field::new("search", "searchQuery", |row| FieldValue::text(row.query.as_str())),
-        Field::new("hits", "hits", |row| FieldValue::Count(&row.hits)),
-        Field::new("ctr", "ctr", |row| FieldValue::Share(&row.click_rate)),
-        Field::new("page", "topClickedPage", |row| optional_text(row.top_page.as_ref())),
-        Field::new("last", "lastSearchedAt", |row| FieldValue::Time(row.last_searched_at)),
+        Field::with_heading("query", Field::new("search", "searchQuery", |row| FieldValue::text(row.query.as_str()))),
+        Field::with_heading("searches", Field::new("hits", "hits", |row| FieldValue::Count(&row.hits))),
+        Field::with_heading("clicked", Field::new("ctr", "ctr", |row| FieldValue::Share(&row.click_rate))),
+        Field::with_heading(
+            "most clicked page",
+            Field::new("page", "topClickedPage", |row| optional_text(row.top_page.as_ref())),
+        ),
+        Field::with_heading(
+            "last searched",
+            Field::new("last", "lastSearchedAt", |row| FieldValue::Time(row.last_searched_at)),
+        ),
     ];
     const FLAGS: &'static [Flag<Self>] =
         &[("unclicked", Search::is_unclicked), ("gone", |row| matches!(row.hits, Count::Known(0)))];
@@ -258,16 +267,19 @@ impl FieldedRow for Search {
 
 impl HasFields for Feedback {
     const FIELDS: &'static [Field<Self>] = &[
-        Field::new("time", "createdAt", |row| FieldValue::Time(row.created_at)),
+        Field::with_heading("age", Field::new("time", "createdAt", |row| FieldValue::Time(row.created_at))),
         Field::new("page", "path", |row| FieldValue::text(row.path.as_str())),
         Field::new("status", "status", |row| FieldValue::text(row.status.label())),
-        Field::new("helpful", "helpful", |row| {
-            FieldValue::text(match row.helpful {
-                Some(true) => "true",
-                Some(false) => "false",
-                None => "",
-            })
-        }),
+        Field::with_heading(
+            "type",
+            Field::new("helpful", "helpful", |row| {
+                FieldValue::text(match row.helpful {
+                    Some(true) => "true",
+                    Some(false) => "false",
+                    None => "",
+                })
+            }),
+        ),
         Field::new("source", "source", |row| optional_text(row.source.as_ref())),
         Field::reader_text("comment", "comment", |row| optional_text(row.comment.as_ref())),
         Field::reader_text("code", "code", |row| optional_text(row.code.as_ref())),
@@ -301,7 +313,7 @@ impl HasFields for PageFeedback {
         Field::new("page", "path", |row| FieldValue::text(row.path.as_str())),
         Field::new("up", "thumbsUp", |row| FieldValue::Count(&row.thumbs_up)),
         Field::new("down", "thumbsDown", |row| FieldValue::Count(&row.thumbs_down)),
-        Field::new("code", "code", |row| FieldValue::Count(&row.code)),
+        Field::with_heading("code samples", Field::new("code", "code", |row| FieldValue::Count(&row.code))),
         Field::new("total", "total", |row| FieldValue::Count(&row.total)),
     ];
     const FLAGS: &'static [Flag<Self>] = &[("gone", |row| matches!(row.total, Count::Known(0)))];
@@ -328,7 +340,7 @@ impl FieldedRow for PageFeedback {
 
 impl HasFields for Question {
     const FIELDS: &'static [Field<Self>] = &[
-        Field::new("time", "timestamp", |row| FieldValue::Time(row.asked_at)),
+        Field::with_heading("age", Field::new("time", "timestamp", |row| FieldValue::Time(row.asked_at))),
         Field::new("status", "resolutionStatus", |row| {
             FieldValue::text(match row.is_answered {
                 Some(true) => "answered",

@@ -7,7 +7,7 @@ use super::{AnalyticsKind, Feedback, PageFeedback, Question, RowsReport, Search,
 use crate::model::Time;
 use crate::model::comparison::{Comparison, ViewsChange};
 use crate::model::report::Report;
-use crate::model::text::CleanText;
+use crate::model::text::{CleanText, sentence_list};
 use crate::model::views::{Count, ViewCount};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -199,10 +199,7 @@ impl ReportSet {
         let has_feedback_by_page = self.kinds.contains(&AnalyticsKind::FeedbackByPage);
         let name = |name| if name == "feedback" && has_feedback_by_page { "individual feedback" } else { name };
         let names: Vec<&str> = self.names().into_iter().map(name).collect();
-        match names.split_last() {
-            Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
-            _ => names.concat(),
-        }
+        sentence_list(&names)
     }
 }
 

@@ -62,7 +62,7 @@ impl HasFields for QuestionGroup {
         Field::new("unanswered", "unanswered", |group| FieldValue::Number(Some(group.unanswered.into()))),
         Field::new("questions", "questions", |group| FieldValue::Number(Some(group.questions.into()))),
         Field::new("share", "share", |group| FieldValue::Percent(group.unanswered_share().map(|share| share * 100.0))),
-        Field::new("last", "last", |group| FieldValue::Time(group.last_asked_at)),
+        Field::with_heading("last asked", Field::new("last", "last", |group| FieldValue::Time(group.last_asked_at))),
     ];
     const FLAGS: &'static [Flag<Self>] = &[];
     const DEFAULT_SORT_FIELD: &'static str = "unanswered";

@@ -1,6 +1,6 @@
 //! The rows of a tab: which of them are shown in which order, which one is selected, and which are marked.
 
-use crate::model::analytics::fields::{Field, FieldValue, HasFields, sort_rows};
+use crate::model::analytics::fields::{Field, FieldValue, HasFields, find_field, sort_rows};
 use crate::model::analytics::filter::RowFilter;
 use crate::tui::widgets::list_state::ListState;
 use std::collections::HashSet;
@@ -134,16 +134,7 @@ impl<R: HasFields> RowList<R> {
         let (field, is_ascending) = self.sort_order();
         let is_default = field == R::DEFAULT_SORT_FIELD && !is_ascending;
         let order = (!is_default).then(|| {
-            // Filters use the short name of a field. This note uses a name that explains the field.
-            let name = match field {
-                "search" => "query",
-                "hits" => "searches",
-                "ctr" => "clicked",
-                "time" => "age",
-                "helpful" => "type",
-                "code" => "code samples",
-                other => other,
-            };
+            let name = find_field::<R>(field).map_or(field, |field| field.heading);
             format!("sorted by {name}{}", if points_up(field, is_ascending) { " ↑" } else { "" })
         });
         only.into_iter().chain(marked).chain(order)

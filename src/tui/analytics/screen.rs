@@ -190,12 +190,6 @@ pub(super) fn sort_by_heading<T: ListTab>(table: &Table<ListCell<T::Row>>, at: P
 /// Returns the field that a column shows.
 pub(super) fn field_of_heading<R: HasFields>(heading: &str) -> Option<&'static Field<R>> {
     let name = match heading {
-        "age" => "time",
-        "last searched" | "last asked" => "last",
-        "type" => "helpful",
-        "query" => "search",
-        "most clicked page" => "page",
-        "code samples" => "code",
         "of all" => "share",
         "change  of loss" => "change",
         "down  of all" => "down",

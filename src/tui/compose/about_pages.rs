@@ -1,6 +1,6 @@
 //! Texts about the pages that a new job is about.
 
-use crate::model::text::CleanText;
+use crate::model::text::{self, CleanText};
 use crate::tui::format;
 use std::collections::HashSet;
 
@@ -15,14 +15,7 @@ pub(in crate::tui) fn short_list(pages: &[CleanText]) -> String {
 
 /// Formats all pages as a list within a sentence: `/a, /b and /c`.
 pub(in crate::tui) fn sentence_list(pages: &[CleanText]) -> String {
-    match pages {
-        [] => String::new(),
-        [one] => one.to_string(),
-        [first @ .., last] => {
-            let first: Vec<&str> = first.iter().map(CleanText::as_str).collect();
-            format!("{} and {last}", first.join(", "))
-        }
-    }
+    text::sentence_list(&pages.iter().map(CleanText::as_str).collect::<Vec<_>>())
 }
 
 /// Returns the title of the editor for a job about these pages.

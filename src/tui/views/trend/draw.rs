@@ -16,7 +16,7 @@ use super::chart::{AXIS_ROWS, Chart, ChartBar, chart_bars, per_day, weekend_sign
 use crate::model::Time;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
-use crate::tui::draw::text::TextRow;
+use crate::tui::draw::text::{TextRow, blanks};
 use crate::tui::format::{count_text, format_mean, mismatch_sign, plural};
 use crate::tui::geometry::{inside_margin, title_area};
 use crate::tui::keymap::{Action, Context};
@@ -135,7 +135,7 @@ pub(in crate::tui::views) fn page_legend<'a>(
     let space = width.saturating_sub(loaded.width() + PAGE_LEGEND_GAP);
     let mut line = chart.map(|chart| legend_line(view, open, chart, None, space)).unwrap_or_default();
     let gap = if line.width() == 0 { 0 } else { PAGE_LEGEND_GAP };
-    line.push_span(Span::styled(format!("{}{loaded}", " ".repeat(gap)), view.theme.muted));
+    line.push_span(Span::styled([&blanks(gap), loaded.as_str()].concat(), view.theme.muted));
     line
 }
 
