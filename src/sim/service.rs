@@ -24,7 +24,7 @@ use axum::http::{StatusCode, header};
 use chrono::{TimeDelta, Utc};
 use serde_json::Value;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// The id of the simulated project.
 pub(super) const PROJECT: &str = "acme-docs";
@@ -36,7 +36,8 @@ const KEY_STREAM: u64 = 7 << 32;
 pub(super) struct Service {
     pub(super) keys: SimKeys,
     world: Mutex<SimWorld>,
-    views: SimViews,
+    /// Created when it is first needed, since the paths of all pages take a moment.
+    views: LazyLock<SimViews, Box<dyn FnOnce() -> SimViews + Send>>,
     analytics: SimAnalytics,
     merges: Mutex<CachedMerges>,
     limits: Mutex<SimLimits>,
@@ -118,7 +119,8 @@ impl Service {
     /// Creates the service with its initial jobs, pages and faults.
     pub(super) fn new(options: &SimOptions) -> Self {
         let now = Utc::now();
-        let mut rng = SeededRng::new(options.seed, KEY_STREAM);
+        let (seed, pages) = (options.seed, options.pages);
+        let mut rng = SeededRng::new(seed, KEY_STREAM);
         let (high, low) = (rng.next(), rng.next());
         Self {
             keys: SimKeys {
@@ -128,7 +130,7 @@ impl Service {
                 gitlab_token: format!("sim_gitlab_{:016x}{:016x}", rng.next(), rng.next()),
             },
             world: Mutex::new(SimWorld::new(options, now)),
-            views: SimViews::new(Site::new(options.seed, options.pages, now)),
+            views: LazyLock::new(Box::new(move || SimViews::new(Site::new(seed, pages, now)))),
             analytics: SimAnalytics::default(),
             merges: Mutex::default(),
             limits: Mutex::default(),

@@ -86,9 +86,13 @@ impl Store {
         Self::start(open_for_reading(folder)?, true, None)
     }
 
-    /// Creates an empty store in memory, for the demo.
+    /// Creates an empty store in memory, for the demo, on the store's own thread. Calls made before it exists wait until
+    /// it does.
+    ///
+    /// # Errors
+    /// The thread can't be started.
     pub fn in_memory() -> StoreResult<Self> {
-        Self::start(in_memory()?, false, None)
+        Ok(Self::start_opening(|| Ok((in_memory()?, OpenOutcome::default())), None)?.0)
     }
 }
 

@@ -3,11 +3,10 @@
 use crate::model::Time;
 use crate::model::analytics::signal_snapshot::JobSnapshots;
 use crate::model::backup::{BackupHeader, BackupLine, JobRecord, PromptRecord};
-use crate::model::change::{LocalChange, QueueChange};
 use crate::model::endpoint::Scope;
 use crate::model::job::{Job, JobGroup, JobKey};
 use crate::model::merge;
-use crate::model::prompt::{Delivery, PromptId, PromptKind};
+use crate::model::prompt::{Delivery, PromptKind, prompt_title};
 use crate::model::remote_job::{JobId, RemoteJob};
 use crate::model::text::CleanText;
 use crate::sim::InitialJob;
@@ -18,8 +17,8 @@ use tokio::task::JoinHandle;
 
 /// The maximum number of jobs that are written before the first frame. More jobs would delay it.
 const MAX_FIRST_JOBS: usize = 200;
-/// The name of the instance that sent the prompts of the history.
-const INSTANCE: &str = "demo";
+/// The name of the program that wrote the backup.
+const PROGRAM: &str = "demo";
 /// The time between the end of a job and its last check.
 const CHECK_DELAY_AFTER_END: TimeDelta = TimeDelta::seconds(60);
 /// The age from which the user has dealt with a finished job. The simulated code host merges most pull requests by then.
@@ -61,31 +60,27 @@ pub(super) struct DemoHistory<'a> {
     pub(super) now: Time,
 }
 
-/// A backup file with the jobs, for the import. Each line is generated when it is read.
-struct GeneratedBackup {
-    jobs: std::vec::IntoIter<InitialJob>,
-    scope: Scope,
-    now: Time,
+/// A backup file with jobs, for the import. Each line is generated when it is read.
+struct GeneratedBackup<I> {
+    records: I,
     line: Cursor<Vec<u8>>,
 }
 
-impl GeneratedBackup {
-    fn new(jobs: Vec<InitialJob>, scope: &Scope, now: Time) -> Self {
-        let header = BackupLine::Header(BackupHeader { docdeck_version: CleanText::line(INSTANCE), exported_at: now });
-        let line = Cursor::new(header.to_json().unwrap_or_default().into_bytes());
-        Self { jobs: jobs.into_iter(), scope: scope.clone(), now, line }
+impl<I> GeneratedBackup<I> {
+    fn new(records: I, now: Time) -> Self {
+        let header = BackupLine::Header(BackupHeader { docdeck_version: CleanText::line(PROGRAM), exported_at: now });
+        Self { records, line: Cursor::new(header.to_json().unwrap_or_default().into_bytes()) }
     }
 }
 
-impl Read for GeneratedBackup {
+impl<I: Iterator<Item = JobRecord>> Read for GeneratedBackup<I> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let read = self.line.read(buffer)?;
             if read > 0 {
                 return Ok(read);
             }
-            let Some(job) = self.jobs.next() else { return Ok(0) };
-            let Some(record) = job_record(&self.scope, &job, self.now) else { continue };
+            let Some(record) = self.records.next() else { return Ok(0) };
             let text = BackupLine::Job(Box::new(record)).to_json().map_err(io::Error::other)?;
             self.line = Cursor::new(format!("\n{text}").into_bytes());
         }
@@ -97,94 +92,89 @@ impl DemoHistory<'_> {
     /// Returns the older jobs, which the caller passes to `add_older_jobs`.
     pub(super) async fn fill(&self, mut jobs: Vec<InitialJob>) -> Result<Vec<InitialJob>, ImportError> {
         let first = jobs.split_off(jobs.len().saturating_sub(MAX_FIRST_JOBS));
-        let is_full = first.len() > 2;
-        self.import(first).await?;
-        if is_full {
-            // The requests of the history are recorded as two days old, so that they don't count toward the hourly
-            // limits.
-            let mut counted_at = self.now - TimeDelta::hours(48);
-            let at = self.now - UNCONFIRMED_AGE;
-            let (prompt, _) = self.store.add_new_job(self.scope, UNCONFIRMED_PROMPT, at).await?;
-            self.record_send(prompt, Delivery::Unconfirmed(CleanText::line(UNCONFIRMED_REASON)), at, &mut counted_at)
-                .await?;
-            self.add_rejected_follow_up(&mut counted_at).await?;
-            self.add_labels().await?;
-            self.add_paused_batch().await?;
+        let mut records: Vec<JobRecord> =
+            first.iter().filter_map(|job| job_record(self.scope, job, self.now)).collect();
+        let mut blocked_job = None;
+        if first.len() > 2 {
+            add_labels(&mut records);
+            blocked_job = self.add_rejected_follow_up(&mut records);
+            records.extend(self.undelivered_jobs());
+        }
+        self.import(records).await?;
+        if let Some(id) = blocked_job {
+            self.add_blocked_follow_up(&id).await?;
         }
         Ok(jobs)
     }
 
     /// Starts to write the older jobs. The store first handles the requests that it has already received.
     pub(super) fn add_older_jobs(&self, jobs: Vec<InitialJob>) -> JoinHandle<()> {
-        let (store, lines, now) = (self.store.clone(), GeneratedBackup::new(jobs, self.scope, self.now), self.now);
+        let (store, scope, now) = (self.store.clone(), self.scope.clone(), self.now);
+        let records = jobs.into_iter().filter_map(move |job| job_record(&scope, &job, now));
+        let lines = GeneratedBackup::new(records, now);
         // A failed import is ignored: the store is in memory, so only a bug in the demo can make it fail.
         tokio::spawn(async move {
             let _ = store.import(BufReader::new(lines), ScopeFilter::default(), false, now).await;
         })
     }
 
-    /// Imports the service's jobs in one transaction.
-    async fn import(&self, jobs: Vec<InitialJob>) -> Result<(), ImportError> {
-        let lines = GeneratedBackup::new(jobs, self.scope, self.now);
+    /// Writes jobs in one transaction.
+    async fn import(&self, records: Vec<JobRecord>) -> Result<(), ImportError> {
+        let lines = GeneratedBackup::new(records.into_iter(), self.now);
         self.store.import(BufReader::new(lines), ScopeFilter::default(), false, self.now).await?;
         Ok(())
     }
 
-    /// Adds a rejected follow-up, and another follow-up that waits behind it.
-    async fn add_rejected_follow_up(&self, counted_at: &mut Time) -> Result<(), StoreError> {
+    /// Adds a rejected follow-up to the newest finished job that has a pull request, and returns the id of that job.
+    fn add_rejected_follow_up(&self, records: &mut [JobRecord]) -> Option<JobId> {
         let at = self.now - REJECTION_AGE;
-        let rows = self.store.jobs(self.scope).await?;
-        let is_old = |row: &&Job| row.group() == JobGroup::Done && row.created_at < at && row.remote.pr_link.is_some();
-        let Some(row) = rows.iter().rev().find(is_old) else { return Ok(()) };
-        let (prompt, _) = self.store.add_follow_up(row.key, REJECTED_FOLLOW_UP, at).await?;
-        self.record_send(prompt, Delivery::Rejected(CleanText::line(REJECTION_REASON)), at, counted_at).await?;
-        self.store.add_follow_up(row.key, BLOCKED_FOLLOW_UP, at + TimeDelta::seconds(40)).await?;
-        Ok(())
+        let is_old = |row: &Job| row.group() == JobGroup::Done && row.created_at < at && row.remote.pr_link.is_some();
+        let record = records.iter_mut().rev().find(|record| is_old(&record.row))?;
+        let rejected = Delivery::Rejected(CleanText::line(REJECTION_REASON));
+        record.prompts.push(sent_prompt(PromptKind::FollowUp, REJECTED_FOLLOW_UP, rejected, at));
+        record.row.id.clone()
     }
 
-    /// Adds tags to two jobs, and a title and a note to one of them.
-    async fn add_labels(&self) -> Result<(), StoreError> {
-        let rows = self.store.jobs(self.scope).await?;
-        let mut done = rows.iter().rev().filter(|row| row.group() == JobGroup::Done);
-        let line = CleanText::line;
-        if let Some(row) = done.next() {
-            self.change_label(row.key, LocalChange::Tags(vec![line("release"), line("api")])).await?;
-            self.change_label(row.key, LocalChange::Title(Some(line("Release notes, before Friday")))).await?;
-            self.change_label(row.key, LocalChange::Note(Some(line("Ana reviews it; merge after the release"))))
-                .await?;
-        }
-        if let Some(row) = done.next() {
-            self.change_label(row.key, LocalChange::Tags(vec![line("api")])).await?;
+    /// Adds a follow-up that waits behind the rejected one. An imported prompt can't be queued, so it is added later.
+    async fn add_blocked_follow_up(&self, id: &JobId) -> Result<(), StoreError> {
+        if let Some(row) = self.store.job_by_id(self.scope, id).await? {
+            let at = self.now - REJECTION_AGE + TimeDelta::seconds(40);
+            self.store.add_follow_up(row.key, BLOCKED_FOLLOW_UP, at).await?;
         }
         Ok(())
     }
 
-    async fn change_label(&self, key: JobKey, change: LocalChange) -> Result<(), StoreError> {
-        self.store.change_jobs(&[key], change, self.now).await?;
-        Ok(())
+    /// Returns the jobs whose first prompt was not delivered: an unconfirmed one and the paused batch.
+    fn undelivered_jobs(&self) -> impl Iterator<Item = JobRecord> {
+        let unconfirmed = Delivery::Unconfirmed(CleanText::line(UNCONFIRMED_REASON));
+        let unconfirmed =
+            sent_prompt(PromptKind::Create, UNCONFIRMED_PROMPT, unconfirmed, self.now - UNCONFIRMED_AGE);
+        let paused = PAUSED_BATCH.map(|text| PromptRecord {
+            sent_at: None,
+            ..sent_prompt(PromptKind::Create, text, Delivery::Paused, self.now - PAUSED_BATCH_AGE)
+        });
+        std::iter::once(unconfirmed).chain(paused).map(|prompt| JobRecord {
+            scope: self.scope.clone(),
+            row: Job::new(JobKey(0), prompt_title(&prompt.text), prompt.written_at),
+            prompts: vec![prompt],
+            events: Vec::new(),
+            draft: None,
+            signals: JobSnapshots::default(),
+        })
     }
+}
 
-    async fn add_paused_batch(&self) -> Result<(), StoreError> {
-        let at = self.now - PAUSED_BATCH_AGE;
-        let rows = self.store.add_batch(self.scope, &PAUSED_BATCH.map(str::to_owned), at).await?;
-        let keys: Vec<JobKey> = rows.iter().map(|row| row.key).collect();
-        self.store.change_queue(&keys, QueueChange::Pause, at).await?;
-        Ok(())
+/// Adds tags to the two newest finished jobs, and a title and a note to the newest.
+fn add_labels(records: &mut [JobRecord]) {
+    let line = CleanText::line;
+    let mut done = records.iter_mut().rev().map(|record| &mut record.row).filter(|row| row.group() == JobGroup::Done);
+    if let Some(Job { local, .. }) = done.next() {
+        local.tags = [line("release"), line("api")].into();
+        (local.title, local.has_custom_title) = (line("Release notes, before Friday"), true);
+        local.note = Some(line("Ana reviews it; merge after the release"));
     }
-
-    /// Records that a prompt was sent at `at`, and the outcome. Moves `counted_at`, the time of the request in the
-    /// ledger, an hour forward for each prompt.
-    async fn record_send(
-        &self,
-        prompt: PromptId,
-        delivery: Delivery,
-        at: Time,
-        counted_at: &mut Time,
-    ) -> Result<(), StoreError> {
-        *counted_at += TimeDelta::hours(1);
-        self.store.request_permit(prompt, INSTANCE, at, *counted_at).await?;
-        self.store.finish_send(prompt, delivery, None, at).await?;
-        Ok(())
+    if let Some(row) = done.next() {
+        row.local.tags = [line("api")].into();
     }
 }
 
@@ -216,20 +206,22 @@ fn job_record(scope: &Scope, job: &InitialJob, now: Time) -> Option<JobRecord> {
     row.local.viewed_at = job.is_seen.then_some(last.max(row.local.changed_at));
     row.local.handled_at = row.local.viewed_at.filter(|_| now - row.local.changed_at > HANDLED_AGE);
     let follow_ups = job.follow_ups.iter().zip(&job.follow_up_times);
-    let follow_ups = follow_ups.map(|(text, at)| accepted_prompt(PromptKind::FollowUp, text, *at));
-    let prompts = [accepted_prompt(PromptKind::Create, &job.prompt, created)].into_iter().chain(follow_ups).collect();
+    let follow_ups = follow_ups.map(|(text, at)| sent_prompt(PromptKind::FollowUp, text, Delivery::Accepted, *at));
+    let first = sent_prompt(PromptKind::Create, &job.prompt, Delivery::Accepted, created);
+    let prompts = std::iter::once(first).chain(follow_ups).collect();
     let mut record =
         JobRecord { scope: scope.clone(), row, prompts, events, draft: None, signals: JobSnapshots::default() };
     record.row.local.title = record.default_title();
     Some(record)
 }
 
-fn accepted_prompt(kind: PromptKind, text: &str, at: Time) -> PromptRecord {
+/// Returns a prompt that was sent at `at`, with what became of it.
+fn sent_prompt(kind: PromptKind, text: &str, delivery: Delivery, at: Time) -> PromptRecord {
     let text = text.to_owned();
     PromptRecord {
         kind,
         text,
-        delivery: Delivery::Accepted,
+        delivery,
         written_at: at,
         sent_at: Some(at),
         state_at: Some(at),

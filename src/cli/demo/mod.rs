@@ -80,6 +80,8 @@ pub(super) async fn run(
     let caps = detect_terminal(&environment)?.with_titles(custom.notify.title);
     let display_settings = display_settings(global_options, &environment, &file.ui, &path);
     let palettes = display_settings.theme.read()?;
+    // The store is created on its own thread, while the service starts on this one.
+    let store = Store::in_memory().map_err(CliError::local_error)?;
     let sim = Sim::start(options)
         .await
         .map_err(|error| CliError::local_error(format!("Can't start the simulated service: {error}.")))?;
@@ -89,7 +91,6 @@ pub(super) async fn run(
     let client = Client::new(scope.clone(), key, ClientOptions::default())
         .map_err(|failure| CliError::local_error(failure.message))?;
     let team = start_team(with_team).await?;
-    let store = Store::in_memory().map_err(CliError::local_error)?;
     let now = Utc::now();
     let history = DemoHistory { store: &store, scope: &scope, now };
     let rest = history.fill(sim.initial_jobs()).await.map_err(CliError::local_error)?;
