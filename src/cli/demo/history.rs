@@ -96,8 +96,8 @@ impl DemoHistory<'_> {
             first.iter().filter_map(|job| job_record(self.scope, job, self.now)).collect();
         let mut blocked_job = None;
         if first.len() > 2 {
-            add_labels(&mut records);
             blocked_job = self.add_rejected_follow_up(&mut records);
+            add_labels(&mut records);
             records.extend(self.undelivered_jobs());
         }
         self.import(records).await?;
@@ -131,6 +131,7 @@ impl DemoHistory<'_> {
         let is_old = |row: &Job| row.group() == JobGroup::Done && row.created_at < at && row.remote.pr_link.is_some();
         let record = records.iter_mut().rev().find(|record| is_old(&record.row))?;
         let rejected = Delivery::Rejected(CleanText::line(REJECTION_REASON));
+        record.row.local.undelivered = Some(rejected.kind());
         record.prompts.push(sent_prompt(PromptKind::FollowUp, REJECTED_FOLLOW_UP, rejected, at));
         record.row.id.clone()
     }
