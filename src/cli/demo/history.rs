@@ -148,8 +148,7 @@ impl DemoHistory<'_> {
     /// Returns the jobs whose first prompt was not delivered: an unconfirmed one and the paused batch.
     fn undelivered_jobs(&self) -> impl Iterator<Item = JobRecord> {
         let unconfirmed = Delivery::Unconfirmed(CleanText::line(UNCONFIRMED_REASON));
-        let unconfirmed =
-            sent_prompt(PromptKind::Create, UNCONFIRMED_PROMPT, unconfirmed, self.now - UNCONFIRMED_AGE);
+        let unconfirmed = sent_prompt(PromptKind::Create, UNCONFIRMED_PROMPT, unconfirmed, self.now - UNCONFIRMED_AGE);
         let paused = PAUSED_BATCH.map(|text| PromptRecord {
             sent_at: None,
             ..sent_prompt(PromptKind::Create, text, Delivery::Paused, self.now - PAUSED_BATCH_AGE)

@@ -5,6 +5,7 @@ pub(in crate::tui) mod ascii;
 pub(in crate::tui) mod bars;
 pub(in crate::tui) mod boxes;
 pub(in crate::tui) mod cursor;
+mod glyphs;
 pub(in crate::tui) mod header_and_footer;
 pub(in crate::tui) mod impact;
 pub(in crate::tui) mod links;

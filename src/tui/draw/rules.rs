@@ -6,6 +6,7 @@
 //! ```
 
 use super::cursor;
+use super::glyphs::write_run;
 use super::text::{TextRow, paint, row_cells};
 use crate::tui::component::Component;
 use crate::tui::geometry::{between_rules, inside_margin, title_area};
@@ -36,11 +37,11 @@ pub(in crate::tui) fn draw_pane_rule(
 ) {
     let buffer = frame.buffer_mut();
     let (sign, style) = match (is_heavy, view.theme.ascii) {
-        (false, _) => ("─", view.theme.border),
-        (true, false) => ("━", view.theme.focus),
+        (false, _) => ('─', view.theme.border),
+        (true, false) => ('━', view.theme.focus),
         // `translate` would replace heavy and light lines with the same ASCII character, so the heavy line gets a
         // character of its own here.
-        (true, true) => ("=", view.theme.focus),
+        (true, true) => ('=', view.theme.focus),
     };
     draw_line(buffer, row, sign, style);
     let right_width = u16::try_from(right.width()).unwrap_or(u16::MAX);
@@ -109,11 +110,11 @@ pub(in crate::tui) fn draw_separator(frame: &mut Frame<'_>, view: View<'_>, area
     }
 }
 
-fn draw_line(buffer: &mut Buffer, row: Rect, sign: &'static str, style: Style) {
+fn draw_line(buffer: &mut Buffer, row: Rect, sign: char, style: Style) {
     let row = row.intersection(buffer.area);
-    for cell in row_cells(buffer, row).filter(|_| row.height > 0).into_iter().flatten() {
-        cell.reset();
-        cell.set_symbol(sign).set_style(style);
+    if let Some(cells) = row_cells(buffer, row).filter(|_| row.height > 0) {
+        cells.iter_mut().for_each(Cell::reset);
+        write_run(cells, sign, style);
     }
 }
 

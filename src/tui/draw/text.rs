@@ -1,5 +1,6 @@
 //! Fits text into cells: padding, rows of columns, and drawing into a buffer.
 
+use super::glyphs::{write_ascii, write_run};
 use super::theme::Theme;
 use crate::tui::format::is_single_cell_char;
 pub(in crate::tui) use crate::tui::format::{display_width, truncate, truncate_path};
@@ -141,9 +142,7 @@ fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, content
     if !shown.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ') {
         return None;
     }
-    for (cell, byte) in cells.iter_mut().zip(shown) {
-        cell.set_char(char::from(*byte)).set_style(style);
-    }
+    write_ascii(cells, shown, style);
     u16::try_from(shown.len()).ok()
 }
 
@@ -163,9 +162,7 @@ fn paint_single_cell_chars(buffer: &mut Buffer, row: Rect, text: &str, style: St
         let after = rest.trim_start_matches(sign);
         let count = (rest.len() - after.len()) / sign.len_utf8();
         let (run, others) = cells.split_at_mut(count.min(cells.len()));
-        for cell in run {
-            cell.set_char(sign).set_style(style);
-        }
+        write_run(run, sign, style);
         (cells, rest) = (others, after);
     }
     u16::try_from(width - cells.len()).ok()

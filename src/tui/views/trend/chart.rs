@@ -90,6 +90,19 @@ pub(in crate::tui) fn per_day(views: ViewCount, range: DateRange, as_of: Time) -
     views.scaled(86_400, u64::from(range.elapsed_seconds(as_of)).max(1))
 }
 
+/// How high a bar reaches above the axis.
+#[derive(Debug, Clone, Copy)]
+struct BarHeights {
+    /// The number of parts of a cell. Only whole cells can be hatched, so an incomplete bar has one part per cell.
+    per_cell: usize,
+    /// Human and AI views, in parts; 0 if they are unknown.
+    all: usize,
+    /// The human views, in parts.
+    human: usize,
+    /// The views of the previous period, in rows; 0 if they are unknown.
+    previous: usize,
+}
+
 /// A horizontal line of the grid: the row that it is in, counted from 1 at the bottom, and its label.
 #[derive(Debug)]
 struct GridLine {
@@ -213,7 +226,8 @@ impl Chart {
 
     /// Returns all lines of the chart: its rows, the axis and the labels under it.
     pub(in crate::tui) fn lines<'a>(&self, width: usize, theme: &Theme) -> Vec<Line<'a>> {
-        let rows = (1..=self.rows).rev().map(|level| self.row_line(level, width, theme));
+        let heights: Vec<BarHeights> = self.visible().map(|(_, bar)| self.heights(bar, theme)).collect();
+        let rows = (1..=self.rows).rev().map(|level| self.row_line(level, width, &heights, theme));
         rows.chain([self.axis_line(width, theme), self.dates_line(width, theme)]).collect()
     }
 
@@ -230,7 +244,8 @@ impl Chart {
         }
     }
 
-    fn row_line<'a>(&self, level: usize, width: usize, theme: &Theme) -> Line<'a> {
+    /// Returns a row, counted from 1 above the axis. `heights` are the heights of the visible bars.
+    fn row_line<'a>(&self, level: usize, width: usize, heights: &[BarHeights], theme: &Theme) -> Line<'a> {
         let mut row = TextRow::new(width);
         let grid = self.grid.iter().find(|line| line.level == level);
         row.push(align_right(grid.map_or("", |line| &line.label), self.label_width), theme.muted);
@@ -246,8 +261,8 @@ impl Chart {
         if self.is_line {
             self.push_braille(&mut row, level, blank, theme);
         } else {
-            let unloaded = self.unloaded_bars().filter(|_| level == 1).unwrap_or_default();
-            for (place, bar) in self.visible() {
+            let unloaded = if level == 1 { self.unloaded_bars().unwrap_or_default() } else { 0..0 };
+            for ((place, bar), heights) in self.visible().zip(heights) {
                 if unloaded.contains(&place) {
                     if place == unloaded.start {
                         let width = unloaded.len() * self.slot_width - gap;
@@ -258,7 +273,7 @@ impl Chart {
                 }
                 // The line of the mean has a gap at a bar with unknown views, which the mean doesn't include.
                 let blank = if is_mean && bar.views().is_none() { (" ", theme.text) } else { blank };
-                let (symbol, style) = match self.cell(bar, level, theme) {
+                let (symbol, style) = match Self::cell(bar, heights, level, theme) {
                     // A day in progress is not part of the mean, and the line would hide its hatching.
                     Some((symbol, style)) if is_mean && !bar.is_incomplete && bar.views().is_some() => {
                         mean_style_over_bar(style, theme)
@@ -268,9 +283,8 @@ impl Chart {
                     None => blank,
                 };
                 row.push_repeated(symbol, bar_width, style);
-                let previous = bar.previous.filter(|_| self.slot_width >= MIN_SLOT_WIDTH_WITH_PREVIOUS);
-                let is_previous = previous.is_some_and(|previous| level <= self.parts(previous, 1));
-                let beside = usize::from(is_previous);
+                let has_space = self.slot_width >= MIN_SLOT_WIDTH_WITH_PREVIOUS;
+                let beside = usize::from(has_space && level <= heights.previous);
                 row.push_repeated("░", beside, theme.muted).push_repeated(blank.0, gap - beside, blank.1);
             }
         }
@@ -279,28 +293,33 @@ impl Chart {
         row.line()
     }
 
+    fn heights(&self, bar: &ChartBar, theme: &Theme) -> BarHeights {
+        let per_cell = if bar.is_incomplete { 1 } else { theme.parts_per_cell() };
+        let previous = bar.previous.map_or(0, |previous| self.parts(previous, 1));
+        let Some((human, ai)) = bar.human.zip(bar.ai) else {
+            return BarHeights { per_cell, all: 0, human: 0, previous };
+        };
+        let parts = self.parts(human + ai, per_cell);
+        let all = above_axis(parts, per_cell);
+        // If a cell can't show both human and AI views, the human views have to end between two cells.
+        let human = match theme.can_split_cells() {
+            true => above_axis(bars::human_part_count((human, ai), parts, per_cell, theme), per_cell),
+            false => bars::human_part_count((human, ai), all, per_cell, theme),
+        };
+        BarHeights { per_cell, all, human, previous }
+    }
+
     /// Returns the symbol and the style of a bar at a level, counted from 1 at the bottom; `None` above the bar. Human
     /// views are at the bottom, AI views above them.
-    fn cell(&self, bar: &ChartBar, level: usize, theme: &Theme) -> Option<(&'static str, Style)> {
+    fn cell(bar: &ChartBar, heights: &BarHeights, level: usize, theme: &Theme) -> Option<(&'static str, Style)> {
         let (Some(human), Some(ai)) = (bar.human, bar.ai) else {
             let sign = if bar.is_invalid() { "≠" } else { "?" };
             return (level == 1).then_some((sign, theme.muted));
         };
-        // Only whole cells can be hatched.
-        let per_cell = match bar.is_incomplete {
-            true => 1,
-            false => theme.parts_per_cell(),
-        };
-        let all = self.parts(human + ai, per_cell);
-        let parts = above_axis(all, per_cell);
-        // If a cell can't show both human and AI views, the human views have to end between two cells.
-        let human_parts = match theme.can_split_cells() {
-            true => above_axis(bars::human_part_count((human, ai), all, per_cell, theme), per_cell),
-            false => bars::human_part_count((human, ai), parts, per_cell, theme),
-        };
+        let per_cell = heights.per_cell;
         let below = (level - 1) * per_cell;
         let (filled, human_filled) =
-            (parts.saturating_sub(below).min(per_cell), human_parts.saturating_sub(below).min(per_cell));
+            (heights.all.saturating_sub(below).min(per_cell), heights.human.saturating_sub(below).min(per_cell));
         let (human_sign, ai_sign, ai_style) =
             if bar.is_incomplete { ("╱", "╲", theme.ai) } else { ("█", "▒", theme.ai_fill()) };
         Some(match (filled, human_filled) {
@@ -573,13 +592,13 @@ mod tests {
         let theme = Theme::new(ColorDepth::TrueColor);
         let chart = Chart::new(bars(&[(800, 0), (-1, 0), (200, 0)], None), (18, 2), &theme);
         let chart = chart.with_mean(Some(500.into()));
-        let line = chart.row_line(1, 18, &theme);
+        let line = chart.lines(18, &theme).swap_remove(1);
         let styles: Vec<(&str, Option<Color>)> =
             line.spans.iter().skip(2).map(|span| (span.content.as_ref(), span.style.bg)).collect();
         assert_eq!(styles[0], ("━━", theme.human.fg), "the mean keeps the colour that it crosses");
         assert!(styles.iter().any(|(text, _)| *text == "??"), "{styles:?}");
         let plain = Theme::new(ColorDepth::None);
-        let line = chart.row_line(1, 18, &plain).to_string();
+        let line = chart.lines(18, &plain).swap_remove(1).to_string();
         assert!(line.contains("│██"), "without colours, the line would be a hole: {line}");
     }
 
