@@ -70,8 +70,8 @@ impl Client {
     /// response. Requests as many rows as one response can contain. Counts toward the hourly limit of analytics
     /// requests.
     ///
-    /// A faulty service may return the requested cursor again, so the caller must check whether a response has new
-    /// rows.
+    /// A faulty service may return the same rows again, with the cursor that was requested. Such a service would never
+    /// reach the last row, so the caller must stop when a response has no new rows.
     pub async fn get_report_rows<R: DecodedRow>(
         &self,
         range: DateRange,
@@ -199,7 +199,8 @@ impl TextReader {
 
     fn read_count(&self, raw: Option<&RawValue>) -> Count {
         match parse_count(raw) {
-            // `parse_count` may have cut the text in the middle of the key, so the complete value is searched for it.
+            // `parse_count` may have cut the text in the middle of the key, so the key is looked for in the complete
+            // value.
             Count::Other(_) if raw.is_some_and(|raw| self.contains_api_key(raw)) => Count::Missing,
             count => count,
         }

@@ -51,9 +51,10 @@ struct ClientState {
     address: Address,
     key: ApiKey,
     options: ClientOptions,
-    /// The HTTP client for requests that only read.
+    /// The HTTP client for requests that only read; keeps connections for the next request ([`Reuse::Keep`]).
     read_only_client: OnceCell<reqwest::Client>,
-    /// The HTTP client for prompts and other requests that change something.
+    /// The HTTP client for prompts and other requests that change something; never reuses a connection
+    /// ([`Reuse::Never`]).
     prompt_client: OnceCell<reqwest::Client>,
 }
 

@@ -46,7 +46,7 @@ impl ConnectError {
         if let Some(tls) = error_chain(error).find_map(|cause| cause.downcast_ref::<rustls::Error>()) {
             return Self::Tls(tls_reason(tls));
         }
-        // A name that is invalid for TLS could not have been resolved either.
+        // A host name that TLS rejects as malformed could not be resolved either, so the user gets the same error.
         if error.is_dns() || error_chain(error).any(|cause| cause.is::<rustls::pki_types::InvalidDnsNameError>()) {
             return Self::UnknownHost;
         }

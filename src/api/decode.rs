@@ -80,9 +80,9 @@ pub(super) fn error_message(body: &[u8]) -> Option<String> {
     }
 }
 
-/// Returns an id that can be used to fetch the job again, otherwise `None`. An id with a replacement character was
-/// damaged, and a boolean is not an id. It is better to leave a prompt unconfirmed than to accept a job that can't be
-/// found again.
+/// Returns the id if it can be used to fetch the job again, otherwise `None`: for example, for a boolean, or for an id
+/// with a replacement character, which shows that the id was damaged. Without an id, the prompt becomes unconfirmed,
+/// which is better than tracking a job that can't be fetched again.
 fn parse_job_id(raw: &RawValue) -> Option<JobId> {
     let id = match raw.get().bytes().next()? {
         b'"' => serde_json::from_str(raw.get()).ok().filter(|id: &String| !id.contains(char::REPLACEMENT_CHARACTER)),

@@ -68,7 +68,7 @@ pub enum ApiError {
     #[error("The service refused the key (401{}); it is wrong, expired or revoked: create a new one on the API keys page of your Mintlify dashboard.", quoted_suffix(.service_text))]
     Unauthorized { service_text: CleanText },
     /// Status 403.
-    #[error("The key isn't allowed to do this (403{}): {}it lacks the {} scope, or this computer's address is not on its allowlist; check the API keys page of your Mintlify dashboard.", quoted_suffix(.service_text), plan_hint(*.operation), permission_name(*.operation))]
+    #[error("The key isn't allowed to do this (403{}): {}the key lacks the {} scope, or its allowlist does not include this computer's address; check the API keys page of your Mintlify dashboard.", quoted_suffix(.service_text), plan_hint(*.operation), permission_name(*.operation))]
     Forbidden { operation: Operation, service_text: CleanText },
     /// Status 404. If the response is an HTML page instead of an error of the service, the base URL is probably wrong.
     #[error("{}", not_found_text(*.operation, .service_text, *.is_html_page))]
@@ -267,7 +267,7 @@ fn redirect_text(operation: Operation, status: u16, host: Option<&CleanText>) ->
     let to = host.map_or_else(String::new, |host| format!(" to {host}"));
     let meaning = if status == 303 { possible_effect(operation) } else { "nothing was done: check the base URL" };
     format!(
-        "The service redirected the request ({status}{to}), which docdeck does not follow, to protect the key; {meaning}."
+        "The service redirected the request ({status}{to}). To protect the key, docdeck follows no redirect; {meaning}."
     )
 }
 
@@ -294,7 +294,7 @@ fn how_to_correct(operation: Operation) -> &'static str {
         Operation::Get => "check the id and the project",
         Operation::Preview => "nothing is built: check that the branch exists",
         Operation::Build => "build the preview again",
-        Operation::Views => "try another range or page",
+        Operation::Views => "try another range or another set of rows",
         Operation::Analytics(_) => "try another range, or load the report from the start",
         Operation::Conversation => "load the questions again",
     }

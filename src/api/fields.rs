@@ -40,7 +40,7 @@ pub(super) fn object_fields<'a, const N: usize>(
 }
 
 /// Returns the requested fields of an object. If `raw` is anything else, or an object with unreadable names, `raw`
-/// itself becomes the first value.
+/// itself becomes the first value: for example, a source may be a string instead of an object.
 pub(super) fn field_values<'a, const N: usize>(raw: &'a RawValue, names: &[&str; N]) -> FieldValues<'a, N> {
     match serde_json::from_str(raw.get()) {
         Ok(object) => select_fields(&object, names),

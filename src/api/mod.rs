@@ -32,7 +32,7 @@ pub use roots::{ExtraRoots, RootsError};
 use crate::model::Time;
 use std::time::Duration;
 
-/// The result of one request, with data for the log and for the service's clock.
+/// The result of one request, with data for the log and for estimating the time on the service's clock.
 #[derive(Debug)]
 pub struct ApiResponse<T> {
     /// The decoded response or an error.

@@ -141,7 +141,7 @@ impl BodyReader<'_> {
 
     fn unreadable(&self, status: u16, why: Unreadable, body: &[u8]) -> ApiError {
         let why = if why == Unreadable::NotJson && is_html_page(body) { Unreadable::HtmlPage } else { why };
-        // The beginning of a response with texts of readers may contain a reader's contact address.
+        // A response with texts of readers is not quoted, because its beginning may contain a reader's contact address.
         let is_private = self.operation.has_reader_text() && why != Unreadable::HtmlPage;
         let excerpt = if is_private { CleanText::default() } else { excerpt(body, self.key) };
         ApiError::Unreadable { operation: self.operation, status, why, excerpt }

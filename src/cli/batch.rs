@@ -76,7 +76,8 @@ async fn plan_or_queue_batch(
         if options.json {
             out.print_json(&json!({ "jobs": [] }));
         }
-        // Prompts that an earlier run left in the store keep their state, such as `Queued` or `Paused`.
+        // `--queue` only adds new prompts. Prompts that an earlier run left in the store keep their state, such as
+        // `Queued` or `Paused`.
         out.note(&match waiting.len() {
             0 => all_sent_message(count),
             1 => "Nothing new to queue: 1 prompt in this file is already queued.".to_owned(),
@@ -133,9 +134,9 @@ async fn send_batch(
     batch.write_result(session, end, options, out).await
 }
 
-/// Queues the prompts of an earlier run that are not sent yet: resumes `Paused` prompts, queues `NotSent` prompts
-/// again, and leaves `Queued` prompts in the queue. Skips prompts that were sent or may have been sent. Returns the
-/// jobs of all prompts that are now queued.
+/// Makes sure that the prompts of an earlier run that are not sent yet are in the queue: resumes `Paused` prompts,
+/// queues `NotSent` prompts again, and leaves `Queued` prompts unchanged. Skips prompts that were sent or may have been
+/// sent. Returns the jobs of all prompts that are now queued.
 async fn requeue_unsent(
     session: &mut Session,
     earlier_prompts: &[RecentPrompt],
@@ -165,7 +166,7 @@ async fn requeue_unsent(
 /// The state of the wait until all prompts of a batch are sent.
 #[derive(Debug)]
 struct BatchWait {
-    /// The jobs in the order of their prompts in the file.
+    /// The jobs of the prompts that this command sends: first those of an earlier run, then those of new prompts.
     rows: Vec<Job>,
     timer: Timer,
     /// How long the hourly limit blocks new jobs; `None` if the limit is not reached.

@@ -74,8 +74,8 @@ pub(super) async fn plan_batch(
         (waiting, sent) => format!("{waiting} {queue}, {sent} {recent}"),
     };
     Err(CliError::local_error(format!(
-        "{earlier_count} of {all} {verb} not new: {counts}. Nothing was queued. Add --rest to send the unsent ones only, or \
-         --again to send all of them again."
+        "{earlier_count} of {all} {verb} not new: {counts}. Nothing was queued. Add --rest to send only the prompts \
+         that were not sent yet, or --again to send the whole file again."
     )))
 }
 
@@ -90,7 +90,7 @@ pub(super) fn is_unsent(prompt: &RecentPrompt) -> bool {
     matches!(prompt.state, DeliveryKind::Queued | DeliveryKind::Paused | DeliveryKind::NotSent)
 }
 
-/// Returns the jobs of the prompts that `--rest` sends: those that are still to be sent.
+/// Returns the jobs of the earlier prompts that `--rest` sends, which are those that are still to be sent.
 pub(super) fn unsent_jobs(earlier_prompts: &[RecentPrompt]) -> Vec<JobKey> {
     earlier_prompts.iter().filter(|prompt| is_unsent(prompt)).map(|prompt| prompt.job).collect()
 }

@@ -93,7 +93,7 @@ pub(super) fn describe_changes(changes: &[JobChangeKind], row: &Job) -> String {
     format!("{}: {}{id}", words.join(", "), row.local.title)
 }
 
-/// Describes the state of a pull request: the most important fact, then all others that are true.
+/// Describes the state of a pull request: first the most important fact, then the others, such as the failed checks.
 fn describe_pull_request(state: &PullRequest) -> String {
     let others = state.facts().skip(1).map(|fact| fact.word_and_meaning().1);
     let mut words: Vec<String> = [state.fact_text()].into_iter().chain(others).map(str::to_owned).collect();

@@ -107,8 +107,8 @@ fn job_candidate(row: &Job) -> Option<CompletionCandidate> {
     Some(CompletionCandidate::new(id).help(Some(help.into())))
 }
 
-/// Whether a shell takes the text literally, even without quotes. Completed job ids and profile names are inserted
-/// without quotes, and job ids come from the service.
+/// Whether a shell takes the text literally, even without quotes. Candidates are inserted without quotes, and job ids
+/// come from the service, so a candidate is offered only if it is safe.
 fn is_shell_safe(id: &str) -> bool {
     !id.starts_with(['-', '.', '~']) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"._~-/@+".contains(&b))
 }

@@ -67,8 +67,8 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, CliError> {
 /// else.
 pub(super) fn answer_shell(program: fn() -> Command) -> bool {
     let asked = CompleteEnv::with_factory(program).var(REQUEST_VARIABLE).bin(PROGRAM_NAME).completer(PROGRAM_NAME);
-    // The paths that the user types are relative to this folder. After an error, docdeck prints no candidates, because
-    // the shell wouldn't show an error message.
+    // The paths that the user types are relative to the current folder. After an error, docdeck prints no candidates,
+    // and no message, because the shell wouldn't show the message.
     let folder = std::env::current_dir().ok();
     asked.try_complete(std::env::args_os(), folder.as_deref()).unwrap_or(true)
 }

@@ -14,8 +14,9 @@ use serde_json::{Value, json};
 
 #[derive(Debug)]
 pub(super) struct BatchCost {
+    /// The number of jobs of the batch, including those that are already in the store.
     jobs: usize,
-    /// The number of jobs outside the batch that are ahead of it in the queue.
+    /// The number of new jobs outside the batch that are in the queue. They are sent before the batch.
     jobs_ahead: usize,
     budget: Budget,
     now: Time,

@@ -53,7 +53,7 @@ pub(super) fn store_exists(folder: &Path) -> Result<bool, CliError> {
 /// The reason why no store can be created in a folder.
 #[derive(Debug)]
 pub(super) struct StoreUnavailable {
-    /// The folder itself, or its closest parent that exists.
+    /// Where `why` applies: to the folder itself or, if it doesn't exist, to its closest existing ancestor.
     at: PathBuf,
     why: CleanText,
 }
@@ -61,7 +61,7 @@ pub(super) struct StoreUnavailable {
 impl StoreUnavailable {
     /// Checks a folder without creating anything. Returns `None` if a store can be created there.
     pub(super) fn check(folder: &Path) -> Option<Self> {
-        // The last ancestor of a relative path is empty and means the current folder.
+        // The last ancestor of a relative path is an empty path. It means the current folder, but can't be opened.
         let mut above = folder.ancestors().map(|above| if above == Path::new("") { Path::new(".") } else { above });
         let at = above.find(|above| above.symlink_metadata().is_ok())?;
         let why = if at.is_dir() { unwritable_reason(at)? } else { CleanText::line("not a directory") };
@@ -150,8 +150,8 @@ pub(super) fn open_store(folder: &Path, for_writing: bool, out: &mut Out) -> Res
     Ok(store)
 }
 
-/// Opens the store like [`open_store`], but fails if it was damaged and has just been recovered. Otherwise an export of
-/// incomplete data could replace a complete backup.
+/// Opens the store like [`open_store`], but fails if the store was damaged and has just been recovered. A recovered
+/// store may be incomplete, and its export could replace a complete backup.
 ///
 /// # Errors
 /// Fails like [`open_store`], and if the store was damaged.

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Code {
-    /// Success; an archived job counts as done.
+    /// Success. A command that waited for a job also succeeds if the job was archived.
     Done = 0,
     /// A job failed, a pull request was closed without merging, `docdeck doctor` found a problem, or `--check` found
     /// rows.
@@ -25,7 +25,7 @@ pub(super) enum Code {
     /// A POST had no readable response, or its result could not be recorded or printed. The user must check whether
     /// the service carried out the POST before repeating it.
     Unconfirmed = 6,
-    /// The time set by `--timeout` ended before the wait did.
+    /// What the command waited for did not happen within the time set by `--timeout`.
     TimedOut = 124,
     /// Ctrl-C, or another signal that ends a wait.
     Interrupted = 130,

@@ -28,7 +28,9 @@ job: \"baseUrl\", \"project\" and JOB as in `docdeck jobs --help`, with \"named\
 \"followedUpAt\", \"gone\", \"goneAt\", \"dismissed\", \"prompts\": [{\"kind\", \"text\", \"delivery\", \
 \"reason\", \"writtenAt\", \"sentAt\", \"stateAt\", \"discardedFrom\", \"author\", \"draft\"}, …] (for \
 historical reasons, a discarded prompt has the \"delivery\" \"dismissed\"), \"events\": [{\"at\", \"kind\", \"from\", \"to\"}, …] and \"draft\": {\"text\", \
-\"savedAt\"} (of a follow-up).
+\"savedAt\"} (of a follow-up). \"changedAt\" is when the service last reported a change, \"checkedAt\" when it last \
+answered, \"viewedAt\" when you last opened the job, \"handledAt\" when you last acted on it. \"stateAt\" is when the \
+prompt got its \"delivery\", \"discardedFrom\" its delivery before you discarded it, and its \"draft\" your unsent edit.
 draft: \"baseUrl\", \"project\", \"of\" (what the draft is for: new job, job about pages, many jobs), \
 \"text\", \"savedAt\", \"pages\".
 end (last line): \"jobs\" and \"drafts\", the numbers of jobs and drafts before it.
@@ -39,7 +41,7 @@ Exit codes: 0 written; 2 usage, file or database error.";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// write to this file, readable only by you [default: -, stdout]
+    /// write to this file, which only you can read afterwards [default: -, stdout]
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// overwrite FILE if it exists

@@ -76,8 +76,8 @@ async fn send_to_job(
     let ahead: Vec<(PromptId, DeliveryKind)> =
         ahead.filter(|(_, kind)| kind.blocks_next() && !kind.had_no_effect()).collect();
     for (prompt, kind) in &ahead {
-        // `Paused` is also the state of a prompt that another running command has reserved and will send itself.
-        // `is_paused` is false for such a prompt.
+        // A prompt is also `Paused` while another running command has reserved it and will send it. Then `is_paused` is
+        // false, and the user has nothing to decide.
         let is_reserved = *kind == DeliveryKind::Paused && !session.engine.is_paused(*prompt).await?;
         if needs_decision(*kind) && !is_reserved {
             return Err(blocked_error(row, *kind));
@@ -113,11 +113,11 @@ fn needs_decision(kind: DeliveryKind) -> bool {
 
 fn blocked_error(row: &Job, kind: DeliveryKind) -> CliError {
     let what_to_do = if kind == DeliveryKind::Paused {
-        "In the dashboard, press `p` on the job to resume it or `x` to remove it from the queue. Then run this command \
-         again."
+        "In the dashboard, press `p` on the job to resume the earlier prompt, or `x` to remove it from the queue. Then \
+         run this command again."
     } else {
-        "The agent may have received it, so check the job first. Then press `!` on it in the dashboard to check it, \
-         send it again or discard it, and run this command again."
+        "The agent may have received the earlier prompt. In the dashboard, press `!` on the job: there you can check \
+         the job, then send the prompt again or discard it. Then run this command again."
     };
     CliError::local_error(format!(
         "Nothing was sent: an earlier prompt of job {} is {}, and follow-ups are sent in order. {what_to_do}",

@@ -53,8 +53,8 @@ struct InitCommand<'a> {
     global_options: &'a GlobalOptions,
     environment: &'a Environment,
     options: &'a Options,
-    /// Checks, tests and writes the profile. Contains the path of the configuration file, and the key from the
-    /// environment.
+    /// Runs the effects of the setup form: checks the fields, tests the profile with a request, and writes the profile.
+    /// Contains the path of the configuration file, and the key from the environment.
     profile_effects: ProfileEffectRunner,
 }
 
@@ -91,7 +91,8 @@ impl InitCommand<'_> {
             ..ExistingSettings::default()
         };
         let mut form = SetupForm::new(SetupPurpose::FirstProfile, &existing);
-        // docdeck reads relative paths in the settings from the folder of the configuration file.
+        // Paths on the command line are relative to the current folder, but docdeck reads relative paths in the
+        // configuration file from the folder of that file. So the form gets absolute paths.
         let absolute = |path: &PathBuf| match path.starts_with("~") {
             true => path.display().to_string(),
             false => std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string(),
@@ -146,7 +147,7 @@ impl InitCommand<'_> {
             }
             _ => unwritten(problem.sentence.as_str()),
         })?;
-        // Without the check, the files don't have to exist yet.
+        // With `--no-check`, the files of the key and of the certificates don't have to exist yet.
         let is_file = |field: &SetupField| matches!(field, SetupField::File | SetupField::CaFile);
         let fields = form.main_fields().into_iter().chain(form.more_fields());
         for field in fields.filter(|field| !self.options.no_check || !is_file(field)) {

@@ -50,7 +50,7 @@ pub(super) const VARIABLES: [(&str, &str); 9] = [
     ("DOCDECK_PROFILE", "The profile of the configuration file."),
     ("DOCDECK_CONFIG", "The configuration file."),
     ("DOCDECK_DATA_DIR", "The folder of the database and the log."),
-    ("DOCDECK_TEAM_URL", "The URL of the team's database. There is no option for it, as for the key."),
+    ("DOCDECK_TEAM_URL", "The URL of the team's database. Not an option, because other users can see arguments."),
     ("DOCDECK_REDUCED_MOTION", "Turns animations off."),
     ("NO_COLOR", "Turns colours off."),
 ];
@@ -129,7 +129,7 @@ fn man_page(command: &Command) -> io::Result<Vec<u8>> {
     }
     let mut notes = Vec::new();
     man.render_extra_section(&mut notes)?;
-    // Manuals usually call such a section NOTES.
+    // clap names the section EXTRA. Manuals usually call it NOTES.
     page.extend(String::from_utf8_lossy(&notes).replacen(".SH EXTRA", ".SH NOTES", 1).into_bytes());
     if command.has_subcommands() {
         man_section("EXIT STATUS", &EXIT_CODES).to_writer(&mut page)?;

@@ -103,8 +103,8 @@ fn dispatch(
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let cx = &mut CommandContext { global_options, environment, out, team_url: team::TeamUrlReader::default() };
-    // Without a team, this command runs without the async runtime: shells run it at every prompt, and starting the
-    // runtime takes time.
+    // Shells run `docdeck status` at every prompt, so it must be fast. Without a team, it doesn't start the async
+    // runtime, which takes time.
     if let Some(Command::Status(options)) = &command {
         team::exchange_before_status(cx);
         return status::run(cx, options);

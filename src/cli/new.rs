@@ -22,9 +22,9 @@ sends them. Prompts that are in the queue already, or were sent in the last 24 h
 
 With --json: JOB as in `docdeck jobs --help`; for a batch {\"jobs\": [JOB, …]}; for --dry-run the \
 numbers \"prompts\" (to send), \"known\" (skipped, because they were sent before), \"now\" (sent at once), \"later\" \
-(sent when the limit allows it), \"ahead\" (queued before these), \"usedHere\" (requests used on this computer) and \
-\"limit\", and the times \"laterFrom\" and \"lastNotBefore\" (the earliest time at which the last \
-prompt can be sent). If the service \
+(sent when the limit allows it), \"ahead\" (queued before these), \"limit\" (new jobs an hour) and \"usedHere\" \
+(how many of them this computer has used), and the earliest times at which the first and the last of the \"later\" \
+prompts can be sent: \"laterFrom\" and \"lastNotBefore\" (null if there are none). If the service \
 returns the same id for two new jobs, docdeck treats them as one job: a note is printed on stderr, and \"sharesIdWith\" lists the \
 other prompts. If the exit code is neither 0 nor 1, the object has \"error\" and \"exitCode\".
 

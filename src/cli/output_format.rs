@@ -1,4 +1,4 @@
-//! The options for the format of an output that is a table or a file.
+//! The options `--format` and `--json` of the commands that print rows as a table, CSV, JSON or Markdown.
 
 use crate::model::export::ExportFormat;
 use clap::{Args, ValueEnum};

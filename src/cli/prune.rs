@@ -27,7 +27,8 @@ pub(super) const OUTPUT_HELP: &str = "\
 With --json: {\"dryRun\", \"ranges\", \"reports\", \"answers\", \"totals\", \"otherReports\", \"bytesBefore\", \
 \"bytesAfter\", \"stillLarge\"}; with --jobs {\"dryRun\", \"jobs\", \"prompts\", \"kept\", \"bytesBefore\", \
 \"bytesAfter\", \"stillLarge\"}. Each of these is a count: \"ranges\" (ranges with cached pages), \"reports\" (page views of all \
-pages of a range), \"answers\" (single responses with page views), \"totals\" (cached totals of a range or day), \
+pages of a range), \"answers\" (sets of rows of page views, one per request), \"totals\" (cached totals of a range or \
+day), \
 \"otherReports\" (visitors, searches, feedback and questions), \"kept\" (old jobs that were not deleted). \
 \"stillLarge\" is true if the disk space could not be freed.
 
@@ -65,7 +66,8 @@ enum PruneSelection {
 }
 
 impl Options {
-    /// Returns what the options select. The texts of readers also expire according to the configuration.
+    /// Returns what the options select. A selection of analytics also includes the texts of readers that have expired
+    /// according to the configuration.
     fn selection(
         &self,
         global_options: &GlobalOptions,
@@ -178,8 +180,8 @@ fn analytics_json(pruned: &PrunedAnalyticsCounts) -> Value {
 fn analytics_lines(pruned: &PrunedAnalyticsCounts, dry_run: bool) -> Vec<String> {
     let PrunedAnalyticsCounts { ranges, reports, responses, totals, other_reports } = *pruned;
     let reports_text = format!("{} of all pages", plural(reports, "report"));
-    let parts =
-        [(reports, reports_text), (responses, plural(responses, "response")), (totals, plural(totals, "total"))];
+    let responses_text = format!("{} of rows", plural(responses, "set"));
+    let parts = [(reports, reports_text), (responses, responses_text), (totals, plural(totals, "total"))];
     let parts: Vec<String> = parts.into_iter().filter(|(n, _)| *n > 0).map(|(_, text)| text).collect();
     let what = format!("page views of {}: {}", plural(ranges, "range"), parts.join(", "));
     let mut lines = vec![deletion_line(parts.is_empty(), dry_run, "page views", &what)];
@@ -285,13 +287,13 @@ mod tests {
         let pruned = Pruned { counts, bytes_before: 24_160_000, bytes_after: 3_200_000, has_shrink_failed: false };
         assert_eq!(
             text(pruned, false),
-            "Deleted page views of 12 ranges: 1 report of all pages, 60 responses, 15 totals.\n\
+            "Deleted page views of 12 ranges: 1 report of all pages, 60 sets of rows, 15 totals.\n\
              Deleted 4 reports of visitors, searches, feedback and questions.\n\
              The database used 24.1 MB and now uses 3.2 MB."
         );
         assert_eq!(
             text(Pruned { bytes_after: 24_160_000, ..pruned }, true),
-            "Would delete page views of 12 ranges: 1 report of all pages, 60 responses, 15 totals.\n\
+            "Would delete page views of 12 ranges: 1 report of all pages, 60 sets of rows, 15 totals.\n\
              Would delete 4 reports of visitors, searches, feedback and questions.\n\
              The database uses 24.1 MB."
         );

@@ -10,7 +10,7 @@ use super::table::{ColumnKind, TextCell, TextColumn, table_lines};
 use crate::api::hosts::HostClient;
 use crate::config::{self, SetupState, resolve};
 use crate::engine::{
-    HostAccess, HostClients as _, HostStates, LinkedPullRequest, max_links_per_read, no_token_text,
+    HostAccess, HostClients as _, LinkedPullRequest, PullRequestStates, max_links_per_read, no_token_text,
     pull_requests_by_host,
 };
 use crate::model::colors::ColorRole;
@@ -31,8 +31,10 @@ configuration has a section [hosts.\"HOST\"]. The calls don't count toward the l
 With --json: {\"jobs\": [JOB, …]} as in `docdeck jobs --help`; the state is in \"pullRequest\": {\"number\", \"url\", \
 \"title\", \"state\" (open, draft, queued, merged, closed), \"checks\": {\"state\" (passing, failing, pending, none, \
 unavailable), \"passed\", \"total\", \"failed\": [{\"name\", \"url\"}, …]}, \"review\" (approved, changes_requested, \
-required, none; null if the host doesn't report it), \"conflict\", \"behind\", \"head\", \"branch\", \"additions\", \"deletions\", \"files\", \"mergedAt\", \
-\"asOf\", \"checksAsOf\" (null if the checks were never read)}, or null if it is unknown.
+required, none; null if the host doesn't report it), \"conflict\", \"behind\" (true if the base branch has \
+newer commits), \"head\" (commit), \"branch\", \"additions\", \"deletions\", \"files\" (their number), \
+\"mergedAt\", \"asOf\" (when the state was read), \"checksAsOf\" (null if the checks were never read)}. \
+\"pullRequest\" is null if the state is unknown.
 
 When piped, it prints one line per job, with tab-separated fields: id, pull request URL, state, checks, review, head commit, \
 title.
@@ -156,7 +158,7 @@ pub(super) async fn refresh_pull_requests(
             }
         };
         for chunk in requested.chunks(max_links_per_read(kind)) {
-            let round = HostStates::read(&client, chunk, true).await;
+            let round = PullRequestStates::read(&client, chunk, true).await;
             let points = round.responses.iter().map(|(budget, _)| budget.cost.unwrap_or(1)).sum();
             store.record_host_points(&host, points, chrono::Utc::now()).await?;
             store.apply_pull_requests(round.reported, chrono::Utc::now()).await?;

@@ -338,7 +338,7 @@ impl SubmittedPrompt {
             self.kind_noun(),
             match &self.delivery {
                 Delivery::Queued { until: Some(until) } => {
-                    format!("Hourly limit reached; the next request is free {}.", self.format_limit_end(*until))
+                    format!("Hourly limit reached; the next request is possible {}.", self.format_limit_end(*until))
                 }
                 _ if self.store_error.is_some() => {
                     format!(

@@ -212,16 +212,17 @@ pub(super) enum WaitEnd {
     Event(Box<EngineEvent>),
     /// Ctrl-C, or another signal that asks to end.
     Interrupted,
-    /// The end time that the caller set has come.
+    /// The end time of the caller has come or, after [`Session::next_tick`], the live line has to be redrawn.
     TimedOut,
 }
 
-/// The error for a wait that was ended by Ctrl-C or another signal.
+/// The error of a call that Ctrl-C or another signal ended.
 #[derive(Debug)]
 pub(super) struct Interrupted;
 
 impl Session {
-    /// Like [`Self::next`], but waits only until the live line, which shows the progress, has to be redrawn.
+    /// Waits for the next event until `end`, like [`Self::next`]. Also returns [`WaitEnd::TimedOut`] when the live
+    /// line, which shows the progress, has to be redrawn. So the caller must check whether `end` has come.
     pub(super) async fn next_tick(&mut self, end: Option<Instant>) -> WaitEnd {
         let tick = Instant::now() + LIVE_LINE_INTERVAL;
         self.next(Some(end.map_or(tick, |end| end.min(tick)))).await
@@ -246,7 +247,7 @@ impl Session {
     /// engine blocks if nobody receives them.
     ///
     /// # Errors
-    /// Fails if a signal asked to end before `work` was done. What the store has received is still saved.
+    /// Fails if a signal asked to end before `work` was done. The store still saves what `work` has already sent to it.
     pub(super) async fn run_interruptible<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Interrupted> {
         tokio::pin!(work);
         loop {

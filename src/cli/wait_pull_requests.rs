@@ -39,7 +39,7 @@ impl WantedState {
     }
 }
 
-/// Whether the pull request of a finished job has the wanted state, or can still get it.
+/// How far the pull request of a finished job is from the wanted state.
 #[derive(Debug, PartialEq, Eq)]
 enum WaitProgress {
     Reached,

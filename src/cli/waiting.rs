@@ -1,5 +1,5 @@
-//! Waits until all given jobs are finished or gone, the time is up, or a signal asks to end. Prints a line on stderr
-//! for each change and, on a terminal, a live line. The jobs themselves are not affected.
+//! Waits until all given jobs are finished or gone, the time is up, or a signal asks docdeck to end. Prints a line on
+//! stderr for each change and, on a terminal, a live line. The jobs themselves are not affected.
 
 use super::changes::{changes_between, describe_changes};
 use super::error::CliError;
@@ -36,6 +36,7 @@ impl Timer {
         Self { start, end: timeout.and_then(|timeout| start.checked_add(timeout)) }
     }
 
+    /// Returns the moment at which the timer ends; `None` if it never ends.
     pub(super) fn end(self) -> Option<Instant> {
         self.end
     }
@@ -160,7 +161,7 @@ impl JobWait {
         })
     }
 
-    /// Reads the jobs again, because they may have changed before the engine started.
+    /// Reads the jobs again, because no event reports a change that was made before the engine started.
     async fn reload(&mut self, session: &Session, out: &mut Out) -> Result<(), StoreError> {
         let keys: Vec<JobKey> = self.rows.iter().map(|row| row.key).collect();
         for key in keys {
@@ -271,7 +272,8 @@ pub(super) fn connection_problem(connection: &Connection) -> Option<CleanText> {
     Some(CleanText::line(&words))
 }
 
-/// Describes when a limit ends: the time of day and the remaining time, or an estimate.
+/// Describes when a limit ends: the time of day and the remaining time, or only the remaining time if it is an
+/// estimate.
 pub(super) fn limit_end_text(wait: Wait) -> String {
     let left = wait.time_left(Utc::now());
     match wait.is_estimate {

@@ -27,8 +27,9 @@ Runs until Ctrl-C, until the key is refused, or until the reader closes the pipe
 checks of a running dashboard.
 
 With --json, one object per line, flushed: JOB as in `docdeck jobs --help`, plus \"at\" and \"changes\", a list of \
-\"new\", \"status\", \"pullRequest\" (its link), \"pullRequestState\" (its state, checks, review or conflict; \
-noticed only when a dashboard or `docdeck pr` reads them), \"gone\", \"back\", \"delivery\". Only changes are written; `docdeck jobs \
+what changed: \"new\" (the job was added), \"status\", \"pullRequest\" (its link), \"pullRequestState\" (its state, \
+checks, review or conflict; noticed only when a dashboard or `docdeck pr` reads them), \"gone\" or \"back\" (the job \
+disappeared from the service, or reappeared), \"delivery\" (of a prompt). Only changes are written; `docdeck jobs \
 --json` prints the current state. If watch fails, the last line has \"error\" and \"exitCode\".
 
 Exit codes: 0 the reader closed the pipe; 2 usage, configuration or database error; 3 key refused; 130 Ctrl-C.";

@@ -34,7 +34,7 @@ pub fn check_field(config: &Path, profile: &NewProfile, field: SetupField) -> Re
             Err("This looks like an API key, not a project id.".to_owned())
         }
         SetupField::Project => check_scope(DEFAULT_BASE_URL, &profile.project),
-        // The base URL must not send the API key unencrypted to another computer.
+        // This also rejects a base URL with which the API key would be sent unencrypted to another computer.
         SetupField::BaseUrl => check_scope(profile.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL), "x"),
         SetupField::Organization => check_is_not_key(profile.organization.as_deref().unwrap_or_default()),
         SetupField::Name => check_is_not_key(&profile.name),

@@ -277,7 +277,7 @@ const FORMER_NAMES: [&str; 2] = ["ground", "how"];
 /// an API key in the wrong field.
 fn user_message(message: &str) -> String {
     let wrong = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
-    // The quoted value may itself contain the separator, so split at the last one.
+    // The quoted value may itself contain ", expected ", so split at the last occurrence.
     if let Some((found, expected)) = wrong.and_then(|wrong| wrong.rsplit_once(", expected ")) {
         return format!("expected {}, found {}", expected_type(expected), found_type(found));
     }
@@ -334,7 +334,8 @@ pub fn system_message(error: &std::io::Error) -> CleanText {
     CleanText::line(&text.to_lowercase())
 }
 
-/// Whether anyone but the owner has any permission for the file. Always `false` on systems without Unix permissions.
+/// Whether other users may be able to read the file. To be safe, any permission of anyone but the owner counts. Always
+/// `false` on systems without Unix permissions.
 pub(super) fn others_can_read(file: &std::fs::File) -> std::io::Result<bool> {
     #[cfg(unix)]
     {

@@ -17,8 +17,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The environment variables whose tokens `gh` and `glab` would print for any host. docdeck runs these programs without
-/// the variables, because otherwise a link in a job could decide to which host the token is sent.
+/// The environment variables that can make `gh` and `glab` print the same token for any host. docdeck runs these
+/// programs without the variables, because otherwise a link in a job could decide to which host that token is sent.
 const TOKEN_VARIABLES: [&str; 8] = [
     "GH_TOKEN",
     "GITHUB_TOKEN",

@@ -19,8 +19,8 @@ pub(super) const MAX_KEY_SOURCE_BYTES: usize = 64 * 1024;
 pub(super) const KEY_COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum number of characters of a failing command's stderr to show.
 const MAX_STDERR_CHARS: usize = 300;
-/// A line of stdout with at least this many bytes may be the API key, so docdeck removes it from the stderr that it
-/// shows.
+/// A line of stdout with at least this many bytes may be the API key. If stderr repeats the line, docdeck replaces it
+/// with `***` before it shows the stderr text.
 const MIN_KEY_BYTES: usize = 8;
 
 /// Whether a program may use the terminal, for example to ask for a password.
@@ -120,7 +120,8 @@ async fn read_and_truncate(stream: Option<impl AsyncRead + Unpin>, buffer: &mut 
 
 /// Whether the command can have its own process group. If not, it stays in docdeck's group, and a timeout kills only
 /// the command, not its child processes. In a container, docdeck's group may have no id, because the group was created
-/// outside. docdeck then couldn't take the terminal back from another group.
+/// outside. docdeck then couldn't take the terminal back from another group, so the command gets a group of its own
+/// only if there is no terminal.
 #[cfg(unix)]
 fn can_have_process_group() -> bool {
     nix::unistd::getpgrp().as_raw() > 0 || std::fs::File::open("/dev/tty").is_err()
@@ -185,7 +186,8 @@ impl ForegroundTerminal {
         }
         tcsetpgrp(&terminal, group).ok()?;
         let foreground = Self { terminal, docdeck_group: ours };
-        // If the command has read from the terminal before it was in the foreground, the system has stopped it.
+        // If the command has read from the terminal before it was in the foreground, the system has stopped it. Let it
+        // continue.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::CONT);
         Some(foreground)
     }

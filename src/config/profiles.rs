@@ -69,13 +69,13 @@ pub(super) fn all_profiles(
             selected = all.len();
             all.push(chosen.clone());
         } else {
-            all.push(configure_other_profile(chosen, name, profile, environment, path, loaded.is_readable_by_others));
+            all.push(resolve_other_profile(chosen, name, profile, environment, path, loaded.is_readable_by_others));
         }
     }
     (all, selected)
 }
 
-fn configure_other_profile(
+fn resolve_other_profile(
     chosen: &ConfiguredProfile,
     name: &str,
     profile: &ProfileConfig,

@@ -159,7 +159,7 @@ pub fn config_path(global_options: &GlobalOptions, environment: &Environment) ->
         (global_options.config.as_ref(), SettingSource::CommandLineOption("--config")),
         (environment.config.as_ref(), SettingSource::Variable("DOCDECK_CONFIG")),
     ];
-    resolve_path(named, |folders| folders.config_dir().join("config.toml"))
+    first_path_or_default(named, |folders| folders.config_dir().join("config.toml"))
 }
 
 /// Returns the folder that contains the store and the log file. The default is the user's data folder, not the user's
@@ -175,10 +175,10 @@ pub fn resolve_data_folder(
         (global_options.data_dir.as_ref(), SettingSource::CommandLineOption("--data-dir")),
         (environment.data_dir.as_ref(), SettingSource::Variable("DOCDECK_DATA_DIR")),
     ];
-    resolve_path(named, |folders| folders.data_local_dir().to_path_buf())
+    first_path_or_default(named, |folders| folders.data_local_dir().to_path_buf())
 }
 
-fn resolve_path(
+fn first_path_or_default(
     candidates: [(Option<&PathBuf>, SettingSource); 2],
     default: impl FnOnce(&ProjectDirs) -> PathBuf,
 ) -> Result<Sourced<PathBuf>, ConfigError> {

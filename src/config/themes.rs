@@ -40,8 +40,8 @@ pub enum ThemeError {
 /// Returns the colours of the default theme.
 pub fn default_theme() -> ThemePalettes {
     let mut palettes = ThemePalettes { unknown: ColorPalette::medium_tones(), ..ThemePalettes::default() };
-    // A test parses the built-in themes, so there can't be an error here. After an error, roles would keep the
-    // terminal's colours.
+    // Errors are ignored, because a test makes sure that the built-in themes are valid. In an invalid theme, roles
+    // would keep the terminal's colours.
     for (name, text) in BUILT_IN_THEMES.into_iter().take(2) {
         if let Ok(file) = deserialize_theme(name, text) {
             for (table, palette) in [(&file.dark, &mut palettes.dark), (&file.light, &mut palettes.light)] {

@@ -20,8 +20,8 @@ use zeroize::Zeroizing;
 const COMMENTED_EXAMPLES: &str = include_str!("../../assets/config/rest.toml");
 /// The first line of a new file.
 const NEW_FILE_HEADER: &str = "# docdeck's settings. An option overrides the environment, which overrides this file.\n";
-/// The error message if the TOML editor can't parse the file.
-const UNEDITABLE_MESSAGE: &str = "it can't be changed without changing other settings in it";
+/// The error message if `toml_edit`, which preserves the rest of the file, can't parse the file.
+const UNEDITABLE_MESSAGE: &str = "docdeck can't edit it without changing its other settings";
 /// A commented-out example at the start of a new file.
 const ON_CHANGE_EXAMPLE: &str = "\n# Run for each change of a job, without a shell, with the job as JSON on its stdin.\n\
      #on_change = [\"sh\", \"-c\", \"jq -r .title | curl -s -d @- https://ntfy.sh/my-docs-jobs\"]\n\n";
@@ -323,7 +323,7 @@ fn write_atomically(path: &Path, text: &str, replace_existing: bool, access: Fil
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     create_config_folder(folder)?;
     let mut new = NamedTempFile::new_in(folder)?;
-    // The umask can remove permissions from a new file, even those of the owner.
+    // Set the permissions, because the umask may have removed even those of the owner.
     #[cfg(unix)]
     new.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
     match access {

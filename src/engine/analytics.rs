@@ -70,12 +70,12 @@ impl Engine {
     }
 
     /// Whether the report is complete and so fresh that [`Engine::load_rows`] would not request it again.
-    pub fn has_fresh_rows<R>(&self, report: &RowsReport<R>) -> bool {
-        report.is_complete() && self.is_recent(report)
+    pub fn is_report_complete_and_fresh<R>(&self, report: &RowsReport<R>) -> bool {
+        report.is_complete() && self.is_report_fresh(report)
     }
 
-    /// Whether the rows of the report are still fresh. The report may be partial.
-    pub fn is_recent<R>(&self, report: &RowsReport<R>) -> bool {
+    /// Whether the report is still fresh. It may be partial.
+    pub fn is_report_fresh<R>(&self, report: &RowsReport<R>) -> bool {
         self.inner.is_fresh(report.range, self.inner.clock.local_to_service(report.as_of))
     }
 
@@ -123,8 +123,8 @@ impl EngineState {
         RowsOutcome { report, end_reason, requests }
     }
 
-    /// Makes one request for the response after `so_far`, stores the response and adds it to `so_far`. Returns `so_far`
-    /// even if this fails.
+    /// Makes one request for the response after `so_far`, stores the response and adds it to `so_far`. Without
+    /// a usable response, returns `so_far` unchanged, with the failure.
     async fn load_next_rows<R: DecodedRow>(
         self: Arc<Self>,
         plan: RowsPlan,

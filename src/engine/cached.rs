@@ -56,7 +56,8 @@ impl<'a> StoredAnalytics<'a> {
     }
 
     /// Returns the cached report of a range if it is complete and fresh, so that
-    /// [`super::Engine::load_all`] would make no request. A single response may contain the complete report.
+    /// [`super::Engine::load_all`] would make no request. If there is no such report, but a fresh cached response that
+    /// contains all pages, returns a report made from this response.
     ///
     /// # Errors
     /// The store can't be read.

@@ -18,7 +18,7 @@ use crate::model::prompt::{Delivery, PromptId, PromptKind};
 use crate::model::remote_job::{JobId, RemoteJob};
 use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedOutcome;
-use crate::store::{MergeResult, QueuedPrompt, SendPermit, StoreError};
+use crate::store::{MergeResult, SendPermit, SendablePrompt, StoreError};
 use chrono::TimeDelta;
 use futures_util::FutureExt as _;
 use std::collections::HashMap;
@@ -48,7 +48,7 @@ struct SendOutcome {
     delivery: Delivery,
     /// The job in the service's response, if it accepted the prompt.
     job: Option<RemoteJob>,
-    /// The wait that a 429 demands, and the service's time of the response.
+    /// The wait that a 429 demands, and the service time at which the response arrived.
     rate_limit: Option<(Wait, Time)>,
 }
 
@@ -58,6 +58,7 @@ struct OutgoingPrompt {
     kind: PromptKind,
     text: String,
     job: JobKey,
+    /// The service's id of the job; `None` if the job has no id yet.
     id: Option<JobId>,
     booking: Booking,
 }
@@ -105,8 +106,9 @@ impl Dispatcher {
         }
     }
 
-    /// Starts every send that the store permits. Returns the service time at which the first waiting prompt may be
-    /// sent; `None` if no prompt waits for a limit.
+    /// Does the work of [`Self::start_allowed_sends`]: starts every send that the store permits; without the dispatch
+    /// lease, only those of the prompts in `submitted`. Returns the service time at which the first waiting prompt may
+    /// be sent; `None` if no prompt waits for a limit.
     async fn start_sends(
         &mut self,
         has_lease: bool,
@@ -118,7 +120,7 @@ impl Dispatcher {
         // The kinds of prompt whose hourly limit is reached. Later prompts of such a kind have to wait too, so
         // the store is not asked about them.
         let mut used_up_kinds: Vec<PromptKind> = Vec::new();
-        for QueuedPrompt { prompt, kind, not_before: until, .. } in queued {
+        for SendablePrompt { prompt, kind, not_before: until, .. } in queued {
             let (is_busy, free_slots) = {
                 let busy = lock(&self.inner.prompts_being_sent);
                 (busy.contains(&prompt), MAX_SENDS.saturating_sub(busy.len()))

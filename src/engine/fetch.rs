@@ -80,7 +80,7 @@ impl EngineState {
     /// Makes one GET outside the polling schedule and passes the outcome to the poller. If the user tracks
     /// many ids at once, the semaphore limits how many GETs run at the same time.
     pub(super) async fn fetch_by_id(&self, id: &JobId) -> Result<RemoteJob, Failure> {
-        // The semaphore is never closed.
+        // The result is never an error, because the semaphore is never closed.
         let _permit = self.fetch_slots.acquire().await;
         let _in_flight = self.in_flight_guard();
         let (result, health) = self.request_job(id).await;

@@ -19,7 +19,8 @@ use std::pin::Pin;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// How long to wait before requesting conflicts once more: GitHub computes them only when they are requested.
+/// How long to wait before asking GitHub once more which pull requests have merge conflicts. GitHub starts to compute
+/// this only when it is requested, so the first response may not contain it.
 const CONFLICT_DELAY: Duration = Duration::from_secs(3);
 
 /// The result of looking up a host in a [`HostClients`].
@@ -108,7 +109,7 @@ pub(super) fn links_by_host<'a>(
 
 /// The state of some pull requests of one host, read with as few requests as possible.
 #[derive(Debug, Default)]
-pub struct HostStates {
+pub struct PullRequestStates {
     /// The state of each pull request that could be read, once for each of its jobs.
     pub reported: Vec<ReportedPullRequest>,
     /// The pull requests for which the host returned an error instead of the state. If a request for several pull
@@ -119,14 +120,14 @@ pub struct HostStates {
     results: Vec<PullRequestResult<PullRequest>>,
 }
 
-/// Returns how many pull requests [`HostStates::read`] accepts at most.
+/// Returns how many pull requests [`PullRequestStates::read`] accepts at most.
 pub fn max_links_per_read(kind: HostKind) -> usize {
     if kind == HostKind::GitHub { MAX_PULL_REQUESTS_PER_REQUEST } else { 1 }
 }
 
-impl HostStates {
-    /// Reads the state of pull requests of one host, and on GitHub their checks. If `should_recheck_conflicts` is true,
-    /// conflicts that GitHub is still computing are requested once more.
+impl PullRequestStates {
+    /// Reads the state of pull requests of one host, and on GitHub their checks. If `should_recheck_conflicts` is true
+    /// and GitHub is still computing whether some of them have merge conflicts, requests the state of these once more.
     pub async fn read(client: &HostClient, requested: &[LinkedPullRequest], should_recheck_conflicts: bool) -> Self {
         let mut states = Self::default();
         let links: Vec<PullRequestLink> = requested.iter().map(|linked| linked.link.clone()).collect();
@@ -160,8 +161,8 @@ impl HostStates {
         let open = self.open_links(|_| true);
         if !open.is_empty() {
             let response = client.checks(&open).await;
-            // If the token may not read checks, GitHub may refuse the whole request. This is not an error: the state of
-            // the pull requests is then used without checks.
+            // If the token lacks the permission to read checks, GitHub may refuse the whole request. This is not an
+            // error: the state of the pull requests is then used without checks.
             let is_forbidden = response.result.as_ref().is_err_and(|error| error.kind.is_forbidden());
             let reported = if is_forbidden {
                 self.responses.push((response.budget, None));
@@ -199,12 +200,13 @@ impl HostStates {
                 None => {}
             }
         }
-        // GitHub can report a reached limit for a part of a response.
+        // GitHub can report in a response with results that the limit was reached for some of the pull requests. Add
+        // this error to `responses`, as if the whole request had failed.
         let limited = self.failed.iter().find(|(_, error)| error.kind == HostErrorKind::Limited);
         self.responses.extend(limited.map(|(_, error)| (RequestBudget::default(), Some(error.clone()))));
     }
 
-    /// Records the response's budget and error. Returns its content; empty after an error.
+    /// Records the response's budget and error. Returns the response's content, which is empty after an error.
     fn record_response<T>(&mut self, response: HostResponse<Vec<T>>) -> Vec<T> {
         let (content, error) = match response.result {
             Ok(content) => (content, None),

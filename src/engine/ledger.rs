@@ -80,7 +80,7 @@ impl EngineState {
         }
         let message = failure.message.clone();
         match error {
-            // An unusable id proves nothing about the service.
+            // The id was rejected before a request was sent, so this error proves nothing about the service.
             ApiError::UnusableId { .. } => {}
             _ if !has_used_request => {
                 self.send_to_poller(PollerMessage::Outcome(FetchOutcome::service_unreachable(message)));
@@ -142,7 +142,8 @@ impl EngineState {
         if unwritten.is_none()
             && let Err(error) = self.store.refund(&self.scope, Quota::Views, spent_at).await
         {
-            // The request counts as used for an hour. The user may have to wait, but no limit is exceeded.
+            // Without the refund, the request counts as used for an hour. So the user may have to wait, but no limit is
+            // exceeded.
             self.emit_problem(error.failure()).await;
         }
         self.emit_budget(Quota::Views).await;
@@ -196,11 +197,11 @@ impl EngineState {
             Err(_) => false,
         };
         let counted_by = if self.team.usage(Quota::Views).is_some() { "the team" } else { "this computer" };
-        describe_limit_reached(is_reported_by_service, counted_by, wait, now)
+        limit_failure(is_reported_by_service, counted_by, wait, now)
     }
 }
 
-fn describe_limit_reached(is_reported_by_service: bool, counted_by: &str, wait: Wait, now: Time) -> Failure {
+fn limit_failure(is_reported_by_service: bool, counted_by: &str, wait: Wait, now: Time) -> Failure {
     let when = match wait.is_estimate {
         true => format!("in {}", wait.time_left(now)),
         false => format!("in {}, at {}", wait.time_left(now), wait.until.format("%H:%M:%S UTC")),
@@ -222,14 +223,14 @@ mod tests {
         let now: Time = "2026-11-20T14:29:00Z".parse().expect("a time");
         let until: Time = "2026-11-20T14:41:00Z".parse().expect("a time");
         let wait = Wait { until, is_estimate: false };
-        let failure = describe_limit_reached(false, "this computer", wait, now);
+        let failure = limit_failure(false, "this computer", wait, now);
         assert_eq!(failure.kind, FailureKind::Limited(wait));
         assert_eq!(
             failure.message.as_str(),
             "The hourly limit of 100 analytics requests is reached (this computer), so no request was made. Try again \
              in 12m, at 14:41:00 UTC."
         );
-        let guessed = describe_limit_reached(
+        let guessed = limit_failure(
             true,
             "this computer",
             Wait { until: now + chrono::TimeDelta::minutes(1), is_estimate: true },

@@ -47,7 +47,7 @@ pub use cached::StoredAnalytics;
 pub use clock::sleep_until;
 use hosts::RefreshCommand;
 pub use hosts::{
-    HostAccess, HostClients, HostStates, LinkedPullRequest, login_command, max_links_per_read, no_token_text,
+    HostAccess, HostClients, LinkedPullRequest, PullRequestStates, login_command, max_links_per_read, no_token_text,
     pull_requests_by_host,
 };
 pub use instances::RunningInstances;

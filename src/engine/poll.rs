@@ -82,8 +82,8 @@ pub(super) async fn run_poller(
         inner,
     };
     loop {
-        // Handle all pending messages before starting requests: after a change of the lease, the poller loads its jobs
-        // again, so a GET that was started before the message about the change would be sent twice.
+        // Handle all pending messages before starting requests. When the poller handles a change of the lease, it loads
+        // its jobs again, so a GET that it has started just before would be sent twice.
         while let Ok(message) = messages.try_recv() {
             poller.handle_message(message).await;
         }
@@ -278,10 +278,11 @@ impl Poller {
             PollerMode::Down { failures, .. } if should_lengthen_backoff => failures.saturating_add(1),
             PollerMode::Down { .. } | PollerMode::Limited | PollerMode::Refused => return,
         };
-        // The failed job can be the probe, even if it is not polled otherwise.
+        // Schedule the failed job even if it is not polled otherwise, so that it can be the probe.
         key.inspect(|key| self.scheduler.add_due(*key, self.now()));
         let mut next_try = None;
-        // Without a probe, the next successful request ends the outage.
+        // An instance without the lease or without jobs sends no probe. Its outage ends with the next successful
+        // request of another task or another instance.
         if self.has_lease() && !self.scheduler.is_empty() {
             // A probe counts toward the polling budget, so it waits until the budget permits a request.
             let at = self.scheduler.next_probe(self.now()).max(self.now() + backoff(failures));

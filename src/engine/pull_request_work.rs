@@ -3,7 +3,7 @@
 
 use super::Engine;
 use super::clock::local_now;
-use super::hosts::{HostStates, LinkedPullRequest, RefreshCommand, pull_requests_by_host};
+use super::hosts::{LinkedPullRequest, PullRequestStates, RefreshCommand, pull_requests_by_host};
 use super::pull_requests::Refresher;
 use crate::api::hosts::{HostClient, HostError, HostErrorKind, RequestBudget};
 use crate::model::failure::{Failure, FailureKind};
@@ -39,7 +39,7 @@ pub struct DiffLoad {
 }
 
 impl DiffLoad {
-    /// Loads and stores the changes of a pull request. Also stores each state of the pull request that this requests.
+    /// Loads and stores the changes of a pull request, and each state of the pull request that is requested on the way.
     /// `head` is the last known head commit; `None` if the head commit must be requested first.
     pub async fn run(store: &Store, client: &HostClient, linked: &LinkedPullRequest, head: Option<CleanText>) -> Self {
         let mut responses = Vec::new();
@@ -90,7 +90,7 @@ struct ActionTarget {
     client: HostClient,
     /// The last known head commit.
     head: Option<CleanText>,
-    /// The most important fact about the last known state.
+    /// The most important fact about the pull request in its last known state.
     fact: Option<PullRequestFact>,
 }
 
@@ -175,7 +175,7 @@ impl Refresher {
         Ok(ActionTarget { host, linked, client, fact, head: state.map(|state| state.head) })
     }
 
-    /// Records the host's limit as reported in the responses, and emits the job with its new state.
+    /// Records the host's limit as reported in the responses, and emits the job with the new state of its pull request.
     async fn record_and_emit(
         &mut self,
         job: JobKey,
@@ -191,7 +191,7 @@ impl Refresher {
     }
 }
 
-/// An action that was performed on a pull request.
+/// The result of trying to perform an action on a pull request, and the responses from the code host.
 #[derive(Debug)]
 pub struct ActionRun {
     pub outcome: ActionOutcome,
@@ -217,7 +217,8 @@ impl ActionRun {
                 let error = response.result.err();
                 let outcome = error.as_ref().map_or(ActionOutcome::Done, HostError::outcome);
                 let is_limited = error.as_ref().is_some_and(|error| error.kind == HostErrorKind::Limited);
-                // Only a reached limit affects other requests, so only this error is recorded for the host.
+                // Of the errors of an action, only a reached limit affects other requests. So only this error is
+                // recorded for the host; the others are in the outcome.
                 responses.push((response.budget, error.filter(|_| is_limited)));
                 match is_limited {
                     true => outcome,
@@ -225,7 +226,8 @@ impl ActionRun {
                         let is_end = matches!(action, PullRequestAction::Merge(_) | PullRequestAction::Close);
                         if is_end && matches!(outcome, ActionOutcome::Done) {
                             let jobs: Vec<JobKey> = linked.jobs.iter().map(|(job, _)| *job).collect();
-                            // If this fails, it is only unknown who merged or closed the pull request.
+                            // A failure is ignored: the screen then just doesn't show who merged or closed the pull
+                            // request.
                             let _ = store.record_pull_request_end(&jobs).await;
                         }
                         let state = request_and_store_state(store, client, linked, &mut responses).await;
@@ -377,7 +379,7 @@ async fn request_and_store_state(
     linked: &LinkedPullRequest,
     responses: &mut Vec<(RequestBudget, Option<HostError>)>,
 ) -> Result<PullRequest, Failure> {
-    let states = HostStates::read(client, std::slice::from_ref(linked), true).await;
+    let states = PullRequestStates::read(client, std::slice::from_ref(linked), true).await;
     responses.extend(states.responses);
     if let Some((_, error)) = states.failed.first() {
         return Err(host_failure(error));
@@ -391,7 +393,8 @@ async fn request_and_store_state(
     Ok(state)
 }
 
-/// Stores that the pull request is approved, if the host doesn't report reviews with its state.
+/// Stores that the user has approved the pull request, if the host doesn't report reviews with the state of a pull
+/// request.
 async fn store_approval(store: &Store, linked: &LinkedPullRequest, state: &PullRequest) {
     if state.review.is_some() {
         return;

@@ -4,7 +4,7 @@
 
 use super::clock::{local_now, sleep_until};
 use super::hosts::{
-    HostAccess, HostClients, HostStates, LinkedPullRequest, RefreshCommand, links_by_host, max_links_per_read,
+    HostAccess, HostClients, LinkedPullRequest, PullRequestStates, RefreshCommand, links_by_host, max_links_per_read,
     no_token_text,
 };
 use super::lease::LeaseRole;
@@ -30,9 +30,9 @@ use tokio::time::Instant;
 const RETRY_INTERVAL: TimeDelta = TimeDelta::minutes(5);
 /// The maximum number of pull requests in one round. The pull requests of the newest jobs come first.
 const MAX_PULL_REQUESTS_PER_ROUND: usize = 200;
-/// The maximum number of chunks of a host in one round for which conflicts are requested once more, because GitHub was
-/// still computing them. So a round of 200 pull requests on GitHub needs at most 20 requests. The conflicts of further
-/// chunks are read in the next round.
+/// The maximum number of chunks of a host in one round for which merge conflicts are requested once more, because
+/// GitHub was still computing them. A round of 200 pull requests on GitHub has 8 chunks with 2 requests each, so it
+/// needs at most 20 requests. The conflicts of further chunks are read in the next round.
 const MAX_CONFLICT_REQUESTS: usize = 4;
 /// The longest time until the task looks for new pull requests without a command.
 const MAX_SLEEP: TimeDelta = TimeDelta::seconds(60);
@@ -41,7 +41,7 @@ const RECENTLY_FINISHED: TimeDelta = TimeDelta::hours(1);
 /// How long to wait while another instance makes a round of requests.
 const BUSY_INTERVAL: TimeDelta = TimeDelta::seconds(5);
 
-/// A host and the state of its connection.
+/// The client for a code host, and what prevents requests to the host for now.
 #[derive(Debug)]
 struct Host {
     access: HostAccess,
@@ -72,12 +72,12 @@ struct Round {
     chunks: VecDeque<Chunk>,
     /// When the next pull request is due after this round.
     next_due: Time,
-    /// The number of hosts that were unavailable at the start, if the round has the maximum size: some due pull
-    /// requests may then be missing. Otherwise `None`.
+    /// If the round has the maximum size, so that other due pull requests may have been left out: the number of hosts
+    /// that were unavailable at the start. Otherwise `None`.
     unavailable_hosts_at_start: Option<usize>,
 }
 
-/// Pull requests of one host for [`HostStates::read`].
+/// Pull requests of one host for [`PullRequestStates::read`].
 #[derive(Debug)]
 struct Chunk {
     host: String,
@@ -87,6 +87,7 @@ struct Chunk {
     should_recheck_conflicts: bool,
 }
 
+/// The state of the task that keeps the state of pull requests up to date.
 pub(super) struct Refresher {
     pub(super) inner: Arc<EngineState>,
     host_clients: Arc<dyn HostClients>,
@@ -163,7 +164,7 @@ impl Refresher {
     }
 
     /// Ends the current round, and starts a new one with the pull requests that are due. While another instance makes a
-    /// round, starts one only if the user requested it. Returns when to check again.
+    /// round, starts one only if the user requested it. Returns when to look for due pull requests again.
     async fn start_round(&mut self, trigger: RefreshTrigger, selected_jobs: Option<&[JobKey]>) -> Option<Instant> {
         self.end_round();
         if !self.inner.leases.try_take(LeaseRole::Refresh) && trigger != RefreshTrigger::User {
@@ -188,7 +189,7 @@ impl Refresher {
                 should_recheck_conflicts: n < MAX_CONFLICT_REQUESTS,
             }));
         }
-        // If the round is only for some jobs, other pull requests may be overdue.
+        // If the round is only for some jobs, look for others right after it, because they may be overdue.
         let latest = if selected_jobs.is_some() { started_at } else { started_at + MAX_SLEEP };
         let next_due = due.next_due.map_or(latest, |next| next.min(latest));
         let is_full = due.jobs.len() == MAX_PULL_REQUESTS_PER_ROUND;
@@ -197,7 +198,8 @@ impl Refresher {
         self.continue_round().await
     }
 
-    /// Sends the next requests of the current round. Returns when to check again if the round has ended.
+    /// Sends the next requests of the current round. If this ends the round, returns when to look for due pull requests
+    /// again.
     async fn continue_round(&mut self) -> Option<Instant> {
         if let Some(chunk) = self.round.as_mut().and_then(|round| round.chunks.pop_front()) {
             self.request_chunk(&chunk).await;
@@ -205,7 +207,7 @@ impl Refresher {
         if self.round.as_ref().is_some_and(|round| round.chunks.is_empty()) { self.end_round() } else { None }
     }
 
-    /// Ends the current round, even if not everything was requested. Returns when to check again.
+    /// Ends the current round, even if not everything was requested. Returns when to look for due pull requests again.
     fn end_round(&mut self) -> Option<Instant> {
         let round = self.round.take()?;
         self.inner.leases.release_one(LeaseRole::Refresh);
@@ -252,10 +254,10 @@ impl Refresher {
             Ok(spent) => spent,
             Err(error) => return self.inner.emit_problem(error.failure()).await,
         };
-        if !self.is_available(name, now) || !self.check_points(name, spent).await {
+        if !self.is_available(name, now) || !self.has_points_left(name, spent).await {
             return;
         }
-        let states = HostStates::read(&client, &chunk.requested, chunk.should_recheck_conflicts).await;
+        let states = PullRequestStates::read(&client, &chunk.requested, chunk.should_recheck_conflicts).await;
         for (budget, error) in &states.responses {
             self.record_host_response(name, budget, error.as_ref()).await;
         }
@@ -271,15 +273,15 @@ impl Refresher {
         self.store_states(&client, states.reported, now).await;
     }
 
-    /// Returns whether enough of docdeck's share of the host's limit is left. When the share is used up, emits a notice
-    /// once.
-    async fn check_points(&mut self, name: &str, spent: u64) -> bool {
+    /// Whether enough of docdeck's share of the host's limit is left for one chunk. When the share is used up, emits a
+    /// notice once.
+    async fn has_points_left(&mut self, name: &str, spent: u64) -> bool {
         let has_points = spent + POINTS_PER_CHUNK <= POINTS_PER_HOUR;
         let Some(host) = self.hosts.get_mut(name) else { return has_points };
         let was_out_of_points = std::mem::replace(&mut host.is_out_of_points, !has_points);
         if !has_points && !was_out_of_points {
             let text = format!(
-                "docdeck has used its {POINTS_PER_HOUR} points of the hourly limit of {name}. \
+                "docdeck has used its share of the hourly limit of {name} ({POINTS_PER_HOUR} points). \
                  Pull requests are updated again within the hour."
             );
             self.inner.emit(EngineEvent::Notice(CleanText::line(&text))).await;
@@ -334,7 +336,8 @@ impl Refresher {
         previous_fact: Option<PullRequestFact>,
     ) {
         let job = self.look_up_changed_pages(client, job).await;
-        // The first known state of the pull request of an old job is no change. The job may have been imported.
+        // The first known state of a pull request doesn't count as a change if its job finished long ago, because the
+        // job may just have been imported.
         let is_new = job.local.finished_at.is_some_and(|at| local_now() - at < RECENTLY_FINISHED);
         let has_changed = job.pull_request.as_ref().map(|state| state.fact()) != previous_fact;
         if has_changed && (previous_fact.is_some() || is_new) {

@@ -48,7 +48,7 @@ pub(super) fn is_due(state: Option<&PullRequest>, trigger: RefreshTrigger, now: 
         (RefreshTrigger::User, _) => true,
         (_, None) => false,
         (RefreshTrigger::Focus, Some(_)) => now - state.as_of > FOCUS_AGE,
-        // A time in the future means that the clock was set back.
+        // If the state is from the future, the clock was set back, so the time at which it is due is wrong.
         (RefreshTrigger::Schedule, Some(due)) => due <= now + DUE_TOLERANCE || state.as_of > now + DUE_TOLERANCE,
     }
 }

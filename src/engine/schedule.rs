@@ -15,7 +15,7 @@ use crate::model::poll::{SLOW_INTERVAL, next_poll};
 use chrono::TimeDelta;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
-/// How long after the response to its request a token returns to the budget.
+/// A token returns to the budget this long after the response to the request that took the token.
 const TOKEN_RETURN_DELAY: TimeDelta = TimeDelta::minutes(1);
 /// When polling resumes, the checks of overdue jobs are spread over this time.
 const RESUME_SPREAD: TimeDelta = TimeDelta::seconds(3);

@@ -130,8 +130,8 @@ impl EngineState {
         // An instance without the dispatch role is a command. If a command ends before it has sent its
         // prompt, no other instance may send the prompt later.
         let should_reserve_prompts = !roles.includes(LeaseRole::Dispatch);
-        // A store that can't be written is reported elsewhere. No prompt can be sent then, so a missing lock does
-        // no harm.
+        // No problem with locks is reported if the store can't be written: that is reported elsewhere, and the missing
+        // lock does no harm, because no prompt can be sent.
         let startup_problem = match locked {
             Err(_) if store.check_writable().await.unwrap_or(true) => Some(Failure::local(
                 "File locks don't work in the data folder, so another docdeck may treat prompts that are being \
@@ -284,8 +284,8 @@ impl EngineState {
         if let Some(remaining_jobs) = remaining_jobs {
             self.emit(EngineEvent::JobsRemoved(remaining_jobs)).await;
         }
-        // Another instance that found the link to the pull request may not have the focus, so this instance requests
-        // the state.
+        // The link to the pull request may have been found by an instance without the focus, which doesn't request the
+        // state. So this instance requests it.
         if rows.iter().any(|row| row.remote.pr_link.is_some() && row.pull_request.is_none()) {
             self.send_to_refresher(RefreshCommand::NewLink);
         }

@@ -1,9 +1,9 @@
 //! Decides which days of two date ranges are compared, and how a number of views changed. Only complete days are
 //! compared. If one range has more complete days, numbers are compared per day.
 //!
-//! If the shown range includes today, the other range is shortened to the number of complete days in the shown range,
-//! so that Monday to Saturday is compared with Monday to Saturday. A range that the user chose is shortened only if it
-//! is as long as the shown range.
+//! If the shown range includes today, the other range is shortened to the number of complete days in the shown range.
+//! For example, on a Sunday, Monday to Saturday of this week is compared with Monday to Saturday of the previous week.
+//! A range that the user chose for the comparison is shortened only if it is as long as the shown range.
 
 use super::period::DateRange;
 use super::report::Report;
@@ -91,7 +91,7 @@ impl ComparedRanges {
     }
 
     /// Returns the short label. If the ranges differ in length, it is like `views per day, 31 vs 30 days`. Otherwise it
-    /// has the dates: `16–21 Nov vs 9–14 Nov`, or only `vs 9–15 Nov` if the current range is the range on screen.
+    /// has the dates: `16–21 Nov vs 9–14 Nov`, or only `vs 9–15 Nov` if all days of the range on screen are compared.
     pub fn short_label(self, shown: DateRange) -> String {
         let years = [self.now.to(), self.before.from(), self.before.to()].map(|day| day.year());
         let with_year = years.iter().any(|year| *year != self.now.to().year());

@@ -24,7 +24,7 @@ pub enum FailureKind {
     Service,
     /// The store on this computer failed.
     Store,
-    /// Something on this computer failed other than the store: the browser, a file, a command.
+    /// Something other than the store failed on this computer: the browser, a file, a command.
     Local,
 }
 

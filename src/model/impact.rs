@@ -49,7 +49,7 @@ pub fn weeks_around_days(started: NaiveDate, finished: Option<NaiveDate>) -> Opt
 /// The state of the week after a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WeekAfterState {
-    /// The service never accepted the job.
+    /// The service has not accepted the job, so far or at all.
     NotSent,
     Working,
     /// The job has finished, but the day on which it finished is unknown.
@@ -125,8 +125,8 @@ pub fn missing_ranges(job: &Job, pages: &[PageImpact], today: NaiveDate) -> Vec<
     ranges
 }
 
-/// Returns which reports of the days after a job must be loaded to compare its pages before and after it, and the range
-/// of these days. Returns `None` if there is nothing to compare yet, or everything is loaded.
+/// Returns the week after a job, and the reports of this week that must be loaded to compare the job's pages before and
+/// after the job. Returns `None` if the week is not over, or if there is nothing to load.
 pub fn missing_reports(job: &Job, pages: &[PageImpact], today: NaiveDate) -> Option<(DateRange, Vec<AnalyticsKind>)> {
     let WeekAfterState::Complete(range) = week_after(job, today) else { return None };
     let missing = pages.iter().find_map(|page| page.signals.as_ref()).map(|signals| signals.missing.clone());
@@ -139,11 +139,11 @@ pub struct PageImpact {
     pub path: CleanText,
     pub before: PageViewsState,
     pub after: PageViewsState,
-    /// The numbers of the page in reports; `None` if none were stored when the job was started.
+    /// The reports' numbers about the page; `None` if none were stored when the job was started.
     pub signals: Option<SignalImpact>,
 }
 
-/// The numbers of a page when a job was started, and in the days after the job.
+/// The reports' numbers about a page when a job was started, and in the days after the job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignalImpact {
     pub before: SignalSnapshot,
@@ -168,7 +168,7 @@ pub struct PageHistory {
     /// The requested days on which the page had no views: all pages of such a day are stored, and this page is not
     /// among them.
     pub days_without_views: Vec<Timed<DateRange>>,
-    /// The numbers of the page in the stored reports of the requested range.
+    /// What the stored reports of the requested range contain about the page.
     pub reports: PageReports,
     /// Jobs that were started for the page, newest first, with the views of the page before and after each job.
     pub jobs: Vec<(JobKey, PageViewsState, PageViewsState)>,

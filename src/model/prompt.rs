@@ -248,7 +248,7 @@ impl EventKind {
 
     /// Describes the change in a few words, for the log.
     pub fn log_text(&self) -> CleanText {
-        // The screen also shows `working` for an active job.
+        // Uses the same word for an active job as the screen: `working`.
         let word = |status: &Status| if *status == Status::Active { "working".to_owned() } else { status.to_string() };
         CleanText::line(&match self {
             Self::Status { from: Some(from), to } => format!("{} → {}", word(from), word(to)),

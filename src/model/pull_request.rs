@@ -187,7 +187,7 @@ pub struct PullRequest {
     pub files: Option<u64>,
     #[serde(with = "super::time_format")]
     pub merged_at: Option<Time>,
-    /// When the code host reported this state, except the checks.
+    /// When the code host reported this state. The time of the checks is `checks_as_of`.
     #[serde(with = "super::time_format::required")]
     pub as_of: Time,
     /// When the code host reported the checks, or that the token may not read them; `None` if they were never read.
@@ -261,9 +261,9 @@ impl PullRequest {
         self.checks_as_of.is_some_and(|as_of| as_of >= self.as_of)
     }
 
-    /// Returns `newer`, completed with the parts of this state that still hold. They hold only if both states have the
-    /// same head commit: if `newer` has no checks, it gets the checks with their time; if it has no review, it gets the
-    /// approval, if there is one.
+    /// Returns `newer`, completed with parts of this state if both have the same head commit: if `newer` has no checks,
+    /// it gets these checks and their time; if it has no review decision, it gets an approval from this state. If the
+    /// most important fact is the same, too, `changed_at` stays the same.
     #[must_use]
     pub fn combined_with(&self, newer: Self) -> Self {
         let same_head = self.head == newer.head;
@@ -281,7 +281,7 @@ impl PullRequest {
     }
 }
 
-/// The most important fact about a pull request, which lists show.
+/// A fact about a pull request. Several can be true at once; lists show the most important one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PullRequestFact {
     Conflict,

@@ -103,7 +103,7 @@ impl PullRequestAction {
         }
     }
 
-    /// Returns the kind and the text of a requested change or a comment; `None` for other actions.
+    /// Returns the kind and the text of a comment or of a review that requests changes; `None` for other actions.
     pub fn review_text(&self) -> Option<(UnsentReviewKind, &str)> {
         match self {
             Self::RequestChanges(text) => Some((UnsentReviewKind::ChangeRequest, text)),

@@ -58,11 +58,12 @@ impl EffectRunner {
     async fn cached_rows<R: DecodedRow>(&self, range: DateRange) -> RowsMsg<R> {
         let Ok(engine) = self.engine().await else { return RowsMsg::Cached { range, report: None, is_fresh: false } };
         let report = engine.cached_rows::<R>(range).await;
-        let is_fresh = report.as_ref().is_some_and(|report| engine.is_recent(report));
+        let is_fresh = report.as_ref().is_some_and(|report| engine.is_report_fresh(report));
         RowsMsg::Cached { range, report, is_fresh }
     }
 
-    /// Returns `None` if the report was removed in the meantime.
+    /// Returns a report that another member of the team loaded, in the same message as one that this computer loaded.
+    /// Returns `None` if the report was removed after it arrived.
     async fn received_rows<R: DecodedRow>(&self, range: DateRange) -> Option<RowsMsg<R>> {
         let report = self.engine().await.ok()?.cached_rows::<R>(range).await.filter(|report| report.is_complete())?;
         let outcome = RowsOutcome { report: Some(report), end_reason: LoadEndReason::Complete, requests: 0 };

@@ -24,6 +24,7 @@ pub(super) struct DrainingSession {
     pub(super) engine: watch::Receiver<EngineStartup>,
     /// The remaining tasks. Their messages are ignored, and tasks that still run when the session ends are aborted.
     pub(super) tasks: JoinSet<Option<Msg>>,
+    /// Resolves when the last task that writes data has ended; `None` if there was none.
     pub(super) ordered_tasks_done: Option<oneshot::Receiver<()>>,
     pub(super) events: mpsc::Receiver<EngineEvent>,
     /// Receives the events of the previous engine that still matter to the dashboard.

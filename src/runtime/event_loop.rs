@@ -136,7 +136,7 @@ impl Dashboard {
             }
             self.fire_timer();
             self.draw_when_due();
-            // After drawing, so that the frame doesn't wait for it.
+            // Calculated after drawing, so that the frame doesn't wait for the calculation.
             self.next_timer_at = self.app.next_timer(Utc::now());
             if self.scheduler.is_idle() {
                 self.effects.run_deferred_prefetch();
@@ -378,7 +378,7 @@ impl Dashboard {
         self.is_suspend_pending = true;
         match self.effects.engine().filter(|engine| engine.has_team_connection()) {
             Some(engine) => {
-                // While docdeck is stopped, another member polls.
+                // Also gives up the team's polling lease, so that another member polls while docdeck is stopped.
                 self.effects.spawn(async move {
                     engine.close_team_connection().await;
                     Msg::TeamLeft
@@ -436,6 +436,7 @@ impl Dashboard {
         self.scheduler.request_frame();
     }
 
+    /// Takes the terminal over again after SIGCONT, and continues.
     fn resume(&mut self) {
         self.is_suspend_pending = false;
         if self.session.resume().is_err() {

@@ -20,7 +20,7 @@ pub(super) struct ForegroundChild {
     exit: Pin<Box<dyn Future<Output = Msg> + Send>>,
     /// The process id; `None` if a task within docdeck has the terminal.
     process_id: Option<u32>,
-    /// Whether the program has exited. `exit` may still wait for a follow-up (see [`Self::and_then`]).
+    /// Whether the program has exited. `exit` may still wait for a task that runs after it (see [`Self::and_then`]).
     has_exited: Arc<AtomicBool>,
     /// Called if docdeck ends before the program. Returns a message with the text that the program has saved so far.
     read_saved_text: Option<Box<dyn FnOnce() -> Option<Msg> + Send>>,
@@ -64,7 +64,8 @@ impl ForegroundChild {
         Self { exit: Box::pin(ended), process_id: None, has_exited: Arc::default(), read_saved_text: None }
     }
 
-    /// Passes the program's message to the follow-up `next`, which ends before the terminal is taken back.
+    /// Passes the program's message to the task `next`, which runs after the program and ends before the terminal is
+    /// taken back.
     pub(super) fn and_then<F>(self, next: impl FnOnce(Msg) -> F + Send + 'static) -> Self
     where
         F: Future<Output = Msg> + Send + 'static,

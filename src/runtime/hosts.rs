@@ -20,7 +20,7 @@ pub struct ConfiguredHosts {
 }
 
 impl ConfiguredHosts {
-    /// Returns the hosts with these settings for the engine.
+    /// Returns the code hosts for the engine; `None` without settings.
     pub fn clients(settings: Option<HostSettings>, roots: Option<ExtraRoots>) -> Option<Arc<dyn HostClients>> {
         settings.map(|settings| -> Arc<dyn HostClients> { Arc::new(Self { settings, roots }) })
     }

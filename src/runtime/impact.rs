@@ -27,8 +27,8 @@ use std::sync::Arc;
 pub(super) struct ImpactReader<'a> {
     pub(super) store: &'a Store,
     pub(super) scope: &'a Scope,
-    /// Converts times from the service's clock, which the store uses, to the local clock; `None` before the engine
-    /// runs.
+    /// Converts times from the service's clock, which the store uses, to the local clock, and decides which reports are
+    /// stored. `None` before the engine runs; times then stay unchanged, and all reports count as stored.
     pub(super) engine: Option<Engine>,
 }
 
@@ -62,7 +62,8 @@ impl StoredReports {
 }
 
 impl ImpactReader<'_> {
-    /// Reads the views of a job's pages before and after the job, for the first pages of the job up to a limit.
+    /// Reads the views of a job's pages and the reports' numbers about them, before and after the job. Reads only the
+    /// first [`MAX_LISTED_PAGES`] pages.
     pub(super) async fn read_job_impact(&self, job: JobKey) -> Result<Vec<PageImpact>, StoreError> {
         let Some(row) = self.store.job(job).await? else { return Ok(Vec::new()) };
         let mut snapshots = self.store.signal_snapshots(job).await?;
@@ -152,7 +153,7 @@ impl ImpactReader<'_> {
     ) -> Result<PageHistory, StoreError> {
         let mut periods = self.store.page_periods(self.scope, path).await?;
         for period in &mut periods {
-            self.convert_to_local(&mut period.views);
+            self.convert_time_to_local(&mut period.views);
         }
         let days_with_state = days.iter().zip(self.store.page_views(self.scope, path, days).await?);
         let without_views = |(day, views): (&DateRange, PageViewsState)| match views {
@@ -169,7 +170,7 @@ impl ImpactReader<'_> {
         Ok(PageHistory { periods, days_without_views, reports, jobs })
     }
 
-    /// Reads the numbers of a page in the stored reports of a range.
+    /// Reads what the stored reports of a range contain about a page.
     async fn read_page_reports(&self, path: &CleanText, range: DateRange) -> Result<PageReports, StoreError> {
         let (store, scope) = (self.store, self.scope);
         let feedback_by_page = store.rows_report(scope, range).await?.report;
@@ -207,7 +208,7 @@ impl ImpactReader<'_> {
         let mut next = || {
             let mut views = known.next().unwrap_or(PageViewsState::Unknown);
             match &mut views {
-                PageViewsState::Known(known) => self.convert_to_local(known),
+                PageViewsState::Known(known) => self.convert_time_to_local(known),
                 PageViewsState::NotListed(as_of) => *as_of = self.local_time(*as_of),
                 PageViewsState::Unknown => {}
             }
@@ -216,7 +217,7 @@ impl ImpactReader<'_> {
         Ok((next(), next()))
     }
 
-    fn convert_to_local(&self, views: &mut Timed<Counts>) {
+    fn convert_time_to_local(&self, views: &mut Timed<Counts>) {
         views.as_of = self.local_time(views.as_of);
     }
 

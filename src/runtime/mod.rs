@@ -177,7 +177,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutco
     if let Some(folder) = dashboard.folders.data.clone() {
         dashboard.effects.check_database(folder);
     }
-    // If the folder is not writable, there is no log file; the dashboard reports that problem elsewhere.
+    // If the folder is not writable, there is no log file. `EffectTasks::check_writable` reports that problem.
     dashboard.log = dashboard.folders.data.as_deref().and_then(|folder| LogGuard::open(folder).ok());
     if let Some(connection) = config.engine {
         dashboard.effects.start_engine(connection, event_sender.clone());

@@ -12,8 +12,8 @@ pub fn fallback_method(method: NotifyMethod) -> NotifyMethod {
     }
 }
 
-/// Returns the bytes to send; empty if notifications are off. The bell is not passed through the multiplexer, so that
-/// the multiplexer itself can mark the window.
+/// Returns the bytes to send; empty if notifications are off. OSC sequences are wrapped so that a multiplexer passes
+/// them through to the terminal. The bell is not wrapped: a multiplexer then marks the window in which it rang.
 pub fn notification_sequence(method: NotifyMethod, text: &CleanText, multiplexer: Multiplexer) -> Vec<u8> {
     // Semicolons are replaced, because they separate the fields of an OSC. A clean text contains no control characters.
     let text: String = text.as_str().chars().map(|c| if c == ';' { ',' } else { c }).collect();

@@ -10,8 +10,8 @@ use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::{Child, Command};
 
-/// How long to wait for a failure of the program that opens the link. After this time it keeps running, because it may
-/// be a browser that runs in the foreground.
+/// How long to wait for the program that opens the link to fail. A program that still runs after this time counts as
+/// successful and is not ended: it may be the browser itself.
 const FAILURE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// What to do with a link.
@@ -60,7 +60,8 @@ fn browser_command(browser: &str, url: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// Starts a program, given as its name and arguments, detached from the terminal and without the API key.
+/// Starts a program, given as its name and arguments, detached from the terminal. Removes the API key and the URL of
+/// the team's database from its environment.
 ///
 /// # Errors
 /// Returns why the program can't be started, as the end of a sentence.

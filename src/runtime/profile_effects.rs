@@ -20,7 +20,7 @@ use std::path::PathBuf;
 pub struct ProfileEffectRunner {
     /// The path of the configuration file.
     pub config: PathBuf,
-    /// The source of the API key that is already configured, if any.
+    /// The configured source of the API key, if any. Used for a new profile that has no source.
     pub source: Option<KeySource>,
 }
 

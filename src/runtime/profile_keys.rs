@@ -29,8 +29,8 @@ impl Dashboard {
         Some(Msg::Profiles(ProfilesMsg::KeyRead { attempt, result: Err(failure) }))
     }
 
-    /// Reads the API key of a profile. Returns a message only if a program prints the key and the terminal is not
-    /// available.
+    /// Starts to read the API key of a profile; a message with the key arrives later. If the key comes from a program,
+    /// and that program can't get the terminal, returns the message with this failure at once.
     pub(super) fn read_profile_key(&mut self, profile_index: usize) -> Option<Msg> {
         let read = self.profiles.read_key(profile_index);
         let Some(program) = self.profiles.key_program(profile_index) else {
@@ -55,7 +55,8 @@ impl Dashboard {
         }
         self.session.release();
         let mut out = std::io::stdout().lock();
-        // The error is ignored: if the terminal is gone, taking it back fails too.
+        // An error is ignored here: if the terminal is gone, taking it back after the program fails, too, and that
+        // error ends the dashboard.
         let _ = writeln!(out, "Running {program} for the key (timeout 10 s).").and_then(|()| out.flush());
         self.foreground = Some(ForegroundChild::from_task(read));
         Ok(())

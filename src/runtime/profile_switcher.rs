@@ -1,5 +1,6 @@
-//! The profiles to which the user can switch. Reads the API key of a profile, tests it with one request, and returns
-//! the configuration of the profile's engine. Only then does the dashboard replace the effects and the engine.
+//! The profiles to which the user can switch. Reads the API key of a profile, tests the key with one request, and
+//! returns the configuration of the profile's engine. Only after these steps does the dashboard stop using the previous
+//! profile and start the new engine.
 
 use super::effects::EngineConfig;
 use super::hosts::ConfiguredHosts;
@@ -22,14 +23,15 @@ use std::time::Duration;
 /// The id of a nonexistent job that is fetched to test a key: fetching a job is the only request that doesn't count
 /// toward an hourly limit.
 const PROBE_JOB_ID: &str = "docdeck-asks-whether-the-key-works";
-/// How long the service may take to check a key. After that, the user can switch without the check, because an
-/// unreachable service must not prevent it.
+/// How long to wait for the service when a key is tested. After that, the user can switch to the profile with an
+/// untested key, because an unreachable service must not prevent the switch.
 const KEY_CHECK_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// The configured profiles, and the settings that they share.
 #[derive(Debug, Default)]
 pub struct ProfileSwitcher {
-    /// The profiles in the same order as in the state machine, which refers to them by their index (`profile_index`).
+    /// The profiles in the same order as in the state of [`App`](crate::tui::App), which refers to a profile by its
+    /// index (`profile_index`).
     pub profiles: Vec<ConfiguredProfile>,
     pub poll: PollOptions,
     pub analytics: AnalyticsSettings,

@@ -15,7 +15,7 @@ use std::ops::RangeInclusive;
 
 /// The maximum number of changed pages whose views are read from the cache.
 const MAX_PAGES_WITH_VIEWS: usize = 100;
-/// The lengths in days of the cached ranges whose views are shown beside changed pages.
+/// The views of a changed page come from a cached range whose number of days is within these limits.
 const COMPARABLE_RANGE_LENGTHS: RangeInclusive<u32> = 7..=31;
 
 impl EffectRunner {

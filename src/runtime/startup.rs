@@ -1,4 +1,4 @@
-//! The start of the dashboard: reads what the first frame shows from the store, while everything else is prepared.
+//! The start of the dashboard: reads the data of the first frame from the store, while everything else is prepared.
 //! Draws that frame, and only then reads input.
 
 use super::event_loop::Dashboard;
@@ -59,8 +59,8 @@ pub fn read_saved_layout(store: &Store, config: &AppConfig) -> impl Future<Outpu
 }
 
 impl Dashboard {
-    /// Waits briefly for the data of the first frame, draws it, and starts to read input. Until then, input stays in
-    /// the terminal. `initial_effects` are the first effects of the state machine.
+    /// Waits briefly for the data of the first frame, draws the frame, and starts to read input. Until then, input
+    /// stays in the terminal. `initial_effects` are the effects that [`App::new`](crate::tui::App::new) returned.
     ///
     /// # Errors
     /// Fails if there is no terminal from which to read.
@@ -77,8 +77,8 @@ impl Dashboard {
         {
             self.handle(msg);
         }
-        // The frame is drawn even if its data is still being read, because input is read, and the background requested,
-        // only after the first frame.
+        // If the data is still missing, the frame is drawn without it: reading input and requesting the background
+        // colour must wait for the first frame, and should not wait for the store.
         self.draw();
         self.session.begin_reading()?;
         self.request_background();

@@ -1,7 +1,9 @@
 //! The routes of the simulated code hosts. `code_host` responds to the requests.
 
 use super::bad_bodies::closed_connection;
-use super::code_host::{ActionRequest, GitLabRequest, HostCost, HostOperation, HostReply, HostWorld, graphql_request};
+use super::code_host::{
+    ActionRequest, GitLabRequest, HostCost, HostOperation, HostReply, HostWorld, classify_graphql_request,
+};
 use super::reply::refusal;
 use super::service::Service;
 use crate::model::pull_request::HostKind;
@@ -58,7 +60,7 @@ fn header_text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
 }
 
 async fn graphql(State(service): ServiceState, headers: HeaderMap, body: Bytes) -> Response {
-    let (operation, cost) = graphql_request(&body);
+    let (operation, cost) = classify_graphql_request(&body);
     respond(&service, HostKind::GitHub, &headers, operation, cost, |host| host.graphql_reply(&body))
 }
 

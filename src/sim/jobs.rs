@@ -156,8 +156,8 @@ pub(super) fn pull_request_title(prompt: &str) -> String {
     without_directives(prompt).lines().next().unwrap_or_default().trim().to_owned()
 }
 
-/// Returns the branch name for a prompt: `agent/` and the prompt's first words. The last of them is not an article or
-/// preposition, with which the name would look cut off.
+/// Returns the branch name for a prompt: `agent/` and the prompt's first words. Leaves out articles, conjunctions and
+/// prepositions at the end, because a name that ends with such a word would look cut off.
 pub(super) fn branch_name(prompt: &str) -> String {
     const MAX_CHARS: usize = 40;
     const INCOMPLETE_ENDS: [&str; 12] = ["a", "an", "the", "and", "or", "of", "for", "to", "in", "on", "with", "from"];

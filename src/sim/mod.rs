@@ -152,8 +152,8 @@ impl Sim {
         service::PROJECT
     }
 
-    /// Returns shell commands. If docdeck is started in the same shell, it then uses this simulated service. The
-    /// commands end with comments that contain the configuration for the code hosts.
+    /// Returns shell commands that set environment variables, so that a docdeck started from the same shell uses this
+    /// simulated service. Comments after the commands contain the configuration for the code hosts.
     pub fn shell_lines(&self) -> String {
         let mut lines = format!(
             "export DOCDECK_BASE_URL={}\nexport DOCDECK_API_KEY={}\nexport DOCDECK_PROJECT_ID={}\n",

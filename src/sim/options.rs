@@ -27,7 +27,8 @@ impl Default for SimOptions {
     }
 }
 
-/// Returns the duration divided by the speed, or the unchanged duration if the result is not usable.
+/// Returns the duration divided by the speed. Returns the unchanged duration if it is negative, or if the result would
+/// be 100 years or longer.
 pub(super) fn scaled(length: TimeDelta, speed: f64) -> TimeDelta {
     let Ok(length_std) = length.to_std() else { return length };
     let shorter = Duration::try_from_secs_f64(length_std.as_secs_f64() / speed);

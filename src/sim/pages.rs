@@ -242,8 +242,8 @@ impl PageTrend {
     }
 }
 
-/// Returns how much more or less AI reads the pages of this section, in thousandths: AI prefers references, people
-/// prefer guides.
+/// Returns how far the share of views by AI in the section of this path is above or below the usual share, in
+/// thousandths: AI prefers references, people prefer guides.
 fn section_ai_bias(path: &str) -> i64 {
     match path.split('/').nth(1) {
         Some("api" | "llms.txt" | "mcp") => 260,

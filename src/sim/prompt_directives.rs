@@ -18,8 +18,8 @@
 //! Like `gitlab`, the directives `behind`, `queued`, `changes` and `closed` work only in the prompt that creates the
 //! job. The pull request of such a job is no draft, its checks pass, and it has no conflicts.
 //!
-//! Any directive makes the ending of the run independent of chance: unless a directive changes that, the run ends
-//! with an immediate pull request and the job is not archived.
+//! If a prompt contains any directive, its run does not end by chance: unless directives set another ending, the run
+//! completes with a pull request whose link appears immediately, and the job is not archived.
 
 use super::jobs::MergeBlocker;
 use crate::model::pull_request::HostKind;

@@ -36,7 +36,7 @@ const KEY_STREAM: u64 = 7 << 32;
 pub(super) struct Service {
     pub(super) keys: SimKeys,
     world: Mutex<SimWorld>,
-    /// Created when it is first needed, since the paths of all pages take a moment.
+    /// Created when it is first needed, since forming the paths of all pages takes a moment.
     views: LazyLock<SimViews, Box<dyn FnOnce() -> SimViews + Send>>,
     analytics: SimAnalytics,
     merges: Mutex<CachedMerges>,
@@ -223,7 +223,8 @@ impl Service {
         if let Some((number, actions)) = done {
             world.set_host_actions(number, actions);
         }
-        // The headers describe the actual limit, which a fault that simulates a reached limit would contradict.
+        // The headers describe the actual limit. They are left out if a fault simulates a reached limit, because they
+        // would report remaining requests.
         if !matches!(fault, Some(HostFault::LimitInBody | HostFault::LimitInStatus)) {
             reply.headers.extend(rate_limit.iter().flat_map(RateLimit::headers));
         }

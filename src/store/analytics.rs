@@ -274,8 +274,9 @@ fn merge_responses<R: AnalyticsRow>(
     Ok(merge.map(|merge| RowsReport { totals, next, has_unavailable_rows, ..merge.into_report() }))
 }
 
-/// Returns the id of the unfinished report that the response at this position continues. For a first response, adds a
-/// report and returns its id. Returns `None` if the response belongs to another load.
+/// Returns the id of the unfinished report to which the response at this position belongs. For a first response, adds
+/// the report. Returns `None` if the response doesn't continue the stored report, or if it is a first response and must
+/// not replace the stored report.
 fn find_or_add_unfinished_report<R: AnalyticsRow>(
     tx: &Transaction<'_>,
     scope: i64,

@@ -92,9 +92,9 @@ pub(super) fn write_columns<const N: usize>(
     Ok(())
 }
 
-/// Adds a row with all data of the job except its pages, in one statement. For the default title, see
-/// [`set_default_title`]. If a prompt of the job is undelivered, the caller must [`touch`] the row after storing that
-/// prompt.
+/// Adds a row with all data of the job except its pages, in one statement. `default_title` is the title that the job
+/// has without a title from the user. The columns that depend on prompts stay empty: if the job has an undelivered
+/// prompt, the caller must [`touch`] the row after storing that prompt.
 pub(super) fn insert_complete_job(
     tx: &Transaction<'_>,
     scope: i64,

@@ -19,8 +19,8 @@ use crate::model::text::CleanText;
 use rusqlite::{Connection, Transaction, params};
 use std::collections::BTreeSet;
 
-/// The key of the value that counts how often jobs were pruned. Other instances compare it to notice that jobs were
-/// deleted.
+/// The key of the value that counts how often jobs were pruned. If the value has changed since an instance last read
+/// it, jobs were deleted in the meantime.
 pub(super) const PRUNE_COUNT_KEY: &str = "prunes";
 
 /// The service's response to a GET request for a job.
@@ -352,8 +352,9 @@ pub(super) fn track_job(tx: &Transaction<'_>, scope: i64, job: &RemoteJob, now: 
     update_job(tx, &row)
 }
 
-/// Gives `row` this id of the service. If another row already has the id, moves the other row's prompts, events, draft
-/// and pages to `row`, removes its id and dismisses it; it is not deleted.
+/// Gives `row` this id of the service. If another row already has the id, merges the other row into `row`: moves its
+/// prompts, events, draft and pages, and replaces the data of `row`, except that the titles, tags and notes of both
+/// rows are merged (see [`labels::merge_labels`]). The other row is kept, dismissed and without an id.
 pub(super) fn assign_id(tx: &Transaction<'_>, row: &mut Job, id: &JobId) -> StoreResult<()> {
     let scope = job_scope_id(tx, row.key)?;
     if let Some(other) = find_by_id(tx, scope, id)?.filter(|other| other.key != row.key) {

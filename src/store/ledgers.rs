@@ -14,9 +14,9 @@ use crate::model::ledger::{self, Budget, LedgerEntry, MAX_WAIT, Quota, RateLimit
 use crate::model::team::TeamPermission;
 use rusqlite::{Connection, Transaction, params};
 
-/// Maximum number of uses that a ledger stores: twice the hourly limit, so that deleted uses can't affect any count,
-/// even if the clock is changed. If there are more, the oldest uses are deleted. The age of a use doesn't matter, since
-/// the clock may be wrong.
+/// Maximum number of uses that a ledger stores. If there are more, the oldest are deleted. Uses are not deleted because
+/// of their age, since the clock may be wrong. The maximum is twice the hourly limit, so that deleted uses can't affect
+/// any count, even if the clock is changed.
 const MAX_USES: u32 = 200;
 
 impl Store {

@@ -64,7 +64,7 @@ pub use prompts::RecentPrompt;
 pub use prune::{AnalyticsPruneFilter, Pruned, PrunedAnalyticsCounts};
 pub use prune_jobs::{JobPruneFilter, PrunedJobs};
 pub use pull_requests::{PullRequestUpdate, ReportedPullRequest, StoredPullRequest};
-pub use queue::{PausedBy, QueuedPrompt};
+pub use queue::{PausedBy, SendablePrompt};
 pub use reports::UnfinishedReport;
 pub use scopes::ScopeFilter;
 pub use sending::SendPermit;

@@ -80,8 +80,8 @@ fn read_page_views(db: &Connection, scope: i64, path: &CleanText) -> StoreResult
         })?;
         in_reports.extend(found.into_iter().flatten());
     }
-    // SQLite finds the ranges without a complete report in the index alone, so it reads no responses for complete
-    // ranges.
+    // The ranges without a complete report are found with indexes only, so that SQLite doesn't read the responses for
+    // the other ranges.
     let responses = "WITH incomplete AS MATERIALIZED (
              SELECT date_from, date_to FROM views_answer WHERE scope = ?1
              EXCEPT SELECT date_from, date_to FROM views_report WHERE scope = ?1 AND complete = 1)

@@ -40,8 +40,8 @@ pub(super) fn read_pages_into(db: &Connection, rows: &mut [Job]) -> StoreResult<
     Ok(())
 }
 
-/// Appends the pages of the job `from` to the pages of the job `to`, when their rows are merged. Pages that `to`
-/// already has are not added again.
+/// Appends the pages of the job `from` to the pages of the job `to`, when their rows are merged, and moves the
+/// snapshots of the pages' signals. Skips pages and snapshots that `to` already has.
 pub(super) fn move_pages(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> StoreResult<()> {
     tx.change(
         "INSERT OR IGNORE INTO job_page (job, position, path)

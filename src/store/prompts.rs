@@ -505,8 +505,8 @@ fn delivery_columns(delivery: &Delivery) -> (&'static str, bool, Option<UnixMill
     }
 }
 
-/// Whether an earlier prompt of the thread is undelivered, which blocks this prompt. The prompts of other computers
-/// block nothing.
+/// Whether an earlier prompt of the thread is neither accepted nor discarded: such a prompt blocks this one, even if it
+/// is only queued. Prompts of other computers don't block this one.
 pub(super) fn has_earlier_undelivered_prompt(db: &Connection, prompt: &StoredPrompt) -> StoreResult<bool> {
     db.query_value(
         "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND id < ?2 AND state NOT IN ('accepted', 'dismissed')

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 pub struct AnalyticsPruneFilter {
     /// Selects items that were loaded before this moment.
     pub before: Option<Time>,
-    /// Selects all ranges of each project except for this number of most recently loaded ones.
+    /// The number of ranges to keep in each project: selects all ranges but those that were loaded most recently.
     pub keep_newest_ranges: Option<u32>,
     /// Selects everything.
     pub should_delete_all: bool,
@@ -47,9 +47,9 @@ impl<C> Pruned<C> {
         Ok(Self { counts, bytes_before: bytes, bytes_after: bytes, has_shrink_failed: false })
     }
 
-    /// Returns unused space in the file to the disk if `has_deleted` is true.
-    pub(super) fn shrink_file(self, db: &Connection, has_deleted: bool) -> StoreResult<Self> {
-        let has_shrink_failed = has_deleted && db.execute_batch("VACUUM").is_err();
+    /// Returns unused space in the file to the disk if `should_shrink` is true, and reads the size of the file again.
+    pub(super) fn shrink_file(self, db: &Connection, should_shrink: bool) -> StoreResult<Self> {
+        let has_shrink_failed = should_shrink && db.execute_batch("VACUUM").is_err();
         Ok(Self { bytes_after: file_bytes(db)?, has_shrink_failed, ..self })
     }
 }

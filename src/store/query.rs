@@ -1,4 +1,4 @@
-//! Runs single statements, which stay prepared for the next call.
+//! Methods that run one SQL statement each. The prepared statement is cached for the next call.
 
 use super::error::StoreResult;
 use rusqlite::types::FromSql;

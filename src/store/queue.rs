@@ -25,9 +25,10 @@ pub enum PausedBy {
     Instance(String),
 }
 
-/// A queued prompt that is neither paused nor blocked by an earlier prompt of its thread.
+/// A queued prompt that is neither blocked by an earlier prompt of its thread nor paused for the instance that asked
+/// for sendable prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct QueuedPrompt {
+pub struct SendablePrompt {
     pub prompt: PromptId,
     pub job: JobKey,
     pub kind: PromptKind,
@@ -38,13 +39,13 @@ pub struct QueuedPrompt {
 impl Store {
     /// Returns the queued prompts of the scope that are neither paused nor blocked by an earlier prompt of their
     /// thread, and whose job has an id (except for prompts of new jobs), in the order in which they may be sent.
-    pub async fn sendable_prompts(&self, scope: &Scope) -> StoreResult<Vec<QueuedPrompt>> {
+    pub async fn sendable_prompts(&self, scope: &Scope) -> StoreResult<Vec<SendablePrompt>> {
         self.read_in_scope(scope, |db, scope| sendable_prompts(db, scope, None)).await
     }
 
     /// Like [`Store::sendable_prompts`], but also returns the prompts that are reserved for the instance with this name
     /// (see [`Store::add_new_job_for_instance`]).
-    pub async fn sendable_prompts_for(&self, scope: &Scope, instance: &str) -> StoreResult<Vec<QueuedPrompt>> {
+    pub async fn sendable_prompts_for(&self, scope: &Scope, instance: &str) -> StoreResult<Vec<SendablePrompt>> {
         let instance = instance.to_owned();
         self.read_in_scope(scope, move |db, scope| sendable_prompts(db, scope, Some(&instance))).await
     }
@@ -127,10 +128,10 @@ pub(super) const SENDABLE_PROMPTS_SQL: &str = "SELECT prompt.id, prompt.job, pro
                        AND earlier.state NOT IN ('accepted', 'dismissed') AND earlier.author IS NULL)
      ORDER BY coalesce(prompt.queue_position, prompt.id)";
 
-fn sendable_prompts(db: &Connection, scope: i64, instance: Option<&str>) -> StoreResult<Vec<QueuedPrompt>> {
+fn sendable_prompts(db: &Connection, scope: i64, instance: Option<&str>) -> StoreResult<Vec<SendablePrompt>> {
     db.query_all(SENDABLE_PROMPTS_SQL, params![scope, instance], |row| {
         let not_before = read_optional_time(row, 3)?;
-        Ok(QueuedPrompt { prompt: row.get(0)?, job: row.get(1)?, kind: row.get(2)?, not_before })
+        Ok(SendablePrompt { prompt: row.get(0)?, job: row.get(1)?, kind: row.get(2)?, not_before })
     })
 }
 

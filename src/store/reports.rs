@@ -225,7 +225,8 @@ pub(super) fn find_path(db: &Connection, path: &CleanText) -> StoreResult<Option
     db.query_first(report_writer::FIND_PATH, [path], |row| row.get(0))
 }
 
-/// Reads the counts from the columns `human`, `ai`, `total` and `raw_counts`, which are the first four.
+/// Reads the counts from the columns `human`, `ai`, `total` and `raw_counts`, which must be the first four columns of
+/// the query, in this order.
 pub(super) fn read_counts(row: &Row<'_>) -> rusqlite::Result<Counts> {
     if let Some(raw_counts) = row.get_ref(3)?.as_str_or_null()? {
         return Ok(decode_counts(raw_counts));

@@ -100,9 +100,9 @@ pub(super) fn check_version(connection: &Connection, path: &Path) -> Result<i64,
     Ok(found)
 }
 
-/// Makes the job groups and their sizes in an older file readable for queries with the current names of tables and
-/// columns: creates temporary views that compute what the file doesn't store. `file_version` is the schema version of
-/// the file. The file is not changed.
+/// Lets queries about job groups and their sizes, which use the current names of tables and columns, run on an older
+/// file: creates temporary views that compute what the file doesn't store. `file_version` is the schema version of the
+/// file. The file is not changed.
 pub(super) fn add_temporary_views(connection: &Connection, file_version: i64) -> Result<(), StoreError> {
     if file_version >= PULL_REQUEST_COUNTS_SINCE {
         return Ok(());

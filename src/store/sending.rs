@@ -30,8 +30,8 @@ pub enum SendPermit {
     /// The prompt may be sent: it is now `Sending` and its ledger entry is written, both in one transaction that is on
     /// disk.
     Granted { kind: PromptKind, text: String, job: JobKey, id: Option<JobId> },
-    /// The hourly limit is used up, or a 429 blocks the request. The prompt stays queued until `until`, which is a
-    /// moment of the service's time.
+    /// The hourly limit is used up, or a 429 blocks the request. The prompt stays queued until `until`, a time on the
+    /// service's clock.
     Wait { until: Time },
     /// The prompt stays queued, because an earlier prompt of the thread is undelivered, the prompt itself is paused,
     /// or the job of a follow-up has no id yet.
@@ -41,7 +41,7 @@ pub enum SendPermit {
 }
 
 impl Store {
-    /// Marks the prompt as `Sending` and records the use in the ledger, if the prompt may be sent now
+    /// If the prompt may be sent now, marks it as `Sending` and records the request in the ledger
     /// ([`SendPermit::Granted`]). `instance` is the name of this process (see [`Store::abandon_sends`]), `service_time`
     /// is the service's time for the ledger, and `now` is the local time for the prompt.
     pub async fn request_permit(
@@ -74,10 +74,10 @@ impl Store {
         self.write(move |tx| record_acceptance(tx, &prompts::read_stored_prompt(tx, prompt)?, &job, now)).await
     }
 
-    /// Stores how sending the prompt ended if it was not accepted, and returns what changed. Changes nothing unless the
-    /// prompt is still `Sending` or `Unconfirmed`. [`Delivery::NotSent`] also refunds the request in the ledger. After
-    /// a 429, `delivery` is `Queued`, and `rate_limit` is the demanded wait and the time of the response, both in the
-    /// service's time: no prompt of this kind is sent before the wait is over.
+    /// Stores the outcome of a send that the service did not accept, and returns what changed. Changes nothing unless
+    /// the prompt is still `Sending` or `Unconfirmed`. [`Delivery::NotSent`] also refunds the request in the ledger.
+    /// After a 429, `delivery` is `Queued`, and `rate_limit` is the demanded wait and the time of the response, both in
+    /// the service's time: no prompt of this kind is sent before the wait is over.
     pub async fn finish_send(
         &self,
         prompt: PromptId,
@@ -150,7 +150,8 @@ impl Store {
             let events = merge::merge_response(&mut row, &job, now);
             if !had_response {
                 row.local.started_at = job.created_at.or(prompt.sent_at).unwrap_or(row.local.started_at);
-                // The job may have finished a while ago; the response doesn't contain its finish time.
+                // The job may have finished a while ago. The response doesn't contain its finish time, so this time is
+                // unknown.
                 row.local.finished_at = None;
             }
             row.local.dismissed = false;
@@ -235,7 +236,8 @@ fn record_acceptance(
         job_rows::insert_events(tx, row.key, &events)?;
         row.local.dismissed = false;
     } else {
-        // The user had the prompt sent twice, or the service responded with another job. Both jobs must be listed.
+        // The response is about another job than this row: the user decided to send the prompt a second time, or the
+        // service responded with an unexpected job. Both jobs must be listed.
         jobs::track_job(tx, job_rows::job_scope_id(tx, row.key)?, job, now)?;
     }
     if prompt.state != DeliveryKind::Accepted && (is_this_job || prompt.kind == PromptKind::FollowUp) {

@@ -62,6 +62,8 @@ pub(super) fn read_immediately<T>(
         return Ok(None);
     }
     match connect_and_read(folder, &read, false) {
+        // A killed process left a journal. SQLite can read the file only after it has rolled the interrupted
+        // transaction back, which writes to the file.
         Err(StoreError::ReadOnly) => connect_and_read(folder, &read, true),
         result => result,
     }

@@ -47,7 +47,7 @@ pub struct TeamMembership {
     pub cursor: i64,
     /// The batch to which the last received change belongs.
     pub cursor_batch: Option<String>,
-    /// Reports were received from all changes up to the one with this number.
+    /// The number of the change up to which all reports were received.
     pub report_cursor: i64,
     /// The batch to which the change with the number `report_cursor` belongs.
     pub report_batch: Option<String>,
@@ -156,7 +156,7 @@ impl Store {
     }
 
     /// Returns how many jobs have changes that were not sent yet; at most 200, the size of a batch.
-    pub async fn unsent_team_changes(&self, scope: &Scope) -> StoreResult<usize> {
+    pub async fn count_unsent_team_jobs(&self, scope: &Scope) -> StoreResult<usize> {
         self.read_in_scope(scope, |db, scope| {
             let Some(team) = read_membership(db, scope)? else { return Ok(0) };
             Ok(compare_jobs(db, scope, &team.member, "", TeamClock::default())?.changes.len())
@@ -211,8 +211,8 @@ impl Store {
                 has_unsent_changes |= has_unsent_rest;
             }
             if !has_unsent_changes {
-                // No job needs to be compared up to the last revision: earlier changes were already compared, and the
-                // merged changes come from the team.
+                // All jobs up to the last revision count as compared: earlier changes were compared before, and the
+                // changes that were just merged come from the team, so the team has them.
                 let revision = "SELECT coalesce(max(revision), 0) FROM job WHERE scope = ?1";
                 set_pushed_revision(tx, scope, tx.query_value(revision, [scope])?)?;
             }
@@ -296,6 +296,7 @@ fn delete_membership(tx: &Transaction<'_>, scope: i64) -> StoreResult<()> {
     Ok(())
 }
 
+/// Stores the revision up to which all jobs were compared with the team's state.
 fn set_pushed_revision(tx: &Transaction<'_>, scope: i64, revision: i64) -> StoreResult<()> {
     tx.change("UPDATE team SET pushed_revision = ?2 WHERE scope = ?1", [scope, revision])?;
     Ok(())
@@ -368,7 +369,7 @@ fn compare_jobs(
     Ok(compared)
 }
 
-/// Returns the prompts of the job that this computer shares.
+/// Returns those prompts of the job that this computer shares with the team, not the ones that another member shares.
 fn shared_local_prompts(
     db: &Connection,
     job: &Job,
@@ -429,7 +430,8 @@ enum MatchedBy {
     Text,
 }
 
-/// Whether the prompt was imported from a backup of another computer, which may have sent it later.
+/// Whether the prompt was imported from a backup of another computer. That computer may have sent the prompt after the
+/// backup.
 fn is_imported_copy(prompt: &Prompt) -> bool {
     matches!(prompt.delivery, Delivery::Unconfirmed(_)) && prompt.sent_at.is_none()
 }
@@ -482,7 +484,7 @@ impl TeamMerge<'_> {
     fn add_job(&self, id: &JobId, state: &SharedJob) -> StoreResult<JobKey> {
         let mut job = Job::new(JobKey(0), id.to_clean_text(), self.now);
         job.id = Some(id.clone());
-        // This is the earliest possible time of a response, so the team's state is always newer.
+        // No response is as old as the epoch, so the team's state always counts as newer.
         job.local.checked_at = Some(Time::UNIX_EPOCH);
         let default_title = job.local.title.clone();
         let events = apply_shared(&mut job, &SharedJob::default(), state, self.clock);
@@ -560,7 +562,8 @@ impl TeamMerge<'_> {
     }
 
     /// Finds the stored prompt by its id in the team. If there is none, finds it by its text and the time at which it
-    /// was written, since it may have been imported from a backup, or shared by two members.
+    /// was written, since it may have been imported from a backup, or shared by two members. `is_local` is true if the
+    /// id in the team is an id of this computer.
     fn find_prompt(
         &self,
         job: &Job,

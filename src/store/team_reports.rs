@@ -43,13 +43,13 @@ pub enum MergedReport {
 
 impl Store {
     /// Returns how many reports the team doesn't have, at most 50; 0 if the project is not shared.
-    pub async fn unsent_team_reports(&self, scope: &Scope, rules: ReportRules) -> StoreResult<usize> {
+    pub async fn count_unsent_team_reports(&self, scope: &Scope, rules: ReportRules) -> StoreResult<usize> {
         self.read_in_scope(scope, move |db, scope| Ok(find_unsent_reports(db, scope, rules)?.len())).await
     }
 
     /// Returns the next reports that the team doesn't have, the most recently loaded first.
     pub async fn next_team_reports(&self, scope: &Scope, rules: ReportRules) -> StoreResult<Vec<SharedReport>> {
-        if self.unsent_team_reports(scope, rules).await? == 0 {
+        if self.count_unsent_team_reports(scope, rules).await? == 0 {
             return Ok(Vec::new());
         }
         self.write_in_scope(scope, move |tx, scope| {
@@ -61,8 +61,8 @@ impl Store {
                     let key = ReportKey::parse(&columns[0], &columns[1], &columns[2]);
                     let report = key.map_or(Ok(None), |key| read_shared_report(tx, scope, key))?;
                     let Some(report) = report else {
-                        // The file may have been edited by hand, or the report is too large. Skips the report from now
-                        // on.
+                        // The report can't be sent: it is too large, or the file was edited by hand. An empty version
+                        // is stored for it, so that it is skipped from now on.
                         write_team_version_columns(tx, scope, columns, *as_of, "")?;
                         continue;
                     };
@@ -94,7 +94,7 @@ impl Store {
         .await
     }
 
-    /// Returns which versions of reports the team has, as this computer has last sent or received them.
+    /// Returns the version of each report that this computer has last sent to the team or received from it.
     pub async fn team_report_versions(&self, scope: &Scope) -> StoreResult<HashMap<ReportKey, ReportVersion>> {
         let versions = self.read_in_scope(scope, |db, scope| {
             let sql = "SELECT kind, date_from, date_to, version FROM team_report WHERE scope = ?1";
@@ -143,7 +143,8 @@ impl Store {
         .await
     }
 
-    /// Stores the change up to which the team's reports were received, and its batch.
+    /// Stores up to which change the team's reports were received: the number of the change, and the batch to which it
+    /// belongs.
     pub async fn set_team_report_cursor(&self, scope: &Scope, cursor: i64, batch: String) -> StoreResult<()> {
         self.write_in_scope(scope, move |tx, scope| {
             let sql = "UPDATE team SET report_cursor = ?2, report_batch = ?3 WHERE scope = ?1";
@@ -171,11 +172,11 @@ pub(super) fn mark_reports_unsent(tx: &Transaction<'_>, scope: i64) -> StoreResu
 struct UnsentReport {
     columns: [String; 3],
     as_of: i64,
-    /// When the texts of readers in the report expire, if another member has loaded them.
+    /// The time at which the texts of readers in the report expire. `None` unless another member has loaded them.
     expires_at: Option<Time>,
 }
 
-/// Returns a query for the complete reports of a scope, and the totals of single days.
+/// Returns a query that finds the complete reports of a scope and its totals of single days.
 fn complete_reports_sql() -> String {
     let kinds = ReportKind::SHARED.into_iter().filter(|kind| matches!(kind, ReportKind::Rows(_)));
     let kinds = kinds.map(|kind| format!("'{}'", kind.name())).collect::<Vec<_>>().join(", ");
@@ -255,8 +256,9 @@ fn local_report_time(db: &Connection, scope: i64, key: ReportKey) -> StoreResult
     db.query_first(&sql, params![scope, key.kind.name(), from, to], |row| row.get(0))
 }
 
-/// Whether to receive the team's version of a report: it is newer than the local version, and was not received before.
-/// If the local version is the same or later, also updates the record of the version that the team has.
+/// Returns whether to receive the team's version of a report: it is newer than the local version, and was not received
+/// before. If the local version is the same or later, also updates the stored version that the team has, which decides
+/// whether the local version is sent.
 fn check_wanted(tx: &Transaction<'_>, scope: i64, key: ReportKey, version: ReportVersion) -> StoreResult<bool> {
     let known = read_team_version(tx, scope, key)?;
     if known == Some(version) {
@@ -267,8 +269,8 @@ fn check_wanted(tx: &Transaction<'_>, scope: i64, key: ReportKey, version: Repor
     let Some(local) = local_report_time(tx, scope, key)? else { return Ok(known.is_none_or(|known| known < version)) };
     let order = match local.cmp(&millis) {
         Ordering::Equal => {
-            // If the local report was sent or received, its hash is stored. A hash that is computed from the cleaned
-            // content might differ from the stored one.
+            // If the local report was sent or received, its hash is stored. This stored hash is used, because a hash
+            // that is computed from the cleaned content might differ.
             let local = match known.filter(|known| known.as_of == version.as_of) {
                 Some(known) => Some(known),
                 None => read_shared_report(tx, scope, key)?.map(|local| local.version),
@@ -280,7 +282,7 @@ fn check_wanted(tx: &Transaction<'_>, scope: i64, key: ReportKey, version: Repor
     match order {
         Ordering::Less => return Ok(true),
         Ordering::Greater if local == millis => {
-            // The local version takes precedence, so it must be sent.
+            // The local version takes precedence. Without a stored version of the team, it counts as unsent.
             let (from, to) = date_columns(key.range);
             let sql = "DELETE FROM team_report WHERE scope = ?1 AND kind = ?2 AND date_from = ?3 AND date_to = ?4";
             tx.change(sql, params![scope, key.kind.name(), from, to])?;

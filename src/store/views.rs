@@ -64,8 +64,8 @@ impl Store {
         .await
     }
 
-    /// Returns the newest stored response that contains all documentation pages of the range. Only responses with the
-    /// first rows are considered, whatever their maximum number of rows.
+    /// Returns the newest stored response that contains all documentation pages of the range. Considers only
+    /// responses to queries for the first page of results, of any page size.
     pub async fn complete_views(&self, scope: &Scope, range: DateRange) -> StoreResult<Option<Timed<ViewsResponse>>> {
         self.read_in_scope(scope, move |db, scope| {
             let mut statement = db.prepare_cached(

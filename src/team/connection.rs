@@ -219,7 +219,7 @@ impl TeamAddress {
 fn is_temporary_error(code: &SqlState) -> bool {
     code == &SqlState::LOCK_NOT_AVAILABLE
         || code == &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
-        // The server reports a used-up quota as an internal error.
+        // A database server whose own quota is used up reports an internal error.
         || code == &SqlState::INTERNAL_ERROR
         || ["08", "40", "53", "57", "58"].iter().any(|class| code.code().starts_with(class))
 }

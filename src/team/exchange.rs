@@ -343,9 +343,10 @@ impl<'a> Exchange<'a> {
     /// # Errors
     /// The connection is lost, or the store can't be written.
     pub async fn receive_page(&mut self, now: Time) -> Result<ExchangeStep, TeamError> {
-        // A job that changes in the meantime gets a number after the cursor, so the next page contains it. The last row
-        // is the last batch that this page contains completely. A cursor is always the end of a batch, so that a later
-        // exchange notices if the database has lost the batch. The changes of an incomplete batch are received again.
+        // A job that changes during the exchange gets a number after the cursor, so a later page contains it. The last
+        // row of the result is not a change: it names the last batch that this page contains completely. The cursor
+        // moves to the end of that batch, so that a later exchange notices if the database has lost the batch. The
+        // changes of an incomplete batch are received again.
         let sql = "WITH changes AS (
                  SELECT * FROM (
                      (SELECT change, id, state, false AS is_prompt FROM docdeck.job
@@ -592,8 +593,8 @@ fn merged_jobs(batch: &TeamBatch, mut stored: HashMap<String, SharedJob>, stamp:
     batch.changes.iter().filter_map(merge).collect()
 }
 
-/// Returns the prompts of these jobs of the batch. Leaves out prompts that the database has in the same or a later
-/// version.
+/// Returns the batch's prompts about `jobs`, merged with their state in the database. Leaves out prompts that the
+/// database has in the same or a later version.
 fn merged_prompts(
     batch: &TeamBatch,
     jobs: &[(String, SharedJob)],

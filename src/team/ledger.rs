@@ -1,6 +1,7 @@
 //! The team's ledger: how much of the hourly limits is used. A limit has one row for each request that it allows.
-//! One statement books a request: it takes a row whose last use was more than an hour ago. So two members never get the
-//! same row, and no lock is held while a message is on its way.
+//! A request is booked with a single statement, which takes a row whose last use was more than an hour ago and skips
+//! rows that another member is taking. So two members never get the same row, and no lock is held while a message is on
+//! its way.
 
 use super::connection::{Param, TeamConnection, malformed_row, read_number, read_text, time_from_millis};
 use super::error::TeamError;
@@ -66,8 +67,8 @@ pub struct BlockDuration {
     pub is_estimate: bool,
 }
 
-/// Adds to the team's ledger the requests of this computer that could not be booked when they were sent. For commands,
-/// which have no engine. `now` is the local time.
+/// Adds to the team's ledger the requests of this computer that could not be booked when they were sent. Used by
+/// commands that exchange changes without an engine. `now` is the local time.
 ///
 /// # Errors
 /// The connection is lost, or the store can't be used. Requests that were reported before the error stay in the ledger.

@@ -19,9 +19,9 @@
 //! # Sending
 //!
 //! A prompt is sent only by the computer on which it was written. All other computers store it with its author, and a
-//! constraint of the table forbids marking such a prompt as being sent. So an exchange can never cause a prompt to be
-//! sent twice. After a restore from a backup, a computer receives the state of its prompts, and doesn't send those
-//! again that were already accepted.
+//! constraint of their local database forbids marking such a prompt as being sent. So an exchange can never cause a
+//! prompt to be sent twice. After a restore from a backup, a computer receives the state of its prompts, and doesn't
+//! send those again that were already accepted.
 //!
 //! # Schema
 //!
@@ -117,8 +117,8 @@
 //! report to arrive through the exchange. Only then does it make its own requests. So a load that fails or stops delays
 //! another one only briefly.
 //!
-//! Since members can't delete these rows, the next member who sends a report empties the parts of reports that are
-//! older than 90 days.
+//! Members can't delete reports, except for expired texts of readers. Therefore the next member who sends a report
+//! replaces the parts of all reports that are older than 90 days with empty ones.
 //!
 //! # Texts of readers
 //!
@@ -135,8 +135,8 @@
 //! restrictive policy lets members delete expired rows, and only these. No policy hides expired rows, since it would
 //! also hide them from this statement. The queries for headers leave them out instead.
 //!
-//! A member remembers the version of a report that it has deleted, so it doesn't receive it again, even if the database
-//! was restored. It forgets the versions when it leaves the team.
+//! A member stores the version of each report that it has deleted, so that it doesn't receive the report again, even if
+//! the database was restored. It deletes these versions when it leaves the team.
 //!
 //! # Removed jobs
 //!

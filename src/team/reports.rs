@@ -60,7 +60,7 @@ impl Exchange<'_> {
     }
 
     /// Returns how long texts that the site's readers wrote are stored, and the current time. If the clocks of the
-    /// database and of this computer differ, this is the later of their times, so that no text is stored too long.
+    /// database and of this computer differ, the later time counts as current, so that no text is stored too long.
     fn retention_rules(&self, now: Time) -> ReportRules {
         ReportRules { now: now.max(self.clock.to_team(now)), reader_text_days: self.member.reader_text_days }
     }
@@ -348,10 +348,10 @@ impl Exchange<'_> {
         Ok(uploaded.iter().map(is_stored).collect())
     }
 
-    /// Replaces the parts of reports that are too old to be received with empty ones, since members may delete only
-    /// expired texts of readers. The caller must have locked the project.
+    /// Empties the parts of reports that are too old to be received. Doesn't delete these parts, since members may
+    /// delete only expired texts of readers. The caller must have locked the project.
     async fn empty_old_parts(&self, before: Time) -> Result<(), TeamError> {
-        // A part that is just being uploaded has a later version.
+        // A part that is just being uploaded has a later version, so it is not emptied.
         let sql = "WITH old AS (
                  UPDATE docdeck.report SET parts = 0 WHERE project = $1 AND parts > 0 AND as_of < $2
                  RETURNING kind, date_from, date_to
@@ -366,7 +366,8 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// Lets the headers refer to these versions, which makes them visible. The caller must have locked the project.
+    /// Lets the headers refer to these versions, which makes the versions visible to other members. The caller must
+    /// have locked the project.
     async fn write_headers(&self, reports: &[(&SharedReport, i32)]) -> Result<(), TeamError> {
         let sql = "WITH new AS (
                  SELECT kind, date_from, date_to, as_of, version, summary, slot, parts, expires_at,

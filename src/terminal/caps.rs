@@ -36,7 +36,7 @@ impl TerminalCaps {
         })
     }
 
-    /// Returns the same capabilities, but without titles if `wanted` is false.
+    /// Returns these capabilities, but never sets the window title if `wanted` is false.
     #[must_use]
     pub fn with_titles(self, wanted: bool) -> Self {
         Self { sets_title: self.sets_title && wanted, ..self }

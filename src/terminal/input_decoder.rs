@@ -1,5 +1,5 @@
 //! Decodes the bytes from a terminal: keys, the mouse, pastes and the focus. Over SSH a sequence can arrive in pieces,
-//! so the start of a sequence is held back briefly; if nothing follows, it was typed. Replies of the terminal are
+//! so the start of a sequence is held back briefly; if nothing follows, it counts as typed keys. Terminal replies are
 //! removed, even late ones and those that a previous program requested, because they must not be handled as typed keys.
 //! No typed key is lost.
 
@@ -269,7 +269,8 @@ impl InputDecoder {
 
     fn continues_reply(&self, byte: u8) -> bool {
         if self.is_reply() {
-            // A colour consists of these characters, so anything else is typed after a reply that was cut off.
+            // A colour consists of these characters. Any other byte does not belong to the reply: the reply was cut
+            // off, and the byte was typed after it.
             let is_color = matches!(self.held_bytes.get(1..), Some([b']', b'1', _, b';', b'r', b'g', b'b', ..]));
             let belongs = if is_color { byte.is_ascii_hexdigit() || b":/".contains(&byte) } else { byte >= b' ' };
             return belongs && self.held_bytes.len() < MAX_REPLY_LENGTH;

@@ -106,7 +106,7 @@ pub struct App {
     pub(super) bulk_follow_up: Option<super::state::BulkFollowUp>,
     /// The actions on pull requests and the preview builds that the user has started.
     pub(super) pull_request_work: super::state::PullRequestWork,
-    /// The visible jobs that the agent was working on when they were last reported to the engine.
+    /// The list that the engine received last of the visible jobs on which the agent is working.
     pub(super) reported_working_jobs: Vec<JobKey>,
     /// The commands and themes that were chosen in the command palette, the most recent first.
     pub(super) recent_choices: Vec<super::state::PaletteChoice>,

@@ -299,8 +299,8 @@ impl App {
     }
 }
 
-/// Returns the text that can be copied from a job, after the name of that text: the pull request link or, if the job
-/// has no pull request, the job id. Returns `None` if the job has neither.
+/// Returns what can be copied from a job, as a name and a text: the pull request link or, if the job has no pull
+/// request, the job id. Returns `None` if the job has neither.
 fn link_or_id(row: &Job) -> Option<(&'static str, String)> {
     match (&row.remote.pr_link, &row.id) {
         (Some(link), _) => Some(("link", link::display_url(link).to_string())),

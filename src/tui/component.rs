@@ -118,8 +118,9 @@ pub trait Component: Any + Debug + Send {
         self.contexts().first().copied().unwrap_or(Context::Everywhere)
     }
 
-    /// Whether the dialog hides the components below it. If not, it passes unhandled input to them.
-    fn covers_screen(&self) -> bool {
+    /// Whether the components below the dialog get no input. If not, the dialog belongs to what is below it, as the
+    /// filter input does, and unhandled input goes there. What is visible is decided by [`Self::fills_screen`].
+    fn is_modal(&self) -> bool {
         true
     }
 

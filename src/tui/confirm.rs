@@ -51,7 +51,8 @@ pub enum ConfirmAction {
     LoadTotals(Vec<DateRange>),
     /// Fetches the visitors of the site in these date ranges.
     LoadVisitorTotals(Vec<DateRange>),
-    /// Loads all rows of a report of the analytics screen, with at most this many requests.
+    /// Loads all rows of a report of the analytics screen, with at most `max_requests` requests. If `from_start` is
+    /// set, rows that are cached already are requested again.
     LoadRows {
         kind: AnalyticsKind,
         max_requests: u32,

@@ -76,13 +76,13 @@ impl App {
         }
     }
 
-    /// Returns the index of the topmost dialog that covers what is below it. `None` if no open dialog does so.
+    /// Returns the index of the topmost modal dialog. What is below it gets no input. `None` if no dialog is modal.
     pub(super) fn covering_dialog(&self) -> Option<usize> {
-        self.dialogs.iter().rposition(|dialog| dialog.covers_screen())
+        self.dialogs.iter().rposition(|dialog| dialog.is_modal())
     }
 
-    /// Lets the topmost dialog handle an input. If the dialog doesn't handle it and doesn't cover what is below, the
-    /// next dialog gets the input, and finally the current screen.
+    /// Lets the topmost dialog handle an input. If the dialog doesn't handle it and is not modal, the next dialog gets
+    /// the input, and finally the current screen.
     pub(super) fn dispatch(
         &mut self,
         now: Time,
@@ -300,7 +300,8 @@ impl App {
         if self.screen == Screen::Welcome {
             return;
         }
-        // A dialog may need several steps to close, and a dialog that is being saved stays open.
+        // `close` goes back one step, and a dialog may need two steps until it is closed. A dialog that is being saved
+        // stays open.
         for _ in 0..2 * self.dialogs.len() {
             if !self.dialogs.is_empty() {
                 self.close(now, effects);

@@ -128,9 +128,10 @@ impl JobFilter {
         })
     }
 
-    /// Whether every row that passes this filter was certainly `Match::Passes` or `Match::Candidate` for the filter
-    /// `before`. This is certain if terms were only added or extended, and if the prompts were not searched for any
-    /// extended word (`is_searched`). A search result could contain rows that were `Match::Fails` for `before`.
+    /// Whether each row that passes this filter is certain to have been `Match::Passes` or `Match::Candidate` for the
+    /// filter `before`. This requires that terms were only added or extended. It also requires that there is no search
+    /// result yet for an extended word (`is_searched`), because that result could contain rows that were `Match::Fails`
+    /// for `before`.
     fn narrows(&self, before: &Self, is_searched: impl Fn(&str) -> bool) -> bool {
         let extends = |(now, before): (&JobTerm, &JobTerm)| now == before || now.extends(before, &is_searched);
         self.terms.len() >= before.terms.len() && self.terms.iter().zip(&before.terms).all(extends)
@@ -152,7 +153,7 @@ pub enum Match {
 pub enum SearchUpdate {
     /// No rows, because the filter no longer has the word.
     NoRows,
-    /// The rows of these jobs. All rows that passed before still pass.
+    /// The rows of these jobs. The other rows need no new match: those that passed still pass.
     Jobs(Vec<JobKey>),
     /// All rows.
     All,

@@ -1,5 +1,5 @@
-//! The filter of the jobs or of the page views, while the user types it. The filter is in the title of its list.
-//! Meanwhile, the list can still be scrolled and clicked.
+//! The filter of the jobs or of the page views, while the user types it. The filter is shown in the title of its list.
+//! While the user types, the list can still be scrolled and clicked.
 
 use super::draw::cursor;
 use crate::tui::Screen;
@@ -16,7 +16,7 @@ impl Component for FilterInput {
         &[Context::Filter, Context::Text, Context::Everywhere]
     }
 
-    fn covers_screen(&self) -> bool {
+    fn is_modal(&self) -> bool {
         false
     }
 

@@ -118,7 +118,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn each_change_of_the_focus_is_reported_once_and_a_key_means_focus() {
+    fn each_focus_change_is_reported_once_and_a_key_press_counts_as_focus() {
         let mut app = app(Vec::new());
         let mut reported = |event: Event| {
             let effects = app.update(Msg::Input(event), at(0));

@@ -33,8 +33,8 @@ impl Hint {
 }
 
 impl App {
-    /// Returns the bindings that the footer may show, each with its first usable key and its label. Such a binding has
-    /// a hint and would have an effect now.
+    /// Returns the bindings that the footer may show, each with its first usable key and its label. These are the
+    /// bindings that have a text for the footer (`Binding::hint`) and would have an effect now.
     pub fn hints(&self) -> impl Iterator<Item = (Chord, &'static Binding, Cow<'static, str>)> {
         let takes_text = self.takes_text();
         let in_editor = matches!(self.contexts().first(), Some(Context::Editor | Context::BatchText | Context::Review));
@@ -61,9 +61,9 @@ impl App {
         })
     }
 
-    /// Returns the label of a binding in the footer. `None` if the action would do nothing now. The topmost dialog
-    /// or screen can hide any binding. A binding that is not of its main context also needs an action that the app
-    /// offers at the moment.
+    /// Returns the label of a binding in the footer. `None` if the action would do nothing now. The topmost dialog or
+    /// screen can hide any binding. If a binding does not belong to the main context of this dialog or screen, the app
+    /// must also offer its action now.
     pub(super) fn label(&self, row: &Binding) -> Option<FooterLabel> {
         let Some(top) = self.top_component() else {
             return FooterLabel::default_if(self.offers_global_action(row.action));
@@ -91,7 +91,8 @@ impl App {
         let screen = Some(self.screen).filter(|_| self.covering_dialog().is_none());
         let group = |hint: &Hint| match hint.action {
             None => FooterGroup::Selection,
-            // The label before the hints says that the first ones act on the marked jobs.
+            // The label before the hints has the number of marked jobs. These actions don't act on the marked jobs, so
+            // they come last.
             Some(Action::Filter | Action::NextNeedsYou | Action::Help) if is_marked => FooterGroup::Last,
             Some(action) => footer_group(action, screen),
         };
@@ -110,7 +111,7 @@ impl App {
             }
             fits
         });
-        // Keys that most jobs have come first, so that they stay in place when the selection changes.
+        // The keys that apply to most jobs are first, so that they stay in place when the selection changes.
         if screen == Some(Screen::Jobs) {
             hints.sort_by_cached_key(|hint| (group(hint), selection_rank(hint.action)));
         }
@@ -159,11 +160,8 @@ impl App {
 
     /// Returns the cells of the lower rule that a message may use. The other cells show the position (`2 of 44`).
     fn message_rule(&self, g: Geometry) -> Rect {
-        let owner = self
-            .dialogs
-            .iter()
-            .rev()
-            .find(|dialog| dialog.covers_screen() && dialog.area(self).bottom() == g.body.bottom());
+        let owner =
+            self.dialogs.iter().rev().find(|dialog| dialog.is_modal() && dialog.area(self).bottom() == g.body.bottom());
         let component = owner.map(AsRef::as_ref).or(self.screen_component());
         let position = component.map_or(0, |component| display_width(&component.position_text(self)));
         let is_beside = self.screen == Screen::Jobs && owner.is_none() && g.arrangement == JobsArrangement::Right;
@@ -199,7 +197,7 @@ fn works_on_marks(action: Action) -> bool {
     )
 }
 
-/// Returns the rank of an action among the keys for the selection. Those that most jobs have come first.
+/// Returns the rank of an action among the keys for the selection. The actions that apply to most jobs are first.
 fn selection_rank(action: Option<Action>) -> usize {
     let stable = [Action::NextNeedsYou, Action::Copy, Action::Dismiss, Action::MarkDone];
     stable.iter().position(|other| Some(*other) == action).unwrap_or(stable.len())

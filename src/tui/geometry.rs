@@ -2,13 +2,11 @@
 //! agree.
 //!
 //! ```text
-//!  docdeck  acme-docs   1 Jobs ●4   2 Analytics   3 Log               ◆ ready  new jobs 37/100 used  header
-//! ─ title of the list ───────────────────────────────────┬─ title of the details ─────────────────────────   upper
-//! rule
-//!                                                        │                                                   content
-//! ─ a notice or the scope ─────────── 2 of 44, 28 more ↓ ─┴───────────────────────────────────────────────   lower
-//! rule
-//!  keys that apply now                                                                                       footer
+//!  docdeck  acme-docs   1 Jobs ●4   2 Analytics   3 Log             ◆ ready  new jobs 37/100 used  header
+//! ─ title of the list ───────────────────────────────┬─ title of the details ───────────────────   upper rule
+//!                                                    │                                             content
+//! ─ a notice or the scope ───── 2 of 44, 28 more ↓ ──┴──────────────────────────────────────────   lower rule
+//!  keys that apply now                                                                             footer
 //! ```
 
 use ratatui::layout::Rect;
@@ -58,7 +56,7 @@ pub struct Panes {
     /// The number of rows at the bottom that an editor below the thread takes. The details are then never below the
     /// list.
     pub editor_rows: u16,
-    /// The number of columns of the list that its longest title needs.
+    /// The number of columns that the list needs to show its longest title.
     pub needed_columns: u16,
 }
 
@@ -260,7 +258,7 @@ pub fn centered(area: Rect, width: u16, height: u16) -> Rect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::compose::{batch::prompt_lines, picker::entry_lines};
+    use crate::tui::compose::{batch::prompt_list_area, picker::entry_list_area};
     use crate::tui::views::areas::{AboveTable, ViewsAreas};
 
     const SIZES: ([u16; 11], [u16; 12]) =
@@ -276,7 +274,7 @@ mod tests {
             let g = compute_layout((width, height), Panes::default());
             let screen = Rect::new(0, 0, width, height);
             let boxes = [g.small_dialog(7), g.divider()];
-            let lists = [entry_lines(g, 9), prompt_lines(g), ViewsAreas::new(g.body, AboveTable::Trend).lines];
+            let lists = [entry_list_area(g, 9), prompt_list_area(g), ViewsAreas::new(g.body, AboveTable::Trend).lines];
             let parts = [&[g.header, g.list, g.detail, g.footer], &boxes[..], &lists].concat();
             for part in parts.into_iter().filter(|part| !part.is_empty()) {
                 assert_eq!(part.intersection(screen), part, "{width}x{height}");

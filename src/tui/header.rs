@@ -202,7 +202,8 @@ impl App {
             ];
         }
         let share = format!("{}/{}", budget.used, budget.limit);
-        // The name of the analytics screen alone doesn't say that requests are counted.
+        // The label of this limit is also the name of the analytics screen, so it doesn't show that requests are
+        // counted.
         let full_label = if quota == Quota::Views { "analytics requests" } else { label };
         let freed = match budget.resets_at.filter(|at| *at > now).map(|at| wait_text(at - now)) {
             Some(left) => format!(", one freed in {left}"),
@@ -218,7 +219,7 @@ impl App {
                 ];
             }
             CountedBy::Team { as_of: None } => ", team".to_owned(),
-            CountedBy::Team { as_of: Some(at) } => format!(", team {} ago", wait_text(now - at)),
+            CountedBy::Team { as_of: Some(at) } => format!(", team as of {} ago", wait_text(now - at)),
         };
         vec![
             format!("{full_label} {share} used{team}{freed}"),
@@ -263,7 +264,7 @@ mod tests {
         let offline = "✗ team offline".to_owned();
         assert_eq!(
             right(&app, 125),
-            (offline.clone(), "new jobs 37/100 used, team 5m ago, one freed in 22m".to_owned())
+            (offline.clone(), "new jobs 37/100 used, team as of 5m ago, one freed in 22m".to_owned())
         );
         assert_eq!(right(&app, 80), (offline, "new jobs 37/100".to_owned()));
         assert_eq!(right(&app, 40), ("✗ team".to_owned(), String::new()));

@@ -48,7 +48,7 @@ pub struct Help {
     is_over_text_input: bool,
     /// The bindings that had an effect when the help was opened.
     rows: Vec<&'static Binding>,
-    /// The keys and names of the custom commands that were possible when the help was opened.
+    /// The keys and names of the custom commands that could be run when the help was opened.
     commands: Vec<(String, String)>,
     /// The index of the first visible line.
     pub scroll: usize,
@@ -481,7 +481,7 @@ fn signal_weights(app: &App, contexts: &[Context]) -> impl Iterator<Item = Strin
     lines.into_iter().filter(move |_| is_shown)
 }
 
-/// Returns the symbols of the jobs list. `is_flat` is whether it has no groups.
+/// Returns the symbols of the jobs list. `is_flat` is true if the list has no group headings.
 fn job_symbols(is_flat: bool) -> Vec<(&'static str, SymbolStyle, String)> {
     let mut states: Vec<(JobState, Vec<String>)> = Vec::new();
     for state in JobState::ALL {
@@ -516,7 +516,8 @@ fn job_symbols(is_flat: bool) -> Vec<(&'static str, SymbolStyle, String)> {
     symbols
 }
 
-/// The words in the column with the change of the views, and the words of the filter that find such pages.
+/// The words that the column with the change of the views shows instead of a percentage, each with its meaning. The
+/// second meaning includes the word by which the filter finds such pages.
 const CHANGE_WORDS: [(&str, &str); 2] =
     [("new", "no views in the compared range"), ("▼ to 0", "no views in this range (filter: gone)")];
 

@@ -136,8 +136,8 @@ impl App {
         Some(Effect::SaveLayout { key, text })
     }
 
-    /// Hides the details next to the list or shows them again, and shows a notice about the result. Only shows a notice
-    /// if no job can be selected, because there are no details then.
+    /// Hides the details next to the list or shows them again, and shows a notice about the result. If no job can be
+    /// selected, there are no details, and only a notice about this is shown.
     pub(super) fn toggle_detail(&mut self, now: Time) {
         if self.has_nothing_to_select() {
             self.notify(Severity::Info, "No job is listed, so there are no details.", now);

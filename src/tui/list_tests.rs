@@ -672,7 +672,7 @@ fn a_follow_up_to_marked_jobs_names_its_targets_and_the_skipped_jobs() {
     press(&mut app, "gf");
     let Some(editor) = app.top::<Editor>() else { panic!("no editor: {:?}", app.notice) };
     assert_eq!(editor.targets, jobs(&[2]));
-    assert_eq!(editor.title.as_str(), "Follow-up to 1 marked job, 2 skipped: Job 2");
+    assert_eq!(editor.title.as_str(), "Follow-up to 1 marked job (2 skipped): Job 2");
     app.update(Msg::Input(Event::Paste("Again".to_owned())), at(0));
     assert_eq!(press_key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL), [], "nothing is sent without an answer");
     let (text, lines) = open_confirmation(&app);

@@ -218,13 +218,13 @@ fn message_cell<'a>(row: &LogRow<'a>, width: usize) -> TableCell<'a> {
         ])
     };
     match &row.item.kind {
-        // Its name in the log file is the last part of the URL.
+        // A follow-up has another name in the log file: `message`, the last part of the URL.
         LogKind::Request { operation: Operation::FollowUp, status, reason, .. } => request("follow-up", status, reason),
         LogKind::Request { operation, status, reason, .. } => request(operation.name(), status, reason),
         LogKind::HostRequest { status, reason, .. } => request("host", status, reason),
         LogKind::Transition(text) | LogKind::Note(text) => {
             let text = short_change(text.as_str());
-            // If space is short, the title is cut and not the text about the change.
+            // If space is short, the title is cut, not the text about the change.
             let subject = truncate_title(subject, width.saturating_sub(3 + text.width().min(width / 2)));
             let style = if level == LogLevel::Change { theme.text } else { theme.muted };
             let dot = if subject.is_empty() || text.is_empty() { "" } else { " · " };

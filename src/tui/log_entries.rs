@@ -63,8 +63,9 @@ impl LogEntries {
         self.entries.is_empty()
     }
 
-    /// Returns the visible lines on a screen with `rows` lines. The first entry of a day has a heading, but not if it
-    /// is the first visible one and of today. Unless the user has scrolled up, the newest entry is the last line.
+    /// Returns the visible lines on a screen with `rows` lines. A heading precedes the first visible entry of each day,
+    /// except at the top if the top entry is of today. Unless the user has scrolled up, the newest entry is the last
+    /// line.
     pub(super) fn lines(&self, rows: usize, offset: FixedOffset, today: NaiveDate) -> Vec<LogLine<'_>> {
         let first = self.first_visible(rows);
         let from = |first: usize| {
@@ -91,7 +92,7 @@ impl LogEntries {
         lines
     }
 
-    /// Returns the index of the first entry on a screen with `rows` lines, if there are no headings.
+    /// Returns the index of the entry that would be at the top of a screen with `rows` lines if headings took no lines.
     fn first_visible(&self, rows: usize) -> usize {
         let end = self.entries.len().saturating_sub(rows);
         if self.is_pinned { self.top.min(end) } else { end }

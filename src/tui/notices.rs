@@ -1,5 +1,5 @@
 //! Notices: one message at a time in the lower rule of the screen. A warning or an error stays until the user has read
-//! it; a newer notice covers it until that notice ends.
+//! it. A newer notice that ends on its own only covers it: afterwards, the warning or error is shown again.
 
 use super::App;
 use super::keymap::Action;
@@ -69,7 +69,8 @@ impl App {
         }
     }
 
-    /// Ends and returns the notice if it doesn't stay. Otherwise marks it as seen, so that it shrinks to one line.
+    /// Ends and returns the notice, unless it is one that stays until it is read. Such a notice is marked as seen, so
+    /// that it shrinks to one line.
     pub(super) fn dismiss_notice(&mut self) -> Option<Notice> {
         if let Some(notice) = &mut self.notice {
             notice.is_seen = true;

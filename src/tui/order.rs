@@ -165,7 +165,7 @@ pub(super) enum ListItem {
     Row(usize),
 }
 
-/// The row indexes of all jobs, sorted by sort key.
+/// The row indexes of the jobs that pass the filter, sorted by sort key.
 #[derive(Debug, Default)]
 pub(super) struct JobOrder {
     entries: Vec<(JobSortKey, usize)>,
@@ -310,7 +310,7 @@ impl JobOrder {
         position + before.filter(|section| section.heading.is_some()).count()
     }
 
-    /// Returns the row indexes of all jobs, including hidden ones.
+    /// Returns the row indexes of all jobs in the order, including hidden dismissed ones.
     #[cfg(test)]
     pub(super) fn all_indexes(&self) -> Vec<usize> {
         self.entries.iter().map(|(_, index)| *index).collect()

@@ -282,12 +282,13 @@ impl App {
     pub(super) fn open_palette(&mut self) {
         let contexts = self.contexts();
         let typing = self.takes_text();
-        // Switching the profile is possible while a prompt is being written, because its text is saved first.
+        // The list of profiles can also be opened while a prompt is being written, although its key may type text
+        // there. The text of the prompt is saved before a switch.
         let may_switch_profile = self.top::<Editor>().is_some() || self.top::<Batch>().is_some();
         let mut entries: Vec<PaletteEntry> = Vec::new();
         for row in self.config.keymap.active_bindings(contexts) {
-            // If character keys type text here, they can't run a global command. The command then has no usable key if
-            // all its keys are characters.
+            // Whether this is a global command with only character keys, in a place where these keys type text. Its
+            // keys then can't run it.
             let is_plain = typing
                 && row.context == Context::Everywhere
                 && !self.config.keymap.keys(row).iter().any(|c| !c.types_text());

@@ -9,7 +9,7 @@ use crate::model::report::{Report, StoredReport};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsResponse};
 use crate::tui::compose::editor::Editor;
-use crate::tui::compose::picker::{Picker, entry_lines};
+use crate::tui::compose::picker::{Picker, entry_list_area};
 use crate::tui::help::Help;
 use crate::tui::jobs::tests::{at, row};
 use crate::tui::keymap::{Chord, Context};
@@ -611,7 +611,7 @@ fn a_click_selects_an_entry_of_a_picker_and_a_second_click_inserts_the_entry() {
     app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char('t'), KeyModifiers::CONTROL))), at(1));
     let template = |n: usize| Template { name: CleanText::line(&format!("T{n}")), text: format!("text {n}") };
     app.update(Msg::Prompts(PromptsMsg::TemplatesLoaded((0..5).map(template).collect())), at(1));
-    let lines = entry_lines(app.geometry(), 5);
+    let lines = entry_list_area(app.geometry(), 5);
     click(&mut app, lines.x + 4, lines.y + 3);
     let Some(open) = app.top::<Picker>() else { panic!("{:?}", app.dialogs.last()) };
     let title = open.selected().expect("chosen").title.to_string();

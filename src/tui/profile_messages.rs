@@ -12,7 +12,8 @@ pub enum ProfilesMsg {
     ProfileChecked { attempt: u64, result: Result<(), SetupProblem> },
     /// A new profile was added to the list of profiles. `key` is `None` if its key could not be read.
     ProfileAdded { profile: ProfileEntry, key: Option<ApiKey> },
-    /// The API key of a new profile. Ignored if the attempt is over.
+    /// The API key of a new profile. Ignored if this attempt to set up a profile was cancelled or replaced by a new
+    /// one.
     KeyRead { attempt: u64, result: Result<ApiKey, Failure> },
     /// The service's response to the test of a new profile.
     ProfileTested { attempt: u64, result: Result<CleanText, Failure> },

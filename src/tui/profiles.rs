@@ -162,7 +162,7 @@ impl ProfilesDialog {
         let next_hint = next.and_then(|next| {
             self.list.select(next);
             let tries = app.key_label(Context::Profiles, Action::Confirm);
-            Some(format!(" {tries} tries {} of the same project.", name(next)?))
+            Some(format!(" {tries} tries {}, which has the same project.", name(next)?))
         });
         self.message = Some(CleanText::line(&format!(
             "Still on {}: {refused} can't be used. {}{}",
@@ -361,9 +361,11 @@ impl App {
         effects.extend(first_effects);
         self.recent_choices = before.recent_choices;
         self.finish_alerts = before.finish_alerts;
-        // These prompts belong to the previous profile, but their ids are stored nowhere else.
+        // The prompts that could not be recorded belong to the previous profile. They are kept nevertheless, because
+        // their ids are stored nowhere else.
         self.unrecorded = before.unrecorded;
-        // The mouse setting has to match the terminal, whose mouse reporting doesn't change.
+        // Mouse reporting of the terminal doesn't change during the switch, so the mouse setting must stay the same
+        // too.
         self.pointer = before.pointer;
         effects.extend(self.load_layout(before.panes));
         if !matches!(before.screen, Screen::Jobs | Screen::Welcome) {

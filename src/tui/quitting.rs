@@ -16,7 +16,7 @@ const MAX_TITLE_CELLS: usize = 40;
 fn has_prompt_to_send(row: &Job) -> bool {
     match row.local.undelivered {
         Some(DeliveryKind::Queued) => true,
-        // Another prompt is queued behind the one that is being sent.
+        // While a prompt is being sent, a queue position means that another prompt of the job is queued behind it.
         Some(DeliveryKind::Sending) => row.local.queue_position.is_some(),
         _ => false,
     }

@@ -13,7 +13,7 @@ use ratatui::widgets::{Paragraph, Wrap};
 
 /// The width of the box with its borders.
 const WIDTH: u16 = 50;
-/// The minimum number of columns of the screen at which the box is narrower than the screen.
+/// The minimum width of the screen at which the box has margins. On a narrower screen, it is as wide as the screen.
 const MIN_COLUMNS_FOR_MARGINS: u16 = 60;
 /// The rows below the box.
 const ROWS_BELOW: u16 = 2;
@@ -30,7 +30,7 @@ impl Component for Tour {
         JobsScreen(Pane::List).contexts()
     }
 
-    fn covers_screen(&self) -> bool {
+    fn is_modal(&self) -> bool {
         false
     }
 

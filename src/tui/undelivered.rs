@@ -65,13 +65,13 @@ pub struct UndeliveredDialog {
     pub job: JobKey,
     pub title: CleanText,
     pub prompt: Prompt,
-    /// Whether the job has an id, so that it can be checked.
+    /// Whether the job has an id, so that docdeck can request the job to check it.
     pub has_id: bool,
     /// When the prompt was last sent; `None` if it was never sent.
     pub sent_at: Option<Time>,
     /// The index of the first visible line.
     pub scroll: usize,
-    /// Whether the keys of all choices are visible.
+    /// Whether all choices are visible, each with its key. The footer then leaves these keys out.
     shows_choices: bool,
 }
 
@@ -183,7 +183,7 @@ impl UndeliveredDialog {
         let prompt = &self.prompt;
         let text = app.draft(DraftTarget::Prompt(prompt.id)).unwrap_or(&prompt.text).to_owned();
         let reason = prompt.delivery.reason().cloned().unwrap_or_default();
-        app.edit_as_same_prompt(prompt.id, prompt.kind, reason, &text);
+        app.edit_undelivered_prompt(prompt.id, prompt.kind, reason, &text);
         let pages = app.jobs.get(self.job).map(|row| row.local.pages.clone()).unwrap_or_default();
         if let Some(editor) = app.find_mut::<Editor>() {
             editor.pages = pages.into();
@@ -423,8 +423,8 @@ impl App {
         self.open(resolve);
     }
 
-    /// Returns why the selected job has no prompt to resolve. `undelivered` is the most urgent delivery
-    /// state of its prompts.
+    /// Returns why the selected job has no prompt to resolve. `undelivered` is the most urgent delivery state of the
+    /// job's prompts.
     fn reason_nothing_to_resolve(&self, undelivered: Option<DeliveryKind>) -> &'static str {
         match undelivered {
             Some(DeliveryKind::Discarded) => self.detail.discarded_text().unwrap_or("Discarded."),

@@ -23,7 +23,8 @@ impl App {
     pub fn update(&mut self, msg: Msg, now: Time) -> Vec<Effect> {
         self.updated_at = now;
         let mut effects = Vec::new();
-        // Input events are left out, because `handle_key` checks for them whether a text input was closed.
+        // Input events are left out here, because `handle_key` itself decides for which keys a closed text input is
+        // recorded.
         let open_inputs = (!matches!(msg, Msg::Input(_))).then(|| self.open_input_count());
         if let Some(msg) = self.deliver(msg, now, &mut effects) {
             self.handle_message(msg, now, &mut effects);
@@ -47,7 +48,7 @@ impl App {
             Msg::Profiles(msg) => self.handle_profiles_msg(msg, now, effects),
             Msg::Input(event) => self.handle_input(event, now, effects),
             Msg::Engine(event) => self.handle_engine_event(event, now, effects),
-            // The notice about the read-only store was already shown at the start.
+            // If the store was read-only at the start already, the notice about that was shown then.
             Msg::StoreReadOnly if self.config.read_only => {}
             Msg::StoreReadOnly => self.set_read_only(now),
             Msg::FileExists(file) => self.ask_to_overwrite(file, now),
@@ -76,7 +77,8 @@ impl App {
         }
         self.panes.editor_rows = self.find::<Editor>().map_or(0, |editor| editor.rows_below_thread(self));
         let g = self.geometry();
-        // The details also get narrower when a longer title has widened the list.
+        // The width is set after every message, because it changes not only with the size of the terminal: a longer
+        // title widens the list, which makes the details narrower.
         self.detail.set_width(g.detail_columns());
         self.jobs.keep_selected_visible(self.uncovered_rows(g.list_lines()));
         if self.screen == Screen::Views {
@@ -247,7 +249,8 @@ impl App {
             EngineEvent::ReportReceived(key) => self.apply_received_report(key, effects),
             EngineEvent::Totals { range, totals } => self.apply_totals(range, totals),
             EngineEvent::Connection(connection) => {
-                // If the API key was tested, the connection counts as ready while the engine is still connecting.
+                // If the setup has already tested the API key, the connection is ready. It stays ready while the engine
+                // is connecting.
                 let is_starting = matches!(connection, Connection::Unknown | Connection::Connecting);
                 if !(is_starting && self.connection == Connection::Ready) {
                     self.is_dirty |= self.connection != connection;

@@ -97,7 +97,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("[[commands]]\nkey = 1\n", "{}:2:7: expected a string in quotes, found a number."),
     ("[[commands]]\nkey = \"X\"\nname = 1\n", "{}:3:8: expected a string in quotes, found a number."),
     ("[[commands]]\nkey = \"X\"\nname = \"x\"\nrun = \"gh pr\"\n", "{}:4:7: expected an array, found a string."),
-    ("[[commands]]\nkey = \"X\"\nname = \"x\"\nrun = []\n", "{}:4:7: run of the command x is empty"),
+    ("[[commands]]\nkey = \"X\"\nname = \"x\"\nrun = []\n", "{}:4:7: the command x has nothing to run"),
     (
         "[[commands]]\nkey = \"X\"\nname = \"x\"\nrun = [\"a\", \"{b}\"]\n",
         "{}:4:13: the command x has the unknown placeholder {b}",

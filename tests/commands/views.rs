@@ -43,7 +43,7 @@ fn rows_are_tab_separated_in_a_pipe_and_cached() {
         assert!(path.starts_with('/') && number(human) + number(ai) == number(total), "{line}");
         assert!((0.0..=1.0).contains(&share.parse::<f64>().expect("a share")), "{line}");
     }
-    assert_eq!(ran.err, "docdeck: More rows: --page 2 prints the next page, --all prints all of them.\n");
+    assert_eq!(ran.err, "docdeck: There are more rows: --page 2 prints the next set, --all prints all rows.\n");
     assert_eq!(fixture.run(&["views", "--last", "7d"]).expect_exit_code(0).out, ran.out);
     assert_eq!(views_requests(&fixture), 1);
     let json = fixture.run(&["views", "--json"]).expect_exit_code(0).out;
@@ -159,7 +159,7 @@ fn each_format_has_a_range_that_includes_both_days_and_marks_partial_data() {
     let second: Value = serde_json::from_str(&second.out).expect("JSON");
     assert!(paths(&second).iter().all(|path| !paths(&read).contains(path)));
     let beyond = fixture.run(&days(&["--page", "99"])).expect_exit_code(0);
-    assert_eq!((beyond.out.as_str(), beyond.err.as_str()), ("", "docdeck: Page 99 is empty. Choose a lower --page.\n"));
+    assert_eq!((beyond.out.as_str(), beyond.err.as_str()), ("", "docdeck: Set 99 has no rows. Choose a lower --page.\n"));
 }
 
 #[test]

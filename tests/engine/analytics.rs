@@ -231,7 +231,7 @@ async fn a_closed_range_is_loaded_once_with_one_request_per_response() {
     fixture.engine.stop().await;
     let fixture = site.engine_on(folder.path()).await;
     let cached = fixture.engine.cached_rows::<Search>(past_week()).await.expect("a report");
-    assert!(Some(&cached) == loaded.report.as_ref() && fixture.engine.has_fresh_rows(&cached));
+    assert!(Some(&cached) == loaded.report.as_ref() && fixture.engine.is_report_complete_and_fresh(&cached));
     let stored = fixture.engine.stored_rows::<Search>(past_week()).await.expect("read");
     assert_eq!((stored.last_load_requests, stored.responses_before_interruption), (Some(5), None));
     assert_complete(&fixture.load_searches(plan()).await);
@@ -248,7 +248,7 @@ async fn a_range_that_includes_today_is_fresh_for_five_minutes_only() {
     for (age, requests) in [(6, 5), (4, 0)] {
         save_row(&fixture.store, &fixture.scope, range, Search::default(), minutes_ago(age)).await;
         let cached = fixture.engine.cached_rows::<Search>(range).await.expect("a report");
-        assert_eq!(fixture.engine.has_fresh_rows(&cached), requests == 0);
+        assert_eq!(fixture.engine.is_report_complete_and_fresh(&cached), requests == 0);
         assert_eq!(fixture.load_searches(RowsPlan { range, ..plan() }).await.requests, requests);
     }
 }

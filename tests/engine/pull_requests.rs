@@ -59,7 +59,7 @@ async fn points_that_were_spent_before_the_start_count_and_the_user_is_told_that
             _ => None,
         })
         .await;
-    assert!(notice.contains("500 points of the hourly limit of github.com"), "{notice}");
+    assert!(notice.contains("share of the hourly limit of github.com (500 points)"), "{notice}");
     // GitLab has a limit of its own.
     let (_, row) = fixture.submit_accepted_job("Fix it [sim:seconds=1][sim:gitlab]").await;
     fixture.wait_for_job(row.key, "its state", |row| row.pull_request.is_some()).await;

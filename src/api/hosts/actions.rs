@@ -129,7 +129,7 @@ impl HostClient {
             PullRequestAction::Approve => (Method::POST, "/approve", json!({ "sha": head.as_str() })),
             PullRequestAction::Comment(text) => (Method::POST, "/notes", json!({ "body": text })),
             PullRequestAction::Merge(Some(MergeMethod::Rebase)) => return unsupported("merge by rebasing"),
-            // Without `squash`, the settings of the project decide.
+            // Without the field `squash`, the settings of the project decide whether the commits are squashed.
             PullRequestAction::Merge(None) => (Method::PUT, "/merge", json!({ "sha": head.as_str() })),
             PullRequestAction::Merge(Some(method)) => {
                 let squash = *method == MergeMethod::Squash;
@@ -188,8 +188,8 @@ impl HostClient {
     }
 }
 
-/// Whether a successful response of GitHub's REST API confirms this action. Proxies respond with 200 and their own
-/// pages.
+/// Whether a successful response of GitHub's REST API confirms this action. The status alone doesn't confirm it,
+/// because a proxy may respond with 200 and a page of its own.
 fn is_confirmed_by_github(action: &PullRequestAction, node: &Value) -> bool {
     match action {
         PullRequestAction::Merge(_) => json::bool_field(node, "merged"),
@@ -201,7 +201,8 @@ fn is_confirmed_by_github(action: &PullRequestAction, node: &Value) -> bool {
 fn is_confirmed_by_gitlab(link: &PullRequestLink, action: &PullRequestAction, node: &Value) -> bool {
     match action {
         PullRequestAction::Approve => node.get("approved_by").is_some_and(Value::is_array),
-        // If a comment consists of commands such as `/label`, GitLab runs them and creates no note.
+        // A note has an id. If the comment consists of commands such as `/label`, GitLab runs them without creating a
+        // note, and responds with `commands_changes`.
         PullRequestAction::Comment(_) => {
             json::u64_field(node, "id").is_some() || node.get("commands_changes").is_some_and(Value::is_object)
         }
@@ -228,8 +229,8 @@ impl HostError {
         let unconfirmed = |reason| ActionOutcome::Unconfirmed { reason, is_state_read: false };
         match &self.kind {
             HostErrorKind::Failed { status: 409, .. } => ActionOutcome::HeadChanged,
-            // 408 and 499: a proxy or the host gave up while the action was in progress. 303: the result is at another
-            // address.
+            // The action may have been carried out. 408 and 499: a proxy or the host gave up while the action was in
+            // progress. 303: the action may be complete, with its result at another address.
             HostErrorKind::Failed { status: 303 | 408 | 499, .. } => unconfirmed(why),
             HostErrorKind::Failed { status: 300..=499, .. } => ActionOutcome::NotDone(why),
             HostErrorKind::InvalidAddress

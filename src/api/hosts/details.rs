@@ -117,7 +117,7 @@ impl HostClient {
 }
 
 fn login_name(node: &Value, pointer: &str) -> CleanText {
-    // The account of the author may have been deleted.
+    // If the author's account was deleted, the author is missing. GitHub shows such an author as `ghost`.
     CleanText::title(node.pointer(pointer).and_then(Value::as_str).unwrap_or("ghost"), 60)
 }
 
@@ -220,8 +220,8 @@ fn add_gitlab_merge_request(details: &mut PullRequestDetails, node: &Value) {
 
 fn add_gitlab_notes(details: &mut PullRequestDetails, notes: &Value) {
     let notes = json::list_at(notes, "").iter().filter(|note| !json::bool_field(note, "system"));
-    // GitLab doesn't report which accounts belong to programs. Only one is known: the account that opened the merge
-    // request belongs to the service.
+    // GitLab doesn't report which accounts belong to programs. docdeck knows only one of them: the account that opened
+    // the merge request, because the service opens it.
     let opened_by = details.author.clone();
     details.entries.extend(notes.map(|note| ReviewEntry {
         author: login_name(note, "/author/username"),

@@ -44,7 +44,7 @@ impl HostClient {
         }
         let url = github_url(&self.0.rest_url, link, "");
         let request = HostRequest { url, accept: DIFF_MEDIA_TYPE, ..HostRequest::empty() };
-        let response = self.send_with_limit(request, MAX_DIFF_BYTES).await;
+        let response = self.send_with_body_limit(request, MAX_DIFF_BYTES).await;
         match response.result.as_ref().map_err(|error| &error.kind) {
             // The diff has too many files or lines for one response.
             Err(HostErrorKind::Failed { status: 406, .. }) => self.diff_from_pages(link).await,
@@ -68,7 +68,7 @@ impl HostClient {
             let Some(url) = files_url(self.0.kind, &self.0.rest_url, link, page) else {
                 return self.failure(HostErrorKind::InvalidAddress);
             };
-            let response = self.send_with_limit(HostRequest::get(url), MAX_PAGE_BYTES).await;
+            let response = self.send_with_body_limit(HostRequest::get(url), MAX_PAGE_BYTES).await;
             budget = budget.plus(response.budget);
             let body = match response.result {
                 Ok(received) => received,
@@ -165,7 +165,8 @@ fn append_file(kind: HostKind, file: &Value, diff: &mut String) {
         let name = |quoted: &str| quoted.replacen("a/", "", 1);
         let _ = writeln!(diff, "rename from {}\nrename to {}", name(&old), new.replacen("b/", "", 1));
     }
-    // Some versions of GitLab put the names of the file before the first hunk.
+    // The hunks begin at the first `@@`. Some versions of GitLab put lines with the file names before it. They are left
+    // out, because this function writes such lines itself.
     if let Some(hunks) = hunks.and_then(|hunks| hunks.get(hunks.find("@@")?..)) {
         let old = if is_added { "/dev/null" } else { &old };
         let new = if is_deleted { "/dev/null" } else { &new };

@@ -223,8 +223,8 @@ enum CheckConclusion {
 
 fn parse_checks(commit: &Value) -> Checks {
     let Some(rollup) = commit.get("statusCheckRollup") else { return Checks::default() };
-    // Every installed app queues a suite, even if it never runs a check. So only suites that wait for an approval show
-    // that checks will follow.
+    // Every installed app queues a check suite, even if the app never runs a check, so a queued suite doesn't show that
+    // checks will follow. Only a suite that waits for an approval does.
     let awaits_approval = json::list_at(commit, "/checkSuites/nodes").iter().any(|suite| {
         json::str_field(suite, "conclusion") == Some("ACTION_REQUIRED")
             || json::str_field(suite, "status") == Some("WAITING")

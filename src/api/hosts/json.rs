@@ -1,4 +1,4 @@
-//! Reads fields of a JSON response tolerantly: a missing field or one of another type is `None`.
+//! Reads fields of a JSON response tolerantly: a missing field or one of another type is `None`, false or empty.
 
 use crate::model::text::CleanText;
 use crate::model::{Time, checked_rfc3339_time};

@@ -10,7 +10,8 @@ const DEFAULT_PAUSE: TimeDelta = TimeDelta::minutes(1);
 /// The maximum wait. If a response asks for a longer wait, docdeck waits only this long.
 const MAX_PAUSE: TimeDelta = TimeDelta::hours(2);
 
-/// What a request cost, and what is left of the host's limit. A field is `None` if the response doesn't contain it.
+/// What a request cost, and what is left of the host's limit. For the log, also the status and the duration of the
+/// request. A field is `None` if the response doesn't contain it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RequestBudget {
     /// The number of requests, or of points on GitHub, that are left.

@@ -110,9 +110,9 @@ struct HostClientState {
     graphql_url: BaseUrl,
     token: ApiKey,
     options: ClientOptions,
-    /// The HTTP client for requests that only read.
+    /// The HTTP client for requests that only read; keeps connections for the next request ([`Reuse::Keep`]).
     read_only_client: OnceCell<reqwest::Client>,
-    /// The HTTP client for actions.
+    /// The HTTP client for actions; never reuses a connection ([`Reuse::Never`]).
     action_client: OnceCell<reqwest::Client>,
 }
 
@@ -179,7 +179,8 @@ impl HostClient {
             HostKind::GitLab => {
                 let url = Url::parse(&format!("{}/user", self.0.rest_url.as_str())).ok();
                 let response = self.send(HostRequest { url, ..HostRequest::empty() }, MAX_STATE_MIB).await;
-                // A proxy may respond with 200 and its own page.
+                // The status alone doesn't show that the token is accepted: a proxy may respond with 200 and its own
+                // page.
                 let is_user = |body: &[u8]| {
                     self.parse_json(body).is_some_and(|user| json::str_field(&user, "username").is_some())
                 };
@@ -226,14 +227,14 @@ impl HostClient {
 
     /// Sends a request and returns the body of a successful response.
     async fn send(&self, request: HostRequest, limit_mib: usize) -> HostResponse<Vec<u8>> {
-        self.send_with_limit(request, limit_mib * 1024 * 1024).await.map(|body| match body.is_truncated {
+        self.send_with_body_limit(request, limit_mib * 1024 * 1024).await.map(|body| match body.is_truncated {
             true => Err(self.error(HostErrorKind::TooLarge { limit_mib })),
             false => Ok(body.bytes),
         })
     }
 
     /// Sends a request. Returns at most `max_body_bytes` bytes of the body of a successful response.
-    async fn send_with_limit(&self, request: HostRequest, max_body_bytes: usize) -> HostResponse<ResponseBody> {
+    async fn send_with_body_limit(&self, request: HostRequest, max_body_bytes: usize) -> HostResponse<ResponseBody> {
         let started = Instant::now();
         let mut limited_response = match self.send_request(request).await {
             Ok(mut response) => {

@@ -31,8 +31,9 @@ use std::sync::Arc;
 /// Help text about the columns and the exit codes.
 pub(in crate::cli) const OUTPUT_HELP: &str = "\
 Each row is a page with its signals:
-  views and lost views   views of complete days, and how many fewer than in the previous period;
-                         unknown unless all pages of both periods are cached
+  views                  page views in the range
+  lost views             how many fewer views the page had than in the previous period; counts complete
+                         days only; unknown unless all pages of both periods are cached
   feedback               thumbs down and open comments
   questions              those that the assistant did not answer
   unclicked searches     searches that match words in the page's path and led to no click
@@ -41,12 +42,14 @@ The score is the average of the page's shares of the site's totals, weighted by 
 [analytics] in config.toml. A signal whose report is not loaded is empty, never 0. Signals that belong to no page are \
 in a row without a path.
 
-Without --load, no request is sent. --load uses at most 5 requests: the first 250 pages, and the first rows of the other \
-reports. `docdeck views --all`, `searches`, `feedback` and `questions` load all rows.
+Without --load, no request is sent. --load loads the first 250 pages and the first rows of the other reports, with at most 5 \
+requests. `docdeck views --all`, `searches`, `feedback` and `questions` load all rows.
 
 json: {\"range\": {\"from\", \"to\"}, \"totals\": {…}, \"pages\": [{\"path\", \"score\", \"views\", \"change\", \
 \"lostViews\", \"thumbsDown\", \"openComments\", \"unansweredQuestions\", \"unclickedSearches\"}, …], \
-\"missing\": […], \"partial\": […], \"asOf\"}. \"missing\" names the reports that are not loaded, \"partial\" those that are \
+\"missing\": […], \"partial\": […], \"asOf\"}. \"totals\" has the site's number of each signal. \"score\" and \
+\"change\" (of the views) are fractions: 0.05 is 5%. \
+\"missing\" names the reports that are not loaded, \"partial\" those that are \
 loaded in part. If --load fails, the object has the pages according to the loaded reports, with \"error\" and \
 \"exitCode\".
 
@@ -141,7 +144,8 @@ impl CachedReports {
         })
     }
 
-    /// Reads the cached reports through the engine, with times of this computer's clock.
+    /// Reads the cached reports through the engine, which converts their times from the service's clock to this
+    /// computer's clock.
     async fn read_from_engine(engine: &Engine, range: DateRange, today: NaiveDate) -> Result<Self, Failure> {
         let comparison = match ComparedRanges::with_previous(range, today) {
             Some(ranges) => {
@@ -229,7 +233,7 @@ async fn count_requests(
         return Ok(ReportSet::all().count());
     }
     let missing = reports.loaded_reports().missing();
-    // The first rows of page views can be cached without a report. Loading them then takes no request.
+    // If the first rows of the page views are cached without a report, loading that report takes no request.
     let first = ViewsQuery { range, limit: MAX_PAGE_SIZE, page: 1 };
     let has_views = missing.views
         && StoredAnalytics::open(&session.store, &session.scope).await?.fresh_page(first).await?.is_some();
@@ -250,7 +254,8 @@ async fn load_first_rows<R: FieldedRow + DecodedRow>(
     replace_report(report, outcome.report, outcome.end_reason)
 }
 
-/// Replaces a report with the loaded report, even if loading failed before the report was complete.
+/// Replaces `report` with `loaded`, even if loading failed before the report was complete. Returns the error of a load
+/// that failed.
 fn replace_report<T>(report: &mut Option<T>, loaded: Option<T>, end: LoadEndReason) -> Result<(), Failure> {
     if loaded.is_some() {
         *report = loaded;
@@ -280,8 +285,8 @@ fn print(
             return Err(CliError::local_error(text));
         }
         if is_change_unknown && ["lost", "change"].iter().any(|field| selection.compares(field)) {
-            let text = "--check: the change of views is unknown until all page views of both periods are loaded. Load \
-                        them with `docdeck views --all`.";
+            let text = "--check: the change of views is unknown until all pages are loaded, both for the complete days \
+                        of the range and for the previous period. Load each of the two with `docdeck views --all`.";
             return Err(CliError::local_error(text));
         }
         if !partial.is_empty() {

@@ -17,11 +17,12 @@ use tokio::task::JoinHandle;
 
 /// The maximum number of jobs that are written before the first frame. More jobs would delay it.
 const MAX_FIRST_JOBS: usize = 200;
-/// The name of the program that wrote the backup.
+/// What [`GeneratedBackup`] has in its header instead of docdeck's version.
 const PROGRAM: &str = "demo";
 /// The time between the end of a job and its last check.
 const CHECK_DELAY_AFTER_END: TimeDelta = TimeDelta::seconds(60);
-/// The age from which the user has dealt with a finished job. The simulated code host merges most pull requests by then.
+/// A job that the user has viewed counts as handled if its last change is older than this. By then, the simulated code
+/// host has merged most pull requests.
 const HANDLED_AGE: TimeDelta = TimeDelta::hours(6);
 /// A prompt whose response was lost, so it is `Unconfirmed`. It lets users try how to resolve such a prompt.
 const UNCONFIRMED_PROMPT: &str = "Explain how to rotate API keys without downtime";
@@ -60,7 +61,7 @@ pub(super) struct DemoHistory<'a> {
     pub(super) now: Time,
 }
 
-/// A backup file with jobs, for the import. Each line is generated when it is read.
+/// Jobs in the format of a backup file, so that the store can import them. Each line is generated when it is read.
 struct GeneratedBackup<I> {
     records: I,
     line: Cursor<Vec<u8>>,
@@ -136,7 +137,8 @@ impl DemoHistory<'_> {
         record.row.id.clone()
     }
 
-    /// Adds a follow-up that waits behind the rejected one. An imported prompt can't be queued, so it is added later.
+    /// Adds a follow-up that waits behind the rejected one. An import never queues a prompt, so this follow-up is added
+    /// to the store after the import.
     async fn add_blocked_follow_up(&self, id: &JobId) -> Result<(), StoreError> {
         if let Some(row) = self.store.job_by_id(self.scope, id).await? {
             let at = self.now - REJECTION_AGE + TimeDelta::seconds(40);

@@ -35,8 +35,8 @@ use std::sync::Arc;
 #[cfg(unix)]
 use team::DemoTeam;
 
-/// A type without values: the database of the demo's team listens on a Unix socket, so there is no team on other
-/// systems.
+/// Replaces the demo's team on systems other than Unix. It has no values, because the team's database listens on a Unix
+/// socket.
 #[cfg(not(unix))]
 enum DemoTeam {}
 
@@ -62,7 +62,7 @@ async fn start_team(with_team: bool) -> Result<Option<DemoTeam>, CliError> {
     #[cfg(unix)]
     return DemoTeam::start().await.map(Some);
     #[cfg(not(unix))]
-    Err(CliError::local_error("docdeck demo --team works on Linux and macOS."))
+    Err(CliError::local_error("docdeck demo --team works only on Linux and macOS."))
 }
 
 /// Runs the dashboard on the simulated service.
@@ -111,7 +111,8 @@ pub(super) async fn run(
         Some(team) => Some(team.share(&store, &scope, client.clone(), SimulatedHosts::clients(&sim)).await?),
         None => None,
     };
-    // The store answers requests in order: it reads the first rows, then writes the older jobs, then reads all rows.
+    // The store handles requests in order: it reads the rows for the first frame, writes the older jobs, then reads all
+    // rows. So the first frame doesn't wait until the older jobs are written.
     let preload = Preload::start(&store, &app_config).map_err(terminal_error)?;
     history.add_older_jobs(rest);
     tokio::spawn(views::fill_cache(Arc::clone(&sim), store.clone(), app_config.scope.clone()));

@@ -66,13 +66,13 @@ pub(super) fn database(facts: &DoctorFacts<'_>) -> CheckResult {
     let StoreExamination { file_bytes, schema, supported_schema, faults, .. } =
         match facts.store_examination.as_ref()? {
             _ if !path.exists() && StoreUnavailable::check(folder).is_some() => {
-                return skipped("none, and none can be created there");
+                return skipped("none, and none can be created in the data folder");
             }
             Ok(Some(examined)) => examined,
             Ok(None) => return ok("none yet"),
             Err(StoreError::Damaged) => return damaged("its pages can't be read"),
             Err(StoreError::Busy) => return warning("not checked: another docdeck kept it locked", "try again"),
-            // SQLite has one error for several causes.
+            // SQLite has the same error for a folder with the name of the database as for other causes.
             Err(_) if path.is_dir() => {
                 let remedy = format!("move {} away", shell_quoted(&path));
                 return problem(format!("{DATABASE_FILE} is a folder, not a file"), remedy);
@@ -134,7 +134,8 @@ pub(super) fn old_databases(facts: &DoctorFacts<'_>) -> CheckResult {
     }
     let files = plural(count, "damaged file");
     let message = format!("{files} (docdeck-corrupt-*.db), from which the readable data was recovered");
-    warning(message, "delete it if nothing is missing")
+    let them = if count == 1 { "it" } else { "them" };
+    warning(message, format!("delete {them} if nothing is missing in docdeck"))
 }
 
 pub(super) fn running(facts: &DoctorFacts<'_>) -> CheckResult {
@@ -164,5 +165,5 @@ pub(super) fn requests(facts: &DoctorFacts<'_>) -> CheckResult {
     if budgets.iter().all(|(_, budget)| budget.requests_left() > 0) {
         return ok(message);
     }
-    warning(message, "queued prompts are sent then if docdeck is running; paused ones stay")
+    warning(message, "when the limit ends, queued prompts are sent if docdeck is running; paused ones stay paused")
 }

@@ -114,7 +114,7 @@ pub(super) fn findings(facts: &DoctorFacts<'_>) -> Vec<(&'static str, CheckResul
 fn finding(HostFacts { host, kind, token }: &HostFacts) -> CheckResult {
     let (source, access) = match token {
         TokenFacts::OtherKind => {
-            let message = format!("{host}: jobs link to {} there, but config.toml sets a different kind", kind.name());
+            let message = format!("{host}: links of jobs show that it is {}, but config.toml differs", kind.name());
             return warning(message, format!("correct kind in [hosts.\"{host}\"]"));
         }
         TokenFacts::Missing(sources) => {

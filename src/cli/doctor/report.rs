@@ -71,7 +71,7 @@ pub(super) fn problem(message: impl Display, remedy: impl Display) -> CheckResul
     Some(Finding { state: FindingState::Problem, message: message.to_string(), remedy: Some(remedy.to_string()) })
 }
 
-/// Returns a problem whose message already contains the remedy.
+/// Returns a [`FindingState::Problem`] for an error whose message already contains the remedy.
 pub(super) fn error(error: impl Display) -> CheckResult {
     Some(Finding { state: FindingState::Problem, message: error.to_string(), remedy: None })
 }
@@ -136,6 +136,7 @@ impl DoctorReport {
         self.findings.iter().filter(|(.., found)| found.state == state).count()
     }
 
+    /// Returns the text as one line without control characters and private data.
     fn clean(&self, text: &str) -> String {
         self.private.mask(CleanText::line(text).as_str())
     }

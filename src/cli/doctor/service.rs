@@ -13,10 +13,10 @@ const CLOCK_WARNING_OFFSET: TimeDelta = TimeDelta::seconds(30);
 const CLOCK_PROBLEM_OFFSET: TimeDelta = TimeDelta::hours(12);
 
 pub(super) fn proxy(facts: &DoctorFacts<'_>) -> CheckResult {
-    // The check of the settings has already reported the reason.
+    // The check of the base URL has already reported why it can't be used.
     let Ok(route) = &facts.route else { return skipped("the base URL can't be used") };
     let proxy = match &route.proxy {
-        Proxy::Loopback => "none: not used for this computer".to_owned(),
+        Proxy::Loopback => "none: not used, because the service runs on this computer".to_owned(),
         Proxy::None => "none".to_owned(),
         Proxy::Excluded { variable } => format!("none: NO_PROXY excludes {} ({variable} is set)", route.host),
         Proxy::Through { variable, address, has_credentials } => {
@@ -33,7 +33,7 @@ pub(super) fn proxy(facts: &DoctorFacts<'_>) -> CheckResult {
 
 pub(super) fn certificates(facts: &DoctorFacts<'_>) -> CheckResult {
     if !facts.route.as_ref().ok()?.uses_tls {
-        return ok("not needed: no TLS to this computer");
+        return ok("not needed: the service runs on this computer, without TLS");
     }
     let roots = facts.ca_file.as_ref().and_then(|(_, roots)| roots.as_ref().ok());
     let more = match roots.map_or(0, ExtraRoots::count) {

@@ -33,7 +33,10 @@ pub(in crate::cli) async fn exchange_briefly(cx: &mut CommandContext<'_>) {
         let (exchanged_at, now) = (project.times.exchanged_at, Utc::now());
         if exchanged_at.is_none_or(|at| now - at > WARNING_AGE) {
             let last = exchanged_at.map_or("never".to_owned(), |at| cx.out.time_in_words(at, now));
-            cx.out.note(&format!("Last exchange with the team: {last}. Run `docdeck team sync` to see why."));
+            cx.out.note(&format!(
+                "Changes can't be exchanged with the team. Last exchange with the team: {last}. Run `docdeck team \
+                 sync` to see why."
+            ));
         }
     }
 }
@@ -46,7 +49,7 @@ pub(in crate::cli) async fn send_reports_briefly(cx: &mut CommandContext<'_>) {
     };
     let Ok(store) = open_store(&project.folder, true, cx.out) else { return };
     let rules = ReportRules { now: Utc::now(), reader_text_days: settings.reader_text_days };
-    let has_unsent = store.unsent_team_reports(&project.scope, rules).await.is_ok_and(|unsent| unsent > 0);
+    let has_unsent = store.count_unsent_team_reports(&project.scope, rules).await.is_ok_and(|unsent| unsent > 0);
     store.close().await;
     if has_unsent {
         exchange_once(cx, &settings, &project).await;
@@ -122,8 +125,8 @@ async fn exchange_once(cx: &mut CommandContext<'_>, settings: &TeamSettings, pro
         Ok::<bool, CliError>(matches!(ended, Ok(Ok(()))))
     };
     let is_complete = matches!(attempt.await, Ok(true));
-    // Jobs are exchanged before reports. If only the reports were not exchanged in time, the stored time of the
-    // exchange is new, and the exchange counts as successful.
+    // Jobs are exchanged before reports, and the store records the time of the exchange after the jobs. If that time is
+    // new, only the reports are missing, and the exchange counts as successful.
     let team = store.team(&project.scope).await.ok().flatten();
     let has_succeeded = is_complete || team.is_some_and(|team| team.exchanged_at != project.times.exchanged_at);
     if !has_succeeded {

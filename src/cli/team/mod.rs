@@ -27,7 +27,11 @@ the server runs on this computer.
 `team status --json`: {\"joined\", \"organization\", \"name\", \"unsent\", \"unsentReports\", \"exchangedAt\", \
 \"database\": {\"host\", \"tls\", \"reachable\", \"error\"}, \"members\": [{\"name\", \"lastSeen\", \
 \"thisComputer\"}]}. `team sync --json`: {\"sent\", \"received\", \"sentReports\", \"receivedReports\", \
-\"unreadable\", \"restarted\"}. `team forget --json`: {\"dryRun\", \"jobs\", \"prompts\", \"reports\"}.
+\"unreadable\", \"restarted\"}. `team forget --json`: {\"dryRun\", \"jobs\", \"prompts\", \"reports\"}. \
+\"name\" is this computer's name in the team; \"unsent\" and \"unsentReports\" count the changed jobs and the \
+analytics reports that were not sent yet; \"exchangedAt\" is the time of the last exchange; \"unreadable\" counts \
+received changes that a newer docdeck made; \"restarted\" is true if the database was restored from an \
+older copy, so that everything was exchanged again.
 
 Exit codes: 0 done; 2 usage, configuration or database error, or not joined; 4 database unreachable, or you \
 answered no to a question.";
@@ -84,9 +88,9 @@ enum TeamCommand {
     /// remove old jobs from the team's database, as its administrator
     ///
     /// Removes the state, titles, tags, notes and prompts of each job of this project to which no member has sent a
-    /// change since that day. Members who have such a job keep their copy. It comes back only if one of them changes it
-    /// again, and then without its older prompts. Also removes the analytics that were loaded before that day. Members
-    /// can't remove anything, so this needs the administrator's URL.
+    /// change since the day of --before. Members who have such a job keep their copy. The job comes back only if one of
+    /// them changes it again, and then without its older prompts. Also removes the analytics that were loaded before
+    /// that day. Members can't remove anything, so this needs the administrator's URL.
     Forget(forget::Options),
 }
 

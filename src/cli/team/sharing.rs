@@ -157,10 +157,10 @@ fn exchange_line(report: &ExchangeSummary) -> String {
 pub(super) async fn status(cx: &mut CommandContext<'_>, as_json: bool) -> Result<Code, CliError> {
     let session = cx.open_store(false)?;
     let (team, unsent_jobs) =
-        (session.store.team(&session.scope).await?, session.store.unsent_team_changes(&session.scope).await?);
+        (session.store.team(&session.scope).await?, session.store.count_unsent_team_jobs(&session.scope).await?);
     let reader_text_days = reader_text_days(cx.global_options, cx.environment)?;
     let rules = ReportRules { now: Utc::now(), reader_text_days };
-    let unsent_reports = session.store.unsent_team_reports(&session.scope, rules).await?;
+    let unsent_reports = session.store.count_unsent_team_reports(&session.scope, rules).await?;
     let (name, database) = match team_settings(cx.global_options, cx.environment)? {
         Some(settings) => (Some(settings.name.clone()), Some(query_database(cx, &session, team.as_ref()).await?)),
         None => (None, None),

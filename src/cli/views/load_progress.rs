@@ -18,8 +18,8 @@ const BAR_STEPS: u64 = 1000;
 const BAR_CHARS: &str = "█░";
 const ASCII_BAR_CHARS: &str = "#.";
 
-/// Describes the expected cost in a line. Returns `None` if a fresh and complete report is cached, so that nothing must
-/// be loaded.
+/// Describes the expected cost in a line. Returns `None` if nothing has to be loaded, because a fresh and complete
+/// report is cached.
 pub(super) async fn cost_line(
     session: &Session,
     range: DateRange,

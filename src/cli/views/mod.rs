@@ -40,11 +40,11 @@ network error; 5 hourly limit reached; 130 Ctrl-C. Loaded data is cached: run th
 pub(super) struct Options {
     #[command(flatten)]
     days: RangeOptions,
-    /// print this set of rows, counted from 1
+    /// print set N of the rows: with --limit 50, set 1 is rows 1 to 50, set 2 is rows 51 to 100
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
           value_parser = number_parser(1..=u32::MAX, "a whole number, 1 or more"))]
     page: u32,
-    /// print this many rows per set
+    /// print sets of this many rows
     #[arg(long, value_name = "N", default_value_t = DEFAULT_PAGE_SIZE,
           allow_negative_numbers = true, value_parser = number_parser(MIN_PAGE_SIZE..=MAX_PAGE_SIZE, "a whole number from 1 to 250"))]
     limit: u32,
@@ -111,7 +111,7 @@ async fn load_and_write(session: &mut Session, options: &Options, out: &mut Out)
     let loaded = session.run_interruptible(engine.load_views(query, options.fresh)).await;
     out.clear_live_line();
     let loaded = loaded.map_err(|Interrupted| {
-        CliError::new(Code::Interrupted, "Interrupted. An answer that still arrived is cached.")
+        CliError::new(Code::Interrupted, "Interrupted. If the answer arrived anyway, it is cached.")
     })??;
     write_page(query, &loaded, options, out)?;
     Ok(Code::Done)
@@ -128,10 +128,10 @@ fn write_page(
     let content = ExportContent::from_response(query.range, &loaded.value, is_all, loaded.as_of);
     write_content(&content, query.offset(), options.format.export_format(), out)?;
     if loaded.value.rows.is_empty() && options.page > 1 {
-        out.note(&format!("docdeck: Page {} is empty. Choose a lower --page.", options.page));
+        out.note(&format!("docdeck: Set {} has no rows. Choose a lower --page.", options.page));
     } else if query.has_next(&loaded.value) {
         out.note(&format!(
-            "docdeck: More rows: --page {} prints the next page, --all prints all of them.",
+            "docdeck: There are more rows: --page {} prints the next set, --all prints all rows.",
             options.page.saturating_add(1)
         ));
     }

@@ -74,7 +74,8 @@ impl EngineState {
                 let until = lock(&self.team.counts).get(&quota).and_then(|count| count.resets_at);
                 booking.permission = match until {
                     _ if is_booked => TeamPermission::Booked { booking_id },
-                    // Another member is booking the last request, or has just canceled a booking.
+                    // The counts don't show when to try again: another member is booking the last request, or has just
+                    // canceled a booking.
                     None => TeamPermission::LimitReached { until: self.clock.now() + TimeDelta::seconds(1) },
                     Some(until) => TeamPermission::LimitReached { until },
                 };
@@ -157,8 +158,9 @@ impl EngineState {
         }
     }
 
-    /// Stores the waits that other members got with a 429, as if this computer had received the 429. Ignores a wait
-    /// that ends at most a second later than the known wait, because the transfer of a message takes time.
+    /// Stores the waits that other members got with a 429, as if this computer had received the 429. The members share
+    /// the remaining time of a wait. Because the message with it takes time, the same wait may seem to end a little
+    /// later, so a wait that ends at most a second later than the known wait is ignored.
     async fn store_shared_rate_limits(&self, counts: &[LedgerCount]) {
         for LedgerCount { quota, blocked, .. } in counts {
             let Some(BlockDuration { remaining, is_estimate }) = *blocked else { continue };

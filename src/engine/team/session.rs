@@ -25,9 +25,10 @@ use tokio::time::Instant;
 const SEND_DELAY: Duration = Duration::from_millis(50);
 /// How many statements one send needs.
 const STATEMENTS_PER_SEND: f64 = 7.0;
-/// How many statements per second are allowed on average. If changes never stop, they are collected for a few seconds.
+/// How many statements per second are allowed on average. If changes never stop, they are therefore sent only every few
+/// seconds.
 const STATEMENTS_PER_SECOND: f64 = 2.0;
-/// How many statements are allowed at once: enough to send a change of each of 50 active jobs immediately.
+/// How many statements are allowed at once: 60 sends, enough to send a change of each of 50 active jobs immediately.
 const MAX_STATEMENTS_AT_ONCE: f64 = 420.0;
 /// How often the session queries the database for changes without a notification.
 const REGULAR_QUERY_INTERVAL: Duration = Duration::from_secs(60);
@@ -280,7 +281,7 @@ impl ConnectedSession<'_> {
     async fn has_unsent_changes(&self) -> Result<bool, TeamError> {
         let (store, scope) = (&self.inner.store, &self.inner.scope);
         let rules = ReportRules { now: local_now(), reader_text_days: self.inner.analytics.reader_text_days };
-        Ok(store.has_team_changes(scope).await? || store.unsent_team_reports(scope, rules).await? > 0)
+        Ok(store.has_team_changes(scope).await? || store.count_unsent_team_reports(scope, rules).await? > 0)
     }
 
     /// Sends the changes of this computer, and adds requests to the team's ledger that were not booked.
@@ -382,7 +383,8 @@ impl EngineState {
         if before != status {
             self.emit(EngineEvent::Team(status)).await;
             if matches!((before, status), (TeamStatus::Offline { .. }, _) | (_, TeamStatus::Offline { .. })) {
-                // The budgets now show, or no longer show, how old the team's counts are.
+                // Emit the budgets again, because only while the exchange is offline, they show how old the team's
+                // counts are.
                 self.emit_budgets().await;
             }
         }

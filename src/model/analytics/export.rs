@@ -19,7 +19,7 @@ pub struct RowsExport<'a, R> {
     pub range: DateRange,
     pub rows: Vec<&'a R>,
     pub totals: &'a Counts,
-    /// Whether no row of the range is missing.
+    /// Whether all rows of the range are exported.
     pub is_complete: bool,
     pub as_of: Time,
     /// Whether text that readers wrote is exported.

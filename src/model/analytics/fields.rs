@@ -193,8 +193,8 @@ pub trait FieldedRow: AnalyticsRow + HasFields {
         None
     }
 
-    /// Returns this row of the previous period with counts of 0, to show that the current period doesn't have it.
-    /// `None` if rows of this kind can't be compared.
+    /// Returns a copy of this row with counts of 0. If only the previous period has the row, the current period shows
+    /// this copy. `None` if rows of this kind can't be compared.
     fn with_zero_counts(&self) -> Option<Self> {
         None
     }

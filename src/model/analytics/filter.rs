@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! filter     = term { " " term }              a row has to match all terms
-//! term       = [ "!" ] word                   a text of the row contains the word (with !: none), ignoring case
+//! term       = [ "!" ] word                   a text (with !: no text) of the row contains the word, ignoring case
 //!            | [ "!" ] property               such as unclicked, unanswered or new
 //!            | '"' word                       a word, even if it looks like a property
 //!            | field operator value           hits>20, ctr<5%, down>=3
@@ -83,7 +83,7 @@ impl<R: HasFields> RowFilter<R> {
         self.terms.iter().any(|term| matches!(term, RowTerm::Number { field, .. } if field.name == name))
     }
 
-    /// Whether a row passes if there is no comparison. No row counts as new then.
+    /// Whether a row passes, without a comparison with the previous period: no row counts as new.
     pub fn passes(&self, row: &R) -> bool {
         self.passes_compared(row, |_| false)
     }

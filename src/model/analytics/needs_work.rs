@@ -209,8 +209,8 @@ pub struct PageSignals {
     /// The path of the page; `None` for signals that can't be assigned to any page.
     pub path: Option<CleanText>,
     values: PerSignal<Option<ViewCount>>,
-    /// The change of views from the previous period. Only complete days are compared, so it differs from the change of
-    /// all views of the range if that includes today.
+    /// The change of views from the previous period. Only complete days are compared. So if the range includes today,
+    /// its views of today don't count.
     pub views_change: ViewsChange,
     /// The first [`Self::MAX_SEARCHES`] searches that are about the page and ended without a click, in the service's
     /// order.
@@ -421,14 +421,15 @@ impl<'a> CollectedSignals<'a> {
         let mut rows = Vec::with_capacity(pages.values().filter(|page| has_problem(&page.values)).count());
         for (path, CollectedPage { mut values, compared_views: [now, before], searches }) in pages {
             for ((value, is_loaded), is_partial) in values.iter_mut().zip(is_loaded).zip(is_partial) {
-                // A complete report without a row about the page means 0. A partial report may lack such a row.
+                // If a complete report has no row about the page, the number is 0. If a partial report has none, the
+                // number is unknown, because the row may not be loaded yet.
                 let without_row = (is_loaded && !is_partial).then_some(ViewCount::ZERO);
                 *value = value.or(without_row);
             }
             if path.is_none()
                 && let Some(views) = values.get_mut(at_views)
             {
-                // Signals that belong to no page have no views.
+                // This is the row of the signals that belong to no page. Its views are unknown, not 0.
                 *views = None;
             }
             let views_change = views_change(now, before);

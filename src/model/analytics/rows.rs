@@ -185,7 +185,7 @@ pub struct Question {
     pub is_answered: Option<bool>,
     #[serde(rename = "queryCategory")]
     pub category: Option<CleanText>,
-    /// The page on which the reader asked it.
+    /// The page on which the reader asked the question.
     #[serde(rename = "pageUrl")]
     pub page: Option<CleanText>,
 }
@@ -272,10 +272,10 @@ pub fn page_path(address: &str) -> CleanText {
     CleanText::line(&uncleaned_page_path(address))
 }
 
-/// Like [`page_path`], but borrows the path from an address that contains it as it is.
+/// Like [`page_path`], but makes no copy if the address contains the path unchanged.
 pub fn borrowed_page_path(address: &CleanText) -> Cow<'_, str> {
     match uncleaned_page_path(address.as_str()) {
-        // A part of a clean text is clean, but can end in spaces.
+        // A part of a clean text needs no cleaning, except that it can begin or end with spaces.
         Cow::Borrowed(path) => Cow::Borrowed(path.trim()),
         Cow::Owned(path) => Cow::Owned(CleanText::line(&path).to_string()),
     }

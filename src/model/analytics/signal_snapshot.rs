@@ -21,7 +21,7 @@ pub const SNAPSHOT_SIGNALS: [ProblemSignal; 4] = [
 pub struct SignalSnapshot {
     pub path: CleanText,
     pub range: DateRange,
-    /// The numbers by the name of their signal. A signal whose report was not loaded is missing.
+    /// The numbers by the name of their signal. A signal with an unknown number is missing.
     pub signals: BTreeMap<String, Count>,
 }
 
@@ -60,7 +60,7 @@ impl SignalSnapshot {
         (!signals.is_empty()).then(|| Self { path: path.clone(), range, signals })
     }
 
-    /// Returns the number of a signal; `None` if its report was not loaded.
+    /// Returns the number of a signal; `None` if it was unknown when the snapshot was made.
     pub fn value(&self, signal: ProblemSignal) -> Option<ViewCount> {
         self.signals.get(signal.name())?.value()
     }
@@ -97,8 +97,8 @@ impl JobSnapshots {
         SNAPSHOT_SIGNALS.into_iter().filter(is_missing).collect()
     }
 
-    /// Adds the numbers of a page after the job. Stored numbers of the same range are not replaced. Returns
-    /// whether a number was added.
+    /// Adds the numbers of a page after the job. They replace stored numbers of another range; of the same range, only
+    /// numbers that are not stored yet are added. Returns whether anything was changed.
     pub fn add_after(&mut self, page: SignalSnapshot) -> bool {
         let Some(known) = self.after.iter_mut().find(|known| known.path == page.path) else {
             self.after.push(page);

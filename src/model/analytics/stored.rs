@@ -38,7 +38,7 @@ impl ReaderTextRetention {
         self.0 == 0
     }
 
-    /// Returns the cutoff: at `now`, texts that were loaded before it are deleted.
+    /// Returns the cutoff: texts that were loaded before the cutoff have expired at `now`.
     pub fn cutoff(self, now: Time) -> Time {
         if self.forbids_storing() {
             return Time::MAX_UTC;

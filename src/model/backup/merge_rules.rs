@@ -1,6 +1,6 @@
 //! The rules for merging an imported file into the store. Nothing that the user wrote is lost, in whatever order files
-//! are imported. Importing a file again changes nothing. A prompt that another computer may still send is not sent from
-//! this one.
+//! are imported. Importing a file again changes nothing. A prompt that another computer may still send is sent from
+//! this one only if the user decides so.
 
 use super::PromptRecord;
 use crate::model::Time;
@@ -19,8 +19,8 @@ const QUEUED_ELSEWHERE: &str =
 const SENDING_ELSEWHERE: &str =
     "it was being sent when it was exported, so the service may or may not have carried it out";
 
-/// Returns the delivery state for a newly imported prompt. A prompt that the other computer was sending or may still
-/// send becomes unconfirmed, so that this computer sends it only if the user decides so.
+/// Returns the delivery state for a newly imported prompt. A prompt that the exporting computer was sending or may
+/// still send becomes unconfirmed, so that this computer sends it only if the user decides so.
 #[must_use]
 pub fn imported_delivery(imported: &Delivery) -> Delivery {
     match imported {
@@ -47,8 +47,8 @@ pub enum PromptMerge {
 /// imported prompt
 ///
 /// - was accepted,
-/// - has the result of the send whose result `stored` lacks, or
-/// - was sent again later, with an unknown result.
+/// - has the outcome of the same send, which is unconfirmed in `stored`, or
+/// - was sent later than `stored`, with an unknown outcome.
 #[must_use]
 pub fn decide_merge(stored: &Prompt, imported: &PromptRecord) -> PromptMerge {
     let stored_is_copy = matches!(stored.delivery, Delivery::Unconfirmed(_)) && stored.sent_at.is_none();
@@ -83,7 +83,7 @@ pub fn merge_service_data(stored: &mut Job, imported: &Job) -> bool {
         let has_new_link = imported.remote.pr_link.is_some() && imported.remote.pr_link != stored.remote.pr_link;
         let differs = imported.remote.status != stored.remote.status || has_new_link;
         stored.remote.update(&imported.remote);
-        // `RemoteState::update` would keep the old time if the job is no longer archived.
+        // `RemoteState::update` never clears a field, so a job that is no longer archived would keep the old time.
         stored.remote.archived_at = imported.remote.archived_at;
         stored.local.gone = imported.local.gone;
         stored.local.gone_at = imported.local.gone_at;
@@ -180,7 +180,8 @@ pub fn match_prompts(stored: &[Prompt], imported: &[PromptRecord]) -> Vec<Option
 }
 
 /// Returns the imported events that are not stored yet. Two computers see the same change at different times.
-/// Therefore, if consecutive events describe the same change and one of them is stored, none of the others is new.
+/// Therefore, stored and imported events are sorted together by time, and consecutive events of the same change count
+/// as one: if one of them is stored, the others are not new.
 #[must_use]
 pub fn new_events(stored: &[JobEvent], imported: &[JobEvent]) -> Vec<JobEvent> {
     let mut all: Vec<(&JobEvent, bool)> = stored.iter().map(|event| (event, true)).collect();

@@ -57,7 +57,8 @@ pub struct JobRecord {
     pub events: Vec<JobEvent>,
     /// The draft of a follow-up, if there is one.
     pub draft: Option<DraftText>,
-    /// The signals of the job's pages, before and after the job.
+    /// The reports' numbers about the job's pages, such as the number of unanswered questions, before and after the
+    /// job.
     pub signals: JobSnapshots,
 }
 

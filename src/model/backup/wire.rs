@@ -103,15 +103,16 @@ pub(super) struct WireJob {
     #[serde(default)]
     events: Vec<WireEvent>,
     draft: Option<WireDraftText>,
-    /// The numbers of the job's pages in the reports when the job was started.
+    /// The reports' numbers about each of the job's pages when the job was started.
     #[serde(default, rename = "signals", skip_serializing_if = "Vec::is_empty")]
     signals_before: Vec<WireSignals>,
-    /// The numbers of these pages in the reports of the days after the job.
+    /// The same numbers in the reports of the days after the job.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     signals_after: Vec<WireSignals>,
 }
 
-/// The numbers of a page in the reports of a range, by the name of their signal.
+/// The numbers about a page in the reports of a range. The key of a number is the name of its signal, such as
+/// `unansweredQuestions`.
 #[derive(Serialize, Deserialize)]
 struct WireSignals {
     path: String,

@@ -115,7 +115,8 @@ pub struct DiffLine {
     pub markup: Markup,
     /// Whether the file ends with this line, without a line break.
     pub is_unterminated: bool,
-    /// The line numbers in both versions; an added or removed line has only one of them.
+    /// The line's numbers in the old and in the new version. If a version doesn't have the line, the number is that of
+    /// the next line in this version.
     pub old_number: u32,
     pub new_number: u32,
     text: Range<u32>,

@@ -11,7 +11,8 @@ const MAX_BYTES: usize = 8 * 1024;
 /// Longer runs of lines are not compared with each other.
 const MAX_LINES: usize = 2000;
 
-/// Returns pairs of positions, in order, at which both lists have the same text.
+/// Returns the positions (in `old`, in `new`) of the texts that a diff of the two lists leaves unchanged, in ascending
+/// order. Returns none if a list has more than [`MAX_LINES`] texts.
 pub(super) fn equal_pairs(old: &[String], new: &[String]) -> Vec<(usize, usize)> {
     if old.is_empty() || new.is_empty() || old.len().max(new.len()) > MAX_LINES {
         return Vec::new();

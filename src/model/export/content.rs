@@ -127,8 +127,9 @@ impl<'a> ExportContent<'a> {
         }
     }
 
-    /// Returns the comparison if it covers only the complete days of a range that includes today.
-    pub(super) fn complete_days(&self) -> Option<ExportedComparison<'a>> {
+    /// Returns the comparison if it leaves out days of the exported range, because the range includes today and only
+    /// complete days are compared.
+    pub(super) fn complete_days_comparison(&self) -> Option<ExportedComparison<'a>> {
         self.comparison.filter(|compared| compared.ranges.now != self.range)
     }
 

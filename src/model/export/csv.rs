@@ -22,7 +22,7 @@ pub(super) fn write_csv(content: &ExportContent<'_>) -> Result<String, ExportErr
     let has_visitors = content.has_visitors();
     heads.extend(VISITORS_COLUMN_NAMES.iter().filter(|_| has_visitors));
     if let Some(compared) = content.comparison {
-        heads.extend(content.complete_days().iter().flat_map(|_| COMPLETE_DAYS_COLUMN_NAMES));
+        heads.extend(content.complete_days_comparison().iter().flat_map(|_| COMPLETE_DAYS_COLUMN_NAMES));
         heads.extend(BEFORE_COLUMN_NAMES);
         heads.extend(VISITORS_BEFORE_COLUMN_NAMES.iter().filter(|_| has_visitors));
         // `change` is the change of the total views, empty if unknown; `status` is `new`, `gone` or empty.
@@ -38,7 +38,7 @@ pub(super) fn write_csv(content: &ExportContent<'_>) -> Result<String, ExportErr
         };
         cells.extend(visitors(page.now));
         if let Some(compared) = content.comparison {
-            cells.extend(content.complete_days().iter().flat_map(|_| csv_numbers(page.compared)));
+            cells.extend(content.complete_days_comparison().iter().flat_map(|_| csv_numbers(page.compared)));
             let past = match page.before {
                 PreviousViews::Counts(counts) => Some(counts),
                 PreviousViews::New | PreviousViews::Unknown => None,

@@ -93,7 +93,7 @@ pub(super) fn write_json(content: &ExportContent<'_>) -> Result<String, ExportEr
         out.push_str(&serialize_escaped(&json_page(page, content)?)?);
     }
     out.push_str(&format!("\n], \"complete\": {}, \"asOf\": {}", content.is_complete(), serialize_escaped(&as_of)?));
-    if let Some(compared) = content.complete_days() {
+    if let Some(compared) = content.complete_days_comparison() {
         let complete_days =
             CompleteDays { range: JsonRange::new(compared.ranges.now), totals: JsonCounts::new(compared.now)? };
         out.push_str(&format!(", \"completeDays\": {}", serialize_escaped(&complete_days)?));
@@ -111,7 +111,7 @@ fn json_page<'a>(page: &ExportedPage<'a>, content: &ExportContent<'_>) -> Result
     let Some(ExportedComparison { ranges, .. }) = content.comparison else {
         return Ok(JsonPage { path: page.path, counts, comparison: None });
     };
-    let complete_days = content.complete_days().map(|_| numbers(page.compared)).transpose()?;
+    let complete_days = content.complete_days_comparison().map(|_| numbers(page.compared)).transpose()?;
     let before = match page.before {
         PreviousViews::Counts(counts) => Some(JsonCounts::new(counts)?),
         PreviousViews::New | PreviousViews::Unknown => None,
@@ -149,8 +149,8 @@ fn json_number(count: &Count) -> Result<Number, ExportError> {
     let literal = match count {
         Count::Missing => return Ok(None),
         Count::Known(_) | Count::Fraction(_) => format_received(count),
-        // A JSON number that is too large to be stored exactly. Text that can be parsed as a count was received as a
-        // JSON string and is exported as a string below.
+        // A JSON number that is too large to be stored exactly is exported as the same number. A text that can be
+        // parsed as a count can't be such a number: it was received as a JSON string and is exported as a string below.
         Count::Other(odd) if is_json_number(odd.as_str()) && Count::from_literal(odd.as_str()).is_none() => {
             odd.as_str().to_owned()
         }

@@ -13,7 +13,7 @@ pub(super) fn write_markdown(content: &ExportContent<'_>) -> String {
     if let Some(compared) = content.comparison {
         let whole = if compared.is_previous_complete { "" } else { ", partial" };
         let ranges = compared.ranges;
-        if content.complete_days().is_some() {
+        if content.complete_days_comparison().is_some() {
             out.push_str(&format!("\nComplete days {}: {}\n", ranges.now, markdown_totals(compared.now)));
         }
         let per_day = ranges.per_day_text().map(|words| format!(", {words}")).unwrap_or_default();
@@ -28,7 +28,7 @@ pub(super) fn write_markdown(content: &ExportContent<'_>) -> String {
     }
     out.push_str(&format!("\nAs of {}.\n\n", content.as_of.to_rfc3339_opts(SecondsFormat::Secs, true)));
     let (complete, rule) =
-        if content.complete_days().is_some() { (" total, complete days |", " ---: |") } else { ("", "") };
+        if content.complete_days_comparison().is_some() { (" total, complete days |", " ---: |") } else { ("", "") };
     let (heads, rule) = match content.comparison {
         Some(compared) => {
             let change = if compared.ranges.is_per_day() { "change per day" } else { "change" };
@@ -69,7 +69,7 @@ fn markdown_row(page: &ExportedPage<'_>, content: &ExportContent<'_>) -> String 
         numbers.push(visitors.map_or_else(|| "–".to_owned(), |visitors| count_text(&visitors.total)));
     }
     if let Some(compared) = content.comparison {
-        if content.complete_days().is_some() {
+        if content.complete_days_comparison().is_some() {
             numbers.push(page.compared.map_or_else(|| "–".to_owned(), |counts| count_text(&counts.total)));
         }
         numbers.push(match page.before {

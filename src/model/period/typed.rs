@@ -60,7 +60,8 @@ pub fn parse_range(typed: &str, today: NaiveDate) -> Result<DateRange, RangeErro
     parse_period(typed, today).map(|typed| typed.range)
 }
 
-/// Like [`parse_range`], but returns the period, so that a typed month can step to the previous month.
+/// Like [`parse_range`], but also returns the kind of period, so that going back from a typed month leads to the
+/// previous month.
 ///
 /// # Errors
 /// Returns an error whose message for the user is a phrase, not a sentence.

@@ -129,7 +129,7 @@ impl SetupForm {
     /// Returns the available key sources.
     pub fn sources(&self) -> Vec<KeySourceChoice> {
         let configured = (self.key_presence == KeyPresence::File).then_some(KeySourceChoice::Unchanged);
-        // Not offered for another profile, because the environment variable has the key of the profile in use.
+        // The environment variable is not offered for another profile, because it has the key of the profile in use.
         let variable = (self.purpose == SetupPurpose::FirstProfile).then_some(KeySourceChoice::Variable);
         let typed = [KeySourceChoice::Typed, KeySourceChoice::Command, KeySourceChoice::File];
         configured.into_iter().chain(typed).chain(variable).collect()

@@ -6,8 +6,8 @@ use crate::model::job::{Job, PullRequestEnder};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The changes of one member to a job. Only what changed is set. The database's clock gives them their time when they
-/// are stored, except for responses, which have the time at which they were received.
+/// The changes of one member to a job. Only what changed is set. A change gets its time from the database's clock when
+/// the database stores it. Only responses already have a time: that at which they were received.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct JobChange {

@@ -44,7 +44,7 @@ impl TeamClock {
 
 /// Returns the changes of the job on this computer since the team's state `base` was applied to it.
 pub fn job_change(base: &SharedJob, job: &Job, clock: TeamClock) -> JobChange {
-    let observation = observe(job, clock);
+    let observation = observation_of(job, clock);
     let is_news = base.observation.as_ref().is_none_or(|known| observation.answered_at > known.answered_at);
     let mut change = JobChange::default();
     if is_news {
@@ -159,7 +159,7 @@ fn incoming_job(job: &Job, shared: &SharedJob, clock: TeamClock) -> Option<Job> 
     Some(incoming)
 }
 
-fn observe(job: &Job, clock: TeamClock) -> Observation {
+fn observation_of(job: &Job, clock: TeamClock) -> Observation {
     let team = |time: Time| clock.to_team(time);
     Observation {
         answered_at: team(last_response_at(job)),

@@ -11,8 +11,8 @@ const BOOKING_MARGIN: TimeDelta = TimeDelta::seconds(30);
 /// A booked request must be sent within this time after its booking.
 pub const BOOKING_LIFETIME: TimeDelta = TimeDelta::seconds(10);
 
-/// Returns how long a booked request counts. Then its row of the ledger is free for another request. Thanks to the
-/// margin, the old and the new request are sent more than an hour apart.
+/// Returns how long a booked request counts. After this time, its row of the ledger can be used for another request.
+/// Thanks to the margin, the old and the new request are sent more than an hour apart.
 pub fn booking_window() -> TimeDelta {
     RATE_LIMIT_WINDOW + BOOKING_MARGIN
 }
@@ -26,7 +26,7 @@ pub enum TeamPermission {
     Booked { booking_id: String },
     /// The database did not respond. This computer's ledger decides, and the request is reported to the team later.
     Unreachable { booking_id: String },
-    /// The team has used up the limit until this service time.
+    /// The team has used up the limit. The next request is possible at this time, by the service's clock.
     LimitReached { until: Time },
 }
 
@@ -53,7 +53,8 @@ pub struct TeamUsage {
 impl TeamUsage {
     /// Returns the budget of the team. `local` is the budget of this computer; `unreported` is the number of its
     /// requests that the count of the team doesn't contain yet. `is_current` is false while this process doesn't learn
-    /// of other members' requests. In that case, a count from an hour ago is obsolete, and the result is `local`.
+    /// of other members' requests. In that case, a count that is at least an hour old is obsolete, and the result is
+    /// `local`.
     pub fn budget(&self, local: Budget, unreported: u32, is_current: bool, now: Time) -> Budget {
         if !is_current && now - self.as_of >= RATE_LIMIT_WINDOW {
             return local;

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 pub struct PromptUid(pub String);
 
 impl PromptUid {
-    /// Returns the id of a prompt that was written by this member. The id contains the time of writing, since a
-    /// database that was restored from a backup may give the same number to another prompt.
+    /// Returns the id of a prompt that was written by this member. The id contains the time of writing, since the
+    /// member's store may give the same number to another prompt after it was restored from a backup.
     pub fn new(member: &str, prompt: &Prompt) -> Self {
         Self(format!("{member}-{}-{}", prompt.id.0, prompt.written_at.timestamp_millis()))
     }
@@ -50,7 +50,8 @@ pub struct SharedPrompt {
 
 impl SharedPrompt {
     /// Converts a prompt to its shared form; returns `None` if it is not shared. A prompt that was never sent is
-    /// private, like a draft. A copy from a backup isn't shared either: it belongs to the computer that wrote it.
+    /// private, like a draft. The copy of a queued prompt that was imported from an export file has no sending time, so
+    /// it isn't shared either; only the computer on which it was written sends and shares it.
     pub fn from_prompt(prompt: &Prompt, member: &str, author: &str, version: i64) -> Option<Self> {
         let was_sent = prompt.sent_at.is_some() || prompt.delivery == Delivery::Accepted;
         if !(prompt.is_from_this_computer() && was_sent) {

@@ -124,9 +124,9 @@ impl fmt::Display for ReportVersion {
 /// The rules of a member for reports with texts of readers.
 ///
 /// Each member sets for how many days such texts stay stored after they were loaded. The member that loads a report
-/// sends it with an expiry: the end of its own days, at most [`MAX_REPORT_AGE`] after the load. At this time, the
-/// database and all members delete the report; a member with fewer days deletes it earlier. A member that never stores
-/// texts of readers neither sends nor receives them.
+/// sends it with the time at which it expires: when this number of days has passed, at most [`MAX_REPORT_AGE`] after
+/// the load. At this time, the database and all members delete the report; a member that has set fewer days deletes it
+/// earlier. A member that never stores texts of readers neither sends nor receives them.
 #[derive(Debug, Clone, Copy)]
 pub struct ReportRules {
     pub now: Time,
@@ -135,7 +135,7 @@ pub struct ReportRules {
 
 impl ReportRules {
     /// Returns when a report that was loaded at `as_of` expires if this member sends it; `None` if it never does.
-    /// `received_expiry` is its expiry if another member has loaded it.
+    /// `received_expiry` is the expiry that the report had when it was received, if another member has loaded it.
     pub fn expiry(&self, kind: ReportKind, as_of: Time, received_expiry: Option<Time>) -> Option<Time> {
         if !kind.has_reader_text() {
             return None;

@@ -1,5 +1,5 @@
-//! What readers did on a page: when, and in which mood. Both are computed from the seed when they are needed. Pages
-//! that lose readers get more complaints, and pages that a merged job has changed get fewer from then on.
+//! What readers did on a page: when, and in which mood. These events are computed from the seed when they are needed.
+//! Pages that lose readers get more complaints. After a job that changed a page is merged, the page gets fewer.
 
 use super::parameters::SimRange;
 use crate::model::Time;
@@ -17,7 +17,7 @@ pub(in crate::sim) struct ReportInputs<'a> {
     pub(in crate::sim) now: Time,
 }
 
-/// When the first job that changed a page was merged, by the path of the page.
+/// Maps the path of a page to the time at which the first job that changed the page was merged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::sim) struct FirstMerges(HashMap<String, Time>);
 

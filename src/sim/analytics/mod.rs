@@ -38,8 +38,8 @@ use visitors::SimVisitors;
 /// The text of a response with status 400 to a cursor that the service did not send.
 const BAD_CURSOR: &str = "cursor is not valid";
 
-/// The last list of each report. A client that loads all rows within the same minute gets every response from the same
-/// lists.
+/// Computes the responses of the reports, and keeps the last computed list of each report. A client that loads all rows
+/// of a report within the same minute gets every response from the same list.
 #[derive(Debug, Default)]
 pub(super) struct SimAnalytics {
     texts: OnceLock<SearchTexts>,

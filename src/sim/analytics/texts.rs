@@ -94,7 +94,7 @@ pub(super) const AGENT_REPORTS: [&str; 5] = [
     "Two pages describe {topic} differently. Used the one that was updated more recently.",
 ];
 
-/// What readers write about a code example; empty if they only mark it.
+/// What readers write about a code example. The empty text is for readers who report the example without a comment.
 pub(super) const CODE_REPORTS: [&str; 7] = [
     "",
     "An import is missing.",
@@ -113,7 +113,7 @@ pub(super) struct CodeExample {
     pub(super) code: &'static str,
 }
 
-/// The code examples, one per language. The first one is also for pages in any other language.
+/// The code examples, one per language. The first one is for pages whose path contains no language.
 pub(super) const CODE_EXAMPLES: [CodeExample; 9] = [
     CodeExample {
         language: "bash",

@@ -151,7 +151,7 @@ impl HostPullRequest {
 }
 
 /// Returns what a GraphQL request is for, and what it costs.
-pub(in crate::sim) fn graphql_request(body: &[u8]) -> (HostOperation, HostCost) {
+pub(in crate::sim) fn classify_graphql_request(body: &[u8]) -> (HostOperation, HostCost) {
     let request: Value = serde_json::from_slice(body).unwrap_or_default();
     let query = request.get("query").and_then(Value::as_str).unwrap_or_default();
     let operation = match () {
@@ -217,7 +217,7 @@ impl HostWorld<'_> {
             let error = json!({ "type": "RATE_LIMITED", "message": "API rate limit exceeded" });
             return (Reply::json(StatusCode::OK, &json!({ "errors": [error] })), None);
         }
-        if graphql_request(body).0 == HostOperation::Edit {
+        if classify_graphql_request(body).0 == HostOperation::Edit {
             return self.mutate(&request);
         }
         (self.query_reply(&request), None)

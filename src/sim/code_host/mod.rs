@@ -11,7 +11,7 @@ mod pull_request;
 mod rate_limit;
 
 pub(super) use diffs::ChangedFile;
-pub(super) use github::{ActionRequest, graphql_request};
+pub(super) use github::{ActionRequest, classify_graphql_request};
 pub(super) use gitlab::GitLabRequest;
 pub use host_fault::{HostFault, HostOperation};
 pub(super) use host_world::{HostReply, HostWorld};

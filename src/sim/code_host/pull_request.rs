@@ -259,7 +259,8 @@ impl HostPullRequest {
     }
 }
 
-/// Returns the reviews and comments of everyone but the user. `at` returns the time after a delay at speed 1.
+/// Returns the reviews and comments of everyone but the user. `at` converts a delay after the push (at speed 1) to a
+/// time.
 fn entries(number: u64, review: Option<ReviewEntryKind>, now: Time, at: impl Fn(TimeDelta) -> Time) -> Vec<HostEntry> {
     let text = |n: u64| {
         let index = usize::try_from(mix(number + n) % 4).unwrap_or(0);

@@ -92,8 +92,9 @@ impl HourlyUsage {
     }
 }
 
-/// Returns how many points a GraphQL request costs: the number of lists that it opens, divided by 100 and rounded, but
-/// at least 1. Every list counts as if it had as many entries as the query allows.
+/// Returns how many points a GraphQL request costs. GitHub counts one request to its database for each list in the
+/// query, and one point for 100 such requests, rounded, but at least one point. The actual number of entries of a list
+/// doesn't matter: it counts as if it had as many entries as the query allows.
 pub(super) fn query_points(query: &str) -> u64 {
     let (operation, fragment) = query.split_once("fragment ").unwrap_or((query, ""));
     let uses = u64::try_from(operation.matches("...Part").count()).unwrap_or(u64::MAX);
@@ -101,8 +102,8 @@ pub(super) fn query_points(query: &str) -> u64 {
     (requests.saturating_add(REQUESTS_PER_POINT / 2) / REQUESTS_PER_POINT).max(1)
 }
 
-/// Returns how many lists a part of a query opens. A list within another list is counted once for each entry of the
-/// outer list.
+/// Returns how many lists GitHub has to read for a part of a query. A list within another list is counted once for each
+/// entry of the outer list.
 fn opened_lists(part: &str) -> u64 {
     let (mut opened, mut entries_of_next) = (0_u64, 1_u64);
     // How often each surrounding block is evaluated.

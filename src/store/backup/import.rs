@@ -140,7 +140,8 @@ impl BackupImport<'_> {
         let candidates = self.known_jobs.by_written_at.get(&written_at).map_or(&[][..], Vec::as_slice);
         let text = hash(&imported.text);
         let is_only_candidate = candidates.len() == 1;
-        // If both jobs have an id, they are not the same: the ids were already compared.
+        // If the candidate and the imported job both have an id, they are different jobs: the caller has already
+        // searched for a job with the imported id.
         let is_possible_match = |known: &&Candidate| {
             !(known.has_id && record.row.id.is_some()) && (known.text_hash == text || is_only_candidate)
         };
@@ -157,8 +158,8 @@ impl BackupImport<'_> {
             }
             edited_candidate = Some(row);
         }
-        // If only one stored job was written at that moment, it may be the imported job, with a text that was edited on
-        // one of the computers.
+        // If only one stored job has a first prompt that was written at that moment, it may be the imported job even
+        // if the texts differ: the text may have been edited on one of the computers.
         let Some(row) = edited_candidate.filter(|_| is_only_candidate) else { return Ok(None) };
         let thread = prompts::read_thread(self.tx, row.key)?;
         let mut known = thread.prompts.iter().filter(|known| known.kind == PromptKind::Create);

@@ -80,7 +80,7 @@ impl RawPages {
         }
     }
 
-    /// Returns all rows that can be read in the tree below the page `root`.
+    /// Returns all rows that can be read in the tree whose root is the page with the number `root`.
     pub(super) fn read_tree(&mut self, root: usize) -> Vec<RawRecord> {
         let (mut records, mut pending_pages) = (Vec::new(), vec![root]);
         while let Some(number) = pending_pages.pop() {
@@ -122,7 +122,8 @@ impl RawPages {
         }
     }
 
-    /// Returns the offsets of a page's cells, each of which contains one row or the number of a child page.
+    /// Returns the offsets of a page's cells. A cell contains a row, the number of a child page, or both (in an
+    /// interior page of an index).
     fn cell_offsets(&self, number: usize) -> Vec<usize> {
         let Some(page) = self.page(number) else { return Vec::new() };
         let start = Self::header_offset(number);

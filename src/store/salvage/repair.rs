@@ -30,8 +30,8 @@ const TABLES_WITH_ROWID_KEY: [&str; 9] =
 /// The times that can be shown as a date, in milliseconds: the years 1 to 9999.
 const DISPLAYABLE_TIMES: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
 
-/// Guesses to which table or index a row belongs, from the number and the types of its columns. For rows on pages that
-/// no tree contains.
+/// Guesses to which table or index a row belongs, from the number and the types of its columns. Used for rows on pages
+/// that belong to none of the trees in which SQLite stores tables and indexes.
 pub(super) fn guess_table(record: &RawRecord, kind: PageKind) -> Option<&'static str> {
     let values = &record.values;
     let text = |at: usize| match values.get(at) {

@@ -1,7 +1,8 @@
 //! Encodes the changed cells of a frame in few bytes, because every byte counts over SSH. Only visible style
-//! differences are sent. Short gaps between changed cells are written again, longer gaps are skipped, and long blanks
-//! are erased. The cells are sent style by style if that is estimated to be shorter than row by row. The screen looks
-//! the same as if every cell were sent.
+//! differences are sent. A short gap of unchanged cells between changed cells is written again, because that takes no
+//! more bytes than moving the cursor; a longer gap is skipped. Many blanks in a row are erased with one sequence. The
+//! cells are sent style by style if that is estimated to be shorter than row by row. The screen looks the same as if
+//! every cell were sent.
 
 use super::sgr::{SgrState, push_number, replace_if_shorter};
 use ratatui::buffer::{Buffer, Cell, CellDiffOption};
@@ -85,7 +86,8 @@ fn add_with_neighbours<'a>(row: &[CellUpdate<'a>], buffer: &'a Buffer, cells: &m
     cells.extend(all.into_values());
 }
 
-/// Whether the cell is long enough for a joined emoji. The cell of a link is longer, but contains no glyph.
+/// Whether the cell contains enough bytes for a joined emoji. The cell of a link contains more, but no glyph, so it is
+/// excluded.
 fn may_be_joined_emoji(cell: &Cell) -> bool {
     cell.symbol().len() >= MIN_JOINED_EMOJI_BYTES && cell.diff_option == CellDiffOption::None
 }
@@ -139,8 +141,8 @@ fn group_by_style_if_shorter<'a>(cells: &[CellUpdate<'a>]) -> Option<Vec<CellUpd
         .then(|| runs.into_iter().flat_map(|(_, run)| run).copied().collect())
 }
 
-/// Estimates the number of bytes for the styles and the cursor positions of these runs of cells. `styles` contains each
-/// style with the length of its sequence.
+/// Estimates the number of bytes for the styles and the cursor positions of these runs of cells. Each run has the index
+/// of its style in `styles`, which contains each style with the length of its sequence.
 fn estimated_overhead(styles: &[(SgrState, usize)], runs: &[(usize, &[CellUpdate<'_>])]) -> usize {
     let (mut bytes, mut style, mut next) = (0, None, None);
     for (group, run) in runs {

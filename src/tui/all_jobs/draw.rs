@@ -37,7 +37,7 @@ const MAX_PROFILE_CELLS_NARROW: usize = 8;
 const MIN_WIDTH_WIDE: usize = 100;
 /// The narrowest list in which the profile column may have [`MAX_PROFILE_CELLS_MEDIUM`] cells.
 const MIN_WIDTH_MEDIUM: usize = 60;
-/// The number of cells that the name of the list needs, and the gap after it.
+/// The width of the list's name in its upper rule, including the gap after the name.
 const NAME_CELLS: usize = 20;
 
 pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, all_jobs: &AllJobs, dialog: &dyn Component) {

@@ -44,7 +44,7 @@ impl Component for AllJobsDialog {
             Action::Open => return go_to_selected_job(cx),
             Action::FollowUp | Action::Resolve => return handle_action_in_profile_of_job(action, cx),
             Action::Refresh => cx.app.refresh_all_jobs(cx.effects),
-            Action::Quit => return clear_marks_or_filter(cx),
+            Action::Quit => return close_list(cx),
             _ => return handle_jobs_action(action, cx),
         }
         Flow::Handled
@@ -57,7 +57,7 @@ impl Component for AllJobsDialog {
         } else if marks > 0 {
             cx.app.active_list_mut().clear_marks();
         } else if !cx.app.clear_filter() {
-            return clear_marks_or_filter(cx);
+            return close_list(cx);
         }
         Flow::Handled
     }
@@ -104,7 +104,7 @@ impl Geometry {
     }
 }
 
-fn clear_marks_or_filter(cx: &mut Cx<'_>) -> Flow {
+fn close_list(cx: &mut Cx<'_>) -> Flow {
     cx.app.all_jobs = None;
     Flow::Close
 }
@@ -130,7 +130,7 @@ fn handle_action_in_profile_of_job(action: Action, cx: &mut Cx<'_>) -> Flow {
     let Some((profile, _)) = app.selected_in_all_jobs() else { return Flow::Handled };
     if app.acts_on_marks() {
         let jobs = app.key_label(Context::AllJobs, Action::Close);
-        let text = format!("In this list, this works on one job only. {jobs} clears the marks.");
+        let text = format!("In this list, this action works on one job only. {jobs} clears the marks.");
         app.notify(Severity::Info, &text, now);
         return Flow::Handled;
     }
@@ -237,6 +237,7 @@ impl App {
         scopes
     }
 
+    /// Returns the effect that reads the jobs of all profiles from the store.
     fn list_all_jobs(&self) -> Effect {
         Effect::Jobs(JobsEffect::ListAllJobs(self.all_scopes()))
     }
@@ -316,7 +317,7 @@ impl App {
         }
     }
 
-    /// Returns the selected job of the list, after the index of the job's profile.
+    /// Returns the index of the selected job's profile, and the key of the job.
     fn selected_in_all_jobs(&self) -> Option<(usize, JobKey)> {
         let open = self.all_jobs.as_ref()?;
         let row = open.list.selected()?;

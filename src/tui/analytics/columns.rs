@@ -12,7 +12,7 @@ use crate::tui::widgets::table::{Column, ListCell, ListRow, TableCell};
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-/// The maximum width of a text or path with numbers beside it.
+/// The maximum width of the column with a text or path, in a table whose other columns are mostly numbers.
 pub(in crate::tui) const MAX_TEXT_CELLS: usize = 60;
 /// The width of a path beside a text, unless the text leaves space for a wider one.
 const PATH_CELLS: usize = 22;

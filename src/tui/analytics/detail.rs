@@ -49,8 +49,8 @@ pub(super) struct RowFunctions {
 pub(super) struct RowDetail {
     functions: RowFunctions,
     content: RowContent,
-    /// The wrapped lines, each after a name. The first line of a text has the name of the text; the name of the other
-    /// lines is empty.
+    /// The wrapped lines, each with a name: the first line of a text has the name of the text, its other lines have an
+    /// empty name.
     lines: Vec<(&'static str, String)>,
     list: ListState,
 }

@@ -75,7 +75,7 @@ impl App {
         } else if self.dialogs.len() > had_dialogs {
             self.notify(
                 Severity::Info,
-                "The evidence is not in a draft yet: choose a draft first, then start the job again.",
+                "Nothing was quoted yet: choose a draft first, then start the new job again.",
                 now,
             );
         }

@@ -63,7 +63,7 @@ impl NeedsWorkTab {
         known.into_iter().filter(|report| self.use_views(report, now)).count() > 0
     }
 
-    /// Stores page views that were read from the cache. Ignores page views of another range.
+    /// Uses page views that were read from the cache. Ignores page views of a range that is neither shown nor compared.
     pub(super) fn set_cached_views(&mut self, report: Option<Arc<Report>>, now: Time) {
         if let Some(report) = report {
             self.use_views(&report, now);

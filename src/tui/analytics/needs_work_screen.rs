@@ -1,5 +1,6 @@
-//! The component of the tab with the pages that need work: one row per page, with its numbers in all reports. Nothing
-//! is requested before the user has confirmed the cost, and a signal that is not loaded is shown as `–`.
+//! The component of the tab with the pages that need work: one row per page, with its signals, which are its numbers in
+//! all reports. Nothing is requested before the user has confirmed the cost, and a signal that is not loaded is shown
+//! as `–`.
 //!
 //! ```text
 //!                                                 thumbs      open              unclicked
@@ -302,7 +303,7 @@ fn note_text(view: View<'_>, width: usize, as_of: Option<Time>) -> (String, bool
         }
         _ => Vec::new(),
     };
-    // Returns the part about the change: the long form if the parts fit beside each other.
+    // Returns the part about the change: the long form if it fits beside the part `before` it, otherwise the short one.
     let fitting_change = |before: &str| {
         let fits = |change: &&String| before.width() + PART_GAP.width() + change.width() <= space;
         changes.iter().find(fits).or(changes.last()).cloned()
@@ -320,7 +321,7 @@ fn note_text(view: View<'_>, width: usize, as_of: Option<Time>) -> (String, bool
         let searches = searches_of_no_page(&tab.ranking);
         return (views.chain(in_part).chain(searches).collect::<Vec<_>>().join(PART_GAP), false);
     }
-    // The text instead of an empty list names the key.
+    // The text that is shown instead of an empty list already names the key, so the note stays empty.
     if tab.ranking.pages.is_empty() {
         return (String::new(), false);
     }
@@ -335,7 +336,8 @@ fn searches_of_no_page(ranking: &NeedsWork) -> Option<String> {
     let none = ranking.pages.iter().find(|page| page.path.is_none())?;
     let searches = none.value(ProblemSignal::UnclickedSearches).filter(|searches| !searches.is_zero())?;
     let [search, matches] = if searches == ViewCount::ONE { ["search", "matches"] } else { ["searches", "match"] };
-    Some(format!("{} unclicked {search} {matches} no page path", format_views(searches)))
+    // "Unclicked" is in the line above. The text is short because it is the first to be cut off.
+    Some(format!("{} {search} {matches} no page", format_views(searches)))
 }
 
 /// The names of the fields that have a column.

@@ -105,7 +105,7 @@ impl QuestionGroups {
     }
 
     /// Counts the questions of the report and of the compared reports again.
-    pub(super) fn count(&mut self, questions: &[Question], compared: Option<ComparedQuestions<'_>>) {
+    pub(super) fn update_groups(&mut self, questions: &[Question], compared: Option<ComparedQuestions<'_>>) {
         let Some(grouping) = self.grouping else { return };
         let selected = self.selected().map(|group| group.name.to_string());
         let mut groups: HashMap<CleanText, QuestionGroup> = HashMap::new();

@@ -141,8 +141,8 @@ impl<R: HasFields> RowList<R> {
     }
 }
 
-/// Whether the arrow of an order points up. Times are shown as ages: the latest row, with the highest time, is the
-/// youngest.
+/// Whether the arrow of an order points up. For times it is reversed, because they are shown as ages: an ascending
+/// order of times is a descending order of ages.
 pub(super) fn points_up(field: &str, is_ascending: bool) -> bool {
     is_ascending != (field == "time")
 }

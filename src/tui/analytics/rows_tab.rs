@@ -55,7 +55,7 @@ struct RowsComparison<R> {
     new_row_count: usize,
     /// The ranges whose reports are being read from the cache.
     ranges_being_read: Vec<DateRange>,
-    /// The ranges whose reports are not cached, and are requested only after a confirmation.
+    /// The ranges whose reports are not cached or not fresh, and are requested only after a confirmation.
     unconfirmed_ranges: Vec<DateRange>,
 }
 
@@ -193,9 +193,9 @@ impl<R: FieldedRow> RowsTab<R> {
         self.comparison.as_ref().is_some_and(|comparison| comparison.ranges_being_read.contains(&range))
     }
 
-    /// Returns the ranges of a new comparison whose reports are not cached and have to be requested. Empty until the
-    /// cache was read.
-    pub(in crate::tui) fn uncached_compared_ranges(&self) -> &[DateRange] {
+    /// Returns the ranges of a new comparison whose reports have to be requested, because they are not cached or not
+    /// fresh. Empty until the cache was read.
+    pub(in crate::tui) fn unconfirmed_compared_ranges(&self) -> &[DateRange] {
         let comparison = self.comparison.as_ref().filter(|comparison| comparison.ranges_being_read.is_empty());
         comparison.map_or(&[], |comparison| &comparison.unconfirmed_ranges)
     }
@@ -209,8 +209,9 @@ impl<R: FieldedRow> RowsTab<R> {
         reports.filter(|report| !report.is_complete()).map(|report| report.range).collect()
     }
 
-    /// Requests the reports of a comparison that are not cached. If there are none, requests the missing rows of the
-    /// reports that are partial. Sends at most `max_requests` requests for each report. Returns the effects.
+    /// Requests the reports of a comparison that are not cached or not fresh. If there are none, requests the missing
+    /// rows of the reports that are partial. Sends at most `max_requests` requests for each report. Returns the
+    /// effects.
     pub(in crate::tui) fn load_compared(&mut self, max_requests: u32) -> Vec<Effect> {
         let unconfirmed = self.comparison.as_mut().map(|comparison| std::mem::take(&mut comparison.unconfirmed_ranges));
         let unconfirmed = unconfirmed.filter(|ranges| !ranges.is_empty());

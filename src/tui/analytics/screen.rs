@@ -202,8 +202,8 @@ pub(super) fn field_of_heading<R: HasFields>(heading: &str) -> Option<&'static F
     find_field(name).or_else(|| find_field("name").filter(|_| ["page", "category"].contains(&name)))
 }
 
-/// Handles an action that works on the rows of every tab, whatever their kind. `columns` are the names of the fields
-/// that have a column. Returns false if the action is a different one.
+/// Handles the actions that all tabs with a list have in common: filtering, sorting and marking. `columns` are the
+/// names of the fields that have a column. Returns false if the action is a different one.
 pub(super) fn handle_list_action<T: ListTab>(
     action: Action,
     columns: &[&str],

@@ -98,7 +98,7 @@ impl AnalyticsState {
     /// Counts the questions again, by page or by category.
     pub(super) fn count_questions(&mut self) {
         let questions = self.questions.report().map_or(&[][..], |report| report.rows.as_slice());
-        self.question_groups.count(questions, self.questions.compared_reports());
+        self.question_groups.update_groups(questions, self.questions.compared_reports());
     }
 
     /// Returns the filter of the tab on screen; empty for a tab without a filter.

@@ -54,7 +54,7 @@ impl AnalyticsTab {
     }
 
     /// Whether the tab can show something of a cached range without a request.
-    pub(in crate::tui) fn is_cached(self, cached: &CachedRange) -> bool {
+    pub(in crate::tui) fn can_show_cached(self, cached: &CachedRange) -> bool {
         match self {
             Self::Pages => cached.views.is_some(),
             // This tab shows what is cached, and requests nothing on its own.

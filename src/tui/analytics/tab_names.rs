@@ -1,4 +1,4 @@
-//! Draws the names of the tabs.
+//! Formats the names of the analytics screen's tabs for its upper rule.
 
 use super::tab::{AnalyticsTab, TAB_GAP};
 use crate::tui::view::View;

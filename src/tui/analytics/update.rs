@@ -34,7 +34,7 @@ impl App {
     pub(in crate::tui) fn show_cached_tab(&mut self, cached: &CachedRange) {
         let current = self.analytics.tab;
         let mut tabs = std::iter::once(current).chain(AnalyticsTab::ALL);
-        let tab = tabs.find(|tab| tab.is_cached(cached)).unwrap_or(current);
+        let tab = tabs.find(|tab| tab.can_show_cached(cached)).unwrap_or(current);
         let by_page =
             [AnalyticsKind::Feedback, AnalyticsKind::FeedbackByPage].map(|kind| cached.reports.contains(&kind));
         if tab == AnalyticsTab::Feedback && by_page != [true, true] {
@@ -127,9 +127,9 @@ impl App {
         }
     }
 
-    /// Asks whether to request the reports of a comparison that are not cached.
+    /// Asks whether to request the reports of a comparison that are not cached or not fresh.
     fn ask_to_load_compared<R: ReportRow>(&mut self, now: Time) {
-        let ranges = R::tab_in(&self.analytics).uncached_compared_ranges();
+        let ranges = R::tab_in(&self.analytics).unconfirmed_compared_ranges();
         if ranges.is_empty() || !self.dialogs.is_empty() {
             return;
         }
@@ -279,8 +279,8 @@ impl App {
         self.open(ConfirmDialog { text, on_yes });
     }
 
-    /// Requests a report again. If all rows of several responses are loaded, asks first, because the rows stay complete
-    /// only if all of them are requested.
+    /// Requests a report again. If the report is complete and took several requests, asks first, because it stays
+    /// complete only if all of these requests are sent again.
     pub(super) fn refresh_rows<R: ReportRow>(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let tab = R::tab_in_mut(&mut self.analytics);
         let report = tab.report().filter(|report| report.is_complete() && report.responses > 1);

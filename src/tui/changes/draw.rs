@@ -80,8 +80,8 @@ fn state_note(view: View<'_>, open: &Changes) -> String {
 fn cut_note(loaded: &LoadedDiff, total: Option<u64>) -> String {
     let shown = loaded.diff.files.len();
     match total.and_then(|total| usize::try_from(total).ok()).filter(|total| *total > shown) {
-        Some(total) => format!("larger than 10 MiB: {} of {}", format_count(shown), plural(total, "file")),
-        None => "larger than 10 MiB: files at the end are missing".to_owned(),
+        Some(total) => format!("cut at 10 MiB: {} of {}", format_count(shown), plural(total, "file")),
+        None => "cut at 10 MiB: files at the end are missing".to_owned(),
     }
 }
 
@@ -183,7 +183,8 @@ fn diff_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, index: usize, is_
         (LineKind::Context, Markup::Heading) => (" ", theme.title),
         (LineKind::Context, Markup::FrontMatter | Markup::Jsx | Markup::Code) => (" ", theme.muted),
     };
-    // Removed lines have no number in the new version, and two columns of numbers would be wide.
+    // Only the line numbers of the new version are shown, since two columns of numbers would be too wide. Removed lines
+    // have no number in the new version.
     let number = if kind == LineKind::Removed { String::new() } else { line.number().to_string() };
     let number = align_right(&number, GUTTER - 4);
     let text = line_text(diff, index);

@@ -396,7 +396,8 @@ impl Component for Changes {
     fn refresh(&mut self, app: &App) {
         let g = app.geometry();
         let (width, height) = (rows::text_columns(g), g.dialog_rows());
-        // An editor covers rows of the content, except for its lower rule, which covers the lower rule of this dialog.
+        // An editor above this dialog covers rows of the content. The editor's last row is not counted, because it is a
+        // rule and covers the lower rule of this dialog.
         let covered = usize::from(app.panes.editor_rows).saturating_sub(1) + usize::from(self.is_typing);
         self.show_selected(width, height.saturating_sub(covered));
         self.prepare_visible(width, height);

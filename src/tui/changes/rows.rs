@@ -115,7 +115,8 @@ impl DiffRows {
         match self.get(row) {
             Some(DiffRow::Line { line, .. }) => {
                 let text = diff.lines().get(line).map_or("", |line| diff.line_text(line));
-                // A tab is wider than one cell, so a text with tabs is not measured by its number of bytes.
+                // Only for printable ASCII is the number of bytes also the width. A tab, for example, is wider than one
+                // cell.
                 let fits = text.len() <= width && is_printable_ascii(text);
                 if fits { 1 } else { wrap_line(&line_text(diff, line), width).len() }
             }

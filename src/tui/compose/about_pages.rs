@@ -38,9 +38,9 @@ pub(in crate::tui) fn initial_text(pages: &[CleanText]) -> String {
     text
 }
 
-/// Returns the sort key of a template for a job about `pages` pages: templates made for that number of pages come
-/// first.
-pub(in crate::tui) fn template_order(text: &str, pages: usize) -> u8 {
+/// Returns the sort key of a template for a job about `pages` pages. Templates with the fitting blank are first:
+/// `{{path}}` for one page, `{{pages}}` for several.
+pub(in crate::tui) fn template_sort_key(text: &str, pages: usize) -> u8 {
     let (of_one, of_several) = (text.contains("{{path}}"), text.contains("{{pages}}"));
     match (of_one, of_several) {
         (_, true) if pages > 1 => 0,

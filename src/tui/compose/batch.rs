@@ -98,7 +98,7 @@ pub fn schedule_text(jobs: usize, ahead: usize, budget: Budget, now: Time, offse
 }
 
 /// Returns the area of the list in the review: below the cost and a gap, above a line for errors.
-pub(in crate::tui) fn prompt_lines(g: Geometry) -> Rect {
+pub(in crate::tui) fn prompt_list_area(g: Geometry) -> Rect {
     let lines = without_top_rows(g.content, 2);
     Rect { height: lines.height.saturating_sub(1), ..lines }
 }
@@ -285,7 +285,7 @@ impl Component for Batch {
 
     fn list(&mut self, app: &App) -> Option<(&mut ListState, Rect)> {
         match &mut self.step {
-            BatchStep::Preview(preview) => Some((&mut preview.list, prompt_lines(app.geometry()))),
+            BatchStep::Preview(preview) => Some((&mut preview.list, prompt_list_area(app.geometry()))),
             BatchStep::Writing | BatchStep::Reading(_) => None,
         }
     }
@@ -355,7 +355,7 @@ impl Component for Batch {
 
     fn position_text(&self, app: &App) -> String {
         match &self.step {
-            BatchStep::Preview(preview) => preview.list.position_text(row_capacity(prompt_lines(app.geometry()))),
+            BatchStep::Preview(preview) => preview.list.position_text(row_capacity(prompt_list_area(app.geometry()))),
             BatchStep::Writing | BatchStep::Reading(_) => String::new(),
         }
     }
@@ -439,7 +439,7 @@ fn draw_preview(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, preview: &
     let width = usize::from(inner.width);
     let cost = app.batch_schedule(preview.prompts.len(), now);
     draw_line(frame, inner, 0, Line::styled(truncate(&format!(" {cost}"), width), theme.title));
-    let lines = prompt_lines(app.geometry());
+    let lines = prompt_list_area(app.geometry());
     let rows = usize::from(lines.height).max(1);
     let digits = format_count(preview.titles.len()).len();
     for (n, ((at, title), chosen)) in preview.list.visible(preview.titles.iter().enumerate(), rows).enumerate() {

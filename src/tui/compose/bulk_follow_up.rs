@@ -23,7 +23,7 @@ impl App {
         };
         let out = match targets.skipped.len() {
             0 => String::new(),
-            n => format!(", {n} skipped"),
+            n => format!(" ({n} skipped)"),
         };
         let jobs = format::plural(targets.keys.len(), "marked job");
         let titles: Vec<&str> = targets.titles.iter().map(CleanText::as_str).collect();
@@ -80,8 +80,8 @@ impl App {
         let row = match result {
             Ok((_, row)) => {
                 bulk.saved_count += 1;
-                // Saving the prompt deletes the draft of the job from the store. If the draft has a different text, it
-                // is saved again.
+                // Saving the prompt deletes the draft of the job from the store. A draft with a different text must not
+                // be lost, so it is saved again.
                 match self.drafts.get(&draft_target) {
                     Some(draft) if *draft != bulk.text => {
                         effects.push(Effect::Prompts(PromptsEffect::SaveDraft(draft_target, draft.clone())))

@@ -63,7 +63,7 @@ impl App {
     }
 
     /// Updates the list of drafts if it is open. Closes it if there are no drafts.
-    fn refresh_drafts(&mut self) {
+    fn refresh_draft_list(&mut self) {
         let entries = self.draft_entries();
         if entries.is_empty() {
             self.close_all::<Picker>(|picker| picker.kind == PickerKind::Drafts);
@@ -89,7 +89,7 @@ impl App {
                 let kind = self.detail.prompt(prompt).map_or(PromptKind::Create, |prompt| prompt.kind);
                 let reason = self.detail.prompt(prompt).and_then(|prompt| prompt.delivery.reason().cloned());
                 let text = self.drafts.get(&draft_target).cloned().unwrap_or_default();
-                self.edit_as_same_prompt(prompt, kind, reason.unwrap_or_default(), &text);
+                self.edit_undelivered_prompt(prompt, kind, reason.unwrap_or_default(), &text);
             }
         }
     }
@@ -97,7 +97,7 @@ impl App {
     pub(in crate::tui) fn delete_draft(&mut self, draft_target: DraftTarget, effects: &mut Vec<Effect>) {
         self.drafts.remove(&draft_target);
         effects.push(Effect::Prompts(PromptsEffect::DeleteDraft(draft_target)));
-        self.refresh_drafts();
+        self.refresh_draft_list();
     }
 
     /// Turns a text that could not be saved as a prompt into a draft again, and shows the reason `why`. Opens the

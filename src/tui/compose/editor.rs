@@ -56,7 +56,8 @@ pub struct Editor {
     /// The reason why the prompt was not delivered, if the user is editing an undelivered prompt.
     pub last_failure: Option<CleanText>,
     pub draft_state: DraftState,
-    /// Whether a follow-up was opened from the details. It then has one line below the thread, and grows with its text.
+    /// Whether this is a follow-up that was opened from the details. Its editor then starts with one line below the
+    /// thread, and grows with its text.
     pub is_inline: bool,
     /// The height of the editor when it was drawn last.
     height: u16,
@@ -86,7 +87,10 @@ impl Editor {
         with.pages = pages;
         *self = with;
         let notice = format!("Loaded a draft about {} from another docdeck on this computer", short_list(other_pages));
-        if is_other { format!("{notice}: send or clear it, then press n on this page.") } else { format!("{notice}.") }
+        if !is_other {
+            return format!("{notice}.");
+        }
+        format!("{notice}. Send or clear it, then press n on your page again.")
     }
 
     /// Returns the hint that is shown while the text is empty. For a new job, the hint also explains where the title
@@ -191,8 +195,8 @@ impl Editor {
         });
     }
 
-    /// Adds what reports say about the pages below the text, unless the text contains it. The cursor is then at the end
-    /// of the first line, where a template is inserted.
+    /// Adds the numbers from reports about the pages (`snapshots`) below the text, unless the text contains them
+    /// already. Moves the cursor to the end of the first line, where a template is inserted.
     pub fn append_evidence(&mut self, snapshots: &str, now: Time) {
         if self.input.text().contains(snapshots) {
             return;
@@ -258,8 +262,8 @@ impl Editor {
         None
     }
 
-    /// Returns the text to send, and removes its draft from memory. First saves it as a draft on disk, so that it
-    /// survives a crash before the prompt is saved.
+    /// Returns the text to send, and removes its draft from memory. First saves the text as a draft on disk, so that
+    /// the text survives a crash before the prompt is saved.
     pub(super) fn take_text(&mut self, cx: &mut Cx<'_>) -> String {
         cx.effects.extend(self.save_draft());
         cx.app.drafts.remove(&self.draft_target);
@@ -290,9 +294,9 @@ impl Editor {
         }
     }
 
-    /// If the user has not changed the text since the editor was opened, loads `other`, a draft that another instance
-    /// has saved, because the next save would overwrite that draft. If this instance has a different draft, joins the
-    /// two, so that neither is lost.
+    /// Loads `other`, a draft that another instance has saved, because the next save of this editor would overwrite
+    /// that draft. If this instance has a different draft, joins the two, so that neither is lost. Does nothing if the
+    /// user has changed the text since the editor was opened, or if this instance's draft contains `other`.
     fn merge_draft(&mut self, other: String, pages: &[CleanText], cx: &mut Cx<'_>) {
         let draft = cx.app.draft(self.draft_target).unwrap_or_default();
         let is_draft_blank = draft.trim().is_empty();
@@ -352,7 +356,7 @@ enum EditorLayout {
     Inline,
 }
 
-/// Returns the area of the text inside the borders. In an inline follow-up, a sign precedes it.
+/// Returns the area of the text inside the borders. In an inline follow-up, the sign `›` is to the left of this area.
 fn text_area(inner: Rect, layout: EditorLayout) -> Rect {
     let indent = if layout == EditorLayout::Inline { 3 } else { 2 };
     Rect { x: inner.x + indent, width: inner.width.saturating_sub(indent + 1).min(MAX_TEXT_COLUMNS), ..inner }
@@ -382,7 +386,7 @@ impl App {
     /// Whether a dialog, and not the jobs screen, is below the editor.
     pub(in crate::tui) fn has_dialog_below_editor(&self) -> bool {
         let below = self.dialogs.iter().take_while(|dialog| !dialog.is::<Editor>());
-        below.into_iter().any(|dialog| dialog.covers_screen())
+        below.into_iter().any(|dialog| dialog.is_modal())
     }
 }
 
@@ -542,7 +546,7 @@ impl Component for Editor {
             _ => self.title.as_str(),
         };
         let is_below_panes = layout != EditorLayout::FullScreen && !view.app.has_dialog_below_editor();
-        // Heavy rules show that the editor has the focus, and not one of the panes that are also visible.
+        // The heavy upper rule shows that the editor has the focus, not one of the panes above it.
         let mut texts = DialogFrame { is_heavy: is_below_panes, ..DialogFrame::new(view, title) };
         if layout == EditorLayout::Inline {
             let space = usize::from(self.area(view.app).width.saturating_sub(14));

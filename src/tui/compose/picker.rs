@@ -11,7 +11,7 @@
 //!  Fix {{path}} …
 //! ```
 
-use super::about_pages::template_order;
+use super::about_pages::template_sort_key;
 use super::editor::Editor;
 use super::templates::fill_template;
 use crate::model::failure::Failure;
@@ -154,7 +154,7 @@ impl Picker {
         let values = cx.app.template_values(cx.now);
         let pages = cx.app.find::<Editor>().map_or(0, |editor| editor.pages.len());
         if pages > 0 {
-            templates.sort_by_key(|template| template_order(&template.text, pages));
+            templates.sort_by_key(|template| template_sort_key(&template.text, pages));
         }
         let entry = |template: Template| PickerEntry::new(fill_template(&template.text, &values), template.name, None);
         self.set_entries(Ok(templates.into_iter().map(entry).collect()));
@@ -171,7 +171,8 @@ impl Picker {
                 _ if editor.is_unchanged() => editor.change(cx.now, |input| input.replace(&entry.text)),
                 _ => editor.change(cx.now, |input| input.paste(&entry.text)),
             }
-            // An inserted template has its first blank selected, so the hint needs a second blank.
+            // The first blank of an inserted template is selected already, so the notice below is only useful if there
+            // is a second one.
             if editor.input.template_blank_count() > usize::from(self.kind == PickerKind::Templates) {
                 let next = cx.app.key_label(Context::Editor, Action::NextBlank);
                 cx.notify(Severity::Info, &format!("{next} goes to the next blank."));
@@ -197,7 +198,8 @@ impl Picker {
         }
     }
 
-    /// Returns the number of entries, and how many of them match the search; empty until they are read.
+    /// Returns the number of entries as text and, during a search, how many of them match: `3 of 12`. Empty until the
+    /// entries are loaded.
     fn count_text(&self) -> String {
         let (all, left) = self.counts();
         match &self.load {
@@ -222,9 +224,10 @@ fn has_headings(g: Geometry) -> bool {
     g.content.width >= MIN_SIZE_WITH_HEADINGS.0 && g.content.height >= MIN_SIZE_WITH_HEADINGS.1
 }
 
-/// Returns the area of a list of this many entries, between the search field and the preview. It is at most half of the
-/// dialog, and has the same height while a search narrows the list.
-pub(in crate::tui) fn entry_lines(g: Geometry, entries: usize) -> Rect {
+/// Returns the area of the list, between the search field and the preview. `entries` is the number of all entries, not
+/// only of those that match the search, so that the height stays the same during a search. The area is at most half of
+/// the dialog.
+pub(in crate::tui) fn entry_list_area(g: Geometry, entries: usize) -> Rect {
     let lines = without_top_rows(g.content, 1 + u16::from(has_headings(g)));
     let half = (lines.height.saturating_sub(1) / 2).max(1).min(lines.height);
     Rect { height: half.min(u16::try_from(entries).unwrap_or(u16::MAX).max(MIN_LIST_ROWS)), ..lines }
@@ -306,7 +309,7 @@ impl Component for Picker {
 
     fn list(&mut self, app: &App) -> Option<(&mut ListState, Rect)> {
         let entries = self.entries.len();
-        Some((&mut self.list, entry_lines(app.geometry(), entries)))
+        Some((&mut self.list, entry_list_area(app.geometry(), entries)))
     }
 
     fn input(&mut self) -> Option<&mut TextInput> {
@@ -338,7 +341,7 @@ impl Component for Picker {
         let text = inside_margin(inner);
         let width = usize::from(inner.width);
         draw_search(frame, view, self, text);
-        let lines = entry_lines(g, self.entries.len());
+        let lines = entry_list_area(g, self.entries.len());
         let rows = usize::from(lines.height).max(1);
         let table = entry_table(self.kind, width);
         if has_headings(g) && !self.matches.is_empty() {

@@ -62,7 +62,8 @@ impl EditorStatus {
             left.line()
         });
         let (rights, style) = cost_forms(app, theme, self.quota, self.requests, now);
-        // Pairs of a left and a right form, by index, from the longest to the shortest.
+        // The combinations to try, from the longest to the shortest. Each has an index into `lefts` and an index into
+        // `rights`.
         let forms = [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2), (3, 2), (4, 2)];
         let texts = |(left, right): (usize, usize)| Some((lefts.get(left)?, rights.get(right)?));
         let mut fitting = forms.into_iter().filter_map(texts).filter(|(left, right)| {

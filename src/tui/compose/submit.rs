@@ -86,14 +86,15 @@ impl App {
             let text = format!("docdeck doesn't have the prompt of this job. Press {new} to start a new job.");
             self.notify(Severity::Info, &text, now);
         } else if self.retried_job != Some(job.key) {
-            // Until the answer selects the new job, the key has no effect on the same job, so that pressing it twice
-            // doesn't send the prompt twice.
+            // Until the response has arrived and the new job is selected, a second press of the key for the same job is
+            // ignored, so that the prompt is not sent twice.
             self.retried_job = Some(job.key);
             effects.push(Effect::Prompts(PromptsEffect::Retry(job.key)));
         }
     }
 
-    /// Shows the job of a retried prompt, and marks the failed job as done.
+    /// Selects the job to which the retried prompt belongs, and marks the failed job as done. On failure, only shows a
+    /// notice.
     fn apply_retry_result(&mut self, job: JobKey, result: Result<Job, Failure>, now: Time, effects: &mut Vec<Effect>) {
         (self.is_dirty, self.retried_job) = (true, None);
         match result {
@@ -150,8 +151,8 @@ impl App {
                 "Saved. It will be sent after you resolve the earlier prompt (press {resolve_key} on its job)."
             ));
         }
-        // The row has the queue position of the job's first queued prompt. A prompt's position is its id unless it was
-        // moved.
+        // The row has the queue position of the job's first queued prompt. The position of a new prompt is its id. So
+        // if the row's position is lower than this id, an earlier prompt of the job is queued.
         let is_first = row.local.queue_position.is_none_or(|place| place >= prompt.0);
         (!is_first).then(|| "Saved. It will be sent after the earlier prompt.".to_owned())
     }
@@ -201,7 +202,9 @@ impl App {
         self.notify_until_done(Action::Resolve, Severity::Error, &text, now);
     }
 
-    pub(in crate::tui) fn edit_as_same_prompt(
+    /// Opens the text of an undelivered prompt in the editor. When the user sends it, the edited text replaces the text
+    /// of this prompt. No new prompt is created.
+    pub(in crate::tui) fn edit_undelivered_prompt(
         &mut self,
         prompt: PromptId,
         kind: PromptKind,

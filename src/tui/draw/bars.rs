@@ -114,8 +114,8 @@ pub(in crate::tui) fn stacked_bar(counts: &Counts, full: f64, width: usize, them
     bar
 }
 
-/// Returns a bar for `value` on a linear scale from 0 to `full`, divided between human and AI views in the proportion
-/// of these two numbers. If both are 0, the bar is not divided.
+/// Returns a bar for `value` on a linear scale from 0 to `full`, divided into human and AI views in the proportion of
+/// `human` to `ai`. If both are 0, the bar is not divided.
 pub(in crate::tui) fn parts_bar(
     (human, ai): (ViewCount, ViewCount),
     value: ViewCount,
@@ -149,8 +149,8 @@ pub(in crate::tui) fn human_part_count(
     human_cell_count(human, ai, parts / per_cell) * per_cell
 }
 
-/// Returns how many cells, or parts of cells, of a stacked bar show human views. In a bar of at least two cells, both
-/// kinds of views get at least one.
+/// Returns how many of the `cell_count` cells of a stacked bar show human views. The caller may also count parts of
+/// cells instead of cells. If there are at least two, both kinds of views get at least one.
 fn human_cell_count(human: ViewCount, ai: ViewCount, cell_count: usize) -> usize {
     match (human.is_zero(), ai.is_zero()) {
         (true, _) => 0,
@@ -160,8 +160,8 @@ fn human_cell_count(human: ViewCount, ai: ViewCount, cell_count: usize) -> usize
     }
 }
 
-/// Returns a line that shows the scale, such as `0 ──── 14k`, in exactly `width` cells. If space is short, leaves out
-/// the start of the scale.
+/// Returns a line that shows the scale, such as `0 ──── 14k` or `log 1 ──── 14k`, in exactly `width` cells. If space is
+/// short, shows only the end of the scale.
 pub(in crate::tui) fn scale_line(scale: BarScale, width: usize) -> String {
     let (log, start, end) = match scale {
         BarScale::Linear(full) => ("", "0", exact_short_number(full)),
@@ -179,7 +179,8 @@ pub(in crate::tui) fn scale_line(scale: BarScale, width: usize) -> String {
     super::text::align_right(&format!("{log}{end}"), width)
 }
 
-/// Returns a line that shows a scale without a name, such as `0 ──── 13,430`, in exactly `width` cells if it fits.
+/// Returns a line that shows a linear scale from 0 to `full`, such as `0 ──── 13,430`, in `width` cells. If space is
+/// short, shows only `full`.
 pub(in crate::tui) fn plain_scale_line(full: &str, width: usize) -> String {
     let line = width.saturating_sub(full.width() + 3);
     if line < 2 { super::text::align_right(full, width) } else { format!("0 {} {full}", "─".repeat(line)) }

@@ -18,15 +18,16 @@ pub(in crate::tui) fn place_in_corner(frame: &mut Frame<'_>, inner: Rect) {
     }
 }
 
-/// Places the cursor on a row that is about to be drawn. If the row is selected, places it at the first letter, digit
-/// or `/`. In any other row, places it on a reversed span, such as the selected day of a calendar, if there is one.
+/// Places the cursor on a row that is about to be drawn, if something in it is selected. If the whole row is selected,
+/// places the cursor at the first letter, digit or `/`. Otherwise places it on a reversed span, such as the selected
+/// day of a calendar, if the row has one.
 pub(in crate::tui) fn place_on_selected(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
     let mut chars = line.spans.iter().flat_map(|span| span.content.chars());
     if row.is_empty() {
         return;
     }
     if chars.next() != Some(SELECTED) {
-        place_on_reversed(frame, row, line);
+        move_cursor_to_reversed_span(frame, row, line);
         return;
     }
     let mut before = 1;
@@ -40,7 +41,7 @@ pub(in crate::tui) fn place_on_selected(frame: &mut Frame<'_>, row: Rect, line: 
     frame.set_cursor_position(Position { x: x.min(row.right().saturating_sub(1)), y: row.y });
 }
 
-fn place_on_reversed(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
+fn move_cursor_to_reversed_span(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
     let is_reversed = |span: &Span<'_>| span.style.add_modifier.contains(Modifier::REVERSED);
     if let Some(place) = line.spans.iter().position(is_reversed) {
         let before: usize = line.spans.iter().take(place).map(Span::width).sum();

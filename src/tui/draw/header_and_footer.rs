@@ -89,7 +89,8 @@ fn draw_messages(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
     if let [line] = lines.as_slice()
         && area.y == app.geometry().lower_rule().y
     {
-        // A tall dialog has its lower border on this rule. The message then leaves the corners of the border visible.
+        // The lower border of a tall dialog is in the same row as the lower rule. In that case, the message leaves the
+        // corners of the border visible.
         let is_box = frame.buffer_mut().cell(area.as_position()).is_some_and(|cell| cell.symbol() == "└");
         let area = if is_box { Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area } } else { area };
         draw_rule(frame, view, area, Line::styled(line.trim_start(), style), Line::default());

@@ -13,7 +13,7 @@ use crate::tui::format::{count_text, mismatch_sign};
 use crate::tui::view::View;
 
 /// Formats a range: a single day or two dates.
-pub(in crate::tui) fn range_or_day(range: DateRange) -> String {
+pub(in crate::tui) fn format_range_or_day(range: DateRange) -> String {
     if range.days() == 1 { range.from().to_string() } else { range.to_string() }
 }
 
@@ -113,7 +113,7 @@ pub(in crate::tui) fn after_text(after: WeekAfterState) -> String {
         WeekAfterState::Working => "not yet (the job is still working)".to_owned(),
         WeekAfterState::FinishUnknown => "finish time unknown".to_owned(),
         WeekAfterState::Open(day) => format!("available from {}", day.format("%-d %b")),
-        WeekAfterState::Complete(range) => range_or_day(range),
+        WeekAfterState::Complete(range) => format_range_or_day(range),
     }
 }
 

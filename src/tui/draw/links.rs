@@ -33,7 +33,7 @@ impl ScreenLink {
         Some(Self { area: Rect { width, ..area }, text, target: sanitized_target(target)? })
     }
 
-    /// Whether the text of the link is completely visible, so not covered by a dialog.
+    /// Whether the text of the link is completely visible. Returns false if a dialog covers a part of it.
     pub(in crate::tui) fn is_visible(&self, buffer: &Buffer) -> bool {
         glyphs_in(buffer, self.area).is_some_and(|seen| seen == self.text)
     }

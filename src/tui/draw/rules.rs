@@ -39,8 +39,8 @@ pub(in crate::tui) fn draw_pane_rule(
     let (sign, style) = match (is_heavy, view.theme.ascii) {
         (false, _) => ('─', view.theme.border),
         (true, false) => ('━', view.theme.focus),
-        // `translate` would replace heavy and light lines with the same ASCII character, so the heavy line gets a
-        // character of its own here.
+        // `ascii::translate` replaces heavy and light lines with the same character, so the heavy line is drawn with a
+        // different ASCII character from the start.
         (true, true) => ('=', view.theme.focus),
     };
     draw_line(buffer, row, sign, style);

@@ -218,7 +218,7 @@ impl<'a> TextRow<'a> {
         self
     }
 
-    /// Adds text, cut so that at most `end` cells are used.
+    /// Adds text, cut so that at most `end` cells of the row are used, including those used before.
     pub(in crate::tui) fn push_up_to(&mut self, end: usize, text: impl Into<Cow<'a, str>>, style: Style) -> &mut Self {
         let mut text = text.into();
         let mut taken = display_width(&text);
@@ -291,8 +291,8 @@ impl<'a> TextRow<'a> {
 }
 
 /// Fills the row of a line with the style of the selected row. Symbols, bars and changes keep their colours if these
-/// are readable on it; all other texts have the colours of the row. In reverse video, bars and the blanks behind them
-/// are not reversed: what a bar leaves blank would look like the bar.
+/// are readable in the selected row; all other texts get the colours of the row. If the row is shown in reverse video,
+/// bars and the blanks after them are not reversed, because a reversed blank would look like a part of the bar.
 pub(in crate::tui) fn selected_line<'a>(mut line: Line<'a>, theme: &Theme) -> Line<'a> {
     let is_reversed = theme.selected.add_modifier.contains(Modifier::REVERSED);
     let mut is_beside_bar = false;
@@ -303,7 +303,7 @@ pub(in crate::tui) fn selected_line<'a>(mut line: Line<'a>, theme: &Theme) -> Li
             span.style = span.style.remove_modifier(Modifier::REVERSED);
             continue;
         }
-        // Only parts of bars have a background.
+        // Parts of bars may have a background, which is then their main colour. Other spans have none.
         let color = span.style.bg.or(span.style.fg);
         let keeps_color = match (is_symbol(span), span.content.contains(|c: char| c.is_alphanumeric())) {
             (false, _) => false,

@@ -67,7 +67,8 @@ impl Theme {
     /// Creates the theme from these colours, reduced to the colours of `depth`.
     pub fn from_palette(colors: &ColorPalette, depth: ColorDepth) -> Self {
         let style = |meaning| paint_style(colors.role_style(meaning), depth);
-        // With few colours, different colours of a theme become the same one, so their contrast is unknown.
+        // With at most sixteen colours, two colours of a theme may be shown as the same one. The contrast on screen is
+        // then unknown, so no colours are kept.
         let has_contrast = matches!(depth, ColorDepth::Indexed256 | ColorDepth::TrueColor);
         let kept = |min: f64| -> Vec<Color> {
             let roles = ColorRole::ALL.iter().copied();
@@ -193,7 +194,7 @@ fn color(theme_color: ThemeColor, depth: ColorDepth) -> Option<Color> {
 }
 
 /// The values that are assumed for the terminal's sixteen colours: those of PC text mode, in which dark yellow is
-/// brown. Their hues are nearest to the hues that themes use.
+/// brown. Of the usual values, these have the hues nearest to those of the themes.
 const SIXTEEN_COLORS: [Rgb; 16] = [
     Rgb(0, 0, 0),
     Rgb(170, 0, 0),
@@ -244,8 +245,9 @@ fn mean(one: Color, other: Color) -> Option<Color> {
     })
 }
 
-/// Returns a colour that is slightly darker: a strong contrast would separate the texture from the cells that are
-/// filled in part, which have its mean tone. For a fixed colour, returns the nearest other fixed colour.
+/// Returns a slightly darker colour. With a stronger contrast, the texture would look different from the partly filled
+/// cells, which have the mean tone of the texture. For a fixed colour, returns another fixed colour: the one nearest to
+/// the darker colour.
 fn darker(color: Color) -> Option<Color> {
     let Rgb(r, g, b) = rgb(color)?;
     let darker = [r, g, b].map(|part| part - part / 5);

@@ -90,8 +90,9 @@ impl App {
         list.selected().is_some_and(holds)
     }
 
-    /// Warns and returns `true` if Esc has to be pressed once more to clear the marks, because it takes work to set
-    /// several marks again. Returns `false` if there are fewer than two marks, or if the warning is already on screen.
+    /// Asks the user to press Esc once more before several marks are cleared, because it takes work to set them again.
+    /// Returns `true` if the marks must not be cleared yet; `false` if there are fewer than two marks, or if the notice
+    /// was already on screen.
     pub(in crate::tui) fn warn_before_clearing_marks(&mut self, marks: usize, now: Time) -> bool {
         if marks < 2 {
             return false;

@@ -117,8 +117,8 @@ pub(in crate::tui) fn facts(
 #[derive(Debug)]
 pub(in crate::tui) struct DetailLines {
     pub head: Vec<Fact>,
-    /// The facts that scroll together with the timeline below them. They are not in the head if it would then leave too
-    /// few rows for the timeline.
+    /// The facts that scroll together with the timeline below them, because a head with them would leave too few rows
+    /// for the timeline. Empty if all facts fit into the head.
     pub scrolled_facts: Vec<Fact>,
     /// The number of rows for the lines that scroll. These rows are below the head and a blank row.
     pub scroll_rows: usize,
@@ -159,7 +159,8 @@ pub struct Detail {
     pub job_pages: JobPages,
     /// The cached threads of the jobs around the selected one.
     pub(in crate::tui) prefetched: ThreadPrefetch,
-    /// The number of lines below the visible ones. 0 shows the newest entry, and follows it when another one is added.
+    /// The number of lines below the visible ones. While this is 0, the newest entry is visible, and the pane scrolls
+    /// when another one is added.
     pub lines_below: usize,
 }
 

@@ -221,15 +221,23 @@ fn weeks_around_text(view: View<'_>, job: &Job, space: usize) -> String {
         return format!("not loaded ({} loads them)", app.key_label(Context::Jobs, Action::BeforeAfter));
     }
     let before = weeks_around(job).map(|weeks| weeks.before.format_dates(false)).unwrap_or_default();
-    let (after, has_days) = match week_after(job, now.date_naive()) {
-        WeekAfterState::Complete(range) => (range.format_dates(false), true),
-        WeekAfterState::Open(day) => (format!("available {}", day.format("%-d %b")), true),
-        other => (impact::after_text(other), false),
+    let (after, medium, short) = match week_after(job, now.date_naive()) {
+        WeekAfterState::Complete(range) => {
+            let after = range.format_dates(false);
+            let days = format!("{before} → {after}");
+            (after, days.clone(), days)
+        }
+        // An arrow here would read as if the views of the days before it became available on that day.
+        WeekAfterState::Open(day) => {
+            let day = day.format("%-d %b");
+            let medium = format!("before: {before} · after: from {day}");
+            (format!("available from {day}"), medium, format!("{before}, more from {day}"))
+        }
+        other => (impact::after_text(other), before.clone(), before.clone()),
     };
     let zone = if pages.pages().shown().is_some() { " UTC" } else { "" };
-    let short = if has_days { format!("{before} → {after}") } else { before.clone() };
     let long = format!("week before job: {before} · week after: {after}");
-    let forms = [format!("{long}{zone}"), long, short];
+    let forms = [format!("{long}{zone}"), long, medium, short];
     forms.into_iter().find(|text| display_width(text) <= space).unwrap_or(before)
 }
 

@@ -180,7 +180,8 @@ impl JobList {
         );
     }
 
-    /// Takes the entries out of the list. Drops the selected row if it is listed only because it is selected.
+    /// Empties the list and returns its entries. Leaves out the selected row if it is listed only because it is
+    /// selected, so all returned rows pass the filter.
     fn take_passing(&mut self) -> Vec<(JobSortKey, usize)> {
         self.keeps_selected_listed = false;
         let mut entries = self.order.take_entries();

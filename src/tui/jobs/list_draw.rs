@@ -257,7 +257,8 @@ pub(in crate::tui) fn job_line<'a>(
         }
         JobColumn::State => match app.queue_wait(job, now).filter(|_| profile.is_none()) {
             Some(wait) if wait.is_estimate => TableCell::new("about 1 min", theme.muted),
-            // Other queued prompts may be sent first at this time, so the prompts of this job may be sent later.
+            // The word “after” is correct because other queued prompts may be sent first at this time, and the prompts
+            // of this job later.
             Some(wait) if wait.until - now >= TimeDelta::minutes(1) => {
                 let clock = wait.until.with_timezone(&app.config.offset).format("%H:%M");
                 TableCell::new(format!("after {clock}"), theme.muted)

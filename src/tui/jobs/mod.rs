@@ -353,9 +353,9 @@ impl JobList {
         position_text(position, total, total - shown)
     }
 
-    /// Returns by how much the number of jobs in a group differs from the number of its rows, because the selected job
-    /// is still shown in its former group.
-    fn size_change(&self, group: JobGroup) -> isize {
+    /// Returns what has to be added to the number of rows shown in a group to get the number of its jobs: -1, 0 or 1.
+    /// The two differ if the selected job is still shown in its former group.
+    fn selected_job_correction(&self, group: JobGroup) -> isize {
         let selected = self.selected().filter(|row| self.shown_group(row) != row.group());
         selected.map_or(0, |row| isize::from(row.group() == group) - isize::from(self.shown_group(row) == group))
     }
@@ -363,7 +363,7 @@ impl JobList {
     fn line(&self, at: usize) -> Option<JobLine<'_>> {
         match self.order.item_on_line(at)? {
             ListItem::Heading(group, size, hidden) => {
-                Some(JobLine::Heading(group, size.saturating_add_signed(self.size_change(group)), hidden))
+                Some(JobLine::Heading(group, size.saturating_add_signed(self.selected_job_correction(group)), hidden))
             }
             ListItem::Row(index) => self.rows.get(index).map(JobLine::Job),
         }

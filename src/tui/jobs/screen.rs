@@ -269,7 +269,7 @@ fn draw_rules(frame: &mut Frame<'_>, view: View<'_>, g: Geometry, position: Stri
 }
 
 /// Handles a click on a visible line of a jobs list. A click on the heading of a group selects its first job. Returns
-/// whether the line is that of a job which was already selected.
+/// whether the clicked job was already selected.
 pub(in crate::tui) fn click_list_line(list: &mut JobList, line: usize) -> bool {
     if list.is_dismissed_heading(line) {
         list.toggle_dismissed();
@@ -331,7 +331,8 @@ impl App {
             Some(row) if row.id.is_some() => {
                 let key = row.key;
                 effects.push(Effect::Jobs(JobsEffect::Check(key)));
-                // Needed even if this job has no pull request: the engine then looks for tokens of code hosts again.
+                // This effect is also needed if the job has no pull request, because it makes the engine look for
+                // tokens of code hosts again.
                 effects.push(Effect::Jobs(JobsEffect::RefreshPullRequests(vec![key])));
                 self.tips.missing_tokens.clear();
                 self.notify(Severity::Info, "Checking this job…", now);

@@ -168,12 +168,12 @@ impl App {
     pub(in crate::tui) fn ask_to_load_impact(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(row) = self.jobs.selected() else { return };
         if row.local.pages.is_empty() {
-            let text = "This job was not started for a page. To start such a job, press n on a page on the Pages tab.";
+            let text = "This job was not started for a page. For a job about a page, press n on it on the Pages tab.";
             self.notify(Severity::Info, text, now);
             return;
         }
         let Load::Ready(known) = self.detail.job_pages.pages() else {
-            self.notify(Severity::Info, "The views of its pages are still loading. Try again in a moment.", now);
+            self.notify(Severity::Info, "The views of the job's pages are still loading. Try again in a moment.", now);
             return;
         };
         let (row, pages) = (row.clone(), known.value.clone());
@@ -202,7 +202,7 @@ impl App {
             }
             WeekAfterState::Working => "Nothing to load yet: the job has not finished.".to_owned(),
             WeekAfterState::NotSent => "Nothing to load yet: the job was not sent.".to_owned(),
-            WeekAfterState::FinishUnknown => "Nothing to load: its finish time is unknown.".to_owned(),
+            WeekAfterState::FinishUnknown => "Nothing to load: the finish time of the job is unknown.".to_owned(),
         };
         self.notify(Severity::Info, &text, now);
     }

@@ -249,7 +249,7 @@ pub const BINDINGS: &[Binding] = &[
         &[ch('p')],
         Action::JumpToPage,
         "go to rows",
-        "jump to rows by the number of their set (1, 2, 3 …)",
+        "jump to a set of rows by its number (1, 2, 3 …)",
     ),
     key_binding(
         Context::Views,

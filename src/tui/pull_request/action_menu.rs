@@ -58,7 +58,8 @@ impl PullRequestActionMenu {
                 .first()
                 .and_then(|job| cx.app.jobs.get(*job))
                 .and_then(|job| reason_not_possible(cx.app, job, action));
-            let text = format!("No marked pull request qualifies: {}.", reason.unwrap_or("no pull request"));
+            let reason = reason.unwrap_or("no pull request");
+            let text = format!("Not possible for any of the marked pull requests: {reason}.");
             cx.notify(Severity::Info, &text);
             return Flow::Handled;
         }

@@ -1,5 +1,5 @@
-//! Actions on pull requests: when they are possible, their confirmation, and their outcome. An action on several
-//! pull requests is sent to one after the other, and stops at the first that fails.
+//! Actions on pull requests: when they are possible, their confirmation, and their outcome. An action on several pull
+//! requests is sent to one pull request after the other, and stops at the first failure.
 
 use super::review::ReviewDialog;
 use crate::model::Time;
@@ -19,7 +19,7 @@ use crate::tui::{App, Effect, JobsEffect, Severity};
 use std::cell::RefCell;
 use std::collections::{HashSet, VecDeque};
 
-/// The keys that act on a pull request on its code host.
+/// The actions that docdeck sends to the code host of a pull request.
 pub(super) const ACTIONS: [Action; 6] = [
     Action::Approve,
     Action::RequestChanges,
@@ -111,7 +111,7 @@ fn pull_request_title(job: &Job) -> CleanText {
     CleanText::line(&format!("#{} {} {} {}", link.number, link.repository, short_commit(&state.head), state.title))
 }
 
-/// Opens the dialog for the text of a review or comment, or the question whether to run another action.
+/// For a review or comment, opens the dialog for its text. For any other action, asks whether to run it.
 fn ask(app: &mut App, targets: PullRequestTargets, action: Action, method: Option<MergeMethod>) {
     let confirmed = match action {
         Action::Approve => PullRequestAction::Approve,

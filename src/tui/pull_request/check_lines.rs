@@ -60,7 +60,8 @@ pub(super) fn push_check_lines(out: &mut LineBuilder, state: &PullRequest, liste
     push_passed_lines(out, &passed);
 }
 
-/// Adds a check with its link. Its symbol and colour are those of a pull request with such a check.
+/// Adds a check with its link. `fact` determines the symbol and the colour of the check: they are the same as those of
+/// a pull request that has such a check.
 fn push_check_line(
     out: &mut LineBuilder,
     fact: PullRequestFact,

@@ -1,4 +1,4 @@
-//! What several dialogs about a pull request show.
+//! Texts that several dialogs about a pull request show: its title, and the views of its pages.
 
 use crate::model::impact::PagePeriod;
 use crate::model::job::JobKey;

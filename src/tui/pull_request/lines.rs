@@ -26,7 +26,7 @@ pub(super) const MAX_ENTRY_LINES: usize = 40;
 const MAX_FACT_LINES: usize = 20;
 /// The width of the label before a fact.
 const LABEL_WIDTH: usize = 9;
-/// The maximum number of files that are listed. If that many are listed, there may be more.
+/// The maximum number of files that are requested for a pull request. If that many are known, there may be more.
 const MAX_LISTED_FILES: usize = 100;
 /// The minimum width of the column of paths beside the views of the pages.
 const MIN_PATH_WIDTH: usize = 24;
@@ -150,7 +150,8 @@ fn state_line(state: &PullRequest) -> Vec<LinePiece> {
 /// Adds the facts with their labels: the checks, the review, the size, the branches, the head commit and the author.
 fn push_fact_lines(out: &mut LineBuilder, app: &App, state: &PullRequest, details: Option<&PullRequestDetails>) {
     let is_open = !state.state.is_final();
-    // A complete list of the checks follows below, so this line is left out unless it has the time of outdated checks.
+    // If a complete list of the checks follows below, this line is left out. Outdated checks keep the line, because it
+    // shows their time.
     let listed = details.and_then(|details| details.checks.as_ref()).is_some_and(|checks| checks.head == state.head);
     if let Some((text, role)) = checks_text(app, state).filter(|_| !listed || !state.has_current_checks()) {
         out.push_fact("checks", &text, role);
@@ -180,8 +181,8 @@ fn push_fact_lines(out: &mut LineBuilder, app: &App, state: &PullRequest, detail
     }
 }
 
-/// Returns the number of checks that passed, if the host reports it, otherwise the result of all checks. A list below
-/// has the failed checks.
+/// Returns how many checks passed, if the host reports the number, otherwise the overall result. The failed checks
+/// needn't be named here, because a list below names them.
 fn checks_text(app: &App, state: &PullRequest) -> Option<LinePiece> {
     let checks = &state.checks;
     let (text, role) = job_facts::checks(state)?;

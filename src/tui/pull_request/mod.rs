@@ -77,6 +77,7 @@ impl PullRequestDialog {
         cx.open(open);
     }
 
+    /// Loads the details: reads the stored ones if `reads_stored` is set, otherwise requests them from the code host.
     fn load(&mut self, reads_stored: bool, cx: &mut Cx<'_>) {
         self.details.start();
         cx.run(Effect::Jobs(JobsEffect::LoadPullRequestDetails { job: self.job, reads_stored }));
@@ -195,7 +196,7 @@ impl Component for PullRequestDialog {
         Flow::Handled
     }
 
-    /// Goes back to where the tabs were opened.
+    /// Closes all tabs, and so shows the screen or dialog from which they were opened.
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
         close_tabs(cx.app);
         Flow::Close
@@ -344,7 +345,7 @@ pub(in crate::tui) fn show_tab(tab: JobTab, cx: &mut Cx<'_>) -> Flow {
     Flow::Handled
 }
 
-/// Closes the tabs that are dialogs.
+/// Closes the tabs that are dialogs: the pull request and its changes. The thread is a part of the jobs screen.
 pub(in crate::tui) fn close_tabs(app: &mut App) {
     app.close_all::<Changes>(|_| true);
     app.close_all::<PullRequestDialog>(|_| true);

@@ -66,7 +66,7 @@ impl App {
         build.request_count = build.request_count.saturating_add(1);
         match result {
             Ok(last) => (build.last_report, build.consecutive_failures) = (Some(last), 0),
-            // A key that isn't allowed to read the state will not be allowed to in three seconds.
+            // If the service refuses the key, the state is not requested again, because the key would be refused again.
             Err(failure)
                 if failure.kind != FailureKind::KeyRefused
                     && build.consecutive_failures + 1 < MAX_CONSECUTIVE_FAILURES =>

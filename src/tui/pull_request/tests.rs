@@ -575,7 +575,7 @@ fn an_action_that_applies_to_none_of_the_marked_jobs_is_explained() {
     press(&mut app, "O d");
     assert!(app.top::<PullRequestActionMenu>().is_some());
     let notice = app.notice.as_ref().expect("a notice").text.to_string();
-    assert_eq!(notice, "No marked pull request qualifies: not a draft.");
+    assert_eq!(notice, "Not possible for any of the marked pull requests: not a draft.");
     press(&mut app, "Esc");
     app.config.pull_requests = PullRequestAccess::Read;
     press(&mut app, "O");

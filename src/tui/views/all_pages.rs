@@ -158,7 +158,8 @@ impl AllPages {
         let part = end.report.as_ref().filter(|report| !report.complete).map(|report| report.responses);
         known.responses_before_interruption = match end.end_reason {
             LoadEndReason::Complete => None,
-            // A load that started over has discarded the rows of the load before it, so only new responses count.
+            // A load that started over has discarded the rows of the interrupted load before it, so the responses of
+            // that load no longer count.
             _ if load.is_some_and(|load| load.from_start) => loaded_responses.or(part),
             _ => loaded_responses.or(part).or(known.responses_before_interruption),
         };

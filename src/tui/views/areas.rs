@@ -7,8 +7,9 @@ use ratatui::layout::Rect;
 /// The minimum height of the area below the header at which blank rows separate its parts.
 const MIN_ROWS_WITH_BLANKS: u16 = 20;
 
-/// The possible heights of the trend above the table, in rows: the minimum height of the area below the header, and the
-/// height of the bars of the trend. A lower area has no trend.
+/// The possible heights of the trend above the table. Each pair is the minimum height of the area below the header, and
+/// the height of the bars in such an area, both in rows. If the area has fewer rows than the last minimum, there is no
+/// trend.
 const TREND_ROWS: [(u16, u16); 2] = [(46, 12), (34, 8)];
 
 /// What is above the table on a screen that is high enough.

@@ -98,7 +98,7 @@ impl Component for CachedRanges {
             Action::Confirm => self.selected().is_some(),
             Action::CompareWith => {
                 let tab = app.analytics.tab;
-                tab != AnalyticsTab::NeedsWork && self.selected().is_some_and(|known| tab.is_cached(known))
+                tab != AnalyticsTab::NeedsWork && self.selected().is_some_and(|known| tab.can_show_cached(known))
             }
             _ => true,
         })

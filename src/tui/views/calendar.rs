@@ -134,7 +134,8 @@ impl Calendar {
         }
     }
 
-    /// Returns the quick choices that are listed: without the week before if it is the previous period.
+    /// Returns the quick choices that are listed. Leaves out the choice of seven days earlier if it means the same
+    /// range as the previous period.
     pub fn quick_choices(&self) -> impl Iterator<Item = EarlierPeriod> {
         let is_same = self.quick_range(EarlierPeriod::Week) == self.quick_range(EarlierPeriod::Period);
         EarlierPeriod::ALL.into_iter().filter(move |before| !is_same || *before != EarlierPeriod::Week)

@@ -31,7 +31,9 @@ const BAR_GAP: usize = 2;
 /// A column of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NumberColumn {
+    /// The numbers in the range on screen.
     Now(Metric),
+    /// The changes since the compared range.
     Change(Metric),
 }
 
@@ -113,7 +115,7 @@ pub fn page_table(views: &ViewsState, width: usize) -> Table<PageTableColumn> {
         if path >= MIN_PATH_WIDTH.min(longest) {
             break;
         }
-        // Without a bar, more of the path can be read.
+        // The path is too narrow beside a bar, so the bar is left out and its space is used for the path.
         let path = (space + BAR_GAP).min(longest);
         layout = (layout.0, path, 0);
     }
@@ -177,7 +179,8 @@ fn visible_columns(table: &PageTable, width: usize) -> Vec<NumberColumn> {
     let is_needed = |of: Metric| [metric, sorted].contains(&of);
     let has_value = |of: Metric| match of {
         Metric::Share => width >= WIDE_TABLE || is_needed(of),
-        // A share alone doesn't show how many views there were.
+        // If the metric is the share, the total is shown too, because a share alone doesn't show how many views there
+        // were.
         Metric::Total => width >= 70 && !is_compared || width >= WIDE_TABLE || is_needed(of) || metric == Metric::Share,
         Metric::Human | Metric::Ai => width >= 70 && !is_compared || width >= WIDE_TABLE || is_needed(of),
         Metric::Visitors => {

@@ -35,7 +35,8 @@ impl DailyViews {
         let none = (ViewCount::ZERO, ViewCount::ZERO);
         let unlisted: Vec<Option<DayViews>> = reports.iter().map(|report| report.complete.then_some(none)).collect();
         for (at, report) in reports.iter().enumerate() {
-            // Reads the first row of a page last, because it is the newest row of the page.
+            // If a report has several rows of one page, the first of them is the newest. The rows are read from the
+            // last to the first, so that the newest row replaces the others.
             for row in report.rows.iter().rev() {
                 let days = by_path.entry(row.path.to_string()).or_insert_with(|| unlisted.clone());
                 if let Some(day) = days.get_mut(at) {

@@ -207,7 +207,7 @@ impl App {
                 self.load_sequentially(vec![LoadPlan { max_requests: 1, ..*plan }], effects);
             }
             _ => {
-                // Only a comparison needs nothing but complete or final data.
+                // A comparison is the only purpose for which complete or final data are enough.
                 let is_for_comparison =
                     request.ranges.iter().all(|(_, need)| matches!(need, RequiredData::Complete | RequiredData::Final));
                 let why = match request.next_action {

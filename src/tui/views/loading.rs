@@ -191,7 +191,8 @@ impl App {
         let is_complete = self.views.all_pages.complete_report(range).is_some();
         let waiting = self.views.all_pages.waiting_action.take_if(|(of, _)| *of == range && is_complete);
         if let Some((_, action)) = waiting.filter(|_| is_visible) {
-            // The pages may be read but not listed. The action would then ask again and again whether to load them.
+            // The pages may be read from the cache but not listed yet. They are listed first, because the action would
+            // otherwise ask again and again whether to load them.
             if !self.views.table.is_report() {
                 self.list_complete_report();
             }

@@ -55,8 +55,8 @@ pub struct AnsweredQuery {
 pub struct ViewsState {
     /// The preset that determines the range; `None` if the range is not a preset.
     preset: Option<Preset>,
-    /// The period that is shown: a number of days, a week, a month or a quarter. The range of `query` has its
-    /// days up to today. `[` and `]` go to the previous and the next period.
+    /// The period that is shown: a number of days, a week, a month or a quarter. The range of `query` has the days of
+    /// this period up to today. `[` and `]` go to the previous and the next period.
     period: Period,
     query: ViewsQuery,
     /// The page of rows that is requested or listed. Becomes idle when a [`Report`] is listed instead.
@@ -74,8 +74,9 @@ pub struct ViewsState {
     pub visitors: visitors::Visitors,
     /// The site's totals by range.
     pub totals: range_totals::RangeTotals,
-    /// The range of the trend above the table; `None` until the cache was read. Follows the range on screen once the
-    /// cache was read, so that the trend doesn't disappear for a moment.
+    /// The range of the trend above the table; `None` until the cache is read for the first time. After the range on
+    /// screen has changed, the trend keeps its old range until the cache is read again, so that it doesn't disappear
+    /// for a moment.
     pub(super) trend_range: Option<DateRange>,
     /// Whether the views of a day, or week, of the trend above the table are known.
     has_trend_bars: bool,

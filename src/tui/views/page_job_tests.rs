@@ -4,7 +4,7 @@ use crate::model::load::Timed;
 use crate::model::prompt::PromptId;
 use crate::model::remote_job::Status;
 use crate::model::views::ViewsResponse;
-use crate::tui::compose::about_pages::template_order;
+use crate::tui::compose::about_pages::template_sort_key;
 use crate::tui::compose::editor::Editor;
 use crate::tui::finish_alerts::tests::{app, press};
 use crate::tui::help::Help;
@@ -285,8 +285,8 @@ fn a_draft_from_another_docdeck_is_not_overwritten() {
     );
     assert_eq!(
         notice(&app),
-        "Loaded a draft about /x and /y from another docdeck on this computer: send or clear it, then press n on this \
-         page."
+        "Loaded a draft about /x and /y from another docdeck on this computer. Send or clear it, then press n on your \
+         page again."
     );
     assert_eq!(app.draft_pages(), paths(&["/x", "/y"]));
 }
@@ -388,7 +388,7 @@ fn many_pages_are_counted_in_the_title_and_listed_in_the_text() {
     let mut editor = Editor::new(DraftTarget::AboutPages, CleanText::default(), "");
     editor.set_initial_text(initial_text(&pages));
     assert_eq!(editor.input.column(), "4 pages: ".len(), "the cursor is after them");
-    assert_eq!([("x {{pages}}", 4), ("{{path}}", 4), ("x", 4)].map(|(text, n)| template_order(text, n)), [0, 1, 3]);
+    assert_eq!([("x {{pages}}", 4), ("{{path}}", 4), ("x", 4)].map(|(text, n)| template_sort_key(text, n)), [0, 1, 3]);
 }
 
 #[test]

@@ -23,9 +23,9 @@ struct LoadCost {
 }
 
 impl LoadCost {
-    /// Adds up the costs of several loads. A load of unknown cost is expected to cost the mean of the known costs. But
-    /// if a cost is unknown and all known ones are those of previous loads, the sum has no expected cost, because it
-    /// would be shown as the cost of the last time.
+    /// Adds up the costs of several loads. A load of unknown cost is expected to cost the mean of the known costs. The
+    /// sum has no expected cost if a cost is unknown and all known costs are those of previous loads: such a sum would
+    /// be shown as `5 last time`, although one of the loads was not measured last time.
     fn of_all(costs: &[Self]) -> Self {
         let at_least = costs.iter().fold(0_u32, |sum, cost| sum.saturating_add(cost.at_least));
         let known: Vec<LoadEstimate> = costs.iter().filter_map(|cost| cost.expected).collect();
@@ -209,8 +209,8 @@ impl App {
     /// works without requests.
     pub(in crate::tui) fn no_requests_left_text(&self, now: Time) -> String {
         let when = match self.budget(Quota::Views).wait().filter(|wait| wait.until > now) {
-            Some(wait) => format!("the next one is free in {}", wait.time_left(now)),
-            None => "the next one is free in a moment".to_owned(),
+            Some(wait) => format!("the next one is possible in {}", wait.time_left(now)),
+            None => "the next one is possible in a moment".to_owned(),
         };
         format!("No analytics requests are left this hour; {when}. {AVAILABLE_WITHOUT_REQUESTS}")
     }

@@ -54,7 +54,7 @@ impl Component for ViewsScreen {
             Action::JumpToPage => cx.app.open_input(InputField::Page, ""),
             Action::PageSize => cx.app.open_input(InputField::PageSize, ""),
             Action::CustomRange => Calendar::open(CalendarPurpose::Show, cx),
-            Action::LoadAll => match load_all_loads_visitors(cx.app) {
+            Action::LoadAll => match load_all_includes_visitors(cx.app) {
                 true => cx.app.ask_to_load_visitors(cx.now),
                 false => cx.app.load_all(cx.now, cx.effects),
             },
@@ -177,7 +177,8 @@ impl Component for ViewsScreen {
             return String::new();
         }
         let position = position_text(table.selected(), table.len(), table.len().saturating_sub(table.top() + rows));
-        // A response has only a part of the rows, so what follows is the next response.
+        // Below the rows of a response, the rows of the next response follow. Their number is unknown, so the text has
+        // an arrow instead of the number of rows below.
         let has_next = !table.is_report() && app.views.has_next();
         if has_next {
             format!("{} of {}, next rows →", format_count(table.selected() + 1), format_count(table.len()))
@@ -191,8 +192,8 @@ impl Component for ViewsScreen {
     }
 }
 
-/// Whether “load all” loads visitors: all pages are loaded, but not all of their visitors.
-fn load_all_loads_visitors(app: &App) -> bool {
+/// Whether “load all” would load visitors. This is so if all pages are loaded, but not all of their visitors.
+fn load_all_includes_visitors(app: &App) -> bool {
     let (views, range) = (&app.views, app.views.query().range);
     let is_complete = views.all_pages.complete_report(range).is_some() && !views.all_pages.can_stop();
     is_complete && app.can_load_more_visitors() && !views.visitors.is_loading(range)
@@ -220,7 +221,7 @@ fn is_offered(action: Action, app: &App) -> bool {
         Action::LoadAll => {
             let (all, range) = (&views.all_pages, views.query().range);
             all.can_stop()
-                || load_all_loads_visitors(app)
+                || load_all_includes_visitors(app)
                 || app.view_requests_left() > 0
                     && (all.complete_report(range).is_none() || all.rows_to_continue_after(range).is_some())
         }
@@ -248,7 +249,7 @@ fn label(action: Action, app: &App) -> Option<&'static str> {
         Action::Fold if table.is_tree() => Some("list"),
         Action::LogScale if table.has_log_scale() => Some("linear"),
         Action::NewJob if table.marked_count() > 0 => Some("job about marked"),
-        Action::LoadAll if load_all_loads_visitors(app) => Some("load visitors"),
+        Action::LoadAll if load_all_includes_visitors(app) => Some("load visitors"),
         Action::LoadAll => Some(app.load_all_label()),
         Action::Compare if app.views.is_comparing() => Some("stop comparing"),
         Action::Visitors if table.has_visitors() => Some("hide visitors"),

@@ -33,8 +33,8 @@ impl App {
         self.is_dirty = true;
     }
 
-    /// Reads the visitors that the table needs, if it shows visitors. For each range that is not cached, one request is
-    /// sent later.
+    /// If the table shows visitors, reads the visitors that it needs from the cache. For each range whose visitors turn
+    /// out to be outdated or not cached, [`Self::apply_visitors_msg`] then sends one request.
     pub(in crate::tui) fn load_shown_visitors(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let is_visible = self.screen == Screen::Views && self.analytics.tab == AnalyticsTab::Pages;
         if !is_visible || !self.views.visitors.is_shown || self.views.as_of().is_none() {

@@ -181,7 +181,7 @@ impl TextInput {
             }
             Edit::DeleteWordBack => self.change(TextChange::Other, false, TextArea::delete_word),
             Edit::DeleteWordForward => self.change(TextChange::Other, false, TextArea::delete_next_word),
-            // At the start of a line, the widget would join the line with the previous one.
+            // At the start of a line, nothing is deleted. The widget would join the line with the previous one.
             Edit::DeleteToLineStart if self.column() == 0 => false,
             Edit::DeleteToLineStart => self.change(TextChange::Other, false, TextArea::delete_line_by_head),
             Edit::DeleteToLineEnd => self.change(TextChange::Other, false, TextArea::delete_line_by_end),
@@ -250,7 +250,7 @@ impl TextInput {
         true
     }
 
-    /// Inserts a text on lines of its own: below the line with the cursor, or in its place if that line is blank.
+    /// Inserts a text on separate lines: below the line with the cursor or, if that line is blank, on that line.
     /// Selects the first template blank of the inserted text. Returns whether the text changed.
     pub fn insert_lines(&mut self, text: &str) -> bool {
         let row = self.area.cursor().0;
@@ -263,7 +263,8 @@ impl TextInput {
         let last = first + split_lines(text).len() - 1;
         if let (Ok(top), Ok(bottom)) = (u16::try_from(first), u16::try_from(last)) {
             self.move_cursor(CursorMove::Jump(top, 0));
-            // The found blank may be in the text around the inserted text.
+            // If the inserted text has no template blank, a blank elsewhere may be found. The cursor then goes to the
+            // end of the inserted text.
             if !self.select_next_template_blank() || !(first..=last).contains(&self.area.cursor().0) {
                 self.move_cursor(CursorMove::Jump(bottom, u16::MAX));
             }
@@ -284,7 +285,7 @@ impl TextInput {
         if !make(&mut self.area) {
             return false;
         }
-        // The widget deletes the selected text in a separate change before it inserts.
+        // If the change replaces the selected text, the widget makes two changes: it deletes, then inserts.
         let only_deletes = matches!(kind, TextChange::DeletedBefore | TextChange::DeletedAfter);
         let inserts = replaces && !only_deletes && !self.area.is_empty();
         let steps = 1 + usize::from(inserts);

@@ -16,7 +16,7 @@ const OUTLIER_PERCENT: f64 = 25.0;
 /// The minimum change of an outlier, as a share of the site's views. A page that few people read can double without
 /// meaning anything.
 const OUTLIER_SHARE: f64 = 0.005;
-/// Marks an outlier without colour.
+/// The sign that marks an outlier, so that it is recognizable without colours too.
 pub(in crate::tui) const OUTLIER_MARK: &str = "!";
 
 /// How much a change matters.
@@ -28,8 +28,8 @@ pub(in crate::tui) enum ChangeWeight {
 }
 
 impl ChangeWeight {
-    /// Returns how much a change matters. `site` is the number of views of the site in the compared range that
-    /// has more; 0 if it is unknown.
+    /// Returns how much a change matters. `site` is the number of views of the whole site in one of the two compared
+    /// ranges, the one with more views; 0 if it is unknown.
     pub(in crate::tui) fn of(change: ViewsChange, site: ViewCount) -> Self {
         let (largest, percent) = match change {
             ViewsChange::Unknown => return Self::Normal,

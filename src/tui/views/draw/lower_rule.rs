@@ -28,7 +28,8 @@ const MIN_WIDTH_WITH_SHARE: usize = 60;
 /// The minimum width at which the legend shows the key for loading the missing days of the trend.
 const MIN_WIDTH_WITH_TREND_KEY: usize = 120;
 
-/// A part of the line. Only parts that are needed may use the space of the legend.
+/// A part of the text at the left of the rule. A needed part may use the space of the legend; any other part is left
+/// out if the legend would no longer fit.
 struct PositionPart<'a> {
     spans: TitleSpans<'a>,
     is_needed: bool,

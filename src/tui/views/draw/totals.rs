@@ -24,7 +24,9 @@ enum ShareForm {
     None,
     /// ` (36.8%)` after the AI views.
     Short,
+    /// `AI share 36.8%`, as a separate number.
     Named,
+    /// As `Named`, followed by the change of the share in percentage points.
     WithChange,
 }
 

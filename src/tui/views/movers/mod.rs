@@ -276,7 +276,8 @@ impl Movers {
         MoversHalf { list: ListState::new(movers.len(), 0), movers, page_count: total }
     }
 
-    /// Returns the difference between the views of a page in both ranges. Numbers that are not valid counts are 0.
+    /// Returns the views of a page in the current range minus those in the previous range. A number that is not a valid
+    /// count is treated as 0.
     fn change_of(&self, (before, now): PageIndexPair, metric: MoverMetric) -> ViewCount {
         let views = |report: &Report, index: Option<usize>| {
             index.and_then(|index| metric.views_in(&report.rows.get(index)?.counts)).unwrap_or_default()

@@ -317,7 +317,7 @@ fn reports_head<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'
     let mut row = TextRow::new(width);
     row.push("Reports", view.theme.title);
     row.push(format!("  {}", short_range(detail.numbers.range, view.now)), view.theme.muted);
-    // The time of the oldest report is shown, because no report is older than that.
+    // The time of the oldest report is shown, because it holds for all of them: every report is at least that new.
     let as_of = times.into_iter().flatten().min().map(|at| view.as_of_clock(at)).unwrap_or_default();
     if row.used_cells() + as_of.width() < width {
         row.pad_to(width - as_of.width()).push(as_of, view.theme.muted);
@@ -507,7 +507,8 @@ impl PeriodScale {
         if self.is_per_day { period.range.elapsed_days(period.views.as_of) } else { 1.0 }
     }
 
-    /// Returns the number of days over which the mean is taken, otherwise the number of days of the range.
+    /// Returns the number of days of the range or, if its mean is shown and its last day was in progress, the number of
+    /// days that had passed, such as `6.4`.
     fn days_text(self, period: &PagePeriod) -> String {
         let (divisor, days) = (self.divisor(period), period.range.days());
         if self.is_per_day && divisor < f64::from(days) { format!("{divisor:.1}") } else { grouped_number(days) }

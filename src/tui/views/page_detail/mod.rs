@@ -170,8 +170,8 @@ impl PageDetail {
     }
 
     /// Returns the indexes of the cached ranges that are listed: all if the user wants that, otherwise the range on
-    /// screen, the range that it is compared with, and the latest others. These are single days only if there are no
-    /// longer ranges, because the trend already shows the days.
+    /// screen, the range that it is compared with, and the latest others. The others include single days only if every
+    /// cached range is a single day, because the trend already shows the days.
     fn listed_periods(&self) -> Vec<usize> {
         let periods = self.history.shown().map_or(&[][..], |known| known.value.periods.as_slice());
         if self.lists_all_periods {
@@ -390,7 +390,7 @@ impl Component for PageDetail {
             Action::NewJob => cx.app.open_new_job_about(vec![self.path.clone()], cx.now, cx.effects),
             Action::BeforeAfter => self.ask_to_load_impact(cx),
             Action::LoadAll => cx.app.load_all(cx.now, cx.effects),
-            Action::Trend => self.load_missing_days(cx),
+            Action::Trend => self.ask_to_load_missing_days(cx),
             Action::Fold => self.lists_all_periods = !self.lists_all_periods,
             Action::Copy => cx.run(Effect::copy(&format!("the path {}", self.path), self.path.to_string())),
             _ => return Flow::Unhandled,

@@ -15,7 +15,7 @@ use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
 use crate::tui::format::plural;
 
 /// The height of the bars for each minimum height of the dialog, both in rows: a dialog of at least 44 rows has bars of
-/// 12 rows. A dialog lower than the last minimum has no trend.
+/// 12 rows. A dialog with fewer rows than the last minimum has no trend.
 const TREND_ROWS: [(usize, usize); 3] = [(44, 12), (34, 8), (18, 6)];
 
 /// Returns the number of rows of the trend with its axis in a dialog of `rows`; 0 if it would not fit.
@@ -24,7 +24,7 @@ pub(super) fn chart_rows(rows: usize) -> usize {
     chart.map_or(0, |(_, chart)| chart + usize::from(AXIS_ROWS))
 }
 
-/// Returns the days for which the history has to show if the page had no views: the days of the range and of the
+/// Returns the days for which the history has to show whether the page had views: the days of the range and of the
 /// previous range. Returns no days for a range that is shown by week, because only weeks in which the page is listed
 /// are shown.
 pub(super) fn days_to_read(range: DateRange) -> Vec<DateRange> {
@@ -72,7 +72,7 @@ impl PageDetail {
     }
 
     /// Asks whether to load the days of the trend that are missing.
-    pub(super) fn load_missing_days(&self, cx: &mut Cx<'_>) {
+    pub(super) fn ask_to_load_missing_days(&self, cx: &mut Cx<'_>) {
         if !self.has_trend() {
             return cx.notify(Severity::Info, "A single day has no trend.");
         }

@@ -68,6 +68,7 @@ enum PageTerm {
 /// A number of a page that a term compares.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum FilterOperand {
+    /// The number in the range on screen.
     Now(Metric),
     Change(Metric),
 }
@@ -206,7 +207,8 @@ fn parse_comparison(token: &str, shown: FilterableData) -> Result<PageTerm, Stri
     };
     if in_percent {
         let value: f64 = without_commas(digits).and_then(|digits| digits.parse().ok()).ok_or_else(invalid)?;
-        // A share is typed in percent. A number below 1 without `%` is probably meant as a fraction of 1.
+        // A share is typed in percent. A number below 1 without `%` is probably meant as a fraction of 1, so it is an
+        // error that suggests the percentage.
         if !percent && operand == FilterOperand::Now(Metric::Share) && value > 0.0 && value < 1.0 {
             let meant = format!("{:.4}", value * 100.0);
             let meant = meant.trim_end_matches('0').trim_end_matches('.');

@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PageColumn {
     Path,
+    /// The number in the range on screen.
     Now(Metric),
     /// The change since the compared range.
     Change(Metric),

@@ -28,7 +28,7 @@ pub enum RowSource {
 pub type VisitorReports = HashMap<DateRange, Arc<RowsReport<PageRow>>>;
 
 impl RowSource {
-    /// Adds the visitors of the pages, if they are loaded.
+    /// Returns a copy of the source with the visitors of its pages, if they are loaded.
     pub(super) fn with_visitors(&self, visitors: &VisitorReports) -> Self {
         match self {
             Self::Nothing => Self::Nothing,

@@ -51,8 +51,9 @@ impl PageTable {
         }
     }
 
-    /// Selects the first of these lines that is visible: the anchor, the folder around the anchor, the first page in an
-    /// anchor that is a folder. If none of them is visible, the line at the same index is selected.
+    /// Selects the anchor if it is visible, otherwise the innermost visible folder that contains it. If there is no
+    /// such folder and the anchor is a folder, selects its first visible page. In all other cases, the selection stays
+    /// on the same index.
     pub(super) fn restore_selection(&mut self) {
         let found = match &self.anchor {
             SelectionAnchor::None => None,

@@ -173,7 +173,8 @@ impl PathTree<'_> {
     }
 
     /// Returns how many pages at the start of `entries` are in the same folder; 1 if the first page is in no folder.
-    /// The first `prefix_len` bytes of their paths are the folder above, so the folder's name starts after these bytes.
+    /// The first `prefix_len` bytes of their paths are the path of the parent folder, so the name of the folder starts
+    /// after these bytes.
     fn group_len(&self, entries: &[u32], prefix_len: usize, depth: u8) -> usize {
         let Some(first) = entries.first().filter(|_| depth < MAX_DEPTH) else { return 1 };
         let path = self.pages.path(*first).as_bytes();

@@ -1,5 +1,5 @@
-//! Draws human and AI views per day, or per week, as columns of eighths on a grid of round numbers. The trend and the
-//! page views screen share it.
+//! Draws a chart of human and AI views per day, or per week: columns, whose heights are in eighths of a cell, on a grid
+//! of round numbers. The trend dialog, the page details and the page views screen share the chart.
 //!
 //! ```text
 //!  40k ┤┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈
@@ -274,7 +274,8 @@ impl Chart {
                 // The line of the mean has a gap at a bar with unknown views, which the mean doesn't include.
                 let blank = if is_mean && bar.views().is_none() { (" ", theme.text) } else { blank };
                 let (symbol, style) = match Self::cell(bar, heights, level, theme) {
-                    // A day in progress is not part of the mean, and the line would hide its hatching.
+                    // The line of the mean doesn't cross the bar of a day in progress: the mean doesn't include the
+                    // day, and the line would hide the hatching of the bar.
                     Some((symbol, style)) if is_mean && !bar.is_incomplete && bar.views().is_some() => {
                         mean_style_over_bar(style, theme)
                             .map_or((symbol, style), |mean_style_over_bar| ("━", mean_style_over_bar))
@@ -439,7 +440,7 @@ impl Chart {
             let mut label = from.format(if is_weekly { "%-d %b" } else { "%a %-d" }).to_string();
             let start = gutter + at * self.slot_width / per_cell;
             let with_so_far = display_width(&label) + SO_FAR_SUFFIX.len();
-            // After the last bar, nothing else needs the space.
+            // The label of the last bar may be wider than its slot, because no other label follows.
             let fits = self.slot_width > with_so_far || at + 1 == self.visible_bars.len() && start + with_so_far <= end;
             if bar.is_incomplete && bar.bar.totals.is_some() && fits {
                 label.push_str(SO_FAR_SUFFIX);
@@ -497,7 +498,7 @@ fn eighths_at_bottom(n: usize) -> &'static str {
     ["", "▁", "▂", "▃", "▄", "▅", "▆", "▇"].get(n).copied().unwrap_or("█")
 }
 
-/// Returns the largest number of rows, at most `rows`, that this number of lines divides evenly.
+/// Returns the largest multiple of `lines` that is at most `rows`, so that the lines are in evenly spaced rows.
 fn rows_divided_by(lines: usize, rows: usize) -> usize {
     (rows - rows % lines.max(1)).max(1)
 }
@@ -526,7 +527,8 @@ fn best_grid(most: ViewCount, rows: usize) -> (ViewCount, Vec<ViewCount>) {
     best.map_or((ViewCount::ONE, Vec::new()), |(_, top, values)| (top, values))
 }
 
-/// Returns the smallest round number of which at most `lines` multiples are needed for `most` views.
+/// Returns the smallest round number of views between two lines of the grid with which `lines` lines reach up to `most`
+/// views.
 fn grid_step(most: ViewCount, lines: usize) -> u64 {
     let lines = u64::try_from(lines).unwrap_or(1);
     let steps = (0..=18_u32).flat_map(|exponent| {

@@ -106,8 +106,8 @@ pub(in crate::tui) fn unloaded_trend_line<'a>(view: View<'_>, width: usize) -> L
     row.line()
 }
 
-/// Returns the text that all bars are loaded, with the latest time at which a bar was loaded. If some bars are
-/// incomplete, the time is the latest of these bars, because their views still grow.
+/// Returns the text that all bars are loaded, with the time at which the last of them was loaded. If some bars are
+/// incomplete, the time is about these bars only, because only their views still grow.
 fn all_loaded_text(view: View<'_>, open: &TrendDialog, chart: &Chart) -> String {
     let times = |is_incomplete: bool| {
         let bars = chart.bars.iter().filter(move |bar| !is_incomplete || bar.is_incomplete);

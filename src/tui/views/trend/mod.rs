@@ -176,7 +176,7 @@ impl TrendDialog {
         let state = match (is_outdated, unit) {
             (true, _) => "missing or outdated",
             (false, "day") => "not loaded",
-            // Some days of the missing weeks may be loaded.
+            // “Not loaded” could be wrong, because some days of a missing week may be loaded.
             (false, _) => "not fully loaded",
         };
         let short_state = if state == "not loaded" { state } else { "incomplete" };
