@@ -117,7 +117,8 @@ fn check_command(command: &CommandConfig) -> Result<(), CustomizationMistake> {
     let name = command.name.get_ref();
     let words = command.run.get_ref();
     let Some(program) = words.first().filter(|program| !program.get_ref().trim().is_empty()) else {
-        let what = format!("the command {name} has nothing to run: `run` must be an array of the program and its arguments");
+        let what =
+            format!("the command {name} has nothing to run: `run` must be an array of the program and its arguments");
         return Err((command.run.span(), what));
     };
     let mut used: Vec<Placeholder> = Vec::new();
@@ -182,7 +183,8 @@ mod tests {
 
     #[test]
     fn an_empty_program_is_an_error_with_line_and_column() {
-        let expected = "4:7: the command diff has nothing to run: `run` must be an array of the program and its arguments";
+        let expected =
+            "4:7: the command diff has nothing to run: `run` must be an array of the program and its arguments";
         assert_eq!(mistake(&command("[]")), expected);
         assert_eq!(mistake(&command("[\" \"]")), expected);
         assert_eq!(

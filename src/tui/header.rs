@@ -262,10 +262,7 @@ mod tests {
         let counted_by = CountedBy::Team { as_of: Some(at(-300)) };
         app.budgets.insert(Quota::Create, Budget { counted_by, ..budget });
         let offline = "✗ team offline".to_owned();
-        assert_eq!(
-            right(&app, 125),
-            (offline.clone(), "new jobs 37/100 used, team as of 5m ago, one freed in 22m".to_owned())
-        );
+        assert_eq!(right(&app, 125), (offline.clone(), "new jobs 37/100 used, team as of 5m ago".to_owned()));
         assert_eq!(right(&app, 80), (offline, "new jobs 37/100".to_owned()));
         assert_eq!(right(&app, 40), ("✗ team".to_owned(), String::new()));
         app.connection = Connection::Unusable { reason: CleanText::line("a page") };

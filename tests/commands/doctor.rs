@@ -237,7 +237,8 @@ async fn doctor_counts_the_jobs_and_prompts_in_the_store_without_changing_it() {
     );
     let (state, message, remedy) = find_check(&report, "Files", "requests");
     assert!(
-        state == "warning" && remedy.is_some_and(|remedy| remedy.ends_with("if docdeck is running; paused ones stay")),
+        state == "warning"
+            && remedy.is_some_and(|remedy| remedy.ends_with("if docdeck is running; paused ones stay paused")),
         "{remedy:?}"
     );
     assert!(message.starts_with("new jobs 0/100 (limit reached until "), "{message}");

@@ -96,7 +96,7 @@ fn a_complete_report_has_every_page_of_rows() {
         assert!(page.err.contains("docdeck: Loaded at 20") && page.err.contains("--fresh loads again."), "{page:?}");
     }
     let beyond = without_key(&["--page", "99"]);
-    assert!(beyond.err.contains("docdeck: Page 99 is empty."), "{beyond:?}");
+    assert!(beyond.err.contains("docdeck: Set 99 has no rows."), "{beyond:?}");
     // The service returns the same rows in the same order.
     for (more, cached) in [&["--limit", "30", "--fresh"][..], &["--page", "2", "--fresh"]].into_iter().zip(&pages) {
         let fresh = read(&fixture.run(&days(more)).expect_exit_code(0));
@@ -159,7 +159,10 @@ fn each_format_has_a_range_that_includes_both_days_and_marks_partial_data() {
     let second: Value = serde_json::from_str(&second.out).expect("JSON");
     assert!(paths(&second).iter().all(|path| !paths(&read).contains(path)));
     let beyond = fixture.run(&days(&["--page", "99"])).expect_exit_code(0);
-    assert_eq!((beyond.out.as_str(), beyond.err.as_str()), ("", "docdeck: Set 99 has no rows. Choose a lower --page.\n"));
+    assert_eq!(
+        (beyond.out.as_str(), beyond.err.as_str()),
+        ("", "docdeck: Set 99 has no rows. Choose a lower --page.\n")
+    );
 }
 
 #[test]

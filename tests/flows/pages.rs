@@ -260,7 +260,7 @@ async fn the_views_after_a_job_are_not_requested_before_that_week_is_complete() 
     dashboard.wait_until("a question", is_confirmation_open).await;
     dashboard.press_chars("y");
     dashboard.wait_until("the week before", |dashboard| dashboard.screen().contains(" AI")).await;
-    dashboard.assert_shows("→ available ");
+    dashboard.assert_shows(", week after from ");
     until_job_pages_loaded(&mut dashboard).await;
     assert_eq!(sim.requests(Operation::Views), 1);
     dashboard.press_chars("a");

@@ -32,8 +32,8 @@ use std::sync::Arc;
 pub(in crate::cli) const OUTPUT_HELP: &str = "\
 Each row is a page with its signals:
   views                  page views in the range
-  lost views             how many fewer views the page had than in the previous period; counts complete
-                         days only; unknown unless all pages of both periods are cached
+  lost views             how many fewer views the page had than in the previous period, on
+                         complete days; unknown unless all pages of both periods are cached
   feedback               thumbs down and open comments
   questions              those that the assistant did not answer
   unclicked searches     searches that match words in the page's path and led to no click

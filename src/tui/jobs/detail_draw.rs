@@ -230,8 +230,8 @@ fn weeks_around_text(view: View<'_>, job: &Job, space: usize) -> String {
         // An arrow here would read as if the views of the days before it became available on that day.
         WeekAfterState::Open(day) => {
             let day = day.format("%-d %b");
-            let medium = format!("before: {before} · after: from {day}");
-            (format!("available from {day}"), medium, format!("{before}, more from {day}"))
+            let medium = format!("{before}, week after from {day}");
+            (format!("available from {day}"), medium, format!("week before: {before}"))
         }
         other => (impact::after_text(other), before.clone(), before.clone()),
     };
