@@ -228,7 +228,15 @@ impl Command {
     /// Whether the command prints analytics. If so, reports of the team are received before the command runs, and the
     /// reports that it has loaded are sent after it.
     pub(super) fn prints_analytics(&self) -> bool {
-        matches!(self, Self::Views(_) | Self::Searches(_) | Self::Feedback(_) | Self::Visitors(_) | Self::NeedsWork(_))
+        matches!(
+            self,
+            Self::Views(_)
+                | Self::Searches(_)
+                | Self::Feedback(_)
+                | Self::Questions(_)
+                | Self::Visitors(_)
+                | Self::NeedsWork(_)
+        )
     }
 
     /// Whether the command changes jobs. If so, the changes are sent to the team after the command.
@@ -382,6 +390,22 @@ mod tests {
         assert!(before.global.ascii && after.global.ascii);
         assert_eq!(before.global.project, after.global.project);
         assert!(matches!(after.command, Some(Command::Demo { simulation: SimArguments { seed: 3, .. }, .. })));
+    }
+
+    #[test]
+    fn every_command_with_analytics_exchanges_reports_with_the_team() {
+        for (word, exchanges) in [
+            ("views", true),
+            ("searches", true),
+            ("feedback", true),
+            ("questions", true),
+            ("visitors", true),
+            ("needs-work", true),
+            ("jobs", false),
+        ] {
+            let arguments = Arguments::parse_from(["docdeck", word]);
+            assert_eq!(arguments.command.map(|command| command.prints_analytics()), Some(exchanges), "{word}");
+        }
     }
 
     #[test]
