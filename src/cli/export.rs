@@ -30,7 +30,8 @@ job: \"baseUrl\", \"project\" and JOB as in `docdeck jobs --help`, with \"named\
 historical reasons, a discarded prompt has the \"delivery\" \"dismissed\"), \"events\": [{\"at\", \"kind\", \"from\", \"to\"}, …] and \"draft\": {\"text\", \
 \"savedAt\"} (of a follow-up). \"changedAt\" is when the service last reported a change, \"checkedAt\" when it last \
 answered, \"viewedAt\" when you last opened the job, \"handledAt\" when you last acted on it. \"stateAt\" is when the \
-prompt got its \"delivery\", \"discardedFrom\" its delivery before you discarded it, and its \"draft\" your unsent edit.
+prompt got its \"delivery\"; \"discardedFrom\" is the delivery that it had before you discarded it. The \"draft\" of a \
+prompt is your edited version, not sent yet.
 draft: \"baseUrl\", \"project\", \"of\" (what the draft is for: new job, job about pages, many jobs), \
 \"text\", \"savedAt\", \"pages\".
 end (last line): \"jobs\" and \"drafts\", the numbers of jobs and drafts before it.

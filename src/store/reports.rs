@@ -42,9 +42,9 @@ impl Store {
         .await
     }
 
-    /// Combines [`Store::save_views`] and [`Store::add_report_response`] in one transaction, for a response with the
-    /// largest page size. If the transaction fails, the response is neither in the cache nor in the report. If `next`
-    /// doesn't continue the report, caches the response and returns `false`. `report_so_far` is the report before
+    /// Combines [`Store::save_views`] and [`Store::add_report_response`] in one transaction, for `next`, a response with
+    /// the largest page size. If the transaction fails, `next` is neither in the cache nor in the report. If `next`
+    /// doesn't continue the report, it is only cached, and the result is `false`. `report_so_far` is the report before
     /// `next`, if the caller has it in memory.
     pub async fn cache_and_add_report_response(
         &self,

@@ -504,7 +504,7 @@ fn job_symbols(is_flat: bool) -> Vec<(&'static str, SymbolStyle, String)> {
     for fact in PullRequestFact::ALL {
         let text = fact.word_and_meaning().1;
         match symbols.iter_mut().find(|(symbol, ..)| *symbol == fact.symbol()) {
-            Some((_, _, texts)) => texts.push_str(&format!(", {text}")),
+            Some((_, _, texts)) => texts.push_str(&format!(", or {text}")),
             None => symbols.push((fact.symbol(), SymbolStyle::PullRequest(fact), text.to_owned())),
         }
     }

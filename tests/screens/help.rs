@@ -37,7 +37,7 @@ fn help_when_no_line_matches() {
 #[test]
 fn the_symbols_of_the_jobs_list() {
     // Doesn't use `snapshots`, whose search for default keys would find the symbol `?`.
-    let texts = ["Symbols", "gone: no longer on the"];
+    let texts = ["Symbols", "failed, or checks are failing", "archived"];
     snapshots_of(ScreenFixture::new, "help_symbols", &[], &texts, |fixture| {
         fixture.load_jobs();
         fixture.press_keys("? / s y m b o l Enter");

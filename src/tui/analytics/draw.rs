@@ -178,7 +178,8 @@ pub(super) fn draw_note(
     let end = width.saturating_sub(display_width(&as_of) + 1);
     let mut row = TextRow::new(width);
     row.push(" ", style);
-    row.push_left_aligned(&text, end.saturating_sub(2), style);
+    // With a single blank before the time, the two would read as one sentence.
+    row.push_left_aligned(&text, end.saturating_sub(3), style);
     if !text.is_empty() || end > row.used_cells() {
         row.pad_to(end).push(as_of, view.theme.muted);
     }

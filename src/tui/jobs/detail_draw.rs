@@ -231,7 +231,7 @@ fn weeks_around_text(view: View<'_>, job: &Job, space: usize) -> String {
         WeekAfterState::Open(day) => {
             let day = day.format("%-d %b");
             let medium = format!("{before}, week after from {day}");
-            (format!("available from {day}"), medium, format!("week before: {before}"))
+            (format!("available from {day}"), medium, format!("week before job: {before}"))
         }
         other => (impact::after_text(other), before.clone(), before.clone()),
     };

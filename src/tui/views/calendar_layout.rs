@@ -74,7 +74,7 @@ impl CalendarLayout {
         Self { area, inner, first_days: firsts, is_tall, has_quick_choice_rows: quick, first_week: week }
     }
 
-    /// Returns the indexes of the visible weeks in each month, from 0.
+    /// Returns which weeks of a month are visible, which are the same for every month. The first week has the index 0.
     pub fn weeks(&self) -> std::ops::Range<usize> {
         self.first_week..self.first_week + if self.is_tall { MAX_WEEKS } else { MIN_WEEKS }
     }

@@ -46,7 +46,7 @@ impl ChangeWeight {
         }
     }
 
-    /// Returns the sign after the change, in one cell.
+    /// Returns the mark that is shown behind a change, one cell wide: `!` for an outlier, otherwise a blank.
     pub(in crate::tui) fn sign(self) -> &'static str {
         if self == Self::Outlier { OUTLIER_MARK } else { " " }
     }
