@@ -32,6 +32,9 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
+/// Minimum width of the screen at which two blanks separate a note from the time.
+const MIN_WIDTH_WITH_GAP: usize = 60;
+
 /// The minimum number of cells for the filter beside the range.
 const MIN_FILTER_CELLS: usize = 20;
 /// The blank cells between two numbers.
@@ -178,8 +181,9 @@ pub(super) fn draw_note(
     let end = width.saturating_sub(display_width(&as_of) + 1);
     let mut row = TextRow::new(width);
     row.push(" ", style);
-    // With a single blank before the time, the two would read as one sentence.
-    row.push_left_aligned(&text, end.saturating_sub(3), style);
+    // With a single blank before the time, the two read as one sentence, but a narrow screen has no space for more.
+    let gap = if width < MIN_WIDTH_WITH_GAP { 1 } else { 2 };
+    row.push_left_aligned(&text, end.saturating_sub(1 + gap), style);
     if !text.is_empty() || end > row.used_cells() {
         row.pad_to(end).push(as_of, view.theme.muted);
     }
