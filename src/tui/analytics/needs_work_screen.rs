@@ -303,22 +303,23 @@ fn note_text(view: View<'_>, width: usize, as_of: Option<Time>) -> (String, bool
         }
         _ => Vec::new(),
     };
-    // Returns the part about the change: the long form if it fits beside the part `before` it, otherwise the short one.
-    let fitting_change = |before: &str| {
-        let fits = |change: &&String| before.width() + PART_GAP.width() + change.width() <= space;
-        changes.iter().find(fits).or(changes.last()).cloned()
+    // Returns the part about the change: the long form if it fits beside the other parts, otherwise the short one.
+    let fitting_change = |others: &[&str]| {
+        let taken: usize = others.iter().map(|other| other.width() + PART_GAP.width()).sum();
+        changes.iter().find(|change| taken + change.width() <= space).or(changes.last()).cloned()
     };
     let missing = analytics.loaded_reports().missing();
     if missing.is_empty() {
         let partial = tab.views().is_some_and(|views| !views.complete);
         let views = partial.then(|| "views: most viewed pages only".to_owned());
-        let change = fitting_change(views.as_deref().unwrap_or_default());
+        let searches = searches_of_no_page(&tab.ranking);
+        let others: Vec<&str> = views.iter().chain(&searches).map(String::as_str).collect();
+        let change = fitting_change(&others);
         let change = change.or_else(|| (!partial).then(|| "the previous period is not loaded".to_owned()));
         let views = views.into_iter().chain(change);
         let partial = ReportSet { views: false, ..analytics.loaded_reports().partial() };
         let in_part = (!partial.is_empty()).then(|| format!("partial: {}", partial.list()));
         // The searches come last, because the end of the note is cut off in a narrow terminal.
-        let searches = searches_of_no_page(&tab.ranking);
         return (views.chain(in_part).chain(searches).collect::<Vec<_>>().join(PART_GAP), false);
     }
     // The text that is shown instead of an empty list already names the key, so the note stays empty.
@@ -326,7 +327,7 @@ fn note_text(view: View<'_>, width: usize, as_of: Option<Time>) -> (String, bool
         return (String::new(), false);
     }
     let load = format!("press {} to load {}", view.app.key_label(Context::Analytics, Action::LoadAll), missing.list());
-    let change = fitting_change(&load);
+    let change = fitting_change(&[&load]);
     (std::iter::once(load).chain(change).collect::<Vec<_>>().join(PART_GAP), false)
 }
 
