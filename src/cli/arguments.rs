@@ -329,9 +329,10 @@ pub(super) struct SimArguments {
     seed: u64,
     /// simulate a fault; can be repeated
     ///
-    /// OP of the service: create, get, message (a follow-up), views, visitors, searches, feedback,
-    /// feedback-by-page, questions, thread (a reader's conversation with the assistant), preview
-    /// (start to build a preview of the site), build (get the state of that build) or all.
+    /// OP of the service: create, get, message (a follow-up), views, visitors, searches,
+    /// feedback, feedback-by-page, questions, thread (a reader's conversation with the
+    /// assistant), preview (start to build a preview of the site), build (get the state of
+    /// that build) or all.
     /// KINDs that make a request fail: refuse (no response), 302 (a redirect), 400, 401, 403,
     /// 404, 500, 503, html and 502-html (an HTML page), 429 (Retry-After: 60 seconds),
     /// 429-SECONDS, 429-date (Retry-After: a date), 429-bare (no Retry-After).

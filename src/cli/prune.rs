@@ -26,9 +26,8 @@ const DEFAULT_MAX_AGE_DAYS: u32 = 400;
 pub(super) const OUTPUT_HELP: &str = "\
 With --json: {\"dryRun\", \"ranges\", \"reports\", \"answers\", \"totals\", \"otherReports\", \"bytesBefore\", \
 \"bytesAfter\", \"stillLarge\"}; with --jobs {\"dryRun\", \"jobs\", \"prompts\", \"kept\", \"bytesBefore\", \
-\"bytesAfter\", \"stillLarge\"}. Each of these is a count: \"ranges\" (ranges with cached pages), \"reports\" (page views of all \
-pages of a range), \"answers\" (sets of rows of page views, one per request), \"totals\" (cached totals of a range or \
-day), \
+\"bytesAfter\", \"stillLarge\"}. These are numbers of deleted items: \"ranges\" (ranges of dates with page views), \"reports\" (complete lists of the pages \
+of a range), \"answers\" (responses with some of the pages), \"totals\" (the site's totals of a range or day), \
 \"otherReports\" (visitors, searches, feedback and questions), \"kept\" (old jobs that were not deleted). \
 \"stillLarge\" is true if the disk space could not be freed.
 

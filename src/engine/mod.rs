@@ -4,15 +4,16 @@
 //! The engine stores each change before it emits the change as an event. The engine's tasks share one
 //! `state::EngineState`: the dispatcher sends prompts, the poller checks jobs, and the watcher takes leases and notices
 //! changes by other docdeck instances on this computer. If the project is shared with a team, another task exchanges
-//! changes with the team's database. Another task deletes expired texts of readers. Two more tasks may run: one queries
-//! code hosts for the state of pull requests, the other runs the program `on_change`.
+//! changes with the team's database. Another task deletes expired texts of readers. Three more tasks may run: one
+//! loads yesterday's page views once a day, one queries code hosts for the state of pull requests, and one runs the
+//! program `on_change`.
 
 mod analytics;
 mod cached;
 pub mod check;
 mod clock;
 mod connection_sharing;
-mod daily;
+mod daily_load;
 mod dispatch;
 mod fetch;
 mod hook;
@@ -94,7 +95,7 @@ impl Engine {
             tokio::spawn(reader_texts::run_cleanup(Arc::clone(&inner))),
         ];
         if inner.analytics.records_daily_views {
-            tasks.push(tokio::spawn(daily::run_daily_loader(Arc::clone(&inner))));
+            tasks.push(tokio::spawn(daily_load::run_daily_loader(Arc::clone(&inner))));
         }
         if let Some(access) = inner.team.access() {
             tasks.push(tokio::spawn(team::run_sessions(Arc::clone(&inner), access.clone())));

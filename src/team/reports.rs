@@ -327,7 +327,8 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// Returns for each report whether its slot contains all of its parts.
+    /// Returns for each uploaded report whether the database contains all of its parts. Each report comes with the slot
+    /// to which it was uploaded: the database has two slots for a report, for its current and its next version.
     async fn are_parts_stored(&self, uploaded: &[(&SharedReport, i32)]) -> Result<Vec<bool>, TeamError> {
         let sql = "SELECT kind, date_from, date_to, slot, version, count(*) FROM docdeck.report_part
              WHERE project = $1 AND (kind, date_from, date_to) IN (

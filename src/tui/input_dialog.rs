@@ -94,7 +94,7 @@ impl InputDialog {
                 ("Tags", "+docs adds a tag to each of these jobs, -docs removes it.", "save")
             }
             InputField::Tags(_) => {
-                ("Tags", "Words replace all tags; +docs adds, -docs removes. Only in docdeck.", "save")
+                ("Tags (only in docdeck)", "Plain words replace all tags; +docs adds a tag, -docs removes it.", "save")
             }
             InputField::Note(_) => {
                 ("Note", "In the details only, not sent to the service. Leave empty to remove it.", "save")

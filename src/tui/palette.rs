@@ -60,8 +60,8 @@ enum MatchRank {
 }
 
 impl PaletteEntry {
-    /// Returns where the entry contains the typed words. If they are in several places, the worst of these places
-    /// counts. `None` if a word is missing. Expects lower case.
+    /// Returns how well the entry matches the typed words. For each word, the best place that contains it counts; for
+    /// the entry, the word with the worst place. `None` if a word is missing. Expects lower case.
     fn rank(&self, typed: &str) -> Option<MatchRank> {
         let words: Vec<&str> = typed.split_whitespace().collect();
         if self.search_words.split_whitespace().next() == Some(words.join("-").as_str()) {

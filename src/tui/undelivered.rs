@@ -284,7 +284,8 @@ impl UndeliveredDialog {
         };
         let mut choices = Vec::new();
         if self.prompt.kind == PromptKind::Create {
-            let text = "Copy the job's id from the service's dashboard. One request checks it; no prompt is sent.";
+            let text =
+                "Asks for the job's id, which the service's dashboard shows. One request checks it; no prompt is sent.";
             choices.push((Action::LinkJob, text.to_owned()));
         } else if self.has_id {
             let text = "Uses one request. If the job is working again, the follow-up arrived, so discard this prompt.";

@@ -198,7 +198,7 @@ fn the_input_for_tags() {
     snapshots(
         "input_tags",
         &[SMALL],
-        &["Words replace all tags; +docs adds, -docs removes. Only in docdeck."],
+        &["Plain words replace all tags; +docs adds a tag, -docs removes it."],
         |fixture| {
             fixture.load_jobs();
             fixture.add_custom_labels();

@@ -38,8 +38,8 @@ Each row is a page with its signals:
   questions              those that the assistant did not answer
   unclicked searches     searches that match words in the page's path and led to no click
 
-The score is the average of the page's shares of the site's totals, weighted by `weights` under \
-[analytics] in config.toml. A signal whose report is not loaded is empty, never 0. Signals that belong to no page are \
+For each signal except \"views\", docdeck computes which share of the site's total the page has. The score is the average \
+of these shares, weighted by `weights` under [analytics] in config.toml. A signal whose report is not loaded is empty, never 0. Signals that belong to no page are \
 in a row without a path.
 
 Without --load, no request is sent. --load loads the first 250 pages and the first rows of the other reports, with at most 5 \

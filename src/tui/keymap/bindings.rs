@@ -45,7 +45,7 @@ pub const BINDINGS: &[Binding] = &[
         "mark done",
         "mark as done, or move back to \"needs you\"",
     ),
-    key_binding(Context::Jobs, &[ch(' ')], Action::Peek, "", "peek at the details"),
+    key_binding(Context::Jobs, &[ch(' ')], Action::Peek, "", "mark as opened; show the details if they are hidden"),
     key_binding(
         Context::Jobs,
         &[ch('w')],

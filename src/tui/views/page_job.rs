@@ -80,8 +80,8 @@ impl App {
         self.open(ConfirmDialog { text, on_yes: ConfirmAction::NewDraftAbout(pages) });
     }
 
-    /// Opens the editor for a job about `pages`. The existing draft about other pages becomes the draft of a new job.
-    /// If its text doesn't name its pages, they are added to the text.
+    /// Opens the editor for a job about `pages`. An existing draft about other pages is kept as the draft of a job
+    /// without pages. If the text of that draft doesn't name all of its pages, their paths are put in front of it.
     pub(in crate::tui) fn start_over_about(&mut self, pages: Vec<CleanText>, now: Time, effects: &mut Vec<Effect>) {
         let draft_target = DraftTarget::AboutPages;
         if let Some(text) = self.drafts.remove(&draft_target) {
