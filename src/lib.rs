@@ -55,10 +55,9 @@
 //!      └───────────────────────────────────────── Msg ◄────────────────────────────────────────────────┘
 //! ```
 //!
-//! A frame is drawn only when something has changed, at most every 16 ms. The 16 ms before a frame that responds to
-//! input count from the last frame of this kind, so that a key press never waits because of another frame. There is no
-//! fixed tick; [`tui::App::next_timer`] returns the next time at which the screen changes on its own. The first frame
-//! waits only for the rows that it shows.
+//! A frame is drawn only when something has changed, at most every 16 ms; frames that respond to input are counted
+//! separately, so that a key press never waits for another frame. There is no fixed tick: [`tui::App::next_timer`]
+//! returns when the screen next changes on its own. The first frame waits only for the rows that it shows.
 //!
 //! # Jobs and prompts
 //!
@@ -89,10 +88,9 @@
 //! The service returns page views in responses of at most 250 rows, without a total number of rows.
 //! [`engine::Engine::load_all`] requests one response after the other, within the hourly limit, and the store saves
 //! each in its own transaction, so an interrupted load can be continued. The responses of a range are merged into a
-//! [`model::report::Report`]; only reports are sorted, filtered, shown as a tree of folders and compared. A complete
-//! report stays cached until a new one replaces it. The screen shows the expected cost before loading, and marks
-//! partial reports. Visitors, searches, feedback and questions are loaded in the same way
-//! ([`engine::Engine::load_rows`]).
+//! [`model::report::Report`]; only reports are sorted, filtered, grouped by folder and compared. A complete report
+//! stays cached until a new one replaces it. The screen shows the expected cost before loading, and marks partial
+//! reports. [`engine::Engine::load_rows`] loads visitors, searches, feedback and questions in the same way.
 //!
 //! # Commands
 //!
