@@ -168,6 +168,12 @@ impl RateLimitBlock {
         self.is_ahead(now) && self.seen_ahead_at.is_none_or(|seen| seen > now)
     }
 
+    /// Whether the wait is over although the clock that recorded the block was ahead. Such a block must be deleted, or
+    /// it would count again when the clock reaches that time.
+    pub fn must_be_deleted(&self, now: Time) -> bool {
+        self.is_ahead(now) && self.wait(now).is_none()
+    }
+
     /// Returns the rest of the wait, or `None` if it is over. If the block was recorded by a clock that was ahead, the
     /// wait lasts as long as the service asked, counted from the clock reading at which this was first noticed.
     pub fn wait(&self, now: Time) -> Option<Wait> {

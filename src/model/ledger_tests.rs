@@ -64,9 +64,10 @@ fn a_short_wait_from_a_clock_ten_days_ahead_stays_short() {
     let ten_days = 240 * 3600;
     let stored = RateLimitBlock { until: at(ten_days + 10), ..block(0, Some(ten_days)) };
     assert_eq!(stored.wait(at(0)), Some(Wait { until: at(10), is_estimate: false }));
-    assert!(stored.must_set_seen_ahead_at(at(0)));
+    assert!(stored.must_set_seen_ahead_at(at(0)) && !stored.must_be_deleted(at(0)));
     let marked = RateLimitBlock { seen_ahead_at: Some(at(0)), ..stored };
     assert_eq!(marked.wait(at(4)).map(|wait| wait.until), Some(at(10)), "it expires");
+    assert!(!marked.must_be_deleted(at(9)) && marked.must_be_deleted(at(10)));
     assert_eq!(marked.wait(at(10)), None);
 }
 

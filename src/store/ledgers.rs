@@ -77,14 +77,14 @@ pub(super) fn read_budget(db: &Connection, scope: &Scope, quota: Quota, now: Tim
         return Ok((Budget::unused(quota), false));
     };
     let entries = read_ledger_entries(db, id)?;
-    let needs_update = block.is_some_and(|block| block.must_set_seen_ahead_at(now))
+    let needs_update = block.is_some_and(|block| block.must_set_seen_ahead_at(now) || block.must_be_deleted(now))
         || entries.iter().any(|entry| entry.must_set_seen_ahead_at(now) || entry.must_be_deleted(quota, now));
     Ok((ledger::compute_budget(quota, &entries, block, now), needs_update))
 }
 
 /// Stores `now` as `seen_ahead_at` with each entry of the ledger that is later than `now`, unless an earlier
 /// `seen_ahead_at` is stored. Deletes the entries that are still later than `now` although their `seen_ahead_at` is an
-/// hour ago: they have expired. Also stores `now` with a 429 that was received later than `now`.
+/// hour ago: they have expired. Does the same with a 429 that was received later than `now`, whose wait may be over.
 fn mark_entries_ahead_of_clock(tx: &Transaction<'_>, scope: &Scope, quota: Quota, now: Time) -> StoreResult<()> {
     let Some((id, block)) = find_ledger(tx, scope, quota)? else { return Ok(()) };
     tx.change(
@@ -96,7 +96,12 @@ fn mark_entries_ahead_of_clock(tx: &Transaction<'_>, scope: &Scope, quota: Quota
          WHERE ledger = ?1 AND at > ?2 AND coalesce(seen_ahead_at, at) > ?2",
         params![id, UnixMillis(now)],
     )?;
-    if block.is_some_and(|block| block.must_set_seen_ahead_at(now)) {
+    if block.is_some_and(|block| block.must_be_deleted(now)) {
+        tx.change(
+            "UPDATE ledger SET blocked_until = NULL, blocked_at = NULL, block_seen_ahead_at = NULL WHERE id = ?1",
+            [id],
+        )?;
+    } else if block.is_some_and(|block| block.must_set_seen_ahead_at(now)) {
         tx.change("UPDATE ledger SET block_seen_ahead_at = ?2 WHERE id = ?1", params![id, UnixMillis(now)])?;
     }
     Ok(())

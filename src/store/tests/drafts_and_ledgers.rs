@@ -183,6 +183,8 @@ async fn a_short_429_received_while_the_clock_was_ten_days_ahead_stays_short() {
         assert_eq!(budget.wait().map(|wait| wait.until), Some(at(10)), "at {now}");
     }
     assert!(store.spend(&scope(), Quota::Create, at(10)).await.expect("written").is_ok());
+    let later = store.spend(&scope(), Quota::Create, at(ahead + 5)).await.expect("written");
+    assert!(later.is_ok(), "the wait is not repeated when the clock reaches the time of the 429: {later:?}");
 }
 
 #[tokio::test]
