@@ -344,9 +344,9 @@ pub(super) struct SimArguments {
     /// OP of the code hosts: host-state, host-checks, host-details, host-diff, host-merge,
     /// host-review (also comments), host-edit (mark as ready, close) or host-all.
     /// KINDs that make a request fail: 401, 502, limit, limit-retry-after.
-    /// KINDs with a bad response: forbidden-checks, other-repository, half-missing (every other
-    /// pull request), unknown-conflicts, many-files (above the limit of a diff), moving-head
-    /// (always a new commit), hostile-text.
+    /// KINDs with a bad response: forbidden-checks, other-repository (a pull request of
+    /// another repository), half-missing (every other pull request), unknown-conflicts,
+    /// many-files (above the limit of a diff), moving-head (always a new commit), hostile-text.
     /// KINDs that make an action go wrong: lost (carried out, but no response), refuse (not
     /// carried out, and no response), moved (a commit is pushed before the merge).
     #[arg(long = "fault", value_name = "OP=KIND[:PROBABILITY]", value_parser = str::parse::<Fault>, verbatim_doc_comment)]

@@ -28,7 +28,8 @@ With --json: {\"dryRun\", \"ranges\", \"reports\", \"answers\", \"totals\", \"ot
 \"bytesAfter\", \"stillLarge\"}; with --jobs {\"dryRun\", \"jobs\", \"prompts\", \"kept\", \"bytesBefore\", \
 \"bytesAfter\", \"stillLarge\"}. These are numbers of deleted items: \"ranges\" (ranges of dates with page views), \"reports\" (complete lists of the pages \
 of a range), \"answers\" (responses with some of the pages), \"totals\" (the site's totals of a range or day), \
-\"otherReports\" (visitors, searches, feedback and questions), \"kept\" (old jobs that were not deleted). \
+\"otherReports\" (visitors, searches, feedback and questions). With --jobs, \"kept\" is the number of old jobs that \
+were not deleted. \
 \"stillLarge\" is true if the disk space could not be freed.
 
 Exit codes: 0 done; 2 usage or database error.";

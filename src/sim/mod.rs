@@ -69,7 +69,7 @@ impl fmt::Debug for Sim {
 }
 
 impl Sim {
-    /// Starts the service on 127.0.0.1 and the current tokio runtime. Fails if the port is not available or the speed
+    /// Starts the service, listening on 127.0.0.1, in the current tokio runtime. Fails if the port is not available or the speed
     /// is invalid.
     pub async fn start(options: SimOptions) -> io::Result<Self> {
         if !(options.speed.is_finite() && options.speed > 0.0) {

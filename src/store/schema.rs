@@ -14,7 +14,7 @@ use std::time::Duration;
 const JOB_STATES_MIGRATION: &str = include_str!("../../assets/schema/0009_job_states.sql");
 
 /// The migration that defines what the pull request of each job needs, as the column `pr_need`.
-const PULL_REQUEST_COUNTS_MIGRATION: &str = include_str!("../../assets/schema/0015_pull_request_counts.sql");
+const PULL_REQUEST_NEEDS_MIGRATION: &str = include_str!("../../assets/schema/0015_pull_request_counts.sql");
 
 /// The first schema with the columns `job.need` and `job_count.need`.
 const STORED_GROUPS_SINCE: i64 = 9;
@@ -41,7 +41,7 @@ pub(super) const MIGRATIONS: [&str; 24] = [
     include_str!("../../assets/schema/0012_pull_requests.sql"),
     include_str!("../../assets/schema/0013_diffs.sql"),
     include_str!("../../assets/schema/0014_pull_request_details.sql"),
-    PULL_REQUEST_COUNTS_MIGRATION,
+    PULL_REQUEST_NEEDS_MIGRATION,
     include_str!("../../assets/schema/0016_previews.sql"),
     include_str!("../../assets/schema/0017_analytics.sql"),
     include_str!("../../assets/schema/0018_job_signals.sql"),
@@ -57,7 +57,7 @@ pub(super) const MIGRATIONS: [&str; 24] = [
 /// 20 times as fast. They were generated from the migrations, and a test compares the results.
 const CURRENT_SCHEMA: &str = include_str!("../../assets/schema/current.sql");
 
-/// Returns all tables that a sound file with the current schema has. A table comes before the tables that refer to it.
+/// Returns all tables of the current schema. A table comes before the tables that refer to it.
 pub(super) fn tables() -> impl Iterator<Item = &'static str> {
     "scope revision key_value ledger ledger_use job job_count prompt event job_page job_signals draft views_answer views_total \
      views_loading views_part views_report views_path views_row pull_request_diff \
@@ -109,7 +109,7 @@ pub(super) fn add_temporary_views(connection: &Connection, file_version: i64) ->
     }
     if file_version >= LIST_GROUP_SINCE {
         let rule =
-            PULL_REQUEST_COUNTS_MIGRATION.split_once("pr_need = (").and_then(|(_, rest)| rest.split_once(") WHERE"));
+            PULL_REQUEST_NEEDS_MIGRATION.split_once("pr_need = (").and_then(|(_, rest)| rest.split_once(") WHERE"));
         let rule = rule.filter(|_| file_version >= PULL_REQUESTS_SINCE).map_or("NULL", |(rule, _)| rule);
         connection.execute_batch(&format!(
             "PRAGMA temp_store = MEMORY;

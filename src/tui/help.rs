@@ -508,7 +508,7 @@ fn job_symbols(is_flat: bool) -> Vec<(&'static str, SymbolStyle, String)> {
             None => symbols.push((fact.symbol(), SymbolStyle::PullRequest(fact), text.to_owned())),
         }
     }
-    let where_else = if is_flat { "" } else { " (in the header)" };
+    let where_else = if is_flat { "" } else { " (also in the header)" };
     symbols.push((NEEDS_YOU, SymbolStyle::Warning, format!("needs you{where_else}")));
     symbols.push((NOT_OPENED, SymbolStyle::Muted, "finished, not opened yet".to_owned()));
     symbols.push((MARKED, SymbolStyle::Mark, "marked".to_owned()));

@@ -17,7 +17,7 @@ pub(super) struct Options {
     /// remove the jobs that no member has changed since this day (UTC), and the analytics that were loaded before it
     #[arg(long, value_name = "YYYY-MM-DD")]
     before: NaiveDate,
-    /// the organization, if the database login belongs to several
+    /// use this organization of the team database; needed only if your login can use several
     #[arg(long, value_name = "NAME", value_parser = parse_organization)]
     organization: Option<OrganizationName>,
     /// only print what would be removed

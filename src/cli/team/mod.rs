@@ -67,7 +67,7 @@ enum TeamCommand {
     /// the computer on which it was written. Keys, drafts, queued prompts and what you have viewed stay on this
     /// computer.
     Join {
-        /// the organization, if the database login belongs to several
+        /// use this organization of the team database; needed only if your login can use several
         #[arg(long, value_name = "NAME", value_parser = parse_organization)]
         organization: Option<OrganizationName>,
     },

@@ -13,8 +13,8 @@ use crate::model::text::CleanText;
 pub enum PromptsMsg {
     /// The prompt from an editor was saved, or could not be saved.
     Submitted { draft_target: DraftTarget, result: Result<(PromptId, Job), SubmitError> },
-    /// A copy of the last prompt of the failed job `job` was saved, or could not be saved. The result is the job to
-    /// which the copy belongs.
+    /// The user retried the failed job `job`: a copy of its last prompt was saved, or could not be. The result is the
+    /// job that got the copy: a new job or, if the prompt was a follow-up, the same job.
     Retried { job: JobKey, result: Result<Job, Failure> },
     /// The user's decision about an undelivered prompt was carried out, or could not be.
     Resolved { prompt: PromptId, result: Result<Job, Failure> },

@@ -137,7 +137,7 @@ impl Theme {
         if self.has_eighth_blocks && !self.ascii { 8 } else { 1 }
     }
 
-    /// Whether a cell can show both human and AI views, which needs the colours of the texture.
+    /// Whether one cell can show both human and AI views. This needs a background colour behind the texture of AI bars.
     pub(in crate::tui) fn can_split_cells(&self) -> bool {
         self.ai_texture.bg.is_some() && self.parts_per_cell() > 1
     }

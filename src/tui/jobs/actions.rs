@@ -80,8 +80,8 @@ pub(in crate::tui) fn handle_jobs_action(action: Action, cx: &mut Cx<'_>) -> Flo
 }
 
 impl App {
-    /// Whether `holds` is true for at least one of the jobs that keys act on. These are the marked jobs or, if keys
-    /// don't act on marks, the selected job.
+    /// Whether `holds` is true for at least one of the jobs that keys act on: the marked jobs or, if none is marked or
+    /// the details have the focus, the selected job.
     fn any_target_job(&self, holds: impl Fn(&Job) -> bool) -> bool {
         let list = self.active_list();
         if self.acts_on_marks() {

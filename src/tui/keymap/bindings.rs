@@ -50,7 +50,7 @@ pub const BINDINGS: &[Binding] = &[
         Context::Jobs,
         &[ch('w')],
         Action::NextNeedsYou,
-        "next that needs you",
+        "next needing you",
         "go to the next job that needs you",
     ),
     key_binding(Context::Jobs, &[ch('J')], Action::NextJob, "", "select the next job"),

@@ -404,7 +404,7 @@ fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
         Err(error) => (error, theme.warning),
     };
     let below = Rect { y: inner.y + at(line + 1), height: inner.height.saturating_sub(at(line + 1)).min(2), ..inner };
-    if months.has_quick_line(open) {
+    if months.shows_earlier_period(open) {
         draw_line(frame, below, 0, quick_choices(view, open, width));
     } else if months.is_tall {
         frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), below);
@@ -413,7 +413,12 @@ fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
     }
     if months.has_quick_choice_rows {
         for (n, before) in open.quick_choices().enumerate() {
-            draw_line(frame, inner, months.first_quick_choice_row() + n, quick_line(view, open, before, width));
+            draw_line(
+                frame,
+                inner,
+                months.first_quick_choice_row() + n,
+                earlier_period_line(view, open, before, width),
+            );
         }
     }
 }
@@ -435,7 +440,7 @@ fn quick_choices<'a>(view: View<'_>, open: &Calendar, width: usize) -> Line<'a> 
     row.line()
 }
 
-fn quick_line<'a>(view: View<'_>, open: &Calendar, before: EarlierPeriod, width: usize) -> Line<'a> {
+fn earlier_period_line<'a>(view: View<'_>, open: &Calendar, before: EarlierPeriod, width: usize) -> Line<'a> {
     let name = match before {
         EarlierPeriod::Period => "previous period",
         EarlierPeriod::Week => "one week earlier",

@@ -115,7 +115,7 @@ impl CalendarLayout {
 
     /// Whether the quick choices are in the line of the chosen range, because they have no rows of their own and no
     /// range is chosen yet.
-    pub fn has_quick_line(&self, open: &Calendar) -> bool {
+    pub fn shows_earlier_period(&self, open: &Calendar) -> bool {
         open.purpose == CalendarPurpose::Compare
             && !self.has_quick_choice_rows
             && open.choice() == CalendarChoice::Nothing

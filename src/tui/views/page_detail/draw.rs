@@ -572,7 +572,7 @@ fn period_line<'a>(
     let previous = detail.numbers.compared.as_ref().map(|compared| compared.ranges.before);
     let (state, state_style) = match period.range {
         range if range == detail.numbers.range => ("on screen", theme.text),
-        range if Some(range) == previous => ("compared with", theme.text),
+        range if Some(range) == previous => ("comparison", theme.text),
         range if period.views.as_of.date_naive() <= range.to() => ("so far", theme.warning),
         _ => ("", theme.muted),
     };
