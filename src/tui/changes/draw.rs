@@ -131,7 +131,9 @@ fn row_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, row: usize, width:
             let hunk = diff.files.get(file).and_then(|file| file.hunks.get(hunk));
             let text = hunk.map(|hunk| {
                 // The line numbers of the hunk are left out, because the lines below show theirs.
-                format!("⋯ {}", CleanText::line(diff.section(hunk)))
+                let section = CleanText::line(diff.section(hunk));
+                let skips_lines = hunk.old_start.max(hunk.new_start) > 1;
+                if skips_lines { format!("⋯ {section}") } else { section.to_string() }
             });
             vec![Line::styled(truncate(&text.unwrap_or_default(), width), theme.muted)]
         }

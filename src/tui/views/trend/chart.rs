@@ -296,10 +296,14 @@ impl Chart {
 
     fn heights(&self, bar: &ChartBar, theme: &Theme) -> BarHeights {
         let per_cell = if bar.is_incomplete { 1 } else { theme.parts_per_cell() };
-        let previous = bar.previous.map_or(0, |previous| self.parts(previous, 1));
+        let previous = bar.previous.map_or(0, |previous| self.whole_cells(previous));
         let Some((human, ai)) = bar.human.zip(bar.ai) else {
             return BarHeights { per_cell, all: 0, human: 0, previous };
         };
+        if per_cell == 1 {
+            let all = self.whole_cells(human + ai);
+            return BarHeights { per_cell, all, human: bars::human_part_count((human, ai), all, 1, theme), previous };
+        }
         let parts = self.parts(human + ai, per_cell);
         let all = above_axis(parts, per_cell);
         // If a cell can't show both human and AI views, the human views have to end between two cells.
@@ -341,6 +345,14 @@ impl Chart {
             (filled, _) if level > 1 => (eighths_at_bottom(filled), theme.ai_part()),
             (filled, _) => (eighths_at_bottom(filled), if human >= ai { theme.human } else { theme.ai_part() }),
         })
+    }
+
+    /// Returns the height of a bar that consists of whole cells: the number of cells whose top is nearest to the number
+    /// of views on the grid.
+    fn whole_cells(&self, views: ViewCount) -> usize {
+        const PARTS: usize = 8;
+        let above = above_axis(self.parts(views, PARTS), PARTS);
+        if above == 0 { 0 } else { ((above + PARTS / 2) / PARTS).max(1) }
     }
 
     /// Returns the height of this number of views above the axis, in parts of a row.
