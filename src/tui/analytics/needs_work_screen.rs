@@ -312,15 +312,14 @@ fn note_text(view: View<'_>, width: usize, as_of: Option<Time>) -> (String, bool
     if missing.is_empty() {
         let partial = tab.views().is_some_and(|views| !views.complete);
         let views = partial.then(|| "views: most viewed pages only".to_owned());
+        let others = ReportSet { views: false, ..analytics.loaded_reports().partial() };
+        let in_part = (!others.is_empty()).then(|| format!("partial: {}", others.list()));
         let searches = searches_of_no_page(&tab.ranking);
-        let others: Vec<&str> = views.iter().chain(&searches).map(String::as_str).collect();
-        let change = fitting_change(&others);
+        let beside: Vec<&str> = views.iter().chain(&in_part).chain(&searches).map(String::as_str).collect();
+        let change = fitting_change(&beside);
         let change = change.or_else(|| (!partial).then(|| "the previous period is not loaded".to_owned()));
-        let views = views.into_iter().chain(change);
-        let partial = ReportSet { views: false, ..analytics.loaded_reports().partial() };
-        let in_part = (!partial.is_empty()).then(|| format!("partial: {}", partial.list()));
-        // The searches come last, because the end of the note is cut off in a narrow terminal.
-        return (views.chain(in_part).chain(searches).collect::<Vec<_>>().join(PART_GAP), false);
+        // The searches come last, because the last parts are left out in a narrow terminal.
+        return (join_fitting([views, change, in_part, searches].into_iter().flatten(), space), false);
     }
     // The text that is shown instead of an empty list already names the key, so the note stays empty.
     if tab.ranking.pages.is_empty() {
@@ -328,7 +327,24 @@ fn note_text(view: View<'_>, width: usize, as_of: Option<Time>) -> (String, bool
     }
     let load = format!("press {} to load {}", view.app.key_label(Context::Analytics, Action::LoadAll), missing.list());
     let change = fitting_change(&[&load]);
-    (std::iter::once(load).chain(change).collect::<Vec<_>>().join(PART_GAP), false)
+    (join_fitting(std::iter::once(load).chain(change), space), false)
+}
+
+/// Joins the parts of the note, from the first on, as long as they fit in `space` cells. The first part is always in
+/// the note, because it is cut off when the note is drawn.
+fn join_fitting(parts: impl Iterator<Item = String>, space: usize) -> String {
+    let mut note = String::new();
+    for part in parts {
+        if note.is_empty() {
+            note = part;
+        } else if note.width() + PART_GAP.width() + part.width() <= space {
+            note.push_str(PART_GAP);
+            note.push_str(&part);
+        } else {
+            break;
+        }
+    }
+    note
 }
 
 /// Returns the note about searches that match no page; `None` if there are no such searches. The last row of the
@@ -337,7 +353,7 @@ fn searches_of_no_page(ranking: &NeedsWork) -> Option<String> {
     let none = ranking.pages.iter().find(|page| page.path.is_none())?;
     let searches = none.value(ProblemSignal::UnclickedSearches).filter(|searches| !searches.is_zero())?;
     let [search, matches] = if searches == ViewCount::ONE { ["search", "matches"] } else { ["searches", "match"] };
-    // "Unclicked" is in the line above. The text is short because it is the first to be cut off.
+    // "Unclicked" is in the line above.
     Some(format!("{} {search} {matches} no page", format_views(searches)))
 }
 
