@@ -17,8 +17,6 @@ use tokio::task::JoinHandle;
 
 /// The maximum number of jobs that are written before the first frame. More jobs would delay it.
 const MAX_FIRST_JOBS: usize = 200;
-/// What [`GeneratedBackup`] has in its header instead of docdeck's version.
-const PROGRAM: &str = "demo";
 /// The time between the end of a job and its last check.
 const CHECK_DELAY_AFTER_END: TimeDelta = TimeDelta::seconds(60);
 /// A job that the user has viewed counts as handled if its last change is older than this. By then, the simulated code
@@ -69,7 +67,7 @@ struct GeneratedBackup<I> {
 
 impl<I> GeneratedBackup<I> {
     fn new(records: I, now: Time) -> Self {
-        let header = BackupLine::Header(BackupHeader { docdeck_version: CleanText::line(PROGRAM), exported_at: now });
+        let header = BackupLine::Header(BackupHeader { docdeck_version: CleanText::line("demo"), exported_at: now });
         Self { records, line: Cursor::new(header.to_json().unwrap_or_default().into_bytes()) }
     }
 }
@@ -133,7 +131,7 @@ impl DemoHistory<'_> {
         let record = records.iter_mut().rev().find(|record| is_old(&record.row))?;
         let rejected = Delivery::Rejected(CleanText::line(REJECTION_REASON));
         record.row.local.undelivered = Some(rejected.kind());
-        record.prompts.push(sent_prompt(PromptKind::FollowUp, REJECTED_FOLLOW_UP, rejected, at));
+        record.prompts.push(prompt_record(PromptKind::FollowUp, REJECTED_FOLLOW_UP, rejected, at));
         record.row.id.clone()
     }
 
@@ -150,11 +148,10 @@ impl DemoHistory<'_> {
     /// Returns the jobs whose first prompt was not delivered: an unconfirmed one and the paused batch.
     fn undelivered_jobs(&self) -> impl Iterator<Item = JobRecord> {
         let unconfirmed = Delivery::Unconfirmed(CleanText::line(UNCONFIRMED_REASON));
-        let unconfirmed = sent_prompt(PromptKind::Create, UNCONFIRMED_PROMPT, unconfirmed, self.now - UNCONFIRMED_AGE);
-        let paused = PAUSED_BATCH.map(|text| PromptRecord {
-            sent_at: None,
-            ..sent_prompt(PromptKind::Create, text, Delivery::Paused, self.now - PAUSED_BATCH_AGE)
-        });
+        let unconfirmed =
+            prompt_record(PromptKind::Create, UNCONFIRMED_PROMPT, unconfirmed, self.now - UNCONFIRMED_AGE);
+        let paused_at = self.now - PAUSED_BATCH_AGE;
+        let paused = PAUSED_BATCH.map(|text| prompt_record(PromptKind::Create, text, Delivery::Paused, paused_at));
         std::iter::once(unconfirmed).chain(paused).map(|prompt| JobRecord {
             scope: self.scope.clone(),
             row: Job::new(JobKey(0), prompt_title(&prompt.text), prompt.written_at),
@@ -208,8 +205,8 @@ fn job_record(scope: &Scope, job: &InitialJob, now: Time) -> Option<JobRecord> {
     row.local.viewed_at = job.is_seen.then_some(last.max(row.local.changed_at));
     row.local.handled_at = row.local.viewed_at.filter(|_| now - row.local.changed_at > HANDLED_AGE);
     let follow_ups = job.follow_ups.iter().zip(&job.follow_up_times);
-    let follow_ups = follow_ups.map(|(text, at)| sent_prompt(PromptKind::FollowUp, text, Delivery::Accepted, *at));
-    let first = sent_prompt(PromptKind::Create, &job.prompt, Delivery::Accepted, created);
+    let follow_ups = follow_ups.map(|(text, at)| prompt_record(PromptKind::FollowUp, text, Delivery::Accepted, *at));
+    let first = prompt_record(PromptKind::Create, &job.prompt, Delivery::Accepted, created);
     let prompts = std::iter::once(first).chain(follow_ups).collect();
     let mut record =
         JobRecord { scope: scope.clone(), row, prompts, events, draft: None, signals: JobSnapshots::default() };
@@ -217,15 +214,15 @@ fn job_record(scope: &Scope, job: &InitialJob, now: Time) -> Option<JobRecord> {
     Some(record)
 }
 
-/// Returns a prompt that was sent at `at`, with what became of it.
-fn sent_prompt(kind: PromptKind, text: &str, delivery: Delivery, at: Time) -> PromptRecord {
+/// Returns a prompt that was written at `at` and, unless it is paused, sent at the same time.
+fn prompt_record(kind: PromptKind, text: &str, delivery: Delivery, at: Time) -> PromptRecord {
     let text = text.to_owned();
     PromptRecord {
         kind,
         text,
+        sent_at: (delivery != Delivery::Paused).then_some(at),
         delivery,
         written_at: at,
-        sent_at: Some(at),
         state_at: Some(at),
         author: None,
         draft: None,
