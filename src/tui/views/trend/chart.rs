@@ -625,6 +625,19 @@ mod tests {
     }
 
     #[test]
+    fn bars_of_whole_cells_end_nearest_to_their_number() {
+        let theme = Theme::new(ColorDepth::None);
+        // Four rows of 100 views each, the lowest of which begins half a row above the axis.
+        for (views, rows) in [(0, 0), (10, 1), (190, 1), (200, 2), (270, 2), (310, 3)] {
+            let mut values = bars(&[(400, 0), (i64::try_from(views).expect("few"), 0)], Some(views));
+            values[1].is_incomplete = true;
+            let lines = shown(&Chart::new(values, (22, 4), &theme), 22);
+            let count = |sign: char| lines.iter().filter(|line| line.contains(sign)).count();
+            assert_eq!((count('╱'), count('░')), (rows, rows), "{views} views: {lines:?}");
+        }
+    }
+
+    #[test]
     fn more_bars_than_cells_become_a_line_of_two_bars_per_cell() {
         let values: Vec<(i64, i64)> = (0..40).map(|n| (100 + n, 0)).collect();
         let theme = Theme::new(ColorDepth::None);
