@@ -28,7 +28,7 @@ async fn a_report_is_requested_once_and_fails_like_page_views() {
         ConnectionEnd::Keep,
     ))
     .await;
-    let faults = sample(faults(redirect_target.port()), 8);
+    let faults = sample(faults(redirect_target.port()), 12);
     let operations = AnalyticsKind::ALL.map(Operation::Analytics).into_iter().chain([Operation::Conversation]);
     let cases = faults.iter().flat_map(|fault| operations.clone().map(move |operation| (fault, operation)));
     let wrong: Vec<String> = futures_util::stream::iter(cases)

@@ -28,7 +28,7 @@ use tokio::sync::mpsc;
 const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 /// The client's timeout in cases that test timeouts. Long enough for a connection to a local server while all other
 /// cases need the processor.
-const SHORT_TIMEOUT: Duration = Duration::from_secs(4);
+const SHORT_TIMEOUT: Duration = Duration::from_secs(3);
 /// The submitted prompt, with characters that JSON, a shell or SQL could misread.
 const PROMPT_TEXT: &str = "Fix \"the\" links;\n\t'--' {x} \\ \u{1f980} e\u{301}";
 /// The most bytes of a flood that the client may take: more than the largest response that it reads, plus the buffers

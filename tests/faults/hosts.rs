@@ -205,7 +205,7 @@ async fn code_hosts_are_asked_with_every_fault() {
         ConnectionEnd::Keep,
     ))
     .await;
-    let faults = sample(faults(target.port()), 8);
+    let faults = sample(faults(target.port()), 12);
     let calls = HostCall::ALL.into_iter().flat_map(|call| [(HostKind::GitHub, call), (HostKind::GitLab, call)]);
     let cases = calls.flat_map(|(kind, call)| {
         faults.iter().flat_map(move |fault| {

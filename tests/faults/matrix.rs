@@ -23,7 +23,7 @@ async fn every_operation_has_the_expected_outcome_with_every_fault_and_sends_at_
         ConnectionEnd::Keep,
     ))
     .await;
-    let faults = sample(faults(redirect_target.port()), 8);
+    let faults = sample(faults(redirect_target.port()), 12);
     let (count, permits) = (faults.len(), Arc::new(Semaphore::new(CONCURRENT_CASES)));
     let mut cells = JoinSet::new();
     for (line, fault) in faults.into_iter().enumerate() {

@@ -26,7 +26,7 @@ async fn a_preview_is_requested_once_whatever_the_response_is() {
         ConnectionEnd::Keep,
     ))
     .await;
-    let faults = sample(faults(target.port()), 8);
+    let faults = sample(faults(target.port()), 12);
     futures_util::stream::iter(&faults)
         .for_each_concurrent(CONCURRENT_FAULTS, async |fault| {
             // The bodies of responses about jobs are no builds either.

@@ -18,7 +18,7 @@ fn report_requests(sim: &Sim) -> u64 {
 /// Opens the tab that is this many to the right of the page views.
 async fn open_tab(dashboard: &mut DashboardFixture, tab: usize) {
     dashboard.press_chars("2");
-    dashboard.wait_until_shown("rows 1–50").await;
+    dashboard.wait_until_shown("1 of 50").await;
     (0..tab).for_each(|_| dashboard.press_key(KeyCode::Tab));
 }
 

@@ -29,7 +29,7 @@ fn paths(paths: &[&str]) -> Vec<CleanText> {
 async fn start_on_views_screen(sim: &Sim, folder: &Path) -> DashboardFixture {
     let mut dashboard = DashboardFixture::start(sim, folder).await;
     dashboard.press_chars("2");
-    dashboard.wait_until_shown("rows 1–50").await;
+    dashboard.wait_until_shown("1 of 50").await;
     dashboard
 }
 
@@ -116,7 +116,7 @@ async fn a_draft_about_a_page_survives_a_crash_and_keeps_its_page() {
     dashboard.press_key(KeyCode::Esc);
     // A prompt about another page can't replace the saved draft unnoticed.
     dashboard.press_chars("2");
-    dashboard.wait_until_shown("rows 1–50").await;
+    dashboard.wait_until_shown("1 of 50").await;
     dashboard.press_chars("jn");
     dashboard.assert_shows("You have an unsent draft about /quickstart.");
     dashboard.press_key(KeyCode::Esc);

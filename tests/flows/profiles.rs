@@ -205,7 +205,7 @@ async fn switching_profiles_stops_loading_all_pages_and_the_load_can_continue_af
     let (one, two, folder) = (Sim::start(many).await.expect("a simulator"), start_sim(&[]).await, create_folder());
     let mut dashboard = start_with_acme_and_beta(&one, &two, &folder).await;
     dashboard.press_chars("2");
-    dashboard.wait_until_shown("rows 1–").await;
+    dashboard.wait_until_shown("1 of ").await;
     dashboard.press_chars("a");
     dashboard.wait_until_shown("Load all pages").await;
     dashboard.press_chars("y");
@@ -219,7 +219,7 @@ async fn switching_profiles_stops_loading_all_pages_and_the_load_can_continue_af
     assert!(one.requests(Operation::Views) <= before_switch + 1, "the old profile continues to load");
     // The pages of acme are neither shown nor counted in beta.
     dashboard.press_chars("2");
-    dashboard.wait_until_shown("rows 1–").await;
+    dashboard.wait_until_shown("1 of ").await;
     assert_eq!(dashboard.app.budget(Quota::Views).used, 1);
     assert!(!dashboard.shows("loading all"), "{}", dashboard.screen());
     switch_to_profile(&mut dashboard, 0);

@@ -25,7 +25,7 @@ async fn changed_pages_have_their_views_from_the_cache_and_cost_no_request_for_v
     assert!(!dashboard.shows(" human · ") && sim.requests(Operation::Views) == 0);
     dashboard.press_key(KeyCode::Esc);
     dashboard.press_chars("2");
-    dashboard.wait_until_shown("rows 1–50").await;
+    dashboard.wait_until_shown("1 of 50").await;
     dashboard.terminate().await;
     // After a restart, the views are read from the store.
     let mut dashboard = DashboardFixture::start_with_hosts(&sim, folder.path()).await;

@@ -19,7 +19,7 @@ async fn start_on_views_screen(folder: &TempDir) -> (Sim, DashboardFixture) {
     let sim = start_sim(&[]).await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("2");
-    dashboard.wait_until_shown("rows 1–50").await;
+    dashboard.wait_until_shown("1 of 50").await;
     (sim, dashboard)
 }
 

@@ -12,7 +12,7 @@ async fn start_on_views_screen(folder: &tempfile::TempDir) -> (Sim, DashboardFix
     let sim = start_sim(&[]).await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("2");
-    dashboard.wait_until_shown("rows 1–50").await;
+    dashboard.wait_until_shown("1 of 50").await;
     (sim, dashboard)
 }
 
@@ -41,7 +41,7 @@ async fn the_views_screen_sends_one_request_at_the_first_visit_and_none_later() 
     // After a restart, the cached rows are shown without a request.
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("2");
-    dashboard.wait_until_shown("rows 1–50").await;
+    dashboard.wait_until_shown("1 of 50").await;
     assert_eq!(sim.requests(Operation::Views), 1);
     dashboard.press_chars("r");
     dashboard.wait_until("a second request", |_| sim.requests(Operation::Views) == 2).await;

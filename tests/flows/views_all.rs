@@ -174,7 +174,7 @@ async fn rows_that_appear_in_two_responses_are_listed_once() {
     sim.advance(TimeDelta::days(-4));
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("2");
-    dashboard.wait_until_shown("rows 1–50").await;
+    dashboard.wait_until_shown("1 of 50").await;
     load_partly(&sim, &mut dashboard, 1).await;
     for received in 1..=4 {
         dashboard
@@ -318,7 +318,7 @@ async fn a_week_up_to_today_is_compared_by_complete_days_with_the_same_numbers_e
     let (sim, folder) = (start_site(600).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.press_chars("2");
-    dashboard.wait_until_shown("rows 1–50").await;
+    dashboard.wait_until_shown("1 of 50").await;
     let week = dashboard.app.views.query().range;
     confirm_cost(&mut dashboard, "c", "Load all pages of").await;
     dashboard.wait_until("a comparison", |dashboard| dashboard.app.views.is_comparing() && is_idle(dashboard)).await;

@@ -63,7 +63,7 @@ async fn no_hour_ever_has_more_than_the_limit_whenever_the_requests_go_out() {
     let Some(server) = start_database(&[]).await else { return };
     let scope = scope("p");
     let members = connections(&server, 20).await;
-    for seed in sample(0..12_u64, 6) {
+    for seed in sample(0..12_u64, 12) {
         server.sql("UPDATE docdeck.request_slot SET used_at = 0, booking = ''");
         let mut random = fastrand::Rng::with_seed(seed);
         // The moments in milliseconds at which requests go out. Real time passes, too.

@@ -20,7 +20,7 @@ fn without_a_network_at_any_message_of_a_booking_the_request_goes_out_and_counts
         .flat_map(|(cut, then)| (0..MESSAGES).map(move |at| (cut, then, at)))
         .collect();
     // Each on its own computer, so that all can wait for an answer at the same time.
-    let running: Vec<_> = sample(cases, 3)
+    let running: Vec<_> = sample(cases, 4)
         .into_iter()
         .map(|(cut, then, at)| {
             let computer = format!("{cut:?} {then:?} {at}");

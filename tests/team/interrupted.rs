@@ -50,7 +50,7 @@ async fn check_complete(server: &Postgres, ana: &Member, bob: &Member, context: 
 async fn a_connection_that_is_cut_at_any_message_loses_and_repeats_nothing() {
     let Some(server) = start_database(&[]).await else { return };
     for cut in [Cut::Request, Cut::Answer] {
-        for at in sample(0..100, 3) {
+        for at in sample(0..100, 5) {
             let context = format!("{cut:?} {at}");
             let (ana, bob) = prepare(&server, &context).await;
             let proxy = Proxy::start(server.folder(), at, cut);
@@ -78,7 +78,7 @@ async fn a_connection_that_is_cut_at_any_message_loses_and_repeats_nothing() {
 #[tokio::test]
 async fn a_docdeck_that_is_killed_at_any_message_continues_later() {
     let Some(server) = start_database(&[]).await else { return };
-    for at in sample(0..100, 4) {
+    for at in sample(0..100, 7) {
         let context = format!("killed at {at}");
         let (ana, bob) = prepare(&server, &context).await;
         // The same data in a file, to open it again after the end of the process.

@@ -40,7 +40,7 @@ fn killed_at_any_message_while_it_books_docdeck_sends_nothing_twice_and_every_re
     let sent = || team.fixture.sim.requests(Operation::Create);
     let mut kills: u64 = 0;
     for cut in [Cut::Request, Cut::Answer] {
-        for at in sample(0..60, 6) {
+        for at in sample(0..60, 7) {
             let prompt = format!("{cut:?} {at} [sim:seconds=6000]");
             if team.kill_at(at, cut, &["new", &prompt], || false) == End::Finished {
                 assert!(at > 8, "only {at} messages");
@@ -111,7 +111,7 @@ fn killed_at_any_message_while_it_takes_or_has_the_lease_docdeck_blocks_nobody_f
     let mut token: i64 = 0;
     let mut ends = Vec::new();
     for cut in [Cut::Request, Cut::Answer] {
-        for at in sample(0..60, 6) {
+        for at in sample(0..60, 7) {
             let context = format!("{cut:?} {at}");
             // After the lease, docdeck sends nothing until it renews it.
             ends.push(team.kill_at(at, cut, &["wait", &id], || !team.holder().is_empty()));

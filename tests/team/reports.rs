@@ -503,7 +503,7 @@ async fn an_exchange_of_reports_that_is_cut_at_any_message_repeats_and_loses_not
         ))
     };
     for cut in [Cut::Request, Cut::Answer] {
-        for at in sample(5..100, 4) {
+        for at in sample(5..100, 7) {
             let context = format!("{cut:?} {at}");
             let (ana, bob) =
                 (Member::join(&server, "ana", &context).await, Member::join(&server, "bob", &context).await);

@@ -415,7 +415,7 @@ fn no_screen_title_link_or_log_of_the_dashboard_contains_a_control_character() {
 fn import_batch_files_themes_and_templates_print_only_text() {
     let home = tempfile::tempdir().expect("a folder");
     write_config(home.path(), "http://127.0.0.1:9");
-    for (name, text) in sample(attacks(), 5) {
+    for (name, text) in sample(attacks(), 9) {
         let header = serde_json::json!({ "kind": "docdeck", "version": 1, "program": text });
         let job = serde_json::json!({
             "kind": "job", "baseUrl": "http://127.0.0.1:9", "project": "p", "id": format!("i{text}"), "status": text,

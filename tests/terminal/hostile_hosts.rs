@@ -167,7 +167,7 @@ fn attack_numbers(step: usize) -> Vec<usize> {
 #[test]
 fn no_piped_command_prints_a_control_character_of_a_code_host() {
     let home = tempfile::tempdir().expect("a folder");
-    let ids = track_jobs_with_pull_requests(home.path(), &attack_numbers(6));
+    let ids = track_jobs_with_pull_requests(home.path(), &attack_numbers(11));
     let (code, out, err) = run(home.path(), &["pr"]);
     assert_eq!(code, 0, "{err}");
     assert_eq!(out.lines().count(), ids.len(), "{out}");

@@ -148,7 +148,7 @@ fn a_key_anywhere_in_a_configuration_is_never_printed() {
     let config = home.path().join("config.toml");
     let global_options = GlobalOptions { config: Some(config.clone()), ..GlobalOptions::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let runs: HashSet<u64> = sample((0..MUTATIONS).step_by(RUN_EVERY), 4).into_iter().collect();
+    let runs: HashSet<u64> = sample((0..MUTATIONS).step_by(RUN_EVERY), 8).into_iter().collect();
     let mut refused = 0;
     for seed in 0..MUTATIONS {
         let text = mutated(seed);

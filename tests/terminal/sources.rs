@@ -308,7 +308,7 @@ const SOURCES: &[(&str, Source)] = &[
 #[test]
 fn every_source_of_text_prints_only_text_whatever_it_contains() {
     let attacks = attacks();
-    let sampled = sample(attacks.iter().enumerate(), 5);
+    let sampled = sample(attacks.iter().enumerate(), 9);
     // Each source runs on a separate thread.
     let rows: Vec<(&str, usize)> = std::thread::scope(|scope| {
         let sampled = &sampled;
