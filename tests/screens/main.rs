@@ -229,6 +229,7 @@ fn colours_match_the_meaning_of_the_symbols() {
     let buffer = render(&fixture.app, ColorDepth::Sixteen);
     assert_eq!(style_of(&buffer, "failed").fg, Some(Color::Red));
     assert_eq!(style_of(&buffer, "unconfirmed").fg, Some(Color::Yellow));
+    assert_eq!(style_of(&buffer, "●3").fg, Some(Color::Yellow));
     assert_eq!(style_of(&buffer, "◐ working").fg, Some(Color::Cyan));
     fixture.load_views(50, true);
     let buffer = render(&fixture.app, ColorDepth::Sixteen);

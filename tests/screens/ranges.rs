@@ -1,10 +1,12 @@
 //! The calendar, the names of ranges, the export dialog and the list of cached ranges.
 
 use crate::screen_fixture::{ScreenFixture, now};
-use crate::{LARGE, SIZES, SMALL, render, snapshots, text};
+use crate::{LARGE, SIZES, SMALL, render, render_with_theme, snapshots, style_of, text};
 use chrono::{NaiveDate, TimeDelta};
 use crossterm::event::{Event, KeyCode};
+use docdeck::config::themes;
 use docdeck::model::analytics::AnalyticsKind;
+use docdeck::model::colors::Background;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::load::Timed;
@@ -235,10 +237,23 @@ fn the_cursor_of_the_calendar_is_marked_by_more_than_colour() {
     fixture.press_keys("D");
     let buffer = render(&fixture.app, ColorDepth::None);
     let shown = text(&buffer);
-    assert!(shown.contains(">20<") && shown.contains("[14──15─"), "{shown}");
+    assert!(shown.contains(">20<") && shown.contains("[14  15 "), "{shown}");
     let reversed = buffer.content.iter().filter(|cell| cell.modifier.contains(Modifier::REVERSED));
     // The selected page behind the dialog is reversed too.
     assert!(reversed.map(|cell| cell.symbol()).collect::<String>().ends_with("20"));
+}
+
+#[test]
+fn the_days_of_the_highlighted_range_have_the_background_of_a_selected_row() {
+    let mut fixture = ScreenFixture::new((80, 24));
+    open_views_screen(&mut fixture);
+    fixture.press_keys("D");
+    let palette = themes::default_theme();
+    let theme = Theme::from_palette(palette.for_background(Background::Dark), ColorDepth::TrueColor);
+    let buffer = render_with_theme(&fixture.app, &theme);
+    assert!(theme.selected.bg.is_some());
+    assert_eq!(style_of(&buffer, "14  15   │").bg, theme.selected.bg);
+    assert_ne!(style_of(&buffer, "13 [14").bg, theme.selected.bg);
 }
 
 #[test]

@@ -76,7 +76,8 @@ fn change<'a, R: ReportRow>(row: &ListRow<'a, R>, _width: usize) -> TableCell<'a
 
 fn status_style(row: &ListRow<'_, Feedback>) -> Style {
     match row.item.status {
-        FeedbackStatus::Pending | FeedbackStatus::InProgress => row.view.theme.warning,
+        FeedbackStatus::Pending => row.view.theme.text,
+        FeedbackStatus::InProgress => row.view.theme.working,
         FeedbackStatus::Resolved | FeedbackStatus::Dismissed | FeedbackStatus::Other(_) => row.view.theme.muted,
     }
 }

@@ -101,15 +101,19 @@ impl RowDetail {
     fn wrap_parts(parts: &[DetailPart], width: usize) -> Vec<(&'static str, String)> {
         let mut lines = Vec::new();
         for (name, text) in parts {
-            let (is_beside, before) = (width >= MIN_WIDTH_SIDE_BY_SIDE, lines.len());
+            let is_beside = width >= MIN_WIDTH_SIDE_BY_SIDE;
             let space = if is_beside { width.saturating_sub(NAME_CELLS) } else { width };
             if !is_beside {
                 lines.push((*name, String::new()));
             }
             let (wrapped, _) = wrap(text, space, MAX_LINES);
+            let is_block = wrapped.len() > 1;
+            if is_block && is_beside && lines.last().is_some_and(|(name, line)| !name.is_empty() || !line.is_empty()) {
+                lines.push(("", String::new()));
+            }
             let named = |n: usize| if is_beside && n == 0 { *name } else { "" };
             lines.extend(wrapped.into_iter().enumerate().map(|(n, line)| (named(n), line)));
-            if lines.len() > before + 1 {
+            if is_block || !is_beside {
                 lines.push(("", String::new()));
             }
         }

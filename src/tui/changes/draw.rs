@@ -185,10 +185,9 @@ fn diff_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, index: usize, is_
         (LineKind::Context, Markup::Heading) => (" ", theme.title),
         (LineKind::Context, Markup::FrontMatter | Markup::Jsx | Markup::Code) => (" ", theme.muted),
     };
-    // Only the line numbers of the new version are shown, since two columns of numbers would be too wide. Removed lines
-    // have no number in the new version.
-    let number = if kind == LineKind::Removed { String::new() } else { line.number().to_string() };
-    let number = align_right(&number, GUTTER - 4);
+    // A removed line has its number in the old version, all others have theirs in the new one, since two columns of
+    // numbers would be too wide.
+    let number = align_right(&line.number().to_string(), GUTTER - 4);
     let text = line_text(diff, index);
     let words = open.highlights.get(&index).map_or(&[][..], Vec::as_slice).iter().filter(|_| !is_context);
     let emphasis = Modifier::BOLD | Modifier::UNDERLINED;

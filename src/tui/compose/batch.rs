@@ -2,7 +2,7 @@
 //! queued in the store. The engine sends them.
 
 use super::draft_state::DraftState;
-use super::editor::{MAX_TEXT_COLUMNS, MIN_ROWS_WITH_RULE};
+use super::editor::MAX_TEXT_COLUMNS;
 use super::status_line::{EditorStatus, draft_state_text};
 use crate::model::batch::parse_prompts;
 use crate::model::failure::Failure;
@@ -405,7 +405,8 @@ impl Batch {
 
 fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch) {
     let theme = view.theme;
-    let inner = DialogFrame::new(view, "New jobs from a list").draw(frame, view, batch);
+    let frame_texts = DialogFrame { is_heavy: true, ..DialogFrame::new(view, "New jobs from a list") };
+    let inner = frame_texts.draw(frame, view, batch);
     let (text, message) = batch.text_and_message(view.app);
     draw_text_margin(frame, view, text);
     frame.render_widget(batch.input.area(), text);
@@ -416,9 +417,6 @@ fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch) {
         frame.render_widget(Line::styled(hint, theme.muted), rect);
     }
     let rule = usize::from(text.height);
-    if view.app.size.1 >= MIN_ROWS_WITH_RULE {
-        draw_line(frame, inner, rule, Line::styled("┈".repeat(usize::from(inner.width)), theme.border));
-    }
     let below = inside_margin(inner);
     let style = if matches!(batch.step, BatchStep::Reading(_)) { theme.working } else { theme.warning };
     for (n, line) in message.into_iter().enumerate() {

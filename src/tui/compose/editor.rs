@@ -28,8 +28,8 @@ pub(super) const MAX_TEXT_COLUMNS: u16 = 100;
 const TEMPLATE_LABEL: &str = "template ";
 /// The minimum height of an editor in the lower half of the screen, including its borders.
 const MIN_ROWS_BELOW_THREAD: u16 = 5;
-/// The minimum number of rows of the screen at which a line separates the text from what is below it.
-pub(super) const MIN_ROWS_WITH_RULE: u16 = 20;
+/// The minimum number of rows of an editor below a thread at which a blank row separates the text from what is below it.
+const MIN_ROWS_WITH_GAP: u16 = 8;
 
 #[derive(Debug)]
 pub struct Editor {
@@ -545,9 +545,10 @@ impl Component for Editor {
             EditorLayout::LowerHalf if !view.app.geometry().shows_both() => "Follow-up",
             _ => self.title.as_str(),
         };
-        let is_below_panes = layout != EditorLayout::FullScreen && !view.app.has_dialog_below_editor();
+        let is_alone = !view.app.has_dialog_below_editor();
+        let is_below_panes = layout != EditorLayout::FullScreen && is_alone;
         // The heavy upper rule shows that the editor has the focus, not one of the panes above it.
-        let mut texts = DialogFrame { is_heavy: is_below_panes, ..DialogFrame::new(view, title) };
+        let mut texts = DialogFrame { is_heavy: is_alone, ..DialogFrame::new(view, title) };
         if layout == EditorLayout::Inline {
             let space = usize::from(self.area(view.app).width.saturating_sub(14));
             let (cost, style) = self.status(view).cost(view, space);
@@ -575,9 +576,6 @@ impl Component for Editor {
             frame.render_widget(Line::styled(truncate(hint, width), theme.muted), rect);
         }
         let rule = usize::from(text.height);
-        if gap > 0 && view.app.size.1 >= MIN_ROWS_WITH_RULE {
-            draw_line(frame, inner, rule, Line::styled("┈".repeat(usize::from(inner.width)), theme.border));
-        }
         let below = inside_margin(inner);
         let style = if self.message.is_none() && self.is_in_external_editor { theme.working } else { theme.warning };
         for (n, line) in message.into_iter().enumerate() {
@@ -638,7 +636,11 @@ impl Editor {
     fn parts(&self, app: &App) -> EditorParts {
         let layout = self.layout(app);
         let inner = between_rules(self.area(app));
-        let gap = u16::from(layout == EditorLayout::FullScreen);
+        let gap = match layout {
+            EditorLayout::FullScreen => 1,
+            EditorLayout::LowerHalf => u16::from(inner.height >= MIN_ROWS_WITH_GAP),
+            EditorLayout::Inline => 0,
+        };
         let width = usize::from(inner.width.saturating_sub(2)).max(1);
         let space = usize::from(inner.height.saturating_sub(1 + gap)).max(1);
         let message = self.message_lines(width, space.min(MESSAGE_LINES));

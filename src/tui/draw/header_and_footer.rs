@@ -3,6 +3,7 @@
 use super::rules::draw_rule;
 use super::text::TextRow;
 use crate::model::connection::Connection;
+use crate::model::job_state::NEEDS_YOU;
 use crate::model::team::TeamStatus;
 use crate::tui::view::View;
 use crate::tui::{Screen, Severity};
@@ -29,7 +30,9 @@ pub(in crate::tui) fn draw_header(frame: &mut Frame<'_>, view: View<'_>, area: R
     for tab in &header.tabs {
         let current = tab.screen == app.screen;
         let style = if current { theme.mark.add_modifier(Modifier::UNDERLINED) } else { theme.muted };
-        row.pad_to(tab.start).push(&tab.text, style);
+        let (name, count) = tab.text.split_at(tab.text.find(NEEDS_YOU).unwrap_or(tab.text.len()));
+        let count_style = if current { theme.warning.add_modifier(Modifier::UNDERLINED) } else { theme.warning };
+        row.pad_to(tab.start).push(name, style).push(count, count_style);
     }
     let budget = app.budget(app.closest_limit());
     let parts = [

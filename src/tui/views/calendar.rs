@@ -5,8 +5,8 @@
 //! ┌ Date range ──────────────────────────────────────────────────────┐
 //! │       October 2026                       November 2026           │
 //! │     Mo  Tu  We  Th  Fr  Sa  Su      Mo  Tu  We  Th  Fr  Sa  Su   │
-//! │ 46                                  9   10  11  12  13 [14──15── │
-//! │ 47                                 ─16──17──18──19─>20< –   –    │
+//! │ 46                                  9   10  11  12  13 [14  15   │
+//! │ 47                                  16  17  18  19 >20< –   –    │
 //! │                                                                  │
 //! │ or type: 2026-11-01 2026-11-20                                   │
 //! │ Fri 2026-11-20, today: Enter sets the first day                  │
@@ -450,7 +450,7 @@ fn earlier_period_line<'a>(view: View<'_>, open: &Calendar, before: EarlierPerio
     let mut row = TextRow::new(width);
     let key = view.app.key_label(Context::Calendar, Action::CompareBefore(before));
     row.push(key, view.theme.key).push(format!("  {}", align_left(name, 20)), view.theme.text);
-    let range = open.quick_range(before).map(|range| range.to_string()).unwrap_or_default();
+    let range = open.quick_range(before).map(|range| range.format_dates(true)).unwrap_or_default();
     row.push(range, view.theme.muted);
     row.line()
 }
@@ -509,8 +509,8 @@ fn push_week(row: &mut TextRow<'_>, view: View<'_>, highlight: CalendarDays<'_>,
     }
 }
 
-/// Adds a day. The highlighted range is drawn as `[14──15]`, the day under the cursor as `>20<`, a day with known
-/// totals as `12·`, and a day after today as `–`.
+/// Adds a day. The highlighted range is drawn as `[14  15]` on the background of a selected row, the day under the cursor
+/// as `>20<`, a day with known totals as `12·`, and a day after today as `–`.
 fn push_day(row: &mut TextRow<'_>, view: View<'_>, (open, span): CalendarDays<'_>, day: NaiveDate) {
     let theme = view.theme;
     if day > open.today {
@@ -524,17 +524,17 @@ fn push_day(row: &mut TextRow<'_>, view: View<'_>, (open, span): CalendarDays<'_
     let before = match () {
         () if cursor => ">",
         () if from == Some(day) => "[",
-        () if within => "─",
         () => " ",
     };
     let after = match () {
         () if cursor => "<",
         () if to == Some(day) => "]",
         () if known => "·",
-        () if within => "─",
         () => " ",
     };
-    let signs = if cursor || within { theme.mark } else { theme.muted };
+    let background = Style { bg: theme.selected.bg.filter(|_| within), ..Style::new() };
+    let signs = if cursor || matches!(before, "[") || matches!(after, "]") { theme.mark } else { theme.muted };
+    let signs = signs.patch(background);
     let mut digits: Style = if within || cursor { theme.title } else { theme.text };
     if cursor {
         digits = digits.add_modifier(Modifier::REVERSED);
@@ -543,9 +543,8 @@ fn push_day(row: &mut TextRow<'_>, view: View<'_>, (open, span): CalendarDays<'_
         digits = digits.add_modifier(Modifier::UNDERLINED);
     }
     let number = day.day().to_string();
-    // Inside the highlighted range, the line also fills the blank before a single digit.
-    let gap = if before == "─" { "─" } else { " " }.repeat(2_usize.saturating_sub(number.len()));
-    row.push(before, signs).push(gap, signs).push(number, digits).push(after, signs);
+    row.push(before, signs).push(" ".repeat(2_usize.saturating_sub(number.len())), signs);
+    row.push(number, digits.patch(background)).push(after, signs);
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::model::ledger::Wait;
 use crate::tui::analytics::AnalyticsTab;
 use crate::tui::component::prelude::*;
 use crate::tui::filter_input::FilterInput;
-use crate::tui::format::{format_count, position_text};
+use crate::tui::format::position_text;
 use crate::tui::input_dialog::InputField;
 use crate::tui::widgets::list_state::line_at;
 use crate::tui::widgets::scroll::page_step;
@@ -176,15 +176,7 @@ impl Component for ViewsScreen {
         if table.is_empty() {
             return String::new();
         }
-        let position = position_text(table.selected(), table.len(), table.len().saturating_sub(table.top() + rows));
-        // Below the rows of a response, the rows of the next response follow. Their number is unknown, so the text has
-        // an arrow instead of the number of rows below.
-        let has_next = !table.is_report() && app.views.has_next();
-        if has_next {
-            format!("{} of {}, next rows →", format_count(table.selected() + 1), format_count(table.len()))
-        } else {
-            position
-        }
+        position_text(table.selected(), table.len(), table.len().saturating_sub(table.top() + rows))
     }
 
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {

@@ -47,7 +47,7 @@ pub(in crate::tui) struct ChartBar {
     /// AI views per day; `None` if they are unknown or invalid.
     ai: Option<ViewCount>,
     /// Human and AI views on the same day of the previous period, if they are known.
-    previous: Option<ViewCount>,
+    pub(in crate::tui) previous: Option<ViewCount>,
     /// Whether the views were counted before the day or week was over.
     pub(in crate::tui) is_incomplete: bool,
 }

@@ -17,7 +17,7 @@ use crate::model::Time;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
 use crate::tui::draw::text::{TextRow, blanks};
-use crate::tui::format::{count_text, format_mean, mismatch_sign, plural};
+use crate::tui::format::{count_text, format_mean, format_views, mismatch_sign, plural};
 use crate::tui::geometry::{inside_margin, title_area};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
@@ -211,7 +211,7 @@ fn mean_text(CompleteDaysMean { mean, known_days, complete_days }: CompleteDaysM
 /// first.
 fn selected_bar_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize) -> Line<'a> {
     let theme = view.theme;
-    let Some(ChartBar { bar, .. }) = chart.bars.get(open.selected()) else { return Line::default() };
+    let Some(ChartBar { bar, previous, .. }) = chart.bars.get(open.selected()) else { return Line::default() };
     let narrow = width < 60;
     let mut row = TextRow::new(width);
     row.push("▌", theme.mark).push(bar_dates_text(bar, view.now), theme.title);
@@ -234,6 +234,9 @@ fn selected_bar_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, widt
         String::new()
     };
     let share = counts.ai_share().map(|share| format!("{gap}AI share {:.0}%", share * 100.0));
+    // The bars of the previous period are per day.
+    let previous = previous.filter(|_| bar.range.days() == 1);
+    let previous = previous.map(|views| format!("{gap}previous period {}", format_views(views)));
     let mean = mean_day.map(|views| format!("{gap}{} a day", format_mean(views))).unwrap_or_default();
     let (human, ai, total) = (count_text(&counts.human), count_text(&counts.ai), count_text(&counts.total));
     let mismatch = mismatch_sign(counts);
@@ -253,6 +256,7 @@ fn selected_bar_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, widt
         (if narrow && !incomplete.is_empty() { " incomplete".to_owned() } else { String::new() }, theme.warning),
         (mean, theme.text),
         (share.unwrap_or_default(), theme.text),
+        (previous.unwrap_or_default(), theme.muted),
     ];
     for (piece, style) in pieces.into_iter().filter(|(piece, _)| !piece.is_empty()) {
         if row.remaining_cells() >= piece.width() {
