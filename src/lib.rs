@@ -32,11 +32,11 @@
 //! A screen or dialog is a file or folder of [`tui`] that implements [`tui::component::Component`]: its state, labels
 //! of its shortcuts, clicks, text input, the messages that it waits for, timers and drawing. A key is looked up in
 //! [`tui::keymap`], the table of all shortcuts except custom commands, from which footer, help and command palette are
-//! also made. Which shortcuts apply depends on the contexts of the topmost dialog or screen. The action is passed to
-//! the topmost dialog, then to the screen if no dialog covers it, then to the app (`tui::dispatch`);
-//! [`Flow::Unhandled`](tui::component::Flow) passes it to the next of these. Drawing and clicking share the layout.
-//! Drawing changes no state. Lists draw only visible rows; they are sorted and measured when their data changes.
-//! Themes (`assets/themes`) assign colours to the roles that drawing uses.
+//! also made. Which shortcuts apply depends on the contexts of the topmost dialog or screen. The action goes to the
+//! topmost dialog, then to the screen if no dialog covers it, then to the app (`tui::dispatch`);
+//! [`Flow::Unhandled`](tui::component::Flow) passes it to the next of these. The app passes moves in lists, such as
+//! `j`, back as a `Scroll`. Drawing and clicking share the layout; drawing changes no state. Lists draw only visible
+//! rows; they are sorted and measured when their data changes. Themes (`assets/themes`) assign colours to roles.
 //!
 //! # Messages and effects
 //!
@@ -63,18 +63,18 @@
 //!
 //! Polling a job: `engine::poll` asks `engine::schedule` which jobs are due, `engine::fetch` requests them with
 //! [`api::Client`], the store merges the response by the rules of `model::merge` in one transaction, and a
-//! [`model::engine_event::EngineEvent`] updates the row (`tui::jobs::update`). Of all instances on the computer, one
-//! has the poll lease and polls, and one has the dispatch lease and sends the queue; leases are file locks
-//! (`engine::lease`). The other instances notice what these two write to the store (`engine::watch`), so all instances
-//! show the same data.
+//! [`model::engine_event::EngineEvent`] updates the row (`put_job` in `tui::jobs::update`, `upsert` in `tui::jobs`). Of
+//! all instances on the computer, one has the poll lease and polls, and one has the dispatch lease and sends queued
+//! prompts; the others send only what was submitted in them. Leases are file locks (`engine::lease`). Every instance
+//! notices what others write to the store (`engine::watch`), so all show the same data.
 //!
 //! A prompt goes from `tui::compose` to `engine::submit`, which saves it; independently, `engine::dispatch` sends it
 //! and records the outcome (`store::sending`). It is `queued → sending (saved with its ledger entry in one transaction)
 //! → accepted | not sent | rejected | unconfirmed`. After a 429 it is queued again. A queued prompt can be `paused`;
 //! one that is neither being sent nor accepted can be `discarded`. Every send needs a permit from
-//! [`store::Store::request_permit`], which only one instance can get for a prompt. If a process is killed while
-//! sending, the next start or, within seconds, another running instance marks the prompt as unconfirmed. Queued prompts
-//! are in one queue on disk, in the user's order. A task asks code hosts about pull requests (`engine::pull_requests`).
+//! [`store::Store::request_permit_with_team_permission`], which only one instance can get. If a process is killed while
+//! sending, the next start or, within seconds, another instance marks the prompt as unconfirmed. Queued prompts are in
+//! one queue on disk, in the user's order. A task asks code hosts about pull requests (`engine::pull_requests`).
 //!
 //! [`store::Store::open`] repairs a damaged database: it rebuilds indexes, or copies every readable row into a new file
 //! (`store::salvage`). Recovered prompts are never sent automatically.

@@ -211,7 +211,7 @@ impl Store {
 
     /// Queues an undelivered prompt again, with the text `new_text` if it is given. The prompt is no longer paused and
     /// no longer waits for the hourly limit. Fails if an unconfirmed prompt is edited, since it may have been carried
-    /// out. The caller then sends the prompt with [`Store::request_permit`].
+    /// out. To send the prompt, the caller then needs a permit from [`Store::request_permit_with_team_permission`].
     pub async fn requeue(&self, prompt: PromptId, new_text: Option<&str>, now: Time) -> StoreResult<Job> {
         let new_text = new_text.map(str::to_owned);
         self.write(move |tx| {
@@ -464,7 +464,8 @@ pub(super) fn checked_title(text: &str) -> StoreResult<CleanText> {
 }
 
 /// Puts the prompt into a new state, which begins at `now`. For every state but `Queued`, clears the stored instance.
-/// Don't use it for `Sending`: [`Store::request_permit`] sets that state together with the instance.
+/// Don't use it for `Sending`: [`Store::request_permit_with_team_permission`] sets that state together with the
+/// instance.
 pub(super) fn set_state(tx: &Transaction<'_>, id: PromptId, to: &Delivery, now: Time) -> StoreResult<()> {
     let (state, paused, until) = delivery_columns(to);
     if matches!(to, Delivery::Queued { .. }) {

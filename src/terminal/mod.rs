@@ -1,5 +1,6 @@
 //! The terminal for an event loop: takes the terminal over and restores it, reads input, and draws frames. Contains
-//! nothing specific to docdeck; depends only on crossterm, ratatui, termina and tokio.
+//! nothing specific to docdeck; depends only on base64, crossterm, nix, ratatui, rustix, termina, tokio and
+//! unicode-width.
 //!
 //! - [`session`]: [`session::TerminalSession`] has everything an event loop needs: draws frames, waits for events and
 //!   signals, copies text, and gives the terminal to the shell or to a program for a while. It is based on:

@@ -81,8 +81,8 @@ const CYRILLIC_TO_LATIN: &[(char, char)] = &[
 /// Returns any other character unchanged.
 ///
 /// With the kitty keyboard protocol, a terminal reports the letter of the current keyboard layout and, on request, also
-/// the Latin letter of the same key. crossterm 0.29 drops that Latin letter, so it has to be found here. Terminals
-/// without the protocol report the Latin letter.
+/// the Latin letter of the same key. termina, which decodes the input (`terminal::input_decoder`), drops that Latin
+/// letter, so it is not requested, and has to be found here. Terminals without the protocol report the Latin letter.
 fn to_latin_letter(c: char) -> char {
     let small = c.to_lowercase().next().unwrap_or(c);
     CYRILLIC_TO_LATIN.iter().find(|(letter, _)| *letter == small).map_or(c, |(_, latin)| *latin)
