@@ -20,7 +20,7 @@ use crate::model::text::CleanText;
 use crate::terminal::frame_scheduler::FrameScheduler;
 use crate::terminal::session::{TerminalEvent, TerminalSession, sleep_until_moment};
 use crate::terminal::signals::{Signal, stop_group};
-use crate::tui::draw::{self, Theme};
+use crate::tui::draw::{self, KeptCells, Theme};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::{App, Effect, Msg, ProfilesEffect, RelaunchTarget};
 use chrono::Utc;
@@ -72,6 +72,8 @@ pub enum ExitReason {
 pub(super) struct Dashboard {
     pub(super) app: App,
     pub(super) theme: Theme,
+    /// The cells of the last frame that the next one doesn't have to draw again.
+    pub(super) kept: KeptCells,
     pub(super) theme_state: ThemeState,
     pub(super) session: TerminalSession,
     pub(super) effects: EffectTasks,
@@ -483,8 +485,13 @@ impl Dashboard {
     pub(super) fn draw(&mut self) {
         self.notify_if_resized();
         self.app.take_dirty();
-        let (app, theme, time) = (&self.app, &self.theme, Utc::now());
-        let drawn = self.session.draw(app.size, app.has_text_context(), |frame| draw::draw(frame, app, theme, time));
+        let (app, theme, kept, now) = (&self.app, &self.theme, &self.kept, Utc::now());
+        let drawn = self.session.draw(
+            app.size,
+            app.has_text_context(),
+            |frame| draw::draw_changes(frame, app, theme, now, kept),
+            |next| kept.blank_others(next),
+        );
         let drawn = drawn.and_then(|()| self.session.set_title(CleanText::line(&app.terminal_title()).as_str()));
         if drawn.is_err() {
             // The terminal is gone, possibly without a signal.

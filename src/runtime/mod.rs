@@ -57,6 +57,7 @@ use crate::terminal::frame_scheduler::FrameScheduler;
 use crate::terminal::multiplexer::Multiplexer;
 use crate::terminal::session::TerminalSession;
 use crate::tui::component::Component;
+use crate::tui::draw::KeptCells;
 use crate::tui::welcome::Welcome;
 use crate::tui::{App, AppConfig};
 use chrono::Utc;
@@ -154,6 +155,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutco
     let mut dashboard = Dashboard {
         app,
         theme: theme_state.theme(),
+        kept: KeptCells::default(),
         theme_state,
         session,
         effects,

@@ -27,8 +27,8 @@ const SHOW_CURSOR: &str = "\x1b[?25h";
 #[derive(Debug)]
 pub(super) struct TerminalScreen<W: Write> {
     terminal: Terminal<FrameBackend<W>>,
-    /// The cells for the next frame, all blank. They reuse the memory of the last frame.
-    cells: Vec<Cell>,
+    /// The cells that the next frame begins with. They reuse the memory of the last frame.
+    cells: Buffer,
 }
 
 impl<W: Write> TerminalScreen<W> {
@@ -38,11 +38,14 @@ impl<W: Write> TerminalScreen<W> {
     /// Never fails; ratatui's signature requires the `Result`.
     pub(super) fn new(out: W, size: Size, is_synchronized: bool, is_hidden: fn(char) -> bool) -> io::Result<Self> {
         let terminal = Terminal::new(FrameBackend::new(out, size, is_synchronized, is_hidden))?;
-        Ok(Self { terminal, cells: Vec::new() })
+        Ok(Self { terminal, cells: Buffer::default() })
     }
 
     /// Draws a frame of this size. Sends what has changed. The cursor moves to the position that the frame sets, and is
     /// visible if `shows_cursor` is true.
+    ///
+    /// The frame begins with the cells that `prepare_next` has left in the buffer of the last frame, or with blank ones if
+    /// the size has changed. `prepare_next` is called after the frame was sent.
     ///
     /// # Errors
     /// Fails if the terminal is gone.
@@ -51,11 +54,16 @@ impl<W: Write> TerminalScreen<W> {
         size: Size,
         shows_cursor: bool,
         render: impl FnOnce(&mut Frame<'_>),
+        prepare_next: impl FnOnce(&mut Buffer),
     ) -> io::Result<()> {
         self.terminal.backend_mut().prepare(size, shows_cursor);
-        let mut next = Buffer { content: std::mem::take(&mut self.cells), ..Buffer::default() };
+        let last_area = self.cells.area;
+        let mut next = std::mem::take(&mut self.cells);
         self.terminal.draw(|frame| {
             next.area = frame.buffer_mut().area;
+            if next.area != last_area {
+                next.content.clear();
+            }
             next.content.resize(next.area.area() as usize, Cell::EMPTY);
             // ratatui's buffer is empty before and after, so that ratatui finds nothing to compare.
             std::mem::swap(frame.buffer_mut(), &mut next);
@@ -66,9 +74,9 @@ impl<W: Write> TerminalScreen<W> {
         let backend = self.terminal.backend_mut();
         backend.screen.show(&next);
         let sent = backend.send_frame();
-        // The cells are blanked only now, so that the frame doesn't wait for it.
-        self.cells = next.content;
-        self.cells.iter_mut().for_each(Cell::reset);
+        // Prepared only now, so that the frame doesn't wait for it.
+        prepare_next(&mut next);
+        self.cells = next;
         sent
     }
 

@@ -12,6 +12,7 @@ use super::signals::{ResizeStream, Signal, SignalStream, stop_group};
 use super::tty::{Tty, terminal_size};
 use crossterm::event::Event;
 use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use std::collections::VecDeque;
 use std::io;
 use std::panic::PanicHookInfo;
@@ -81,6 +82,9 @@ impl TerminalSession {
     /// Draws a frame of this size. Sends the changes since the last frame in a single write, or nothing if there are
     /// none. The cursor moves to the position that the frame sets, and is visible if `shows_cursor` is true.
     ///
+    /// The frame begins with the cells that `prepare_next` has left in the buffer of the last frame, or with blank ones if
+    /// the size has changed. `prepare_next` is called after the frame was sent.
+    ///
     /// # Errors
     /// Fails if the terminal is gone.
     pub fn draw(
@@ -88,12 +92,14 @@ impl TerminalSession {
         size: (u16, u16),
         shows_cursor: bool,
         render: impl FnOnce(&mut Frame<'_>),
+        prepare_next: impl FnOnce(&mut Buffer),
     ) -> io::Result<()> {
-        self.screen.draw(size.into(), shows_cursor, |frame| {
+        let render = |frame: &mut Frame<'_>| {
             if !frame.area().is_empty() {
                 render(frame);
             }
-        })
+        };
+        self.screen.draw(size.into(), shows_cursor, render, prepare_next)
     }
 
     /// Clears the terminal before the next frame, which is then drawn completely.

@@ -134,6 +134,10 @@ pub struct App {
     pub(super) updated_at: Time,
     /// Whether the screen has to be drawn again.
     pub(super) is_dirty: bool,
+    /// Counts the messages after which more than the selection may look different.
+    pub content_version: u64,
+    /// Whether the current message only moves the selection of a list or scrolls.
+    pub(super) only_moves_selection: bool,
 }
 
 impl App {
@@ -184,6 +188,8 @@ impl App {
             setup_attempts: 0,
             updated_at: now,
             is_dirty: true,
+            content_version: 0,
+            only_moves_selection: false,
             config,
         };
         if let Some(text) = app.config.notice.clone() {

@@ -275,6 +275,7 @@ impl App {
 
     /// Scrolls the screen, or the topmost dialog that covers it.
     fn scroll(&mut self, by: Scroll, now: Time, effects: &mut Vec<Effect>) {
+        self.only_moves_selection = true;
         self.dispatch_to_base(now, effects, |component, cx| {
             component.scroll(by, cx);
             Flow::Handled

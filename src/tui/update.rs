@@ -22,6 +22,7 @@ impl App {
     /// Handles a message. Returns the effects, in the order in which they have to be started.
     pub fn update(&mut self, msg: Msg, now: Time) -> Vec<Effect> {
         self.updated_at = now;
+        self.only_moves_selection = false;
         let mut effects = Vec::new();
         // Input events are left out here, because `handle_key` itself decides for which keys a closed text input is
         // recorded.
@@ -36,6 +37,7 @@ impl App {
         self.show_tip(now, &mut effects);
         self.schedule_layout_save(now);
         self.show_finish_alerts(now, &mut effects);
+        self.content_version += u64::from(!self.only_moves_selection);
         effects
     }
 

@@ -1,15 +1,18 @@
 //! The arguments that all drawing functions share.
 
 use super::app::App;
+use super::draw::KeptCells;
 use super::draw::theme::Theme;
 use crate::model::Time;
 
-/// What all drawing functions need: the state, the theme and the current time.
+/// What all drawing functions need: the state, the theme, the current time, and the cells of the last frame that are
+/// kept.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     pub app: &'a App,
     pub theme: &'a Theme,
     pub now: Time,
+    pub kept: &'a KeptCells,
 }
 
 impl View<'_> {

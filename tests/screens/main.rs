@@ -7,6 +7,7 @@ mod changes;
 mod checks;
 mod help;
 mod jobs;
+mod kept;
 mod keys;
 mod layout;
 mod pictures;

@@ -38,7 +38,7 @@ impl ScreenFixture {
 
     /// Draws a frame and returns what was sent.
     fn draw_with(&mut self, shows_cursor: bool, render: impl FnOnce(&mut Frame<'_>)) -> String {
-        self.0.draw(Size::new(WIDTH, HEIGHT), shows_cursor, render).expect("drawn");
+        self.0.draw(Size::new(WIDTH, HEIGHT), shows_cursor, render, Buffer::reset).expect("drawn");
         let sent = std::mem::take(&mut self.0.terminal.backend_mut().out.0);
         assert!(sent.len() < 2, "one write");
         String::from_utf8(sent.concat()).expect("text")
@@ -125,7 +125,7 @@ fn a_frame_of_another_size_is_drawn_completely() {
     for size in [Size::new(WIDTH - 2, HEIGHT), Size::new(WIDTH + 2, HEIGHT + 1)] {
         let mut screen = ScreenFixture::new(true);
         screen.draw_text(false, "hello", (0, 0));
-        screen.0.draw(size, false, |frame| frame.render_widget("hello", frame.area())).expect("drawn");
+        screen.0.draw(size, false, |frame| frame.render_widget("hello", frame.area()), Buffer::reset).expect("drawn");
         let sent = String::from_utf8(screen.0.terminal.backend_mut().out.0.concat()).expect("text");
         assert!(sent.contains(CLEAR) && sent.contains("hello"), "{sent:?}");
     }

@@ -131,7 +131,7 @@ pub(super) fn table_start() -> usize {
 
 /// Draws the rule above a report: the tabs, the range and the filter, and the names of ranges that fit beside them.
 pub(super) fn draw_range_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect, tab: AnalyticsTab) {
-    let View { app, theme, now } = view;
+    let View { app, theme, now, .. } = view;
     let is_filtered = app.is_filtering();
     let mut title = Line::from(tab_names(tab, view, row.width));
     let (range, mut names) = app.range_line(usize::from(row.width), now);

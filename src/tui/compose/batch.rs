@@ -427,7 +427,7 @@ fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch) {
 }
 
 fn draw_preview(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch, preview: &Preview) {
-    let View { app, theme, now } = view;
+    let View { app, theme, now, .. } = view;
     let prompts = plural(preview.prompts.len(), "prompt");
     let title = match &preview.file {
         Some(file) => format!("Review {prompts} from {file}"),

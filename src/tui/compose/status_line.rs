@@ -40,7 +40,7 @@ impl EditorStatus {
     /// Returns the line in the longest form that fits. The labels are left out first, then the content, then the
     /// profile.
     pub(super) fn line<'a>(&self, view: View<'_>, width: usize) -> Line<'a> {
-        let View { app, theme, now } = view;
+        let View { app, theme, now, .. } = view;
         // Each part is a label, a value and a remark.
         let profile = |label| [label, app.config.profile.as_str(), ""];
         let long = self.content.as_ref().map(|(label, [long, _])| [*label, long.as_str(), ""]);
@@ -142,6 +142,7 @@ mod tests {
     use crate::model::text::CleanText;
     use crate::tui::Msg;
     use crate::tui::draw::ColorDepth;
+    use crate::tui::draw::KeptCells;
     use crate::tui::jobs::tests::at;
 
     /// Returns the line at this width, for `requests` new jobs of which `used` of 100 are used.
@@ -154,7 +155,8 @@ mod tests {
         let draft = "draft saved 14:02".to_owned();
         let status = EditorStatus { content, draft, quota: Quota::Create, requests };
         let theme = Theme::new(ColorDepth::None);
-        let line = status.line(View { app: &app, theme: &theme, now: at(0) }, width);
+        let kept = KeptCells::default();
+        let line = status.line(View { app: &app, theme: &theme, now: at(0), kept: &kept }, width);
         let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
         assert!(text.width() <= width, "{width}: {text:?}");
         text.split("  ").map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" | ")

@@ -15,7 +15,7 @@ use ratatui::widgets::Clear;
 use unicode_width::UnicodeWidthStr;
 
 pub(in crate::tui) fn draw_header(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
-    let View { app, theme, now } = view;
+    let View { app, theme, now, .. } = view;
     let width = usize::from(area.width);
     let mut row = TextRow::new(width);
     let header = app.header(width, now);
@@ -81,6 +81,9 @@ pub(in crate::tui) fn draw_footer(frame: &mut Frame<'_>, view: View<'_>, area: R
 fn draw_messages(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
     let View { app, theme, .. } = view;
     let lines = app.message_lines(width);
+    if lines.is_empty() {
+        return;
+    }
     let area = app.message_area(&lines);
     let style = match app.message().map(|message| message.severity) {
         Some(Severity::Info) => theme.title,
@@ -99,6 +102,7 @@ fn draw_messages(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
         draw_rule(frame, view, area, Line::styled(line.trim_start(), style), Line::default());
         return;
     }
+    view.kept.cover();
     frame.render_widget(Clear, area);
     for (rect, text) in area.rows().zip(lines) {
         let mut row = TextRow::new(width);

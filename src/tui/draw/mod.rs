@@ -8,12 +8,15 @@ pub(in crate::tui) mod cursor;
 mod glyphs;
 pub(in crate::tui) mod header_and_footer;
 pub(in crate::tui) mod impact;
+pub(in crate::tui) mod kept;
 pub(in crate::tui) mod links;
 pub(in crate::tui) mod list_title;
 pub(in crate::tui) mod rules;
 pub(in crate::tui) mod text;
 pub(in crate::tui) mod theme;
 
+pub(in crate::tui) use kept::FIXED_KEY;
+pub use kept::KeptCells;
 pub use theme::{ColorDepth, Theme};
 
 use crate::model::Time;
@@ -30,7 +33,18 @@ use ratatui::widgets::{Paragraph, Wrap};
 /// Draws the whole screen. Text that the user typed or pasted may contain control and format characters; they are
 /// removed from every frame when it is written to the terminal.
 pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
-    let view = View { app, theme, now };
+    draw_changes(frame, app, theme, now, &KeptCells::default());
+}
+
+/// Like [`draw`], but doesn't draw the cells again that `kept` still has from the last frame.
+pub fn draw_changes(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time, kept: &KeptCells) {
+    kept.begin(frame.buffer_mut(), app, theme, now);
+    draw_all(frame, View { app, theme, now, kept });
+    kept.end(frame.buffer_mut());
+}
+
+fn draw_all(frame: &mut Frame<'_>, view: View<'_>) {
+    let View { app, theme, .. } = view;
     let area = frame.buffer_mut().area;
     // After a resize, nothing is drawn until the app has received the message about it, because its state was laid out
     // for another size.
@@ -79,12 +93,15 @@ fn paint_background(buffer: &mut Buffer, background: Color, text: Option<Color>)
 fn draw_screen(frame: &mut Frame<'_>, view: View<'_>) {
     let app = view.app;
     let g = app.geometry();
-    header_and_footer::draw_header(frame, view, g.header);
+    if !view.kept.keeps(frame.buffer_mut(), g.header, FIXED_KEY) {
+        header_and_footer::draw_header(frame, view, g.header);
+    }
     let lowest_visible = app.dialogs.iter().rposition(|dialog| dialog.fills_screen());
     if let Some(screen) = app.screen_component().filter(|_| lowest_visible.is_none()) {
         screen.draw(frame, view);
     }
     for dialog in app.dialogs.iter().skip(lowest_visible.unwrap_or(0)) {
+        view.kept.cover();
         dialog.draw(frame, view);
     }
     header_and_footer::draw_footer(frame, view, g.footer);

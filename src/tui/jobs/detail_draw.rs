@@ -253,7 +253,7 @@ enum ViewsForm {
 /// Returns the views of a page before and after a job, in styled pieces: `human 4,647 → 5,100 ▲ 9.7% · AI 1,575 → 1,800
 /// ▲ 14%`. Empty if they are not loaded.
 fn page_views(view: View<'_>, job: &Job, page_index: usize, form: ViewsForm) -> Vec<(String, Style)> {
-    let View { app, theme, now } = view;
+    let View { app, theme, now, .. } = view;
     let pages = &app.detail.job_pages;
     let Some((page, weeks)) = pages.page(page_index).zip(weeks_around(job)).filter(|_| !pages.lacks_views()) else {
         return Vec::new();
@@ -332,7 +332,7 @@ fn views_warning(sides: &[(&str, &PageViewsState, DateRange)], theme: &Theme) ->
 /// Returns the text that states what the job is doing or how it ended, in at most `space` cells if possible, and its
 /// style. The text of a finished job has no time, because the timeline shows it.
 fn job_state_text(view: View<'_>, job: &Job, space: usize) -> (String, Style) {
-    let View { app, theme, now } = view;
+    let View { app, theme, now, .. } = view;
     if let Some(state) = job.pull_request.as_deref().filter(|_| fact_shown_as_state(job).is_some()) {
         return (capitalized(state.fact_text()), theme.role(state.fact().color_role()));
     }

@@ -32,6 +32,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use unicode_width::UnicodeWidthStr;
 
 /// Width of the column with the word for the state.
@@ -67,13 +68,29 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
     let lines = g.list_lines();
     draw_headings(frame, view, &columns, inner, lines);
     let rows = usize::from(lines.height);
-    for (row, line) in app.jobs.visible(rows).enumerate() {
+    for ((row, line), part) in app.jobs.visible(rows).enumerate().zip(lines.rows()) {
+        match line {
+            ListLine::Job(job) if app.jobs.is_selected(job) => view.kept.release(frame.buffer_mut(), part.y),
+            _ if view.kept.keeps(frame.buffer_mut(), part, line_key(&line, &app.jobs)) => continue,
+            _ => {}
+        }
         let line = match line {
             ListLine::Heading(group, n, hidden) => group_heading(view, group, n, hidden),
             ListLine::Job(job) => job_line(view, &columns, &app.jobs, job, None),
         };
         draw_line(frame, lines, row, line);
     }
+}
+
+/// Returns the key of what a line shows (see [`KeptCells`](crate::tui::draw::KeptCells)). When the selection leaves a
+/// job, the job may move to another group.
+fn line_key(line: &ListLine<'_>, list: &JobList) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    match line {
+        ListLine::Heading(group, n, hidden) => (group, n, hidden).hash(&mut hasher),
+        ListLine::Job(job) => (job.key, list.shown_group(job)).hash(&mut hasher),
+    }
+    hasher.finish()
 }
 
 /// Draws the column headings above the lines of a list, if there is a row for them.
@@ -244,7 +261,7 @@ pub(in crate::tui) fn job_line<'a>(
     job: &'a Job,
     profile: Option<&str>,
 ) -> Line<'a> {
-    let View { app, theme, now } = view;
+    let View { app, theme, now, .. } = view;
     let is_selected = list.is_selected(job);
     let is_quiet = matches!(list.shown_group(job), JobGroup::Done | JobGroup::Dismissed);
     let quiet = |style| if is_quiet { theme.muted } else { style };

@@ -19,6 +19,7 @@ pub(in crate::tui) mod totals;
 use crate::model::failure::FailureKind;
 use crate::model::load::Load;
 use crate::tui::component::Component as _;
+use crate::tui::draw::FIXED_KEY;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
@@ -35,15 +36,21 @@ use ratatui::widgets::{Paragraph, Wrap};
 pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     let areas = view.app.views_areas();
     let width = usize::from(areas.lines.width);
-    presets::draw_range_rule(frame, view, areas.range);
+    if !view.kept.keeps(frame.buffer_mut(), areas.range, FIXED_KEY) {
+        presets::draw_range_rule(frame, view, areas.range);
+    }
     lower_rule::draw_lower_rule(frame, view, areas.position, ViewsScreen.position_text(view.app));
     let Some(totals) = view.app.views.listed_totals() else {
         draw_not_loaded(frame, view, view.app.geometry().content);
         return;
     };
-    draw_line(frame, areas.totals, 0, totals::site_totals_line(view, totals, width));
-    draw_line(frame, areas.status, 0, status_line::table_status_line(view, width));
-    if !areas.trend.is_empty() {
+    if !view.kept.keeps(frame.buffer_mut(), areas.totals, FIXED_KEY) {
+        draw_line(frame, areas.totals, 0, totals::site_totals_line(view, totals, width));
+    }
+    if !view.kept.keeps(frame.buffer_mut(), areas.status, FIXED_KEY) {
+        draw_line(frame, areas.status, 0, status_line::table_status_line(view, width));
+    }
+    if !areas.trend.is_empty() && !view.kept.keeps(frame.buffer_mut(), areas.trend, FIXED_KEY) {
         match view.app.views.above_table() {
             AboveTable::Trend => draw_above_table(frame, view, areas.trend),
             _ => draw_line(frame, areas.trend, 0, unloaded_trend_line(view, width)),

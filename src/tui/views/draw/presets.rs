@@ -16,7 +16,7 @@ use unicode_width::UnicodeWidthStr;
 const MIN_FILTER_CELLS: usize = 20;
 
 pub(in crate::tui) fn draw_range_rule(frame: &mut Frame<'_>, view: View<'_>, row: Rect) {
-    let View { app, theme, now } = view;
+    let View { app, theme, now, .. } = view;
     let (range, mut names) = app.range_line(usize::from(row.width), now);
     let is_filtered = app.filter_input().is_some() || app.views.table.is_filtered();
     let mut title = Line::from(tab_names(app.analytics.tab, view, row.width));

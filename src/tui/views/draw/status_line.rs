@@ -198,7 +198,7 @@ fn cells_share(cells: usize, all: usize) -> f64 {
 }
 
 fn report_parts(view: View<'_>, report: &Report, width: usize) -> Vec<StatusPart> {
-    let View { app, theme, now } = view;
+    let View { app, theme, now, .. } = view;
     let views = &app.views;
     if !views.is_current() {
         let dates = short_range(report.range, view.now);
@@ -253,7 +253,7 @@ fn report_parts(view: View<'_>, report: &Report, width: usize) -> Vec<StatusPart
 }
 
 fn single_response_parts(view: View<'_>, width: usize) -> Vec<StatusPart> {
-    let View { app, theme, now } = view;
+    let View { app, theme, now, .. } = view;
     let views = &app.views;
     let Some(shown) = views.load().shown() else { return Vec::new() };
     if !views.is_current() {
@@ -296,7 +296,7 @@ fn resume_hint(view: View<'_>, gap: &str, rows: usize) -> String {
 /// Returns the parts for rows that don't belong to the current query. The first part names the listed rows, because the
 /// dates above the table are those of the new range. Then follows why the rows of the new range are not listed.
 fn outdated_parts(view: View<'_>, shown: &str, as_of: Time, width: usize) -> Vec<StatusPart> {
-    let View { app, theme, now } = view;
+    let View { app, theme, now, .. } = view;
     let lead = if width < 60 { "shown: " } else { "still showing " };
     let shown = format!("{lead}{}\n{}", shown.replace('\n', &format!("\n{lead}")), shortest_form(shown));
     let why = match (app.views.load_failure(now), app.views.load()) {

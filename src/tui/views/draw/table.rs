@@ -9,6 +9,7 @@
 use crate::model::comparison::ViewsChange;
 use crate::model::job_state::{MARKED, SELECTED};
 use crate::model::views::ViewCount;
+use crate::tui::draw::FIXED_KEY;
 use crate::tui::draw::bars;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::text::{blanks, display_width, selected_line, truncate, truncate_path};
@@ -33,8 +34,15 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     let lines = areas.lines;
     let rows = usize::from(lines.height);
     let columns = page_table(&view.app.views, usize::from(lines.width));
-    draw_line(frame, areas.headings, 0, page_headings(&columns, view));
-    for (n, shown) in table.visible(rows).enumerate() {
+    if !view.kept.keeps(frame.buffer_mut(), areas.headings, FIXED_KEY) {
+        draw_line(frame, areas.headings, 0, page_headings(&columns, view));
+    }
+    for ((n, shown), part) in table.visible(rows).enumerate().zip(lines.rows()) {
+        if shown.index == table.selected() {
+            view.kept.release(frame.buffer_mut(), part.y);
+        } else if view.kept.keeps(frame.buffer_mut(), part, shown.index as u64) {
+            continue;
+        }
         draw_line(frame, lines, n, page_line(&columns, view, &shown));
     }
     if table.is_empty() {

@@ -94,7 +94,7 @@ pub(in crate::tui) fn draw_above_table(frame: &mut Frame<'_>, view: View<'_>, ar
 
 /// Returns the line above the table of pages if no bar of the trend is loaded: how to load them, and the cost.
 pub(in crate::tui) fn unloaded_trend_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
-    let View { app, theme, now } = view;
+    let View { app, theme, now, .. } = view;
     let mut row = TextRow::new(width);
     let Some(range) = app.views.trend_range else { return row.line() };
     let open = TrendDialog::new(range);

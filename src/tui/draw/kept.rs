@@ -1,0 +1,136 @@
+//! Cells that stay on the screen from one frame to the next. Often only the selection moves. Then the rows that it
+//! neither leaves nor reaches look the same as before, and are not drawn again: this is most of the work for a frame.
+
+use super::Theme;
+use crate::model::Time;
+use crate::tui::App;
+use chrono::TimeDelta;
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::layout::Rect;
+use std::cell::RefCell;
+use std::ops::Range;
+
+/// The maximum time for which cells are kept. Texts that depend on the time can be late by this at most; usually they are
+/// not, because of [`Msg::Timer`](crate::tui::Msg::Timer).
+const MAX_AGE: TimeDelta = TimeDelta::seconds(1);
+/// The key in [`KeptCells`] of what is always in the same place of a screen.
+pub(in crate::tui) const FIXED_KEY: u64 = u64::MAX;
+
+/// The cells of the last frame that the next frame may keep: at most one part of each row of the screen.
+#[derive(Debug, Default)]
+pub struct KeptCells(RefCell<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// What the last frame was drawn with; `None` before the first frame.
+    basis: Option<Basis>,
+    /// When a frame was last drawn completely.
+    drawn_at: Time,
+    rows: Vec<KeptRow>,
+    /// Whether something was drawn over cells that could be kept otherwise.
+    is_covered: bool,
+}
+
+/// What all kept cells depend on. If it differs from that of the last frame, nothing is kept.
+#[derive(Debug, PartialEq)]
+struct Basis {
+    area: Rect,
+    /// [`App::content_version`].
+    version: u64,
+    theme: Theme,
+}
+
+/// A part of a row of the screen: its columns, and the key of what it shows.
+type Part = (Range<u16>, u64);
+
+#[derive(Debug, Default)]
+struct KeptRow {
+    /// The part that the last frame drew or kept, until this frame has drawn the row.
+    before: Option<Part>,
+    /// The part that this frame has drawn or kept.
+    now: Option<Part>,
+}
+
+impl KeptCells {
+    /// Begins a frame. The buffer is blank, except for the cells that [`Self::blank_others`] has left.
+    pub(super) fn begin(&self, buffer: &mut Buffer, app: &App, theme: &Theme, now: Time) {
+        let state = &mut *self.0.borrow_mut();
+        let is_same = state.basis.as_ref().is_some_and(|basis| {
+            (basis.area, basis.version) == (buffer.area, app.content_version) && basis.theme == *theme
+        });
+        state.is_covered = false;
+        if is_same && (state.drawn_at..state.drawn_at + MAX_AGE).contains(&now) {
+            state.rows.iter_mut().for_each(|row| row.before = row.now.take());
+            return;
+        }
+        for (y, row) in (0..).zip(state.rows.drain(..)) {
+            row.now.iter().for_each(|(columns, _)| blank(buffer, y, columns));
+        }
+        state.rows.resize_with(usize::from(buffer.area.height), KeptRow::default);
+        state.drawn_at = now;
+        state.basis = Some(Basis { area: buffer.area, version: app.content_version, theme: theme.clone() });
+    }
+
+    /// Returns whether the cells of an area still show what they have to show. If not, they are blank, and the caller
+    /// has to draw them. `key` identifies what they show, together with the content of the app; what they show must not
+    /// depend on the selection.
+    pub(in crate::tui) fn keeps(&self, buffer: &mut Buffer, area: Rect, key: u64) -> bool {
+        let state = &mut *self.0.borrow_mut();
+        let Some(rows) = state.rows.get_mut(usize::from(area.y)..usize::from(area.bottom())) else { return false };
+        let wanted = Some((area.x..area.right(), key));
+        let is_kept = rows.iter().all(|row| row.before == wanted);
+        for (y, row) in (area.y..).zip(rows) {
+            let before = row.before.take().filter(|_| !is_kept);
+            before.iter().for_each(|(columns, _)| blank(buffer, y, columns));
+            row.now.clone_from(&wanted);
+        }
+        is_kept
+    }
+
+    /// Makes the cells of a row blank if they were kept so far. The next frame doesn't keep them.
+    pub(in crate::tui) fn release(&self, buffer: &mut Buffer, y: u16) {
+        if let Some(row) = self.0.borrow_mut().rows.get_mut(usize::from(y)) {
+            row.now = None;
+            row.before.take().iter().for_each(|(columns, _)| blank(buffer, y, columns));
+        }
+    }
+
+    /// Tells that something is drawn over other content in this frame. The next frame then keeps nothing.
+    pub(in crate::tui) fn cover(&self) {
+        self.0.borrow_mut().is_covered = true;
+    }
+
+    /// Ends a frame: cells that it could have kept but didn't ask for become blank.
+    pub(super) fn end(&self, buffer: &mut Buffer) {
+        let state = &mut *self.0.borrow_mut();
+        for (y, row) in (0..).zip(&mut state.rows) {
+            row.before.take().iter().for_each(|(columns, _)| blank(buffer, y, columns));
+            row.now.take_if(|_| state.is_covered);
+        }
+    }
+
+    /// Prepares the buffer for the next frame: all cells but those that it may keep become blank.
+    pub fn blank_others(&self, buffer: &mut Buffer) {
+        let state = &mut *self.0.borrow_mut();
+        // Without space, no frame was drawn.
+        state.basis.take_if(|basis| basis.area != buffer.area);
+        let width = usize::from(buffer.area.width).max(1);
+        let mut kept = state.rows.iter().map(|row| row.now.as_ref());
+        for row in buffer.content.chunks_mut(width) {
+            let columns =
+                kept.next().flatten().map_or(0..0, |(columns, _)| usize::from(columns.start)..columns.end.into());
+            let before = columns.start.min(row.len());
+            row.iter_mut().take(before).for_each(Cell::reset);
+            row.iter_mut().skip(columns.end).for_each(Cell::reset);
+        }
+    }
+}
+
+/// Makes some cells of a row blank.
+fn blank(buffer: &mut Buffer, y: u16, columns: &Range<u16>) {
+    for x in columns.clone() {
+        if let Some(cell) = buffer.cell_mut((x, y)) {
+            cell.reset();
+        }
+    }
+}
