@@ -16,7 +16,7 @@ use std::io::IsTerminal as _;
 
 /// Help text about the head commit, the output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
-If the pull request has another head commit by now, nothing is done: look at the new changes first. The action is sent \
+If the head commit has changed since then, nothing is done: look at the new changes first. The action is sent \
 once. If its answer is lost, docdeck reads the state again and prints it, but never repeats the action.
 
 Prints the new state in the format of `docdeck pr` (or `docdeck pr --json`), and the result of the action on stderr.

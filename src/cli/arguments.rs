@@ -187,9 +187,8 @@ pub(super) enum Command {
     ///
     /// Analytics (page views, visitors, searches, feedback, questions) can be loaded again, which uses requests.
     /// Comments and questions of readers are also deleted if they were loaded more than reader_text_days days ago
-    /// (in the configuration file; 30 by default). Jobs, prompts and drafts are stored only on this computer and are
-    /// deleted only with
-    /// --jobs. Needs no key and no network. Covers all projects unless --project or --base-url selects one.
+    /// (in the configuration file; 30 by default). Jobs and their prompts can't be loaded again; they are deleted only
+    /// with --jobs. Needs no key and no network. Covers all projects unless --project or --base-url selects one.
     ///
     /// --jobs deletes a job and its thread if all of these hold: it is finished, gone or discarded; you have opened it;
     /// it has not changed for --older-than days. It never deletes a job that needs you or has a draft. To keep a copy,

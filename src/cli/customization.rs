@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(
             read(&command("q", "diff", "[\"gh\"]")),
             Err(format!(
-                "2:7: the key q of the command diff is used by docdeck: quit, or close the top dialog (everywhere). {REMEDY}"
+                "2:7: the key q of the command diff is used by docdeck: close the top dialog, or quit (everywhere). {REMEDY}"
             ))
         );
     }

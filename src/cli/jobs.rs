@@ -30,7 +30,7 @@ Exit codes: 0 listed, even if no job matches; 2 unknown status, usage, configura
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// list only jobs in this state: a status of the service (active, completed, archived, failed, …), a delivery
-    /// (unconfirmed, queued, …) or a group (needs-you, working, done, dismissed)
+    /// state of its prompt (unconfirmed, queued, …) or a group (needs-you, working, done, dismissed)
     #[arg(long, value_name = "S", add = super::completion_candidates::statuses())]
     status: Option<String>,
     /// list only jobs that this member of the team started; the start of the name is enough

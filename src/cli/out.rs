@@ -48,7 +48,7 @@ pub(super) struct Out {
 }
 
 impl Out {
-    /// Returns the output streams of this process, without colours and live lines until [`Out::configure`] is called.
+    /// Returns the output streams of this process, without colours or live lines until [`Out::configure`] is called.
     pub(super) fn from_process() -> Self {
         Self {
             stdout_is_terminal: io::stdout().is_terminal(),

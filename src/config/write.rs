@@ -116,7 +116,7 @@ pub fn write_profile(path: &Path, profile: &NewProfile, allowed: WritePermission
 pub fn save_filter(path: &Path, name: &str, filter: &str, replace: bool) -> Result<(), WriteError> {
     edit_file(path, |document| {
         let filters = document.entry("filters").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
-        let mut tables = filter_tables(filters).into_iter();
+        let mut tables = filter_definitions(filters).into_iter();
         if let Some(table) = tables.find(|table| table.get("name").and_then(Item::as_str) == Some(name)) {
             if !replace {
                 return Err(WriteError::FilterExists { path: path.into(), name: CleanText::line(name) });
@@ -139,7 +139,7 @@ pub fn save_filter(path: &Path, name: &str, filter: &str, replace: bool) -> Resu
 }
 
 /// Returns the tables of the setting `filters`, which is an array of tables or an inline array.
-fn filter_tables(filters: &mut Item) -> Vec<&mut dyn TableLike> {
+fn filter_definitions(filters: &mut Item) -> Vec<&mut dyn TableLike> {
     match filters {
         Item::ArrayOfTables(tables) => tables.iter_mut().map(|table| table as &mut dyn TableLike).collect(),
         Item::Value(Value::Array(array)) => {

@@ -43,7 +43,7 @@ impl<'a> StoredAnalytics<'a> {
     ///
     /// # Errors
     /// The store can't be read.
-    pub async fn fresh_page(&self, query: ViewsQuery) -> Result<Option<Timed<ViewsResponse>>, Failure> {
+    pub async fn fresh_cached_response(&self, query: ViewsQuery) -> Result<Option<Timed<ViewsResponse>>, Failure> {
         let responses = self.store.views_containing(self.scope, query).await.map_err(read_failure)?;
         let report = self.store.cached_report(self.scope, query.range).await.map_err(read_failure)?.report;
         let from_report = report.filter(|report| report.complete).map(Arc::unwrap_or_clone).and_then(|report| {

@@ -31,7 +31,7 @@ pub enum NotComparable {
 
 impl ComparedRanges {
     /// Returns the complete days to compare. Set `is_aligned` if the first day of `other` corresponds to the first day
-    /// of `shown` and so on, as it does in the previous period. Ranges of the same length always count as aligned.
+    /// of `shown` and so on, as with the previous period. Ranges of the same length always count as aligned.
     ///
     /// # Errors
     /// Fails if one of the ranges has no complete day, or if both have the same complete days.

@@ -62,7 +62,7 @@ pub(super) struct Day {
     ai_factor: u64,
     ai_share: i64,
     /// The share of the day's views that has arrived so far, in millionths.
-    arrived_share: u64,
+    counted_share: u64,
 }
 
 /// The views of one or more pages.
@@ -103,13 +103,13 @@ impl Site {
         let today = now.date_naive();
         let from = from.max(self.history_start);
         let days = from.iter_days().take_while(|day| *day < exclusive_end && *day <= today);
-        days.map(|day| self.day(day, if day == today { arrived_share_of_day(now) } else { 1_000_000 })).collect()
+        days.map(|day| self.day(day, if day == today { counted_share_of_day(now) } else { 1_000_000 })).collect()
     }
 
     /// Like [`Self::days`], but today has all views that it will have when it is over.
     pub(super) fn complete_days(&self, from: NaiveDate, exclusive_end: NaiveDate, now: Time) -> Vec<Day> {
         let days = self.days(from, exclusive_end, now).into_iter();
-        days.map(|day| Day { arrived_share: 1_000_000, ..day }).collect()
+        days.map(|day| Day { counted_share: 1_000_000, ..day }).collect()
     }
 
     /// Returns all pages, most read first, with their indexes.
@@ -142,7 +142,7 @@ impl Site {
         })
     }
 
-    fn day(&self, date: NaiveDate, arrived_share: u64) -> Day {
+    fn day(&self, date: NaiveDate, counted_share: u64) -> Day {
         let index = (date - self.epoch).num_days();
         let weekday = usize::try_from(date.weekday().num_days_from_monday()).unwrap_or(0);
         let grown = 1000 + u64::try_from(index).unwrap_or(0);
@@ -153,7 +153,7 @@ impl Site {
             human_factor: weekday_factor(HUMAN_WEEKDAY_FACTORS),
             ai_factor: weekday_factor(AI_WEEKDAY_FACTORS),
             ai_share: 90 + index * 13 / 10,
-            arrived_share,
+            counted_share,
         }
     }
 }
@@ -168,9 +168,9 @@ impl Day {
         u64::try_from(self.index).unwrap_or(0)
     }
 
-    /// Returns how much of a number for the whole day has arrived so far.
-    pub(super) fn arrived(&self, number: u64) -> u64 {
-        number * self.arrived_share / 1_000_000
+    /// Returns the part of a number for the whole day that has been counted so far.
+    pub(super) fn counted_so_far(&self, number: u64) -> u64 {
+        number * self.counted_share / 1_000_000
     }
 }
 
@@ -221,7 +221,7 @@ impl SimPage {
         let crawled = if (noise >> 32).is_multiple_of(60) { 2400 } else { 1000 };
         let human = mean_views * (1000 - ai_share) / 1000 * day.human_factor / 1000 * (860 + of_human % 281) / 1000;
         let ai = mean_views * ai_share / 1000 * day.ai_factor / 1000 * (800 + of_ai % 401) / 1000 * crawled / 1000;
-        let so_far = |thousandths: u64, noise: u64| (thousandths + noise % 1000) / 1000 * day.arrived_share / 1_000_000;
+        let so_far = |thousandths: u64, noise: u64| (thousandths + noise % 1000) / 1000 * day.counted_share / 1_000_000;
         PageViewSum { human: so_far(human, noise >> 40), ai: so_far(ai, noise >> 50) }
     }
 }
@@ -254,7 +254,7 @@ fn section_ai_bias(path: &str) -> i64 {
 }
 
 /// Returns the share of the day's views that has arrived by `now`, in millionths. It grows every minute.
-fn arrived_share_of_day(now: Time) -> u64 {
+fn counted_share_of_day(now: Time) -> u64 {
     let hour = usize::try_from(now.hour()).unwrap_or(0);
     let earlier_hours: u64 = HOURLY_SHARES.iter().take(hour).sum();
     let this_hour = HOURLY_SHARES.get(hour).copied().unwrap_or(0);

@@ -20,8 +20,8 @@
 //!
 //! A prompt is sent only by the computer on which it was written. All other computers store it with its author, and a
 //! constraint of their local database forbids marking such a prompt as being sent. So an exchange can never cause a
-//! prompt to be sent twice. After a restore from a backup, a computer receives the state of its prompts, and doesn't
-//! send those again that were already accepted.
+//! prompt to be sent twice. After a computer was restored from a backup, it receives the state of its prompts from the
+//! team, and doesn't resend any that were already accepted.
 //!
 //! # Schema
 //!
@@ -57,17 +57,18 @@
 //!
 //! An hourly limit has a hundred rows. A request is booked before it is sent: one statement takes a row that was last
 //! used more than an hour and 30 s ago, and skips rows that another member is taking at the same time. A booked request
-//! must be sent within 10 s, so two requests that use the same row are always more than an hour apart. So all members
-//! together never send more than a hundred requests in an hour, and no lock is held while waiting for the network.
+//! must be sent within 10 s, so two requests that use the same row are always more than an hour apart. While the
+//! database answers, all members together therefore never send more than a hundred requests in an hour, and no lock is held while waiting for the network.
 //!
 //! A 429 of the service blocks its kind of request for all members: the member that received it writes the time that is
 //! left, and the others read it with the counts. They store it like a 429 of their own, so it needs no further rule. If
 //! the database can't be reached, the block is not shared, and another member may be refused, too.
 //!
-//! If the database doesn't answer within a second, only the local ledger decides. The request is then reported later,
-//! under the id of the attempted booking, so it counts once even if only the answer was lost. It then replaces the
-//! oldest request: the ledger has the latest hundred, even if there were more. The ledger only decides whether the
-//! limit allows another request. Whether a prompt may be sent, which happens only once, is decided by
+//! If the database doesn't answer within a second, the local ledger alone decides, so the team may exceed the limit. The
+//! request is then reported later, under the id of the attempted booking, so it counts once even if only the answer was
+//! lost. It then replaces the oldest request: the shared ledger has the latest hundred, even if there were more. Both
+//! ledgers only decide whether the limit allows another request. Whether a prompt may be sent, which happens only once,
+//! is decided by
 //! [`crate::store::Store::request_permit_with_team_permission`].
 //!
 //! # One poller
@@ -83,8 +84,8 @@
 //!
 //! # Outbox
 //!
-//! The store gives each change of a job a higher revision in the same transaction, so no write to the store has to
-//! handle the team. An exchange takes the jobs that have changed since the last compared revision, compares each with
+//! The store gives each change of a job a higher revision in the same transaction, so code that writes to the store
+//! doesn't need to know about the team. An exchange takes the jobs that have changed since the last compared revision, compares each with
 //! the state that the team has of it, and stores the differences as a batch before sending it. If the answer of the
 //! database is lost, the next exchange first sends the same batch again, and the database recognizes it by its id. A
 //! batch that arrives twice changes nothing.

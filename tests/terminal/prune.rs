@@ -157,9 +157,6 @@ fn the_help_states_what_is_never_removed() {
     let folder = tempfile::tempdir().expect("a folder");
     let (out, _) = prune(folder.path(), &["--help"], 0);
     let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        out.contains("Jobs, prompts and drafts are stored only on this computer and are deleted only with --jobs."),
-        "{out}"
-    );
+    assert!(out.contains("Jobs and their prompts can't be loaded again; they are deleted only with --jobs."), "{out}");
     assert!(out.contains("[default: 400; no default with --keep, --all or --jobs]"), "{out}");
 }

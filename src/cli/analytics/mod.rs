@@ -36,8 +36,8 @@ pub(super) fn format_help(has_reader_texts: bool) -> String {
 /// Help about reports with texts of readers: whether the texts are cached, and when they are printed.
 const READER_TEXTS_HELP: [&str; 2] = [
     " With reader_text_days = 0 in config.toml, feedback and questions are not cached.",
-    "Texts of readers are printed on a terminal. In a pipe, and in json, csv and md, they are included only with \
-     --with-comments.\n\n",
+    "Comments and questions of readers are printed on a terminal. In a pipe, and in json, csv and md, they are included \
+     only with --with-comments.\n\n",
 ];
 
 const FORMAT_HELP: &str = "\
@@ -46,7 +46,7 @@ table: with headings on a terminal; in a pipe, one line per row, with tabs betwe
 The fields of json and csv have the service's names. \"complete\" is true if all rows of the range are included.
 
 Each request loads a part of the rows and counts toward the limit of 100 analytics requests an hour. Loaded rows are \
-cached: run the same command again to continue. A range that had ended when it was loaded is requested again only with \
+cached: run the same command again to continue. If the range was over when it was loaded, it is loaded again only with \
 --fresh.";
 
 const EXIT_CODES_HELP: &str = "\

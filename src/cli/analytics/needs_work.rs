@@ -38,7 +38,7 @@ Each row is a page with its signals:
   questions              those that the assistant did not answer
   unclicked searches     searches that match words in the page's path and led to no click
 
-For each signal except \"views\", docdeck computes which share of the site's total the page has. The score is the average \
+For each signal except \"views\", docdeck computes what share of the site's total the page has. The score is the average \
 of these shares, weighted by `weights` under [analytics] in config.toml. A signal whose report is not loaded is empty, never 0. Signals that belong to no page are \
 in a row without a path.
 
@@ -236,7 +236,7 @@ async fn count_requests(
     // If the first rows of the page views are cached without a report, loading that report takes no request.
     let first = ViewsQuery { range, limit: MAX_PAGE_SIZE, page: 1 };
     let has_views = missing.views
-        && StoredAnalytics::open(&session.store, &session.scope).await?.fresh_page(first).await?.is_some();
+        && StoredAnalytics::open(&session.store, &session.scope).await?.fresh_cached_response(first).await?.is_some();
     Ok(missing.count().saturating_sub(usize::from(has_views)))
 }
 

@@ -22,7 +22,7 @@ pub(super) async fn write_if_cached(
         return Ok(true);
     }
     let query = ViewsQuery { range: days.range, limit: options.limit, page: options.page };
-    let Some(page) = stored.fresh_page(query).await? else { return Ok(false) };
+    let Some(page) = stored.fresh_cached_response(query).await? else { return Ok(false) };
     days.note_future_end(out);
     write_page(query, &page, options, out)?;
     let when = out.time_in_words(page.as_of, chrono::Utc::now());

@@ -6,4 +6,4 @@ mod typed;
 
 pub use preset::{Period, Preset};
 pub use range::{COUNTING_TIME, DateRange};
-pub use typed::{RangeError, TypedPeriod, parse_period, parse_range};
+pub use typed::{EnteredPeriod, RangeError, parse_period, parse_range};

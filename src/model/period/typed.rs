@@ -11,7 +11,7 @@ const MAX_QUOTED_CHARS: usize = 16;
 
 /// A typed date range after parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TypedPeriod {
+pub struct EnteredPeriod {
     pub period: Period,
     /// The preset, if the user typed its name instead of dates.
     pub preset: Option<Preset>,
@@ -65,18 +65,18 @@ pub fn parse_range(typed: &str, today: NaiveDate) -> Result<DateRange, RangeErro
 ///
 /// # Errors
 /// Returns an error whose message for the user is a phrase, not a sentence.
-pub fn parse_period(typed: &str, today: NaiveDate) -> Result<TypedPeriod, RangeError> {
+pub fn parse_period(typed: &str, today: NaiveDate) -> Result<EnteredPeriod, RangeError> {
     let lower = typed.to_lowercase().replace("..", " ").replace(['…', ',', '/', '–'], " ");
     let words: Vec<&str> = lower.split_whitespace().filter(|word| *word != "to" && *word != "-").collect();
     if let Some(preset) = preset(&words) {
-        return Ok(TypedPeriod { preset: Some(preset), ..cut_future(preset.period(today), today)? });
+        return Ok(EnteredPeriod { preset: Some(preset), ..cut_future(preset.period(today), today)? });
     }
     let period = match words.as_slice() {
         [] => return Err(RangeError::Empty),
         [word] => match parse_days(word)? {
             Some(days) => {
                 let period = Period::last_days(days, today);
-                return Ok(TypedPeriod { preset: period.preset(today), ..cut_future(period, today)? });
+                return Ok(EnteredPeriod { preset: period.preset(today), ..cut_future(period, today)? });
             }
             None => parse_end(word, today)?,
         },
@@ -90,12 +90,12 @@ pub fn parse_period(typed: &str, today: NaiveDate) -> Result<TypedPeriod, RangeE
 }
 
 /// Cuts a period at today. The current week, month or quarter keeps its unit, so it still steps to the previous one.
-fn cut_future(period: Period, today: NaiveDate) -> Result<TypedPeriod, RangeError> {
+fn cut_future(period: Period, today: NaiveDate) -> Result<EnteredPeriod, RangeError> {
     let whole = period.all_days();
     let range = period.range(today).ok_or(RangeError::Future { from: whole.from(), today })?;
     let cut = (whole.to() > today).then_some(whole.to());
     let period = if cut.is_some() && period.name().is_none() { Period::from_range(range) } else { period };
-    Ok(TypedPeriod { period, preset: None, range, future_end: cut })
+    Ok(EnteredPeriod { period, preset: None, range, future_end: cut })
 }
 
 fn preset(words: &[&str]) -> Option<Preset> {

@@ -112,7 +112,7 @@ impl SearchText {
                 Some(page) => (page.views(day).human * self.rate + noise % 1_000) / 1_000,
                 None => (self.rate * (700 + noise % 600) / 1_000 + (noise >> 20) % 10_000) / 10_000,
             };
-            let today = arrived.arrived(today);
+            let today = arrived.counted_so_far(today);
             if today > 0 {
                 hits += today;
                 last = Some((day, noise));

@@ -20,7 +20,7 @@ fn is_narrow(cell: &Cell) -> bool {
 /// symbols, which are known to be one cell wide; returns false for all others. The foreground colour of a blank is
 /// ignored.
 #[inline]
-fn is_surely_same(cell: &Cell, shown: &Cell) -> bool {
+fn is_identical(cell: &Cell, shown: &Cell) -> bool {
     let has_same_style = || cell.fg == shown.fg && cell.modifier == shown.modifier;
     let is_same = match (cell.symbol().as_bytes(), shown.symbol().as_bytes()) {
         ([b' '], [b' ']) => (cell.modifier | shown.modifier).is_empty() || has_same_style(),
@@ -38,8 +38,8 @@ fn is_surely_same(cell: &Cell, shown: &Cell) -> bool {
 /// Returns the number of cells at the start of a row that are surely the same as what the terminal shows. This is a
 /// function of its own so that the loop over all cells of a frame is small enough for the processor's registers.
 #[inline(never)]
-fn count_surely_same(row: &[Cell], shown: &[Cell]) -> usize {
-    row.iter().zip(shown).take_while(|(cell, shown)| is_surely_same(cell, shown)).count()
+fn count_identical_at_start(row: &[Cell], shown: &[Cell]) -> usize {
+    row.iter().zip(shown).take_while(|(cell, shown)| is_identical(cell, shown)).count()
 }
 
 /// Whether a cell of a frame looks like what the terminal shows.
@@ -96,7 +96,7 @@ impl ShownScreen {
         for (y, (row, shown_row)) in (0..).zip(frame.content.chunks(width).zip(shown_rows)) {
             let (mut x, mut covered_until) = (0, 0);
             loop {
-                x += count_surely_same(row.get(x..).unwrap_or_default(), shown_row.get(x..).unwrap_or_default());
+                x += count_identical_at_start(row.get(x..).unwrap_or_default(), shown_row.get(x..).unwrap_or_default());
                 let (Some(cell), Some(shown)) = (row.get(x), shown_row.get_mut(x)) else { break };
                 let Ok(column) = u16::try_from(x) else { break };
                 x += 1;

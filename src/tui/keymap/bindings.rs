@@ -1059,7 +1059,7 @@ pub const BINDINGS: &[Binding] = &[
     key_binding(Context::Everywhere, &[ctrl('l')], Action::Redraw, "", "redraw the screen"),
     key_binding(Context::Everywhere, &[ctrl('z')], Action::Suspend, "", "suspend (fg resumes)"),
     key_binding(Context::Everywhere, &[ctrl('c')], Action::Interrupt, "", "close the top dialog, or quit"),
-    key_binding(Context::Everywhere, &[ch('q')], Action::Quit, "quit", "quit, or close the top dialog"),
+    key_binding(Context::Everywhere, &[ch('q')], Action::Quit, "quit", "close the top dialog, or quit"),
 ];
 
 const fn key_binding(

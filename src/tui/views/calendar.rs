@@ -15,7 +15,7 @@
 use super::calendar_layout::{
     CalendarLayout, CalendarTarget, DAY_WIDTH, MONTH_GAP, MONTH_WIDTH, WEEK_NUMBER_WIDTH, days_of_week,
 };
-use crate::model::period::{DateRange, Period, RangeError, TypedPeriod, parse_period};
+use crate::model::period::{DateRange, EnteredPeriod, Period, RangeError, parse_period};
 use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::{draw_box, draw_line};
 use crate::tui::draw::cursor;
@@ -78,7 +78,7 @@ pub enum CalendarChoice {
     Nothing,
     /// The days between the picked day and the cursor, including both.
     Picked(DateRange),
-    Typed(Result<TypedPeriod, RangeError>),
+    Typed(Result<EnteredPeriod, RangeError>),
 }
 
 impl Calendar {
@@ -252,7 +252,7 @@ impl Calendar {
             (Err(_), _) | (_, CalendarChoice::Nothing | CalendarChoice::Typed(Err(_))) => return Flow::Handled,
             (Ok(_), CalendarChoice::Typed(Ok(typed))) => typed,
             (Ok(_), CalendarChoice::Picked(range)) => {
-                TypedPeriod { period: Period::from_range(range), preset: None, range, future_end: None }
+                EnteredPeriod { period: Period::from_range(range), preset: None, range, future_end: None }
             }
         };
         match self.purpose {
@@ -376,9 +376,13 @@ fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
     let inner = months.inner;
     let width = usize::from(inner.width);
     let typing = open.focus == CalendarFocus::TypedRange;
-    let label = if typing { "▌or type: " } else { " or type: " };
+    let label = "or type: ";
     let line = months.typed_range_row();
     draw_line(frame, inner, line, Line::styled(label, if typing { theme.mark } else { theme.muted }));
+    if typing {
+        let margin = Rect { x: inner.x.saturating_sub(1), width: 1, ..inner };
+        draw_line(frame, margin, line, Line::styled("▌", theme.mark));
+    }
     let at = |row: usize| u16::try_from(row).unwrap_or(u16::MAX).min(inner.height);
     let used = u16::try_from(label.chars().count()).unwrap_or(0).min(inner.width);
     let field = Rect { x: inner.x + used, y: inner.y + at(line), width: inner.width - used, height: 1 };

@@ -99,7 +99,7 @@ impl ExportDialog {
     pub fn choices(&self, part: ExportLine) -> Vec<(&'static str, bool)> {
         match part {
             ExportLine::Rows => {
-                let all = if self.is_complete { "all pages" } else { "all loaded so far" };
+                let all = if self.is_complete { "all pages" } else { "all loaded rows" };
                 vec![("as shown", self.rows == ExportRows::Shown), (all, self.rows == ExportRows::Loaded)]
             }
             ExportLine::Format => {

@@ -19,7 +19,7 @@ pub(in crate::tui) struct FirstLine {
     before_shrinking: Option<ScrollBeforeShrink>,
 }
 
-/// The view of a list before it had fewer lines.
+/// The scroll position of a list before the list had fewer lines, so that it can be restored.
 #[derive(Debug, Clone, Copy)]
 struct ScrollBeforeShrink {
     top: usize,

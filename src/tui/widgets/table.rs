@@ -209,7 +209,7 @@ impl<K> Table<K> {
         row.line()
     }
 
-    /// Returns the key of the column at a cell. Blank cells belong to the column to their left.
+    /// Returns the key of the column at a cell of the terminal. The gap after a column belongs to it.
     pub fn key_at(&self, cell: usize) -> Option<&K> {
         self.column_at(cell).map(|column| &column.key)
     }

@@ -263,8 +263,8 @@ impl TextInput {
         let last = first + split_lines(text).len() - 1;
         if let (Ok(top), Ok(bottom)) = (u16::try_from(first), u16::try_from(last)) {
             self.move_cursor(CursorMove::Jump(top, 0));
-            // If the inserted text has no template blank, a blank elsewhere may be found. The cursor then goes to the
-            // end of the inserted text.
+            // If the inserted text has no template blank, one outside of it may be found instead. That one is not
+            // selected: the cursor goes to the end of the inserted text.
             if !self.select_next_template_blank() || !(first..=last).contains(&self.area.cursor().0) {
                 self.move_cursor(CursorMove::Jump(bottom, u16::MAX));
             }
