@@ -78,7 +78,7 @@ fn a_job_that_finishes_while_the_terminal_is_unfocused_notifies_through_tmux() {
     // The notification may be about another job. So the editor may still be open and would receive the `q`.
     pty.wait_for("the editor to be gone, after it was there", |screen| {
         let text = screen.contents();
-        text.contains("Fix the links") && !text.contains("─ New job")
+        text.contains("Fix the links") && !text.contains("━ New job")
     });
     pty.quit();
 }

@@ -20,7 +20,7 @@ fn a_key_command_gets_the_terminal_and_then_the_other_profile_appears() {
     pty.send("nA thought for one");
     pty.wait_for_text("A thought for one");
     pty.send("\x1b");
-    pty.wait_for("the editor to be gone", |screen| !screen.contents().contains("─ New job"));
+    pty.wait_for("the editor to be gone", |screen| !screen.contents().contains("━ New job"));
     pty.send("Pj\r");
     pty.wait_for("the question, outside of the dashboard", |screen| {
         !screen.alternate_screen()

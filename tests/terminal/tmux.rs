@@ -146,7 +146,7 @@ fn the_dashboard_works_in_a_pane() {
     let mut again = tmux.attach();
     again.wait_for_text("Needs you");
 
-    tmux.wait_until("no editor", || !tmux.screen().contains("─ New job"));
+    tmux.wait_until("no editor", || !tmux.screen().contains("━ New job"));
     tmux.keys(&["q"]);
     tmux.wait_until("the shell alone", || {
         let screen = tmux.screen();
