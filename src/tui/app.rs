@@ -136,7 +136,7 @@ pub struct App {
     pub(super) is_dirty: bool,
     /// Counts the messages after which more than the selection may look different.
     pub content_version: u64,
-    /// Whether the current message only moves the selection of a list or scrolls.
+    /// Whether the current key press only moves the selection of a list or scrolls.
     pub(super) only_moves_selection: bool,
 }
 

@@ -23,6 +23,8 @@ impl App {
     pub fn update(&mut self, msg: Msg, now: Time) -> Vec<Effect> {
         self.updated_at = now;
         self.only_moves_selection = false;
+        // Other messages, such as the first jobs, may handle queued keys and change more than these.
+        let is_key = matches!(msg, Msg::Input(Event::Key(_)));
         let mut effects = Vec::new();
         // Input events are left out here, because `handle_key` itself decides for which keys a closed text input is
         // recorded.
@@ -37,7 +39,7 @@ impl App {
         self.show_tip(now, &mut effects);
         self.schedule_layout_save(now);
         self.show_finish_alerts(now, &mut effects);
-        self.content_version += u64::from(!self.only_moves_selection);
+        self.content_version += u64::from(!(is_key && self.only_moves_selection));
         effects
     }
 

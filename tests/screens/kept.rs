@@ -186,7 +186,7 @@ fn a_move_keeps_the_rows_that_it_does_not_concern() {
 }
 
 #[test]
-fn cells_are_kept_for_a_second_at_most() {
+fn only_cells_of_the_last_second_are_kept() {
     let fixture = fixture(WIDE);
     for (passed, expected) in [(999, "%"), (1000, " "), (-1, " ")] {
         let (mut screen, theme) = (KeepingScreen::default(), Theme::new(ColorDepth::Sixteen));
@@ -195,4 +195,15 @@ fn cells_are_kept_for_a_second_at_most() {
         let (shown, _) = screen.draw(&fixture.app, &theme, now() + TimeDelta::milliseconds(passed));
         assert_eq!(shown.cell((0, 0)).expect("inside").symbol(), expected, "{passed} ms");
     }
+}
+
+#[test]
+fn nothing_is_kept_after_queued_keys_that_end_with_a_move() {
+    let mut fixture = ScreenFixture::new(WIDE);
+    // The jobs are not loaded yet, so these keys are queued.
+    fixture.app.update(press(KeyCode::Char('v')), now());
+    fixture.app.update(press(KeyCode::Char('j')), now());
+    let version = fixture.app.content_version;
+    fixture.load_no_jobs();
+    assert_ne!(fixture.app.content_version, version);
 }

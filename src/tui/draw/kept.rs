@@ -10,8 +10,8 @@ use ratatui::layout::Rect;
 use std::cell::RefCell;
 use std::ops::Range;
 
-/// The maximum time for which cells are kept. Texts that depend on the time can be late by this at most; usually they are
-/// not, because of [`Msg::Timer`](crate::tui::Msg::Timer).
+/// How old a complete frame may be for its cells to be kept. After [`Msg::Timer`](crate::tui::Msg::Timer), which arrives
+/// when a text changes with the time, nothing is kept anyway.
 const MAX_AGE: TimeDelta = TimeDelta::seconds(1);
 /// The key in [`KeptCells`] of what is always in the same place of a screen.
 pub(in crate::tui) const FIXED_KEY: u64 = u64::MAX;
