@@ -2,7 +2,7 @@
 
 use crate::screen_fixture::{ScreenFixture, now};
 use crate::support::slow::sample;
-use crate::{SIZES, Size, WIDE, reports, text};
+use crate::{SIZES, Size, WIDE, render_with_theme, reports, text};
 use chrono::{DateTime, TimeDelta, Utc};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::config::themes;
@@ -206,4 +206,19 @@ fn nothing_is_kept_after_queued_keys_that_end_with_a_move() {
     let version = fixture.app.content_version;
     fixture.load_no_jobs();
     assert_ne!(fixture.app.content_version, version);
+}
+
+#[test]
+fn the_status_line_of_a_comparison_follows_the_visible_rows() {
+    let (mut fixture, theme) = (ScreenFixture::new((160, 16)), Theme::new(ColorDepth::Sixteen));
+    reports::open_site_comparison(&mut fixture);
+    let mut screen = KeepingScreen::default();
+    let mut has_sign = Vec::new();
+    for key in "gGkg".chars().chain("j".repeat(40).chars()) {
+        fixture.app.update(press(KeyCode::Char(key)), now());
+        let (shown, _) = screen.draw(&fixture.app, &theme, now());
+        has_sign.push(text(&shown).contains("! = large change"));
+        assert_eq!(text(&shown), text(&render_with_theme(&fixture.app, &theme)), "{key}");
+    }
+    assert!(has_sign.contains(&true) && has_sign.contains(&false), "the line has changed: {has_sign:?}");
 }

@@ -416,11 +416,11 @@ fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &Batch) {
         let hint = truncate("Prompts, separated by blank lines.", usize::from(rect.width));
         frame.render_widget(Line::styled(hint, theme.muted), rect);
     }
-    let rule = usize::from(text.height);
+    let text_rows = usize::from(text.height);
     let below = inside_margin(inner);
     let style = if matches!(batch.step, BatchStep::Reading(_)) { theme.working } else { theme.warning };
     for (n, line) in message.into_iter().enumerate() {
-        draw_line(frame, below, rule + 1 + n, Line::styled(line, style));
+        draw_line(frame, below, text_rows + 1 + n, Line::styled(line, style));
     }
     let line = batch.status(view.app).line(view, usize::from(below.width));
     draw_line(frame, below, usize::from(below.height.saturating_sub(1)), line);

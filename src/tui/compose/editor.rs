@@ -547,7 +547,7 @@ impl Component for Editor {
         };
         let is_alone = !view.app.has_dialog_below_editor();
         let is_below_panes = layout != EditorLayout::FullScreen && is_alone;
-        // The heavy upper rule shows that the editor has the focus, not one of the panes above it.
+        // The heavy upper rule shows that the editor has the focus, not a pane above it.
         let mut texts = DialogFrame { is_heavy: is_alone, ..DialogFrame::new(view, title) };
         if layout == EditorLayout::Inline {
             let space = usize::from(self.area(view.app).width.saturating_sub(14));
@@ -575,11 +575,11 @@ impl Component for Editor {
             let hint = if hint.width() <= width { hint } else { question };
             frame.render_widget(Line::styled(truncate(hint, width), theme.muted), rect);
         }
-        let rule = usize::from(text.height);
+        let text_rows = usize::from(text.height);
         let below = inside_margin(inner);
         let style = if self.message.is_none() && self.is_in_external_editor { theme.working } else { theme.warning };
         for (n, line) in message.into_iter().enumerate() {
-            draw_line(frame, below, rule + usize::from(gap) + n, Line::styled(line, style));
+            draw_line(frame, below, text_rows + usize::from(gap) + n, Line::styled(line, style));
         }
         if has_status {
             let line = self.status(view).line(view, usize::from(below.width));

@@ -1,5 +1,5 @@
 //! Cells that stay on the screen from one frame to the next. Often only the selection moves. Then the rows that it
-//! neither leaves nor reaches look the same as before, and are not drawn again: this is most of the work for a frame.
+//! neither leaves nor reaches are not drawn again, because making their texts is most of the work for a frame.
 
 use super::Theme;
 use crate::model::Time;
@@ -95,12 +95,12 @@ impl KeptCells {
         }
     }
 
-    /// Tells that something is drawn over other content in this frame. The next frame then keeps nothing.
+    /// Records that this frame draws something over other content, such as a dialog. The next frame then keeps nothing.
     pub(in crate::tui) fn cover(&self) {
         self.0.borrow_mut().is_covered = true;
     }
 
-    /// Ends a frame: cells that it could have kept but didn't ask for become blank.
+    /// Ends a frame: cells of the last frame for which nothing has called [`Self::keeps`] become blank.
     pub(super) fn end(&self, buffer: &mut Buffer) {
         let state = &mut *self.0.borrow_mut();
         for (y, row) in (0..).zip(&mut state.rows) {

@@ -537,7 +537,7 @@ fn push_day(row: &mut TextRow<'_>, view: View<'_>, (open, span): CalendarDays<'_
         () => " ",
     };
     let background = Style { bg: theme.selected.bg.filter(|_| within), ..Style::new() };
-    let signs = if cursor || matches!(before, "[") || matches!(after, "]") { theme.mark } else { theme.muted };
+    let signs = if cursor || before == "[" || after == "]" { theme.mark } else { theme.muted };
     let signs = signs.patch(background);
     let mut digits: Style = if within || cursor { theme.title } else { theme.text };
     if cursor {
