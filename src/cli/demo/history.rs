@@ -2,7 +2,7 @@
 
 use crate::model::Time;
 use crate::model::analytics::signal_snapshot::JobSnapshots;
-use crate::model::backup::{BackupHeader, BackupLine, JobRecord, PromptRecord};
+use crate::model::backup::{JobRecord, PromptRecord};
 use crate::model::endpoint::Scope;
 use crate::model::job::{Job, JobGroup, JobKey};
 use crate::model::merge;
@@ -10,9 +10,8 @@ use crate::model::prompt::{Delivery, PromptKind, prompt_title};
 use crate::model::remote_job::{JobId, RemoteJob};
 use crate::model::text::CleanText;
 use crate::sim::InitialJob;
-use crate::store::{ImportError, ScopeFilter, Store, StoreError};
+use crate::store::{Store, StoreError};
 use chrono::TimeDelta;
-use std::io::{self, BufReader, Cursor, Read};
 use tokio::task::JoinHandle;
 
 /// The maximum number of jobs that are written before the first frame. More jobs would delay it.
@@ -59,37 +58,10 @@ pub(super) struct DemoHistory<'a> {
     pub(super) now: Time,
 }
 
-/// Jobs in the format of a backup file, so that the store can import them. Each line is generated when it is read.
-struct GeneratedBackup<I> {
-    records: I,
-    line: Cursor<Vec<u8>>,
-}
-
-impl<I> GeneratedBackup<I> {
-    fn new(records: I, now: Time) -> Self {
-        let header = BackupLine::Header(BackupHeader { docdeck_version: CleanText::line("demo"), exported_at: now });
-        Self { records, line: Cursor::new(header.to_json().unwrap_or_default().into_bytes()) }
-    }
-}
-
-impl<I: Iterator<Item = JobRecord>> Read for GeneratedBackup<I> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let read = self.line.read(buffer)?;
-            if read > 0 {
-                return Ok(read);
-            }
-            let Some(record) = self.records.next() else { return Ok(0) };
-            let text = BackupLine::Job(Box::new(record)).to_json().map_err(io::Error::other)?;
-            self.line = Cursor::new(format!("\n{text}").into_bytes());
-        }
-    }
-}
-
 impl DemoHistory<'_> {
     /// Writes the newest jobs and, if there are more than two, adds undelivered prompts, labels and a paused batch.
     /// Returns the older jobs, which the caller passes to `add_older_jobs`.
-    pub(super) async fn fill(&self, mut jobs: Vec<InitialJob>) -> Result<Vec<InitialJob>, ImportError> {
+    pub(super) async fn fill(&self, mut jobs: Vec<InitialJob>) -> Result<Vec<InitialJob>, StoreError> {
         let first = jobs.split_off(jobs.len().saturating_sub(MAX_FIRST_JOBS));
         let mut records: Vec<JobRecord> =
             first.iter().filter_map(|job| job_record(self.scope, job, self.now)).collect();
@@ -99,7 +71,7 @@ impl DemoHistory<'_> {
             add_labels(&mut records);
             records.extend(self.undelivered_jobs());
         }
-        self.import(records).await?;
+        self.store.import_jobs(records, self.now).await?;
         if let Some(id) = blocked_job {
             self.add_blocked_follow_up(&id).await?;
         }
@@ -110,18 +82,10 @@ impl DemoHistory<'_> {
     pub(super) fn add_older_jobs(&self, jobs: Vec<InitialJob>) -> JoinHandle<()> {
         let (store, scope, now) = (self.store.clone(), self.scope.clone(), self.now);
         let records = jobs.into_iter().filter_map(move |job| job_record(&scope, &job, now));
-        let lines = GeneratedBackup::new(records, now);
         // A failed import is ignored: the store is in memory, so only a bug in the demo can make it fail.
         tokio::spawn(async move {
-            let _ = store.import(BufReader::new(lines), ScopeFilter::default(), false, now).await;
+            let _ = store.import_jobs(records, now).await;
         })
-    }
-
-    /// Writes jobs in one transaction.
-    async fn import(&self, records: Vec<JobRecord>) -> Result<(), ImportError> {
-        let lines = GeneratedBackup::new(records.into_iter(), self.now);
-        self.store.import(BufReader::new(lines), ScopeFilter::default(), false, self.now).await?;
-        Ok(())
     }
 
     /// Adds a rejected follow-up to the newest finished job that has a pull request, and returns the id of that job.

@@ -1,4 +1,4 @@
-//! Imports the lines of a backup in one transaction: adds new jobs, and merges known jobs by the rules of the model.
+//! Imports jobs and drafts in one transaction: adds new jobs, and merges known jobs by the rules of the model.
 
 use super::lines::{BackupReader, ImportError};
 use crate::model::Time;
@@ -42,7 +42,7 @@ pub(super) fn import_backup(
     now: Time,
 ) -> Result<ImportCounts, ImportError> {
     let mut lines = BackupReader::new(from, now);
-    let mut import = BackupImport { tx, counts: ImportCounts::default(), known_jobs: KnownJobs::read(tx)?, now };
+    let mut import = BackupImport::new(tx, now)?;
     while let Some(line) = lines.next()? {
         match line {
             BackupLine::Job(record) if filter.includes(&record.scope) => import.import_job(*record)?,
@@ -52,6 +52,15 @@ pub(super) fn import_backup(
         }
     }
     Ok(import.counts)
+}
+
+pub(super) fn import_jobs(
+    tx: &Transaction<'_>,
+    records: impl IntoIterator<Item = JobRecord>,
+    now: Time,
+) -> StoreResult<()> {
+    let mut import = BackupImport::new(tx, now)?;
+    records.into_iter().try_for_each(|record| import.import_job(record))
 }
 
 /// A job that was in the store before the import, and that may be the same as an imported job.
@@ -105,7 +114,11 @@ struct BackupImport<'a> {
     now: Time,
 }
 
-impl BackupImport<'_> {
+impl<'a> BackupImport<'a> {
+    fn new(tx: &'a Transaction<'a>, now: Time) -> StoreResult<Self> {
+        Ok(Self { tx, counts: ImportCounts::default(), known_jobs: KnownJobs::read(tx)?, now })
+    }
+
     fn import_job(&mut self, record: JobRecord) -> StoreResult<()> {
         let scope = scopes::ensure_scope(self.tx, &record.scope)?;
         let key = match self.find_stored_job(scope, &record)? {

@@ -14,6 +14,7 @@ use super::scopes::ScopeFilter;
 use super::store_thread::Worker;
 use super::{Store, schema};
 use crate::model::Time;
+use crate::model::backup::JobRecord;
 use rusqlite::TransactionBehavior;
 use std::io::{BufRead, Write};
 
@@ -66,5 +67,17 @@ impl Store {
             Ok(imported)
         })
         .await?
+    }
+
+    /// Imports jobs that don't come from a file, all of them or none.
+    ///
+    /// # Errors
+    /// The store can't be written.
+    pub async fn import_jobs(
+        &self,
+        records: impl IntoIterator<Item = JobRecord> + Send + 'static,
+        now: Time,
+    ) -> StoreResult<()> {
+        self.write(move |tx| import::import_jobs(tx, records, now)).await
     }
 }
