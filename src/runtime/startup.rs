@@ -41,6 +41,12 @@ impl Preload {
         Ok(Self { layout, rows })
     }
 
+    /// Like [`Preload::start`], for a new store whose first rows are known before they are written.
+    pub fn with_rows(store: &Store, config: &AppConfig, rows: InitialRows) -> Self {
+        let layout = tokio::spawn(read_saved_layout(store, config));
+        Self { layout, rows: Some(tokio::spawn(async { Ok(rows) })) }
+    }
+
     /// Waits for the layout; see [`read_saved_layout`]. Returns the default layout if that takes too long.
     pub(super) async fn layout(&mut self) -> Option<Layout> {
         let read = tokio::time::timeout(LAYOUT_TIMEOUT, &mut self.layout).await;

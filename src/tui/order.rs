@@ -64,7 +64,7 @@ pub struct JobSorting {
 
 /// The sort key of a job: section, rank within the section, time or queue position, and row key. The row key makes the
 /// sort key unique.
-pub(super) type JobSortKey = (usize, u8, i64, i64);
+pub type JobSortKey = (usize, u8, i64, i64);
 
 /// The number of sections: one per group. A flat list has all jobs in the first section, except for the dismissed jobs,
 /// which are always in the last.
@@ -77,7 +77,7 @@ pub(super) fn section_index(group: JobGroup) -> usize {
 
 impl JobSorting {
     /// Returns the sort key of a job that is shown in this group.
-    pub(super) fn key(self, row: &Job, group: JobGroup) -> JobSortKey {
+    pub fn key(self, row: &Job, group: JobGroup) -> JobSortKey {
         let section = section_index(group);
         let time = match self.by {
             Sort::Change => row.local.changed_at,

@@ -4,17 +4,17 @@ use crate::model::Time;
 use crate::model::analytics::signal_snapshot::JobSnapshots;
 use crate::model::backup::{JobRecord, PromptRecord};
 use crate::model::endpoint::Scope;
-use crate::model::job::{Job, JobGroup, JobKey};
+use crate::model::job::{InitialRows, Job, JobGroup, JobKey, PullRequestCounts};
 use crate::model::merge;
-use crate::model::prompt::{Delivery, PromptKind, prompt_title};
+use crate::model::prompt::{Delivery, Prompt, PromptId, PromptKind, Thread, prompt_title};
 use crate::model::remote_job::{JobId, RemoteJob};
 use crate::model::text::CleanText;
 use crate::sim::InitialJob;
 use crate::store::{Store, StoreError};
+use crate::tui::order::JobSorting;
 use chrono::TimeDelta;
-use tokio::task::JoinHandle;
 
-/// The maximum number of jobs that are written before the first frame. More jobs would delay it.
+/// The maximum number of jobs in the first frame. More jobs would delay it.
 const MAX_FIRST_JOBS: usize = 200;
 /// The time between the end of a job and its last check.
 const CHECK_DELAY_AFTER_END: TimeDelta = TimeDelta::seconds(60);
@@ -32,6 +32,7 @@ const REJECTION_REASON: &str = "The service refused the request (400: “prompt 
 /// A follow-up that waits until the user decides about the rejected follow-up.
 const BLOCKED_FOLLOW_UP: &str = "And link the translations from the sidebar";
 const REJECTION_AGE: TimeDelta = TimeDelta::minutes(9);
+const BLOCKED_AGE: TimeDelta = TimeDelta::seconds(500);
 /// The paused prompts of a batch that is partly sent.
 const PAUSED_BATCH: [&str; 3] = [
     "Add a troubleshooting section to /guides/webhooks",
@@ -50,81 +51,123 @@ const PAGES_BY_PROMPT: [(&str, &[&str]); 5] = [
     ("Check the spelling of product names across the site", &["/quickstart", "/installation"]),
 ];
 
-/// Writes the history into an empty store.
+/// The history of the demo, which [`DemoHistory::write`] writes into an empty store.
 #[derive(Debug)]
-pub(super) struct DemoHistory<'a> {
-    pub(super) store: &'a Store,
-    pub(super) scope: &'a Scope,
-    pub(super) now: Time,
+pub(super) struct DemoHistory {
+    scope: Scope,
+    now: Time,
+    /// The newest jobs and the undelivered prompts, in the order in which they are written. Each row has the key that
+    /// the store will assign to it.
+    first: Vec<JobRecord>,
+    older: Vec<InitialJob>,
+    /// The job with a rejected follow-up. Its next follow-up waits until the user decides about the rejected one.
+    blocked_job: Option<JobKey>,
 }
 
-impl DemoHistory<'_> {
-    /// Writes the newest jobs and, if there are more than two, adds undelivered prompts, labels and a paused batch.
-    /// Returns the older jobs, which the caller passes to `add_older_jobs`.
-    pub(super) async fn fill(&self, mut jobs: Vec<InitialJob>) -> Result<Vec<InitialJob>, StoreError> {
-        let first = jobs.split_off(jobs.len().saturating_sub(MAX_FIRST_JOBS));
-        let mut records: Vec<JobRecord> =
-            first.iter().filter_map(|job| job_record(self.scope, job, self.now)).collect();
+impl DemoHistory {
+    /// Creates the history of `jobs`, which are sorted by age, oldest first. If there are more than two, adds
+    /// undelivered prompts, labels and a paused batch.
+    pub(super) fn new(scope: &Scope, mut jobs: Vec<InitialJob>, now: Time) -> Self {
+        let newest = jobs.split_off(jobs.len().saturating_sub(MAX_FIRST_JOBS));
+        let mut first: Vec<JobRecord> = newest.iter().filter_map(|job| job_record(scope, job, now)).collect();
         let mut blocked_job = None;
         if first.len() > 2 {
-            blocked_job = self.add_rejected_follow_up(&mut records);
-            add_labels(&mut records);
-            records.extend(self.undelivered_jobs());
+            blocked_job = add_rejected_follow_up(&mut first, now);
+            add_labels(&mut first);
+            first.extend(undelivered_jobs(scope, now));
         }
-        self.store.import_jobs(records, self.now).await?;
-        if let Some(id) = blocked_job {
-            self.add_blocked_follow_up(&id).await?;
+        for (record, key) in first.iter_mut().zip(1..) {
+            record.row.key = JobKey(key);
         }
-        Ok(jobs)
+        let blocked_job = blocked_job.and_then(|index| first.get(index)).map(|record| record.row.key);
+        Self { scope: scope.clone(), now, first, older: jobs, blocked_job }
     }
 
-    /// Starts to write the older jobs. The store first handles the requests that it has already received.
-    pub(super) fn add_older_jobs(&self, jobs: Vec<InitialJob>) -> JoinHandle<()> {
-        let (store, scope, now) = (self.store.clone(), self.scope.clone(), self.now);
-        let records = jobs.into_iter().filter_map(move |job| job_record(&scope, &job, now));
-        // A failed import is ignored: the store is in memory, so only a bug in the demo can make it fail.
-        tokio::spawn(async move {
-            let _ = store.import_jobs(records, now).await;
-        })
-    }
-
-    /// Adds a rejected follow-up to the newest finished job that has a pull request, and returns the id of that job.
-    fn add_rejected_follow_up(&self, records: &mut [JobRecord]) -> Option<JobId> {
-        let at = self.now - REJECTION_AGE;
-        let is_old = |row: &Job| row.group() == JobGroup::Done && row.created_at < at && row.remote.pr_link.is_some();
-        let record = records.iter_mut().rev().find(|record| is_old(&record.row))?;
-        let rejected = Delivery::Rejected(CleanText::line(REJECTION_REASON));
-        record.row.local.undelivered = Some(rejected.kind());
-        record.prompts.push(prompt_record(PromptKind::FollowUp, REJECTED_FOLLOW_UP, rejected, at));
-        record.row.id.clone()
-    }
-
-    /// Adds a follow-up that waits behind the rejected one. An import never queues a prompt, so this follow-up is added
-    /// to the store after the import.
-    async fn add_blocked_follow_up(&self, id: &JobId) -> Result<(), StoreError> {
-        if let Some(row) = self.store.job_by_id(self.scope, id).await? {
-            let at = self.now - REJECTION_AGE + TimeDelta::seconds(40);
-            self.store.add_follow_up(row.key, BLOCKED_FOLLOW_UP, at).await?;
+    /// Returns what the store will return as the first rows of the jobs list, so that the first frame doesn't wait
+    /// until the history is written.
+    pub(super) fn first_rows(&self) -> InitialRows {
+        let mut rows: Vec<Job> = self.first.iter().map(|record| record.row.clone()).collect();
+        rows.sort_by_cached_key(|row| JobSorting::default().key(row, row.group()));
+        InitialRows {
+            sizes: JobGroup::ALL.map(|group| rows.iter().filter(|row| row.group() == group).count()),
+            working_count: rows.iter().filter(|row| row.counts_as_working()).count(),
+            // No state of a pull request is known yet.
+            pull_requests: PullRequestCounts::default(),
+            thread: rows.first().and_then(|selected| self.thread(selected.key)),
+            rows,
         }
-        Ok(())
     }
 
-    /// Returns the jobs whose first prompt was not delivered: an unconfirmed one and the paused batch.
-    fn undelivered_jobs(&self) -> impl Iterator<Item = JobRecord> {
-        let unconfirmed = Delivery::Unconfirmed(CleanText::line(UNCONFIRMED_REASON));
-        let unconfirmed =
-            prompt_record(PromptKind::Create, UNCONFIRMED_PROMPT, unconfirmed, self.now - UNCONFIRMED_AGE);
-        let paused_at = self.now - PAUSED_BATCH_AGE;
-        let paused = PAUSED_BATCH.map(|text| prompt_record(PromptKind::Create, text, Delivery::Paused, paused_at));
-        std::iter::once(unconfirmed).chain(paused).map(|prompt| JobRecord {
-            scope: self.scope.clone(),
-            row: Job::new(JobKey(0), prompt_title(&prompt.text), prompt.written_at),
+    /// Returns the thread of a job in `first`. The store numbers all prompts in the order in which they are written.
+    fn thread(&self, job: JobKey) -> Option<Thread> {
+        let index = self.first.iter().position(|record| record.row.key == job)?;
+        let (before, record) = (self.first.get(..index)?, self.first.get(index)?);
+        let prompts_before: usize = before.iter().map(|record| record.prompts.len()).sum();
+        let ids = (i64::try_from(prompts_before).ok()? + 1..).map(PromptId);
+        let prompts = record.prompts.iter().zip(ids).map(|(prompt, id)| Prompt {
+            id,
+            kind: prompt.kind,
+            text: prompt.text.clone(),
+            delivery: prompt.delivery.clone(),
+            written_at: prompt.written_at,
+            sent_at: prompt.sent_at,
+            state_at: prompt.state_at,
+            author: None,
+        });
+        Some(Thread { prompts: prompts.collect(), events: record.events.clone() })
+    }
+
+    /// Writes the history. Sends all requests to the store when the future is first polled, so that requests of other
+    /// tasks find the complete history afterwards.
+    pub(super) async fn write(self, store: Store) -> Result<(), StoreError> {
+        let Self { scope, now, first, older, blocked_job } = self;
+        let older = older.into_iter().filter_map(move |job| job_record(&scope, &job, now));
+        let jobs = store.import_jobs(first.into_iter().chain(older), now);
+        // An import never queues a prompt, so this one is added afterwards.
+        let follow_up = async {
+            match blocked_job {
+                Some(job) => store.add_follow_up(job, BLOCKED_FOLLOW_UP, now - BLOCKED_AGE).await.map(drop),
+                None => Ok(()),
+            }
+        };
+        let (imported, added) = tokio::join!(biased; jobs, follow_up);
+        imported.and(added)
+    }
+}
+
+/// Adds a rejected follow-up to the newest finished job that has a pull request, and returns the index of that job.
+fn add_rejected_follow_up(records: &mut [JobRecord], now: Time) -> Option<usize> {
+    let at = now - REJECTION_AGE;
+    let is_old = |row: &Job| row.group() == JobGroup::Done && row.created_at < at && row.remote.pr_link.is_some();
+    let index = records.iter().rposition(|record| is_old(&record.row))?;
+    let record = records.get_mut(index)?;
+    let rejected = Delivery::Rejected(CleanText::line(REJECTION_REASON));
+    (record.row.local.undelivered, record.row.local.undelivered_at) = (Some(rejected.kind()), Some(at));
+    record.prompts.push(prompt_record(PromptKind::FollowUp, REJECTED_FOLLOW_UP, rejected, at));
+    Some(index)
+}
+
+/// Returns the jobs whose first prompt was not delivered: the job of the unconfirmed prompt, and those of the paused
+/// batch.
+fn undelivered_jobs(scope: &Scope, now: Time) -> impl Iterator<Item = JobRecord> {
+    let unconfirmed = Delivery::Unconfirmed(CleanText::line(UNCONFIRMED_REASON));
+    let unconfirmed = prompt_record(PromptKind::Create, UNCONFIRMED_PROMPT, unconfirmed, now - UNCONFIRMED_AGE);
+    let paused_at = now - PAUSED_BATCH_AGE;
+    let paused = PAUSED_BATCH.map(|text| prompt_record(PromptKind::Create, text, Delivery::Paused, paused_at));
+    std::iter::once(unconfirmed).chain(paused).zip(0..).map(|(prompt, position)| {
+        let mut row = Job::new(JobKey(0), prompt_title(&prompt.text), prompt.written_at);
+        row.local.undelivered = Some(prompt.delivery.kind());
+        row.local.undelivered_at = prompt.state_at;
+        row.local.queue_position = (prompt.delivery == Delivery::Paused).then_some(position);
+        JobRecord {
+            scope: scope.clone(),
+            row,
             prompts: vec![prompt],
             events: Vec::new(),
             draft: None,
             signals: JobSnapshots::default(),
-        })
-    }
+        }
+    })
 }
 
 /// Adds tags to the two newest finished jobs, and a title and a note to the newest.
@@ -206,7 +249,7 @@ mod tests {
         let sim = Sim::start(SimOptions { pages: 10, ..SimOptions::default() }).await.expect("a simulator");
         let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
         let store = Store::in_memory().expect("a store");
-        DemoHistory { store: &store, scope: &scope, now: Utc::now() }.fill(sim.initial_jobs()).await.expect("filled");
+        DemoHistory::new(&scope, sim.initial_jobs(), Utc::now()).write(store.clone()).await.expect("written");
         (sim, store, scope)
     }
 
@@ -242,22 +285,63 @@ mod tests {
         assert_eq!(store.drafts(&scope).await.expect("drafts"), []);
     }
 
+    /// Shortens the times in the text to milliseconds, which is what the store keeps.
+    fn milliseconds(text: &str) -> String {
+        let shorten = |part: &str| match part.rsplit_once('.') {
+            Some((before, digits)) if digits.chars().all(|c| c.is_ascii_digit()) => format!("{before}.{digits:.3}"),
+            _ => part.to_owned(),
+        };
+        text.split('Z').map(shorten).collect::<Vec<_>>().join("Z")
+    }
+
     #[tokio::test]
-    async fn fill_writes_the_newest_jobs_and_add_rest_writes_the_older_jobs() {
+    async fn the_first_rows_are_those_that_the_store_returns() {
+        for jobs in [0, 1, 2, 3, 24, 300] {
+            let sim = Sim::start(SimOptions { pages: 10, jobs, ..SimOptions::default() }).await.expect("a simulator");
+            let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
+            let store = Store::in_memory().expect("a store");
+            let history = DemoHistory::new(&scope, sim.initial_jobs(), Utc::now());
+            let first = history.first_rows();
+            history.write(store.clone()).await.expect("written");
+            let stored = store.first_jobs(&scope, 30).await.expect("read");
+            let newest = usize::try_from(jobs).expect("a number").min(MAX_FIRST_JOBS);
+            assert_eq!(first.rows.len(), newest + if jobs > 2 { 4 } else { 0 });
+            // The store has numbered the revisions and the queue.
+            let shown = |row: &Job| {
+                let mut row = row.clone();
+                (row.revision, row.local.queue_position) = (0, None);
+                milliseconds(&format!("{row:?}"))
+            };
+            for (row, stored) in first.rows.iter().zip(&stored.rows) {
+                assert_eq!(shown(row), shown(stored), "{jobs}");
+            }
+            let thread = |rows: &InitialRows| milliseconds(&format!("{:?}", rows.thread));
+            assert_eq!(thread(&first), thread(&stored), "{jobs}");
+            if jobs <= 200 {
+                let counts = |rows: &InitialRows| (rows.sizes, rows.working_count, rows.pull_requests);
+                assert_eq!(counts(&first), counts(&stored));
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn requests_that_are_sent_while_the_history_is_written_find_all_of_it() {
         let options = SimOptions { pages: 10, jobs: 1_000, ..SimOptions::default() };
         let sim = Sim::start(options).await.expect("a simulator");
         let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
         let store = Store::in_memory().expect("a store");
-        let history = DemoHistory { store: &store, scope: &scope, now: Utc::now() };
-        let rest = history.fill(sim.initial_jobs()).await.expect("filled");
-        assert_eq!(rest.len(), 1_000 - MAX_FIRST_JOBS);
-        let before = store.jobs(&scope).await.expect("jobs");
-        history.add_older_jobs(rest).await.expect("no panic");
-        let after = store.jobs(&scope).await.expect("jobs");
-        assert_eq!(after.len(), before.len() + 1_000 - MAX_FIRST_JOBS);
-        // All jobs that are not done are among the first jobs, so writing the older jobs adds none.
-        let needs = |rows: &[Job]| rows.iter().filter(|row| row.group() < JobGroup::Done).count();
-        assert_eq!(needs(&after), needs(&before));
+        let history = DemoHistory::new(&scope, sim.initial_jobs(), Utc::now());
+        let first = history.first_rows();
+        let writing = tokio::spawn(history.write(store.clone()));
+        tokio::task::yield_now().await;
+        let rows = store.jobs(&scope).await.expect("jobs");
+        assert_eq!(rows.len(), 1_004);
+        let blocked = rows.iter().find(|row| row.local.undelivered == Some(DeliveryKind::Rejected)).expect("a job");
+        assert!(blocked.local.queue_position.is_some(), "the follow-up behind the rejected one is queued");
+        // All jobs that are not done are among the first rows.
+        let open = |rows: &[Job]| rows.iter().filter(|row| row.group() < JobGroup::Done).count();
+        assert_eq!(open(&rows), open(&first.rows));
+        writing.await.expect("no panic").expect("written");
     }
 
     #[tokio::test]

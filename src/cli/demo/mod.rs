@@ -73,6 +73,8 @@ pub(super) async fn run(
     shows_tour: bool,
     with_team: bool,
 ) -> Result<ExitReason, CliError> {
+    // The store is created on its own thread, while everything else is prepared.
+    let store = Store::in_memory().map_err(CliError::local_error)?;
     let (file, path) = read_explicit_config_file(global_options, &environment)?;
     let custom = file.customization();
     let keymap = customization::keymap(&custom, &path)?;
@@ -80,8 +82,6 @@ pub(super) async fn run(
     let caps = detect_terminal(&environment)?.with_titles(custom.notify.title);
     let display_settings = display_settings(global_options, &environment, &file.ui, &path);
     let palettes = display_settings.theme.read()?;
-    // The store is created on its own thread, while the service starts on this one.
-    let store = Store::in_memory().map_err(CliError::local_error)?;
     let sim = Sim::start(options)
         .await
         .map_err(|error| CliError::local_error(format!("Can't start the simulated service: {error}.")))?;
@@ -91,9 +91,7 @@ pub(super) async fn run(
     let client = Client::new(scope.clone(), key, ClientOptions::default())
         .map_err(|failure| CliError::local_error(failure.message))?;
     let team = start_team(with_team).await?;
-    let now = Utc::now();
-    let history = DemoHistory { store: &store, scope: &scope, now };
-    let rest = history.fill(sim.initial_jobs()).await.map_err(CliError::local_error)?;
+    let history = DemoHistory::new(&scope, sim.initial_jobs(), Utc::now());
     let folder = (!path.as_os_str().is_empty()).then(|| path.with_file_name("themes"));
     let app_config = AppConfig {
         profile: CleanText::line("demo"),
@@ -107,14 +105,18 @@ pub(super) async fn run(
         commands,
         ..AppConfig::new(scope.clone(), local_offset())
     };
+    let preload = Preload::with_rows(&store, &app_config, history.first_rows());
+    // The first frame doesn't wait until the history is written. Because the store is in memory, only a bug in the demo
+    // can make writing fail.
+    let writing = tokio::spawn(history.write(store.clone()));
+    tokio::task::yield_now().await;
     let access = match &team {
-        Some(team) => Some(team.share(&store, &scope, client.clone(), SimulatedHosts::clients(&sim)).await?),
+        Some(team) => {
+            let _ = writing.await;
+            Some(team.share(&store, &scope, client.clone(), SimulatedHosts::clients(&sim)).await?)
+        }
         None => None,
     };
-    // The store handles requests in order: it reads the rows for the first frame, writes the older jobs, then reads all
-    // rows. So the first frame doesn't wait until the older jobs are written.
-    let preload = Preload::start(&store, &app_config).map_err(terminal_error)?;
-    history.add_older_jobs(rest);
     tokio::spawn(views::fill_cache(Arc::clone(&sim), store.clone(), app_config.scope.clone()));
     let (poll, hosts) = (PollOptions::default(), SimulatedHosts::clients(&sim));
     let engine_config = Some(EngineConfig {

@@ -18,8 +18,8 @@ const CONNECT_INTERVAL: Duration = Duration::from_millis(50);
 const VERSIONS_FOLDER: &str = "/usr/lib/postgresql";
 const NOT_INSTALLED: &str = "docdeck demo --team needs PostgreSQL on this computer (the programs initdb and postgres). \
                              Install it, for example with `apt install postgresql`, or try `docdeck demo`.";
-/// Runs the server until standard input ends, which happens when docdeck ends, then removes the folder.
-const WRAPPER: &str = r#"folder=$1; shift
+/// A shell script that runs the server until its own stdin ends, because docdeck has ended, then removes the folder.
+const WRAPPER_SCRIPT: &str = r#"folder=$1; shift
 "$@" >"$folder/log" 2>&1 </dev/null &
 server=$!
 cat >/dev/null
@@ -41,7 +41,7 @@ impl Drop for DemoServer {
 }
 
 impl DemoServer {
-    /// Creates a database and starts the server, which may not accept connections at once.
+    /// Creates a database and starts the server, which may need some time before it accepts connections.
     ///
     /// # Errors
     /// Fails if PostgreSQL is not installed, or its programs fail.
@@ -63,7 +63,7 @@ impl DemoServer {
             return Err(format!("PostgreSQL for the demo can't be started: {why}"));
         }
         let mut wrapper = account.command(Path::new("/bin/sh"));
-        wrapper.args(["-c", WRAPPER, "docdeck-demo"]).arg(folder.path()).arg(programs.join("postgres"));
+        wrapper.args(["-c", WRAPPER_SCRIPT, "docdeck-demo"]).arg(folder.path()).arg(programs.join("postgres"));
         wrapper.arg("-D").arg(&data).arg("-k").arg(folder.path());
         for setting in ["listen_addresses=", "fsync=off", "max_connections=20", "shared_buffers=16MB"] {
             wrapper.args(["-c", setting]);

@@ -55,7 +55,7 @@ const SCRIPT: [Step; 10] = [
     Step::Wait,
 ];
 
-/// The database of the team. The server ends when this is dropped.
+/// The database of the team. Dropping it ends the server.
 pub(super) struct DemoTeam {
     _server: DemoServer,
     address: TeamAddress,

@@ -44,6 +44,8 @@ struct CacheWriter {
 
 impl CacheWriter {
     async fn fill(&self) -> Result<(), StoreError> {
+        // The store answers when the history is written. Computing page views earlier would delay the first frame.
+        let jobs = self.store.jobs(&self.scope).await?;
         let today = self.sim.now().date_naive();
         for range in weeks_to_compare(today) {
             self.cache_range(range).await?;
@@ -55,7 +57,7 @@ impl CacheWriter {
                 .save_views(&self.scope, query, &self.compute_response(query).await, self.loaded_at(day.to()))
                 .await?;
         }
-        for row in self.store.jobs(&self.scope).await?.iter().filter(|row| !row.local.pages.is_empty()) {
+        for row in jobs.iter().filter(|row| !row.local.pages.is_empty()) {
             let weeks = weeks_around(row).map(|weeks| [Some(weeks.before), weeks.after]);
             for range in weeks.into_iter().flatten().flatten().filter(|range| range.to() < today) {
                 self.cache_range(range).await?;
@@ -109,8 +111,8 @@ mod tests {
         let sim = Arc::new(Sim::start(SimOptions { pages: 300, ..SimOptions::default() }).await.expect("a simulator"));
         let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
         let store = Store::in_memory().expect("a store");
-        let history = super::super::history::DemoHistory { store: &store, scope: &scope, now: Utc::now() };
-        history.fill(sim.initial_jobs()).await.expect("filled");
+        let history = super::super::history::DemoHistory::new(&scope, sim.initial_jobs(), Utc::now());
+        history.write(store.clone()).await.expect("written");
         fill_cache(Arc::clone(&sim), store.clone(), scope.clone()).await;
         let today = sim.now().date_naive();
         let weeks = weeks_to_compare(today);
