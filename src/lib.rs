@@ -69,9 +69,9 @@
 //! notices what others write to the store (`engine::watch`), so all show the same data.
 //!
 //! A prompt goes from `tui::compose` to `engine::submit`, which saves it; independently, `engine::dispatch` sends it
-//! and records the outcome (`store::sending`). It is `queued → sending (saved with its ledger entry in one transaction)
-//! → accepted | not sent | rejected | unconfirmed`. After a 429 it is queued again. A queued prompt can be `paused`;
-//! one that is neither being sent nor accepted can be `discarded`. Every send needs a permit from
+//! and records the outcome (`store::sending`). A prompt is `queued → sending (saved with its ledger entry in one
+//! transaction) → accepted | not sent | rejected | unconfirmed`. After a 429 it is queued again. A queued prompt can be
+//! `paused`; one that is neither being sent nor accepted can be `discarded`. Every send needs a permit from
 //! [`store::Store::request_permit_with_team_permission`], which only one instance can get. If a process is killed while
 //! sending, the next start or, within seconds, another instance marks the prompt as unconfirmed. Queued prompts are in
 //! one queue on disk, in the user's order. A task asks code hosts about pull requests (`engine::pull_requests`).

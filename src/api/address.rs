@@ -23,7 +23,7 @@ pub(super) enum AddressError {
     NotAnAddress,
     #[error("The base URL does not start with https:// or http://. Write it in full, like https://api.mintlify.com.")]
     NotHttp,
-    #[error("Use https://. http:// would send the key unencrypted to {0}; it is allowed for localhost only.")]
+    #[error("Use https: plain http would send the key unencrypted to {0}; it is allowed for localhost only.")]
     Unencrypted(CleanText),
     #[error(
         "The base URL contains a user name or password. Remove everything before the @; the key is a separate setting."

@@ -11,8 +11,8 @@ use super::error::{ApiError, Unreadable};
 use super::fields::{FieldValues, body_text, field_values, object_fields, parse_rows, scalar_text, truncated};
 use super::response::BodyReader;
 use crate::model::analytics::{
-    AnalyticsKind, AnalyticsRow, AnswerSource, Cursor, Feedback, FeedbackStatus, GENERATED_ID_PREFIX, PageFeedback,
-    Question, RowsResponse, Search, ThreadMessage,
+    AnalyticsKind, AnalyticsRow, AnswerSource, ConversationMessage, Cursor, Feedback, FeedbackStatus,
+    GENERATED_ID_PREFIX, PageFeedback, Question, RowsResponse, Search,
 };
 use crate::model::endpoint::ApiKey;
 use crate::model::hash::stable_hash;
@@ -31,7 +31,7 @@ const MAX_SOURCES: usize = 50;
 /// The text that is shown for a search without a query.
 const NO_QUERY: &str = "(no query)";
 
-/// A row that [`Client::get_report_rows`] can request. Only this crate implements it.
+/// A row that [`Client::get_report_rows`] can request. Only this crate can implement this trait.
 pub trait DecodedRow: AnalyticsRow + row::Decode {}
 
 impl<R: AnalyticsRow + row::Decode> DecodedRow for R {}
@@ -49,7 +49,7 @@ mod row {
     }
 }
 
-/// A decoded response, before [`Self::into_response`] determines the cursor of the next one.
+/// A decoded response, before [`Self::into_response`] determines the cursor of the next request.
 struct DecodedRows<R> {
     rows: Vec<R>,
     totals: Counts,
@@ -70,8 +70,8 @@ impl Client {
     /// response. Requests as many rows as one response can contain. Counts toward the hourly limit of analytics
     /// requests.
     ///
-    /// A faulty service may return the same rows again, with the cursor that was requested. Such a service would never
-    /// reach the last row, so the caller must stop when a response has no new rows.
+    /// A faulty service may return the same rows and the same cursor again and again, and then a load would never end.
+    /// So the caller must stop when a response has no new rows.
     pub async fn get_report_rows<R: DecodedRow>(
         &self,
         range: DateRange,
@@ -86,7 +86,7 @@ impl Client {
 
     /// Fetches the messages of a conversation with the assistant, in the service's order. Counts toward the hourly
     /// limit of analytics requests.
-    pub async fn get_question_thread(&self, id: &CleanText) -> ApiResponse<Vec<ThreadMessage>> {
+    pub async fn get_question_thread(&self, id: &CleanText) -> ApiResponse<Vec<ConversationMessage>> {
         let Some(url) = self.address().thread_url(id.as_str()) else {
             return unusable_id_failure(id.clone());
         };
@@ -167,7 +167,7 @@ fn parse_cursor(raw: &RawValue, redactor: &Redactor) -> NextCursor {
     }
 }
 
-fn decode_thread(body: &[u8], key: &ApiKey) -> Result<Vec<ThreadMessage>, Unreadable> {
+fn decode_thread(body: &[u8], key: &ApiKey) -> Result<Vec<ConversationMessage>, Unreadable> {
     let (body, texts) = (body_text(body), TextReader(Redactor::new(key)));
     let [messages] = object_fields(&body, &["messages"])?;
     // A message may be a string, which is then its content.
@@ -175,7 +175,7 @@ fn decode_thread(body: &[u8], key: &ApiKey) -> Result<Vec<ThreadMessage>, Unread
     let messages = rows.ok_or(Unreadable::NoMessages)?.into_iter().map(|[content, id, role, created_at]| {
         let (id, role) = (texts.read_line(id).unwrap_or_default(), texts.read_line(role).unwrap_or_default());
         let content = texts.read_block(content).unwrap_or_default();
-        ThreadMessage { id, role, content, created_at: created_at.and_then(parse_time) }
+        ConversationMessage { id, role, content, created_at: created_at.and_then(parse_time) }
     });
     Ok(messages.collect())
 }

@@ -1,7 +1,7 @@
 //! Decodes the service's responses tolerantly: if a field is missing, null, unknown or of another type, at most this
-//! field is lost. Only three responses are rejected: a body that is not a JSON object, a job without a usable id, and
-//! page views with neither totals nor a list of rows. `analytics` and `previews` decode the other responses by these
-//! rules.
+//! field is lost. Of the responses decoded here, only three are rejected: a body that is not a JSON object, a job
+//! without a usable id, and page views that have neither totals nor rows, or whose rows are not a list. `analytics` and
+//! `previews` decode the service's other responses in the same way.
 
 use super::error::Unreadable;
 use super::fields::{FieldValues, body_text, field_values, object_fields, parse_line, parse_rows, scalar_text};
@@ -43,8 +43,9 @@ pub(super) fn decode_job(body: &[u8]) -> Result<RemoteJob, Unreadable> {
     Ok(RemoteJob { id, created_at: created_at.and_then(parse_time), state })
 }
 
-/// Decodes page views. An object with neither totals nor rows is rejected, because it would look like a site without
-/// views. If a row is not an object or has unreadable names, only the values of this row are lost.
+/// Decodes page views. An object with neither totals nor rows, or whose rows are not a list, is rejected, because it
+/// would look like a site without views. If a row is not an object or has unreadable names, only the values of this row
+/// are lost.
 pub(super) fn decode_views(body: &[u8]) -> Result<ViewsResponse, Unreadable> {
     let body = body_text(body);
     let [totals, has_more, views] = object_fields(&body, &["totals", "hasMore", "views"])?;

@@ -35,7 +35,7 @@ pub enum Unreadable {
     NotJson,
     /// The body is a job without an id.
     NoId,
-    /// The body has neither totals nor rows of page views.
+    /// The body has neither totals nor rows of page views, or its rows are not a list.
     NoViews,
     /// The body is a build without an id or a state.
     NoBuild,
@@ -139,7 +139,7 @@ impl ApiError {
             | Self::ServerTimeout { .. }
             | Self::Failed { .. } => FailureKind::Offline,
             Self::Unauthorized { .. } | Self::Forbidden { .. } => FailureKind::KeyRefused,
-            // Only a 404 without an HTML page means that a job is gone. One with a page comes from a wrong base URL.
+            // A 404 means that a job is gone, except a 404 with an HTML page, which comes from a wrong base URL.
             Self::NotFound { is_html_page: false, .. } => FailureKind::NotFound,
             Self::Limited { retry, .. } => FailureKind::Limited(retry.wait(now)),
             Self::NotFound { is_html_page: true, .. }
@@ -275,7 +275,7 @@ fn redirect_text(operation: Operation, status: u16, host: Option<&CleanText>) ->
 fn possible_effect(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => {
-            "the job may have been started anyway, so docdeck does not send it again automatically: look for it on the service's dashboard"
+            "the job may have been started anyway, so docdeck does not send the prompt again automatically: look for the job on the service's dashboard"
         }
         Operation::FollowUp => {
             "the follow-up may have arrived anyway, so docdeck does not send it again automatically: check the job"

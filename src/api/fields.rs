@@ -12,8 +12,8 @@ use std::collections::HashMap;
 /// The maximum number of characters that are kept of a text: far more than any usable link or path has.
 const MAX_TEXT_CHARS: usize = 8_192;
 
-/// The values of the requested fields of an object, in the order of the request; `None` if a field is missing or null.
-/// If a name occurs twice, its last value counts.
+/// The values of the requested fields of an object, in the order of the requested names; `None` if a field is missing
+/// or null. If a name occurs twice, its last value counts.
 pub(super) type FieldValues<'a, const N: usize> = [Option<&'a RawValue>; N];
 
 /// An object with raw values; `None` instead of null.

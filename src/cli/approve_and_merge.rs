@@ -1,4 +1,4 @@
-//! `docdeck approve` and `docdeck merge`: act on the pull request of a job, at one head commit.
+//! `docdeck approve` and `docdeck merge`: act on the pull request of a job, if its head commit is the given one.
 
 use super::confirm::confirm;
 use super::error::CliError;
@@ -16,8 +16,9 @@ use std::io::IsTerminal as _;
 
 /// Help text about the head commit, the output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
-If the head commit has changed since then, nothing is done: look at the new changes first. The action is sent \
-once. If its answer is lost, docdeck reads the state again and prints it, but never repeats the action.
+If --head is no longer the head commit, nothing is done: review the new commits first. The approval or merge is sent \
+once. If the answer is lost, docdeck loads the state of the pull request again and prints it, but never repeats the \
+approval or merge.
 
 Prints the new state in the format of `docdeck pr` (or `docdeck pr --json`), and the result of the action on stderr.
 
@@ -44,7 +45,7 @@ pub(super) struct Options {
 pub(super) struct MergeOptions {
     #[command(flatten)]
     pub(super) common: Options,
-    /// merge, squash or rebase [default: the repository's preference]
+    /// merge, squash or rebase [default: the repository's default method]
     #[arg(long, value_name = "METHOD", value_parser = parse_method)]
     method: Option<MergeMethod>,
     /// merge without asking
@@ -78,7 +79,7 @@ pub(super) async fn merge(cx: &mut CommandContext<'_>, options: &MergeOptions) -
     let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     if !options.yes && !can_ask {
         return Err(CliError::local_error(
-            "Merging asks first, which needs a terminal. Add --yes to merge without asking.",
+            "docdeck merge asks for confirmation, which needs a terminal. Add --yes to merge without asking.",
         ));
     }
     run(cx, &options.common, PullRequestAction::Merge(options.method), options.yes).await
@@ -92,7 +93,9 @@ async fn run(
 ) -> Result<Code, CliError> {
     let Some(hosts) = configured_hosts(cx)? else { return Err(pull_requests_disabled_error()) };
     if !hosts.settings.allows_actions {
-        return Err(CliError::local_error("Actions are turned off: set actions = true in [pull_requests]."));
+        return Err(CliError::local_error(
+            "Approving and merging are turned off: set actions = true under [pull_requests] in config.toml.",
+        ));
     }
     let session = cx.open_store(true)?;
     let done = act_and_print(&session, &hosts, options, action, is_confirmed, cx.out).await;

@@ -12,20 +12,22 @@ use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Agent jobs and page views of a documentation project, in a terminal
+/// start and review agent jobs for a Mintlify site, and see its page views
 ///
-/// Without a command, docdeck opens the dashboard. `docdeck demo` needs no key and no network.
+/// A job is a task for Mintlify's agent, and usually ends in a pull request. Mintlify ("the service") can't list jobs,
+/// so docdeck tracks those that you create with it or add with `docdeck track`. Without a command, docdeck opens the
+/// dashboard; `docdeck demo` opens it without a key or a network.
 #[derive(Debug, Parser)]
 #[command(name = "docdeck", bin_name = "docdeck", version = env!("DOCDECK_VERSION"), max_term_width = 100, disable_help_subcommand = true)]
 #[command(
     after_help = "The API key comes from DOCDECK_API_KEY or the configuration file; there is no option for it. Other \
     variables: DOCDECK_BASE_URL, DOCDECK_PROJECT_ID, DOCDECK_PROFILE, DOCDECK_CONFIG, DOCDECK_DATA_DIR, \
     DOCDECK_TEAM_URL, DOCDECK_REDUCED_MOTION, NO_COLOR. Options override the environment, which overrides the configuration file.\n\n\
-    Exit codes: 0 done (an archived job counts as done); 1 a job failed or doctor found a problem; 2 usage, \
-    configuration or database error, or no terminal; 3 key refused; 4 service or network error, job not found, \
-    or an approval or merge not carried out, for example because of a new head commit; 5 hourly limit reached; 6 unconfirmed: a \
-    prompt, an approval or a merge may have arrived; 101 crash; 124 timeout; 130 Ctrl-C. The help of each command has \
-    the details."
+    Exit codes: 0 done (an archived job counts as done); 1 a job failed, a pull request was closed without merging, \
+    --check found rows, or doctor found a problem; 2 usage, configuration or database error, or no terminal; 3 key \
+    refused; 4 service or network error, job not found, or an approval or merge not carried out, for example because \
+    of a new head commit; 5 hourly limit reached; 6 unconfirmed: a prompt, an approval or a merge may have arrived; \
+    101 crash; 124 timeout; 130 Ctrl-C. The help of each command has the details."
 )]
 pub(super) struct Arguments {
     #[command(subcommand)]
@@ -74,7 +76,7 @@ pub(super) enum Command {
         #[arg(long)]
         team: bool,
     },
-    /// run the simulated service alone, on 127.0.0.1 (prints lines to paste into a shell)
+    /// run the demo's simulated service without the dashboard, on 127.0.0.1 (prints the settings for your shell)
     Sim {
         /// listen on this port; 0 picks a free one
         #[arg(long, value_name = "P", default_value_t = 0, value_parser = number_parser(0..=u16::MAX, "a whole number from 0 to 65535"))]
@@ -108,19 +110,19 @@ pub(super) enum Command {
     /// show a tracked job and its thread (sends no request)
     #[command(after_long_help = show::OUTPUT_HELP)]
     Show(show::Options),
-    /// read and list the state of pull requests on GitHub and GitLab
+    /// load and show the state of the jobs' pull requests on GitHub and GitLab
     #[command(after_long_help = pull_requests::OUTPUT_HELP)]
     Pr(pull_requests::Options),
     /// print the changes of a job's pull request
     #[command(after_long_help = diff::OUTPUT_HELP)]
     Diff(diff::Options),
-    /// approve a job's pull request at its head commit
+    /// approve a job's pull request if its head commit is the one that you reviewed
     #[command(after_long_help = approve_and_merge::OUTPUT_HELP)]
     Approve(approve_and_merge::Options),
-    /// merge a job's pull request at its head commit
+    /// merge a job's pull request if its head commit is the one that you reviewed (asks first)
     #[command(after_long_help = approve_and_merge::OUTPUT_HELP)]
     Merge(approve_and_merge::MergeOptions),
-    /// add jobs that were created elsewhere (one request each)
+    /// track jobs that were created elsewhere (one request each)
     #[command(after_long_help = track::OUTPUT_HELP)]
     Track(track::Options),
     /// wait until the given jobs are finished
@@ -128,7 +130,10 @@ pub(super) enum Command {
     /// Checks the jobs as the dashboard does, or uses the checks of a running dashboard. Each change is a line on
     /// stderr. A job that completed without a pull request is checked once more five seconds later, because the link
     /// may arrive late. Ctrl-C stops waiting; the jobs keep running.
-    #[command(after_long_help = wait::OUTPUT_HELP)]
+    #[command(
+        after_long_help = wait::OUTPUT_HELP,
+        mut_arg("timeout", |arg| arg.help("stop waiting after this many seconds; the jobs keep running"))
+    )]
     Wait(wait::Options),
     /// print a line for each change of the tracked jobs, as it happens
     #[command(after_long_help = watch::OUTPUT_HELP)]
@@ -138,11 +143,11 @@ pub(super) enum Command {
     Status(status::Options),
     /// show page views by humans and AI, as a table, CSV, JSON or Markdown
     ///
-    /// Fresh cached views cost no request. Views stay fresh for 5 minutes if the range includes today, for an hour if
-    /// it ended yesterday, and forever if it ended earlier. All days are UTC, and ranges are inclusive.
+    /// Fresh cached views cost no request. Views stay fresh for 5 minutes if they were loaded before the range ended,
+    /// for an hour if within two hours after its end, and forever if later. All days are UTC, and ranges are inclusive.
     ///
-    /// --all first prints a cost estimate (the service doesn't report the number of rows), and stops when the hourly
-    /// limit is reached.
+    /// --all first prints how many requests it will probably use (the service doesn't report the number of rows), and
+    /// stops when the hourly limit is reached.
     #[command(after_long_help = views::FORMAT_HELP)]
     Views(views::Options),
     /// show what readers searched for, and whether they clicked a result
@@ -151,7 +156,7 @@ pub(super) enum Command {
     /// show the feedback of readers, comment by comment or counted by page
     #[command(after_long_help = analytics::format_help(true))]
     Feedback(analytics::FeedbackOptions),
-    /// show the questions that readers asked the assistant, and whether it could answer them
+    /// show the questions that readers asked the site's AI assistant, and whether it could answer them
     #[command(after_long_help = analytics::format_help(true))]
     Questions(analytics::Options),
     /// show the human and AI visitors of each page
@@ -170,7 +175,7 @@ pub(super) enum Command {
     /// prompts are imported as paused.
     #[command(after_long_help = export::FILE_FORMAT_HELP)]
     Export(export::Options),
-    /// import an export from any computer, without duplicates
+    /// import a file of `docdeck export` from any computer, without duplicates
     ///
     /// All or nothing; importing a file again has no effect. A job in the file is matched with a tracked job
     /// by its id, or by the prompt that created it. If the file and this computer have different service data about a
@@ -219,13 +224,13 @@ pub(super) enum Command {
 }
 
 impl Command {
-    /// Whether the command prints jobs. If so, changes of the team are received before the command runs.
-    pub(super) fn prints_jobs(&self) -> bool {
+    /// Whether changes of the team are received before the command runs, so that it prints the latest jobs.
+    pub(super) fn receives_team_jobs(&self) -> bool {
         matches!(self, Self::Jobs(_) | Self::Show(_) | Self::Watch(_))
     }
 
     /// Whether the command prints analytics. If so, reports of the team are received before the command runs, and the
-    /// reports that it has loaded are sent after it.
+    /// reports that the command has loaded are sent to the team after it.
     pub(super) fn prints_analytics(&self) -> bool {
         matches!(
             self,
@@ -326,7 +331,7 @@ pub(super) struct SimArguments {
     /// generate data from this seed; the same seed gives the same data
     #[arg(long, value_name = "N", default_value_t = SimOptions::default().seed, value_parser = number_parser(0..=u64::MAX, "a whole number, like 7"))]
     seed: u64,
-    /// simulate a fault; can be repeated
+    /// simulate a fault, like views=503:0.3 (3 of 10 requests fail with status 503); can be repeated
     ///
     /// OP of the service: create, get, message (a follow-up), views, visitors, searches,
     /// feedback, feedback-by-page, questions, thread (a reader's conversation with the

@@ -16,7 +16,7 @@ use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
 use crate::model::job::{Job, JobKey};
 use crate::model::ledger::{Quota, Wait};
-use crate::model::prompt::{DeliveryKind, Resolution};
+use crate::model::prompt::{DeliveryKind, PromptResolution};
 use crate::store::RecentPrompt;
 use crate::tui::format::plural;
 use chrono::Utc;
@@ -147,7 +147,7 @@ async fn requeue_unsent(
     for prompt in earlier_prompts.iter().filter(|prompt| is_unsent(prompt)) {
         match prompt.state {
             DeliveryKind::NotSent => {
-                session.run_uninterrupted(engine.resolve(prompt.id, Resolution::SendAgain)).await?;
+                session.run_uninterrupted(engine.resolve(prompt.id, PromptResolution::SendAgain)).await?;
             }
             DeliveryKind::Paused => {
                 session.run_uninterrupted(engine.change_queue(&[prompt.job], QueueChange::Resume)).await?;

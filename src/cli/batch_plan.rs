@@ -13,7 +13,7 @@ use chrono::{TimeDelta, Utc};
 use std::path::Path;
 
 /// The maximum size of a file of prompts, in bytes. The dashboard has the same limit.
-const MAX_BYTES: u64 = 32 << 20;
+const MAX_BATCH_FILE_BYTES: u64 = 32 << 20;
 /// A prompt that was sent within this time is not sent again without `--again`.
 const RECENT_PERIOD: TimeDelta = TimeDelta::hours(24);
 
@@ -33,9 +33,9 @@ pub(super) struct BatchPlan {
 /// Fails if the file can't be read or contains no prompt.
 pub(super) fn read_prompts(file: &Path) -> Result<Vec<String>, CliError> {
     let (name, text) = if file.as_os_str() == "-" {
-        (None, prompt_text::read_prompt_stream(std::io::stdin().lock(), "stdin", MAX_BYTES)?)
+        (None, prompt_text::read_prompt_stream(std::io::stdin().lock(), "stdin", MAX_BATCH_FILE_BYTES)?)
     } else {
-        (file.to_str(), prompt_text::read_text_file(file, MAX_BYTES)?)
+        (file.to_str(), prompt_text::read_text_file(file, MAX_BATCH_FILE_BYTES)?)
     };
     parse_prompts(name, &text)
         .map_err(|error| CliError::local_error(format!("{}: {error} Nothing was sent.", file.display())))
@@ -81,8 +81,11 @@ pub(super) async fn plan_batch(
 
 /// Returns the message for a file whose `count` prompts were all sent before.
 pub(super) fn all_sent_message(count: usize) -> String {
-    let them = if count == 1 { "its prompt was".to_owned() } else { format!("all {count} prompts were") };
-    format!("Nothing left to send: {them} sent in the last 24 hours. Add --again to send them again.")
+    let (prompts, them) = match count {
+        1 => ("the only prompt in the file was".to_owned(), "it"),
+        _ => (format!("all {count} prompts were"), "them"),
+    };
+    format!("Nothing left to send: {prompts} sent in the last 24 hours. Add --again to send {them} again.")
 }
 
 /// Whether the prompt is still to be sent: it is `Queued`, `Paused` or `NotSent`.

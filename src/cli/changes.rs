@@ -175,7 +175,7 @@ mod tests {
             (|state| state.checks.state = ChecksState::Failing, "checks are failing"),
             (|state| state.checks.state = ChecksState::Pending, "checks are running"),
             (|state| state.checks.state = ChecksState::Passing, "checks passed"),
-            (|state| state.state = PullRequestState::Draft, "a draft"),
+            (|state| state.state = PullRequestState::Draft, "a draft pull request"),
         ] {
             let mut changed = conflict.clone();
             change(changed.pull_request.as_mut().expect("a state"));

@@ -1,5 +1,5 @@
-//! `docdeck completions`: prints a shell script that calls docdeck for completions, and answers those calls. The
-//! candidates come from [`super::completion_candidates`].
+//! `docdeck completions`: prints a shell script that calls docdeck for completions. This file also answers these calls,
+//! with candidates from [`super::completion_candidates`].
 
 use super::error::CliError;
 use super::exit_code::Code;

@@ -1,5 +1,5 @@
-//! Converts the user's keys, commands and filters for the dashboard. Checks the keys against docdeck's keys and against
-//! each other before the dashboard opens.
+//! Converts the keys, commands and filters of the configuration file for the dashboard. Checks the keys against
+//! docdeck's keys and against each other before the dashboard opens.
 
 use crate::config::ConfigError;
 use crate::config::customization::Customization;
@@ -38,7 +38,7 @@ pub fn keymap(custom: &Customization, path: &Path) -> Result<Keymap, ConfigError
             wrong(of_context, format!("unknown key context {}; valid: {}", keys.context, known.join(", ")))
         })?;
         let chords = keys.keys.iter().map(|written| match Chord::parse(written) {
-            None => Err(wrong(of_keys, format!("unknown key \"{written}\"; {KEY_EXAMPLES}"))),
+            None => Err(wrong(of_keys, format!("unknown key \"{written}\"; {KEY_SYNTAX_HINT}"))),
             Some(chord) if context.takes_text() && chord.types_text() => {
                 Err(wrong(of_keys, format!("{chord} types a character in {}; add Ctrl or Alt", keys.context)))
             }
@@ -83,7 +83,7 @@ pub fn keymap(custom: &Customization, path: &Path) -> Result<Keymap, ConfigError
     Ok(keymap)
 }
 
-const KEY_EXAMPLES: &str = "write it like x, X, Ctrl-x, Alt-x, F5 or Enter";
+const KEY_SYNTAX_HINT: &str = "write it like x, X, Ctrl-x, Alt-x, F5 or Enter";
 
 /// Converts the custom commands. `path` is the configuration file, for error messages.
 ///
@@ -97,7 +97,7 @@ pub fn parse_commands(custom: &Customization, keymap: &Keymap, path: &Path) -> R
         let wrong = |what: String| ConfigError::invalid(path, (*line, *column), &what);
         let written = command.key.get_ref();
         let key = Chord::parse(written)
-            .ok_or_else(|| wrong(format!("unknown key \"{written}\" of the command {name}; {KEY_EXAMPLES}")))?;
+            .ok_or_else(|| wrong(format!("unknown key \"{written}\" of the command {name}; {KEY_SYNTAX_HINT}")))?;
         let new = CustomCommand { key, name, args: command.program_and_arguments() };
         if let Some(binding) = new.contexts().iter().find_map(|&context| keymap.binding(context, key)) {
             let (name, context, help) = (&new.name, binding.context.title(), binding.help);

@@ -1,7 +1,7 @@
 //! `docdeck` without a command: reads the configuration, prepares the store and the API client, and runs the dashboard.
 //! Errors before the dashboard opens are printed on stderr.
 
-use super::data_folder::{permission_warning, repair_message, store_failure, unavailable_reason};
+use super::data_folder::{cli_store_error, permission_warning, repair_message, unavailable_reason};
 use super::error::CliError;
 use super::exit_code::Code;
 use super::team::{TeamUrlReader, read_access};
@@ -64,7 +64,7 @@ pub(super) async fn open_dashboard(
     let hosts = ConfiguredHosts::clients(settings.hosts.clone(), options.roots.clone());
     let client =
         Client::new(settings.scope.clone(), key, options).map_err(|failure| CliError::local_error(failure.message))?;
-    let no_store = |error| store_failure(&settings.data_folder, &error);
+    let no_store = |error| cli_store_error(&settings.data_folder, &error);
     // The store opens on a separate thread while the dashboard is prepared.
     let (store, opening) = Store::open_in_background(&settings.data_folder, chrono::Utc::now()).map_err(no_store)?;
     let app_config = AppConfig { keymap, commands, greeting, is_verified, ..build_app_config(&settings) };

@@ -53,7 +53,7 @@ pub(super) fn store_exists(folder: &Path) -> Result<bool, CliError> {
 /// The reason why no store can be created in a folder.
 #[derive(Debug)]
 pub(super) struct StoreUnavailable {
-    /// Where `why` applies: to the folder itself or, if it doesn't exist, to its closest existing ancestor.
+    /// The path that `why` is about: the folder or, if the folder doesn't exist, its closest existing ancestor.
     at: PathBuf,
     why: CleanText,
 }
@@ -145,7 +145,7 @@ pub(super) fn shell_quoted(path: &Path) -> String {
 pub(super) fn open_store(folder: &Path, for_writing: bool, out: &mut Out) -> Result<Store, CliError> {
     let (store, opened) = open_with_report(folder, out)?;
     if for_writing && opened.is_read_only {
-        return Err(store_failure(folder, &StoreError::ReadOnly));
+        return Err(cli_store_error(folder, &StoreError::ReadOnly));
     }
     Ok(store)
 }
@@ -164,7 +164,7 @@ pub(super) async fn open_undamaged(folder: &Path, for_writing: bool, out: &mut O
         ));
     }
     if for_writing && opened.is_read_only {
-        return Err(store_failure(folder, &StoreError::ReadOnly));
+        return Err(cli_store_error(folder, &StoreError::ReadOnly));
     }
     Ok(store)
 }
@@ -174,7 +174,7 @@ pub(super) async fn open_undamaged(folder: &Path, for_writing: bool, out: &mut O
 /// # Errors
 /// Fails if the store can't be used.
 pub(super) fn open_with_report(folder: &Path, out: &mut Out) -> Result<(Store, OpenOutcome), CliError> {
-    let (store, opened) = Store::open(folder, chrono::Utc::now()).map_err(|error| store_failure(folder, &error))?;
+    let (store, opened) = Store::open(folder, chrono::Utc::now()).map_err(|error| cli_store_error(folder, &error))?;
     note_repairs(&opened, out);
     if let Some(warning) = permission_warning(folder) {
         out.note(&format!("docdeck: {warning}"));
@@ -184,7 +184,7 @@ pub(super) fn open_with_report(folder: &Path, out: &mut Out) -> Result<(Store, O
 
 /// Describes a store error for a command that sends nothing. Most default messages of [`StoreError`] are about saving
 /// and sending.
-pub(super) fn store_failure(folder: &Path, error: &StoreError) -> CliError {
+pub(super) fn cli_store_error(folder: &Path, error: &StoreError) -> CliError {
     let file = folder.join(DATABASE_FILE);
     if is_denied(&file) {
         let (shown, file) = (file.display(), shell_quoted(&file));

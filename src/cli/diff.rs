@@ -18,16 +18,16 @@ use clap::Args;
 
 /// Help text about the requests, the output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
-The code host is asked for the state of the pull request (two requests on GitHub, one on GitLab), and for the diff only \
-if there are new commits since it was last read. If the host can't be asked, the last known diff is printed. Tokens come \
-from the same places as those of `docdeck pr`.
+Asks GitHub (two requests) or GitLab (one request) for the state of the pull request, and loads the diff only if there \
+are new commits since it was last loaded. If that fails, prints the last loaded diff. Uses the same tokens as `docdeck \
+pr`.
 
 When piped, it prints a unified diff as Git writes it, without control characters. At most 10 MiB are read; a note on \
 stderr says if files are missing. With --stat, piped output is one line per file, with tab-separated fields: path, \
 change (added, deleted, modified, renamed, copied), added lines, removed lines.
 
-Exit codes: 0 printed; 2 usage, configuration or database error; 4 no such job, the job has no pull request, or it could \
-not be read: then the last known diff, if any, is printed.";
+Exit codes: 0 printed; 2 usage, configuration or database error; 4 no such job, the job has no pull request, or the \
+pull request could not be read (the last loaded diff, if any, is still printed).";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -90,7 +90,7 @@ fn print(stored: &StoredDiff, options: &Options, out: &mut Out) {
     if options.stat || out.stdout_is_terminal() {
         let diff = Diff::parse(stored.text.clone());
         match options.stat {
-            true => write_files(&diff, out),
+            true => write_diffstat(&diff, out),
             false => write_lines(&diff, out),
         }
     } else {
@@ -134,7 +134,7 @@ fn file_heading(file: &DiffFile) -> String {
     format!("{old}{} ({}{content})", file.path, file.change.word())
 }
 
-fn write_files(diff: &Diff, out: &mut Out) {
+fn write_diffstat(diff: &Diff, out: &mut Out) {
     let count = |role: ColorRole, sign: char, count: u32| {
         let piped = count.to_string();
         TextCell::new(role, format!("{sign}{}", grouped_number(count))).with_piped_text(piped)

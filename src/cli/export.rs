@@ -1,7 +1,7 @@
 //! `docdeck export`: writes all local jobs and drafts as JSON Lines. Needs neither key nor network, and reads no
 //! configuration file.
 
-use super::data_folder::{open_undamaged, store_exists, store_failure};
+use super::data_folder::{cli_store_error, open_undamaged, store_exists};
 use super::error::CliError;
 use super::exit_code::Code;
 use super::out::Out;
@@ -137,14 +137,14 @@ async fn export_to_spool(
             Err(StoreError::DiskFull | StoreError::WriteRefused) => {}
             exported => {
                 store.close().await;
-                return Ok((Spool::File(spool), exported.map_err(|error| store_failure(folder, &error))?));
+                return Ok((Spool::File(spool), exported.map_err(|error| cli_store_error(folder, &error))?));
             }
         }
     }
     let buffer = SharedBuffer::default();
     let exported = store.export(buffer.clone(), scope_filter(global_options), program, now).await;
     store.close().await;
-    Ok((Spool::Memory(buffer), exported.map_err(|error| store_failure(folder, &error))?))
+    Ok((Spool::Memory(buffer), exported.map_err(|error| cli_store_error(folder, &error))?))
 }
 
 /// Creates an unnamed temporary file that only this process can open: beside the store, or in the system's temporary

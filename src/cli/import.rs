@@ -1,7 +1,7 @@
 //! `docdeck import`: imports a file that `docdeck export` wrote. Needs neither key nor network, and reads no
 //! configuration file.
 
-use super::data_folder::{open_store, store_exists, store_failure};
+use super::data_folder::{cli_store_error, open_store, store_exists};
 use super::error::CliError;
 use super::exit_code::Code;
 use super::export::{create_spool, scope_filter};
@@ -192,7 +192,7 @@ fn open_import_store(folder: &Path, dry_run: bool, out: &mut Out) -> Result<Stor
 fn import_error(folder: &Path, file: &Path, error: &ImportError) -> CliError {
     let file = source_name(file);
     CliError::local_error(match error {
-        ImportError::Store(error) => return store_failure(folder, error),
+        ImportError::Store(error) => return cli_store_error(folder, error),
         ImportError::Unreadable(error) => {
             let why = system_message(error);
             format!("{file} can't be read ({why}): check its name and its permissions. Nothing was imported.")

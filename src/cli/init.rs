@@ -6,7 +6,7 @@ use super::error::CliError;
 use super::exit_code::Code;
 use super::out::Out;
 use super::welcome::SetupPage;
-use crate::config::check::check_field;
+use crate::config::check::{KEY_ENTERED_AS_SOURCE, check_field};
 use crate::config::environment::Environment;
 use crate::config::file::read_config_file;
 use crate::config::key::KeySource;
@@ -15,7 +15,7 @@ use crate::config::{self, ConfigError, GlobalOptions, display_settings};
 use crate::model::endpoint::API_KEY_VARIABLE;
 use crate::model::setup::{
     DEFAULT_PROFILE, ExistingSettings, KeyPresence, KeySourceChoice, KeySourceInput, NewProfile, SetupField, SetupForm,
-    SetupPurpose, WritePermission, non_blank,
+    SetupProblem, SetupPurpose, WritePermission, non_blank,
 };
 use crate::model::text::CleanText;
 use crate::runtime::profile_effects::ProfileEffectRunner;
@@ -152,7 +152,7 @@ impl InitCommand<'_> {
         let fields = form.main_fields().into_iter().chain(form.more_fields());
         for field in fields.filter(|field| !self.options.no_check || !is_file(field)) {
             check_field(self.config(), &profile, field)
-                .map_err(|problem| unwritten(&format!("{}: {}", field.label(), problem.sentence)))?;
+                .map_err(|problem| unwritten(&field_problem(field, &profile, &problem)))?;
         }
         let needs = required_permission(self.config(), &profile.name)?;
         if needs == WritePermission::Change && !self.options.overwrite {
@@ -187,7 +187,7 @@ impl InitCommand<'_> {
         Ok(Code::Done)
     }
 
-    /// Returns the message after writing: what was written, and what to do next.
+    /// Returns the message about a saved profile: what was written, and what to do next.
     fn success_message(&self, profile: &NewProfile) -> String {
         let key = match &profile.key {
             KeySourceInput::SetElsewhere => "the key comes from DOCDECK_API_KEY".to_owned(),
@@ -215,4 +215,17 @@ impl InitCommand<'_> {
         ));
         text
     }
+}
+
+/// Returns the sentence about an invalid field. If a command or a file is expected, but the text is the key itself, the
+/// sentence names the option, because the form's advice to choose another source doesn't help without the form.
+fn field_problem(field: SetupField, profile: &NewProfile, problem: &SetupProblem) -> String {
+    if problem.sentence.as_str() != KEY_ENTERED_AS_SOURCE {
+        return format!("{}: {}", field.label(), problem.sentence);
+    }
+    let option = if matches!(profile.key, KeySourceInput::File(_)) { "--api-key-file" } else { "--api-key-command" };
+    format!(
+        "{option}: this looks like the key itself. Set DOCDECK_API_KEY to the key instead, or run `docdeck init` \
+         without --yes and type the key there."
+    )
 }

@@ -5,7 +5,7 @@ use super::table::{ColumnKind, TextCell, TextColumn, table_lines};
 use crate::model::Time;
 use crate::model::colors::ColorRole;
 use crate::model::job::{Job, JobGroup};
-use crate::model::job_state::{JobState, NEEDS_YOU, pull_request_label, state_word};
+use crate::model::job_state::{JobState, NEEDS_YOU_SYMBOL, pull_request_label, state_word};
 use crate::model::json;
 use crate::model::text::CleanText;
 use crate::store::{Store, StoreError};
@@ -28,13 +28,13 @@ pub(super) fn id_text(row: &Job) -> String {
     row.id.as_ref().map(|id| id.to_clean_text().to_string()).unwrap_or_default()
 }
 
-/// Writes jobs as a table. In a pipe, the columns are: id, state, pull request URL, start of the state (empty if
-/// unknown), title.
+/// Writes jobs as a table. In a pipe, the columns are: id, state, pull request URL, the time at which the job entered
+/// the state (empty if unknown), title.
 pub(super) fn write_job_table<'a>(rows: impl IntoIterator<Item = &'a Job>, now: Time, out: &mut Out) {
     let rows: Vec<&Job> = rows.into_iter().collect();
     let mut columns = vec![
         TextColumn::new("", ColumnKind::Left, |row: &&Job, _| {
-            TextCell::new(ColorRole::Warning, if row.group() == JobGroup::NeedsYou { NEEDS_YOU } else { "" })
+            TextCell::new(ColorRole::Warning, if row.group() == JobGroup::NeedsYou { NEEDS_YOU_SYMBOL } else { "" })
         })
         .only_on_terminal(),
         TextColumn::new("ID", ColumnKind::Id, |row: &&Job, _| TextCell::new(ColorRole::Muted, id_text(row))),

@@ -93,7 +93,7 @@ fn page_commands(root: &Command) -> impl Iterator<Item = &Command> {
     commands.filter(|command| !command.is_hide_set())
 }
 
-/// Offers the commands that have a manual page.
+/// Offers the names of the commands, but not of their subcommands, to a shell that completes the argument.
 fn command_names() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let root = Arguments::command();

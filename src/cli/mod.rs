@@ -71,7 +71,7 @@ use std::process::ExitCode;
 pub fn main() -> ExitCode {
     // Core dumps are forbidden before the environment is read, because it may contain the API key.
     runtime::core_dump::forbid();
-    runtime::crash::install_without_terminal(None);
+    runtime::crash::install_panic_hook(None);
     if completions::answer_shell(Arguments::command) {
         return ExitCode::SUCCESS;
     }
@@ -115,7 +115,7 @@ fn dispatch(
         .map_err(|error| CliError::local_error(format!("Can't start the async runtime: {error}.")))?;
     let result = runtime.block_on(async {
         let prints_analytics = command.as_ref().is_some_and(Command::prints_analytics);
-        if prints_analytics || command.as_ref().is_some_and(Command::prints_jobs) {
+        if prints_analytics || command.as_ref().is_some_and(Command::receives_team_jobs) {
             team::exchange_briefly(cx).await;
         }
         let changes_jobs = command.as_ref().is_some_and(Command::changes_jobs);

@@ -44,7 +44,7 @@ pub(super) struct Options {
     /// is stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "file"])]
     batch: Option<PathBuf>,
-    /// only print what the batch costs
+    /// only print how many jobs can start now, and when the others can
     #[arg(long, requires = "batch", conflicts_with_all = ["prompt", "file"])]
     pub(super) dry_run: bool,
     /// queue the batch for a running dashboard to send; needs no key

@@ -39,8 +39,8 @@ pub(super) struct Out {
     is_configured: bool,
     /// The live line that is on the terminal; `None` if there is none.
     live_line: Option<String>,
-    /// Whether the reader closed the pipe.
-    is_pipe_closed: bool,
+    /// Whether nothing more is written to stdout, because the reader closed the pipe or another write error occurred.
+    has_stopped_writing: bool,
     /// Why results could not be written; `None` if they could.
     output_error: Option<String>,
     /// Removes the API key from the lines and notes that are written.
@@ -60,7 +60,7 @@ impl Out {
             has_reduced_motion: true,
             is_configured: false,
             live_line: None,
-            is_pipe_closed: false,
+            has_stopped_writing: false,
             output_error: None,
             redactor: None,
         }
@@ -170,13 +170,13 @@ impl Out {
 
     /// Writes text without adding a line break. Only control sequences are removed.
     pub(super) fn write(&mut self, text: &str) {
-        if self.is_pipe_closed {
+        if self.has_stopped_writing {
             return;
         }
         let text = filter_output(text);
         let mut stdout = io::stdout().lock();
         if let Err(error) = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-            self.is_pipe_closed = true;
+            self.has_stopped_writing = true;
             if error.kind() != ErrorKind::BrokenPipe {
                 self.output_error = Some(format!("Can't write the output: {error}."));
             }

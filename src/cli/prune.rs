@@ -1,7 +1,7 @@
 //! `docdeck prune`: deletes cached analytics or, with `--jobs`, finished jobs, and frees their disk space. Needs
 //! neither key nor network.
 
-use super::data_folder::{open_undamaged, store_exists, store_failure};
+use super::data_folder::{cli_store_error, open_undamaged, store_exists};
 use super::error::CliError;
 use super::exit_code::Code;
 use super::export::scope_filter;
@@ -26,11 +26,11 @@ const DEFAULT_MAX_AGE_DAYS: u32 = 400;
 pub(super) const OUTPUT_HELP: &str = "\
 With --json: {\"dryRun\", \"ranges\", \"reports\", \"answers\", \"totals\", \"otherReports\", \"bytesBefore\", \
 \"bytesAfter\", \"stillLarge\"}; with --jobs {\"dryRun\", \"jobs\", \"prompts\", \"kept\", \"bytesBefore\", \
-\"bytesAfter\", \"stillLarge\"}. These are numbers of deleted items: \"ranges\" (ranges of dates with page views), \"reports\" (complete lists of the pages \
-of a range), \"answers\" (responses with some of the pages), \"totals\" (the site's totals of a range or day), \
-\"otherReports\" (visitors, searches, feedback and questions). With --jobs, \"kept\" is the number of old jobs that \
-were not deleted. \
-\"stillLarge\" is true if the disk space could not be freed.
+\"bytesAfter\", \"stillLarge\"}. \"ranges\" (date ranges with pages), \"reports\" (lists of the pages of a range, \
+complete or partial), \"answers\" (single responses with some of the pages), \"totals\" (the site's totals of a \
+range or day), \"otherReports\" (visitors, searches, feedback and questions), \"jobs\" and \"prompts\" are numbers of \
+deleted items. \"kept\" is the number of old jobs that were not deleted. \"bytesBefore\" and \"bytesAfter\" are the \
+sizes of the database. \"stillLarge\" is true if the disk space could not be freed.
 
 Exit codes: 0 done; 2 usage or database error.";
 
@@ -108,7 +108,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
         let store = open_undamaged(&folder, !options.dry_run, out).await?;
         let pruned = prune(&store, selection, options.dry_run).await;
         store.close().await;
-        pruned.map_err(|error| store_failure(&folder, &error))?
+        pruned.map_err(|error| cli_store_error(&folder, &error))?
     } else if options.jobs {
         describe(Pruned::default(), options.dry_run, jobs_json, jobs_lines)
     } else {
@@ -124,7 +124,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     Ok(Code::Done)
 }
 
-/// Deletes what is selected. Returns the counts, as JSON and as lines.
+/// Deletes what is selected or, if `dry_run` is true, only counts it. Returns the counts, as JSON and as lines.
 async fn prune(store: &Store, selection: PruneSelection, dry_run: bool) -> Result<(Value, Vec<String>), StoreError> {
     match selection {
         PruneSelection::Jobs(filter) => {
@@ -179,11 +179,12 @@ fn analytics_json(pruned: &PrunedAnalyticsCounts) -> Value {
 
 fn analytics_lines(pruned: &PrunedAnalyticsCounts, dry_run: bool) -> Vec<String> {
     let PrunedAnalyticsCounts { ranges, reports, responses, totals, other_reports } = *pruned;
-    let reports_text = format!("{} of all pages", plural(reports, "report"));
-    let responses_text = format!("{} of rows", plural(responses, "set"));
-    let parts = [(reports, reports_text), (responses, responses_text), (totals, plural(totals, "total"))];
+    let reports_text = format!("{} of pages", plural(reports, "list"));
+    let responses_text = plural(responses, "single response");
+    let parts = [(reports, reports_text), (responses, responses_text), (totals, plural(totals, "site total"))];
     let parts: Vec<String> = parts.into_iter().filter(|(n, _)| *n > 0).map(|(_, text)| text).collect();
-    let what = format!("page views of {}: {}", plural(ranges, "range"), parts.join(", "));
+    let of_ranges = if ranges > 0 { format!(" of {}", plural(ranges, "date range")) } else { String::new() };
+    let what = format!("page views{of_ranges}: {}", parts.join(", "));
     let mut lines = vec![deletion_line(parts.is_empty(), dry_run, "page views", &what)];
     if other_reports > 0 {
         let what = format!("{} of visitors, searches, feedback and questions", plural(other_reports, "report"));
@@ -287,13 +288,13 @@ mod tests {
         let pruned = Pruned { counts, bytes_before: 24_160_000, bytes_after: 3_200_000, has_shrink_failed: false };
         assert_eq!(
             text(pruned, false),
-            "Deleted page views of 12 ranges: 1 report of all pages, 60 sets of rows, 15 totals.\n\
+            "Deleted page views of 12 date ranges: 1 list of pages, 60 single responses, 15 site totals.\n\
              Deleted 4 reports of visitors, searches, feedback and questions.\n\
              The database used 24.1 MB and now uses 3.2 MB."
         );
         assert_eq!(
             text(Pruned { bytes_after: 24_160_000, ..pruned }, true),
-            "Would delete page views of 12 ranges: 1 report of all pages, 60 sets of rows, 15 totals.\n\
+            "Would delete page views of 12 date ranges: 1 list of pages, 60 single responses, 15 site totals.\n\
              Would delete 4 reports of visitors, searches, feedback and questions.\n\
              The database uses 24.1 MB."
         );

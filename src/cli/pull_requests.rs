@@ -24,9 +24,10 @@ use clap::Args;
 
 /// Help text about hosts, the output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
-Without IDs: the jobs whose pull request was open when it was last read, or was never read. GitHub is \
-called twice per 25 pull requests, GitLab once per merge request. Tokens are those of gh and glab, unless the \
-configuration has a section [hosts.\"HOST\"]. The calls don't count toward the limits of the service.
+Without IDs, loads the pull requests that were open when they were last loaded, and those that were never loaded. \
+GitHub is called twice per 25 pull requests, GitLab once per merge request. docdeck uses the tokens of gh and glab, the \
+command-line tools of GitHub and GitLab, unless config.toml has a section [hosts.\"HOST\"]. The calls don't count \
+toward the limits of the service.
 
 With --json: {\"jobs\": [JOB, …]} as in `docdeck jobs --help`; the state is in \"pullRequest\": {\"number\", \"url\", \
 \"title\", \"state\" (open, draft, queued, merged, closed), \"checks\": {\"state\" (passing, failing, pending, none, \

@@ -13,10 +13,10 @@ const DEFAULT_SPAN: &str = "7d";
 /// The options that select the range: whole UTC days, both ends inclusive.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct RangeOptions {
-    /// first day (YYYY-MM-DD, UTC); if --to is not given, also a week (2026-w47), month (2026-10) or quarter (2026-q3)
+    /// start with this day (YYYY-MM-DD, UTC), week (2026-w47), month (2026-10) or quarter (2026-q3)
     #[arg(long, value_name = "D")]
     from: Option<String>,
-    /// last day (inclusive) [default: today]
+    /// end with this day, week, month or quarter [default: today, or the end of the week, month or quarter in --from]
     #[arg(long, value_name = "D", requires = "from")]
     to: Option<String>,
     /// Nd (the last N days including today), yesterday, week, month or quarter (the last complete one), or "this week",

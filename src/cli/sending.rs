@@ -25,7 +25,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// How long to wait, after a signal, for the response to a prompt that is being sent.
-const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
+const INTERRUPTED_RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The maximum time to wait until a queued prompt is sent if `--wait` is not used.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long to wait if the store can't be written. The engine retries within this time.
@@ -139,7 +139,7 @@ impl SubmittedPrompt {
     ) -> SendWaitEnd {
         let soon = |pause| Some(Instant::now() + pause);
         let mut end = match previous_end {
-            Some(SendWaitEnd::Interrupted) => soon(RESPONSE_TIMEOUT),
+            Some(SendWaitEnd::Interrupted) => soon(INTERRUPTED_RESPONSE_TIMEOUT),
             Some(_) => None,
             None if options.should_wait => options.timer.end(),
             None => soon(QUEUE_TIMEOUT).min(options.timer.end().or(soon(QUEUE_TIMEOUT))),
@@ -150,7 +150,7 @@ impl SubmittedPrompt {
         }
         loop {
             let words = if session.unrecorded.get(self.prompt).is_some() {
-                "trying to record it".to_owned()
+                "trying to record the outcome".to_owned()
             } else {
                 self.state_text()
             };
@@ -158,8 +158,8 @@ impl SubmittedPrompt {
             match session.next_tick(end).await {
                 // A second signal ends the wait for the response.
                 WaitEnd::Interrupted if wait_end == SendWaitEnd::Interrupted => return wait_end,
-                // If the outcome is known but not recorded, any signal except Ctrl-C ends the wait at once: it comes
-                // from another program, which can't follow the hint to press Ctrl-C again.
+                // If the outcome is known but not recorded, any signal except Ctrl-C ends the wait at once: such a
+                // signal comes from another program, which can't follow the hint to press Ctrl-C again.
                 WaitEnd::Interrupted
                     if session.unrecorded.get(self.prompt).is_some() && !session.was_last_signal_ctrl_c() =>
                 {
@@ -177,7 +177,7 @@ impl SubmittedPrompt {
                     out.note(
                         "The prompt is being sent; waiting a few seconds for the answer. Ctrl-C leaves it unconfirmed.",
                     );
-                    end = soon(RESPONSE_TIMEOUT);
+                    end = soon(INTERRUPTED_RESPONSE_TIMEOUT);
                 }
                 // The time is up. If the prompt is being sent, still wait for the response: the request has its own
                 // timeout.
@@ -243,7 +243,7 @@ impl SubmittedPrompt {
                 return (!unrecorded.is_retried).then_some(SendWaitEnd::Finished);
             }
             EngineEvent::Recorded(prompt) if prompt == self.prompt => {
-                log_progress("recorded now", out);
+                log_progress("the outcome is recorded now", out);
                 return None;
             }
             EngineEvent::Notice(text) => {
@@ -376,12 +376,12 @@ impl SubmittedPrompt {
     fn unconfirmed_advice(&self) -> &'static str {
         match self.kind {
             PromptKind::Create => {
-                "Scripts must not send it again either. Check the service's dashboard, then press `!` on the prompt in \
-                 docdeck to link the job by its id, send it again or discard it."
+                "Scripts must not send the prompt again either. If the job exists, press `!` on the prompt in docdeck \
+                 to link the job by its id; otherwise, press `!` to send the prompt again or discard it."
             }
             PromptKind::FollowUp => {
-                "Scripts must not send it again either. Press `!` on it in docdeck to check the job, send it again or \
-                 discard it; later follow-ups wait for that."
+                "Scripts must not send it again either. Press `!` on the follow-up in docdeck to check the job, send \
+                 the follow-up again or discard it; later follow-ups wait for that."
             }
         }
     }
@@ -389,13 +389,13 @@ impl SubmittedPrompt {
     /// Returns the message for a prompt that was being sent when the command was interrupted.
     fn interrupted_message(&self) -> String {
         let (risk, check) = match self.kind {
-            PromptKind::Create => ("the job may have been started", "look for it on the service's dashboard"),
+            PromptKind::Create => ("the job may have been started", "look for the job on the service's dashboard"),
             PromptKind::FollowUp => ("the follow-up may have arrived", "check the job"),
         };
         let what = self.kind_noun();
         format!(
-            "Interrupted before the answer came: the {what} is unconfirmed. Because {risk}, docdeck does not send it \
-             again automatically: {check}. {}",
+            "Interrupted before the answer came: the {what} is unconfirmed. Because {risk}, docdeck does not send the \
+             {what} again automatically: {check}. {}",
             self.unconfirmed_advice()
         )
     }
@@ -502,11 +502,11 @@ fn unrecorded_error(unrecorded: &UnrecordedOutcome, session: &Session) -> CliErr
     };
     let id = unrecorded.id.as_ref().map(|id| id.to_clean_text()).unwrap_or_default();
     let next = match (&unrecorded.outcome, unrecorded.kind) {
-        (Delivery::Accepted, PromptKind::Create) => format!("press `!` on it and link it to {id}"),
+        (Delivery::Accepted, PromptKind::Create) => format!("press `!` on it and link it to job {id}"),
         (Delivery::Accepted, PromptKind::FollowUp) => "press `!` on it and discard it, since it has arrived".to_owned(),
-        (Delivery::Unconfirmed(_), _) => "press `!` on the job to resolve it".to_owned(),
+        (Delivery::Unconfirmed(_), _) => "press `!` on it to choose what to do".to_owned(),
         _ => "press `!` on it to send it again".to_owned(),
     };
     let sentence = unrecorded.sentence();
-    CliError::new(code, format!("{sentence} The dashboard will show it as unconfirmed: {next}."))
+    CliError::new(code, format!("{sentence} The dashboard will show the prompt as unconfirmed: {next}."))
 }

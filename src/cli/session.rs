@@ -33,7 +33,7 @@ const RESPONSE_TIMEOUT: Duration = Duration::from_secs(15);
 /// Like [`RESPONSE_TIMEOUT`], but after Ctrl-C or another signal.
 const RESPONSE_TIMEOUT_AFTER_SIGNAL: Duration = Duration::from_secs(5);
 /// Printed after the first Ctrl-C while docdeck still tries to record the outcome of a prompt.
-pub(super) const STILL_RECORDING: &str = "Still trying to record it. Press Ctrl-C again to stop.";
+pub(super) const STILL_RECORDING: &str = "Still trying to record the outcome. Press Ctrl-C again to stop.";
 /// While a command shuts down: how often to check whether its sends and `on_change` programs have finished.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// The maximum time to wait for the engine to stop, and then again for the store to close. After that, the command ends
@@ -131,13 +131,16 @@ impl CommandContext<'_> {
         }
         // Without a log the command still works. If the disk is full, the store reports it.
         let log = LogGuard::open(&settings.data_folder).ok();
-        crash::install_without_terminal(log.as_ref().map(|log| log.path().to_path_buf()));
+        crash::install_panic_hook(log.as_ref().map(|log| log.path().to_path_buf()));
         let signals =
             SignalStream::listen().map_err(|error| CliError::local_error(format!("Can't handle signals: {error}.")))?;
         let team = match read_access(&settings.team, &store, &mut self.team_url).await {
             Ok(team) => team,
             Err(error) => {
-                self.out.note(&format!("{} The limits are counted on this computer.", error.sentence));
+                self.out.note(&format!(
+                    "{} Until this is fixed, docdeck counts only this computer's requests toward the hourly limits.",
+                    error.sentence
+                ));
                 None
             }
         };

@@ -102,7 +102,7 @@ fn job_header(row: &Job, now: Time, out: &Out) -> Vec<String> {
     lines
 }
 
-/// Returns the most important fact about a pull request, its checks, and when this was read.
+/// Returns the most important fact about a pull request, its checks, and when they were read.
 fn pull_request_text(state: &PullRequest, out: &Out, now: Time) -> String {
     let fact = state.fact();
     let checks = checks_text(state);

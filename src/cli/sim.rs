@@ -1,5 +1,5 @@
-//! `docdeck sim`: runs the simulated service alone. Prints shell lines that make docdeck use it, then serves until a
-//! signal.
+//! `docdeck sim`: runs the simulated service without the dashboard. Prints shell lines that make docdeck use it, then
+//! serves until a signal.
 
 use super::error::CliError;
 use super::exit_code::Code;

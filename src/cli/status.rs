@@ -2,7 +2,7 @@
 //! no async runtime, and opens the database read-only. If a team is configured, `team::exchange_before_status` first
 //! exchanges changes if that is due, which needs both a runtime and a writable database.
 
-use super::data_folder::{check_service_and_folder, store_failure};
+use super::data_folder::{check_service_and_folder, cli_store_error};
 use super::error::CliError;
 use super::exit_code::Code;
 use super::out::rfc3339_seconds;
@@ -55,7 +55,7 @@ pub(super) fn run(cx: &mut CommandContext<'_>, options: &Options) -> Result<Code
         Some(scope) => {
             let folder = data_folder(global_options, environment)?;
             check_service_and_folder(scope, &folder)?;
-            Store::status_summary(&folder, scope).map_err(|error| store_failure(&folder, &error))?.unwrap_or_default()
+            Store::status_summary(&folder, scope).map_err(|error| cli_store_error(&folder, &error))?.unwrap_or_default()
         }
         None => {
             if options.json {

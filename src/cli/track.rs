@@ -1,4 +1,4 @@
-//! `docdeck track`: adds jobs that were created elsewhere, with one request each.
+//! `docdeck track`: tracks jobs that were created elsewhere, with one request each.
 
 use super::error::CliError;
 use super::exit_code::Code;

@@ -18,14 +18,14 @@ use serde_json::json;
 /// Help text about the JSON output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
 With --json: {\"jobs\": [JOB, …]}, where JOB is as in `docdeck jobs --help`; plus \"error\" and \"exitCode\" if the \
-wait ends before the jobs do.
+command fails, for example after a timeout.
 
 With --pr, docdeck asks the code hosts every minute while checks are running, and every five minutes otherwise. The \
 tokens and the number of calls are those of `docdeck pr`. A merged pull request also counts as ready.
 
 Exit codes: 0 all are done (archived counts as done); 1 a job failed, or a pull request was closed; 2 usage, \
-configuration or database error; 3 key refused; 4 a job is gone from the service or not tracked, or its pull request \
-can't be read; 124 timeout; 130 Ctrl-C. After 124 and 130, the jobs keep running.";
+configuration or database error; 3 key refused; 4 a job is gone from the service or not tracked, or (with --pr) it has \
+no pull request, or one that can't be read; 124 timeout; 130 Ctrl-C. After 124 and 130, the jobs keep running.";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {

@@ -11,6 +11,7 @@ use crate::engine::next_refresh;
 use crate::model::Time;
 use crate::model::job::Job;
 use crate::model::pull_request::{ChecksState, PullRequestFact as Fact};
+use crate::model::text::sentence_case;
 use crate::runtime::hosts::ConfiguredHosts;
 use crate::tui::format::plural;
 use chrono::{TimeDelta, Utc};
@@ -18,8 +19,6 @@ use clap::ValueEnum;
 
 /// How long to wait after a request that failed for a temporary reason.
 const RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(60);
-
-const UNREADABLE_CHECKS: &str = "has checks that the token can't read, so it is unknown whether it is ready";
 
 /// The state of a pull request for which the command waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -45,23 +44,55 @@ enum WaitProgress {
     Reached,
     /// The state has to be requested again at this time; `None` means now, because the state is unknown.
     Waiting(Option<Time>),
-    /// The pull request can no longer get the wanted state, for this reason. The command ends with this exit code.
-    Never(&'static str, Code),
+    /// The pull request can no longer get the wanted state, so the command fails.
+    Never(Obstacle),
+}
+
+/// Why a pull request can no longer get the wanted state, or why that is unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Obstacle {
+    NoPullRequest,
+    Closed,
+    UnreadableChecks,
+}
+
+impl Obstacle {
+    fn error(self, job: &Job) -> CliError {
+        let pull_request = match job.pr_number() {
+            Some(number) => format!("pull request #{number} of job {}", id_text(job)),
+            None => format!("the pull request of job {}", id_text(job)),
+        };
+        let text = match self {
+            Self::NoPullRequest => format!("The job {} has no pull request.", id_text(job)),
+            Self::Closed => format!("{} was closed without merging.", sentence_case(&pull_request)),
+            Self::UnreadableChecks => format!(
+                "The token can't read the checks of {pull_request}, so it is unknown whether the pull request is ready."
+            ),
+        };
+        CliError::new(self.code(), text)
+    }
+
+    fn code(self) -> Code {
+        match self {
+            Self::NoPullRequest | Self::UnreadableChecks => Code::Service,
+            Self::Closed => Code::Failed,
+        }
+    }
 }
 
 fn wait_progress(job: &Job, wanted: WantedState) -> WaitProgress {
     if job.pr_url().is_none() {
-        return WaitProgress::Never("has no pull request", Code::Service);
+        return WaitProgress::Never(Obstacle::NoPullRequest);
     }
     let Some(state) = job.pull_request.as_deref() else { return WaitProgress::Waiting(None) };
     match (state.fact(), wanted) {
         (Fact::Merged, _) => WaitProgress::Reached,
         (Fact::Ready | Fact::Queued, WantedState::Ready) => match state.checks.state {
             _ if !state.has_current_checks() => WaitProgress::Waiting(next_refresh(state)),
-            ChecksState::Unavailable => WaitProgress::Never(UNREADABLE_CHECKS, Code::Service),
+            ChecksState::Unavailable => WaitProgress::Never(Obstacle::UnreadableChecks),
             _ => WaitProgress::Reached,
         },
-        (Fact::Closed, _) => WaitProgress::Never("was closed without merging", Code::Failed),
+        (Fact::Closed, _) => WaitProgress::Never(Obstacle::Closed),
         _ => WaitProgress::Waiting(next_refresh(state)),
     }
 }
@@ -86,7 +117,7 @@ pub(super) async fn wait_for_state(
         let now = Utc::now();
         let is_due = |job: &&Job| match wait_progress(job, wanted) {
             WaitProgress::Waiting(at) => at.is_none_or(|at| at <= now),
-            WaitProgress::Reached | WaitProgress::Never(..) => false,
+            WaitProgress::Reached | WaitProgress::Never(_) => false,
         };
         let due: Vec<Job> = rows.iter().filter(is_due).cloned().collect();
         let problems = refresh_pull_requests(&session.store, hosts, &due).await?;
@@ -94,11 +125,11 @@ pub(super) async fn wait_for_state(
             return Err(CliError::new(Code::Service, lasting.text.clone()));
         }
         reload(session, rows).await?;
-        if let Some((job, why, code)) = rows.iter().find_map(|job| match wait_progress(job, wanted) {
-            WaitProgress::Never(why, code) => Some((job, why, code)),
+        if let Some(error) = rows.iter().find_map(|job| match wait_progress(job, wanted) {
+            WaitProgress::Never(obstacle) => Some(obstacle.error(job)),
             WaitProgress::Reached | WaitProgress::Waiting(_) => None,
         }) {
-            return Err(CliError::new(code, format!("The job {} {why}.", job_text(job))));
+            return Err(error);
         }
         let left = rows.iter().filter(|job| wait_progress(job, wanted) != WaitProgress::Reached).count();
         if left == 0 {
@@ -143,7 +174,7 @@ fn next_request_time(rows: &[Job], wanted: WantedState, has_failed: bool, now: T
     let times = rows.iter().filter_map(|job| match wait_progress(job, wanted) {
         WaitProgress::Waiting(Some(at)) if at > now || !has_failed => Some(at),
         WaitProgress::Waiting(_) => Some(retry),
-        WaitProgress::Reached | WaitProgress::Never(..) => None,
+        WaitProgress::Reached | WaitProgress::Never(_) => None,
     });
     times.min().unwrap_or(retry)
 }
@@ -164,13 +195,6 @@ async fn reload(session: &Session, rows: &mut Vec<Job>) -> Result<(), CliError> 
         }
     }
     Ok(())
-}
-
-fn job_text(job: &Job) -> String {
-    match job.pr_number() {
-        Some(number) => format!("{} (#{number})", id_text(job)),
-        None => id_text(job).to_string(),
-    }
 }
 
 #[cfg(test)]
@@ -198,14 +222,14 @@ mod tests {
         let with = |state| job(Some(PullRequest { state, ..open.clone() }));
         for wanted in [WantedState::Merged, WantedState::Ready] {
             assert_eq!(wait_progress(&with(PullRequestState::Merged), wanted), WaitProgress::Reached);
-            assert!(matches!(
-                wait_progress(&with(PullRequestState::Closed), wanted),
-                WaitProgress::Never(_, Code::Failed)
-            ));
+            let closed = with(PullRequestState::Closed);
+            assert_eq!(wait_progress(&closed, wanted), WaitProgress::Never(Obstacle::Closed));
             assert_eq!(wait_progress(&with(PullRequestState::Open), wanted), WaitProgress::Waiting(Some(at(60))));
             assert_eq!(wait_progress(&job(None), wanted), WaitProgress::Waiting(None));
-            assert!(matches!(wait_progress(&row(1, Status::Completed), wanted), WaitProgress::Never(_, Code::Service)));
+            let without = row(1, Status::Completed);
+            assert_eq!(wait_progress(&without, wanted), WaitProgress::Never(Obstacle::NoPullRequest));
         }
+        assert_eq!((Obstacle::Closed.code(), Obstacle::NoPullRequest.code()), (Code::Failed, Code::Service));
     }
 
     #[test]

@@ -54,7 +54,7 @@ impl Timer {
 /// The option that limits how long a command waits.
 #[derive(Debug, Args)]
 pub(super) struct WaitTimeout {
-    /// stop waiting after this many seconds; the job keeps running
+    /// stop waiting after this many seconds; started jobs keep running, and unsent prompts are paused
     #[arg(long, value_name = "S", allow_negative_numbers = true,
           value_parser = number_parser(0..=u32::MAX, "a whole number of seconds, like 600"))]
     timeout: Option<u32>,

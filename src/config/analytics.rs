@@ -1,6 +1,6 @@
 //! The section `[analytics]` of the configuration file.
 
-use crate::model::analytics::needs_work::{ProblemSignal, Weights};
+use crate::model::analytics::needs_work::{ProblemSignal, SignalWeights};
 use serde::Deserialize;
 
 /// The section `[analytics]`.
@@ -27,8 +27,8 @@ struct WeightTable {
 
 impl AnalyticsConfig {
     /// Returns the weights. A negative or infinite weight counts as 0.
-    pub(super) fn weights(self) -> Weights {
-        let mut weights = Weights::default();
+    pub(super) fn weights(self) -> SignalWeights {
+        let mut weights = SignalWeights::default();
         let table = self.weights;
         let chosen = [
             (ProblemSignal::Views, table.views),

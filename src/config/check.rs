@@ -34,7 +34,7 @@ pub fn check_field(config: &Path, profile: &NewProfile, field: SetupField) -> Re
             Err("This looks like an API key, not a project id.".to_owned())
         }
         SetupField::Project => check_scope(DEFAULT_BASE_URL, &profile.project),
-        // This also rejects a base URL with which the API key would be sent unencrypted to another computer.
+        // The check also rejects a base URL with which the API key would be sent unencrypted to another computer.
         SetupField::BaseUrl => check_scope(profile.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL), "x"),
         SetupField::Organization => check_is_not_key(profile.organization.as_deref().unwrap_or_default()),
         SetupField::Name => check_is_not_key(&profile.name),
@@ -59,7 +59,9 @@ fn check_scope(base_url: &str, project: &str) -> Result<(), String> {
     Route::for_scope(&Scope { base_url, project: project.to_owned(), organization: None }).map(drop)
 }
 
-const KEY_ENTERED_AS_SOURCE: &str = "This looks like the key itself. To store it in config.toml, choose “typed here”.";
+/// The error message if the text that was entered as a command or file is probably the API key itself.
+pub const KEY_ENTERED_AS_SOURCE: &str =
+    "This looks like the key itself. To store it in config.toml, choose “typed here”.";
 
 /// Checks the command that prints the API key, without running it. `words` are the program and its arguments.
 fn check_key_command(words: &[String]) -> Result<(), String> {

@@ -127,8 +127,8 @@ fn can_have_process_group() -> bool {
     nix::unistd::getpgrp().as_raw() > 0 || std::fs::File::open("/dev/tty").is_err()
 }
 
-/// The command's process group. The group is in the foreground of the terminal while the command runs, and is killed on
-/// drop unless the command has ended.
+/// The command's process group. With [`TerminalUse::Foreground`], the group is in the foreground of the terminal while
+/// the command runs. The group is killed on drop unless the command has ended.
 #[cfg(unix)]
 #[derive(Debug)]
 struct ProcessGroup {

@@ -33,7 +33,7 @@ pub use global_options::{ColorChoice, GlobalOptions};
 pub use team::TeamSettings;
 
 use crate::api::{ClientOptions, ExtraRoots};
-use crate::model::analytics::needs_work::Weights;
+use crate::model::analytics::needs_work::SignalWeights;
 use crate::model::analytics::{AnalyticsSettings, ReaderTextRetention};
 use crate::model::endpoint::Scope;
 use crate::model::setup::{ExistingSettings, KeyPresence};
@@ -69,7 +69,7 @@ pub struct Settings {
     pub polls_per_minute: u32,
     pub analytics: AnalyticsSettings,
     /// How much each problem of a page, such as lost views, counts in the ranking of pages that need work.
-    pub weights: Weights,
+    pub weights: SignalWeights,
     pub display: DisplaySettings,
     pub customization: Customization,
     /// The settings for code hosts; `None` if they are not asked for the state of pull requests.
@@ -121,18 +121,18 @@ pub struct MissingSettings {
 impl MissingSettings {
     fn missing_summary(&self) -> &'static str {
         match (self.needs_key, self.needs_project) {
-            (true, true) => "The API key and the project id are not set yet.",
-            (true, false) => "The API key is not set yet.",
-            (false, _) => "The project id is not set yet.",
+            (true, true) => {
+                "The API key and the project id are not set yet. Both are on the API keys page of your Mintlify dashboard."
+            }
+            (true, false) => "The API key is not set yet. Create one on the API keys page of your Mintlify dashboard.",
+            (false, _) => "The project id is not set yet. It is on the API keys page of your Mintlify dashboard.",
         }
     }
 
     /// Returns setup instructions to print when there is no terminal for the setup screen.
     pub fn setup_instructions(&self) -> String {
-        let mut lines = vec![
-            self.missing_summary().to_owned(),
-            "In the shell (both are on the API keys page of your Mintlify dashboard):".into(),
-        ];
+        let them = if self.needs_key && self.needs_project { "them" } else { "it" };
+        let mut lines = vec![self.missing_summary().to_owned(), format!("Set {them} in the shell:")];
         if self.needs_key {
             lines.push("  export DOCDECK_API_KEY=mint_…".into());
         }
@@ -149,9 +149,9 @@ impl MissingSettings {
         if self.needs_key {
             lines.push("  api_key_command = [\"pass\", \"show\", \"docdeck\"]".into());
         }
-        lines.push(
-            "`docdeck init` asks for them and writes this file. To try it without a key, run `docdeck demo`.".into(),
-        );
+        lines.push(format!(
+            "`docdeck init` asks for {them} and writes this file. To try docdeck without a key, run `docdeck demo`."
+        ));
         lines.join("\n")
     }
 
@@ -210,7 +210,10 @@ pub fn team_settings(
 ///
 /// # Errors
 /// Fails if the file is invalid, or missing although the user gave its path.
-pub fn analytics_weights(global_options: &GlobalOptions, environment: &Environment) -> Result<Weights, ConfigError> {
+pub fn analytics_weights(
+    global_options: &GlobalOptions,
+    environment: &Environment,
+) -> Result<SignalWeights, ConfigError> {
     let path = sources::config_path(global_options, environment)?;
     Ok(load_config_file(&path)?.file.analytics.weights())
 }

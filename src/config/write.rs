@@ -28,7 +28,7 @@ const ON_CHANGE_EXAMPLE: &str = "\n# Run for each change of a job, without a she
 const ORGANIZATION_EXAMPLE: &str = "#organization = \"…\"    # if several projects share the analytics limit\n";
 const CA_FILE_EXAMPLE: &str =
     "#ca_file = \"corp-ca.pem\"    # certificates (PEM) trusted in addition to the system's\n";
-const KEY_EXAMPLES: &str = "# This profile uses DOCDECK_API_KEY from the environment, which overrides these sources of the key.\n\
+const KEY_SOURCE_EXAMPLES: &str = "# This profile uses DOCDECK_API_KEY from the environment, which overrides these sources of the key.\n\
      #api_key_command = [\"pass\", \"show\", \"docdeck\"]    # a program, run without a shell\n\
      #api_key_file = \"~/.secrets/docdeck\"    # a file that only you can read\n";
 
@@ -211,7 +211,7 @@ fn new_file_text(path: &Path, profile: &NewProfile) -> Result<Zeroizing<String>,
         (profile.base_url.is_none(), format!("#base_url = \"{DEFAULT_BASE_URL}\"\n")),
         (profile.organization.is_none(), ORGANIZATION_EXAMPLE.to_owned()),
         (profile.ca_file.is_none(), CA_FILE_EXAMPLE.to_owned()),
-        (profile.key == KeySourceInput::SetElsewhere, KEY_EXAMPLES.to_owned()),
+        (profile.key == KeySourceInput::SetElsewhere, KEY_SOURCE_EXAMPLES.to_owned()),
     ];
     let examples: String = examples.into_iter().filter(|(is_unset, _)| *is_unset).map(|(_, example)| example).collect();
     // The complete text is created with enough space, because a buffer that grows leaves copies of the API key in

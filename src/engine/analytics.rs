@@ -9,8 +9,8 @@ use super::state::EngineState;
 use crate::api::DecodedRow;
 use crate::model::Time;
 use crate::model::analytics::{
-    AnalyticsKind, AnalyticsRow, RowsMerge, RowsOutcome, RowsPlan, RowsProgress, RowsReport, RowsResponse, StoredRows,
-    ThreadMessage,
+    AnalyticsKind, AnalyticsRow, ConversationMessage, RowsMerge, RowsOutcome, RowsPlan, RowsProgress, RowsReport,
+    RowsResponse, StoredRows,
 };
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
@@ -85,7 +85,7 @@ impl Engine {
     /// # Errors
     /// The request failed or no request is left. The kind is [`FailureKind::NotFound`] if the service doesn't have
     /// the conversation.
-    pub async fn get_question_thread(&self, id: &CleanText) -> Result<Vec<ThreadMessage>, Failure> {
+    pub async fn get_question_thread(&self, id: &CleanText) -> Result<Vec<ConversationMessage>, Failure> {
         let request = self.inner.client.get_question_thread(id);
         let result = self.inner.request_analytics(Operation::Conversation, id.clone(), request).await;
         result.map_err(|failed| failed.failure)

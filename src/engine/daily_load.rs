@@ -1,11 +1,11 @@
-//! Loads yesterday's page views into the cache once a day, if the user has turned this on. It costs one request a day,
-//! and later trends and sparklines that include this day cost none.
+//! Loads yesterday's page views into the cache once a day, if the user has turned this on. This costs one request a
+//! day. Later, trends and sparklines need no request for a day that is already cached.
 
 use super::lease::LeaseRole;
 use super::state::EngineState;
 use super::views::RequestPurpose;
 use crate::model::failure::Failure;
-use crate::model::period::{COUNTING_TIME, DateRange};
+use crate::model::period::{COUNTING_DELAY, DateRange};
 use crate::model::views::{MAX_PAGE_SIZE, ViewsQuery};
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub(super) async fn run_daily_loader(inner: Arc<EngineState>) {
 /// # Errors
 /// The request failed, or the hourly limit is reached.
 async fn load_last_final_day(inner: &Arc<EngineState>) -> Result<(), Failure> {
-    let Some(day) = (inner.clock.now() - COUNTING_TIME).date_naive().pred_opt() else { return Ok(()) };
+    let Some(day) = (inner.clock.now() - COUNTING_DELAY).date_naive().pred_opt() else { return Ok(()) };
     let query = ViewsQuery { range: DateRange::day(day), limit: MAX_PAGE_SIZE, page: 1 };
     let is_cached = inner.cached_views(query).await.is_some_and(|views| query.range.is_final(views.as_of));
     if is_cached {

@@ -86,8 +86,8 @@ pub(super) async fn run_dispatcher(inner: Arc<EngineState>, startup_problem: Opt
 }
 
 impl Dispatcher {
-    /// Starts every send that is allowed now. Returns the time by which this must be called again; `None` if only an
-    /// event can permit another send.
+    /// Starts every send that is allowed now. Returns the time by which this method must be called again; `None` if
+    /// only an event can permit another send.
     async fn start_allowed_sends(&mut self) -> Option<Instant> {
         let has_lease = self.inner.leases.holds(LeaseRole::Dispatch);
         if self.last_emitted_ownership.replace(has_lease) != Some(has_lease) {
@@ -204,8 +204,9 @@ impl Dispatcher {
     }
 }
 
-/// Runs `send`, and returns the prompt even if sending panics, so that the prompt no longer counts as being sent. Its
-/// state in the store stays `Sending`, because the service may have received it.
+/// Runs `send`, and returns the prompt even if sending panics, so that the caller can remove the prompt from
+/// `prompts_being_sent`. After a panic, its state in the store stays `Sending`, because the service may have received
+/// the prompt.
 async fn run_send(prompt: PromptId, send: impl Future<Output = ()>) -> PromptId {
     // The error is ignored: the panic hook has already reported it.
     let _ = AssertUnwindSafe(send).catch_unwind().await;
@@ -231,7 +232,8 @@ impl EngineState {
             }
             (PromptKind::Create, _) => {
                 let response = self.client.create_job(&text).await;
-                // A new job's title is taken from its prompt, so the log entry names the job by its id.
+                // The log entry names the new job by its id, as the entries of other requests do. A failed request
+                // gives no id.
                 let subject =
                     response.result.as_ref().map_or_else(|_| CleanText::line("new job"), |job| job.id.to_clean_text());
                 let result = self.record_response(Operation::Create, subject, response).await;

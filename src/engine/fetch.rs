@@ -15,7 +15,7 @@ use crate::model::remote_job::{JobId, RemoteJob};
 use crate::store::{JobResponse, StoreError};
 
 impl Engine {
-    /// Fetches the job now, and makes the poller try again if it had stopped because of a refused key or a lost
+    /// Fetches the job now, and makes the poller try again if polling had stopped because of a refused key or a lost
     /// connection. Returns the job, marked as gone if the service no longer has it.
     ///
     /// # Errors

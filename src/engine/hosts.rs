@@ -200,8 +200,8 @@ impl PullRequestStates {
                 None => {}
             }
         }
-        // GitHub can report in a response with results that the limit was reached for some of the pull requests. Add
-        // this error to `responses`, as if the whole request had failed.
+        // Even in a response with results, GitHub can report that the limit was reached for some of the pull requests.
+        // Add this error to `responses`, as if the whole request had failed.
         let limited = self.failed.iter().find(|(_, error)| error.kind == HostErrorKind::Limited);
         self.responses.extend(limited.map(|(_, error)| (RequestBudget::default(), Some(error.clone()))));
     }

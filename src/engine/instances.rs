@@ -1,5 +1,5 @@
-//! Reads from the lock files which docdeck instances run on this computer, and whether any of them polls
-//! jobs or sends prompts for a scope. Creates no file.
+//! Determines from the lock files which docdeck instances run on this computer, and whether any of them polls jobs or
+//! sends prompts for a scope. Creates no file.
 
 use super::lease::{LeaseRole, lease_path};
 use crate::model::endpoint::Scope;

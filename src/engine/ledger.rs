@@ -209,7 +209,10 @@ fn limit_failure(is_reported_by_service: bool, counted_by: &str, wait: Wait, now
     let why = if is_reported_by_service {
         "The service reported that the limit is reached".to_owned()
     } else {
-        format!("The hourly limit of {} analytics requests is reached ({counted_by})", Quota::Views.limit())
+        format!(
+            "The hourly limit of {} analytics requests is reached, as counted by {counted_by}",
+            Quota::Views.limit()
+        )
     };
     Failure::new(FailureKind::Limited(wait), &format!("{why}, so no request was made. Try again {when}."))
 }
@@ -227,8 +230,8 @@ mod tests {
         assert_eq!(failure.kind, FailureKind::Limited(wait));
         assert_eq!(
             failure.message.as_str(),
-            "The hourly limit of 100 analytics requests is reached (this computer), so no request was made. Try again \
-             in 12m, at 14:41:00 UTC."
+            "The hourly limit of 100 analytics requests is reached, as counted by this computer, so no request was \
+             made. Try again in 12m, at 14:41:00 UTC."
         );
         let guessed = limit_failure(
             true,

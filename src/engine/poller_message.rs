@@ -24,7 +24,8 @@ pub(super) enum PollerMessage {
     /// sent before this message.
     RequestEnded,
     /// The outcome of a request that the poller did not start. If the user wanted a job to be checked, but no request
-    /// was possible ([`ServiceHealth::NotRequested`]), the poller tries again after a refused key or an outage.
+    /// was possible ([`ServiceHealth::NotRequested`]), a poller that has paused because of a refused key or an outage
+    /// tries again.
     Outcome(FetchOutcome),
     /// This instance has taken or released the poll lease, or has got or lost the permission to poll for the team.
     LeaseChanged,

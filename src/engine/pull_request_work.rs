@@ -217,8 +217,9 @@ impl ActionRun {
                 let error = response.result.err();
                 let outcome = error.as_ref().map_or(ActionOutcome::Done, HostError::outcome);
                 let is_limited = error.as_ref().is_some_and(|error| error.kind == HostErrorKind::Limited);
-                // Of the errors of an action, only a reached limit affects other requests. So only this error is
-                // recorded for the host; the others are in the outcome.
+                // Of the errors of an action, only a reached limit is recorded for the host, because no other request
+                // follows. After any other error, the following request for the state shows whether the host can be
+                // used.
                 responses.push((response.budget, error.filter(|_| is_limited)));
                 match is_limited {
                     true => outcome,

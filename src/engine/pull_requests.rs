@@ -43,7 +43,7 @@ const BUSY_INTERVAL: TimeDelta = TimeDelta::seconds(5);
 
 /// The client for a code host, and what prevents requests to the host for now.
 #[derive(Debug)]
-struct Host {
+struct HostState {
     access: HostAccess,
     /// No request is sent before this time, because the host's limit is reached.
     limited_until: Option<Time>,
@@ -66,20 +66,20 @@ struct DuePullRequests {
 
 /// The pull requests that are requested one chunk after the other, while the lease is held.
 #[derive(Debug)]
-struct Round {
+struct RefreshRound {
     started_at: Time,
     /// The chunks that were not requested yet. Commands are handled between two chunks.
-    chunks: VecDeque<Chunk>,
+    chunks: VecDeque<PullRequestChunk>,
     /// When the next pull request is due after this round.
     next_due: Time,
-    /// If the round has the maximum size, so that other due pull requests may have been left out: the number of hosts
-    /// that were unavailable at the start. Otherwise `None`.
+    /// The number of hosts that were unavailable at the start, if the round has the maximum size, so that other due
+    /// pull requests may have been left out; otherwise `None`.
     unavailable_hosts_at_start: Option<usize>,
 }
 
 /// Pull requests of one host for [`PullRequestStates::read`].
 #[derive(Debug)]
-struct Chunk {
+struct PullRequestChunk {
     host: String,
     kind: HostKind,
     requested: Vec<LinkedPullRequest>,
@@ -91,9 +91,9 @@ struct Chunk {
 pub(super) struct Refresher {
     pub(super) inner: Arc<EngineState>,
     host_clients: Arc<dyn HostClients>,
-    hosts: HashMap<String, Host>,
+    hosts: HashMap<String, HostState>,
     is_focused: bool,
-    round: Option<Round>,
+    round: Option<RefreshRound>,
     /// The jobs whose pull request could not be read, with the time of the next attempt.
     retries: HashMap<JobKey, Time>,
     /// The jobs with a merged pull request for which the changed pages were looked up.
@@ -128,7 +128,7 @@ pub(super) async fn run_refresher(
 }
 
 impl Refresher {
-    /// Returns when to look for due pull requests; `None` if that has not changed.
+    /// Handles a command. Returns when to look for due pull requests; `None` if that time has not changed.
     async fn handle_command(&mut self, command: RefreshCommand) -> Option<Instant> {
         match command {
             RefreshCommand::NewLink => Some(Instant::now()),
@@ -182,11 +182,13 @@ impl Refresher {
         };
         let mut chunks = VecDeque::new();
         for ((host, kind), requested) in links_by_host(due.jobs.iter().map(|(job, link)| (*job, link))) {
-            chunks.extend(requested.chunks(max_links_per_read(kind)).enumerate().map(|(n, requested)| Chunk {
-                host: host.clone(),
-                kind,
-                requested: requested.to_vec(),
-                should_recheck_conflicts: n < MAX_CONFLICT_REQUESTS,
+            chunks.extend(requested.chunks(max_links_per_read(kind)).enumerate().map(|(n, requested)| {
+                PullRequestChunk {
+                    host: host.clone(),
+                    kind,
+                    requested: requested.to_vec(),
+                    should_recheck_conflicts: n < MAX_CONFLICT_REQUESTS,
+                }
             }));
         }
         // If the round is only for some jobs, look for others right after it, because they may be overdue.
@@ -194,7 +196,7 @@ impl Refresher {
         let next_due = due.next_due.map_or(latest, |next| next.min(latest));
         let is_full = due.jobs.len() == MAX_PULL_REQUESTS_PER_ROUND;
         let unavailable_hosts_at_start = is_full.then(|| self.unavailable_hosts(started_at).count());
-        self.round = Some(Round { started_at, chunks, next_due, unavailable_hosts_at_start });
+        self.round = Some(RefreshRound { started_at, chunks, next_due, unavailable_hosts_at_start });
         self.continue_round().await
     }
 
@@ -247,7 +249,7 @@ impl Refresher {
         self.inner.store.visit_pull_requests(&self.inner.scope, trigger == RefreshTrigger::User, visit).await
     }
 
-    async fn request_chunk(&mut self, chunk: &Chunk) {
+    async fn request_chunk(&mut self, chunk: &PullRequestChunk) {
         let (name, now) = (chunk.host.as_str(), local_now());
         let Ok(client) = self.client(name, chunk.kind).await else { return };
         let spent = match self.inner.store.spent_host_points(name, now).await {
@@ -360,7 +362,7 @@ impl Refresher {
                 }
                 HostAccess::Unusable(why) => self.inner.emit(EngineEvent::Notice(why.clone())).await,
             }
-            let host = Host {
+            let host = HostState {
                 access,
                 limited_until: None,
                 paused_until: None,

@@ -10,7 +10,7 @@ const PENDING_INTERVAL: TimeDelta = TimeDelta::seconds(60);
 /// How often the state of a pull request is requested while none of its checks are running.
 const USUAL_INTERVAL: TimeDelta = TimeDelta::minutes(5);
 /// When the terminal gets the focus, a state that is older than this is requested again.
-const FOCUS_AGE: TimeDelta = TimeDelta::seconds(30);
+const MAX_AGE_ON_FOCUS: TimeDelta = TimeDelta::seconds(30);
 /// Pull requests that become due within this time are requested together with those that are due now.
 const DUE_TOLERANCE: TimeDelta = TimeDelta::seconds(30);
 /// The maximum number of points of a host's hourly limit that docdeck spends (GitHub's limit is 5,000). The rest is for
@@ -47,7 +47,7 @@ pub(super) fn is_due(state: Option<&PullRequest>, trigger: RefreshTrigger, now: 
     match (trigger, next_refresh(state)) {
         (RefreshTrigger::User, _) => true,
         (_, None) => false,
-        (RefreshTrigger::Focus, Some(_)) => now - state.as_of > FOCUS_AGE,
+        (RefreshTrigger::Focus, Some(_)) => now - state.as_of > MAX_AGE_ON_FOCUS,
         // If the state is from the future, the clock was set back, so the time at which it is due is wrong.
         (RefreshTrigger::Schedule, Some(due)) => due <= now + DUE_TOLERANCE || state.as_of > now + DUE_TOLERANCE,
     }

@@ -16,7 +16,7 @@ use tokio::task::AbortHandle;
 pub(super) type LoadedViews = Result<Timed<ViewsResponse>, Failure>;
 
 /// A running load of one query, shared by all callers that wait for it.
-pub(super) type PendingLoad = Shared<BoxFuture<'static, ViewsRequestResult>>;
+pub(super) type SharedViewsLoad = Shared<BoxFuture<'static, ViewsRequestResult>>;
 
 /// The result of loading one query.
 #[derive(Debug, Clone)]

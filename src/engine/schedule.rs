@@ -55,8 +55,8 @@ struct ScheduledJob {
 
 /// All jobs that are polled, and the polling budget.
 ///
-/// The budget has a token for each request of a minute. A request reaches the service at an unknown time
-/// between its start and its response, so its token returns a minute after the response. The service therefore
+/// The budget has one token for each request that may be sent in a minute. A request reaches the service at an unknown
+/// time between its start and its response, so its token returns a minute after the response. The service therefore
 /// never gets more requests in a rolling minute than there are tokens.
 #[derive(Debug)]
 pub(super) struct Scheduler {
@@ -152,8 +152,8 @@ impl Scheduler {
         self.returning_tokens.push_back((now + TOKEN_RETURN_DELAY, TokenPool::Shared));
     }
 
-    /// Records the end of this job's request. If the response changed the job, [`Scheduler::update`] is called
-    /// too, before or after this.
+    /// Records the end of this job's request. If the response changed the job, [`Scheduler::update`] is called too,
+    /// before or after this call.
     pub(super) fn finish_request(&mut self, key: JobKey, end: RequestEnd, now: Time) {
         if !self.end_request(key, now) {
             return;

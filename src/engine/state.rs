@@ -7,7 +7,7 @@ use super::hosts::{HostClients, RefreshCommand};
 use super::lease::{Instance, LeaseRole, Leases};
 use super::lock::lock;
 use super::poller_message::PollerMessage;
-use super::running_loads::{PendingLoad, RunningLoads};
+use super::running_loads::{RunningLoads, SharedViewsLoad};
 use super::setup::EngineSetup;
 use super::team::state::TeamState;
 use crate::api::{ApiError, ApiResponse, Client};
@@ -55,10 +55,10 @@ pub(super) struct EngineState {
     pub(super) submitted_prompts: Mutex<HashMap<PromptId, JobKey>>,
     /// Prompts that this instance is sending right now.
     pub(super) prompts_being_sent: Mutex<HashSet<PromptId>>,
-    pub(super) pending_loads: Mutex<HashMap<ViewsQuery, PendingLoad>>,
+    pub(super) running_views_loads: Mutex<HashMap<ViewsQuery, SharedViewsLoad>>,
     pub(super) running_page_loads: RunningLoads<DateRange, LoadOutcome>,
-    /// The running loads of other reports. Each outcome is a [`RowsOutcome`](crate::model::analytics::RowsOutcome) with
-    /// rows of this kind.
+    /// The running loads of reports other than page views. Each outcome is a
+    /// [`RowsOutcome`](crate::model::analytics::RowsOutcome) with rows of the kind in its key.
     pub(super) running_row_loads: RunningLoads<(AnalyticsKind, DateRange), Arc<dyn Any + Send + Sync>>,
     /// Held while a budget is read and emitted, so that no older count is emitted after a newer one.
     pub(super) budget_emit_lock: tokio::sync::Mutex<()>,
@@ -112,7 +112,7 @@ impl EngineState {
         let EngineSetup { client, store, scope, lock_folder, on_change, hosts, events, poll, analytics, roles, team } =
             setup;
         let failure = |error: StoreError| error.failure();
-        // Read before the other values, so that the watcher notices changes that are made while these are read.
+        // The data version is read first, so that the watcher notices changes made while the other values are read.
         let data_version = match lock_folder {
             Some(_) => Some(store.data_version().await.map_err(failure)?),
             None => None,
@@ -134,8 +134,8 @@ impl EngineState {
         // lock does no harm, because no prompt can be sent.
         let startup_problem = match locked {
             Err(_) if store.check_writable().await.unwrap_or(true) => Some(Failure::local(
-                "File locks don't work in the data folder, so another docdeck may treat prompts that are being \
-                 sent as lost. Move the data folder to a file system with locks.",
+                "File locks don't work in the data folder, so another docdeck may mark a prompt as unconfirmed while \
+                 this one is still sending it. Move the data folder to a file system that supports locks.",
             )),
             _ => None,
         };
@@ -164,7 +164,7 @@ impl EngineState {
             watch_wake: Notify::new(),
             submitted_prompts: Mutex::default(),
             prompts_being_sent: Mutex::default(),
-            pending_loads: Mutex::default(),
+            running_views_loads: Mutex::default(),
             running_page_loads: RunningLoads::default(),
             running_row_loads: RunningLoads::default(),
             budget_emit_lock: tokio::sync::Mutex::default(),
@@ -403,7 +403,7 @@ impl Drop for InFlightGuard<'_> {
     }
 }
 
-/// Counts its guards that are not dropped yet.
+/// Creates guards, and counts those that are not dropped yet.
 #[derive(Debug, Default)]
 pub(super) struct LiveGuards(LiveGuard);
 

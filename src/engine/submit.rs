@@ -10,7 +10,7 @@ use crate::model::change::{DiscardedPrompts, QueueChange};
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
 use crate::model::job::{Job, JobKey};
-use crate::model::prompt::{Delivery, Prompt, PromptId, Resolution};
+use crate::model::prompt::{Delivery, Prompt, PromptId, PromptResolution};
 use crate::model::text::CleanText;
 use crate::store::{PausedBy, StoreError};
 
@@ -195,14 +195,14 @@ impl Engine {
     /// # Errors
     /// Nothing changed: the store can't write, the prompt's state does not allow this decision, or the job
     /// to link can't be fetched.
-    pub async fn resolve(&self, prompt: PromptId, resolution: Resolution) -> Result<Job, Failure> {
+    pub async fn resolve(&self, prompt: PromptId, resolution: PromptResolution) -> Result<Job, Failure> {
         match resolution {
-            Resolution::SendAgain => self.requeue(prompt, None).await,
-            Resolution::SendEdited(text) => {
+            PromptResolution::SendAgain => self.requeue(prompt, None).await,
+            PromptResolution::SendEdited(text) => {
                 reject_blank(&text)?;
                 self.requeue(prompt, Some(&text)).await
             }
-            Resolution::Link(id) => {
+            PromptResolution::Link(id) => {
                 let job = self.inner.fetch_by_id(&id).await?;
                 let row = self.inner.store.link_job(prompt, job, local_now()).await.map_err(store_failure)?;
                 self.emit_resolved(prompt, Delivery::Accepted, &row).await;

@@ -6,7 +6,7 @@
 use super::Engine;
 use super::ledger::RequestFailure;
 use super::lock::lock;
-use super::running_loads::{PendingLoad, ViewsRequestResult};
+use super::running_loads::{SharedViewsLoad, ViewsRequestResult};
 use super::state::EngineState;
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
@@ -120,8 +120,8 @@ impl EngineState {
         query: ViewsQuery,
         should_skip_cache: bool,
         purpose: RequestPurpose,
-    ) -> (PendingLoad, bool) {
-        let mut loading = lock(&self.pending_loads);
+    ) -> (SharedViewsLoad, bool) {
+        let mut loading = lock(&self.running_views_loads);
         if let Some(running_load) = loading.get(&query) {
             return (running_load.clone(), false);
         }
@@ -130,7 +130,7 @@ impl EngineState {
         let inner = Arc::clone(&self);
         let task = tokio::spawn(async move {
             let response = inner.request_views(query, should_skip_cache, purpose).await;
-            lock(&inner.pending_loads).remove(&query);
+            lock(&inner.running_views_loads).remove(&query);
             response
         });
         let shared =

@@ -18,8 +18,8 @@ use tokio::time::Instant;
 
 /// The interval between two checks of the store's data version.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// After this many checks, the watcher tries again to take a lease that it lacks. It must be so small that an instance
-/// takes over from a dead one within 10 s.
+/// After this many checks, the watcher tries again to take a lease that it lacks. The number must be so small that an
+/// instance takes over from a dead one within 10 s.
 const CHECKS_PER_LEASE_ATTEMPT: u32 = 3;
 /// How often to check whether another instance that is sending has died.
 const ABANDONED_SEND_CHECK_INTERVAL: Duration = Duration::from_secs(10);
@@ -29,7 +29,7 @@ const ABANDONED_SEND_CHECK_INTERVAL: Duration = Duration::from_secs(10);
 struct VersionCheck {
     /// The store's data version, which changes with each write by another instance.
     version: i64,
-    /// The error of a failed check that the watcher has not emitted yet.
+    /// The error of a failed check, until the watcher emits it.
     error: Option<StoreError>,
 }
 

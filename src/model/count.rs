@@ -81,7 +81,7 @@ impl Count {
     /// Returns the number for sorting: like [`Self::value`], but negative numbers are kept.
     pub fn signed(&self) -> Option<ViewCount> {
         match self {
-            Self::Known(number) => Some(ViewCount::from_millionths(i128::from(*number) * UNIT)),
+            Self::Known(number) => Some(ViewCount::from_millionths(i128::from(*number) * MILLIONTHS_PER_VIEW)),
             Self::Fraction(number) => Some(ViewCount::from_fraction(*number)),
             Self::Other(_) | Self::Missing => None,
         }
@@ -128,7 +128,7 @@ fn to_i64(number: f64) -> i64 {
 }
 
 /// The number of millionths in one view.
-const UNIT: i128 = 1_000_000;
+const MILLIONTHS_PER_VIEW: i128 = 1_000_000;
 
 /// The sign bit of the millionths of a [`ViewCount`].
 const SIGN_BIT: u128 = 1 << 127;
@@ -156,13 +156,13 @@ impl fmt::Debug for ViewCount {
 
 impl From<u64> for ViewCount {
     fn from(number: u64) -> Self {
-        Self::from_millionths(i128::from(number) * UNIT)
+        Self::from_millionths(i128::from(number) * MILLIONTHS_PER_VIEW)
     }
 }
 
 impl ViewCount {
     pub const ZERO: Self = Self::from_millionths(0);
-    pub const ONE: Self = Self::from_millionths(UNIT);
+    pub const ONE: Self = Self::from_millionths(MILLIONTHS_PER_VIEW);
 
     const fn from_millionths(millionths: i128) -> Self {
         match NonZero::new(millionths.cast_unsigned() ^ SIGN_BIT) {
@@ -179,7 +179,7 @@ impl ViewCount {
     fn from_fraction(Fraction(number): Fraction) -> Self {
         // The fraction is converted separately, because a double can't hold a large number in millionths exactly.
         let millionths = (number.fract() * 1_000_000.0).round();
-        Self::from_millionths(i128::from(to_i64(number.trunc())) * UNIT + i128::from(to_i64(millionths)))
+        Self::from_millionths(i128::from(to_i64(number.trunc())) * MILLIONTHS_PER_VIEW + i128::from(to_i64(millionths)))
     }
 
     /// Parses a decimal number (`-1.5`) with at most six decimals. Returns `None` for any other text.
@@ -192,7 +192,9 @@ impl ViewCount {
         }
         let whole: i64 = whole.parse().ok()?;
         let decimals: i128 = format!("{decimals:0<6}").parse().ok()?;
-        Some(Self::from_millionths(i128::from(whole) * UNIT + if is_negative { -decimals } else { decimals }))
+        Some(Self::from_millionths(
+            i128::from(whole) * MILLIONTHS_PER_VIEW + if is_negative { -decimals } else { decimals },
+        ))
     }
 
     pub fn is_zero(self) -> bool {
@@ -206,20 +208,22 @@ impl ViewCount {
     /// Divides this number by `other`, which must not be 0.
     pub fn ratio_to(self, other: Self) -> f64 {
         // Two whole numbers are divided without their millionths, which a double can't always hold exactly.
-        match (self.millionths() % UNIT, other.millionths() % UNIT) {
-            (0, 0) => (self.millionths() / UNIT) as f64 / (other.millionths() / UNIT) as f64,
+        match (self.millionths() % MILLIONTHS_PER_VIEW, other.millionths() % MILLIONTHS_PER_VIEW) {
+            (0, 0) => {
+                (self.millionths() / MILLIONTHS_PER_VIEW) as f64 / (other.millionths() / MILLIONTHS_PER_VIEW) as f64
+            }
             _ => self.millionths() as f64 / other.millionths() as f64,
         }
     }
 
     /// Rounds to a whole number; halves are rounded away from zero.
     pub fn rounded(self) -> i128 {
-        divide_rounded(self.millionths(), UNIT)
+        divide_rounded(self.millionths(), MILLIONTHS_PER_VIEW)
     }
 
     /// Returns the number of tenths, rounded; halves are rounded away from zero.
     pub fn tenths(self) -> i128 {
-        divide_rounded(self.millionths(), UNIT / 10)
+        divide_rounded(self.millionths(), MILLIONTHS_PER_VIEW / 10)
     }
 
     /// Returns the number multiplied by `multiplier / divisor`, rounded to a millionth, or 0 if `divisor` is 0.
@@ -243,7 +247,7 @@ impl ViewCount {
     /// due to rounding by the service or docdeck, and must not be reported as a mismatch. Two different whole numbers
     /// are never nearly equal.
     pub fn nearly_equals(self, other: Self) -> bool {
-        (self - other).millionths().saturating_abs() < UNIT / 20
+        (self - other).millionths().saturating_abs() < MILLIONTHS_PER_VIEW / 20
     }
 }
 
@@ -278,8 +282,8 @@ impl Sum for ViewCount {
 /// Converts a sum to a count. A sum beyond 64 bits, which can't be an exact count, becomes text.
 impl From<ViewCount> for Count {
     fn from(sum: ViewCount) -> Self {
-        let whole = sum.millionths() / UNIT;
-        if sum.millionths() % UNIT != 0
+        let whole = sum.millionths() / MILLIONTHS_PER_VIEW;
+        if sum.millionths() % MILLIONTHS_PER_VIEW != 0
             && let Some(count) = Self::from_f64(sum.as_f64())
         {
             return count;
@@ -292,8 +296,8 @@ impl From<ViewCount> for Count {
 impl fmt::Display for ViewCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, part) = (
-            self.millionths().unsigned_abs() / UNIT.unsigned_abs(),
-            self.millionths().unsigned_abs() % UNIT.unsigned_abs(),
+            self.millionths().unsigned_abs() / MILLIONTHS_PER_VIEW.unsigned_abs(),
+            self.millionths().unsigned_abs() % MILLIONTHS_PER_VIEW.unsigned_abs(),
         );
         let sign = if self.millionths() < 0 { "-" } else { "" };
         let decimals = format!("{part:06}");

@@ -47,7 +47,7 @@ pub enum EngineEvent {
     Budget(Quota, Budget),
     /// The state of the exchange with the team's database changed.
     Team(TeamStatus),
-    /// Whether this process is the one that sends queued prompts, because it holds the lease for that.
+    /// Whether this process is the one that sends queued prompts, because it holds the dispatch lease.
     QueueOwnership(bool),
     /// An entry was added to the log, because a request was made or a change was detected.
     Logged(LogEntry),

@@ -25,7 +25,7 @@ pub enum PageViewsState {
     Known(Timed<Counts>),
 }
 
-/// The seven days before a job and the seven days after it. The views of the job's pages are compared over them. The
+/// The seven days before a job and the seven days after it, in which the views of the job's pages are compared. The
 /// days on which the job started and finished belong to neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImpactWeeks {

@@ -147,18 +147,18 @@ impl JobGroup {
     }
 }
 
-/// How many of the jobs that need the user have a pull request that needs the user.
+/// Of the jobs in [`JobGroup::NeedsYou`], how many have a pull request that needs the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PullRequestCounts {
     /// Jobs whose pull request is ready for review.
     pub to_review: usize,
-    /// Jobs whose checks are failing.
+    /// Jobs whose pull request has failing checks.
     pub failing: usize,
 }
 
 impl PullRequestCounts {
-    /// Adds `by` to the count of jobs whose pull request has this fact. Only jobs in [`JobGroup::NeedsYou`] are
-    /// counted, and only the facts for which there is a count.
+    /// Adds `by` to the number of jobs whose pull request has this fact. Only jobs in [`JobGroup::NeedsYou`] are
+    /// counted, and only if the fact is `Ready` or `Failing`.
     pub fn adjust(&mut self, group: JobGroup, fact: Option<PullRequestFact>, by: isize) {
         let count = match fact {
             Some(PullRequestFact::Ready) => &mut self.to_review,

@@ -121,7 +121,7 @@ impl JobState {
             Self::NotSent => ("not sent", "did not reach the service"),
             Self::Rejected => ("rejected", "refused by the service"),
             Self::Unconfirmed => ("unconfirmed", "the prompt may or may not have arrived"),
-            Self::Discarded => ("discarded", "discarded by you; the service may have started it"),
+            Self::Discarded => ("discarded", "discarded by you; if it was unconfirmed, the job may have started"),
         }
     }
 }
@@ -136,9 +136,9 @@ pub fn state_word(job: &Job) -> &str {
 
 /// Returns the word for a job's state on screen. Like [`state_word`], but an active job is `working`, and a completed
 /// job has the state of its pull request.
-pub fn list_word(job: &Job) -> &str {
+pub fn list_state_word(job: &Job) -> &str {
     match (JobState::of(job), fact_shown_as_state(job)) {
-        (_, Some(fact)) => fact.word_and_meaning().0,
+        (_, Some(fact)) => fact.screen_word(),
         (JobState::Active, None) => JobState::Active.screen_word(),
         _ => state_word(job),
     }
@@ -177,12 +177,16 @@ pub fn pull_request_label(job: &Job) -> Cow<'static, str> {
 }
 
 /// The marks that a row of the jobs list can have besides the symbol of the job's state, with their meanings.
-pub const ROW_MARKS: [(&str, &str); 4] =
-    [(SELECTED, "selected"), (NEEDS_YOU, "needs you"), (NOT_OPENED, "finished, not opened yet"), (MARKED, "marked")];
-pub const SELECTED: &str = "▌";
-pub const NEEDS_YOU: &str = "●";
-pub const NOT_OPENED: &str = "•";
-pub const MARKED: &str = "*";
+pub const ROW_MARKS: [(&str, &str); 4] = [
+    (SELECTED_SYMBOL, "selected"),
+    (NEEDS_YOU_SYMBOL, "needs you"),
+    (NOT_OPENED_SYMBOL, "finished, not opened yet"),
+    (MARKED_SYMBOL, "marked"),
+];
+pub const SELECTED_SYMBOL: &str = "▌";
+pub const NEEDS_YOU_SYMBOL: &str = "●";
+pub const NOT_OPENED_SYMBOL: &str = "•";
+pub const MARKED_SYMBOL: &str = "*";
 
 /// Returns the words that the user can type to filter jobs, with their meanings: statuses and delivery states, then
 /// groups. Unknown statuses can be typed too, but are not returned.
@@ -218,10 +222,12 @@ pub fn starts_with_normalized(word: &str, normalized_prefix: &str) -> bool {
     normalized_prefix.chars().all(|expected| chars.next() == Some(expected))
 }
 
-/// Returns all words that describe a job: its status (unless the job is gone), its displayed state and its group.
+/// Returns all words that describe a job: its status (unless the job is gone), its displayed state, its group and, if
+/// lists show the state of its pull request as the job's state, the word that the filter `pr:` accepts for that state.
 pub fn state_words(job: &Job) -> impl Iterator<Item = &str> {
     let status = job.remote.status.as_ref().filter(|_| !job.local.gone).map(Status::word);
-    status.into_iter().chain([state_word(job), list_word(job), job.group().name()])
+    let fact = fact_shown_as_state(job).map(|fact| fact.word_and_meaning().0);
+    status.into_iter().chain([state_word(job), list_state_word(job)]).chain(fact).chain([job.group().name()])
 }
 
 /// The word for a pull request whose state is not loaded.
@@ -237,7 +243,10 @@ pub fn pull_request_words(job: &Job) -> impl Iterator<Item = &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Time;
     use crate::model::ascii::ascii_symbol;
+    use crate::model::job::JobKey;
+    use crate::model::text::CleanText;
 
     #[test]
     fn every_symbol_has_an_ascii_replacement_and_every_state_a_unique_word() {
@@ -250,6 +259,21 @@ mod tests {
         for (mark, _) in ROW_MARKS {
             assert!(mark.is_ascii() || ascii_symbol(mark).is_some(), "{mark}");
         }
+    }
+
+    #[test]
+    fn a_draft_is_found_by_its_word_on_screen_and_by_the_word_of_the_filter() {
+        use crate::model::pull_request::PullRequestState;
+        use crate::model::pull_request::tests::open_pull_request;
+        use crate::model::remote_job::JobId;
+        let mut job = Job::new(JobKey(1), CleanText::line("Job"), Time::default());
+        (job.id, job.remote.status) = (JobId::new("j1"), Some(Status::Completed));
+        let draft = PullRequest { state: PullRequestState::Draft, ..open_pull_request(Time::default()) };
+        job.pull_request = Some(Box::new(draft));
+        assert_eq!(list_state_word(&job), "draft PR");
+        let words: Vec<&str> = state_words(&job).collect();
+        assert!(["completed", "draft", "draft PR"].iter().all(|word| words.contains(word)), "{words:?}");
+        assert!(pull_request_words(&job).any(|word| word == "draft"));
     }
 
     #[test]

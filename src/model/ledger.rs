@@ -198,8 +198,8 @@ pub struct Budget {
     /// The number of requests within [`Quota::window`], counted as `counted_by` states.
     pub used: u32,
     pub limit: u32,
-    /// When more requests become available: when the wait after a 429 ends, otherwise when the oldest request in the
-    /// current hour's count expires. `None` if there is no wait and no request is counted.
+    /// When more requests become available: when the wait after a 429 ends, otherwise when the oldest counted request
+    /// and any surplus over the limit have expired. `None` if there is no wait and no request is counted.
     pub resets_at: Option<Time>,
     /// The wait after a 429, during which no request may be sent, whatever the count is; `None` if there is none.
     pub blocked: Option<Wait>,
@@ -211,8 +211,8 @@ pub struct Budget {
 pub enum CountedBy {
     #[default]
     ThisComputer,
-    /// All members of the team. `as_of` is the local time of the count if it is old, because the team's database can't
-    /// be reached.
+    /// All members of the team. `as_of` is the local time of the count if the count is old, because the team's database
+    /// can't be reached; otherwise `None`.
     Team { as_of: Option<Time> },
 }
 

@@ -52,7 +52,7 @@ impl Operation {
         }
     }
 
-    /// Whether the response contains what readers of the site wrote. Such text must not get into messages and the log.
+    /// Whether the response contains what readers of the site wrote. Such text must not get into messages or the log.
     pub fn has_reader_text(self) -> bool {
         match self {
             Self::Analytics(kind) => kind.has_reader_text(),

@@ -45,8 +45,9 @@ pub fn merge_response(row: &mut Job, response: &RemoteJob, now: Time) -> Vec<Job
     kinds.into_iter().map(|kind| JobEvent { at: now, kind }).collect()
 }
 
-/// Merges the state that a code host reported for the job's pull request into the job. If the user now has to act on
-/// the pull request, the job counts as changed, so that it is listed as needing the user again.
+/// Merges the state that a code host reported for the job's pull request into the job. If the most important fact
+/// or the head commit of the pull request has changed and the user has to act on it, the job counts as changed, so that
+/// it is listed as needing the user again.
 pub fn merge_pull_request(row: &mut Job, newer: PullRequest, now: Time) {
     let before = row.pull_request.take();
     let merged = before.as_ref().map_or_else(|| newer.clone(), |before| before.combined_with(newer.clone()));

@@ -19,7 +19,7 @@ pub const LATE_PULL_REQUEST_POLL_DELAYS: [TimeDelta; 3] =
     [TimeDelta::seconds(5), TimeDelta::seconds(15), TimeDelta::seconds(45)];
 
 /// Returns when to check the job next, or `None` if no further change is expected. `Store::jobs_to_check` already
-/// leaves out, in SQL, most jobs of which no change is expected.
+/// leaves out, in SQL, most jobs for which no change is expected.
 ///
 /// In the first hour, the interval after a check depends only on t, the time from the last accepted prompt to that
 /// check. It is 2 + t/2 seconds, but at most 30, so the checks come 2, 5, 9.5, … seconds after the prompt.

@@ -295,12 +295,12 @@ pub enum DraftTarget {
 
 /// The user's decision about an undelivered prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Resolution {
+pub enum PromptResolution {
     /// Send the prompt again, although the service may then carry it out twice.
     SendAgain,
     /// Send this text instead of the prompt (not possible for an unconfirmed prompt).
     SendEdited(String),
-    /// Link the unconfirmed prompt to the job that it created on the service. This is the job's id.
+    /// Link the unconfirmed prompt to the job with this id, which the prompt has created on the service.
     Link(JobId),
 }
 

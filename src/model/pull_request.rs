@@ -173,7 +173,7 @@ pub struct PullRequest {
     pub review: Option<ReviewDecision>,
     /// Whether the pull request conflicts with the base branch; `None` if the host has not computed it yet.
     pub conflict: Option<bool>,
-    /// Whether the base branch has commits that the branch lacks, so that it must be merged into the branch first.
+    /// Whether the branch with the changes lacks commits of the base branch, which must be merged into it first.
     #[serde(default)]
     pub behind: bool,
     /// The head commit.
@@ -181,7 +181,7 @@ pub struct PullRequest {
     /// The branch with the changes.
     #[serde(default)]
     pub branch: CleanText,
-    /// The numbers of lines and files; `None` if the host doesn't report them.
+    /// How many lines were added and removed, and how many files changed; `None` if the host doesn't report it.
     pub additions: Option<u64>,
     pub deletions: Option<u64>,
     pub files: Option<u64>,
@@ -255,15 +255,15 @@ impl PullRequest {
         self.checks_as_of.is_none() && self.checks.state == ChecksState::Unavailable
     }
 
-    /// Whether the checks were requested not earlier than the rest of the state. Also true if the code host reported
-    /// that the token may not read them.
+    /// Whether the checks are at least as recent as the rest of the state. Also true if the code host last reported
+    /// that the token may not read the checks.
     pub fn has_current_checks(&self) -> bool {
         self.checks_as_of.is_some_and(|as_of| as_of >= self.as_of)
     }
 
-    /// Returns `newer`, completed with parts of this state if both have the same head commit: if `newer` has no checks,
-    /// it gets these checks and their time; if it has no review decision, it gets an approval from this state. If the
-    /// most important fact is the same, too, `changed_at` stays the same.
+    /// Returns `newer`, completed with parts of `self` if both have the same head commit: if `newer` has no checks, it
+    /// gets the checks of `self` and their time; if it has no review decision, it gets an approval from `self`. If both
+    /// also have the same most important fact, the result has the `changed_at` of `self`.
     #[must_use]
     pub fn combined_with(&self, newer: Self) -> Self {
         let same_head = self.head == newer.head;
@@ -344,10 +344,15 @@ impl PullRequestFact {
             Self::ChangesRequested => ("rework", "a reviewer requested changes"),
             Self::Pending => ("pending", "checks are running"),
             Self::Queued => ("merge queue", "waiting in the merge queue"),
-            Self::Draft => ("draft", "a draft"),
+            Self::Draft => ("draft", "a draft pull request"),
             Self::Merged => ("merged", "merged"),
             Self::Closed => ("closed", "closed without merging"),
         }
+    }
+
+    /// Returns the word for the state on screen, where `draft` alone could also mean the draft of a prompt.
+    pub fn screen_word(self) -> &'static str {
+        if self == Self::Draft { "draft PR" } else { self.word_and_meaning().0 }
     }
 
     /// Returns the words by which a filter finds the fact: its own word and, for `rework`, also `changes`, as the code

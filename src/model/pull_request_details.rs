@@ -111,7 +111,7 @@ pub struct Commit {
     pub at: Option<Time>,
 }
 
-/// A changed file with its numbers of added and removed lines.
+/// A changed file, and how many of its lines were added and removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileDiffStat {
     pub path: CleanText,

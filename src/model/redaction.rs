@@ -207,7 +207,7 @@ fn key_at(bytes: &[u8], at: usize, is_strict: bool) -> Option<Range<usize>> {
     is_key.then(|| start..extend_range(bytes, secret, |byte| is_key_byte(byte) || b"+=~%".contains(&byte)).end)
 }
 
-/// Whether a part of the name is too long to be a word, or has digits or mixed case like a random text.
+/// Whether a part of `name`, between `_` or `-`, is too long to be a word, or has digits or mixed case like a key.
 fn is_random(name: &[u8]) -> bool {
     name.split(|byte| matches!(byte, b'_' | b'-')).any(|part| {
         let has = |is: fn(&u8) -> bool| part.iter().any(is);

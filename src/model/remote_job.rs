@@ -116,7 +116,7 @@ pub struct RemoteJob {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RemoteState {
-    /// The status; `Unknown("")` if no response had one, `None` without a response.
+    /// The status; `Unknown("")` if no response had a status, `None` if there was no response yet.
     pub status: Option<Status>,
     pub source: JobSource,
     /// The name of the AI model, as the service writes it.

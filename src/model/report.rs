@@ -309,7 +309,7 @@ pub struct LoadProgress {
     pub requests: u32,
     /// The share of the site's total views that the loaded rows have, 0 to 1; `None` if unknown.
     pub share: Option<f64>,
-    /// Whether the load is finished.
+    /// Whether all pages of the range are loaded.
     pub is_complete: bool,
 }
 

@@ -1,5 +1,5 @@
 //! Reads and writes times in JSON as RFC 3339 in UTC with milliseconds, the service's format and the store's precision.
-//! Fields use it by `#[serde(with = "…")]`.
+//! Fields name this module in `#[serde(with = "…")]`.
 
 use super::{Time, checked_rfc3339_time};
 use chrono::{DateTime, SecondsFormat, SubsecRound as _};

@@ -34,33 +34,28 @@ impl UnrecordedOutcome {
         matches!(self.outcome, Delivery::Accepted | Delivery::Unconfirmed(_))
     }
 
-    /// Returns a sentence for the user: what happened, and what to do.
+    /// Returns sentences for the user: what happened, and what to do. The warning not to send the prompt again is the
+    /// last one, because the dashboard shortens the others first.
     pub fn sentence(&self) -> CleanText {
         let id = self.id.as_ref().map(|id| id.to_clean_text().to_string()).unwrap_or_default();
         let what = match (&self.outcome, self.kind) {
-            (Delivery::Accepted, PromptKind::Create) => format!("Accepted as {id}, but it"),
-            (Delivery::Accepted, PromptKind::FollowUp) => format!("The follow-up to {id} was accepted, but that"),
+            (Delivery::Accepted, PromptKind::Create) => format!("Job {id} was created."),
+            (Delivery::Accepted, PromptKind::FollowUp) => format!("The follow-up to {id} was accepted."),
             (Delivery::Unconfirmed(_), PromptKind::Create) => {
-                "The answer was lost, so the job may have been created, but that".to_owned()
+                "The answer was lost, so the job may have been created.".to_owned()
             }
             (Delivery::Unconfirmed(_), PromptKind::FollowUp) => {
-                format!("The answer was lost, so the follow-up to {id} may have arrived, but that")
+                format!("The answer was lost, so the follow-up to {id} may have arrived.")
             }
-            (Delivery::Rejected(_), _) => "The service rejected the prompt, but that".to_owned(),
-            (Delivery::Queued { .. }, _) => "Not sent: the hourly limit is reached, but that".to_owned(),
-            _ => "The prompt did not reach the service, but that".to_owned(),
+            (Delivery::Rejected(reason), _) => format!("The service rejected the prompt. {reason}"),
+            (Delivery::Queued { .. }, _) => "The prompt was not sent, because the hourly limit is reached.".to_owned(),
+            (Delivery::NotSent(reason), _) => format!("The prompt did not reach the service. {reason}"),
+            _ => "The prompt did not reach the service.".to_owned(),
         };
         let StoreWriteProblem { reason: problem, remedy } = &self.problem;
-        let advice = if self.may_have_taken_effect() {
-            format!("Don't send it again; {remedy}.")
-        } else {
-            format!("{}.", sentence_case(remedy.as_str()))
-        };
-        let reason = match &self.outcome {
-            Delivery::NotSent(reason) | Delivery::Rejected(reason) => format!(" {reason}"),
-            _ => String::new(),
-        };
-        CleanText::line(&format!("{what} can't be recorded: {problem}. {advice}{reason}"))
+        let remedy = sentence_case(remedy.as_str());
+        let warning = if self.may_have_taken_effect() { " Don't send the prompt again." } else { "" };
+        CleanText::line(&format!("{what} The outcome can't be recorded: {problem}. {remedy}.{warning}"))
     }
 }
 
@@ -130,27 +125,28 @@ mod tests {
     #[test]
     fn only_a_prompt_that_may_have_arrived_must_not_be_sent_again() {
         use PromptKind::{Create, FollowUp};
-        let full = "can't be recorded: the disk is full.";
+        let full = "The outcome can't be recorded: the disk is full. Free some space.";
         assert_eq!(
             unrecorded(Create, Delivery::Accepted),
-            format!("Accepted as job_0042, but it {full} Don't send it again; free some space.")
+            format!("Job job_0042 was created. {full} Don't send the prompt again.")
         );
         assert_eq!(
             unrecorded(FollowUp, Delivery::Accepted),
-            format!("The follow-up to job_0042 was accepted, but that {full} Don't send it again; free some space.")
+            format!("The follow-up to job_0042 was accepted. {full} Don't send the prompt again.")
         );
         let reason = || CleanText::line("The service says no (400).");
         assert_eq!(
             unrecorded(Create, Delivery::Rejected(reason())),
-            format!("The service rejected the prompt, but that {full} Free some space. The service says no (400).")
+            format!("The service rejected the prompt. The service says no (400). {full}")
         );
         assert_eq!(
             unrecorded(Create, Delivery::NotSent(reason())),
-            format!(
-                "The prompt did not reach the service, but that {full} Free some space. The service says no (400)."
-            )
+            format!("The prompt did not reach the service. The service says no (400). {full}")
         );
-        assert!(unrecorded(FollowUp, Delivery::Unconfirmed(reason())).contains("Don't send it again"));
-        assert!(unrecorded(Create, Delivery::Queued { until: None }).starts_with("Not sent: the hourly limit"));
+        assert!(unrecorded(FollowUp, Delivery::Unconfirmed(reason())).ends_with("Don't send the prompt again."));
+        assert_eq!(
+            unrecorded(Create, Delivery::Queued { until: None }),
+            format!("The prompt was not sent, because the hourly limit is reached. {full}")
+        );
     }
 }

@@ -62,8 +62,8 @@ impl EffectRunner {
         RowsMsg::Cached { range, report, is_fresh }
     }
 
-    /// Returns a report that another member of the team loaded, in the same message as one that this computer loaded.
-    /// Returns `None` if the report was removed after it arrived.
+    /// Returns the message about a report that another member of the team loaded, as if this computer had loaded the
+    /// report. Returns `None` if the report was removed after it arrived.
     async fn received_rows<R: DecodedRow>(&self, range: DateRange) -> Option<RowsMsg<R>> {
         let report = self.engine().await.ok()?.cached_rows::<R>(range).await.filter(|report| report.is_complete())?;
         let outcome = RowsOutcome { report: Some(report), end_reason: LoadEndReason::Complete, requests: 0 };

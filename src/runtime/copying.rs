@@ -35,7 +35,7 @@ impl Dashboard {
     /// Sends the text to the terminal's clipboard, between two frames.
     pub(super) fn copy_through_terminal(&mut self, text: &str) -> Result<(), Failure> {
         if !self.session.caps().is_modern {
-            let sentence = "This terminal can't copy. Set a program as clipboard under [ui] in config.toml.";
+            let sentence = "This terminal can't copy. Set `clipboard` under [ui] in config.toml to a program that can.";
             return Err(Failure::local(sentence));
         }
         check_length(text)?;

@@ -10,7 +10,7 @@ pub const EXIT_CODE: i32 = 101;
 
 /// Installs a panic hook for a process that doesn't take over the terminal. `log` is the file to which panics are
 /// written, if any.
-pub fn install_without_terminal(log: Option<PathBuf>) {
+pub fn install_panic_hook(log: Option<PathBuf>) {
     std::panic::set_hook(Box::new(move |info| report_and_exit(info, log.as_ref())));
 }
 

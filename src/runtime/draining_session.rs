@@ -29,7 +29,8 @@ pub(super) struct DrainingSession {
     pub(super) events: mpsc::Receiver<EngineEvent>,
     /// Receives the events of the previous engine that still matter to the dashboard.
     pub(super) forward_to: mpsc::Sender<EngineEvent>,
-    /// Whether the new profile has the same project. If so, all events are forwarded, because they are about its jobs.
+    /// Whether the new profile has the same project. If so, all events but [`EngineEvent::Team`] are forwarded, because
+    /// they are about the jobs of that project.
     pub(super) is_project_unchanged: bool,
 }
 

@@ -11,7 +11,7 @@ use crate::model::analytics::AnalyticsSettings;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::model::job::InitialRows;
-use crate::model::prompt::Resolution;
+use crate::model::prompt::PromptResolution;
 use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedOutcomes;
 use crate::store::{Store, StoreError, StoreHealth, check_store};
@@ -353,7 +353,7 @@ fn must_run_in_order(effect: &Effect) -> bool {
             JobsEffect::ChangeLocalData(..) | JobsEffect::ChangeQueue(..) | JobsEffect::SaveUnsentReview { .. }
         ),
         Effect::Prompts(effect) => match effect {
-            PromptsEffect::Resolve(_, resolution) => matches!(resolution, Resolution::SendEdited(_)),
+            PromptsEffect::Resolve(_, resolution) => matches!(resolution, PromptResolution::SendEdited(_)),
             PromptsEffect::LoadHistory | PromptsEffect::LoadTemplates | PromptsEffect::ReadPrompts(_) => false,
             // An earlier effect may have written the draft that `ReadDraft` reads.
             _ => true,

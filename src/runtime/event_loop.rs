@@ -459,7 +459,7 @@ impl Dashboard {
         }
     }
 
-    /// Resumes the engine and requests a frame, after docdeck was suspended, or failed to be suspended.
+    /// Resumes the engine and requests a frame, after docdeck was suspended or could not be suspended.
     fn continue_running(&mut self) {
         if let Some(engine) = self.effects.engine() {
             engine.resume();

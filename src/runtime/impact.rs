@@ -3,7 +3,7 @@
 
 use crate::engine::Engine;
 use crate::model::Time;
-use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, ProblemSignal, Weights};
+use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, ProblemSignal, SignalWeights};
 use crate::model::analytics::page_reports::PageReports;
 use crate::model::analytics::signal_snapshot::{JobSnapshots, SignalSnapshot};
 use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, RowsReport, Search};
@@ -130,7 +130,7 @@ impl ImpactReader<'_> {
         reports.feedback.take_if(|report| !is_final(report.as_of));
         reports.questions.take_if(|report| !is_final(report.as_of));
         reports.searches.take_if(|report| !is_final(report.as_of));
-        reports.needs_work = NeedsWork::compute(reports.as_loaded_reports(), &Weights::default());
+        reports.needs_work = NeedsWork::compute(reports.as_loaded_reports(), &SignalWeights::default());
         Ok(reports)
     }
 

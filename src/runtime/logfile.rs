@@ -1,4 +1,5 @@
-//! `docdeck.log` in the data folder: one line per request and transition, rotated by size, readable only by its owner.
+//! `docdeck.log` in the data folder: one line per request, and per event such as a state change of a job. The file is
+//! rotated by size, and readable only by its owner.
 //! It contains neither the API key nor prompts. Job titles are left out too, because a title is the start of a prompt.
 
 use crate::model::log::{LogEntry, LogKind};
@@ -9,9 +10,9 @@ use std::path::{Path, PathBuf};
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 
 /// The name of the newest file. The names of older files end in `.1` to `.3`.
-pub const NAME: &str = "docdeck.log";
+pub const LOG_FILE_NAME: &str = "docdeck.log";
 /// Size at which a file is rotated.
-const MAX_BYTES: u64 = 1024 * 1024;
+const ROTATION_BYTES: u64 = 1024 * 1024;
 /// Maximum number of lines that wait to be written, enough for some minutes of requests. Memory for them is allocated
 /// when the log is opened. Further lines are dropped, so that the log never blocks the program.
 const MAX_WAITING_LINES: usize = 1024;
@@ -32,14 +33,14 @@ impl LogGuard {
     /// Fails if the file can't be written, or a log is already open.
     pub fn open(folder: &Path) -> io::Result<Self> {
         use tracing_subscriber::layer::SubscriberExt;
-        let file = RotatingFile::open(folder, MAX_BYTES)?;
+        let file = RotatingFile::open(folder, ROTATION_BYTES)?;
         let (writer, guard) = NonBlockingBuilder::default().buffered_lines_limit(MAX_WAITING_LINES).finish(file);
         let is_docdeck = tracing_subscriber::filter::filter_fn(|meta| meta.target().starts_with("docdeck"));
         let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_target(false).with_writer(writer);
         use tracing_subscriber::Layer;
         let subscriber = tracing_subscriber::registry().with(lines.with_filter(is_docdeck));
         tracing::subscriber::set_global_default(subscriber).map_err(io::Error::other)?;
-        Ok(Self { path: folder.join(NAME), _guard: guard })
+        Ok(Self { path: folder.join(LOG_FILE_NAME), _guard: guard })
     }
 
     pub fn path(&self) -> &Path {
@@ -101,7 +102,7 @@ struct RotatingFile {
 
 impl RotatingFile {
     fn open(folder: &Path, limit: u64) -> io::Result<Self> {
-        let path = folder.join(NAME);
+        let path = folder.join(LOG_FILE_NAME);
         let file = open_log(&path)?;
         let size = file.metadata()?.len();
         Ok(Self { path, file, size, limit })
@@ -152,7 +153,7 @@ mod tests {
             file.write_all(format!("line {n} ....\n").as_bytes()).expect("written");
         }
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap_or_default();
-        assert_eq!(read(NAME), "line 6 ....\n");
+        assert_eq!(read(LOG_FILE_NAME), "line 6 ....\n");
         assert_eq!(read("docdeck.log.1"), "line 5 ....\n");
         assert_eq!(read("docdeck.log.3"), "line 3 ....\n");
         assert_eq!(std::fs::read_dir(folder.path()).expect("listed").count(), 4);

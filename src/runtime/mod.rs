@@ -139,7 +139,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutco
         Some(preload) => preload,
         None => Preload::start(&config.store, &config.app)?,
     };
-    let log_path = config.folders.data.as_ref().map(|folder| folder.join(logfile::NAME));
+    let log_path = config.folders.data.as_ref().map(|folder| folder.join(logfile::LOG_FILE_NAME));
     let report_panic = move |info: &PanicHookInfo<'_>| crash::report_and_exit(info, log_path.as_ref());
     let session = TerminalSession::open(config.caps, config.app.mouse_enabled, is_hidden, report_panic)?;
     let (event_sender, engine_events) = mpsc::channel(EVENT_CAPACITY);

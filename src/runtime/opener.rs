@@ -1,5 +1,6 @@
-//! Opens a link in a browser. If a browser window would not be visible (over SSH, or without a display), the caller
-//! must copy the link instead. Only http and https links are opened, and never through a shell.
+//! Opens a link in a browser. Over SSH or without a display, where a window would not be visible, runs only the browser
+//! that `BROWSER` names; if it names none, the caller must copy the link instead. Only http and https links are opened,
+//! and never through a shell.
 
 use crate::config::environment::Environment;
 use crate::model::endpoint::{API_KEY_VARIABLE, TEAM_URL_VARIABLE};

@@ -55,8 +55,8 @@ impl Dashboard {
         }
         self.session.release();
         let mut out = std::io::stdout().lock();
-        // An error is ignored here: if the terminal is gone, taking it back after the program fails, too, and that
-        // error ends the dashboard.
+        // An error is ignored here: if the terminal is gone, docdeck can't take it back after the program either, and
+        // that second error ends the dashboard.
         let _ = writeln!(out, "Running {program} for the key (timeout 10 s).").and_then(|()| out.flush());
         self.foreground = Some(ForegroundChild::from_task(read));
         Ok(())

@@ -5,7 +5,7 @@ use super::templates;
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::job::Job;
-use crate::model::prompt::{DraftTarget, PromptId, Resolution};
+use crate::model::prompt::{DraftTarget, PromptId, PromptResolution};
 use crate::model::text::CleanText;
 use crate::store::StoreError;
 use crate::tui::{PromptsEffect, PromptsMsg, SubmitError};
@@ -37,8 +37,8 @@ impl EffectRunner {
                 let result = self.with_engine(async |engine| engine.submit_batch(&prompts).await).await;
                 PromptsMsg::BatchAdded(result.map_err(|failure| SubmitError { failure, text, pages: Vec::new() }))
             }
-            PromptsEffect::Resolve(prompt, Resolution::SendEdited(text)) => {
-                let edited = Resolution::SendEdited(text.clone());
+            PromptsEffect::Resolve(prompt, PromptResolution::SendEdited(text)) => {
+                let edited = PromptResolution::SendEdited(text.clone());
                 let result = self.with_engine(async |engine| engine.resolve(prompt, edited).await).await;
                 submitted_msg(DraftTarget::Prompt(prompt), text, Vec::new(), result.map(|row| (prompt, row)))
             }

@@ -3,7 +3,7 @@
 
 use super::faults::{FaultKind, SimRetryAfter};
 use super::limits::retry_after_date;
-use super::reply::{Reply, refusal};
+use super::reply::{Reply, error_response};
 use crate::model::Time;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -32,7 +32,7 @@ pub(super) fn fault_response(kind: FaultKind, now: Time) -> Option<Response> {
         FaultKind::Refuse => closed_connection(),
         FaultKind::Status(status) => {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            refusal(status, status.canonical_reason().unwrap_or("Error"))
+            error_response(status, status.canonical_reason().unwrap_or("Error"))
         }
         FaultKind::TooManyRequests(retry_after) => too_many_requests(retry_after, now),
         FaultKind::GatewayPage => html_page(StatusCode::BAD_GATEWAY, GATEWAY_PAGE),
@@ -51,7 +51,7 @@ pub(super) fn damage_response(kind: FaultKind, reply: Reply) -> Response {
     let is_success = reply.status.is_success();
     match kind {
         FaultKind::Lost => closed_connection(),
-        FaultKind::FailsAfterwards => refusal(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error"),
+        FaultKind::FailsAfterwards => error_response(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error"),
         FaultKind::Malformed if is_success => {
             let half = reply.body.slice(..reply.body.len() / 2);
             Reply { body: half, ..reply }.into_response()
@@ -146,7 +146,7 @@ fn html_page(status: StatusCode, html: &'static str) -> Response {
 }
 
 fn too_many_requests(retry_after: SimRetryAfter, now: Time) -> Response {
-    let mut response = refusal(StatusCode::TOO_MANY_REQUESTS, "Rate limit exceeded");
+    let mut response = error_response(StatusCode::TOO_MANY_REQUESTS, "Rate limit exceeded");
     let value = match retry_after {
         SimRetryAfter::Seconds(seconds) => Some(seconds.to_string()),
         SimRetryAfter::Date => Some(retry_after_date(now + TimeDelta::minutes(1))),

@@ -7,6 +7,7 @@ use crate::model::log::Operation;
 use std::str::FromStr;
 use std::time::Duration;
 
+/// The random stream that determines when faults apply; see [`SeededRng::new`].
 const FAULT_STREAM: u64 = 5 << 32;
 
 /// One fault: `OP=KIND[:PROBABILITY]`, for example `views=503:0.3` or `create=lost`.
@@ -200,7 +201,7 @@ impl Faults {
         let mut injected = InjectedFaults { wait: Duration::ZERO, kind: None };
         for fault in &self.list {
             let FaultTarget::Service(of, kind) = fault.target else { continue };
-            if of.is_some_and(|of| of != operation) || self.rng.unit() >= fault.probability {
+            if of.is_some_and(|of| of != operation) || self.rng.random_fraction() >= fault.probability {
                 continue;
             }
             match kind {
@@ -217,7 +218,7 @@ impl Faults {
         let Self { list, rng } = self;
         list.iter().find_map(|fault| match fault.target {
             FaultTarget::Host(of, kind) if of.is_none_or(|of| of == operation) => {
-                (rng.unit() < fault.probability).then_some(kind)
+                (rng.random_fraction() < fault.probability).then_some(kind)
             }
             _ => None,
         })

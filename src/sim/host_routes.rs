@@ -4,7 +4,7 @@ use super::bad_bodies::closed_connection;
 use super::code_host::{
     ActionRequest, GitLabRequest, HostCost, HostOperation, HostReply, HostWorld, classify_graphql_request,
 };
-use super::reply::refusal;
+use super::reply::error_response;
 use super::service::Service;
 use crate::model::pull_request::HostKind;
 use axum::Router;
@@ -70,7 +70,7 @@ fn pull_request_url(Path((owner, name, number)): PullRequestPath) -> String {
 
 async fn get_diff(State(service): ServiceState, path: PullRequestPath, headers: HeaderMap) -> Response {
     if header_text(&headers, header::ACCEPT) != Some("application/vnd.github.diff") {
-        return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Only diffs are simulated");
+        return error_response(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Only diffs are simulated");
     }
     respond(&service, HostKind::GitHub, &headers, HostOperation::Diff, HostCost::Rest, |host| {
         (host.changes_reply(&pull_request_url(path), None), None)

@@ -4,7 +4,7 @@
 use super::bad_bodies::{CloseWithoutResponse, damage_response, fault_response};
 use super::faults::FaultKind;
 use super::host_routes::{self, ServiceState};
-use super::reply::refusal;
+use super::reply::error_response;
 use super::service::{Service, SimRequest};
 use super::views::Parameters;
 use crate::model::analytics::AnalyticsKind;
@@ -92,8 +92,8 @@ fn router(service: Arc<Service>) -> Router {
         .route("/v1/project/preview/{project}", post_route(Operation::Preview))
         .route("/v1/project/update-status/{id}", get_route(Operation::Build))
         .merge(host_routes::routes())
-        .fallback(async || refusal(StatusCode::NOT_FOUND, "Not found"))
-        .method_not_allowed_fallback(async || refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"))
+        .fallback(async || error_response(StatusCode::NOT_FOUND, "Not found"))
+        .method_not_allowed_fallback(async || error_response(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"))
         .layer(axum::middleware::map_response_with_state(Arc::clone(&service), add_date_header))
         .with_state(service)
 }
@@ -117,7 +117,7 @@ fn post_route(operation: Operation) -> MethodRouter<Arc<Service>> {
 fn get_route(operation: Operation) -> MethodRouter<Arc<Service>> {
     get(async move |State(service): ServiceState, request: Request| {
         if request.method() != Method::GET {
-            return refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
+            return error_response(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
         }
         handle_request(&service, operation, request).await
     })
@@ -133,7 +133,7 @@ async fn handle_request(service: &Service, operation: Operation, request: Reques
     if let Some(response) = injected.kind.and_then(|kind| fault_response(kind, service.now())) {
         return response;
     }
-    let Ok(body) = body else { return refusal(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large") };
+    let Ok(body) = body else { return error_response(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large") };
     let mut sim_request = match extract_request(&mut parts, operation, body).await {
         Ok(sim_request) => sim_request,
         Err(response) => return response,
@@ -150,7 +150,7 @@ async fn handle_request(service: &Service, operation: Operation, request: Reques
 }
 
 async fn extract_request(parts: &mut Parts, operation: Operation, body: Bytes) -> Result<SimRequest, Response> {
-    let bad_path = |_| refusal(StatusCode::BAD_REQUEST, "The path is not valid UTF-8");
+    let bad_path = |_| error_response(StatusCode::BAD_REQUEST, "The path is not valid UTF-8");
     let (project, id) = match operation {
         Operation::Create | Operation::Views | Operation::Preview | Operation::Analytics(_) => {
             let Path(project) = Path::<String>::from_request_parts(parts, &()).await.map_err(bad_path)?;

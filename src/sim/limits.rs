@@ -14,12 +14,12 @@ const REJECTIONS_PER_DATE: u32 = 3;
 /// The requests of the last hour or minute, for each of the limits of the organization.
 #[derive(Debug, Default)]
 pub(super) struct SimLimits {
-    windows: [Window; 4],
+    windows: [RequestWindow; 4],
     rejections: u32,
 }
 
 #[derive(Debug, Default)]
-struct Window(VecDeque<Time>);
+struct RequestWindow(VecDeque<Time>);
 
 impl SimLimits {
     /// Counts a request. If the limit is reached, returns the value for the `Retry-After` header instead.
@@ -38,7 +38,7 @@ impl SimLimits {
     }
 }
 
-impl Window {
+impl RequestWindow {
     fn count_request(&mut self, quota: Quota, now: Time) -> Result<(), Time> {
         while self.0.front().is_some_and(|&at| at + quota.window() <= now) {
             self.0.pop_front();

@@ -69,8 +69,8 @@ impl fmt::Debug for Sim {
 }
 
 impl Sim {
-    /// Starts the service, listening on 127.0.0.1, in the current tokio runtime. Fails if the port is not available or the speed
-    /// is invalid.
+    /// Starts the service, listening on 127.0.0.1, in the current tokio runtime. Fails if the port is not available or
+    /// the speed is invalid.
     pub async fn start(options: SimOptions) -> io::Result<Self> {
         if !(options.speed.is_finite() && options.speed > 0.0) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the speed must be a number above 0"));
@@ -138,8 +138,8 @@ impl Sim {
     }
 
     /// Returns how many actions on pull requests arrived at the simulated code hosts.
-    pub fn host_actions(&self) -> u64 {
-        self.service.host_actions()
+    pub fn host_action_count(&self) -> u64 {
+        self.service.host_action_count()
     }
 
     /// Returns how many requests to the simulated code hosts arrived.

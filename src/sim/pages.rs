@@ -53,7 +53,7 @@ enum PageTrend {
     Gone(i64),
 }
 
-/// One day, with the factors by which it multiplies the views of every page.
+/// One day, with the factors (in thousandths) by which it multiplies the views of every page.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Day {
     date: NaiveDate,

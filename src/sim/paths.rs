@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 const PATH_WORDS: &str = include_str!("../../assets/demo/pages.txt");
+/// The random stream for the order of the paths; see [`SeededRng::new`].
 const PATH_STREAM: u64 = 4 << 32;
 /// The paths of [`all_paths`]. They are formed once, because every simulated pull request needs them.
 static ALL_PATHS: LazyLock<Vec<String>> = LazyLock::new(all_paths);

@@ -9,6 +9,7 @@ use crate::model::pull_request::HostKind;
 use chrono::TimeDelta;
 
 const PROMPTS: &str = include_str!("../../assets/demo/prompts.txt");
+/// The random stream for the jobs at the start; see [`SeededRng::new`].
 const POPULATION_STREAM: u64 = 3 << 32;
 /// Added to the number of a pull request to get the random stream that decides why it is not merged. Chosen so that the
 /// demo has one pull request that is behind its base branch, one in the merge queue, one that is closed, and two for

@@ -11,7 +11,7 @@ use serde::Serialize;
 pub(super) struct Reply {
     pub(super) status: StatusCode,
     pub(super) body: Bytes,
-    /// Headers besides Content-Type, or another Content-Type than JSON.
+    /// Additional headers. A Content-Type among them replaces `application/json`.
     pub(super) headers: Vec<(HeaderName, String)>,
 }
 
@@ -49,6 +49,6 @@ impl Reply {
 }
 
 /// Returns the response for an error without details.
-pub(super) fn refusal(status: StatusCode, error: &str) -> Response {
+pub(super) fn error_response(status: StatusCode, error: &str) -> Response {
     Reply::error(status, error, Vec::new()).into_response()
 }

@@ -35,7 +35,7 @@ impl SeededRng {
     }
 
     /// Returns a random number from 0 up to, but not including, 1.
-    pub(super) fn unit(&mut self) -> f64 {
+    pub(super) fn random_fraction(&mut self) -> f64 {
         f64::from(u32::try_from(self.next() >> 32).unwrap_or(0)) / 4_294_967_296.0
     }
 
@@ -69,6 +69,6 @@ mod tests {
         let mut rng = SeededRng::new(1, 1);
         let drawn: Vec<u32> = (0..500).map(|_| rng.between(3, 6)).collect();
         assert_eq!((drawn.iter().min(), drawn.iter().max()), (Some(&3), Some(&6)));
-        assert!((0..500).all(|_| rng.unit() < 1.0));
+        assert!((0..500).all(|_| rng.random_fraction() < 1.0));
     }
 }

@@ -29,6 +29,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 /// The id of the simulated project.
 pub(super) const PROJECT: &str = "acme-docs";
 
+/// The random stream for the API keys and tokens; see [`SeededRng::new`].
 const KEY_STREAM: u64 = 7 << 32;
 
 /// The state of a running simulator.
@@ -49,7 +50,7 @@ pub(super) struct Service {
     host_fault: Mutex<Option<HostFault>>,
     host_limits: Mutex<GitHubLimits>,
     host_requests: AtomicU64,
-    host_actions: AtomicU64,
+    host_action_count: AtomicU64,
     /// How far the service's clock was moved forward, in milliseconds.
     clock_offset: AtomicI64,
 }
@@ -142,7 +143,7 @@ impl Service {
             host_fault: Mutex::default(),
             host_limits: Mutex::default(),
             host_requests: AtomicU64::new(0),
-            host_actions: AtomicU64::new(0),
+            host_action_count: AtomicU64::new(0),
             clock_offset: AtomicI64::new(0),
         }
     }
@@ -204,7 +205,7 @@ impl Service {
     ) -> Option<Reply> {
         self.host_requests.fetch_add(1, Ordering::Relaxed);
         let is_action = operation.is_action();
-        self.host_actions.fetch_add(u64::from(is_action), Ordering::Relaxed);
+        self.host_action_count.fetch_add(u64::from(is_action), Ordering::Relaxed);
         let token = self.keys.code_host_token(kind);
         if authorization.and_then(bearer_key) != Some(token) {
             return Some(code_host::unauthorized(kind));
@@ -232,8 +233,8 @@ impl Service {
     }
 
     /// Returns how many actions on pull requests arrived.
-    pub(super) fn host_actions(&self) -> u64 {
-        self.host_actions.load(Ordering::Relaxed)
+    pub(super) fn host_action_count(&self) -> u64 {
+        self.host_action_count.load(Ordering::Relaxed)
     }
 
     /// Responds to a request as documented. Checks the API key first, then the project, the limit and the request
@@ -289,7 +290,7 @@ impl Service {
     fn with_report_inputs<T>(&self, now: Time, compute: impl FnOnce(ReportInputs<'_>) -> T) -> T {
         let minute = now.timestamp().div_euclid(60);
         let now = Time::from_timestamp(minute * 60, 0).unwrap_or(now);
-        let state = (minute, self.host_actions());
+        let state = (minute, self.host_action_count());
         let known = locked(&self.merges).as_ref().filter(|(of, _)| *of == state).map(|(_, merges)| Arc::clone(merges));
         let merges = known.unwrap_or_else(|| {
             let pages = locked(&self.world).code_host(now, None, "", None).merged_pages();

@@ -20,7 +20,7 @@ const ID_STREAM_BASE: u64 = 1 << 32;
 /// Added to the number of a run to get its random stream.
 const RUN_STREAM_BASE: u64 = 2 << 32;
 
-/// A job that exists at the start. Its prompts and its history are part of it, because the service returns neither.
+/// A job that exists at the start, with its prompts and its history, because the service returns neither.
 #[derive(Debug, Clone)]
 pub struct InitialJob {
     /// The job's id on the service.

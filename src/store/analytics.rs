@@ -107,8 +107,8 @@ impl Store {
     }
 
     /// Deletes expired reports with texts of readers, in all projects: reports that were loaded longer ago than `days`,
-    /// and reports from other members of a team whose expiry has passed. Overwrites the texts in the file. Returns the
-    /// number of deleted reports. `now` is the service's time.
+    /// and reports that another member of a team has loaded and that have expired. Overwrites the texts in the file.
+    /// Returns the number of deleted reports. `now` is the service's time, or a close estimate of it.
     pub async fn delete_expired_reader_texts(&self, days: ReaderTextRetention, now: Time) -> StoreResult<usize> {
         // A report from more than a day in the future was stored with a wrong clock. Its age is unknown, so it is
         // deleted.
@@ -214,7 +214,7 @@ fn read_header(row: &Row<'_>) -> rusqlite::Result<Option<RowsReportHeader>> {
     }))
 }
 
-/// Reads a report and when its load was started. Returns `None` if there is none or if it can't be read.
+/// Returns a report and the time at which its load was started; `None` if there is none or if it can't be read.
 pub(super) fn read_report<R: AnalyticsRow>(
     db: &Connection,
     scope: i64,
@@ -230,9 +230,8 @@ pub(super) fn read_report<R: AnalyticsRow>(
     Ok(merge_responses(db, range, id, header)?.map(|report| (report, started_at)))
 }
 
-/// Reads the unfinished report and when its load was started. Returns `None` if there is none or it can't be read. Also
-/// returns `None` if a member of the team has loaded a newer complete report, because then the load need not be
-/// continued.
+/// Like [`read_report`], for the unfinished report. Also returns `None` if a member of the team has loaded a newer
+/// complete report, because then the load need not be continued.
 fn read_unfinished<R: AnalyticsRow>(
     db: &Connection,
     scope: i64,

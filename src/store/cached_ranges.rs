@@ -17,9 +17,9 @@ use std::collections::HashMap;
 impl Store {
     /// Lists the ranges with cached rows; a range with a later last day comes first. Leaves out ranges with nothing but
     /// cached totals (such as the days of the trend) or visitors. A range without a report may have responses to
-    /// requests with different limits (maximum numbers of rows). Then `rows` counts only the responses to one limit:
-    /// that with the most cached rows. `bytes` is the space that the reports of all projects use in the file. Times are
-    /// on the service's clock.
+    /// requests with different limits (maximum numbers of rows). Then `rows` counts only the responses for the limit
+    /// with the most cached rows. `bytes` is the space that the reports of all projects use in the file. Times are on
+    /// the service's clock.
     pub async fn cached_ranges(&self, scope: &Scope) -> StoreResult<CacheOverview> {
         let scope = scope.clone();
         self.read(move |db| {

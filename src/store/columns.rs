@@ -1,6 +1,6 @@
 //! Converts the model's values to and from columns: times to milliseconds UTC, states to their names, texts to cleaned
-//! texts. Every SELECT of a table's rows uses the table's list of columns. The macro `job_column` finds a column's
-//! position in the list at compile time.
+//! texts. Queries for complete jobs, prompts and events use the lists of columns in this module. The macro `job_column`
+//! finds the position of a column in the list of a job's columns at compile time.
 
 use crate::model::Time;
 use crate::model::job::{Job, JobKey, LocalState, PullRequestEnder, TeamActivity};

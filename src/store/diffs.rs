@@ -57,8 +57,8 @@ impl Store {
         .await
     }
 
-    /// Replaces the cached details of the pull request with this link. Each of `jobs` that is about no
-    /// pages becomes a job about the pages that the pull request changes.
+    /// Replaces the cached details of the pull request with this link. If one of `jobs` is not about any pages yet, it
+    /// gets the pages that the pull request changes.
     pub async fn save_pull_request_details(
         &self,
         link: &CleanText,

@@ -9,22 +9,22 @@ use std::path::PathBuf;
 
 pub(super) type StoreResult<T> = Result<T, StoreError>;
 
-/// Why a call failed. A failed call stores nothing, unless its variant states otherwise.
+/// Why a call failed. A failed call stores nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// A newer version of docdeck wrote the file, which was not touched.
     #[error(
-        "the database {} was written by a newer docdeck (schema {found}, this one supports {known}) and was not \
+        "the database {} was written by a newer docdeck (schema {found}, this one supports {supported}) and was not \
          changed: update docdeck, or choose another folder with --data-dir", path.display()
     )]
-    NewerSchema { path: PathBuf, found: i64, known: i64 },
+    NewerSchema { path: PathBuf, found: i64, supported: i64 },
     /// An older version of docdeck wrote the file. It needs a migration, but can't be written, and was not touched.
     #[error(
-        "the database {} was written by an older docdeck (schema {found}, this one needs {known}) and can't be \
+        "the database {} was written by an older docdeck (schema {found}, this one needs {supported}) and can't be \
          updated, since its folder can't be written: make the folder writable and restart docdeck, or copy the file to \
          a writable folder and choose that one with --data-dir", path.display()
     )]
-    OlderSchema { path: PathBuf, found: i64, known: i64 },
+    OlderSchema { path: PathBuf, found: i64, supported: i64 },
     /// The file is a sound database of another program, and was not touched.
     #[error(
         "the file {} is the database of another program and was not changed: choose another folder with --data-dir",

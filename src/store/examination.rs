@@ -65,7 +65,7 @@ pub fn examine(folder: &Path, scope: Option<&Scope>, now: Time) -> StoreResult<O
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(StoreError::Unusable(error.to_string())),
     };
-    // SQLite's error doesn't contain why a file can't be opened. So the file is opened without SQLite first.
+    // SQLite's error doesn't state why a file can't be opened, so the file is first opened without SQLite.
     std::fs::File::open(&path).map_err(|error| StoreError::Unusable(error.to_string()))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&path, flags)?;

@@ -209,7 +209,7 @@ impl Store {
         .await
     }
 
-    /// Returns the jobs that were started about this page, newest first.
+    /// Returns the jobs that are about this page, newest first.
     pub async fn jobs_about(&self, scope: &Scope, path: &CleanText) -> StoreResult<Vec<Job>> {
         let path = path.clone();
         self.read_in_scope(scope, move |db, scope| {
@@ -267,7 +267,7 @@ impl Store {
 pub(super) const FIRST_JOBS_SQL: &str = "INDEXED BY job_by_list_order WHERE scope = ?1 AND merged_into IS NULL
      ORDER BY list_group, list_order, CASE list_group WHEN 2 THEN key ELSE -key END LIMIT ?2";
 
-/// The query for [`PullRequestCounts`], which reads only an index.
+/// The query for [`PullRequestCounts`]. It reads only an index, not the table of jobs.
 pub(super) const PULL_REQUEST_COUNTS_SQL: &str = "SELECT pr_need, count(*) FROM job
      WHERE scope = ?1 AND list_group = ?2 AND merged_into IS NULL AND pr_need IN ('review', 'fix') GROUP BY pr_need";
 
@@ -353,8 +353,8 @@ pub(super) fn track_job(tx: &Transaction<'_>, scope: i64, job: &RemoteJob, now: 
 }
 
 /// Gives `row` this id of the service. If another row already has the id, merges the other row into `row`: moves its
-/// prompts, events, draft and pages, and replaces the data of `row`, except that the titles, tags and notes of both
-/// rows are merged (see [`labels::merge_labels`]). The other row is kept, dismissed and without an id.
+/// prompts, events, draft and pages to `row`, and replaces the data of `row` with those of the other row. Only titles,
+/// tags and notes are combined (see [`labels::merge_labels`]). The other row is kept, dismissed and without an id.
 pub(super) fn assign_id(tx: &Transaction<'_>, row: &mut Job, id: &JobId) -> StoreResult<()> {
     let scope = job_scope_id(tx, row.key)?;
     if let Some(other) = find_by_id(tx, scope, id)?.filter(|other| other.key != row.key) {

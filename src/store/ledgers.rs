@@ -14,9 +14,9 @@ use crate::model::ledger::{self, Budget, LedgerEntry, MAX_WAIT, Quota, RateLimit
 use crate::model::team::TeamPermission;
 use rusqlite::{Connection, Transaction, params};
 
-/// Maximum number of uses that a ledger stores. If there are more, the oldest are deleted. Uses are not deleted because
-/// of their age, since the clock may be wrong. The maximum is twice the hourly limit, so that deleted uses can't affect
-/// any count, even if the clock is changed.
+/// Maximum number of uses that a ledger stores. If there are more, the oldest are deleted. A use is never deleted just
+/// because it is old, since the clock may be wrong. The maximum is twice the hourly limit, so that deleted uses can't
+/// affect any count, even if the clock is changed.
 const MAX_USES: u32 = 200;
 
 impl Store {
@@ -84,7 +84,8 @@ pub(super) fn read_budget(db: &Connection, scope: &Scope, quota: Quota, now: Tim
 
 /// Stores `now` as `seen_ahead_at` with each entry of the ledger that is later than `now`, unless an earlier
 /// `seen_ahead_at` is stored. Deletes the entries that are still later than `now` although their `seen_ahead_at` is an
-/// hour ago: they have expired. Does the same with a 429 that was received later than `now`, whose wait may be over.
+/// hour ago: they have expired. Does the same with a 429 whose stored time is later than `now`: stores `now` with it,
+/// or deletes it once its wait is over.
 fn mark_entries_ahead_of_clock(tx: &Transaction<'_>, scope: &Scope, quota: Quota, now: Time) -> StoreResult<()> {
     let Some((id, block)) = find_ledger(tx, scope, quota)? else { return Ok(()) };
     tx.change(

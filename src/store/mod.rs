@@ -1,8 +1,8 @@
 //! The store: an SQLite database on its own thread, used through a handle that is cheap to clone.
 //!
-//! Every call is one transaction. Calls run in the order in which they were made, and run to the end even if the caller
-//! stops waiting. Several processes may use the same file. The store guarantees that no prompt is lost and that only
-//! one process at a time may send a prompt. The engine decides when to send, poll or reload.
+//! Every change is one transaction. Calls run in the order in which they were made, and run to the end even if the
+//! caller stops waiting. Several processes may use the same file. The store guarantees that no prompt is lost and that
+//! no two processes send the same prompt at the same time. The engine decides when to send, poll or reload.
 
 mod analytics;
 mod backup;
@@ -71,5 +71,5 @@ pub use sending::SendPermit;
 pub use status_summary::StatusSummary;
 pub use store_thread::{PendingOpen, Store};
 pub use team::TeamMembership;
-pub use team_reports::MergedReport;
+pub use team_reports::ReportMergeResult;
 pub use team_times::TeamExchangeTimes;

@@ -1,4 +1,4 @@
-//! Creates the data folder and the file in it with narrow permissions, opens the file, and repairs it if it is damaged.
+//! Creates the data folder and the store's file with narrow permissions, opens the file, and repairs a damaged file.
 //!
 //! If the folder can't be written, the store is opened for reading only. The content of the file is handled by
 //! `schema`.
@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 
 /// The name of the store's file in the data folder.
 pub const DATABASE_FILE: &str = "docdeck.db";
-/// The name of the marker file that a store call creates if it finds a damaged page. While it exists, opening the store
-/// checks every page.
+/// The name of the marker file that a store call creates if it finds a damaged page. While the marker exists, opening
+/// the store checks every page.
 const DAMAGE_MARKER: &str = "docdeck.db-damaged";
 /// The file that is locked while a damaged store is repaired, so that no two processes repair it at the same time.
 const REPAIR_LOCK: &str = "docdeck.db-moving";
@@ -86,8 +86,8 @@ impl Store {
         Self::start(open_for_reading(folder)?, true, None)
     }
 
-    /// Creates an empty store in memory, for the demo, on the store's own thread. Calls made before it exists wait until
-    /// it does.
+    /// Creates an empty store in memory, for the demo, on the store's own thread. Calls made before the store exists
+    /// wait until it does.
     ///
     /// # Errors
     /// The thread can't be started.
@@ -256,7 +256,7 @@ fn open_database(
         return empty_read_only();
     }
     if is_read_only && found < schema::supported_version() {
-        return Err(StoreError::OlderSchema { path: path.to_owned(), found, known: schema::supported_version() });
+        return Err(StoreError::OlderSchema { path: path.to_owned(), found, supported: schema::supported_version() });
     }
     schema::check_readable(&connection, check_every_page)?;
     let is_read_only = is_read_only || write_check == WriteCheck::Now && !schema::is_store_writable(&mut connection)?;

@@ -4,7 +4,7 @@
 use super::columns::read_time;
 use super::error::StoreResult;
 use super::query::Query as _;
-use super::reports::{find_complete_report, find_path, read_counts};
+use super::reports::{find_complete_report, find_path_id, read_counts};
 use super::views::{read_range, read_response};
 use super::{Store, loading, scopes};
 use crate::model::endpoint::Scope;
@@ -70,7 +70,7 @@ struct PageViews {
 
 fn read_page_views(db: &Connection, scope: i64, path: &CleanText) -> StoreResult<PageViews> {
     let (mut in_reports, mut in_responses) = (HashMap::new(), HashMap::new());
-    if let Some(id) = find_path(db, path)? {
+    if let Some(id) = find_path_id(db, path)? {
         let reports = "SELECT human, ai, total, raw_counts, date_from, date_to, as_of FROM views_report
              CROSS JOIN views_row ON views_row.report = views_report.id AND views_row.path = ?2
              WHERE scope = ?1 AND complete = 1";

@@ -1,5 +1,5 @@
-//! The pages that a job was started about, and the signals of these pages in reports (such as votes and searches). They
-//! belong to the job, and move with it if its row is merged into another row.
+//! The pages that a job is about, and the signals of these pages in reports (such as votes and searches). Both belong
+//! to the job, and move with it if its row is merged into another row.
 
 use super::error::StoreResult;
 use super::json_column::to_json;

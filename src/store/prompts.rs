@@ -397,8 +397,8 @@ fn insert_prompt(
     Ok(PromptId(id))
 }
 
-/// Adds a prompt from a backup to a job, with the delivery in `record`. The caller has already adapted this delivery,
-/// so that this computer doesn't send what another computer may send (see `model::backup::merge_rules`).
+/// Adds a prompt from a backup or from the team to a job, with the delivery in `record`. The caller has made sure that
+/// this computer doesn't send what another computer may send (see `model::backup::merge_rules`).
 pub(super) fn insert_imported_prompt(
     tx: &Transaction<'_>,
     key: JobKey,
@@ -428,8 +428,8 @@ pub(super) fn insert_imported_prompt(
     Ok(PromptId(id))
 }
 
-/// Sets the state of a stored prompt to `delivery`. `record` is the copy of the prompt in a backup: the text, the time
-/// of sending and the start of the state are taken from it.
+/// Sets the state of a stored prompt to `delivery`. `record` is a copy of the prompt from a backup or from the team:
+/// the text, the time of sending and the start of the state are taken from it.
 pub(super) fn update_imported_prompt(
     tx: &Transaction<'_>,
     id: PromptId,
@@ -444,8 +444,8 @@ pub(super) fn update_imported_prompt(
     Ok(())
 }
 
-/// Returns the time at which the prompt in a backup entered its state. If the backup doesn't contain this time, returns
-/// the time at which the prompt was sent or, if it was never sent, the time at which it was written.
+/// Returns the time at which an imported prompt entered its state. If `record` doesn't contain this time, returns the
+/// time at which the prompt was sent or, if it was never sent, the time at which it was written.
 fn state_entered_at(record: &PromptRecord) -> Time {
     record.state_at.or(record.sent_at).unwrap_or(record.written_at)
 }

@@ -132,8 +132,9 @@ impl Store {
     /// Deletes the stored state of pull requests that were neither merged nor closed. For use when code hosts are no
     /// longer queried, since the state would then never change. Returns the changed jobs.
     pub async fn forget_open_pull_requests(&self, scope: &Scope) -> StoreResult<Vec<Job>> {
-        const OPEN: &str = "NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL AND pr_turn <> 'nobody' ORDER BY key";
-        let open = self.read_in_scope(scope, |db, scope| query_jobs(db, OPEN, [scope])).await?;
+        const OPEN_PULL_REQUESTS_SQL: &str =
+            "NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL AND pr_turn <> 'nobody' ORDER BY key";
+        let open = self.read_in_scope(scope, |db, scope| query_jobs(db, OPEN_PULL_REQUESTS_SQL, [scope])).await?;
         if open.is_empty() {
             return Ok(Vec::new());
         }
@@ -142,7 +143,7 @@ impl Store {
                 job.pull_request = None;
                 update_job(tx, &job)
             };
-            query_jobs(tx, OPEN, [scope])?.into_iter().map(forget).collect()
+            query_jobs(tx, OPEN_PULL_REQUESTS_SQL, [scope])?.into_iter().map(forget).collect()
         })
         .await
     }

@@ -31,7 +31,7 @@ pub(super) fn insert_report(tx: &Transaction<'_>, scope: i64, report: &Report) -
     )?;
     let mut by_path: Vec<(u32, &PageRow)> = (0..).zip(&report.rows).collect();
     by_path.sort_unstable_by_key(|(_, row)| row.path.as_str());
-    let mut find_path = tx.prepare_cached(FIND_PATH)?;
+    let mut find_path = tx.prepare_cached(FIND_PATH_ID_SQL)?;
     let mut add_path = tx.prepare_cached("INSERT INTO views_path (path) VALUES (?1)")?;
     let mut add_row = tx.prepare_cached(
         "INSERT INTO views_row (report, path, position, human, ai, total, raw_counts)
@@ -49,7 +49,7 @@ pub(super) fn insert_report(tx: &Transaction<'_>, scope: i64, report: &Report) -
 }
 
 /// The query for the id of a path.
-pub(super) const FIND_PATH: &str = "SELECT id FROM views_path WHERE path = ?1";
+pub(super) const FIND_PATH_ID_SQL: &str = "SELECT id FROM views_path WHERE path = ?1";
 
 /// Returns the values of a row's columns: the three counts if all of them are integers, otherwise the JSON of the
 /// counts as received.

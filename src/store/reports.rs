@@ -42,7 +42,7 @@ impl Store {
         .await
     }
 
-    /// Combines [`Store::save_views`] and [`Store::add_report_response`] in one transaction, for `next`, a response with
+    /// Combines [`Store::save_views`] and [`Store::add_report_response`] in one transaction. `next` is a response with
     /// the largest page size. If the transaction fails, `next` is neither in the cache nor in the report. If `next`
     /// doesn't continue the report, it is only cached, and the result is `false`. `report_so_far` is the report before
     /// `next`, if the caller has it in memory.
@@ -221,8 +221,8 @@ fn is_same_load(restarted_at: Option<Time>, other_restarted_at: Option<Time>) ->
 }
 
 /// Returns the id of a path; `None` if the path is in no report.
-pub(super) fn find_path(db: &Connection, path: &CleanText) -> StoreResult<Option<i64>> {
-    db.query_first(report_writer::FIND_PATH, [path], |row| row.get(0))
+pub(super) fn find_path_id(db: &Connection, path: &CleanText) -> StoreResult<Option<i64>> {
+    db.query_first(report_writer::FIND_PATH_ID_SQL, [path], |row| row.get(0))
 }
 
 /// Reads the counts from the columns `human`, `ai`, `total` and `raw_counts`, which must be the first four columns of

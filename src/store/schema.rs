@@ -57,7 +57,8 @@ pub(super) const MIGRATIONS: [&str; 24] = [
 /// 20 times as fast. They were generated from the migrations, and a test compares the results.
 const CURRENT_SCHEMA: &str = include_str!("../../assets/schema/current.sql");
 
-/// Returns all tables of the current schema. A table comes before the tables that refer to it.
+/// Returns the tables of the current schema, except for `team`, `team_job`, `team_use` and `team_report`. A table comes
+/// before the tables that refer to it.
 pub(super) fn tables() -> impl Iterator<Item = &'static str> {
     "scope revision key_value ledger ledger_use job job_count prompt event job_page job_signals draft views_answer views_total \
      views_loading views_part views_report views_path views_row pull_request_diff \
@@ -90,7 +91,7 @@ pub(super) fn check_version(connection: &Connection, path: &Path) -> Result<i64,
         return Ok(found);
     }
     if found > supported_version() {
-        return Err(StoreError::NewerSchema { path: path.to_owned(), found, known: supported_version() });
+        return Err(StoreError::NewerSchema { path: path.to_owned(), found, supported: supported_version() });
     }
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     // The version is read again, since another docdeck may have created its tables between the two queries.
@@ -155,7 +156,7 @@ pub(super) fn add_temporary_views(connection: &Connection, file_version: i64) ->
 /// finished transaction, and a prompt would be sent twice.
 pub(super) fn configure_connection(connection: &Connection) -> Result<(), StoreError> {
     connection.busy_timeout(LOCK_TIMEOUT)?;
-    // Large enough to keep all statements of the store prepared.
+    // Large enough to keep the statements that run often prepared.
     connection.set_prepared_statement_cache_capacity(64);
     // Without this setting, SQLite plans a statement again for each new value of a parameter, which takes longer than
     // running most of the statements.

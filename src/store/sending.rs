@@ -1,5 +1,5 @@
-//! The steps of sending a prompt. Only this module puts a prompt into `Sending`. Only this module and the repair of a
-//! damaged file (`salvage`) take a prompt out of `Sending`.
+//! The steps of sending a prompt. Only this module puts a prompt of this computer into `Sending`. Only this module and
+//! the repair of a damaged file (`salvage`) take such a prompt out of `Sending`.
 //!
 //! Each step is one transaction that checks the prompt's current state, so that two instances never send the same
 //! prompt.
@@ -186,7 +186,7 @@ fn request_permit(
     // Prompts are counted per project, so the organization doesn't matter.
     let scope = job_scope(tx, row.key)?;
     if let Err(Wait { until, .. }) = ledgers::spend(tx, &scope, prompt.kind.quota(), service_time, permission)? {
-        // The time is stored with the prompt as well, so that the screen can show it.
+        // The end of the wait is also stored with the prompt, so that the screen can show it.
         if prompt.wait_until != Some(until) {
             prompts::set_wait_until(tx, id, until)?;
             job_rows::touch(tx, row.key)?;

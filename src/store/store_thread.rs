@@ -194,7 +194,8 @@ impl Store {
             // If the caller has stopped waiting, sending fails; the call has run nevertheless.
             let _ = reply.send(result);
         })))?;
-        // If the reply was dropped, the call panicked, or the store was closed before the call ran.
+        // If `reply` was dropped, either the call panicked, or the store was closed before the call ran. In the second
+        // case, sending another command fails.
         response.await.unwrap_or_else(|_| {
             self.send(StoreCommand::Run(Box::new(|_| {})))?;
             Err(StoreError::Unusable("internal error".to_owned()))
@@ -230,7 +231,7 @@ impl Store {
                 }
                 Err(error) => (None, Err(error)),
             };
-            // If a receiver was dropped, sending fails; the file is opened and closed nevertheless.
+            // If no caller waits for the result, sending fails; the file is opened and closed nevertheless.
             let _ = opened_sender.send(opened);
             if let Some(done) = worker.and_then(|worker| worker.serve(&receiver)) {
                 let _ = done.send(());
@@ -250,8 +251,8 @@ impl Worker {
                 None => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             match command {
-                // The panic hook has already run. The caller gets an error because its reply sender was dropped, and
-                // unwinding has rolled the transaction back.
+                // If the call panics, the panic hook runs, unwinding rolls the transaction back, and the caller gets an
+                // error because the sender of its reply is dropped.
                 Ok(StoreCommand::Run(task)) => drop(catch_unwind(AssertUnwindSafe(|| task(&mut self)))),
                 Ok(StoreCommand::Watch(watcher)) => self.watchers.push(watcher),
                 Ok(StoreCommand::Close(done)) => return Some(done),

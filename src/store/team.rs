@@ -2,8 +2,8 @@
 //! The rules for merging are in `model::team` and `model::backup::merge_rules`, the exchange with the database is in
 //! `team`.
 //!
-//! The rest of the store doesn't have to handle the team: an exchange finds changed jobs by their revisions, and
-//! compares them with the state that the team has.
+//! The rest of the store needs no code for the team: an exchange finds changed jobs by their revisions, and compares
+//! them with the state that the team has.
 
 use super::columns::{UnixMillis, read_optional_time};
 use super::error::StoreResult;
@@ -24,7 +24,7 @@ use chrono::TimeDelta;
 use rusqlite::{Connection, Transaction, params};
 use std::collections::HashMap;
 
-/// A batch is sent when it has this many jobs and prompts.
+/// Once a batch has this many jobs and prompts in total, no further jobs are added to it.
 const BATCH_SIZE: usize = 200;
 /// How many changed jobs are compared in one transaction.
 const JOBS_PER_COMPARISON: i64 = 500;
@@ -66,7 +66,8 @@ impl Store {
         self.read_in_scope(scope, read_membership).await
     }
 
-    /// Shares the project with this organization. Changes nothing if the project is already shared.
+    /// Shares the project with this organization, and stops sharing it with any other organization. Changes nothing if
+    /// the project is already shared with this organization.
     pub async fn join_team(&self, scope: &Scope, organization: &str) -> StoreResult<TeamMembership> {
         let organization = organization.to_owned();
         let full_scope = scope.clone();
@@ -330,7 +331,7 @@ fn write_team_state(tx: &Transaction<'_>, key: JobKey, state: &SharedJob, prompt
     Ok(())
 }
 
-/// Compares the next jobs by revision. Changes nothing.
+/// Compares the next changed jobs, in the order of their revisions. Changes nothing.
 fn compare_jobs(
     db: &Connection,
     scope: i64,
@@ -484,7 +485,7 @@ impl TeamMerge<'_> {
     fn add_job(&self, id: &JobId, state: &SharedJob) -> StoreResult<JobKey> {
         let mut job = Job::new(JobKey(0), id.to_clean_text(), self.now);
         job.id = Some(id.clone());
-        // No response is as old as the epoch, so the team's state always counts as newer.
+        // The epoch is earlier than every response, so the received state always counts as newer.
         job.local.checked_at = Some(Time::UNIX_EPOCH);
         let default_title = job.local.title.clone();
         let events = apply_shared(&mut job, &SharedJob::default(), state, self.clock);
@@ -520,7 +521,7 @@ impl TeamMerge<'_> {
         let Some(record) = shared.to_record() else { return Ok(false) };
         let is_local = shared.uid.is_by(self.member);
         if is_local {
-            // Raises the revision to the received version, so that later changes of this computer have a higher one,
+            // Raises the revision to the received version, so that later changes of this computer get higher versions,
             // even if its database was restored. The limit keeps a malformed version from causing an overflow.
             let version = shared.version.min(i64::MAX / 2);
             self.tx.change("UPDATE revision SET value = ?1 WHERE value < ?1", [version])?;
@@ -528,7 +529,7 @@ impl TeamMerge<'_> {
         match self.find_prompt(&job, &shared.uid, &record, is_local)? {
             None => self.add_prompt(&job, &shared, record, is_local)?,
             Some((known, MatchedBy::Text)) if !known.is_from_this_computer() => return Ok(false),
-            // A copy from a backup belongs to the member who wrote it.
+            // The stored prompt is a copy from a backup. It becomes a prompt of the member who wrote the original.
             Some((known, MatchedBy::Text)) if is_imported_copy(&known) && !is_local => {
                 self.store_remote_prompt(known.id, &shared, &record)?
             }

@@ -2,8 +2,8 @@
 //! reports of other members as if this computer had loaded them. The rules are in `model::team`, the exchange with the
 //! database is in `team`.
 //!
-//! The rest of the store doesn't have to handle the team: an exchange compares the complete reports with the versions
-//! that were last sent or received.
+//! The rest of the store needs no code for the team: an exchange compares the complete reports with the versions that
+//! were last sent or received.
 
 use super::columns::{UnixMillis, read_optional_time};
 use super::error::StoreResult;
@@ -25,13 +25,14 @@ use rusqlite::{Connection, Transaction, params};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// How many reports, and about how many bytes, one transaction reads for sending.
+/// Maximum number of reports that one transaction reads for sending.
 const MAX_REPORTS_PER_READ: i64 = 50;
+/// After this many bytes of reports, a transaction reads no further reports for sending.
 const MAX_BYTES_PER_READ: usize = 1 << 20;
 
 /// The result of merging a report of another member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MergedReport {
+pub enum ReportMergeResult {
     /// The report was stored.
     New,
     /// The report was not stored: this computer already has the same or a later version, or is not allowed to store the
@@ -108,7 +109,7 @@ impl Store {
         versions.await
     }
 
-    /// Returns the headers of the reports that this computer doesn't have and may store.
+    /// Returns those of `headers` whose reports this computer doesn't have and may store.
     pub async fn wanted_team_reports(
         &self,
         scope: &Scope,
@@ -118,7 +119,7 @@ impl Store {
         self.write_in_scope(scope, move |tx, scope| {
             let mut wanted = Vec::new();
             for header in headers {
-                let is_allowed = rules.allow(header.key.kind, header.version.as_of, header.expires_at);
+                let is_allowed = rules.allows_storing(header.key.kind, header.version.as_of, header.expires_at);
                 if is_allowed && check_wanted(tx, scope, header.key, header.version)? {
                     wanted.push(header);
                 }
@@ -135,7 +136,7 @@ impl Store {
         scope: &Scope,
         shared: Vec<SharedReport>,
         rules: ReportRules,
-    ) -> StoreResult<Vec<(ReportKey, MergedReport)>> {
+    ) -> StoreResult<Vec<(ReportKey, ReportMergeResult)>> {
         self.write_in_scope(scope, move |tx, scope| {
             let merge = |report: &SharedReport| Ok((report.key, merge_report(tx, scope, report, rules)?));
             shared.iter().map(merge).collect()
@@ -297,11 +298,11 @@ fn merge_report(
     scope: i64,
     report: &SharedReport,
     rules: ReportRules,
-) -> StoreResult<MergedReport> {
+) -> StoreResult<ReportMergeResult> {
     // The texts may have expired since their header was received.
-    let is_allowed = rules.allow(report.key.kind, report.version.as_of, report.expires_at);
+    let is_allowed = rules.allows_storing(report.key.kind, report.version.as_of, report.expires_at);
     if !is_allowed || !check_wanted(tx, scope, report.key, report.version)? {
-        return Ok(MergedReport::Skipped);
+        return Ok(ReportMergeResult::Skipped);
     }
     let is_stored = match report.key.kind {
         ReportKind::PageViews => store_page_views(tx, scope, report)?,
@@ -313,10 +314,10 @@ fn merge_report(
         ReportKind::Rows(AnalyticsKind::Questions) => store_rows::<Question>(tx, scope, report)?,
     };
     if !is_stored {
-        return Ok(MergedReport::Unreadable);
+        return Ok(ReportMergeResult::Unreadable);
     }
     write_team_version(tx, scope, report.key, report.version)?;
-    Ok(MergedReport::New)
+    Ok(ReportMergeResult::New)
 }
 
 /// Stores the views of all pages. Returns `false` if the content is malformed.

@@ -2,7 +2,7 @@
 
 use super::error::TeamError;
 use super::schema;
-use super::signals::{SignalReceiver, run_connection};
+use super::signals::{NotificationReceiver, run_connection};
 use super::tls::PostgresTls;
 use super::url::TeamUrl;
 use crate::api::ExtraRoots;
@@ -57,7 +57,7 @@ pub struct TeamConnection {
     client: Client,
     address: TeamAddress,
     connection_task: JoinHandle<()>,
-    pub(super) signals: Arc<SignalReceiver>,
+    pub(super) signals: Arc<NotificationReceiver>,
 }
 
 impl Drop for TeamConnection {
@@ -74,7 +74,7 @@ impl TeamConnection {
     pub async fn open(address: &TeamAddress, timeout: Duration) -> Result<Self, TeamError> {
         let url = &address.url;
         let unreachable = |why: &str| TeamError::Unreachable { host: url.host(), why: url.clean(why) };
-        let signals = Arc::new(SignalReceiver::default());
+        let signals = Arc::new(NotificationReceiver::default());
         let connect = async {
             let (client, connection_task) = if url.uses_tls {
                 let tls = PostgresTls::new(address.roots.as_ref()).map_err(|error| unreachable(&error.to_string()))?;
@@ -119,7 +119,7 @@ impl TeamConnection {
         self.with_step_timeout(self.client.query_typed(sql, params)).await
     }
 
-    /// Like [`Self::query`], but returns the first row. Fails if there is none.
+    /// Like [`Self::query`], for a query that returns one row. Fails if there is no row.
     pub(super) async fn query_one(&self, sql: &str, params: &[Param<'_>]) -> Result<Row, TeamError> {
         self.query(sql, params).await?.pop().ok_or(TeamError::Malformed { what: "no row" })
     }
@@ -139,7 +139,7 @@ impl TeamConnection {
         TeamError::Unreachable { host: self.host(), why: CleanText::line("the connection was closed") }
     }
 
-    /// Runs one exchange of messages with the server, for at most [`STEP_TIMEOUT`].
+    /// Sends one message to the server and waits for the answer, for at most [`STEP_TIMEOUT`].
     async fn with_step_timeout<T>(
         &self,
         work: impl Future<Output = Result<T, tokio_postgres::Error>>,
@@ -214,8 +214,8 @@ impl TeamAddress {
     }
 }
 
-/// Whether the exchange can be repeated later: the server is shutting down, restarting or out of space, has trouble
-/// with its disk, or canceled the statement because it took too long or conflicted with another one.
+/// Whether trying again later may help: the server is shutting down, restarting or out of space, has trouble with its
+/// disk, or canceled the statement because it took too long or conflicted with another one.
 fn is_temporary_error(code: &SqlState) -> bool {
     code == &SqlState::LOCK_NOT_AVAILABLE
         || code == &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT

@@ -1,12 +1,12 @@
-//! One exchange with the team's database: receives the changes of other members, then sends those of this computer.
-//! Before that, it sends the batch of an earlier exchange again if the database has not confirmed it. Every step is one
-//! transaction in one of the two databases and can be repeated, so an exchange can be interrupted after any step.
+//! One exchange with the team's database: sends the batch of an earlier exchange again if the database has not
+//! confirmed it, then receives the changes of other members, then sends those of this computer. Every step is one
+//! transaction in the local or the team's database and can be repeated, so an exchange can stop after any step.
 
 use super::connection::{Param, TeamConnection, malformed_row, read_number, read_text, time_from_millis};
 use super::error::TeamError;
 use super::forget::REMOVED_JOB_STATE;
 use super::lease::{self, LeaseAttempt, PollLease};
-use super::ledger::{LedgerCount, TeamLimit};
+use super::ledger::{TeamLedgerUsage, TeamLimit};
 use super::reports::ReportProgress;
 use super::signals::{changes_payload, channel};
 use crate::model::Time;
@@ -24,7 +24,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 /// How many changes one query receives.
-const PAGE_SIZE: i64 = 1000;
+const CHANGES_PER_PAGE: i64 = 1000;
 
 /// Counts of what an exchange sent and received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct ExchangeSummary {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TeamMember {
     pub name: CleanText,
-    /// When the member last exchanged changes, on this computer's clock.
+    /// When the member last contacted the database, on this computer's clock.
     pub last_seen: Time,
     /// Whether the member is this computer.
     pub is_this_computer: bool,
@@ -167,7 +167,7 @@ pub struct Exchange<'a> {
     /// The row id of the project in the database.
     pub(super) project_id: i64,
     pub(super) clock: TeamClock,
-    /// The lease under which this computer polls.
+    /// The lease under which this computer polls; `None` if it has no lease.
     lease: Option<PollLease>,
     /// The progress of receiving analytics reports.
     pub(super) reports: ReportProgress,
@@ -189,7 +189,7 @@ impl<'a> Exchange<'a> {
         member: MemberSettings<'a>,
     ) -> Result<Option<Self>, TeamError> {
         let Some(team) = store.team(scope).await? else { return Ok(None) };
-        let project_id = find_project(connection, scope, &team).await?;
+        let project_id = ensure_project(connection, scope, &team).await?;
         let (clock, summary) = (TeamClock::default(), ExchangeSummary::default());
         let reports = ReportProgress::default();
         let mut exchange =
@@ -312,7 +312,8 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Adds to the team's ledger requests that were sent without a booking.
+    /// Adds requests that were sent without a booking to the team's ledger. Each item contains the quota, the booking
+    /// id and the local time at which the request was sent.
     ///
     /// # Errors
     /// The connection is lost.
@@ -328,8 +329,8 @@ impl<'a> Exchange<'a> {
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn ledger_counts(&self) -> Result<Vec<LedgerCount>, TeamError> {
-        let counts = self.connection.ledger_counts(&self.team.organization, self.scope).await?;
+    pub async fn ledger_usage(&self) -> Result<Vec<TeamLedgerUsage>, TeamError> {
+        let counts = self.connection.ledger_usage(&self.team.organization, self.scope).await?;
         Ok(counts.into_iter().map(|count| count.to_local(self.clock)).collect())
     }
 
@@ -364,7 +365,7 @@ impl<'a> Exchange<'a> {
         let page: [Param<'_>; 4] = [
             (&self.project_id, Type::INT8),
             (&self.team.cursor, Type::INT8),
-            (&PAGE_SIZE, Type::INT8),
+            (&CHANGES_PER_PAGE, Type::INT8),
             (&REMOVED_JOB_STATE, Type::TEXT),
         ];
         let rows = self.connection.query(sql, &page).await?;
@@ -394,7 +395,7 @@ impl<'a> Exchange<'a> {
         if cursor == self.team.cursor {
             return Ok(ExchangeStep::Last);
         }
-        let is_full = i64::try_from(rows.len()).is_ok_and(|rows| rows >= PAGE_SIZE);
+        let is_full = i64::try_from(rows.len()).is_ok_and(|rows| rows >= CHANGES_PER_PAGE);
         self.summary.received +=
             self.store.merge_team_changes(self.scope, changes, (cursor, batch.clone()), self.clock, now).await?;
         (self.team.cursor, self.team.cursor_batch) = (cursor, batch);
@@ -439,7 +440,7 @@ impl<'a> Exchange<'a> {
         let lock = "SELECT last_change, last_stamp FROM docdeck.project WHERE id = $1 FOR UPDATE";
         let project = self.connection.query_one(lock, &[(&self.project_id, Type::INT8)]).await?;
         let (mut change, last_stamp) = (read_number(&project, 0)?, read_number(&project, 1)?);
-        // This must be a separate query: it sees what other members committed before this one got the lock.
+        // This must be a separate query: it sees what other members committed before this member got the lock.
         let stored = self.read_stored_state(batch).await?;
         if let Some(stamp) = stored.batch_stamp {
             return Ok(stamp);
@@ -545,7 +546,7 @@ impl<'a> Exchange<'a> {
 }
 
 /// Returns the id of the project in the database. Adds the project if it is new.
-async fn find_project(connection: &TeamConnection, scope: &Scope, team: &TeamMembership) -> Result<i64, TeamError> {
+async fn ensure_project(connection: &TeamConnection, scope: &Scope, team: &TeamMembership) -> Result<i64, TeamError> {
     let known: [Param<'_>; 3] =
         [(&team.organization, Type::TEXT), (&scope.base_url, Type::TEXT), (&scope.project, Type::TEXT)];
     let find = "SELECT project.id FROM docdeck.organization LEFT JOIN docdeck.project

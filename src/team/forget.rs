@@ -1,6 +1,6 @@
 //! Removes the data of old jobs and old reports of analytics from the team's database. Each removed job leaves an empty
-//! row, so that an exchange recognizes it: no member receives the job again, and a member who joins again or restores
-//! an older database doesn't add it again. Only a later change of the job adds it again.
+//! row, so that an exchange recognizes the removal: no member receives the job again, and a member who joins again or
+//! restores an older database doesn't add it again. Only a later change of the job adds it again.
 
 use super::connection::{Param, TeamConnection, malformed_row, read_number};
 use super::error::TeamError;
@@ -21,8 +21,8 @@ pub struct ForgetSummary {
 
 /// Removes the data of all jobs of the project for which no member has sent a change since `before`, on the database's
 /// clock: their state, titles, tags, notes and prompts. Also removes the reports that were loaded before then, and all
-/// parts of reports that no header refers to: those of older versions and of interrupted uploads. If
-/// `is_dry_run` is true, only counts them. Returns `None` if the database doesn't have the project.
+/// parts of reports that no header refers to: those of older versions and of interrupted uploads. If `is_dry_run` is
+/// true, only counts what would be removed. Returns `None` if the database doesn't have the project.
 ///
 /// # Errors
 /// The login is not the administrator's, or the connection is lost.

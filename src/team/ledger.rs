@@ -49,19 +49,19 @@ impl<'a> TeamLimit<'a> {
 
 /// How many requests of a limit the team has used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LedgerCount {
+pub struct TeamLedgerUsage {
     pub quota: Quota,
     pub used: u32,
     /// When the oldest request stops counting; `None` if no request counts.
     pub resets_at: Option<Time>,
     /// The wait after a 429 that a member received; `None` if there is none.
-    pub blocked: Option<BlockDuration>,
+    pub blocked: Option<RateLimitWait>,
 }
 
 /// How much longer the service refuses requests after a 429. This is a duration and not a point in time, so that
 /// differences between clocks don't matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BlockDuration {
+pub struct RateLimitWait {
     pub remaining: TimeDelta,
     /// Whether this is an estimate, because the service gave no time.
     pub is_estimate: bool,
@@ -193,7 +193,7 @@ impl TeamConnection {
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn share_block(&self, limit: TeamLimit<'_>, blocked: BlockDuration) -> Result<(), TeamError> {
+    pub async fn share_rate_limit_wait(&self, limit: TeamLimit<'_>, blocked: RateLimitWait) -> Result<(), TeamError> {
         let sql = format!(
             "WITH {CLOCK_ROW_SQL}, written AS (
                  INSERT INTO docdeck.rate_limit_block AS block
@@ -224,7 +224,7 @@ impl TeamConnection {
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn ledger_counts(&self, organization: &str, scope: &Scope) -> Result<Vec<LedgerCount>, TeamError> {
+    pub async fn ledger_usage(&self, organization: &str, scope: &Scope) -> Result<Vec<TeamLedgerUsage>, TeamError> {
         let sql = format!(
             "WITH {CLOCK_ROW_SQL}
              SELECT operation, owner, count(*), min(used_at), NULL::bigint, false FROM docdeck.request_slot, clock
@@ -247,14 +247,14 @@ impl TeamConnection {
         ];
         let rows = self.query(&sql, &params).await?;
         let count = |quota: Quota| {
-            let mut count = LedgerCount { quota, used: 0, resets_at: None, blocked: None };
+            let mut count = TeamLedgerUsage { quota, used: 0, resets_at: None, blocked: None };
             for row in &rows {
                 if read_text(row, 0)? != quota.store_name() || read_text(row, 1)? != quota.limit_owner_id(scope) {
                     continue;
                 }
                 if let Some(remaining) = row.try_get(4).map_err(|_| malformed_row())? {
                     let is_estimate = row.try_get(5).map_err(|_| malformed_row())?;
-                    count.blocked = Some(BlockDuration { remaining: TimeDelta::milliseconds(remaining), is_estimate });
+                    count.blocked = Some(RateLimitWait { remaining: TimeDelta::milliseconds(remaining), is_estimate });
                 } else {
                     count.used = u32::try_from(read_number(row, 2)?).map_err(|_| malformed_row())?;
                     let oldest = time_from_millis(read_number(row, 3)?)?;
@@ -267,7 +267,7 @@ impl TeamConnection {
     }
 }
 
-impl LedgerCount {
+impl TeamLedgerUsage {
     /// Converts the time to the local clock.
     #[must_use]
     pub fn to_local(self, clock: TeamClock) -> Self {

@@ -37,10 +37,10 @@
 //!
 //! # Changes and cursors
 //!
-//! Each project has a counter of changes. A transaction that writes first locks the row of the project, then gives each
-//! changed job and prompt the next number, so numbers become visible in ascending order: a reader that has seen number
-//! 7 never misses number 6. (A PostgreSQL sequence would not guarantee this: a transaction that gets a lower number may
-//! commit later.) A reader stores the last number as its cursor, and queries larger ones.
+//! Each project has a counter of changes. Before a transaction writes changes, it locks the row of the project. It then
+//! gives each changed job and prompt the next number, so numbers become visible in ascending order: a reader that has
+//! seen number 7 never misses number 6. (A PostgreSQL sequence would not guarantee this: a transaction that gets a
+//! lower number may commit later.) A reader stores the last number as its cursor, and queries larger ones.
 //!
 //! The changes of one transaction are a batch. The transaction also writes the random id of the batch and its last
 //! number. A reader stores the batch of its cursor, too. If the database no longer has this batch, it was restored from
@@ -58,18 +58,19 @@
 //! An hourly limit has a hundred rows. A request is booked before it is sent: one statement takes a row that was last
 //! used more than an hour and 30 s ago, and skips rows that another member is taking at the same time. A booked request
 //! must be sent within 10 s, so two requests that use the same row are always more than an hour apart. While the
-//! database answers, all members together therefore never send more than a hundred requests in an hour, and no lock is held while waiting for the network.
+//! database answers, all members together therefore never send more than a hundred requests in an hour, and no lock is
+//! held while waiting for the network.
 //!
 //! A 429 of the service blocks its kind of request for all members: the member that received it writes the time that is
-//! left, and the others read it with the counts. They store it like a 429 of their own, so it needs no further rule. If
-//! the database can't be reached, the block is not shared, and another member may be refused, too.
+//! left, and the others read this time with the counts of used requests. They store it like a 429 of their own, so it
+//! needs no further rule. If the database can't be reached, the block is not shared, and another member may be refused,
+//! too.
 //!
-//! If the database doesn't answer within a second, the local ledger alone decides, so the team may exceed the limit. The
-//! request is then reported later, under the id of the attempted booking, so it counts once even if only the answer was
-//! lost. It then replaces the oldest request: the shared ledger has the latest hundred, even if there were more. Both
-//! ledgers only decide whether the limit allows another request. Whether a prompt may be sent, which happens only once,
-//! is decided by
-//! [`crate::store::Store::request_permit_with_team_permission`].
+//! If the database doesn't answer within a second, the local ledger alone decides, so the team may exceed the limit.
+//! The request is then reported later, under the id of the attempted booking, so it counts once even if only the answer
+//! was lost. It then replaces the oldest request: the shared ledger has the latest hundred, even if there were more.
+//! Both ledgers only decide whether the limit allows another request. Whether a prompt may be sent, which happens only
+//! once, is decided by [`crate::store::Store::request_permit_with_team_permission`].
 //!
 //! # One poller
 //!
@@ -85,10 +86,10 @@
 //! # Outbox
 //!
 //! The store gives each change of a job a higher revision in the same transaction, so code that writes to the store
-//! doesn't need to know about the team. An exchange takes the jobs that have changed since the last compared revision, compares each with
-//! the state that the team has of it, and stores the differences as a batch before sending it. If the answer of the
-//! database is lost, the next exchange first sends the same batch again, and the database recognizes it by its id. A
-//! batch that arrives twice changes nothing.
+//! works without any reference to the team. An exchange takes the jobs that have changed since the last compared
+//! revision, compares each with the state that the team has of it, and stores the differences as a batch before sending
+//! it. If the answer of the database is lost, the next exchange first sends the same batch again, and the database
+//! recognizes it by its id. A batch that arrives twice changes nothing.
 //!
 //! # Merging
 //!
@@ -181,6 +182,6 @@ pub use exchange::{
 };
 pub use forget::{ForgetSummary, forget};
 pub use lease::{LEASE_DURATION, LeaseAttempt, PollLease};
-pub use ledger::{BlockDuration, LedgerCount, TeamLimit, report_unbooked_requests};
+pub use ledger::{RateLimitWait, TeamLedgerUsage, TeamLimit, report_unbooked_requests};
 pub use schema::{OrganizationName, create, setup_sql_for_administrator, supported_version};
-pub use signals::TeamSignals;
+pub use signals::TeamNotifications;

@@ -10,7 +10,7 @@ use crate::model::team::{
     MAX_REPORT_AGE, MAX_REPORT_PARTS, ReportHeader, ReportKey, ReportKind, ReportRules, ReportVersion, SharedReport,
     is_valid_expiry,
 };
-use crate::store::MergedReport;
+use crate::store::ReportMergeResult;
 use std::collections::{HashMap, VecDeque};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
@@ -116,7 +116,7 @@ impl Exchange<'_> {
         let rules = self.retention_rules(now);
         let latest = rules.now;
         let oldest = (latest - MAX_REPORT_AGE).timestamp_millis();
-        let excluded = ReportKind::SHARED.into_iter().filter(|kind| !rules.allow(*kind, latest, None));
+        let excluded = ReportKind::SHARED.into_iter().filter(|kind| !rules.allows_storing(*kind, latest, None));
         let excluded: Vec<&str> = excluded.map(ReportKind::name).collect();
         let latest_millis = latest.timestamp_millis();
         let (last_time, last_change) = self.reports.last_header.unwrap_or((i64::MAX, i64::MAX));
@@ -178,12 +178,12 @@ impl Exchange<'_> {
         let rules = self.retention_rules(now);
         for (key, merged) in self.store.merge_team_reports(self.scope, readable, rules).await? {
             match merged {
-                MergedReport::New => {
+                ReportMergeResult::New => {
                     self.summary.received_reports += 1;
                     self.reports.received.push(key);
                 }
-                MergedReport::Skipped => {}
-                MergedReport::Unreadable => self.summary.unreadable += 1,
+                ReportMergeResult::Skipped => {}
+                ReportMergeResult::Unreadable => self.summary.unreadable += 1,
             }
         }
         Ok(())
@@ -204,7 +204,7 @@ impl Exchange<'_> {
         self.connection.query(sql, &params).await?.iter().map(|row| read_text(row, 0)).collect()
     }
 
-    /// Whether the database now has another version of the report.
+    /// Whether the database now has another version of the report, or none.
     async fn is_replaced(&self, header: &ReportHeader) -> Result<bool, TeamError> {
         let stored = self.read_stored_reports(&[header.key]).await?;
         Ok(stored.get(&header.key).is_none_or(|stored| stored.version != header.version))
@@ -295,7 +295,7 @@ impl Exchange<'_> {
     async fn lock_reports(&self, keys: &[ReportKey]) -> Result<HashMap<ReportKey, StoredReportVersion>, TeamError> {
         let lock = "SELECT 1 FROM docdeck.project WHERE id = $1 FOR UPDATE";
         self.connection.query_one(lock, &[(&self.project_id, Type::INT8)]).await?;
-        // This must be a separate query: it sees what other members committed before this one got the lock.
+        // This must be a separate query: it sees what other members committed before this member got the lock.
         self.read_stored_reports(keys).await
     }
 
@@ -367,8 +367,8 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// Lets the headers refer to these versions, which makes the versions visible to other members. The caller must
-    /// have locked the project.
+    /// Makes the headers refer to these versions, so that other members can see them. The caller must have locked the
+    /// project.
     async fn write_headers(&self, reports: &[(&SharedReport, i32)]) -> Result<(), TeamError> {
         let sql = "WITH new AS (
                  SELECT kind, date_from, date_to, as_of, version, summary, slot, parts, expires_at,
@@ -473,7 +473,7 @@ impl ReportKeyLists {
     }
 }
 
-/// Returns `None` if the header is malformed, or was written by a newer docdeck.
+/// Parses the header of a report; `None` if it is malformed or was written by a newer docdeck.
 fn parse_header(row: &Row) -> Result<Option<ReportHeader>, TeamError> {
     let key = ReportKey::parse(&read_text(row, 0)?, &read_text(row, 1)?, &read_text(row, 2)?);
     let version = ReportVersion::parse(&read_text(row, 3)?);

@@ -94,7 +94,7 @@ pub async fn create(connection: &TeamConnection, organization: &OrganizationName
     let exists: bool = connection.query_one(exists, &[]).await?.try_get(0).map_err(|_| malformed_row())?;
     let found = if exists { read_version(connection).await? } else { 0 };
     if found > supported_version() {
-        return Err(TeamError::Newer { found, known: supported_version() });
+        return Err(TeamError::Newer { found, supported: supported_version() });
     }
     connection.run_statements(&setup_sql(organization, found)).await?;
     connection.run_statements("COMMIT").await?;
@@ -115,12 +115,12 @@ async fn read_version(connection: &TeamConnection) -> Result<i32, TeamError> {
 /// The schema is missing, older or newer, or the login has no right to use it.
 pub(super) async fn check_version(connection: &TeamConnection) -> Result<(), TeamError> {
     let sql = "SELECT version FROM docdeck.schema_version";
-    let known = supported_version();
+    let supported = supported_version();
     let missing = || TeamError::NoSchema { host: connection.host() };
     match connection.try_query(sql).await? {
         Ok(rows) => match rows.first().map(|row| row.try_get(0)) {
-            Some(Ok(found)) if found > known => Err(TeamError::Newer { found, known }),
-            Some(Ok(found)) if found < known => Err(TeamError::Older { found, known }),
+            Some(Ok(found)) if found > supported => Err(TeamError::Newer { found, supported }),
+            Some(Ok(found)) if found < supported => Err(TeamError::Older { found, supported }),
             Some(Ok(_)) => Ok(()),
             Some(Err(_)) => Err(malformed_row()),
             None => Err(missing()),

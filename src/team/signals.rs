@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 use tokio_postgres::{AsyncMessage, Connection};
 
-/// The kinds of data that other members have changed since the last call of [`SignalReceiver::next`].
+/// The kinds of data that other members have changed since the last call of [`NotificationReceiver::next`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TeamSignals {
+pub struct TeamNotifications {
     /// Whether jobs or prompts changed.
     pub has_changes: bool,
     /// Whether analytics reports changed.
@@ -43,47 +43,44 @@ pub(super) fn channel(organization: &str) -> String {
     format!("docdeck_{organization}")
 }
 
-/// Collects notifications. Only remembers which kinds arrived, so any number of notifications needs the same memory.
+/// Collects notifications. Stores only which kinds have arrived, so any number of notifications needs the same memory.
 #[derive(Debug, Default)]
-pub(super) struct SignalReceiver {
-    state: Mutex<SignalState>,
+pub(super) struct NotificationReceiver {
+    state: Mutex<NotificationState>,
     notify: Notify,
 }
 
 #[derive(Debug, Default)]
-struct SignalState {
-    pending: TeamSignals,
+struct NotificationState {
+    pending: TeamNotifications,
     /// The project whose notifications are received, and the server process of this connection, whose notifications are
     /// ignored.
     subscription: Option<(i64, i32)>,
 }
 
-impl SignalReceiver {
+impl NotificationReceiver {
     pub(super) fn subscribe(&self, project: i64, this_process: i32) {
         self.update(|state| state.subscription = Some((project, this_process)));
     }
 
-    /// Waits for the next notifications.
-    ///
-    /// # Errors
-    /// Returns `None` if the connection is closed.
-    pub(super) async fn next(&self) -> Option<TeamSignals> {
+    /// Waits for the next notifications. Returns `None` if the connection is closed.
+    pub(super) async fn next(&self) -> Option<TeamNotifications> {
         loop {
             let pending = self.update(|state| {
                 let is_connection_closed = state.pending.is_connection_closed;
-                let pending = TeamSignals { is_connection_closed, ..TeamSignals::default() };
+                let pending = TeamNotifications { is_connection_closed, ..TeamNotifications::default() };
                 std::mem::replace(&mut state.pending, pending)
             });
             match pending {
-                TeamSignals { is_connection_closed: true, .. } => return None,
-                pending if pending != TeamSignals::default() => return Some(pending),
+                TeamNotifications { is_connection_closed: true, .. } => return None,
+                pending if pending != TeamNotifications::default() => return Some(pending),
                 _ => self.notify.notified().await,
             }
         }
     }
 
     fn receive(&self, process: i32, payload: &str) {
-        self.update(|SignalState { pending, subscription }| match *subscription {
+        self.update(|NotificationState { pending, subscription }| match *subscription {
             // Every login can send notifications, so unknown payloads are ignored.
             Some((project, this_process)) if process != this_process => {
                 pending.has_changes |= payload == changes_payload(project);
@@ -101,13 +98,13 @@ impl SignalReceiver {
         self.notify.notify_one();
     }
 
-    fn update<T>(&self, change: impl FnOnce(&mut SignalState) -> T) -> T {
+    fn update<T>(&self, change: impl FnOnce(&mut NotificationState) -> T) -> T {
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 /// Runs the connection until it is closed, and passes its notifications to `signals`.
-pub(super) async fn run_connection<S, T>(mut connection: Connection<S, T>, signals: Arc<SignalReceiver>)
+pub(super) async fn run_connection<S, T>(mut connection: Connection<S, T>, signals: Arc<NotificationReceiver>)
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
     T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
@@ -125,7 +122,7 @@ impl super::connection::TeamConnection {
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn next_signals(&self) -> Result<TeamSignals, TeamError> {
+    pub async fn next_notifications(&self) -> Result<TeamNotifications, TeamError> {
         self.signals.next().await.ok_or_else(|| self.closed_error())
     }
 }
@@ -136,7 +133,7 @@ mod tests {
 
     #[tokio::test]
     async fn only_notifications_of_other_members_about_the_same_project_are_received() {
-        let receiver = SignalReceiver::default();
+        let receiver = NotificationReceiver::default();
         receiver.receive(8, "changes 1");
         receiver.subscribe(1, 7);
         for (process, payload) in [(7, "changes 1"), (8, "changes 11"), (8, "\u{1b}[2J"), (8, "")] {
@@ -144,13 +141,20 @@ mod tests {
         }
         receiver.receive(8, "changes 1");
         receiver.receive(9, "ledger");
-        let expected = TeamSignals { has_changes: true, has_ledger_changes: true, ..TeamSignals::default() };
+        let expected =
+            TeamNotifications { has_changes: true, has_ledger_changes: true, ..TeamNotifications::default() };
         assert_eq!(receiver.next().await, Some(expected));
         receiver.receive(9, "lease 1");
-        assert_eq!(receiver.next().await, Some(TeamSignals { is_lease_released: true, ..TeamSignals::default() }));
+        assert_eq!(
+            receiver.next().await,
+            Some(TeamNotifications { is_lease_released: true, ..TeamNotifications::default() })
+        );
         receiver.receive(9, "reports 2");
         receiver.receive(9, "reports 1");
-        assert_eq!(receiver.next().await, Some(TeamSignals { has_reports: true, ..TeamSignals::default() }));
+        assert_eq!(
+            receiver.next().await,
+            Some(TeamNotifications { has_reports: true, ..TeamNotifications::default() })
+        );
         receiver.close();
         assert_eq!(receiver.next().await, None);
     }

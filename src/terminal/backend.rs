@@ -74,7 +74,7 @@ impl<W: Write> TerminalScreen<W> {
         let backend = self.terminal.backend_mut();
         backend.screen.show(&next);
         let sent = backend.send_frame();
-        // Prepared only now, so that the frame doesn't wait for it.
+        // The next frame is prepared only after this one was sent, so that sending doesn't wait for the preparation.
         prepare_next(&mut next);
         self.cells = next;
         sent

@@ -6,7 +6,7 @@ use super::multiplexer::Multiplexer;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TerminalCaps {
     /// Whether newer sequences, such as synchronized output and keyboard flags, can be sent: every terminal supports or
-    /// ignores them, except the Linux console.
+    /// ignores them, except the Linux console. Also false on Unix if `TERM` is not set.
     pub is_modern: bool,
     /// Whether to set the window title: the terminal has a stack of titles, so that the old title can be restored.
     pub sets_title: bool,

@@ -16,7 +16,7 @@ const REPLY_START_HOLD: Duration = Duration::from_millis(150);
 /// and for a busy computer.
 const INCOMPLETE_SEQUENCE_HOLD: Duration = Duration::from_millis(1000);
 /// How long to wait for a requested reply before the program exits: the round trip of a slow connection.
-const EXIT_TIMEOUT: Duration = Duration::from_millis(400);
+const EXIT_REPLY_TIMEOUT: Duration = Duration::from_millis(400);
 /// Maximum length of a sequence for a key or the mouse.
 const MAX_SEQUENCE_LENGTH: usize = 64;
 /// Maximum length of a reply.
@@ -102,7 +102,7 @@ impl InputDecoder {
     /// Returns until when to wait for the requested reply before the terminal is given to the shell, which would read
     /// the reply as typed text. Returns `None` if no reply is expected.
     pub fn reply_deadline(&self) -> Option<Instant> {
-        self.background_requested_at.filter(|_| !self.has_reply).map(|requested_at| requested_at + EXIT_TIMEOUT)
+        self.background_requested_at.filter(|_| !self.has_reply).map(|requested_at| requested_at + EXIT_REPLY_TIMEOUT)
     }
 
     /// Returns the time at which [`Self::release_expired`] must be called for the held bytes, or `None` if no bytes are

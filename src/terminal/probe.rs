@@ -17,8 +17,8 @@ pub struct ProbeReplies {
     pub supports_kitty_keyboard: bool,
     /// The device attributes of the terminal (DA1): numbers separated by semicolons.
     pub device: Option<String>,
-    /// Whether the terminal has replied to DA1, the last query. Every terminal replies to it, after it has handled the
-    /// other queries.
+    /// Whether the terminal has replied to DA1, the last query. Every terminal replies to DA1, and only after it has
+    /// handled the other queries.
     pub is_complete: bool,
 }
 
@@ -81,7 +81,7 @@ mod unix {
     use std::io::{Stdin, Write, stdin, stdout};
     use std::time::Instant;
 
-    /// The previous settings of the terminal. Dropping it restores them.
+    /// The previous settings of the terminal. They are restored on drop.
     struct SavedTermios {
         stdin: Stdin,
         settings: Termios,

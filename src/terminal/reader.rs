@@ -51,7 +51,7 @@ impl Reader {
     }
 }
 
-/// Whether a read would return at once. The terminal is asked before each read, because it can't be made non-blocking:
+/// Whether a read would return at once. Checked before each read, because the terminal can't be made non-blocking:
 /// other processes share it.
 fn has_input(tty: &File) -> bool {
     poll(&mut [PollFd::new(tty, PollFlags::IN)], Some(&Timespec::default())).is_ok_and(|count| count > 0)

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-/// The terminal to which stdout writes. On Unix it bypasses the standard library's line buffer, which would split a
+/// The terminal to which stdout writes. On Unix, writes bypass the standard library's line buffer, which would split a
 /// frame into several writes.
 #[derive(Debug)]
 pub struct Tty {
@@ -49,7 +49,7 @@ impl Write for Tty {
     }
 }
 
-/// Returns the columns and rows of the terminal. On Unix it asks through stdout, because crossterm would reopen the
+/// Returns the columns and rows of the terminal. On Unix, asks through stdout, because crossterm would reopen the
 /// terminal each time.
 ///
 /// # Errors

@@ -30,7 +30,7 @@ pub enum Screen {
 }
 
 /// The screens in the header, each with the action that opens it and its name.
-pub(super) const TABS: [(Screen, Action, &str); 3] = [
+pub(super) const HEADER_TABS: [(Screen, Action, &str); 3] = [
     (Screen::Jobs, Action::ShowJobs, "Jobs"),
     (Screen::Views, Action::ShowAnalytics, "Analytics"),
     (Screen::Log, Action::ShowLog, "Log"),
@@ -38,7 +38,7 @@ pub(super) const TABS: [(Screen, Action, &str); 3] = [
 
 /// Returns the screen that an action opens.
 pub(super) fn screen_of(action: Action) -> Option<Screen> {
-    TABS.iter().find(|(_, opens, _)| *opens == action).map(|(screen, ..)| *screen)
+    HEADER_TABS.iter().find(|(_, opens, _)| *opens == action).map(|(screen, ..)| *screen)
 }
 
 /// Which part of the jobs screen has the focus.
@@ -106,7 +106,7 @@ pub struct App {
     pub(super) bulk_follow_up: Option<super::state::BulkFollowUp>,
     /// The actions on pull requests and the preview builds that the user has started.
     pub(super) pull_request_work: super::state::PullRequestWork,
-    /// The list that the engine received last of the visible jobs on which the agent is working.
+    /// The visible jobs on which the agent is working, as last reported to the engine.
     pub(super) reported_working_jobs: Vec<JobKey>,
     /// The commands and themes that were chosen in the command palette, the most recent first.
     pub(super) recent_choices: Vec<super::state::PaletteChoice>,
@@ -122,7 +122,7 @@ pub struct App {
     /// otherwise.
     pub(super) sends_queue: bool,
     pub(super) pointer: super::state::Pointer,
-    pub(super) panes: super::geometry::Panes,
+    pub(super) panes: super::geometry::PaneConstraints,
     pub(super) saved_layout: super::state::SavedLayout,
     /// When a text input last closed while the user may still have been typing. Shortcuts are ignored for a moment
     /// after this time.
@@ -134,7 +134,7 @@ pub struct App {
     pub(super) updated_at: Time,
     /// Whether the screen has to be drawn again.
     pub(super) is_dirty: bool,
-    /// Counts the messages after which more than the selection may look different.
+    /// The number of messages so far that may have changed more on screen than the selection.
     pub content_version: u64,
     /// Whether the current key press only moves the selection of a list or scrolls.
     pub(super) only_moves_selection: bool,
@@ -182,7 +182,7 @@ impl App {
             pending_selection: None,
             sends_queue: true,
             pointer: super::state::Pointer::new(config.mouse_enabled),
-            panes: super::geometry::Panes::default(),
+            panes: super::geometry::PaneConstraints::default(),
             saved_layout: super::state::SavedLayout::default(),
             input_closed_at: None,
             setup_attempts: 0,
@@ -202,8 +202,8 @@ impl App {
         let mut effects = Vec::new();
         if is_set_up {
             app.restore_layout(now, &mut effects);
-            // The store can return only the first jobs of the default order. With another order or a filter, the list
-            // may start with other jobs, so all data is loaded.
+            // The first jobs can be loaded alone only in the default order without a filter. Otherwise, the list may
+            // start with other jobs, so all data is loaded.
             let rows = app.size.1.into();
             effects.insert(
                 0,
@@ -222,7 +222,7 @@ impl App {
     pub fn geometry(&self) -> Geometry {
         let needed_columns = u16::try_from(self.jobs.needed_columns()).unwrap_or(u16::MAX);
         let hides_detail = self.panes.hides_detail || self.has_nothing_to_select();
-        compute_layout(self.size, super::geometry::Panes { needed_columns, hides_detail, ..self.panes })
+        compute_layout(self.size, super::geometry::PaneConstraints { needed_columns, hides_detail, ..self.panes })
     }
 
     /// Whether the jobs list has no job that can be selected. The list then takes the space of the details. While the

@@ -15,8 +15,8 @@ use crate::model::prompt::DeliveryKind;
 use crate::model::text::CleanText;
 use crate::tui::{JobsEffect, PromptsEffect};
 
-/// The text in the notice after `MarkDone` was undone: `Undone: needs you again.`
-const UNDO_TEXT_OF_MARK_DONE: &str = "needs you again";
+/// The text in the notice after `MarkDone` was undone: `Undone: back in “Needs you”.`
+const UNDO_TEXT_OF_MARK_DONE: &str = "back in “Needs you”";
 /// The text in the notice after `MarkNotDone` was undone.
 const UNDO_TEXT_OF_MARK_NOT_DONE: &str = "done again";
 /// The text in the notice after `Dismiss` was undone.
@@ -71,7 +71,7 @@ impl App {
         targets
     }
 
-    pub(super) fn confirm_bulk(&mut self, text: String, bulk: BulkAction, targets: Targets) {
+    pub(super) fn ask_to_run_bulk(&mut self, text: String, bulk: BulkAction, targets: Targets) {
         self.open(ConfirmDialog { text, on_yes: ConfirmAction::Bulk(bulk, targets) });
     }
 
@@ -98,7 +98,7 @@ impl App {
             }
             BulkAction::MarkNotDone => {
                 self.active_list_mut().clear_marks();
-                self.notify(Severity::Info, &format!("{jobs} moved back to needs you."), now);
+                self.notify(Severity::Info, &format!("{jobs} moved back to “Needs you”."), now);
                 self.change_jobs(keys, LocalChange::HandledAt(None), UNDO_TEXT_OF_MARK_NOT_DONE, effects);
             }
             BulkAction::Tags(changes) => self.change_tags_of_several(&keys, &changes, now, effects),
@@ -140,7 +140,11 @@ impl App {
                 None => self.notify(Severity::Info, "This job has no pull request.", now),
             },
             (n, _) if self.acts_on_marks() => {
-                self.confirm_bulk(format!("Open {}?", format::plural(n, "pull request")), BulkAction::OpenPrs, targets);
+                self.ask_to_run_bulk(
+                    format!("Open {}?", format::plural(n, "pull request")),
+                    BulkAction::OpenPrs,
+                    targets,
+                );
             }
             _ => self.open_pr_links(&targets.keys, effects),
         }
@@ -166,7 +170,7 @@ impl App {
             _ if keys.is_empty() => {}
             0 => self.notify(Severity::Info, "Nothing to copy: this job has no pull request and no id yet.", now),
             n if self.acts_on_marks() => {
-                self.confirm_bulk(
+                self.ask_to_run_bulk(
                     format!("Copy the links or ids of {}?", format::plural(n, "job")),
                     BulkAction::CopyLinks,
                     targets,
@@ -205,14 +209,14 @@ impl App {
             0 => {
                 let key = self.key_label(Context::Jobs, Action::Resolve);
                 let text = format!(
-                    "Not dismissed: a prompt is being sent or unresolved. Press {key} to resolve an unresolved one."
+                    "Not dismissed: a prompt is still being sent, or is unresolved. Press {key} to resolve it."
                 );
                 self.notify(Severity::Info, &text, now);
             }
             n if self.acts_on_marks() => {
                 let (verb, bulk) =
                     if restores { ("Restore", BulkAction::Restore) } else { ("Dismiss", BulkAction::Dismiss) };
-                self.confirm_bulk(format!("{verb} {}?", format::plural(n, "job")), bulk, targets);
+                self.ask_to_run_bulk(format!("{verb} {}?", format::plural(n, "job")), bulk, targets);
             }
             _ if restores => {
                 self.change_jobs(targets.keys, LocalChange::Dismissed(false), UNDO_TEXT_OF_RESTORE, effects)
@@ -227,7 +231,7 @@ impl App {
     }
 
     /// Marks the jobs that need the user as done. If all of them are already marked as done, moves them back to the
-    /// group “needs you” instead.
+    /// group “Needs you” instead.
     pub(super) fn mark_done(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.targets();
         let can_be_done = |row: &Job| row.needs_action() && !row.local.dismissed;
@@ -254,14 +258,14 @@ impl App {
             n if self.acts_on_marks() => {
                 let jobs = format::plural(n, "job");
                 if moves_back {
-                    self.confirm_bulk(format!("Move {jobs} back to needs you?"), BulkAction::MarkNotDone, targets);
+                    self.ask_to_run_bulk(format!("Move {jobs} back to “Needs you”?"), BulkAction::MarkNotDone, targets);
                 } else {
-                    self.confirm_bulk(format!("Mark {jobs} as done?"), BulkAction::MarkDone, targets);
+                    self.ask_to_run_bulk(format!("Mark {jobs} as done?"), BulkAction::MarkDone, targets);
                 }
             }
             _ if moves_back => {
                 self.change_jobs(targets.keys, LocalChange::HandledAt(None), UNDO_TEXT_OF_MARK_NOT_DONE, effects);
-                self.notify(Severity::Info, "Moved back to needs you.", now);
+                self.notify(Severity::Info, "Moved back to “Needs you”.", now);
             }
             _ => {
                 self.change_jobs(targets.keys, LocalChange::Handled, UNDO_TEXT_OF_MARK_DONE, effects);
@@ -270,14 +274,14 @@ impl App {
         }
     }
 
-    pub(super) fn export_or_confirm(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn export_or_ask(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.targets();
         match keys.len() {
             0 => {}
             n if self.acts_on_marks() => {
                 let text = format!("Export {} as JSON to the current folder?", format::plural(n, "job"));
                 let targets = self.job_targets(&keys);
-                self.confirm_bulk(text, BulkAction::Export, targets);
+                self.ask_to_run_bulk(text, BulkAction::Export, targets);
             }
             _ => self.export(&keys, now, effects),
         }
@@ -292,10 +296,10 @@ impl App {
         effects.push(Effect::WriteFile(file, Overwrite::Never));
     }
 
-    pub(super) fn confirm_tag_changes(&mut self, keys: &[JobKey], changes: TagChanges) {
+    pub(super) fn ask_to_change_tags(&mut self, keys: &[JobKey], changes: TagChanges) {
         let text = format!("Change the tags of {}: {}?", format::plural(keys.len(), "job"), changes.summary());
         let targets = self.job_targets(keys);
-        self.confirm_bulk(text, BulkAction::Tags(changes), targets);
+        self.ask_to_run_bulk(text, BulkAction::Tags(changes), targets);
     }
 }
 

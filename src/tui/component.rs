@@ -118,8 +118,8 @@ pub trait Component: Any + Debug + Send {
         self.contexts().first().copied().unwrap_or(Context::Everywhere)
     }
 
-    /// Whether the components below the dialog get no input. If not, the dialog belongs to what is below it, as the
-    /// filter input does, and unhandled input goes there. What is visible is decided by [`Self::fills_screen`].
+    /// Whether the dialog keeps all input from the components below it. If not, input that the dialog doesn't handle
+    /// goes to the component below, as with the filter input. [`Self::fills_screen`] decides what is visible.
     fn is_modal(&self) -> bool {
         true
     }

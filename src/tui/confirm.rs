@@ -9,7 +9,7 @@ use crate::model::analytics::AnalyticsKind;
 use crate::model::change::QueueChange;
 use crate::model::job::RemainingJobs;
 use crate::model::period::DateRange;
-use crate::model::prompt::{DraftTarget, PromptId, Resolution};
+use crate::model::prompt::{DraftTarget, PromptId, PromptResolution};
 use crate::model::pull_request_action::PullRequestAction;
 use crate::model::report::LoadPlan;
 use crate::model::setup::WritePermission;
@@ -36,7 +36,7 @@ pub struct ConfirmDialog {
 /// The action that runs when the user confirms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfirmAction {
-    Resolve(PromptId, Resolution),
+    Resolve(PromptId, PromptResolution),
     /// Copies the prompt of another member into a follow-up to the selected job.
     CopyToFollowUp(String),
     DeleteDraft(DraftTarget),
@@ -103,9 +103,9 @@ impl ConfirmAction {
     /// Returns the title of the dialog and the label of the button that confirms.
     fn labels(&self) -> (&'static str, &'static str) {
         match self {
-            Self::Resolve(_, Resolution::SendAgain) => ("Send again", "send again"),
-            Self::Resolve(_, Resolution::SendEdited(_)) => ("Send edited prompt", "send"),
-            Self::Resolve(_, Resolution::Link(_)) => ("Link job", "link"),
+            Self::Resolve(_, PromptResolution::SendAgain) => ("Send again", "send again"),
+            Self::Resolve(_, PromptResolution::SendEdited(_)) => ("Send edited prompt", "send"),
+            Self::Resolve(_, PromptResolution::Link(_)) => ("Link job", "link"),
             Self::CopyToFollowUp(_) => ("Copy prompt", "copy"),
             Self::DeleteDraft(_) => ("Delete draft", "delete"),
             Self::OpenDraft(_) => ("Open draft", "open draft"),
@@ -120,7 +120,7 @@ impl ConfirmAction {
             Self::Bulk(BulkAction::Dismiss, _) => ("Dismiss jobs", "dismiss"),
             Self::Bulk(BulkAction::Restore, _) => ("Restore jobs", "restore"),
             Self::Bulk(BulkAction::MarkDone, _) => ("Mark as done", "mark as done"),
-            Self::Bulk(BulkAction::MarkNotDone, _) => ("Move back to needs you", "move back"),
+            Self::Bulk(BulkAction::MarkNotDone, _) => ("Move back to “Needs you”", "move back"),
             Self::Bulk(BulkAction::Tags(_), _) => ("Change tags", "change tags"),
             Self::Bulk(BulkAction::Export, _) => ("Export jobs", "export"),
             Self::LoadAll(_) => ("Load all pages", "load all"),
@@ -245,7 +245,7 @@ impl ConfirmDialog {
         let g = app.geometry();
         let columns = usize::from(g.small_dialog(7).width.saturating_sub(4)).max(1);
         let available = g.body.height.saturating_sub(4);
-        // A long text leaves lines for the jobs.
+        // Some lines are reserved for the jobs, so that a long text doesn't take all the space.
         let job_count = self.on_yes.targets().map_or(0, |targets| targets.titles.len() + targets.skipped.len());
         let reserved = u16::try_from(job_count).unwrap_or(u16::MAX).min(available / 3);
         let text_lines = self.text_lines(columns, usize::from(available - reserved).max(1));

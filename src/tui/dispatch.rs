@@ -291,7 +291,7 @@ impl App {
         }
     }
 
-    /// Lets the topmost dialog handle typed text. Returns false if that dialog has no text input.
+    /// Passes typed text to the dialogs and the screen as `dispatch` does. Returns false if none of them takes text.
     pub(super) fn enter_text(&mut self, entry: TextEntry<'_>, now: Time, effects: &mut Vec<Effect>) -> bool {
         self.dispatch(now, effects, |component, cx| component.enter_text(entry, cx)) != Flow::Unhandled
     }

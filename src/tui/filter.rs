@@ -4,8 +4,8 @@
 //! each word, and this module caches which jobs have the word in a prompt (see `job_filter_bar`).
 //!
 //! A fuzzy match needs a minimum score per letter, so a row that doesn't match `gd` may still match `gdpr`. Such a row
-//! is `Match::Candidate`. A row that doesn't contain the letters of `gd` in this order can't match a longer word
-//! either. Such a row is `Match::Fails`.
+//! is `Match::Candidate`. A row that doesn't contain the letters of `gd` in this order can't match any word that starts
+//! with `gd` either. Such a row is `Match::Fails`.
 
 use crate::model::job::{Job, JobKey};
 use crate::model::job_state::{
@@ -279,7 +279,7 @@ impl FilterState {
 
     /// Applies a search result: the jobs that have `word` in a prompt. Ignores it if the filter no longer has the word.
     /// Returns which rows have to be matched again.
-    pub fn apply_found(&mut self, word: String, mut jobs: Vec<JobKey>) -> SearchUpdate {
+    pub fn apply_search_result(&mut self, word: String, mut jobs: Vec<JobKey>) -> SearchUpdate {
         self.words_to_search_again.remove(&word);
         if !self.filter.prompt_words().contains(&word) {
             return SearchUpdate::NoRows;
@@ -619,9 +619,12 @@ mod tests {
         state.set(JobFilter::parse("Redirects !legacy"));
         assert_eq!(state.filter().prompt_words(), ["redirects", "legacy"]);
         assert!(state.match_row(&job()) != Match::Passes);
-        assert_eq!(state.apply_found("redirects".to_owned(), vec![JobKey(7)]), SearchUpdate::Jobs(vec![JobKey(7)]));
+        assert_eq!(
+            state.apply_search_result("redirects".to_owned(), vec![JobKey(7)]),
+            SearchUpdate::Jobs(vec![JobKey(7)])
+        );
         assert_eq!(state.match_row(&job()), Match::Passes);
-        assert_eq!(state.apply_found("legacy".to_owned(), vec![JobKey(7)]), SearchUpdate::All);
+        assert_eq!(state.apply_search_result("legacy".to_owned(), vec![JobKey(7)]), SearchUpdate::All);
         assert!(state.match_row(&job()) != Match::Passes, "a prompt has the excluded word");
     }
 
@@ -630,7 +633,7 @@ mod tests {
         let mut state = FilterState::default();
         state.set(JobFilter::parse("redirects"));
         state.set(JobFilter::parse("redirect"));
-        assert_eq!(state.apply_found("redirects".to_owned(), vec![JobKey(7)]), SearchUpdate::NoRows);
+        assert_eq!(state.apply_search_result("redirects".to_owned(), vec![JobKey(7)]), SearchUpdate::NoRows);
         assert!(state.match_row(&job()) != Match::Passes);
     }
 }

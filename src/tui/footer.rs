@@ -280,7 +280,7 @@ mod tests {
         });
         let stable: Vec<Hint> = footers[0].iter().filter(|hint| footers[1].contains(hint)).cloned().collect();
         let labels: Vec<&str> = stable.iter().map(|hint| hint.label.as_ref()).collect();
-        for label in ["next needing you", "copy", "dismiss", "mark done"] {
+        for label in ["next needing you", "copy", "dismiss", "done"] {
             assert!(labels.contains(&label), "{label}: {footers:?}");
         }
         let own = footers.each_mut().map(|footer| {
@@ -337,13 +337,13 @@ mod tests {
             for width in [37, 77] {
                 let lines = app.message_lines(width);
                 let text = lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
-                assert!(text.contains("Accepted as job_1"), "{text}");
+                assert!(text.contains("Job job_1 was created"), "{text}");
             }
         }
         app.notify(Severity::Info, "Something else.", at(100_000));
         assert_eq!(app.message_lines(77), ["Something else."]);
         app.update(Msg::Timer, at(100_005));
-        assert!(app.message_lines(77).concat().contains("Accepted as job_1"), "the alert is shown again");
+        assert!(app.message_lines(77).concat().contains("Job job_1 was created"), "the alert is shown again");
         for prompt in [1, 2] {
             app.update(Msg::Engine(EngineEvent::Recorded(PromptId(prompt))), at(100_001));
         }

@@ -46,7 +46,7 @@ pub enum JobsArrangement {
 /// What the layout of the jobs screen depends on besides the size: the user's settings, and the space that an editor
 /// and the longest title need.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Panes {
+pub struct PaneConstraints {
     /// Whether the details are shown only after Enter, whatever the size of the screen.
     pub hides_detail: bool,
     /// The number of columns of the list while the details are to its right; `None` for the default.
@@ -82,7 +82,7 @@ pub fn is_usable(size: (u16, u16)) -> bool {
 }
 
 /// Computes the layout of a screen of this size (columns, rows).
-pub fn compute_layout(size: (u16, u16), panes: Panes) -> Geometry {
+pub fn compute_layout(size: (u16, u16), panes: PaneConstraints) -> Geometry {
     let (width, height) = size;
     let header = Rect::new(0, 0, width, height.min(1));
     let footer = Rect::new(0, height.saturating_sub(1), width, height.min(1));
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn every_part_is_inside_the_screen_at_any_size() {
         for (width, height) in sizes() {
-            let g = compute_layout((width, height), Panes::default());
+            let g = compute_layout((width, height), PaneConstraints::default());
             let screen = Rect::new(0, 0, width, height);
             let boxes = [g.small_dialog(7), g.divider()];
             let lists = [entry_list_area(g, 9), prompt_list_area(g), ViewsAreas::new(g.body, AboveTable::Trend).lines];
@@ -284,18 +284,18 @@ mod tests {
 
     #[test]
     fn the_details_are_where_there_is_space_for_them() {
-        let at = |size| compute_layout(size, Panes::default()).arrangement;
+        let at = |size| compute_layout(size, PaneConstraints::default()).arrangement;
         assert_eq!([at((120, 12)), at((300, 100))], [JobsArrangement::Right; 2]);
         assert_eq!([at((90, 50)), at((40, 36)), at((119, 100))], [JobsArrangement::Below; 3]);
         assert_eq!([at((80, 24)), at((40, 12)), at((119, 35))], [JobsArrangement::OneAtATime; 3]);
-        let hidden = compute_layout((300, 100), Panes { hides_detail: true, ..Panes::default() });
+        let hidden = compute_layout((300, 100), PaneConstraints { hides_detail: true, ..PaneConstraints::default() });
         assert_eq!((hidden.list, hidden.detail, hidden.divider()), (hidden.content, hidden.content, Rect::default()));
     }
 
     #[test]
     fn an_editor_below_the_thread_takes_its_rows_from_the_panes() {
         for (size, arrangement) in [((120, 40), JobsArrangement::Right), ((90, 50), JobsArrangement::OneAtATime)] {
-            let g = compute_layout(size, Panes { editor_rows: 12, ..Panes::default() });
+            let g = compute_layout(size, PaneConstraints { editor_rows: 12, ..PaneConstraints::default() });
             assert_eq!((g.arrangement, g.body.height), (arrangement, size.1 - 2));
             assert_eq!([g.list.bottom(), g.detail.bottom()], [g.body.bottom() - 12; 2]);
         }
@@ -305,7 +305,10 @@ mod tests {
     fn the_divider_leaves_both_panes_their_minimum_size() {
         for size in sizes().filter(|size| is_usable(*size)) {
             for chosen in [None, Some(0), Some(39), Some(77), Some(u16::MAX)] {
-                let g = compute_layout(size, Panes { list_width: chosen, list_height: chosen, ..Panes::default() });
+                let g = compute_layout(
+                    size,
+                    PaneConstraints { list_width: chosen, list_height: chosen, ..PaneConstraints::default() },
+                );
                 let (list, detail) = (g.list, g.detail);
                 match g.arrangement {
                     JobsArrangement::Right => {
@@ -327,10 +330,22 @@ mod tests {
                 }
             }
         }
-        assert_eq!(compute_layout((160, 40), Panes { list_width: Some(77), ..Panes::default() }).list.width, 77);
-        let needed = |width, needed_columns| compute_layout((width, 48), Panes { needed_columns, ..Panes::default() });
+        assert_eq!(
+            compute_layout((160, 40), PaneConstraints { list_width: Some(77), ..PaneConstraints::default() })
+                .list
+                .width,
+            77
+        );
+        let needed = |width, needed_columns| {
+            compute_layout((width, 48), PaneConstraints { needed_columns, ..PaneConstraints::default() })
+        };
         let widths = [(143, 200), (160, 0), (160, 100), (160, 200), (200, 200)].map(|(w, n)| needed(w, n).list.width);
         assert_eq!(widths, [86, 96, 100, 102, 142], "the longest title, but the details keep 57 columns");
-        assert_eq!(compute_layout((90, 50), Panes { list_height: Some(15), ..Panes::default() }).list.height, 15);
+        assert_eq!(
+            compute_layout((90, 50), PaneConstraints { list_height: Some(15), ..PaneConstraints::default() })
+                .list
+                .height,
+            15
+        );
     }
 }

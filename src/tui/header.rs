@@ -1,21 +1,21 @@
 //! The texts of the header, which is the first line, and their positions. Both drawing and mouse clicks use them, so
 //! that they agree.
 
-use super::app::TABS;
+use super::app::HEADER_TABS;
 use super::format::{format_count, truncate, wait_text};
 use super::keymap::{Action, Context};
 use super::{App, Screen};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::job::JobGroup;
-use crate::model::job_state::NEEDS_YOU;
+use crate::model::job_state::NEEDS_YOU_SYMBOL;
 use crate::model::ledger::{CountedBy, Quota};
 use crate::model::team::TeamStatus;
 use unicode_width::UnicodeWidthStr;
 
 /// The name of a screen in the header, and the index of its first cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tab {
+pub struct HeaderTab {
     pub start: usize,
     pub text: String,
     pub screen: Screen,
@@ -27,7 +27,7 @@ pub struct HeaderText {
     pub program_name: &'static str,
     /// The name of the profile.
     pub profile: Option<String>,
-    pub tabs: Vec<Tab>,
+    pub tabs: Vec<HeaderTab>,
     /// The state of the connection to the service; empty if it is unknown.
     pub connection: String,
     /// The state of the exchange with the team, if it is not as usual.
@@ -103,7 +103,7 @@ impl App {
         let lead = if form.program_name.is_empty() { 1 } else { GAP };
         let mut at = form.program_name.width() + profile.as_ref().map_or(0, |name| lead + name.width());
         let tab = |(text, screen): (String, Screen)| {
-            let tab = Tab { start: at + gap, text, screen };
+            let tab = HeaderTab { start: at + gap, text, screen };
             at = tab.start + tab.text.width();
             tab
         };
@@ -113,14 +113,14 @@ impl App {
         HeaderText { program_name, profile, tabs, connection, team, limit }
     }
 
-    fn tab_names(&self, has_tab_keys: bool) -> [(String, Screen); TABS.len()] {
+    fn tab_names(&self, has_tab_keys: bool) -> [(String, Screen); HEADER_TABS.len()] {
         // The number shows how many jobs need the user.
         let needs_you = self.jobs.count_of(JobGroup::NeedsYou);
-        TABS.map(|(screen, action, name)| {
+        HEADER_TABS.map(|(screen, action, name)| {
             let key = self.config.keymap.key(&[Context::Everywhere], action).filter(|_| has_tab_keys);
             let key = key.map_or_else(String::new, |key| format!("{key} "));
             let count = match screen {
-                Screen::Jobs if needs_you > 0 => format!(" {NEEDS_YOU}{}", format_count(needs_you)),
+                Screen::Jobs if needs_you > 0 => format!(" {NEEDS_YOU_SYMBOL}{}", format_count(needs_you)),
                 _ => String::new(),
             };
             (format!("{key}{name}{count}"), screen)
@@ -201,7 +201,7 @@ impl App {
                 format!("{label}: none left"),
             ];
         }
-        let share = format!("{}/{}", budget.used, budget.limit);
+        let (share, left) = (format!("{}/{}", budget.used, budget.limit), budget.requests_left());
         // The label of this limit is also the name of the analytics screen, so it doesn't show that requests are
         // counted.
         let full_label = if quota == Quota::Views { "analytics requests" } else { label };
@@ -215,7 +215,7 @@ impl App {
                     format!("{full_label} {share} used on this computer{freed}"),
                     format!("{full_label} {share} used{freed}"),
                     format!("{label} {share} used"),
-                    format!("{label} {share}"),
+                    format!("{label}: {left} left"),
                 ];
             }
             CountedBy::Team { as_of: None } => ", team".to_owned(),
@@ -225,7 +225,7 @@ impl App {
             format!("{full_label} {share} used{team}{freed}"),
             format!("{label} {share} used{team}"),
             format!("{label} {share}{team}"),
-            format!("{label} {share}"),
+            format!("{label}: {left} left"),
         ]
     }
 }
@@ -263,7 +263,7 @@ mod tests {
         app.budgets.insert(Quota::Create, Budget { counted_by, ..budget });
         let offline = "✗ team offline".to_owned();
         assert_eq!(right(&app, 125), (offline.clone(), "new jobs 37/100 used, team as of 5m ago".to_owned()));
-        assert_eq!(right(&app, 80), (offline, "new jobs 37/100".to_owned()));
+        assert_eq!(right(&app, 80), (offline, "new jobs: 63 left".to_owned()));
         assert_eq!(right(&app, 40), ("✗ team".to_owned(), String::new()));
         app.connection = Connection::Unusable { reason: CleanText::line("a page") };
         assert_eq!(right(&app, 40), (String::new(), String::new()));
@@ -291,11 +291,11 @@ mod tests {
             (135, format!("docdeck|{long}|{keys}|new jobs 37/100 used on this computer, one freed in 22m")),
             (115, format!("docdeck|{long}|{keys}|new jobs 37/100 used, one freed in 22m")),
             (95, format!("docdeck|{long}|{keys}|new jobs 37/100 used")),
-            (89, format!("docdeck|{long}|{keys}|new jobs 37/100")),
-            (83, format!("|{long}|{keys}|new jobs 37/100")),
-            (75, format!("|{long}|{bare}|new jobs 37/100")),
-            (64, format!("|the-handbo…|{bare}|new jobs 37/100")),
-            (54, format!("||{bare}|new jobs 37/100")),
+            (91, format!("docdeck|{long}|{keys}|new jobs: 63 left")),
+            (83, format!("|{long}|{keys}|new jobs: 63 left")),
+            (75, format!("|{long}|{bare}|new jobs: 63 left")),
+            (66, format!("|the-handbo…|{bare}|new jobs: 63 left")),
+            (54, format!("||{bare}|new jobs: 63 left")),
             (40, format!("||{bare}|")),
         ];
         for (width, text) in expected {

@@ -15,11 +15,11 @@ use super::draw::text::{TextRow, align_left, truncate};
 use super::format::capitalized;
 use super::geometry::MIN_COLUMNS_SIDE_BY_SIDE;
 use super::jobs::list_draw::symbol_style;
-use super::keymap::{Binding, COMBINED, Chord, KeyGroup};
+use super::keymap::{Binding, COMBINED_ACTIONS, Chord, KeyGroup};
 use super::wrap::wrap;
 use crate::model::analytics::needs_work::ProblemSignal;
 use crate::model::guide::TOPICS;
-use crate::model::job_state::{JobState, MARKED, NEEDS_YOU, NOT_OPENED};
+use crate::model::job_state::{JobState, MARKED_SYMBOL, NEEDS_YOU_SYMBOL, NOT_OPENED_SYMBOL};
 use crate::model::pull_request::PullRequestFact;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
@@ -327,7 +327,7 @@ impl Help {
             keys.map(ToString::to_string).collect()
         };
         let row_of = |context, action| self.rows.iter().find(|row| (row.context, row.action) == (context, action));
-        let combined = COMBINED.iter().filter_map(|(context, actions, text)| {
+        let combined = COMBINED_ACTIONS.iter().filter_map(|(context, actions, text)| {
             let rows: Vec<&Binding> =
                 actions.iter().map(|action| row_of(*context, *action).copied()).collect::<Option<_>>()?;
             let first: Vec<String> = rows.iter().filter_map(|row| keys(row).into_iter().next()).collect();
@@ -509,9 +509,9 @@ fn job_symbols(is_flat: bool) -> Vec<(&'static str, SymbolStyle, String)> {
         }
     }
     let where_else = if is_flat { "" } else { " (also in the header)" };
-    symbols.push((NEEDS_YOU, SymbolStyle::Warning, format!("needs you{where_else}")));
-    symbols.push((NOT_OPENED, SymbolStyle::Muted, "finished, not opened yet".to_owned()));
-    symbols.push((MARKED, SymbolStyle::Mark, "marked".to_owned()));
+    symbols.push((NEEDS_YOU_SYMBOL, SymbolStyle::Warning, format!("needs you{where_else}")));
+    symbols.push((NOT_OPENED_SYMBOL, SymbolStyle::Muted, "finished, not opened yet".to_owned()));
+    symbols.push((MARKED_SYMBOL, SymbolStyle::Mark, "marked".to_owned()));
     symbols.push(("◆", SymbolStyle::Muted, "service ready (in the header); blinks while jobs are checked".to_owned()));
     symbols
 }
@@ -540,7 +540,7 @@ fn view_symbols(app: &App) -> Vec<(&'static str, SymbolStyle, String)> {
         (true, "≠", SymbolStyle::Warning, "human and AI don't add up to the total"),
         (true, "?", SymbolStyle::Muted, "unknown or not loaded"),
         (true, "–", SymbolStyle::Muted, "no value"),
-        (true, MARKED, SymbolStyle::Mark, "marked"),
+        (true, MARKED_SYMBOL, SymbolStyle::Mark, "marked"),
     ];
     let drawn = symbols.into_iter().filter(|(is_drawn, ..)| *is_drawn);
     drawn.map(|(_, symbol, style, text)| (symbol, style, text.to_owned())).collect()
@@ -689,7 +689,7 @@ mod tests {
             help.lines(&app, 80).iter().any(|line| matches!(line, HelpLine::Key(shown, _) if shown == keys))
         };
         assert!(has("1  2  3") && has("j  k") && has("PgDn  PgUp"));
-        for (context, actions, _) in COMBINED {
+        for (context, actions, _) in COMBINED_ACTIONS {
             for action in *actions {
                 assert!(BINDINGS.iter().any(|row| (row.context, row.action) == (*context, *action)), "{action:?}");
             }

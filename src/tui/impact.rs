@@ -17,7 +17,7 @@ pub const MAX_LISTED_PAGES: usize = 40;
 /// The minimum number of columns at which the views before and after the job are on one line.
 const MIN_ONE_LINE_COLUMNS: usize = 84;
 /// The width in cells of everything but the numbers in `  human 7,245 · AI 2,681`, including the gap at its start.
-const VIEWS_TEXT_CELLS: usize = 14;
+const VIEWS_TEXT_CELLS_WITHOUT_NUMBERS: usize = 14;
 /// The indentation in cells of the signals of a page, such as its thumbs down. They are below the path of the page.
 pub const SIGNALS_INDENT: usize = 10;
 
@@ -138,7 +138,8 @@ pub fn pages_lines(row: &Job, pages: &JobPages, columns: usize) -> Vec<PagesLine
             [&counts.human, &counts.ai].iter().map(|count| display_width(&count_text(count))).sum::<usize>()
         });
         let path = row.local.pages.get(index).map_or(0, |path| display_width(path.as_str()));
-        let is_long = before > 0 && path + before + VIEWS_TEXT_CELLS > columns.saturating_sub(LABEL_WIDTH);
+        let is_long =
+            before > 0 && path + before + VIEWS_TEXT_CELLS_WITHOUT_NUMBERS > columns.saturating_sub(LABEL_WIDTH);
         match is_long || has_after && columns < MIN_ONE_LINE_COLUMNS {
             true => lines.extend([PagesLine::Path(index), PagesLine::Views(index)]),
             false => lines.push(PagesLine::Page(index)),

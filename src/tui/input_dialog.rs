@@ -6,7 +6,7 @@ use super::format::{format_count, truncate};
 use super::tracking::parse_ids;
 use super::wrap::wrap;
 use crate::model::job::{JobKey, RemainingJobs};
-use crate::model::prompt::{PromptId, Resolution};
+use crate::model::prompt::{PromptId, PromptResolution};
 use crate::model::remote_job::JobId;
 use crate::model::text::CleanText;
 use crate::model::views::{MAX_PAGE_SIZE, MIN_PAGE_SIZE};
@@ -97,7 +97,7 @@ impl InputDialog {
                 ("Tags (only in docdeck)", "Plain words replace all tags; +docs adds a tag, -docs removes it.", "save")
             }
             InputField::Note(_) => {
-                ("Note", "In the details only, not sent to the service. Leave empty to remove it.", "save")
+                ("Note", "Shown in the details only, not sent to the service. Leave empty to remove it.", "save")
             }
             InputField::FilterName => ("Save this filter", "The name of its tab. Saved in config.toml.", "save"),
             InputField::LinkId(_) => (
@@ -168,7 +168,7 @@ impl InputDialog {
             (InputField::LinkId(prompt), InputValue::Id(id)) => {
                 if self.check != InputCheck::Running {
                     self.check = InputCheck::Running;
-                    effects.push(Effect::Prompts(PromptsEffect::Resolve(prompt, Resolution::Link(id))));
+                    effects.push(Effect::Prompts(PromptsEffect::Resolve(prompt, PromptResolution::Link(id))));
                 }
                 return Flow::Handled;
             }
@@ -262,7 +262,7 @@ impl Component for InputDialog {
         let message = match (&self.check, self.value()) {
             (InputCheck::Running, _) => Line::styled("Checking with the service…", theme.working),
             (InputCheck::Failed(why), _) => Line::styled(why.as_str(), theme.warning),
-            (_, Err(wrong)) if !self.input.is_blank() => Line::styled(format!("Enter {wrong}."), theme.warning),
+            (_, Err(wrong)) if !self.input.is_blank() => Line::styled(format!("Type {wrong}."), theme.warning),
             (_, Ok(InputValue::Ids(ids))) if ids.len() > 1 => {
                 Line::styled(format!("{} ids, one request for each.", format_count(ids.len())), theme.muted)
             }

@@ -132,7 +132,7 @@ impl App {
 
     /// Switches to the tab at a cell of the title, if there is one.
     pub(super) fn select_tab_at(&mut self, cell: usize, width: usize) {
-        let Some(index) = self.tab_at(cell, width) else { return };
+        let Some(index) = self.filter_tab_at(cell, width) else { return };
         self.filter_bar.active_tab_index = index.min(self.config.filters.len());
         self.apply_filter();
     }
@@ -153,7 +153,7 @@ impl App {
     }
 
     fn apply_filter(&mut self) {
-        let saved = self.saved_filter();
+        let saved = self.active_saved_filter_text();
         self.jobs.set_filter(JobFilter::parse(&format!("{saved} {}", self.filter_bar.typed)));
         if let Some(typed) = self.all_jobs.as_ref().map(|open| open.filter().to_owned()) {
             self.filter_all_jobs(&typed);
@@ -162,13 +162,13 @@ impl App {
 
     /// Filters the list of all profiles' jobs by the active saved filter and by `typed`.
     pub(super) fn filter_all_jobs(&mut self, typed: &str) {
-        let saved = self.saved_filter();
+        let saved = self.active_saved_filter_text();
         if let Some(open) = self.all_jobs.as_mut() {
             open.set_filter(&saved, typed);
         }
     }
 
-    fn saved_filter(&self) -> String {
+    fn active_saved_filter_text(&self) -> String {
         let saved = self.filter_bar.active_tab_index.checked_sub(1).and_then(|n| self.config.filters.get(n));
         saved.map(|filter| filter.text.clone()).unwrap_or_default()
     }
@@ -211,7 +211,7 @@ impl App {
 
     /// Returns the saved filter of the active tab, combined with the typed filter.
     fn full_filter(&self) -> String {
-        format!("{} {}", self.saved_filter(), self.filter_bar.typed).trim().to_owned()
+        format!("{} {}", self.active_saved_filter_text(), self.filter_bar.typed).trim().to_owned()
     }
 
     /// Adds a tab for a filter that was just saved. Switches to this tab unless the user has changed the filter or the
@@ -270,10 +270,10 @@ impl App {
             self.filter_bar.word_being_searched = None;
         }
         match jobs {
-            Ok(jobs) => self.is_dirty |= self.active_list_mut().apply_found(word, jobs),
+            Ok(jobs) => self.is_dirty |= self.active_list_mut().apply_search_result(word, jobs),
             // A failed search counts as a search without results, so that it is not repeated at once.
             Err(failure) => {
-                if self.active_list_mut().apply_found(word, Vec::new()) {
+                if self.active_list_mut().apply_search_result(word, Vec::new()) {
                     self.notify_failure(&failure, now);
                 }
             }

@@ -75,7 +75,7 @@ impl App {
                 }
             }
             _ if changes.is_empty() => self.notify(Severity::Info, "No tags given. Nothing changed.", now),
-            _ => self.confirm_tag_changes(&keys, changes),
+            _ => self.ask_to_change_tags(&keys, changes),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Saves the layout and restores it at the next start: the panes, the screen, and the filter and order of the lists.
 //! The layout is loaded before the first frame and saved a second after a change, without a notice.
 
-use super::geometry::{JobsArrangement, Panes};
+use super::geometry::{JobsArrangement, PaneConstraints};
 use super::keymap::{Action, Context};
 use super::order::{JobSorting, Sort};
 use super::state::SavedLayout;
@@ -62,11 +62,11 @@ impl App {
         self.saved_layout = SavedLayout::Saved(self.current_layout());
     }
 
-    /// Restores the saved layout, except for which screen is shown. Leaves the views screen unchanged if its page views
-    /// are already listed or being loaded.
+    /// Restores the saved layout, except for which screen is shown. Leaves the page views unchanged if they are already
+    /// listed or being loaded.
     fn apply_layout(&mut self, saved: &Layout, now: Time) {
         let (list_width, list_height) = (saved.list_width, saved.list_height);
-        self.panes = Panes { hides_detail: saved.details_hidden, list_width, list_height, ..self.panes };
+        self.panes = PaneConstraints { hides_detail: saved.details_hidden, list_width, list_height, ..self.panes };
         self.restore_filter(&saved.jobs.filter, saved.jobs.tab.as_deref());
         let sort = saved.jobs.sort.as_ref();
         if let Some((by, reversed)) = sort.and_then(|sort| Some((Sort::from_name(&sort.by)?, sort.reversed))) {
@@ -82,7 +82,7 @@ impl App {
 
     /// Requests the saved layout of the profile that docdeck has just switched to. Until the layout arrives, keeps
     /// `previous`, the panes of the previous profile.
-    pub(super) fn load_layout(&mut self, previous: Panes) -> Option<Effect> {
+    pub(super) fn load_layout(&mut self, previous: PaneConstraints) -> Option<Effect> {
         self.panes = previous;
         self.config.can_save_layout().then(|| Effect::LoadLayout(self.config.layout_key()))
     }

@@ -628,7 +628,7 @@ fn keys_on_marked_jobs_ask_first_and_name_the_jobs_even_if_only_one_is_marked() 
     for (keys, text) in [
         ("d", "Dismiss 1 job?"),
         ("o", "Open 1 pull request?"),
-        ("m", "Move 1 job back to needs you?"),
+        ("m", "Move 1 job back to “Needs you”?"),
         ("y", "Copy the links or ids of 1 job?"),
         ("e", "Export 1 job as JSON to the current folder?"),
     ] {

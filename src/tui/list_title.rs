@@ -111,7 +111,7 @@ impl App {
 
     /// Returns the index of the tab at a cell of the title (0 for all jobs). `None` if no tab is there. The title is
     /// that of the list of all profiles' jobs if that list is open, otherwise that of the jobs list.
-    pub(super) fn tab_at(&self, cell: usize, width: usize) -> Option<usize> {
+    pub(super) fn filter_tab_at(&self, cell: usize, width: usize) -> Option<usize> {
         let mut end = 0;
         let title = if self.all_jobs.is_some() { self.all_jobs_title(width) } else { self.list_title(width) };
         title.into_iter().find_map(|(text, piece)| {

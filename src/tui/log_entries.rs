@@ -20,6 +20,7 @@ pub(super) enum LogLine<'a> {
 #[derive(Debug, Default)]
 pub struct LogEntries {
     entries: VecDeque<LogEntry>,
+    /// The index of the first visible entry while `is_pinned` is true.
     top: usize,
     /// Whether the user has scrolled up, so that new entries don't move the visible ones.
     is_pinned: bool,
@@ -46,7 +47,7 @@ impl LogEntries {
         }
     }
 
-    /// Replaces the ids of jobs with their titles, which say more.
+    /// Replaces the ids of jobs with the titles of the jobs, which are easier to recognize.
     pub(super) fn replace_ids_with_titles(&mut self, title: impl Fn(&str) -> Option<CleanText>) {
         for entry in &mut self.entries {
             if let Some(title) = title(entry.subject.as_str()) {

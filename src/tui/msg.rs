@@ -7,7 +7,7 @@ use super::jobs::messages::{JobsEffect, JobsMsg};
 use super::keymap::Keymap;
 use super::profile_messages::{ProfileEntry, ProfilesEffect, ProfilesMsg, RelaunchTarget};
 use super::views::messages::{ViewsEffect, ViewsMsg};
-use crate::model::analytics::needs_work::Weights;
+use crate::model::analytics::needs_work::SignalWeights;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
@@ -203,7 +203,7 @@ pub struct AppConfig {
     pub commands: Vec<CustomCommand>,
     pub pull_requests: PullRequestAccess,
     /// How much each sign of a problem counts when the pages that need work are ranked.
-    pub weights: Weights,
+    pub weights: SignalWeights,
     /// Whether the list of all profiles' jobs opens at the start. It never does with a single profile.
     pub opens_all_jobs: bool,
     /// Whether long texts can be copied. This needs a copy command in the configuration, because terminals limit the
@@ -248,7 +248,7 @@ impl AppConfig {
             filters: Vec::new(),
             commands: Vec::new(),
             pull_requests: PullRequestAccess::Write,
-            weights: Weights::default(),
+            weights: SignalWeights::default(),
             opens_all_jobs: false,
             can_copy_long_texts: false,
         }

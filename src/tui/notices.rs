@@ -96,7 +96,7 @@ impl App {
         };
         let filter = || Some(Message { severity: Severity::Warning, text: self.filter_problem()?, is_seen: false });
         let tip = || Some(Message { severity: Severity::Tip, text: self.tip()?.to_owned(), is_seen: false });
-        // An error that the user has not seen yet comes before an alert that they have seen.
+        // A warning or error that the user has not seen yet comes before an alert that the user has seen.
         let unseen = stays.filter(|notice| self.is_unrecorded_alert_seen && !notice.is_seen);
         let notice = passes.map(of_notice).or_else(filter).or_else(|| unseen.map(of_notice)).or_else(|| self.alert());
         notice.or_else(|| stays.map(of_notice)).or_else(tip)

@@ -60,8 +60,8 @@ enum MatchRank {
 }
 
 impl PaletteEntry {
-    /// Returns how well the entry matches the typed words. For each word, the best place that contains it counts; for
-    /// the entry, the word with the worst place. `None` if a word is missing. Expects lower case.
+    /// Returns how well the entry matches the typed words, which must be in lower case. The rank of a word is the best
+    /// place that contains the word, and the rank of the entry is that of its worst word. `None` if a word is missing.
     fn rank(&self, typed: &str) -> Option<MatchRank> {
         let words: Vec<&str> = typed.split_whitespace().collect();
         if self.search_words.split_whitespace().next() == Some(words.join("-").as_str()) {

@@ -28,7 +28,7 @@ impl App {
         let text = if self.pointer.is_on {
             "Mouse on: docdeck handles clicks and scrolling."
         } else {
-            "Mouse off: the terminal selects text with it."
+            "Mouse off: select text with the terminal."
         };
         self.notify(Severity::Info, text, now);
     }

@@ -21,7 +21,7 @@ use crate::tui::views::columns::{PageTableColumn, page_table};
 use crate::tui::views::export::{ExportDialog, ExportLine};
 use crate::tui::views::movers::{Movers, MoversLayout};
 use crate::tui::views::page_detail::PageDetail;
-use crate::tui::views::range_line::PresetChoice;
+use crate::tui::views::range_line::RangeNameAction;
 use crate::tui::{
     AppConfig, InitialData, JobsEffect, JobsMsg, Msg, Pane, PromptsEffect, PromptsMsg, SavedFilter, Template, ViewsMsg,
 };
@@ -684,7 +684,9 @@ fn a_click_on_a_tab_of_the_list_title_selects_its_saved_filter() {
         let tabs = |app: &App| -> Vec<(u16, usize)> {
             title
                 .columns()
-                .filter_map(|cell| Some((cell.x, app.tab_at(usize::from(cell.x - title.x), usize::from(title.width))?)))
+                .filter_map(|cell| {
+                    Some((cell.x, app.filter_tab_at(usize::from(cell.x - title.x), usize::from(title.width))?))
+                })
                 .collect()
         };
         let mut places: Vec<usize> = tabs(&app).into_iter().map(|(_, place)| place).collect();
@@ -704,19 +706,19 @@ fn a_click_on_a_preset_selects_its_range() {
     let mut app = views_app((160, 40), 3);
     let names = app.range_line(160, at(1)).1;
     assert!(names.iter().any(|name| name.is_current && name.text == "[7d]"), "{names:?}");
-    for name in names.iter().rev().filter(|name| matches!(name.choice, PresetChoice::Preset(_))) {
+    for name in names.iter().rev().filter(|name| matches!(name.choice, RangeNameAction::Preset(_))) {
         // The current preset is in brackets, which shift the other presets, so the position is looked up again.
         let now = app.range_line(160, at(1)).1.into_iter().find(|other| other.choice == name.choice).expect("there");
         click(&mut app, u16::try_from(now.start_column).expect("a cell"), 1);
-        assert_eq!(app.views.preset().map(PresetChoice::Preset), Some(name.choice));
+        assert_eq!(app.views.preset().map(RangeNameAction::Preset), Some(name.choice));
     }
     let custom =
-        app.range_line(160, at(1)).1.into_iter().find(|name| name.choice == PresetChoice::Custom).expect("there");
+        app.range_line(160, at(1)).1.into_iter().find(|name| name.choice == RangeNameAction::Custom).expect("there");
     click(&mut app, u16::try_from(custom.start_column).expect("a cell"), 1);
     assert!(app.top::<Calendar>().is_some());
     let mut app = views_app((40, 24), 3);
     let only = app.range_line(40, at(1)).1;
-    assert!(matches!(only.as_slice(), [name] if name.choice == PresetChoice::Next), "{only:?}");
+    assert!(matches!(only.as_slice(), [name] if name.choice == RangeNameAction::Next), "{only:?}");
     click(&mut app, u16::try_from(only[0].start_column + 2).expect("a cell"), 1);
     assert_eq!(app.views.range_name(at(1).date_naive()).as_deref(), Some("30d"));
 }

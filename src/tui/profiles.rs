@@ -343,7 +343,7 @@ impl App {
     fn switch_to_profile(&mut self, at: usize, key: ApiKey, now: Time, effects: &mut Vec<Effect>) {
         let Some(profile) = self.config.profiles.get(at) else { return };
         let Some(scope) = profile.scope.clone() else { return };
-        let notice = format!("Switched to {}: {} at {}.", profile.name, profile.project(), profile.host());
+        let notice = format!("Switched to {}: project {} at {}.", profile.name, profile.project(), profile.host());
         let start = AppConfig {
             profile: profile.name.clone(),
             scope,

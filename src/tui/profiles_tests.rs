@@ -81,7 +81,10 @@ fn a_valid_api_key_restarts_the_dashboard_with_the_other_profile() {
         ("b", "b", 1)
     );
     assert!(app.jobs.is_empty() && app.store == StoreState::Reading && app.dialogs.is_empty());
-    assert_eq!(app.notice.as_ref().map(|notice| notice.text.as_str()), Some("Switched to b: b at api.example.com."));
+    assert_eq!(
+        app.notice.as_ref().map(|notice| notice.text.as_str()),
+        Some("Switched to b: project b at api.example.com.")
+    );
     // The new profile is now selected in the list, so `k` selects the first one again.
     type_keys(&mut app, "Pk");
     assert_eq!(press(&mut app, KeyCode::Enter), [Effect::Profiles(ProfilesEffect::ReadProfileKey(0))]);

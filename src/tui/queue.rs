@@ -62,7 +62,7 @@ impl App {
             Action::SendLater => QueueChange::Down,
             Action::RemoveFromQueue => {
                 let text = format!("Remove {} from the queue without sending?", prompts_text(&targets));
-                return self.confirm_bulk(text, BulkAction::RemoveFromQueue, targets);
+                return self.ask_to_run_bulk(text, BulkAction::RemoveFromQueue, targets);
             }
             _ => return,
         };
@@ -74,7 +74,7 @@ impl App {
                 QueueChange::Up => format!("Move {prompts} one place forward in the queue?"),
                 QueueChange::Down => format!("Move {prompts} one place back in the queue?"),
             };
-            return self.confirm_bulk(text, BulkAction::Queue(change), targets);
+            return self.ask_to_run_bulk(text, BulkAction::Queue(change), targets);
         }
         let text = match change {
             QueueChange::Pause => {

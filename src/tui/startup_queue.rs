@@ -12,7 +12,7 @@ use crate::model::job::{Job, JobKey, RemainingJobs};
 use crossterm::event::{Event, KeyEventKind};
 
 /// The maximum number of queued input events. It is larger than the number of keys that anyone types before giving up.
-const MAX_KEYS: usize = 16_384;
+const MAX_QUEUED_INPUT_EVENTS: usize = 16_384;
 
 impl App {
     /// Queues input that has to wait until the store is read, or drops it if the queue is full. Returns whether the
@@ -32,7 +32,7 @@ impl App {
             Event::Paste(_) | Event::FocusGained | Event::FocusLost => !self.startup_queue.input_events.is_empty(),
             _ => false,
         };
-        if is_queued && self.startup_queue.input_events.len() < MAX_KEYS {
+        if is_queued && self.startup_queue.input_events.len() < MAX_QUEUED_INPUT_EVENTS {
             self.startup_queue.input_events.push(event.clone());
         }
         if is_queued && self.store != StoreState::Reading {

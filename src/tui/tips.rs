@@ -115,7 +115,7 @@ fn tip_text(place: TipPlace, keymap: &Keymap, missing_token: Option<&(CleanText,
         }
         TipPlace::PageDetail => {
             format!(
-                "Tip: {} starts a job about this page and later shows its effect.",
+                "Tip: {} starts a job about this page; its effect on views is shown here later.",
                 key(Context::PageDetail, Action::NewJob)?
             )
         }

@@ -99,7 +99,7 @@ fn steps(keymap: &Keymap, theme: &Theme) -> Vec<Line<'static>> {
     let steps = [
         step(key(Context::Jobs, Action::Open), " opens the selected job"),
         step(key(Context::Jobs, Action::FollowUp), " sends it a follow-up"),
-        views.map(|(views, open)| vec![views, ", then ".into(), open, " shows the views of a page".into()]),
+        views.map(|(views, open)| vec![views, " shows page views; ".into(), open, " opens a page".into()]),
         step(key(Context::Views, Action::NewJob), " on a page starts a job about it"),
     ];
     steps.into_iter().flatten().map(Line::from).collect()

@@ -28,7 +28,7 @@ use super::wrap::wrap;
 use crate::model::colors::ColorRole;
 use crate::model::failure::Failure;
 use crate::model::job::{Job, JobKey};
-use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, Prompt, PromptId, PromptKind, Resolution};
+use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, Prompt, PromptId, PromptKind, PromptResolution};
 use crate::model::text::CleanText;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
@@ -95,9 +95,9 @@ impl Component for UndeliveredDialog {
         let id = self.prompt.id;
         match action {
             Action::SendAgain if self.is_unconfirmed() => {
-                let text = "The service may have received it already. If you send it again, the work may be done twice. \
-                            Send it again?";
-                let on_yes = ConfirmAction::Resolve(id, Resolution::SendAgain);
+                let text = "The service may have received this prompt already. If you send it again, the work may be \
+                            done twice. Send it again?";
+                let on_yes = ConfirmAction::Resolve(id, PromptResolution::SendAgain);
                 cx.open(ConfirmDialog { text: text.to_owned(), on_yes });
                 return Flow::Handled;
             }
@@ -114,7 +114,7 @@ impl Component for UndeliveredDialog {
                 cx.run(Effect::Jobs(JobsEffect::Check(self.job)));
             }
             Action::EditPrompt => self.edit(cx.app),
-            Action::SendAgain => cx.run(Effect::Prompts(PromptsEffect::Resolve(id, Resolution::SendAgain))),
+            Action::SendAgain => cx.run(Effect::Prompts(PromptsEffect::Resolve(id, PromptResolution::SendAgain))),
             Action::Discard => {
                 let from = Some(self.prompt.delivery.kind());
                 let discarded = Prompt { delivery: Delivery::Discarded { from }, ..self.prompt.clone() };
@@ -239,8 +239,8 @@ impl UndeliveredDialog {
         if let Some(reason) = prompt.delivery.reason() {
             builder.add_labelled("reason", LABEL_CELLS, reason.as_str(), ColorRole::Text);
         }
-        let saved = Some(prompt.written_at)
-            .filter(|at| self.sent_at.is_none_or(|sent| sent - *at > MIN_TIME_FROM_SAVED_TO_SENT));
+        let saved =
+            Some(prompt.written_at).filter(|at| self.sent_at.is_none_or(|sent| sent - *at > MIN_DELAY_FOR_SAVED_TIME));
         for (label, at) in [("saved", saved), ("sent", self.sent_at)] {
             if let Some(at) = at {
                 builder.add_labelled(label, LABEL_CELLS, &moment_text(app, at), ColorRole::Text);
@@ -260,10 +260,10 @@ impl UndeliveredDialog {
         let undo = app.key_label(Context::Jobs, Action::Undo);
         let discard = match (unconfirmed, self.prompt.kind) {
             (true, PromptKind::Create) => {
-                format!("The service may still have started it. Press {undo} to bring the prompt back.")
+                format!("The service may still have started the job. Press {undo} to bring the prompt back.")
             }
             (true, PromptKind::FollowUp) => {
-                format!("The service may still have received it. Press {undo} to bring the prompt back.")
+                format!("The service may still have received the follow-up. Press {undo} to bring the prompt back.")
             }
             (false, _) => format!("Nothing is sent. Press {undo} to undo."),
         };
@@ -297,8 +297,8 @@ impl UndeliveredDialog {
     }
 }
 
-/// If a prompt was sent within this time after it was saved, the dialog shows only when it was sent.
-const MIN_TIME_FROM_SAVED_TO_SENT: TimeDelta = TimeDelta::seconds(60);
+/// If the prompt was sent within this time after it was saved, the dialog leaves out when it was saved.
+const MIN_DELAY_FOR_SAVED_TIME: TimeDelta = TimeDelta::seconds(60);
 
 /// Returns the time of day, with the date unless it is today.
 fn moment_text(app: &App, at: Time) -> String {

@@ -23,7 +23,8 @@ impl App {
     pub fn update(&mut self, msg: Msg, now: Time) -> Vec<Effect> {
         self.updated_at = now;
         self.only_moves_selection = false;
-        // Other messages, such as the first jobs, may handle queued keys and change more than these.
+        // Only for a key press does `only_moves_selection` cover the whole update. Other messages, such as the first
+        // jobs, may run queued keys that move the selection, but also change other parts of the screen.
         let is_key = matches!(msg, Msg::Input(Event::Key(_)));
         let mut effects = Vec::new();
         // Input events are left out here, because `handle_key` itself decides for which keys a closed text input is

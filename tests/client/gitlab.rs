@@ -211,11 +211,11 @@ async fn a_merge_whose_response_is_lost_is_unconfirmed_and_sent_once() {
     let (sim, links, client) = start_gitlab().await;
     for (fault, is_merged) in [(HostFault::LostAction, false), (HostFault::LostActionResponse, true)] {
         let (link, state) = find(&client, &links, is_mergeable).await;
-        let before = sim.host_actions();
+        let before = sim.host_action_count();
         sim.set_host_fault(Some(fault));
         let lost = outcome(&client, &link, state.head.as_str(), &PullRequestAction::Merge(None)).await;
         assert!(matches!(lost, ActionOutcome::Unconfirmed { .. }), "{lost:?}");
-        assert_eq!(sim.host_actions() - before, 1);
+        assert_eq!(sim.host_action_count() - before, 1);
         sim.set_host_fault(None);
         let state = state_of(&client, &link).await.expect("a state");
         assert_eq!(state.state == PullRequestState::Merged, is_merged);

@@ -302,7 +302,7 @@ async fn reviews_merging_and_closing_change_the_state_on_the_host() {
     assert_eq!(open_state(&client, &link).await.state, PullRequestState::Merged);
     let closed = client.perform_action(&link, head, &PullRequestAction::Close).await.result;
     assert!(matches!(closed.expect_err("merged already").outcome(), ActionOutcome::NotDone(_)));
-    assert_eq!(sim.host_actions(), 7);
+    assert_eq!(sim.host_action_count(), 7);
 }
 
 async fn open_state(client: &HostClient, link: &PullRequestLink) -> PullRequest {
@@ -349,12 +349,12 @@ async fn an_action_without_a_response_is_unconfirmed_and_sent_once() {
     let (sim, links, client) = start_host().await;
     for (fault, is_merged) in [(HostFault::LostAction, false), (HostFault::LostActionResponse, true)] {
         let (link, state) = open_pull_request(&client, &links).await;
-        let before = sim.host_actions();
+        let before = sim.host_action_count();
         sim.set_host_fault(Some(fault));
         let merge = PullRequestAction::Merge(Some(MergeMethod::Squash));
         let error = client.perform_action(&link, &state.head, &merge).await.result.expect_err("no answer");
         assert!(matches!(error.outcome(), ActionOutcome::Unconfirmed { .. }), "{error}");
-        assert_eq!(sim.host_actions() - before, 1);
+        assert_eq!(sim.host_action_count() - before, 1);
         sim.set_host_fault(None);
         assert_eq!(open_state(&client, &link).await.state == PullRequestState::Merged, is_merged);
     }
@@ -501,5 +501,5 @@ async fn faults_of_the_options_apply_to_their_operation_of_the_host() {
         assert!(matches!(outcome, ActionOutcome::NotDone(_)), "{outcome:?}");
     }
     sim.set_faults(Vec::new());
-    assert_eq!(sim.host_actions(), 4);
+    assert_eq!(sim.host_action_count(), 4);
 }

@@ -116,5 +116,5 @@ fn plain_http_to_another_computer_is_refused_before_anything_is_sent() {
     let scope = Scope { base_url: "http://192.0.2.1".to_owned(), project: "p".to_owned(), organization: None };
     let refused = Client::new(scope, ApiKey::new(KEY).expect("a key"), ClientOptions::default());
     let sentence = refused.expect_err("refused").message;
-    assert!(sentence.as_str().contains("192.0.2.1") && sentence.as_str().contains("https://"), "{sentence}");
+    assert!(sentence.as_str().contains("192.0.2.1") && sentence.as_str().contains("Use https"), "{sentence}");
 }

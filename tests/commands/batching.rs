@@ -42,7 +42,7 @@ fn a_dry_run_prints_the_cost_without_an_api_key_a_request_or_a_store() {
             .run_with(&[&["new", "--batch", &file, "--dry-run"], words].concat(), &[("DOCDECK_API_KEY", "")], "")
             .expect_exit_code(0)
     };
-    assert_eq!(dry(&[]).out, "3 jobs, all start now. New jobs 0/100 this hour on this computer.\n");
+    assert_eq!(dry(&[]).out, "3 jobs, all can start now. New jobs 0/100 this hour on this computer.\n");
     assert!(!fixture.data_folder().exists());
     leave_requests(&fixture, 1);
     let json = dry(&["--json"]).json();
@@ -63,7 +63,7 @@ fn all_prompts_are_sent_and_their_ids_printed() {
     received.sort();
     written.sort_unstable();
     assert_eq!(written, received);
-    assert!(ran.err.contains("3 jobs, all start now") && ran.err.contains("all accepted: 3 jobs"), "{}", ran.err);
+    assert!(ran.err.contains("3 jobs, all can start now") && ran.err.contains("all accepted: 3 jobs"), "{}", ran.err);
 }
 
 #[test]

@@ -120,7 +120,7 @@ const REQUEST_ONLY: &[(&str, &str)] = &[
     ("[profiles.a]\nbase_url = \"ftp://x\"\n", "{}:2:12: the base URL does not start with https:// or http://"),
     (
         "[profiles.a]\nbase_url = \"http://x.example\"\n",
-        "{}:2:12: use https://. http:// would send the key unencrypted to x.example",
+        "{}:2:12: use https: plain http would send the key unencrypted to x.example",
     ),
     ("[profiles.a]\nbase_url = \"https://u:p@x.example\"\n", "{}:2:12: the base URL contains a user name or password"),
     (

@@ -196,7 +196,7 @@ fn approve_and_merge_act_at_the_given_commit_only() {
     let (fixture, id, head) = fixture_to_merge();
     let other = with_token(&fixture, &["approve", &id, "--head", "0000000"]).expect_exit_code(4);
     assert!(other.err.contains("was not approved: it has new commits"), "{}", other.err);
-    assert_eq!(fixture.sim.host_actions(), 0);
+    assert_eq!(fixture.sim.host_action_count(), 0);
     let approved =
         with_token(&fixture, &["approve", &id, "--head", head.get(..7).expect("digits"), "--json"]).expect_exit_code(0);
     assert_eq!(approved.json()["jobs"][0]["pullRequest"]["review"], "approved");
@@ -221,12 +221,12 @@ fn approve_and_merge_act_at_the_given_commit_only() {
 fn nothing_is_sent_to_a_merged_pull_request() {
     let (fixture, id, head) = fixture_to_merge();
     with_token(&fixture, &["merge", &id, "--head", &head, "--yes"]).expect_exit_code(0);
-    let sent = fixture.sim.host_actions();
+    let sent = fixture.sim.host_action_count();
     for (command, participle) in [(&["approve"][..], "approved"), (&["merge", "--yes"], "merged")] {
         let refused = with_token(&fixture, &[command, &[&id, "--head", &head]].concat()).expect_exit_code(4);
         assert!(refused.err.contains(&format!("was not {participle}: it is already merged.")), "{}", refused.err);
     }
-    assert_eq!(fixture.sim.host_actions(), sent);
+    assert_eq!(fixture.sim.host_action_count(), sent);
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn a_merge_whose_response_is_lost_is_unconfirmed_and_sent_once() {
     let lost =
         with_token(&fixture, &["merge", &id, "--head", &head, "--yes", "--method", "squash"]).expect_exit_code(6);
     assert!(lost.err.contains("may have been merged") && lost.out.contains("\tmerged\t"), "{} {}", lost.out, lost.err);
-    assert_eq!(fixture.sim.host_actions(), 1);
+    assert_eq!(fixture.sim.host_action_count(), 1);
     assert!(!lost.err.contains(fixture.sim.host_token(HostKind::GitHub)));
 }
 
@@ -262,8 +262,8 @@ fn actions_can_be_turned_off_and_need_a_token() {
     assert!(short.err.contains("a commit has 7 or more hex digits"), "{}", short.err);
     write_config(&fixture, "[pull_requests]\nactions = false\n");
     let off = with_token(&fixture, &["approve", &id, "--head", &head]).expect_exit_code(2);
-    assert!(off.err.contains("Actions are turned off: set actions = true in [pull_requests]."), "{}", off.err);
-    assert_eq!(fixture.sim.host_actions(), 0);
+    assert!(off.err.contains("Approving and merging are turned off: set actions = true"), "{}", off.err);
+    assert_eq!(fixture.sim.host_action_count(), 0);
 }
 
 /// Runs `docdeck doctor --json` with these arguments and variables. Returns the whole output, and the state, text and

@@ -94,11 +94,11 @@ fn a_prompt_whose_response_is_lost_is_unconfirmed_and_not_resent() {
         let fixture = CommandFixture::new(&[fault]);
         let ran = run_new(&fixture, &["Once only", "--json"]).expect_exit_code(6);
         assert!(
-            ran.err.contains("Scripts must not send it again either") && ran.err.contains("`!` on the prompt"),
+            ran.err.contains("Scripts must not send the prompt again either") && ran.err.contains("`!` on the prompt"),
             "{}",
             ran.err
         );
-        assert_eq!(ran.err.matches("send it again automatically").count(), 1, "{}", ran.err);
+        assert_eq!(ran.err.matches("send the prompt again automatically").count(), 1, "{}", ran.err);
         let json = ran.json();
         assert_eq!((json["delivery"].as_str(), json["exitCode"].as_i64()), (Some("unconfirmed"), Some(6)));
         assert_eq!((json["id"].as_str(), json["prompt"].as_str()), (None, Some("Once only")));

@@ -234,7 +234,7 @@ fn at_the_hourly_limit_partial_rows_are_marked_and_the_next_run_continues() {
     let ran = fixture.run(&["views", "--all", "--format", "json"]).expect_exit_code(5);
     let read = ran.multiline_json();
     assert_eq!((paths(&read).len(), &read["complete"], &read["exitCode"]), (500, &json!(false), &json!(5)));
-    let reached = "analytics requests is reached (this computer)";
+    let reached = "analytics requests is reached, as counted by this computer";
     assert!(read["error"].as_str().is_some_and(|error| error.contains(reached)), "{read}");
     assert!(ran.err.contains("1 or more requests, 2 requests left this hour."), "{ran:?}");
     let table = fixture.run(&["views", "--all"]).expect_exit_code(5);

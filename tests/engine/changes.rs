@@ -5,7 +5,7 @@ use crate::support::{open_store, scope_of, start_sim};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
 use docdeck::model::log::{LogKind, Operation};
-use docdeck::model::prompt::Resolution;
+use docdeck::model::prompt::PromptResolution;
 use docdeck::model::remote_job::{JobId, Status};
 
 /// Waits until a file has this many lines, and returns its text.
@@ -99,7 +99,7 @@ async fn the_row_of_a_tracked_job_is_merged_into_the_row_of_the_prompt_that_crea
     let id = JobId::new(&sim.received_prompts()[0].0).expect("an id");
     let tracked = one.engine.track(&id).await.expect("tracked");
     assert_ne!(tracked.key, row.key);
-    one.engine.resolve(prompt, Resolution::Link(id)).await.expect("linked");
+    one.engine.resolve(prompt, PromptResolution::Link(id)).await.expect("linked");
     let merged = |event: &EngineEvent| match event {
         EngineEvent::Merged { gone, into } => Some((*gone, *into)),
         _ => None,

@@ -6,7 +6,7 @@ use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
 use docdeck::model::ledger::Quota;
 use docdeck::model::log::{LogKind, Operation};
-use docdeck::model::prompt::{Delivery, DeliveryKind, Resolution};
+use docdeck::model::prompt::{Delivery, DeliveryKind, PromptResolution};
 use docdeck::model::remote_job::Status;
 use docdeck::store::SendPermit;
 use std::time::Duration;
@@ -67,7 +67,7 @@ async fn a_lost_response_leaves_the_prompt_unconfirmed_and_sends_it_once() {
     fixture.submit_accepted_job("Another").await;
     assert_eq!(sim.requests(Operation::Create), 2);
     // The unconfirmed prompt is sent again only if the user chooses to.
-    fixture.engine.resolve(prompt, Resolution::SendAgain).await.expect("queued");
+    fixture.engine.resolve(prompt, PromptResolution::SendAgain).await.expect("queued");
     assert_eq!(fixture.wait_for_delivery(prompt).await.0, Delivery::Accepted);
     assert_eq!(sim.requests(Operation::Create), 3);
 }
@@ -80,12 +80,12 @@ async fn an_unconfirmed_new_job_is_linked_to_the_job_that_it_created() {
     fixture.wait_for_delivery(prompt).await;
     let (id, _) = sim.received_prompts().first().cloned().expect("carried out");
     let id = docdeck::model::remote_job::JobId::new(&id).expect("an id");
-    let linked = fixture.engine.resolve(prompt, Resolution::Link(id.clone())).await.expect("linked");
+    let linked = fixture.engine.resolve(prompt, PromptResolution::Link(id.clone())).await.expect("linked");
     assert_eq!((linked.key, linked.id, linked.local.undelivered), (row.key, Some(id), None));
     let no_such = docdeck::model::remote_job::JobId::new("no-such").expect("an id");
     let (other, _) = fixture.engine.submit_new_job("Lost too").await.expect("on disk");
     fixture.wait_for_delivery(other).await;
-    let failure = fixture.engine.resolve(other, Resolution::Link(no_such)).await.expect_err("no such job");
+    let failure = fixture.engine.resolve(other, PromptResolution::Link(no_such)).await.expect_err("no such job");
     assert_eq!(failure.kind, FailureKind::NotFound);
 }
 
@@ -119,7 +119,7 @@ async fn a_prompt_that_cannot_reach_the_service_is_marked_as_not_sent_and_can_be
     let (prompt, row) = fixture.engine.submit_new_job("Offline").await.expect("on disk");
     assert_eq!(fixture.wait_for_delivery(prompt).await.0.kind(), DeliveryKind::NotSent);
     assert!(!fixture.engine.is_sending());
-    fixture.engine.resolve(prompt, Resolution::SendEdited("Still offline".to_owned())).await.expect("queued");
+    fixture.engine.resolve(prompt, PromptResolution::SendEdited("Still offline".to_owned())).await.expect("queued");
     assert_eq!(fixture.wait_for_delivery(prompt).await.0.kind(), DeliveryKind::NotSent);
     let budget =
         fixture.store.budget(&fixture.scope, Quota::Create, fixture.engine.service_time()).await.expect("a budget");

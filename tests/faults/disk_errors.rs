@@ -335,9 +335,8 @@ fn an_accepted_prompt_that_a_full_disk_cannot_record_exits_with_6_and_its_id_at_
     let output = run_on_a_small_disk(&fixture, Operation::Create, script);
     let (id, _) = fixture.sim.received_prompts().first().cloned().expect("a job");
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    let sentence =
-        format!("Accepted as {id}, but it can't be recorded: the disk is full. Don't send it again; free some space.");
-    assert!(err.contains(&format!("docdeck: {sentence}")), "{err}");
+    let reason = "The outcome can't be recorded: the disk is full. Free some space. Don't send the prompt again.";
+    assert!(err.contains(&format!("docdeck: Job {id} was created. {reason}")), "{err}");
     assert!(!err.contains("nothing was saved or sent"), "{err}");
     let json: serde_json::Value = serde_json::from_str(out.lines().next().expect("JSON")).expect("JSON");
     assert_eq!((json["exitCode"].as_i64(), json["id"].as_str()), (Some(6), Some(id.as_str())), "{json}");
@@ -361,14 +360,14 @@ fn the_first_ctrl_c_continues_to_record_a_response_and_the_second_one_exits_with
         "\"$DOCDECK\" follow {id} 'and more' 2>err & first=$!
         said() {{ n=0; until grep -q \"$1\" err; do n=$((n + 1)); [ $n -gt 3000 ] && exit 95; sleep 0.01; done; }}
         until_there sent; full 0; said \"can't be recorded\"
-        kill -INT $first; said 'Still trying to record it'
+        kill -INT $first; said 'Still trying to record the outcome'
         kill -INT $first; wait $first; echo \"$?\"; cat err"
     );
     let output = run_on_a_small_disk(&fixture, Operation::FollowUp, &script);
     let out = String::from_utf8_lossy(&output.stdout);
     assert!(out.starts_with("6\n"), "{output:?}");
-    let sentence = format!("The follow-up to {id} was accepted, but that can't be recorded: the disk is full.");
-    assert!(out.contains(&format!("docdeck: {sentence} Don't send it again; free some space.")), "{out}");
+    let sentence = format!("The follow-up to {id} was accepted. The outcome can't be recorded: the disk is full.");
+    assert!(out.contains(&format!("docdeck: {sentence} Free some space. Don't send the prompt again.")), "{out}");
     assert_eq!((assert_intact(&fixture).len(), fixture.sim.requests(Operation::FollowUp)), (2, 1));
 }
 
@@ -391,7 +390,7 @@ fn sigterm_exits_with_6_at_once_whether_the_response_is_missing_or_cannot_be_rec
         let output = run_on_a_small_disk(&fixture, Operation::Create, &script);
         let (id, _) = fixture.sim.received_prompts().first().cloned().expect("a job");
         let out = String::from_utf8_lossy(&output.stdout);
-        assert!(out.starts_with("6\n") && out.contains(&format!("docdeck: Accepted as {id}")), "{output:?}");
+        assert!(out.starts_with("6\n") && out.contains(&format!("docdeck: Job {id} was created")), "{output:?}");
         assert!(!out.contains("again to stop"), "{out}");
     }
 }
@@ -431,7 +430,7 @@ fn fill_disk_while_sending(fixture: &CommandFixture) -> Option<(Pty, std::path::
     pty.send("nDo it [sim:seconds=6000]\x13");
     wait_until("the request", || fixture.sim.requests(Operation::Create) == 1);
     fill(&filler);
-    pty.wait_for_text("can't be recorded: the disk is");
+    pty.wait_for_text("can't be recorded:");
     Some((pty, filler))
 }
 
@@ -442,17 +441,17 @@ fn the_dashboard_shows_an_accepted_prompt_until_the_full_disk_has_recorded_it() 
     let Some((mut pty, filler)) = fill_disk_while_sending(&fixture) else { return };
     let (id, _) = fixture.sim.received_prompts().first().cloned().expect("a job");
     let text = pty.screen().contents();
-    assert!(text.contains(&format!("Accepted as {id}")) && text.contains("Don't send it again"), "{text}");
+    assert!(text.contains(&format!("Job {id} was created")) && text.contains("Don't send the prompt again"), "{text}");
     assert!(!text.contains("nothing was saved or sent"), "{text}");
     // Opening the job also writes to the full disk. The error about that must not hide the alert that the
     // prompt was accepted for longer than one key press.
     pty.send("\r");
     pty.wait_for_text("so this was not saved");
     pty.send("j");
-    pty.wait_for_text(&format!("Accepted as {}", id.get(..8).expect("an id")));
+    pty.wait_for_text(&format!("! Job {}", id.get(..8).expect("an id")));
     assert!(!pty.screen().contents().contains("nothing was saved or sent"));
     pty.send("\x1b?");
-    pty.wait_for_text("Don't send it again");
+    pty.wait_for_text("Don't send the prompt again");
     pty.send("\x1b");
     std::fs::remove_file(&filler).expect("removed");
     let recorded = format!("Recorded now: {id}");
@@ -461,7 +460,7 @@ fn the_dashboard_shows_an_accepted_prompt_until_the_full_disk_has_recorded_it() 
     pty.wait_for("the end of the alert", |screen| {
         let text = screen.contents();
         let is_over = text.contains(&recorded) || text.contains("so this was not saved");
-        is_over && !text.contains("Accepted as") && !text.contains("Don't send it again")
+        is_over && !text.contains("! Job ") && !text.contains("Don't send the prompt again")
     });
     pty.quit();
     assert_eq!(fixture.sim.requests(Operation::Create), 1);
@@ -478,5 +477,5 @@ fn quitting_before_an_accepted_prompt_is_recorded_prints_the_id_and_exits_with_6
     assert_eq!(pty.wait_for_end(), 6);
     let (id, _) = fixture.sim.received_prompts().first().cloned().expect("a job");
     let text = pty.screen().contents();
-    assert!(text.contains(&format!("Accepted as {id}")), "{text}");
+    assert!(text.contains(&format!("Job {id} was created")), "{text}");
 }

@@ -200,7 +200,7 @@ async fn commands_for_pull_requests_end_as_documented_with_every_fault_of_the_ne
     println!("{} cases, {} wrong", results.len(), wrong.len());
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), results.len(), wrong.join("\n"));
     assert_eq!(redirect_target.connection_count(), 0, "no redirect is followed, so the token stays with its host");
-    assert_eq!(fixture.sim.host_actions(), 0, "an action is sent to its address only");
+    assert_eq!(fixture.sim.host_action_count(), 0, "an action is sent to its address only");
 }
 
 /// Runs `docdeck doctor` with this fault of both code hosts, which have no pull request of a job.
@@ -285,14 +285,14 @@ fn commands_for_pull_requests_end_as_documented_with_every_fault_of_a_code_host(
             let target = if *action_count == 0 { of_kind.peek().copied() } else { of_kind.next() };
             let target = target.expect("enough pull requests to merge");
             fixture.sim.set_host_fault(Some(*fault));
-            let before = fixture.sim.host_actions();
+            let before = fixture.sim.host_action_count();
             for (command, code) in HostCommand::ALL.into_iter().zip(codes) {
                 let result = run(&fixture, fixture.home.path(), &command.arguments(target));
                 if let Err(why) = check_result(&fixture, fixture.home.path(), &result, &[*code]) {
                     wrong.push(format!("{kind:?} {fault:?} {command:?}: {why}"));
                 }
             }
-            let arrived = fixture.sim.host_actions() - before;
+            let arrived = fixture.sim.host_action_count() - before;
             if arrived != *action_count {
                 wrong.push(format!("{kind:?} {fault:?}: {arrived} actions arrived instead of {action_count}"));
             }

@@ -20,7 +20,7 @@ async fn queue_jobs(dashboard: &mut DashboardFixture, count: usize) {
     dashboard.press_chars("b");
     dashboard.paste(&texts.join("\n\n"));
     dashboard.press_ctrl('s');
-    dashboard.assert_shows(&format!("{count} jobs, all start now"));
+    dashboard.assert_shows(&format!("{count} jobs, all can start now"));
     dashboard.press_chars("y");
 }
 

@@ -286,7 +286,7 @@ async fn a_load_continues_while_another_screen_or_range_is_shown() {
 async fn comparing_the_same_two_weeks_again_costs_no_request() {
     let (sim, folder) = (start_site(1200).await, create_folder());
     let mut dashboard = start_with_final_week(&sim, &folder).await;
-    confirm_cost(&mut dashboard, "c", "About 6").await;
+    confirm_cost(&mut dashboard, "c", "about 6").await;
     dashboard.wait_until("a comparison", |dashboard| dashboard.app.views.is_comparing()).await;
     let cost = view_requests(&sim);
     assert!((1 + 2 * REQUESTS_FOR_ALL - 1..=1 + 2 * REQUESTS_FOR_ALL).contains(&cost), "{cost}");
@@ -407,7 +407,7 @@ async fn the_trend_loads_its_days_after_confirmation_and_caches_them() {
     dashboard.press_chars("t");
     dashboard.wait_until_shown("7 of 7 days not loaded").await;
     assert_eq!(view_requests(&sim), 1, "opening the trend sends no request");
-    confirm_cost(&mut dashboard, "a", "7 of 7 days are missing or outdated: 7 requests (99 left this hour).").await;
+    confirm_cost(&mut dashboard, "a", "Load 7 of 7 days (not loaded or outdated), newest first?").await;
     dashboard.wait_until_shown("all 7 days loaded").await;
     dashboard.wait_until("rest", |dashboard| dashboard.app.views.totals.pending_count() == 0).await;
     assert_eq!(view_requests(&sim), 8);
@@ -429,14 +429,14 @@ async fn after_a_failed_load_the_trend_keeps_its_days_and_requests_only_the_miss
     let mut dashboard = start_with_final_week(&sim, &folder).await;
     set_faults(&sim, &["views=latency-200"]);
     dashboard.press_chars("t");
-    confirm_cost(&mut dashboard, "a", "7 requests").await;
+    confirm_cost(&mut dashboard, "a", "Load 7 of 7 days").await;
     dashboard.wait_until("some days", |dashboard| dashboard.app.views.totals.pending_count() < 6).await;
     set_faults(&sim, &["views=500"]);
     dashboard.wait_until_shown("Press a to load the rest.").await;
     set_faults(&sim, &[]);
     dashboard.press_chars("a");
     dashboard.wait_until("the cost of the rest", |dashboard| dashboard.app.dialogs.len() == 2).await;
-    assert!(!dashboard.shows("7 of 7 days are missing"));
+    assert!(!dashboard.shows("Load 7 of 7 days"));
     dashboard.press_chars("y");
     dashboard.wait_until_shown("all 7 days loaded").await;
     assert_eq!(view_requests(&sim), 1 + 7 + 1, "each day once, and the one that failed");

@@ -8,7 +8,7 @@ use docdeck::config::file::{ConfigFile, ProfileConfig};
 use docdeck::config::{themes, write};
 use docdeck::model::Time;
 use docdeck::model::analytics::export::RowsExport;
-use docdeck::model::analytics::fields::{FieldedRow, sort_rows};
+use docdeck::model::analytics::fields::{FieldedRow, sorted_rows};
 use docdeck::model::analytics::{Feedback, PageFeedback, Question, RowsMerge, Search};
 use docdeck::model::batch;
 use docdeck::model::comparison::Comparison;
@@ -200,7 +200,7 @@ fn rows_of<R: DecodedRow + FieldedRow>(bytes: &[u8]) {
     let report = RowsMerge::start(range(), response, now()).into_report();
     assert!(report.rows.len() <= received, "rows with the same key are merged");
     for field in R::FIELDS {
-        let sorted = sort_rows(&report.rows.iter().collect::<Vec<_>>(), |row| row, field, false);
+        let sorted = sorted_rows(&report.rows.iter().collect::<Vec<_>>(), |row| row, field, false);
         assert_eq!(sorted.len(), report.rows.len());
     }
     for format in ExportFormat::ALL {

@@ -25,7 +25,9 @@ use docdeck::model::job::{InitialRows, Job, JobKey};
 use docdeck::model::layout::Layout;
 use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
-use docdeck::model::prompt::{Delivery, DeliveryKind, DraftTarget, Prompt, PromptId, PromptKind, Resolution, Thread};
+use docdeck::model::prompt::{
+    Delivery, DeliveryKind, DraftTarget, Prompt, PromptId, PromptKind, PromptResolution, Thread,
+};
 use docdeck::model::remote_job::{JobId, Status};
 use docdeck::model::report::{
     CacheOverview, CachedPages, CachedRange, LoadEndReason, LoadOutcome, Report, StoredReport,
@@ -225,7 +227,7 @@ fn submission(effect: &Effect) -> Option<(DraftTarget, String)> {
         Effect::Prompts(PromptsEffect::SubmitNewJob(text)) => (DraftTarget::NewJob, text.clone()),
         Effect::Prompts(PromptsEffect::SubmitJobAbout(text, _, _)) => (DraftTarget::AboutPages, text.clone()),
         Effect::Prompts(PromptsEffect::SubmitFollowUp(job, text)) => (DraftTarget::FollowUp(*job), text.clone()),
-        Effect::Prompts(PromptsEffect::Resolve(prompt, Resolution::SendEdited(text))) => {
+        Effect::Prompts(PromptsEffect::Resolve(prompt, PromptResolution::SendEdited(text))) => {
             (DraftTarget::Prompt(*prompt), text.clone())
         }
         Effect::Prompts(PromptsEffect::SubmitBatch { prompts, .. }) => (DraftTarget::Batch, prompts.concat()),
@@ -389,7 +391,7 @@ impl TestDashboard {
                 let result = if is_ok { Ok(made) } else { Err(refused(text, Vec::new())) };
                 Msg::Prompts(PromptsMsg::Submitted { draft_target: DraftTarget::FollowUp(job), result })
             }
-            Effect::Prompts(PromptsEffect::Resolve(prompt, Resolution::SendEdited(text))) => {
+            Effect::Prompts(PromptsEffect::Resolve(prompt, PromptResolution::SendEdited(text))) => {
                 let result = if is_ok { Ok((prompt, changed(prompt.0))) } else { Err(refused(text, Vec::new())) };
                 Msg::Prompts(PromptsMsg::Submitted { draft_target: DraftTarget::Prompt(prompt), result })
             }

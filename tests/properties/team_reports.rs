@@ -10,7 +10,7 @@ use docdeck::model::endpoint::Scope;
 use docdeck::model::team::{ReportHeader, ReportKey, ReportRules, ReportSummary, ReportVersion, SharedReport};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow};
-use docdeck::store::{MergedReport, Store};
+use docdeck::store::{ReportMergeResult, Store};
 use proptest::prelude::*;
 use std::collections::HashSet;
 
@@ -59,7 +59,7 @@ fn store_all(reports: &[&SharedReport]) -> Option<(Time, Counts, Vec<PageRow>)> 
         let scope = Scope { base_url: "https://docs.example".to_owned(), project: "p".to_owned(), organization: None };
         for report in reports {
             let merged = store.merge_team_reports(&scope, vec![(*report).clone()], rules()).await.expect("stored");
-            assert_ne!(merged[0].1, MergedReport::Unreadable);
+            assert_ne!(merged[0].1, ReportMergeResult::Unreadable);
         }
         let range = reports.first()?.key.range;
         let stored = store.cached_report(&scope, range).await.expect("read").report?;
@@ -110,7 +110,7 @@ proptest! {
             let store = Store::in_memory().expect("a store");
             store.merge_team_reports(&scope, vec![report(1, totals, &repeated)], rules()).await.expect("no failure")
         });
-        prop_assert_eq!(merged[0].1, MergedReport::Unreadable);
+        prop_assert_eq!(merged[0].1, ReportMergeResult::Unreadable);
     }
 
     #[test]
@@ -124,6 +124,6 @@ proptest! {
             let scope = Scope { base_url: "https://docs.example".to_owned(), project: "p".to_owned(), organization: None };
             Store::in_memory().expect("a store").merge_team_reports(&scope, vec![report], rules()).await.expect("no failure")
         });
-        prop_assert_eq!(merged[0].1, if readable { MergedReport::New } else { MergedReport::Unreadable });
+        prop_assert_eq!(merged[0].1, if readable { ReportMergeResult::New } else { ReportMergeResult::Unreadable });
     }
 }

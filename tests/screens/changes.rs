@@ -124,7 +124,7 @@ fn changes_of_an_older_commit_say_so() {
     };
     fixture.handle(Msg::Jobs(JobsMsg::DiffLoaded { job: JobKey(1), result: Ok(Box::new(loaded)) }));
     let shown = text(&render(&fixture.app, ColorDepth::None));
-    assert!(shown.contains("there are new commits: r reads them"), "{shown}");
+    assert!(shown.contains("new commits: r loads them"), "{shown}");
 }
 
 #[test]

@@ -130,7 +130,8 @@ fn texts_name_custom_keys() {
     fixture.press_keys("d");
     assert!(shown(&fixture).contains("Dismissed. Press F9 to undo."));
     fixture.select_unconfirmed_job();
-    assert!(shown(&fixture).contains("A prompt may have arrived. Press F8"), "{}", shown(&fixture));
+    let shown = shown(&fixture);
+    assert!(shown.contains("A prompt may have reached the") && shown.contains("Press F8"), "{shown}");
 }
 
 #[test]
@@ -141,5 +142,7 @@ fn texts_name_the_custom_key_that_resolves_a_prompt() {
     assert!(fixture.app.config.keymap.set_keys(Context::Jobs, "resolve", vec![f8]));
     fixture.select_unconfirmed_job();
     let shown = text(&render(&fixture.app, ColorDepth::None));
-    assert!(shown.contains("│ ! Unconfirmed") && shown.contains("A prompt may have arrived. Press F8"), "{shown}");
+    for text in ["│ ! Unconfirmed", "A prompt may have reached the", "Press F8"] {
+        assert!(shown.contains(text), "{shown}");
+    }
 }

@@ -240,7 +240,7 @@ fn sorted_by_status_the_pull_requests_that_need_most_come_first() {
     fixture.load_pull_requests();
     fixture.press_keys("s s s");
     let shown = text(&render(&fixture.app, ColorDepth::None));
-    let words = ["conflict", "failing", "rework", "ready", "draft", "pending", "merge queue", "merged", "closed"];
+    let words = ["conflict", "failing", "rework", "ready", "draft PR", "pending", "merge queue", "merged", "closed"];
     let positions: Vec<_> = words.iter().map(|word| shown.find(&format!(" {word} "))).collect();
     assert!(positions.is_sorted() && positions.iter().all(Option::is_some), "{shown}");
 }

@@ -125,7 +125,7 @@ fn the_other_profile_before_its_store_is_read() {
     snapshots(
         "profiles_switched",
         &[],
-        &["Switched to beta: 66f1c0ffee99aa00bb11cc22 at api.example.com."],
+        &["Switched to beta: project 66f1c0ffee99aa00bb11cc22 at api.example.com."],
         |fixture| {
             open_profiles(fixture);
             fixture.press_keys("j Enter");

@@ -110,7 +110,7 @@ fn the_export_of_the_visible_rows() {
 
 #[test]
 fn the_export_with_other_choices() {
-    snapshots("export_chosen", &[], &["50 pages to your terminal's clipboard."], |fixture| {
+    snapshots("export_chosen", &[], &["Copies 50 pages to the clipboard."], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, false);
         fixture.press_keys("e l j l l j l");
@@ -155,7 +155,7 @@ fn cached_ranges_when_there_are_none() {
     snapshots(
         "cached_ranges_empty",
         &[],
-        &["No cached ranges yet. To cache a range on this computer, press a on an"],
+        &["No cached ranges yet. Load all rows of a range (a on an analytics tab) to"],
         |fixture| {
             open_views_screen(fixture);
             fixture.press_keys("H");
@@ -166,7 +166,7 @@ fn cached_ranges_when_there_are_none() {
 
 #[test]
 fn all_cached_ranges() {
-    snapshots("cached_ranges", &[SMALL, LARGE], &["Cached ranges", "3.1", "so far", "Enter show"], |fixture| {
+    snapshots("cached_ranges", &[SMALL, LARGE], &["Cached ranges", "3.1", "ongoing", "Enter show"], |fixture| {
         open_views_screen(fixture);
         fixture.press_keys("H");
         fixture.handle(Msg::Views(ViewsMsg::CachedRangesListed(Ok(cached_views(60)))));

@@ -211,7 +211,7 @@ fn bars_of_the_share() {
 
 #[test]
 fn wide_or_odd_numbers_are_shown_as_received() {
-    snapshots("report_odd_numbers", &[LARGE], &["human 9,223,372,036,854,775,807", " row"], |fixture| {
+    snapshots("report_odd_numbers", &[LARGE], &["human 9,223,372,036,854,775,807", "1 of 6"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
         let odd = |path: &str, human: Count, ai: Count, total: Count| PageRow {

@@ -364,7 +364,7 @@ fn the_question_before_sending_again() {
     snapshots(
         "confirm_send_again",
         &[],
-        &["The service may have received it already. If you send it again, the"],
+        &["The service may have received this prompt already. If you send it"],
         |fixture| {
             fixture.load_jobs();
             fixture.select_unconfirmed_job();

@@ -191,7 +191,7 @@ fn a_value_that_docdeck_rejects_is_reported_at_its_field() {
     snapshots(
         "welcome_invalid",
         &[],
-        &["! Use https://. http:// would send the key unencrypted to docs.example.com"],
+        &["! Use https: plain http would send the key unencrypted to docs.example.com"],
         |fixture| {
             fixture.paste("mint_secret_key");
             fixture.press_keys("Tab");
@@ -201,8 +201,8 @@ fn a_value_that_docdeck_rejects_is_reported_at_its_field() {
                 panic!("no attempt")
             };
             let attempt = *attempt;
-            let sentence = "Use https://. http:// would send the key unencrypted to docs.example.com; it is allowed for \
-                        localhost only.";
+            let sentence = "Use https: plain http would send the key unencrypted to docs.example.com; it is allowed \
+                            for localhost only.";
             let problem = SetupProblem::new(Some(SetupField::BaseUrl), sentence);
             fixture.handle(Msg::Profiles(ProfilesMsg::ProfileChecked { attempt, result: Err(problem) }));
         },

@@ -7,7 +7,7 @@ use crate::{Member, address, connect, now, scope, start_database};
 use chrono::TimeDelta;
 use docdeck::model::ledger::Quota;
 use docdeck::model::team::{BOOKING_LIFETIME, TeamPermission, booking_window};
-use docdeck::team::{BlockDuration, TeamConnection, TeamLimit};
+use docdeck::team::{RateLimitWait, TeamConnection, TeamLimit};
 use futures_util::future::join_all;
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ async fn twenty_members_at_the_same_time_book_exactly_the_limit() {
         all += 1;
     }
     assert_eq!(all, 100);
-    let counts = members[1].ledger_counts("docs", &scope).await.expect("read");
+    let counts = members[1].ledger_usage("docs", &scope).await.expect("read");
     assert_eq!((counts[0].used, counts[1].used), (100, 0));
     // Other limits, projects and organizations are counted on their own.
     let follow_up = TeamLimit { quota: Quota::FollowUp, ..limit(&scope) };
@@ -140,7 +140,7 @@ async fn requests_that_were_sent_offline_are_reported_even_beyond_the_limit() {
     let shift = booking_window().num_milliseconds() + 60_000;
     server.sql(&format!("UPDATE docdeck.request_slot SET used_at = used_at - {shift}"));
     assert!(connection.book(limit(&scope), "more").await.expect("asked"));
-    assert_eq!(connection.ledger_counts("docs", &scope).await.expect("read")[0].used, 1);
+    assert_eq!(connection.ledger_usage("docs", &scope).await.expect("read")[0].used, 1);
 }
 
 #[tokio::test]
@@ -149,19 +149,19 @@ async fn the_wait_after_a_429_is_shared_and_the_latest_end_counts() {
     let scope = scope("p");
     let [ana, bob] = <[TeamConnection; 2]>::try_from(connections(&server, 2).await).expect("two");
     let blocked = async |quota| {
-        let counts = bob.ledger_counts("docs", &scope).await.expect("read");
+        let counts = bob.ledger_usage("docs", &scope).await.expect("read");
         counts.into_iter().find(|count| count.quota == quota).and_then(|count| count.blocked)
     };
     let share = async |minutes, is_estimate| {
-        let blocked = BlockDuration { remaining: TimeDelta::minutes(minutes), is_estimate };
-        ana.share_block(limit(&scope), blocked).await.expect("shared");
+        let blocked = RateLimitWait { remaining: TimeDelta::minutes(minutes), is_estimate };
+        ana.share_rate_limit_wait(limit(&scope), blocked).await.expect("shared");
     };
     assert_eq!(blocked(Quota::Create).await, None);
     for (minutes, is_estimate, expected) in
         [(1, true, (1, true)), (9, false, (9, false)), (5, true, (9, false)), (9_000, false, (1_440, false))]
     {
         share(minutes, is_estimate).await;
-        let BlockDuration { remaining, is_estimate } = blocked(Quota::Create).await.expect("blocked");
+        let RateLimitWait { remaining, is_estimate } = blocked(Quota::Create).await.expect("blocked");
         let expected_time = TimeDelta::minutes(expected.0);
         assert!(remaining <= expected_time && remaining > expected_time - TimeDelta::minutes(1), "{remaining}");
         assert_eq!(is_estimate, expected.1, "{minutes}");
@@ -169,7 +169,7 @@ async fn the_wait_after_a_429_is_shared_and_the_latest_end_counts() {
     assert_eq!(blocked(Quota::FollowUp).await, None);
     // A booking and a block of the same limit are counted separately.
     assert!(bob.book(limit(&scope), "b").await.expect("booked"));
-    assert_eq!(bob.ledger_counts("docs", &scope).await.expect("read")[0].used, 1);
+    assert_eq!(bob.ledger_usage("docs", &scope).await.expect("read")[0].used, 1);
     assert!(blocked(Quota::Create).await.is_some());
     // A wait that is over, and one that was written with a wrong clock.
     for end in [1_i64, i64::MAX / 2] {

@@ -9,7 +9,7 @@ use docdeck::model::ledger::Quota;
 use docdeck::model::remote_job::Status;
 use docdeck::model::team::{ReportKey, ReportKind};
 use docdeck::team::{
-    self, BlockDuration, Exchange, OrganizationName, TeamAddress, TeamConnection, TeamError, TeamLimit,
+    self, Exchange, OrganizationName, RateLimitWait, TeamAddress, TeamConnection, TeamError, TeamLimit,
 };
 use std::path::Path;
 
@@ -97,8 +97,8 @@ async fn members_see_only_their_organization_and_can_delete_no_job() {
     let connection = connect(&ana.url).await.expect("connected");
     let limit = TeamLimit { organization: "docs", scope: &ana.scope, quota: Quota::Create };
     assert!(connection.book(limit, "b1").await.expect("booked"));
-    let blocked = BlockDuration { remaining: TimeDelta::seconds(1), is_estimate: false };
-    connection.share_block(limit, blocked).await.expect("shared");
+    let blocked = RateLimitWait { remaining: TimeDelta::seconds(1), is_estimate: false };
+    connection.share_rate_limit_wait(limit, blocked).await.expect("shared");
     let team = ana.store.team(&ana.scope).await.expect("read").expect("shared");
     let key = ReportKey { kind: ReportKind::PageViews, range: crate::reports::range() };
     assert!(connection.begin_report_load(&ana.scope, &team, key).await.expect("begun"));

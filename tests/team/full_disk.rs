@@ -138,7 +138,7 @@ async fn every_request_counts_once_even_if_it_could_not_be_booked() {
     for _ in 0..2 {
         exchange.report_requests(&unbooked).await.expect("reported");
     }
-    let counts = exchange.ledger_counts().await.expect("read");
+    let counts = exchange.ledger_usage().await.expect("read");
     assert_eq!((counts[0].used, counts[1].used), (31, 30));
     assert_eq!(exchange.take_lease("ana's process").await.expect("taken"), None);
 }

@@ -27,7 +27,7 @@ async fn only_one_member_has_the_lease_until_it_is_released_or_expires() {
     assert!(wait > Duration::ZERO && wait <= LEASE_DURATION && !of_bob.has_lease(), "{wait:?}");
     // Releasing notifies the others.
     of_ana.release_lease().await.expect("released");
-    assert!(two.next_signals().await.expect("notified").is_lease_released);
+    assert!(two.next_notifications().await.expect("notified").is_lease_released);
     assert_eq!(of_bob.take_lease("b").await.expect("taken"), None);
     assert_eq!(server.sql("SELECT token FROM docdeck.lease"), "2");
     // bob's computer sleeps, and ana takes the lease over.

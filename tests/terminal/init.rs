@@ -168,6 +168,11 @@ fn missing_answers_and_invalid_urls_exit_with_2() {
     );
     let (_, err) = fixture.init(&[], &["--yes", "--project", "p", "--api-key-command", "false"], 2);
     assert!(err.contains("The API key command false failed with code 1"), "{err}");
+    for option in ["--api-key-command", "--api-key-file"] {
+        let (_, err) = fixture.init(&[], &["--yes", "--project", "p", option, "mint_secret"], 2);
+        let expected = format!("{option}: this looks like the key itself. Set DOCDECK_API_KEY");
+        assert!(err.contains(&expected) && !err.contains("mint_secret"), "{err}");
+    }
     assert!(!fixture.config().exists());
     let (_, err) = fixture.init(&[], &[], 2);
     assert!(err.contains("needs an interactive terminal") && err.contains("--yes"), "{err}");

@@ -81,7 +81,7 @@ async fn without_a_key_old_page_views_are_removed_and_jobs_stay() {
     assert_eq!(remaining(folder.path(), "docs").await, (4, 1), "a dry run removes nothing");
     let (out, _) = prune(folder.path(), &[], 0);
     assert!(
-        out.starts_with("Deleted page views of 2 ranges: 2 reports of all pages, 2 sets of rows, 2 totals.\n"),
+        out.starts_with("Deleted page views of 2 date ranges: 2 lists of pages, 2 single responses, 2 site totals.\n"),
         "{out}"
     );
     assert!(out.contains("The database used ") && size() < before, "{out}");

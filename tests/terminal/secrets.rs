@@ -288,7 +288,7 @@ fn http_to_another_computer_is_refused_before_anything_is_sent() {
             let printed =
                 String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
             assert!(!output.status.success(), "{url} {words:?}: {printed}");
-            assert!(printed.contains("https://"), "{url} {words:?}: {printed}");
+            assert!(printed.contains("se https: plain http"), "{url} {words:?}: {printed}");
             assert_no_secret(&format!("{url} {words:?}"), printed.as_bytes());
         }
         home.assert_no_secret_on_disk();

@@ -27,8 +27,8 @@ impl HostClient {
         action: &PullRequestAction,
     ) -> HostResponse<()> {
         let request = match self.0.kind {
-            HostKind::GitHub => self.github_action(link, head, action).await,
-            HostKind::GitLab => self.gitlab_action(link, head, action).await,
+            HostKind::GitHub => self.github_action_request(link, head, action).await,
+            HostKind::GitLab => self.gitlab_action_request(link, head, action).await,
         };
         let request = match request {
             Ok(request) => request,
@@ -38,7 +38,7 @@ impl HostClient {
         let request = HostRequest { reuse: Reuse::Never, ..request };
         let response = self.send(request, MAX_STATE_MIB).await;
         match self.0.kind {
-            // GraphQL responds with 200 to a mutation that it refuses.
+            // GitHub's GraphQL API responds with 200 even if it refuses a mutation.
             HostKind::GitHub if is_graphql => response.map(|body| self.check_mutation(&body)),
             HostKind::GitHub => response.map(|body| {
                 let node = self.parse_json(&body).unwrap_or_default();
@@ -48,7 +48,7 @@ impl HostClient {
         }
     }
 
-    async fn github_action(
+    async fn github_action_request(
         &self,
         link: &PullRequestLink,
         head: &CleanText,
@@ -111,7 +111,7 @@ impl HostClient {
         }))
     }
 
-    async fn gitlab_action(
+    async fn gitlab_action_request(
         &self,
         link: &PullRequestLink,
         head: &CleanText,

@@ -17,8 +17,8 @@ const DETAILS_FRAGMENT: &str = "fragment Part on PullRequest { number url baseRe
     files(first: 100) { nodes { path additions deletions } } \
     baseRepository { mergeCommitAllowed squashMergeAllowed rebaseMergeAllowed viewerDefaultMergeMethod } }";
 
-/// Requested separately: a fine-grained token may lack the permission to read deployments, and then everything else in
-/// the same response would be lost.
+/// The preview is requested separately: a fine-grained token may lack the permission to read deployments, and then
+/// everything else in the same response would be lost.
 const PREVIEW_FRAGMENT: &str = "fragment Part on PullRequest { number url commits(last: 1) { nodes { commit { \
     deployments(last: 5) { nodes { environment latestStatus { state environmentUrl } } } } } } }";
 
@@ -121,7 +121,7 @@ fn login_name(node: &Value, pointer: &str) -> CleanText {
     CleanText::title(node.pointer(pointer).and_then(Value::as_str).unwrap_or("ghost"), 60)
 }
 
-/// Whether the author of a node of GitHub is a program.
+/// Whether the author of a GitHub node, such as a review, is a program.
 fn is_bot(node: &Value) -> bool {
     node.pointer("/author/__typename").and_then(Value::as_str) == Some("Bot")
 }

@@ -46,7 +46,7 @@ impl HostClient {
         let request = HostRequest { url, accept: DIFF_MEDIA_TYPE, ..HostRequest::empty() };
         let response = self.send_with_body_limit(request, MAX_DIFF_BYTES).await;
         match response.result.as_ref().map_err(|error| &error.kind) {
-            // The diff has too many files or lines for one response.
+            // Status 406: the diff has too many files or lines for one response.
             Err(HostErrorKind::Failed { status: 406, .. }) => self.diff_from_pages(link).await,
             _ => response.map(|body| {
                 let text = String::from_utf8_lossy(&body.bytes);
@@ -87,7 +87,7 @@ impl HostClient {
             };
             files.iter().for_each(|file| append_file(self.0.kind, file, &mut text));
             file_count += files.len();
-            // GitLab's pages may be smaller than requested. Only its header shows which page is the last.
+            // GitLab's pages may be smaller than requested. Only the header `x-next-page` shows which page is the last.
             let has_next_page = !files.is_empty() && body.has_next_page.unwrap_or(files.len() >= FILES_PER_PAGE);
             is_truncated =
                 text.len() > MAX_DIFF_BYTES || (has_next_page && (file_count >= MAX_FILES || page == MAX_PAGES));
@@ -165,8 +165,8 @@ fn append_file(kind: HostKind, file: &Value, diff: &mut String) {
         let name = |quoted: &str| quoted.replacen("a/", "", 1);
         let _ = writeln!(diff, "rename from {}\nrename to {}", name(&old), new.replacen("b/", "", 1));
     }
-    // The hunks begin at the first `@@`. Some versions of GitLab put lines with the file names before it. They are left
-    // out, because this function writes such lines itself.
+    // The hunks begin at the first `@@`. Some versions of GitLab put lines with the file names before it. These lines
+    // are left out, because this function writes such lines itself.
     if let Some(hunks) = hunks.and_then(|hunks| hunks.get(hunks.find("@@")?..)) {
         let old = if is_added { "/dev/null" } else { &old };
         let new = if is_deleted { "/dev/null" } else { &new };

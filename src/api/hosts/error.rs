@@ -32,10 +32,11 @@ pub enum HostErrorKind {
     /// Status 401.
     #[error("the token was refused (401); it is wrong, expired or revoked")]
     Unauthorized,
-    /// GitLab's status 401 to an action. GitLab also sends it if the token is valid, but the user lacks the permission.
+    /// GitLab's 401 in response to an action. GitLab also sends it if the token is valid, but the user lacks the
+    /// permission.
     #[error("refused (401); you don't have permission, you have already done it, or the token is wrong")]
     ActionRefused,
-    /// Status 405 of GitLab to a merge: the merge request can't be merged now. GitLab doesn't report the reason.
+    /// GitLab's 405 in response to a merge: the merge request can't be merged now. GitLab doesn't report the reason.
     #[error("refused (405); an approval may be missing, or the pipeline may be running")]
     MergeRefused,
     /// Status 403, or the corresponding error in a GraphQL response.

@@ -254,7 +254,7 @@ fn parse_checks(commit: &Value) -> Checks {
         state,
         passed: u32::try_from(count(CheckConclusion::Passed)).unwrap_or(u32::MAX).saturating_add(unlisted),
         total,
-        failed: failed.take(Checks::MAX_LISTED).map(|(context, _)| failed_check(context)).collect(),
+        failed: failed.take(Checks::MAX_LISTED).map(|(context, _)| parse_check_name_and_url(context)).collect(),
     }
 }
 
@@ -279,7 +279,7 @@ pub(super) fn passed_and_pending_checks(node: &Value) -> Option<PassedAndPending
     let mut checks =
         PassedAndPendingChecks { head: json::line_field(commit, "oid"), ..PassedAndPendingChecks::default() };
     for context in json::list_at(rollup, "/contexts/nodes") {
-        let FailedCheck { name, url } = failed_check(context);
+        let FailedCheck { name, url } = parse_check_name_and_url(context);
         match parse_conclusion(context) {
             CheckConclusion::Passed => checks.passed.push(name),
             CheckConclusion::Pending => checks.pending.push(PendingCheck { name, url }),
@@ -289,7 +289,7 @@ pub(super) fn passed_and_pending_checks(node: &Value) -> Option<PassedAndPending
     Some(checks)
 }
 
-fn failed_check(context: &Value) -> FailedCheck {
+fn parse_check_name_and_url(context: &Value) -> FailedCheck {
     let name =
         ["name", "context"].into_iter().find_map(|field| json::str_field(context, field)).unwrap_or("unnamed check");
     let url = ["detailsUrl", "targetUrl"].into_iter().find_map(|field| json::str_field(context, field));

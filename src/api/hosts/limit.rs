@@ -10,8 +10,8 @@ const DEFAULT_PAUSE: TimeDelta = TimeDelta::minutes(1);
 /// The maximum wait. If a response asks for a longer wait, docdeck waits only this long.
 const MAX_PAUSE: TimeDelta = TimeDelta::hours(2);
 
-/// What a request cost, and what is left of the host's limit. For the log, also the status and the duration of the
-/// request. A field is `None` if the response doesn't contain it.
+/// What a request cost, and what is left of the host's limit. Also contains the status and the duration of the request,
+/// for the log. A field is `None` if the response doesn't contain it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RequestBudget {
     /// The number of requests, or of points on GitHub, that are left.
@@ -64,7 +64,7 @@ impl RequestBudget {
     }
 
     /// Whether an error status means that the limit is reached. GitHub also responds with 403 to a forbidden request,
-    /// but then without headers about the limit.
+    /// but then without `Retry-After` and with requests left.
     pub(super) fn is_limited(&self, status: u16) -> bool {
         status == 429 || status == 403 && (self.retry_after.is_some() || self.remaining == Some(0))
     }

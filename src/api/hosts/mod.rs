@@ -169,7 +169,7 @@ impl HostClient {
         response.map(|body| github::decode_checks(self, &body, links))
     }
 
-    /// Checks with a cheap request that the host accepts the token.
+    /// Checks that the host accepts the token, with a cheap request.
     pub async fn check_token(&self) -> HostResponse<()> {
         match self.0.kind {
             HostKind::GitHub => {

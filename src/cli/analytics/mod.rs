@@ -46,8 +46,8 @@ table: with headings on a terminal; in a pipe, one line per row, with tabs betwe
 The fields of json and csv have the service's names. \"complete\" is true if all rows of the range are included.
 
 Each request loads a part of the rows and counts toward the limit of 100 analytics requests an hour. Loaded rows are \
-cached: run the same command again to continue. If the range was over when it was loaded, it is loaded again only with \
---fresh.";
+cached: run the same command again to continue. A complete report stays fresh for 5 minutes if it was loaded before \
+the range ended, for an hour if within two hours after its end, and forever if later.";
 
 const EXIT_CODES_HELP: &str = "\
 Exit codes: 0 written; 1 --check found rows; 2 usage, configuration or database error; 3 key refused; 4 service or \
@@ -115,7 +115,7 @@ pub(super) async fn run_feedback(cx: &mut CommandContext<'_>, options: &Feedback
     }
 }
 
-/// Runs the command that prints rows of this kind.
+/// Runs the command that prints rows of the type `R`, for example `docdeck searches`.
 pub(super) async fn run<R: FieldedRow + DecodedRow>(
     cx: &mut CommandContext<'_>,
     options: &Options,
@@ -123,7 +123,7 @@ pub(super) async fn run<R: FieldedRow + DecodedRow>(
     // Mistakes in the options are reported before anything is requested.
     options.days.parse(Utc::now().date_naive())?;
     let printer = Printer::<R>::new(options)?;
-    // An error is ignored here, because the session that is opened below then reports it.
+    // An error is ignored here, because opening the session below reports it.
     if let Some(session) = cx.open_store(false).ok().filter(|_| !options.fresh) {
         let cached = fresh_report::<R>(&session, options, cx.out).await;
         session.close().await;
@@ -155,7 +155,7 @@ async fn fresh_report<R: FieldedRow>(
     Ok(report)
 }
 
-/// Prints the cost, then loads the report. Returns the report with the number of requests that this took.
+/// Prints the cost, then loads the report. Returns the report and the number of requests that were sent for it.
 async fn load<R: FieldedRow + DecodedRow>(
     session: &mut Session,
     options: &Options,
@@ -168,11 +168,18 @@ async fn load<R: FieldedRow + DecodedRow>(
     let (range, engine) = (days.range, session.engine.clone());
     let kind = R::KIND.label();
     let left = session.store.budget(&session.scope, Quota::Views, now).await?.requests_left();
-    let most = options.max_requests().min(left.max(1));
-    out.note(&format!(
-        "Loading {kind} of {}: uses 1 to {most} of the {left} analytics requests left this hour.",
-        range.format_dates(true)
-    ));
+    // Without a request left, an error about the limit follows, unless the report is cached.
+    let requests = match options.max_requests().min(left) {
+        0 => None,
+        1 => Some("1".to_owned()),
+        most => Some(format!("1 to {most}")),
+    };
+    if let Some(requests) = requests {
+        let range = range.format_dates(true);
+        out.note(&format!(
+            "Loading {kind} of {range}: uses {requests} of the {left} analytics requests left this hour."
+        ));
+    }
     let plan = RowsPlan { range, max_requests: options.max_requests(), from_start: options.fresh };
     out.show_live_line(&format!("loading {kind}"));
     let ended = session.run_interruptible(engine.load_rows::<R>(plan)).await;

@@ -13,7 +13,9 @@ use crate::cli::session::{CommandContext, Interrupted, Session, StoreSession};
 use crate::config::analytics_weights;
 use crate::engine::{Engine, LeaseRoles, StoredAnalytics};
 use crate::model::analytics::fields::{FieldedRow, HasFields};
-use crate::model::analytics::needs_work::{LoadedReports, NeedsWork, PageSignals, ProblemSignal, ReportSet, Weights};
+use crate::model::analytics::needs_work::{
+    LoadedReports, NeedsWork, PageSignals, ProblemSignal, ReportSet, SignalWeights,
+};
 use crate::model::analytics::needs_work_export::NeedsWorkExport;
 use crate::model::analytics::{Feedback, PageFeedback, Question, RowsPlan, RowsReport, Search};
 use crate::model::comparison::{ComparedRanges, Comparison};
@@ -42,8 +44,9 @@ For each signal except \"views\", docdeck computes what share of the site's tota
 of these shares, weighted by `weights` under [analytics] in config.toml. A signal whose report is not loaded is empty, never 0. Signals that belong to no page are \
 in a row without a path.
 
-Without --load, no request is sent. --load loads the first 250 pages and the first rows of the other reports, with at most 5 \
-requests. `docdeck views --all`, `searches`, `feedback` and `questions` load all rows.
+Without --load, no request is sent. --load loads the first 250 pages and the first rows of the other reports, with at \
+most 5 requests. To load all rows, run `docdeck views`, `searches`, `feedback` (also with --by-page) and `questions` \
+with --all.
 
 json: {\"range\": {\"from\", \"to\"}, \"totals\": {…}, \"pages\": [{\"path\", \"score\", \"views\", \"change\", \
 \"lostViews\", \"thumbsDown\", \"openComments\", \"unansweredQuestions\", \"unclickedSearches\"}, …], \
@@ -53,8 +56,9 @@ json: {\"range\": {\"from\", \"to\"}, \"totals\": {…}, \"pages\": [{\"path\", 
 loaded in part. If --load fails, the object has the pages according to the loaded reports, with \"error\" and \
 \"exitCode\".
 
-Exit codes: 0 written; 1 --check found pages; 2 usage, configuration or database error; 3 key refused; 4 service or \
-network error; 5 hourly limit reached, or --check found nothing in partial data; 130 Ctrl-C.";
+Exit codes: 0 written; 1 --check found pages; 2 usage, configuration or database error, or --check found nothing, but \
+a report or the change of views is not loaded; 3 key refused; 4 service or network error; 5 hourly limit reached, or \
+--check found nothing, but a report is loaded in part; 130 Ctrl-C.";
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Options {
@@ -254,8 +258,8 @@ async fn load_first_rows<R: FieldedRow + DecodedRow>(
     replace_report(report, outcome.report, outcome.end_reason)
 }
 
-/// Replaces `report` with `loaded`, even if loading failed before the report was complete. Returns the error of a load
-/// that failed.
+/// Replaces `report` with `loaded` if a load has returned a report, even an incomplete one. If the load failed, returns
+/// its error.
 fn replace_report<T>(report: &mut Option<T>, loaded: Option<T>, end: LoadEndReason) -> Result<(), Failure> {
     if loaded.is_some() {
         *report = loaded;
@@ -267,7 +271,7 @@ fn replace_report<T>(report: &mut Option<T>, loaded: Option<T>, end: LoadEndReas
 fn print(
     reports: &CachedReports,
     range: DateRange,
-    weights: &Weights,
+    weights: &SignalWeights,
     options: &Options,
     out: &mut Out,
 ) -> Result<Code, CliError> {
@@ -305,7 +309,7 @@ fn print(
 fn print_with_error(
     reports: &CachedReports,
     range: DateRange,
-    weights: &Weights,
+    weights: &SignalWeights,
     options: &Options,
     error: CliError,
     out: &mut Out,

@@ -1,7 +1,7 @@
 //! The options that select and sort the rows of a report.
 
 use crate::cli::error::CliError;
-use crate::model::analytics::fields::{Field, HasFields, find_field, sort_rows};
+use crate::model::analytics::fields::{Field, HasFields, find_field, sorted_rows};
 use crate::model::analytics::filter::RowFilter;
 use clap::Args;
 
@@ -83,7 +83,7 @@ impl<R: HasFields> RowSelection<R> {
     /// Returns the selected rows in their order.
     pub(super) fn select<'a>(&self, rows: &'a [R]) -> Vec<&'a R> {
         let rows: Vec<&R> = rows.iter().filter(|row| self.filter.passes(row)).collect();
-        sort_rows(&rows, |row| row, self.sort_field, self.is_ascending)
+        sorted_rows(&rows, |row| row, self.sort_field, self.is_ascending)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::model::time_format::json_time;
 use crate::tui::format::{count_text, format_views};
 
 /// The maximum width in cells of a text on a terminal, except in the column that is cut to fit the terminal.
-const MAX_CELLS: usize = 32;
+const MAX_TEXT_WIDTH: usize = 32;
 
 /// Writes the table.
 pub(super) fn write<R: HasFields>(range: DateRange, rows: &[&R], fields: Vec<&'static Field<R>>, out: &mut Out) {
@@ -55,7 +55,7 @@ fn cell(value: &FieldValue<'_>, is_flexible: bool) -> TextCell {
         FieldValue::Text(text) if text.is_empty() => TextCell::plain("–").with_piped_text(String::new()),
         FieldValue::Text(text) => {
             let line = text.lines().collect::<Vec<_>>().join(" ");
-            let shown = if is_flexible { line } else { cut_to_width(&line, MAX_CELLS).into_owned() };
+            let shown = if is_flexible { line } else { cut_to_width(&line, MAX_TEXT_WIDTH).into_owned() };
             // For the flexible column, `table_lines` guards the piped text against formulas.
             let piped = if is_flexible { text.clone().into_owned() } else { guard_formulas(text) };
             TextCell::plain(shown).with_piped_text(piped)

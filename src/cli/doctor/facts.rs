@@ -80,7 +80,7 @@ pub(super) struct TimedResponse {
 }
 
 impl<'a> DoctorFacts<'a> {
-    /// Reads the settings. Reads the API key, so a configured key command is run.
+    /// Reads the settings and the API key, so a configured key command is run.
     pub(super) async fn read_settings(
         global_options: &GlobalOptions,
         environment: &'a Environment,

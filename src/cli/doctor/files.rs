@@ -4,7 +4,7 @@
 use super::facts::DoctorFacts;
 use super::permissions::{chmod_command, is_path_writable, mode_text};
 use super::report::{CheckResult, error, ok, problem, skipped, warning};
-use crate::cli::data_folder::{StoreUnavailable, repair_message, shell_quoted, store_failure, unwritable_reason};
+use crate::cli::data_folder::{StoreUnavailable, cli_store_error, repair_message, shell_quoted, unwritable_reason};
 use crate::engine::RunningInstances;
 use crate::model::file_size::format_size;
 use crate::runtime::logfile;
@@ -36,7 +36,7 @@ pub(super) fn disk(_: &DoctorFacts<'_>) -> CheckResult {
 }
 
 pub(super) fn log(facts: &DoctorFacts<'_>) -> CheckResult {
-    let path = facts.data_folder_path()?.join(logfile::NAME);
+    let path = facts.data_folder_path()?.join(logfile::LOG_FILE_NAME);
     let bytes = std::fs::metadata(&path).ok()?.len();
     ok(format!("{}, {}", path.display(), format_size(bytes)))
 }
@@ -56,7 +56,7 @@ pub(super) async fn repair(facts: &DoctorFacts<'_>) -> CheckResult {
             Some(sentence) => warning(sentence, "check what is missing, then delete the damaged file"),
             None => ok("nothing to repair"),
         },
-        Err(error) => super::report::error(store_failure(folder, &error).sentence),
+        Err(error) => super::report::error(cli_store_error(folder, &error).sentence),
     }
 }
 
@@ -77,7 +77,7 @@ pub(super) fn database(facts: &DoctorFacts<'_>) -> CheckResult {
                 let remedy = format!("move {} away", shell_quoted(&path));
                 return problem(format!("{DATABASE_FILE} is a folder, not a file"), remedy);
             }
-            Err(cause) => return error(store_failure(folder, cause).sentence),
+            Err(cause) => return error(cli_store_error(folder, cause).sentence),
         };
     if let Some(fault) = faults.first() {
         return damaged(fault.as_str());

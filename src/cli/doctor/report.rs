@@ -200,7 +200,7 @@ impl DoctorReport {
 /// The indent of the continuation lines of a wrapped message: 2 spaces, state (7), 2 spaces, name (13), 1 space.
 const MESSAGE_INDENT: usize = 25;
 
-/// Wraps the text to `width` columns minus the margin. Returns one line if `width` is `None`.
+/// Wraps the text to `width` columns minus the indent. Returns one line if `width` is `None`.
 fn wrap_message(text: &str, width: Option<usize>) -> Vec<String> {
     let columns = width.map_or(usize::MAX, |width| width.saturating_sub(MESSAGE_INDENT).max(24));
     wrap(text, columns, usize::MAX - 1).0

@@ -27,8 +27,12 @@ pub(super) fn proxy(facts: &DoctorFacts<'_>) -> CheckResult {
     if route.unusable_variables.is_empty() {
         return ok(proxy);
     }
-    let message = format!("{proxy}; ignored, because it contains no address: {}", route.unusable_variables.join(", "));
-    warning(message, "write it like http://proxy.example:3128, or unset it")
+    let why = match route.unusable_variables.as_slice() {
+        [_] => "is ignored, because its value is not an address",
+        _ => "are ignored, because their values are not addresses",
+    };
+    let message = format!("{proxy}; {} {why}", route.unusable_variables.join(", "));
+    warning(message, "set the variable like http://proxy.example:3128, or unset it")
 }
 
 pub(super) fn certificates(facts: &DoctorFacts<'_>) -> CheckResult {

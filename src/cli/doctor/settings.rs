@@ -18,7 +18,7 @@ pub(super) fn file(facts: &DoctorFacts<'_>) -> CheckResult {
     let (shown, from) = match (&facts.is_config_readable_by_others, from) {
         (Err(mistake), None) => return error(mistake),
         (Err(mistake), Some(_)) => {
-            return problem(mistake, "until then, the other checks are made without this file");
+            return problem(mistake, "correct the file; the other checks were made without it");
         }
         (Ok(None), None | Some(SettingSource::Default)) => return ok(format!("none at {}", path.display())),
         (Ok(None), Some(_)) => return error(ConfigError::NotFound { path: path.to_path_buf() }),

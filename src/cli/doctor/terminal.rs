@@ -106,7 +106,8 @@ pub(super) fn replies(facts: &DoctorFacts<'_>) -> CheckResult {
 pub(super) fn background(facts: &DoctorFacts<'_>) -> CheckResult {
     let Some([r, g, b]) = facts.replies.as_ref().ok()?.background else {
         return ok(
-            "unknown, no reply (OSC 11): using colours for any background; or set background = \"dark\" or \"light\" under [ui]",
+            "unknown: no reply (OSC 11), so docdeck uses colours for any background; to choose, set background = \
+             \"dark\" or \"light\" under [ui]",
         );
     };
     let brightness = if Background::from_color(Rgb(r, g, b)) == Background::Light { "light" } else { "dark" };

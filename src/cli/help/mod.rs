@@ -44,7 +44,7 @@ const PAGER: &str = "less -FRX";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// topic of the guide, or a command
+    /// topic of the guide, or a command; `jobs` and `team` open the topic (the command's help: `docdeck jobs --help`)
     #[arg(value_name = "TOPIC", add = super::completion_candidates::topics())]
     topic: Option<String>,
 }

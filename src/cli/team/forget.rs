@@ -17,7 +17,8 @@ pub(super) struct Options {
     /// remove the jobs that no member has changed since this day (UTC), and the analytics that were loaded before it
     #[arg(long, value_name = "YYYY-MM-DD")]
     before: NaiveDate,
-    /// use this organization of the team database; needed only if your login can use several
+    /// use this organization of the team's database (not one on the service); needed only if your login belongs to
+    /// several
     #[arg(long, value_name = "NAME", value_parser = parse_organization)]
     organization: Option<OrganizationName>,
     /// only print what would be removed
@@ -40,7 +41,8 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     let can_ask = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     if !(options.yes || options.dry_run || can_ask) {
         return Err(CliError::local_error(
-            "Removing jobs asks first, which needs a terminal. Add --yes to remove them without asking.",
+            "docdeck team forget asks for confirmation, which needs a terminal. Add --yes to remove the jobs without \
+             asking.",
         ));
     }
     let (_, address) = read_settings(cx).await?;

@@ -33,8 +33,9 @@ analytics reports that were not sent yet; \"exchangedAt\" is the time of the las
 received changes that a newer docdeck made; \"restarted\" is true if the database was restored from an \
 older copy, so that everything was exchanged again.
 
-Exit codes: 0 done; 2 usage, configuration or database error, or not joined; 4 database unreachable, or you \
-answered no to a question.";
+Exit codes: 0 done (for status, also if the team's database can't be reached); 2 usage, configuration or database \
+error, or sync or forget of a project that is not shared; 4 the team's database can't be reached, or you answered no \
+to a question.";
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -50,10 +51,11 @@ pub(super) struct Options {
 enum TeamCommand {
     /// create or update the schema of the team's database, as its administrator
     ///
-    /// Creates the schema docdeck, a role for all members, and a role for the organization. Every login with the role
-    /// of the organization is a member. Running it again updates an older schema, or adds another organization.
+    /// Creates the schema docdeck, a role for all members, and the role docdeck_NAME for the organization. Every
+    /// database login with that role is a member. Running the command again updates an older schema, or adds another
+    /// organization.
     Init {
-        /// the name of the organization that shares the database, part of the name of its role
+        /// create an organization with this name: a group of members who share jobs (not one on the service)
         #[arg(long, value_name = "NAME", default_value = "team", value_parser = parse_organization)]
         organization: OrganizationName,
         /// only print the statements for an empty database
@@ -67,7 +69,8 @@ enum TeamCommand {
     /// the computer on which it was written. Keys, drafts, queued prompts and what you have viewed stay on this
     /// computer.
     Join {
-        /// use this organization of the team database; needed only if your login can use several
+        /// use this organization of the team's database (not one on the service); needed only if your login belongs to
+        /// several
         #[arg(long, value_name = "NAME", value_parser = parse_organization)]
         organization: Option<OrganizationName>,
     },
@@ -79,7 +82,7 @@ enum TeamCommand {
         #[arg(long)]
         json: bool,
     },
-    /// exchange changes once, for scripts
+    /// exchange changes with the team's database once, for scripts
     Sync {
         /// print JSON
         #[arg(long)]

@@ -48,7 +48,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_PAGE_SIZE,
           allow_negative_numbers = true, value_parser = number_parser(MIN_PAGE_SIZE..=MAX_PAGE_SIZE, "a whole number from 1 to 250"))]
     limit: u32,
-    /// load all pages of the site, sorted by total views (prints a cost estimate first)
+    /// load all pages of the site, sorted by total views (first prints how many requests that probably takes)
     #[arg(long, conflicts_with_all = ["page", "limit"])]
     all: bool,
     /// with --all, stop when this share of the views is loaded, like 95%; the rest often takes most of the requests
@@ -84,7 +84,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
     if let Some(problem) = options.check.as_deref().and_then(check::filter_problem) {
         return Err(CliError::local_error(problem));
     }
-    // An error is ignored here, because the session that is opened below then reports it.
+    // An error is ignored here, because opening the session below reports it.
     if let Some(session) = cx.open_store(false).ok().filter(|_| !options.fresh && options.check.is_none()) {
         let is_written = cached::write_if_cached(&session, options, cx.out).await;
         session.close().await;

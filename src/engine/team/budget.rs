@@ -8,7 +8,7 @@ use crate::engine::state::EngineState;
 use crate::model::Time;
 use crate::model::ledger::{Budget, Quota, Wait};
 use crate::model::team::{BOOKING_LIFETIME, TeamPermission, TeamUsage};
-use crate::team::{BlockDuration, LedgerCount, TeamConnection, TeamError, TeamLimit};
+use crate::team::{RateLimitWait, TeamConnection, TeamError, TeamLedgerUsage, TeamLimit};
 use chrono::{TimeDelta, Utc};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -97,11 +97,11 @@ impl EngineState {
         access: &TeamAccess,
         limit: TeamLimit<'_>,
         booking_id: &str,
-    ) -> Result<(bool, Vec<LedgerCount>), TeamError> {
+    ) -> Result<(bool, Vec<TeamLedgerUsage>), TeamError> {
         let mut slot = self.team.booking_connection.lock().await;
         let connection = self.open_booking_connection(access, &mut slot).await?;
         let is_booked = connection.book(limit, booking_id).await?;
-        let counts = connection.ledger_counts(limit.organization, limit.scope).await?;
+        let counts = connection.ledger_usage(limit.organization, limit.scope).await?;
         let clock = connection.clock().await?;
         Ok((is_booked, counts.into_iter().map(|count| count.to_local(clock)).collect()))
     }
@@ -147,11 +147,11 @@ impl EngineState {
             return;
         }
         let limit = TeamLimit { organization: &team.organization, scope: &self.scope, quota };
-        let blocked = BlockDuration { remaining: wait.until - self.clock.now(), is_estimate: wait.is_estimate };
+        let blocked = RateLimitWait { remaining: wait.until - self.clock.now(), is_estimate: wait.is_estimate };
         let share = async {
             let mut slot = self.team.booking_connection.lock().await;
             let connection = self.open_booking_connection(access, &mut slot).await?;
-            connection.share_block(limit, blocked).await
+            connection.share_rate_limit_wait(limit, blocked).await
         };
         if !matches!(tokio::time::timeout(BOOKING_TIMEOUT, share).await, Ok(Ok(()))) {
             *self.team.booking_connection.lock().await = None;
@@ -159,11 +159,11 @@ impl EngineState {
     }
 
     /// Stores the waits that other members got with a 429, as if this computer had received the 429. The members share
-    /// the remaining time of a wait. Because the message with it takes time, the same wait may seem to end a little
-    /// later, so a wait that ends at most a second later than the known wait is ignored.
-    async fn store_shared_rate_limits(&self, counts: &[LedgerCount]) {
-        for LedgerCount { quota, blocked, .. } in counts {
-            let Some(BlockDuration { remaining, is_estimate }) = *blocked else { continue };
+    /// the remaining time of a wait. Sharing it takes time, so the same wait may seem to end a little later. Therefore
+    /// a wait that ends at most a second after the known wait is ignored.
+    async fn store_shared_rate_limits(&self, counts: &[TeamLedgerUsage]) {
+        for TeamLedgerUsage { quota, blocked, .. } in counts {
+            let Some(RateLimitWait { remaining, is_estimate }) = *blocked else { continue };
             let now = self.clock.now();
             let wait = Wait { until: now + remaining, is_estimate };
             let known = self.store.budget(&self.scope, *quota, now).await.ok().and_then(|budget| budget.blocked);
@@ -177,11 +177,11 @@ impl EngineState {
 
     /// Stores how many requests the team has used (times are on the local clock), and emits the budgets. Wakes the
     /// dispatcher if a limit is no longer used up.
-    pub(super) async fn set_team_counts(&self, counts: &[LedgerCount]) {
+    pub(super) async fn set_team_counts(&self, counts: &[TeamLedgerUsage]) {
         self.store_shared_rate_limits(counts).await;
         let as_of = local_now();
         let mut is_limit_free_again = false;
-        for LedgerCount { quota, used, resets_at, .. } in counts {
+        for TeamLedgerUsage { quota, used, resets_at, .. } in counts {
             let resets_at = resets_at.map(|at| self.clock.local_to_service(at));
             lock(&self.team.counts).insert(*quota, TeamUsage { used: *used, resets_at, as_of });
             if *used < quota.limit() {

@@ -1,4 +1,4 @@
-//! Reports that have arrived from other members, no matter which docdeck on this computer has received them.
+//! Emits which reports have arrived from other members, no matter which instance on this computer has received them.
 
 use crate::engine::state::EngineState;
 use crate::model::engine_event::EngineEvent;

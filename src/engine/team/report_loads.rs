@@ -26,9 +26,9 @@ impl ReportWait {
 }
 
 impl EngineState {
-    /// Records in the team's database that this computer begins to load a report, rather than continuing an interrupted
-    /// load. If another member has just begun the same load, returns a [`ReportWait`], which ends when the exchange has
-    /// stored that member's report here. Returns `None` without a connection, because no report would arrive.
+    /// Records in the team's database that this computer begins a new load of a report; a continued load is not
+    /// recorded. If another member has just begun the same load, returns a [`ReportWait`], which ends when the exchange
+    /// has stored that member's report here. Returns `None` without a connection, because no report would arrive.
     pub(in crate::engine) async fn begin_report_load(&self, key: ReportKey) -> Option<ReportWait> {
         let access = self.team.access().filter(|_| self.team.is_online())?;
         let team = self.store.team(&self.scope).await.ok()??;

@@ -1,6 +1,6 @@
 //! The task that exchanges changes with the team's database. Only the instance with the computer's poll lease runs
-//! sessions. A session keeps one connection, on which the database notifies it of changes by other members, and sends
-//! changes of this computer as soon as they are stored. The session queries the database only after a notification, and
+//! sessions. A session keeps one connection, on which the database notifies it of changes by other members. The session
+//! sends changes of this computer as soon as they are stored. It queries the database only after a notification, and
 //! once a minute in case a notification was lost.
 
 use super::state::{PollPermission, TeamAccess};
@@ -208,7 +208,7 @@ impl ConnectedSession<'_> {
             self.take_or_release_lease().await?;
             self.inner.set_team_status(TeamStatus::Online).await;
             tokio::select! {
-                signals = connection.next_signals() => {
+                signals = connection.next_notifications() => {
                     let signals = signals?;
                     if signals.has_changes {
                         self.receive_changes().await?;
@@ -366,7 +366,7 @@ impl ConnectedSession<'_> {
     }
 
     async fn read_counts(&mut self) -> Result<(), TeamError> {
-        let counts = self.exchange.ledger_counts().await?;
+        let counts = self.exchange.ledger_usage().await?;
         self.inner.set_team_counts(&counts).await;
         Ok(())
     }
@@ -383,8 +383,8 @@ impl EngineState {
         if before != status {
             self.emit(EngineEvent::Team(status)).await;
             if matches!((before, status), (TeamStatus::Offline { .. }, _) | (_, TeamStatus::Offline { .. })) {
-                // Emit the budgets again, because only while the exchange is offline, they show how old the team's
-                // counts are.
+                // Emit the budgets again, because they show how old the team's counts are only while the exchange is
+                // offline.
                 self.emit_budgets().await;
             }
         }

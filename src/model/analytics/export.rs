@@ -42,7 +42,7 @@ impl<'a, R: FieldedRow> RowsExport<'a, R> {
     /// Returns the content of the exported file.
     ///
     /// # Errors
-    /// Fails if the format's writer fails, which it never does in memory.
+    /// Fails only if the format's writer fails, which never happens when it writes to memory.
     pub fn write(&self, format: ExportFormat) -> Result<String, ExportError> {
         match format {
             ExportFormat::Csv => self.write_csv(),

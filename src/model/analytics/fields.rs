@@ -62,7 +62,7 @@ impl SortKey<'_> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    /// Compares two numbers or times.
+    /// Compares two numbers or times. Texts are sorted by [`sorted_text_indices`] instead.
     fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Time(one), Self::Time(other)) => one.cmp(other),
@@ -74,7 +74,7 @@ impl SortKey<'_> {
 
 /// A text that is being sorted without regard to the case of ASCII letters.
 struct TextKey<'a> {
-    /// The eight bytes of the text that are compared next, in lower case, as a number that sorts like them.
+    /// The next eight bytes to compare, in lower case, as a number that has the same sort order as the bytes.
     next: u64,
     /// The bytes of the text that follow the bytes in `next`.
     rest: &'a [u8],
@@ -148,7 +148,7 @@ impl<R> Field<R> {
         Self { is_reader_text: true, ..Self::new(name, service_name, value) }
     }
 
-    /// Returns a field whose column has another heading than the name.
+    /// Returns the field with a column heading that differs from the field's name.
     pub const fn with_heading(heading: &'static str, field: Self) -> Self {
         Self { heading, ..field }
     }
@@ -403,8 +403,9 @@ impl HasFields for PageSignals {
     }
 }
 
-/// Sorts items by a field of their rows, highest value first unless `ascending` is set. Equal rows stay in their order.
-pub fn sort_rows<'a, T: Copy, R: HasFields>(
+/// Returns the items, sorted by a field of their rows, highest value first unless `ascending` is set. Items with equal
+/// values keep their order.
+pub fn sorted_rows<'a, T: Copy, R: HasFields>(
     items: &[T],
     row: impl Fn(&T) -> &'a R,
     field: &Field<R>,
@@ -456,7 +457,7 @@ mod tests {
         let rows: Vec<Search> =
             texts.iter().map(|text| Search { query: CleanText::line(text), ..Search::default() }).collect();
         let field = find_field::<Search>("search").expect("a field");
-        let sorted: Vec<String> = sort_rows(&rows.iter().collect::<Vec<_>>(), |row| *row, field, true)
+        let sorted: Vec<String> = sorted_rows(&rows.iter().collect::<Vec<_>>(), |row| *row, field, true)
             .into_iter()
             .map(|row: &Search| row.query.as_str().to_lowercase())
             .collect();
@@ -468,7 +469,7 @@ mod tests {
         let search = |query: &str, hits| Search { query: CleanText::line(query), hits, ..Search::default() };
         let all = [search("a", Count::Missing), search("b", Count::Known(3)), search("c", Count::Known(7))];
         let field = find_field::<Search>("hits").expect("a field");
-        let rows: Vec<&Search> = sort_rows(&all.iter().collect::<Vec<_>>(), |row| row, field, false);
+        let rows: Vec<&Search> = sorted_rows(&all.iter().collect::<Vec<_>>(), |row| row, field, false);
         let order: Vec<&str> = rows.iter().map(|row| row.query.as_str()).collect();
         assert_eq!(order, ["c", "b", "a"]);
     }

@@ -135,9 +135,12 @@ fn parse_comparison<R: HasFields>(token: &str) -> Result<RowTerm<R>, String> {
     let Some(field) = find_field::<R>(name).filter(|field| field.is_number(&sample)) else {
         let names = R::FIELDS.iter().filter(|field| field.is_number(&sample)).map(|field| field.name);
         let names: Vec<&str> = names.collect();
-        let hint =
-            if names.is_empty() { "no field has numbers".to_owned() } else { format!("use {}", names.join(" ")) };
-        return Err(format!("{name}{sign} is unknown: {hint}, or \" before a word"));
+        let hint = match names.as_slice() {
+            [] => "no field has numbers;".to_owned(),
+            [name] => format!("use {name}, or"),
+            [names @ .., last] => format!("use {} or {last}, or", names.join(", ")),
+        };
+        return Err(format!("{name}{sign} is unknown: {hint} type \" before {token} to find this text"));
     };
     let is_share = matches!((field.value)(&sample), FieldValue::Share(_) | FieldValue::Percent(_));
     let example = if is_share { format!("{name}{sign}5%") } else { format!("{name}{sign}20") };
@@ -203,7 +206,10 @@ mod tests {
             assert!(filter.passes(&search()), "{typed}");
             filter.problem().map(str::to_owned).unwrap_or_default()
         };
-        assert_eq!(problem("clicks>3"), "clicks> is unknown: use hits ctr, or \" before a word");
+        assert_eq!(
+            problem("clicks>3"),
+            "clicks> is unknown: use hits or ctr, or type \" before clicks>3 to find this text"
+        );
         assert_eq!(problem("hits>"), "hits> needs a number, like hits>20");
         assert_eq!(problem("hits>many"), "many is not a number: try hits>20");
         assert_eq!(problem("ctr<x%"), "x% is not a number: try ctr<5%");

@@ -17,7 +17,7 @@ pub mod signal_snapshot;
 mod stored;
 
 pub use rows::{
-    AnswerSource, Feedback, FeedbackStatus, GENERATED_ID_PREFIX, PageFeedback, Question, Search, ThreadMessage,
+    AnswerSource, ConversationMessage, Feedback, FeedbackStatus, GENERATED_ID_PREFIX, PageFeedback, Question, Search,
     borrowed_page_path, page_path,
 };
 pub use stored::{AnalyticsSettings, ReaderTextRetention, StoredRows};
@@ -164,7 +164,7 @@ impl<R> RowsReport<R> {
     }
 }
 
-/// A report with an index of its rows, to which responses are added.
+/// A report that responses are added to, with an index of its rows.
 #[derive(Debug, Clone)]
 pub struct RowsMerge<R> {
     report: RowsReport<R>,
@@ -237,7 +237,7 @@ impl<R: AnalyticsRow> RowsMerge<R> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowsPlan {
     pub range: DateRange,
-    /// The maximum number of requests; at least one is made if no fresh report is cached.
+    /// The maximum number of requests; 0 counts as 1.
     pub max_requests: u32,
     /// Whether to request everything again, even if it is cached.
     pub from_start: bool,

@@ -83,16 +83,16 @@ pub type PerSignal<T> = [T; ProblemSignal::ALL.len()];
 
 /// The weight of each signal's share in the score.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Weights(pub PerSignal<f64>);
+pub struct SignalWeights(pub PerSignal<f64>);
 
-impl Default for Weights {
-    /// All signals have the same weight. Only views have the weight 0, because many views alone are no problem.
+impl Default for SignalWeights {
+    /// All signals have the same weight, except views: their weight is 0, because many views alone are no problem.
     fn default() -> Self {
         Self(ProblemSignal::ALL.map(|signal| if signal == ProblemSignal::Views { 0.0 } else { 1.0 }))
     }
 }
 
-impl Weights {
+impl SignalWeights {
     pub fn get(&self, signal: ProblemSignal) -> f64 {
         self.0.get(signal.index()).copied().unwrap_or_default()
     }
@@ -210,7 +210,7 @@ pub struct PageSignals {
     pub path: Option<CleanText>,
     values: PerSignal<Option<ViewCount>>,
     /// The change of views from the previous period. Only complete days are compared. So if the range includes today,
-    /// its views of today don't count.
+    /// today's views don't count.
     pub views_change: ViewsChange,
     /// The first [`Self::MAX_SEARCHES`] searches that are about the page and ended without a click, in the service's
     /// order.
@@ -265,7 +265,7 @@ pub struct NeedsWork {
 
 impl NeedsWork {
     /// Computes the signals of all pages.
-    pub fn compute(reports: LoadedReports<'_>, weights: &Weights) -> Self {
+    pub fn compute(reports: LoadedReports<'_>, weights: &SignalWeights) -> Self {
         let mut collected = CollectedSignals::new(reports);
         collected.add_views(reports);
         collected.add_feedback(reports);
@@ -399,7 +399,7 @@ impl<'a> CollectedSignals<'a> {
         }
     }
 
-    fn rank(self, weights: &Weights) -> NeedsWork {
+    fn rank(self, weights: &SignalWeights) -> NeedsWork {
         let Self { is_loaded, is_partial, site_views, pages } = self;
         let mut totals = is_loaded.map(|is_loaded| is_loaded.then_some(ViewCount::ZERO));
         for page in pages.values() {
@@ -512,7 +512,7 @@ mod tests {
     fn a_signal_that_is_not_loaded_is_unknown_and_not_zero() {
         let down = report(vec![votes("/a", 3), votes("/b", 1)]);
         let reports = LoadedReports { feedback_by_page: Some(&down), ..LoadedReports::default() };
-        let found = NeedsWork::compute(reports, &Weights::default());
+        let found = NeedsWork::compute(reports, &SignalWeights::default());
         let first = page(&found, "/a");
         assert_eq!(first.value(ProblemSignal::ThumbsDown), Some(3.into()));
         assert_eq!(first.value(ProblemSignal::OpenComments), None);
@@ -543,7 +543,7 @@ mod tests {
             searches: Some(&searches),
             ..LoadedReports::default()
         };
-        let found = NeedsWork::compute(reports, &Weights::default());
+        let found = NeedsWork::compute(reports, &SignalWeights::default());
         let values = |path: &str| {
             [ProblemSignal::Views, ProblemSignal::ThumbsDown, ProblemSignal::OpenComments]
                 .map(|signal| page(&found, path).value(signal))
@@ -571,7 +571,7 @@ mod tests {
             feedback_by_page: Some(&down),
             ..LoadedReports::default()
         };
-        let found = NeedsWork::compute(reports, &Weights::default());
+        let found = NeedsWork::compute(reports, &SignalWeights::default());
         let change = |path: &str| page(&found, path).views_change;
         assert_eq!(page(&found, "/a").value(ProblemSignal::Views), Some(110.into()));
         assert_eq!(change("/a"), ViewsChange::InBoth { now: 100.into(), before: 100.into() });
@@ -591,7 +591,7 @@ mod tests {
             feedback_by_page: Some(&down),
             ..LoadedReports::default()
         };
-        let found = NeedsWork::compute(reports, &Weights::default());
+        let found = NeedsWork::compute(reports, &SignalWeights::default());
         for signal in [ProblemSignal::LostViews, ProblemSignal::ThumbsDown] {
             let sum: f64 = found.pages.iter().filter_map(|page| found.share(page, signal)).sum();
             assert!((sum - 1.0).abs() < 1e-9, "{signal:?} {sum}");
@@ -600,7 +600,7 @@ mod tests {
         assert_eq!(paths, ["/a", "/b", "/gone"]);
         assert_eq!(page(&found, "/a").views_change.percent(), Some(-50.0));
         assert_eq!(page(&found, "/gone").value(ProblemSignal::LostViews), Some(10.into()));
-        let mut only_votes = Weights(ProblemSignal::ALL.map(|_| 0.0));
+        let mut only_votes = SignalWeights(ProblemSignal::ALL.map(|_| 0.0));
         only_votes.set(ProblemSignal::ThumbsDown, 2.0);
         let found = NeedsWork::compute(reports, &only_votes);
         assert_eq!(found.pages.first().and_then(|page| page.path.clone()), Some(CleanText::line("/b")));
@@ -616,7 +616,7 @@ mod tests {
             search("sso", 9, Some("/sso")),
         ]);
         let reports = LoadedReports { views: Some(&now), searches: Some(&searches), ..LoadedReports::default() };
-        let found = NeedsWork::compute(reports, &Weights::default());
+        let found = NeedsWork::compute(reports, &SignalWeights::default());
         let of = |path: &str| page(&found, path).value(ProblemSignal::UnclickedSearches);
         assert_eq!(of("/guides/preview-deployments"), Some(5.into()));
         assert_eq!(of("/guides/preview-deployments/limits"), Some(2.into()));
@@ -654,7 +654,7 @@ mod tests {
         let questions = report(vec![question("1", Some(false)), question("2", Some(true)), question("3", None)]);
         let reports =
             LoadedReports { feedback: Some(&comments), questions: Some(&questions), ..LoadedReports::default() };
-        let found = NeedsWork::compute(reports, &Weights::default());
+        let found = NeedsWork::compute(reports, &SignalWeights::default());
         assert_eq!(page(&found, "/a").value(ProblemSignal::OpenComments), Some(2.into()));
         assert_eq!(page(&found, "/a").value(ProblemSignal::UnansweredQuestions), Some(1.into()));
     }

@@ -22,7 +22,7 @@ impl NeedsWorkExport<'_> {
     /// Returns the content of the exported file.
     ///
     /// # Errors
-    /// Fails if the format's writer fails, which it never does in memory.
+    /// Fails only if the format's writer fails, which never happens when it writes to memory.
     pub fn write(&self, format: ExportFormat) -> Result<String, ExportError> {
         match format {
             ExportFormat::Csv => self.write_csv(),
@@ -104,7 +104,7 @@ fn json_number(value: Option<ViewCount>) -> Value {
 mod tests {
     use super::*;
     use crate::model::Time;
-    use crate::model::analytics::needs_work::Weights;
+    use crate::model::analytics::needs_work::SignalWeights;
     use crate::model::analytics::{Cursor, PageFeedback, RowsMerge, RowsResponse};
     use crate::model::text::CleanText;
     use crate::model::views::{Count, Counts};
@@ -120,7 +120,7 @@ mod tests {
         let response = RowsResponse { rows: vec![row], totals: Counts::default(), next, has_unavailable_rows: false };
         let votes = RowsMerge::start(range, response, Time::default()).into_report();
         let reports = LoadedReports { feedback_by_page: Some(&votes), ..LoadedReports::default() };
-        let found = NeedsWork::compute(reports, &Weights::default());
+        let found = NeedsWork::compute(reports, &SignalWeights::default());
         let pages: Vec<&PageSignals> = found.pages.iter().collect();
         NeedsWorkExport { range, needs_work: &found, pages: &pages, reports }.write(format).expect("written")
     }

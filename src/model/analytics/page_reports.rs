@@ -33,7 +33,7 @@ pub struct PageQuestions {
     pub unanswered: usize,
 }
 
-/// The searches in whose results this page was clicked most often.
+/// The searches for which this page is the most clicked result.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageSearches {
     pub hits: ViewCount,
@@ -111,7 +111,7 @@ impl PageReports {
     }
 }
 
-/// Adds the state of the report to numbers from it.
+/// Combines numbers from a report with whether the report is partial, and when it was received.
 fn report_numbers<R, N>(report: &RowsReport<R>, numbers: N) -> ReportNumbers<N> {
     ReportNumbers { numbers, is_partial: !report.is_complete() || report.has_unavailable_rows, as_of: report.as_of }
 }

@@ -249,7 +249,7 @@ pub const GENERATED_ID_PREFIX: &str = "(no id)";
 
 /// A message of a conversation with the assistant. Messages are not stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ThreadMessage {
+pub struct ConversationMessage {
     /// The id of the message; empty if the service sends none.
     pub id: CleanText,
     /// Who wrote the message, in the service's word, such as `user`; empty if unknown.
@@ -259,7 +259,7 @@ pub struct ThreadMessage {
     pub created_at: Option<Time>,
 }
 
-impl ThreadMessage {
+impl ConversationMessage {
     /// Whether the reader wrote the message, and not the assistant.
     pub fn is_by_reader(&self) -> bool {
         self.role.as_str().eq_ignore_ascii_case("user")

@@ -119,7 +119,7 @@ impl JobSnapshots {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::analytics::needs_work::Weights;
+    use crate::model::analytics::needs_work::SignalWeights;
     use crate::model::analytics::{PageFeedback, RowsMerge, RowsReport, RowsResponse};
     use crate::model::views::Counts;
 
@@ -135,7 +135,7 @@ mod tests {
         };
         let down = |votes: &RowsReport<PageFeedback>, path: &str| {
             let reports = LoadedReports { feedback_by_page: Some(votes), ..LoadedReports::default() };
-            let found = NeedsWork::compute(reports, &Weights::default());
+            let found = NeedsWork::compute(reports, &SignalWeights::default());
             let snapshot = SignalSnapshot::for_page(reports, &found, &CleanText::line(path), range)?;
             assert_eq!(snapshot.value(ProblemSignal::OpenComments), None);
             snapshot.value(ProblemSignal::ThumbsDown)

@@ -157,8 +157,8 @@ pub fn merge_user_texts(stored: &mut Job, imported: &Job) -> (bool, bool) {
 }
 
 /// Returns for each imported prompt the index of the same prompt in `stored`, or `None` if it is not stored. Prompts
-/// are the same if they are of the same kind and were written at the same time. If this is true of several stored
-/// prompts, the first with the same text is chosen, or the first of them if none has the same text.
+/// are the same if they are of the same kind and were written at the same time. If several stored prompts match, the
+/// first one with the same text is chosen; if none has the same text, the first one.
 #[must_use]
 pub fn match_prompts(stored: &[Prompt], imported: &[PromptRecord]) -> Vec<Option<usize>> {
     let mut taken = vec![false; stored.len()];

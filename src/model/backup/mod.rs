@@ -16,7 +16,7 @@ use super::remote_job::JobId;
 use super::text::{CleanText, escaped_json};
 
 /// The version of the format that docdeck writes, and the newest one that it can read.
-pub const VERSION: u32 = 1;
+pub const EXPORT_FORMAT_VERSION: u32 = 1;
 
 /// The maximum number of characters of an error about a line, which may quote the line.
 const MAX_ERROR_CHARS: usize = 160;
@@ -37,7 +37,7 @@ pub struct BackupHeader {
     pub exported_at: Time,
 }
 
-/// The numbers of jobs and drafts in a file.
+/// How many jobs and drafts a file has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BackupTotals {
     pub jobs: u64,
@@ -107,7 +107,7 @@ pub enum DraftPurpose {
 pub enum LineError {
     #[error("is not the header of a docdeck export; choose a file written by `docdeck export`")]
     NoHeader,
-    #[error("was written by a newer docdeck (format {0}, supported up to {VERSION}); update docdeck")]
+    #[error("was written by a newer docdeck (format {0}, supported up to {EXPORT_FORMAT_VERSION}); update docdeck")]
     NewerVersion(u32),
     /// The line is not JSON, or not a line of this format.
     #[error("can't be read: {0}")]
@@ -154,7 +154,7 @@ impl BackupLine {
     /// Returns the line as JSON, without a line break at its end.
     ///
     /// # Errors
-    /// Fails if JSON serialization fails, which it never does in memory.
+    /// Fails only if JSON serialization fails, which never happens when it writes to memory.
     pub fn to_json(&self) -> Result<String, LineError> {
         let line = serde_json::to_string(&wire::WireLine::from(self)).map_err(LineError::malformed)?;
         Ok(escaped_json(&line).into_owned())

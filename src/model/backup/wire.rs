@@ -3,7 +3,8 @@
 //! display.
 
 use super::{
-    BackupHeader, BackupTotals, DraftPurpose, DraftRecord, DraftText, JobRecord, LineError, PromptRecord, VERSION,
+    BackupHeader, BackupTotals, DraftPurpose, DraftRecord, DraftText, EXPORT_FORMAT_VERSION, JobRecord, LineError,
+    PromptRecord,
 };
 use crate::model::Time;
 use crate::model::analytics::signal_snapshot::{JobSnapshots, SignalSnapshot};
@@ -106,7 +107,7 @@ pub(super) struct WireJob {
     /// The reports' numbers about each of the job's pages when the job was started.
     #[serde(default, rename = "signals", skip_serializing_if = "Vec::is_empty")]
     signals_before: Vec<WireSignals>,
-    /// The same numbers in the reports of the days after the job.
+    /// The reports' numbers about each of the job's pages in the days after the job.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     signals_after: Vec<WireSignals>,
 }
@@ -177,7 +178,7 @@ impl From<&super::BackupLine> for WireLine {
     fn from(line: &super::BackupLine) -> Self {
         match line {
             super::BackupLine::Header(header) => Self::Docdeck {
-                version: VERSION,
+                version: EXPORT_FORMAT_VERSION,
                 program: header.docdeck_version.to_string(),
                 exported_at: Some(JsonTime(header.exported_at)),
             },
@@ -293,7 +294,9 @@ fn texts(texts: &[CleanText]) -> Vec<String> {
 
 pub(super) fn parse_backup_line(text: &str, now: Time) -> Result<super::BackupLine, LineError> {
     match serde_json::from_str(text) {
-        Ok(WireLine::Docdeck { version, .. }) if version > VERSION => Err(LineError::NewerVersion(version)),
+        Ok(WireLine::Docdeck { version, .. }) if version > EXPORT_FORMAT_VERSION => {
+            Err(LineError::NewerVersion(version))
+        }
         Ok(WireLine::Docdeck { program, exported_at, .. }) => Ok(super::BackupLine::Header(BackupHeader {
             docdeck_version: CleanText::line(&program),
             exported_at: exported_at.map_or(now, |JsonTime(at)| at),
@@ -309,7 +312,7 @@ pub(super) fn parse_backup_line(text: &str, now: Time) -> Result<super::BackupLi
 fn line_parse_error(text: &str, error: &serde_json::Error) -> LineError {
     let Ok(WireKind { kind, version }) = serde_json::from_str(text) else { return LineError::malformed(error) };
     match (kind.as_deref(), version) {
-        (Some("docdeck"), Some(version)) if version > VERSION => LineError::NewerVersion(version),
+        (Some("docdeck"), Some(version)) if version > EXPORT_FORMAT_VERSION => LineError::NewerVersion(version),
         (Some("docdeck" | "job" | "draft" | "end"), _) => LineError::malformed(error),
         (Some(other), _) => LineError::UnknownKind(CleanText::title(other, MAX_TITLE_CHARS)),
         (None, _) => LineError::malformed("it has no \"kind\""),

@@ -83,7 +83,7 @@ pub struct DiffFile {
     pub old_path: Option<CleanText>,
     pub change: FileChange,
     pub content: FileContent,
-    /// The numbers of added and removed lines.
+    /// How many lines were added and how many were removed.
     pub additions: u32,
     pub deletions: u32,
     pub hunks: Vec<Hunk>,
@@ -163,7 +163,7 @@ impl Diff {
         self.slice(&hunk.section)
     }
 
-    /// Returns the numbers of added and removed lines of all files.
+    /// Returns how many lines were added and how many were removed, in all files together.
     pub fn added_and_removed_lines(&self) -> (u64, u64) {
         let sum = |(a, d): (u64, u64), file: &DiffFile| (a + u64::from(file.additions), d + u64::from(file.deletions));
         self.files.iter().fold((0, 0), sum)

@@ -23,7 +23,7 @@ pub(super) fn parse(text: String) -> Diff {
 struct Parser {
     files: Vec<DiffFile>,
     lines: Vec<DiffLine>,
-    file: Option<OpenFile>,
+    file: Option<UnfinishedFile>,
     /// How many lines of the old and of the new version are still to come in the current hunk.
     lines_left: (u32, u32),
     /// The line numbers of the next line in the old and in the new version.
@@ -32,7 +32,7 @@ struct Parser {
 }
 
 /// A file whose lines are being read.
-struct OpenFile {
+struct UnfinishedFile {
     old_path: Option<String>,
     new_path: Option<String>,
     change: FileChange,
@@ -62,7 +62,7 @@ impl Parser {
             self.finish_file();
             let (old_path, new_path) = parse_header_names(names);
             let (change, hunks) = (FileChange::Modified, Vec::new());
-            self.file = Some(OpenFile {
+            self.file = Some(UnfinishedFile {
                 old_path,
                 new_path,
                 change,
@@ -148,7 +148,7 @@ impl Parser {
     }
 }
 
-impl OpenFile {
+impl UnfinishedFile {
     fn add_header_line(&mut self, line: &str) {
         let change = [
             ("new file mode ", FileChange::Added),
@@ -180,7 +180,7 @@ impl OpenFile {
     }
 }
 
-/// The number of the first line of a hunk in one version, and the number of its lines.
+/// The line number at which a hunk starts in one version, and how many lines the hunk has in this version.
 type LineRange = (u32, u32);
 
 /// Parses `@@ -10,3 +12,4 @@ section`: the ranges of both versions, and the section.

@@ -70,11 +70,11 @@ impl<'a> ExportContent<'a> {
         }
     }
 
-    /// Creates the export of all pages of a report in its order, then the pages that only the comparison's reports
-    /// contain.
+    /// Creates the export of all pages of a report, in the report's order, followed by the pages that only the
+    /// comparison's reports contain.
     pub fn from_report(report: &'a Report, comparison: Option<&'a Comparison>) -> Self {
-        // If the range is only partly loaded, no pages are added, because the range may list them although they aren't
-        // loaded.
+        // If the report is partial, no pages are added, because the report's range may have these pages, although they
+        // aren't loaded yet.
         let others = comparison.filter(|_| report.complete).map(|comparison| [&comparison.now, &comparison.before]);
         let mut known: HashSet<&str> = match others {
             None => HashSet::new(),

@@ -56,7 +56,7 @@ pub(super) fn write_csv(content: &ExportContent<'_>) -> Result<String, ExportErr
 /// Returns a header line and these records as CSV.
 ///
 /// # Errors
-/// Fails if the writer fails, which it never does in memory.
+/// Fails only if the writer fails, which never happens when it writes to memory.
 pub(in crate::model) fn csv_text(
     heads: &[&str],
     records: impl IntoIterator<Item = Vec<String>>,

@@ -149,8 +149,8 @@ fn json_number(count: &Count) -> Result<Number, ExportError> {
     let literal = match count {
         Count::Missing => return Ok(None),
         Count::Known(_) | Count::Fraction(_) => format_received(count),
-        // A JSON number that is too large to be stored exactly is exported as the same number. A text that can be
-        // parsed as a count can't be such a number: it was received as a JSON string and is exported as a string below.
+        // A JSON number that is too large to be stored exactly is exported as received. A text that can be parsed as a
+        // count is not such a number, so it was received as a JSON string. It is exported as a string below.
         Count::Other(odd) if is_json_number(odd.as_str()) && Count::from_literal(odd.as_str()).is_none() => {
             odd.as_str().to_owned()
         }

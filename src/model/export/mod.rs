@@ -60,7 +60,7 @@ impl ExportFormat {
     /// Returns the content of the exported file.
     ///
     /// # Errors
-    /// Fails if the format's writer fails, which it never does in memory.
+    /// Fails only if the format's writer fails, which never happens when it writes to memory.
     pub fn write(self, content: &ExportContent<'_>) -> Result<String, ExportError> {
         match self {
             Self::Csv => csv::write_csv(content),

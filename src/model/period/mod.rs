@@ -5,5 +5,5 @@ mod range;
 mod typed;
 
 pub use preset::{Period, Preset};
-pub use range::{COUNTING_TIME, DateRange};
+pub use range::{COUNTING_DELAY, DateRange};
 pub use typed::{EnteredPeriod, RangeError, parse_period, parse_range};

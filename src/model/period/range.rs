@@ -6,7 +6,7 @@ use std::fmt;
 
 const SECONDS_PER_DAY: u32 = 86_400;
 /// How long after the end of a day the service may still be counting its views.
-pub const COUNTING_TIME: TimeDelta = TimeDelta::hours(2);
+pub const COUNTING_DELAY: TimeDelta = TimeDelta::hours(2);
 
 /// The days from `from` to `to`, both included, in UTC. `from` is never after `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -149,7 +149,7 @@ impl DateRange {
 
     /// Whether numbers loaded at `as_of` no longer change, because the range had ended and its last day was counted.
     pub fn is_final(&self, as_of: Time) -> bool {
-        as_of.checked_sub_signed(COUNTING_TIME).is_some_and(|counted| counted.date_naive() > self.to)
+        as_of.checked_sub_signed(COUNTING_DELAY).is_some_and(|counted| counted.date_naive() > self.to)
     }
 }
 

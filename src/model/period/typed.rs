@@ -26,7 +26,7 @@ pub struct EnteredPeriod {
 pub enum RangeError {
     #[error("two dates, like 2026-11-01 2026-11-20")]
     Empty,
-    #[error("{0} is not a complete date yet: YYYY-MM-DD")]
+    #[error("{0} is not a complete date: write YYYY-MM-DD")]
     Unfinished(CleanText),
     #[error("{0} is not a date: write 2026-11-20, 2026-10, 2026-q3, 2026-w47, 7d or last week")]
     Unknown(CleanText),
@@ -255,15 +255,15 @@ mod tests {
     fn every_mistake_has_a_precise_message() {
         for (typed, expected) in [
             ("", "two dates, like 2026-11-01 2026-11-20"),
-            ("2026-1", "2026-1 is not a complete date yet: YYYY-MM-DD"),
-            ("2026-11-01 2026-11-", "2026-11- is not a complete date yet: YYYY-MM-DD"),
+            ("2026-1", "2026-1 is not a complete date: write YYYY-MM-DD"),
+            ("2026-11-01 2026-11-", "2026-11- is not a complete date: write YYYY-MM-DD"),
             ("2026-13-01", "there is no month 13"),
             ("2026-02-30 2026-03-01", "February 2026 has 28 days, so there is no 30"),
             ("2026-11-00", "November 2026 has 30 days, so there is no 00"),
             ("2026-q5", "there is no quarter 5: q1 to q4"),
             ("2026-w54", "2026 has no week 54"),
             ("2025-w53", "2025 has no week 53"),
-            ("2026-w", "2026-w is not a complete date yet: YYYY-MM-DD"),
+            ("2026-w", "2026-w is not a complete date: write YYYY-MM-DD"),
             ("0d", "a range has 1 to 3660 days"),
             ("99999999999d", "a range has 1 to 3660 days"),
             ("2026-03-01 2026-02-01", "2026-03-01 comes after 2026-02-01; put the earlier date first"),

@@ -227,7 +227,7 @@ impl SetupForm {
         self.source != KeySourceChoice::Variable || self.is_key_variable_set()
     }
 
-    /// Returns the message about a required field that is empty.
+    /// Returns the message that a field must be filled in; `None` if it has a value or is not required.
     fn missing_message(&self, field: SetupField) -> Option<&'static str> {
         let (is_missing, what) = match field {
             SetupField::Key => {

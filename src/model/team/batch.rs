@@ -13,7 +13,7 @@ pub struct TeamBatch {
     pub changes: Vec<OutgoingChange>,
 }
 
-/// The changes of a job, and the changed prompts of this computer.
+/// The changes of a job, and its changed prompts that were written on this computer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutgoingChange {
     /// The job's id on the service.

@@ -1,6 +1,6 @@
 //! The changes that a member made to a job since the member's last exchange with the database.
 
-use super::{Observation, Register, ServiceField, SharedJob, SharedPullRequest};
+use super::{Observation, ServiceField, SharedJob, SharedPullRequest, SharedValue};
 use crate::model::Time;
 use crate::model::job::{Job, PullRequestEnder};
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub struct JobChange {
     pub observation: Option<Observation>,
     /// The changed texts of the service, with the time of the response that had them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub service: BTreeMap<ServiceField, Register<String>>,
+    pub service: BTreeMap<ServiceField, SharedValue<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pull_request: Option<SharedPullRequest>,
     /// The new title; empty to remove it.
@@ -26,10 +26,10 @@ pub struct JobChange {
     pub note: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dismissed: Option<bool>,
-    /// The name of this member, if it dismissed the job.
+    /// The name of this member, if this member dismissed the job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dismissed_by: Option<String>,
-    /// The name of this member, if it merged or closed the pull request.
+    /// The name of this member, if this member merged or closed the pull request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pr_ended_by: Option<String>,
     /// The tags that were added (`true`) or removed.
@@ -42,8 +42,8 @@ impl JobChange {
         *self == Self::default()
     }
 
-    /// Records `name` as the member who dismissed the job or ended its pull request, if this change does so.
-    /// `team_state` is the team's state of the job.
+    /// Records `name` as the member who dismissed the job if this change dismisses it, and as the member who ended its
+    /// pull request if the user of this computer did and `team_state`, the team's state of the job, names nobody yet.
     pub fn add_member_name(&mut self, job: &Job, team_state: &SharedJob, name: &str) {
         let has_ended_pr = job.local.team.as_ref().and_then(|team| team.pr_ended_by.as_ref());
         let has_ended_pr = has_ended_pr == Some(&PullRequestEnder::User) && team_state.pr_ended_by.is_none();
@@ -54,8 +54,8 @@ impl JobChange {
     /// Converts the change to a state that can be merged. `now` is the time on the database's clock at which the change
     /// is stored.
     pub fn to_shared_job(&self, now: Time) -> SharedJob {
-        fn register<T: Clone>(now: Time, value: &T) -> Register<T> {
-            Register { at: now, value: value.clone() }
+        fn register<T: Clone>(now: Time, value: &T) -> SharedValue<T> {
+            SharedValue { at: now, value: value.clone() }
         }
         SharedJob {
             observation: self.observation.clone(),

@@ -1,7 +1,7 @@
 //! Finds the changes of a job on this computer that the team doesn't have yet, and applies the team's changes to the
 //! job.
 
-use super::{JobChange, Observation, Register, ServiceField, SharedJob, SharedPullRequest};
+use super::{JobChange, Observation, ServiceField, SharedJob, SharedPullRequest, SharedValue};
 use crate::model::Time;
 use crate::model::backup::merge_rules::{last_response_at, merge_service_data};
 use crate::model::change::normalized_tags;
@@ -50,7 +50,7 @@ pub fn job_change(base: &SharedJob, job: &Job, clock: TeamClock) -> JobChange {
     if is_news {
         for (field, value) in service_texts(job) {
             if base.service.get(&field).is_none_or(|known| known.value != value) {
-                change.service.insert(field, Register { at: observation.answered_at, value });
+                change.service.insert(field, SharedValue { at: observation.answered_at, value });
             }
         }
         let differs = base.observation.as_ref().is_none_or(|known| is_different(known, &observation));
@@ -227,7 +227,7 @@ fn differ_in_content(one: &SharedPullRequest, other: &SharedPullRequest) -> bool
     facts(one) != facts(other)
 }
 
-fn shared_text(register: Option<&Register<String>>) -> &str {
+fn shared_text(register: Option<&SharedValue<String>>) -> &str {
     register.map_or("", |register| register.value.as_str())
 }
 
@@ -244,6 +244,6 @@ fn is_dismissed(shared: &SharedJob) -> bool {
 }
 
 /// Returns a member's name for display; `None` if it has no visible characters.
-fn member_name(register: &Register<String>) -> Option<CleanText> {
+fn member_name(register: &SharedValue<String>) -> Option<CleanText> {
     Some(CleanText::title(&register.value, MAX_AUTHOR_CHARS)).filter(|name| !name.is_empty())
 }

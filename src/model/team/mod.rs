@@ -41,7 +41,7 @@ use std::collections::BTreeMap;
 
 /// A value with the time at which it was set, on the database's clock.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Register<T> {
+pub struct SharedValue<T> {
     /// Must stay the first field, because the derived order compares the time first, then the value.
     #[serde(with = "super::time_format::required")]
     pub at: Time,
@@ -63,7 +63,7 @@ pub enum ServiceField {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Observation {
-    /// When the service last responded about the job. The first field, by which observations are compared.
+    /// When the service last responded about the job. Must stay the first field, because it is compared first.
     #[serde(with = "super::time_format::required")]
     pub answered_at: Time,
     #[serde(with = "super::time_format::required")]
@@ -99,26 +99,26 @@ pub struct SharedJob {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observation: Option<Observation>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub service: BTreeMap<ServiceField, Register<String>>,
+    pub service: BTreeMap<ServiceField, SharedValue<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pull_request: Option<SharedPullRequest>,
     /// The custom title; empty if someone removed it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<Register<String>>,
+    pub title: Option<SharedValue<String>>,
     /// The note; empty if someone removed it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<Register<String>>,
+    pub note: Option<SharedValue<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub dismissed: Option<Register<bool>>,
+    pub dismissed: Option<SharedValue<bool>>,
     /// The name of the member who dismissed the job last.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub dismissed_by: Option<Register<String>>,
+    pub dismissed_by: Option<SharedValue<String>>,
     /// The name of the member who merged or closed the pull request with docdeck.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pr_ended_by: Option<Register<String>>,
+    pub pr_ended_by: Option<SharedValue<String>>,
     /// Every tag that the job ever had, and whether the job still has it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub tags: BTreeMap<String, Register<bool>>,
+    pub tags: BTreeMap<String, SharedValue<bool>>,
 }
 
 impl SharedJob {
@@ -157,8 +157,8 @@ fn keep_later<T: Ord + Clone>(current: &mut Option<T>, received: &Option<T>) {
 }
 
 fn merge_registers<K: Ord + Clone, T: Ord + Clone>(
-    current: &mut BTreeMap<K, Register<T>>,
-    received: &BTreeMap<K, Register<T>>,
+    current: &mut BTreeMap<K, SharedValue<T>>,
+    received: &BTreeMap<K, SharedValue<T>>,
 ) {
     for (key, register) in received {
         match current.get(key) {

@@ -90,8 +90,8 @@ impl SharedPrompt {
         if name.is_empty() { CleanText::line("unknown") } else { name }
     }
 
-    /// Returns the prompt as a record of a backup, which can be merged like an imported prompt. Returns `None` if the
-    /// prompt can't be shown: its text is blank, or a newer version of docdeck uses an unknown word.
+    /// Returns the prompt as a record of a backup, which can be merged like an imported prompt. Returns `None` if its
+    /// text is blank, or if its kind or delivery is a word that only a newer version of docdeck knows.
     pub fn to_record(&self) -> Option<PromptRecord> {
         let kind: PromptKind = self.kind.parse().ok()?;
         let delivery = DeliveryKind::parse(&self.delivery)?;

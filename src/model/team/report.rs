@@ -145,7 +145,7 @@ impl ReportRules {
     }
 
     /// Whether this member may store a report that was loaded at `as_of` and expires at `expires_at`.
-    pub fn allow(&self, kind: ReportKind, as_of: Time, expires_at: Option<Time>) -> bool {
+    pub fn allows_storing(&self, kind: ReportKind, as_of: Time, expires_at: Option<Time>) -> bool {
         let is_kept = as_of >= self.reader_text_days.cutoff(self.now) && expires_at.is_none_or(|at| at > self.now);
         is_kept || !kind.has_reader_text()
     }
@@ -343,11 +343,11 @@ mod tests {
             (7, -8, Some(1), false),
             (0, 0, Some(90), false),
         ] {
-            let allowed = rules(days).allow(texts, day(loaded), expires.map(day));
+            let allowed = rules(days).allows_storing(texts, day(loaded), expires.map(day));
             assert_eq!(allowed, expected, "{days} {loaded} {expires:?}");
         }
         assert_eq!(rules(30).expiry(searches, now, None), None);
-        assert!(rules(0).allow(searches, day(-80), None));
+        assert!(rules(0).allows_storing(searches, day(-80), None));
         for (kind, expires, expected) in
             [(texts, None, false), (texts, Some(91), false), (searches, None, true), (searches, Some(1), false)]
         {

@@ -13,7 +13,7 @@ use crate::model::views::{Count, Counts, PageRow};
 use crate::sim::views::{counts_body, counts_from_body};
 use sealed::RowsSource;
 
-/// A row of a report of the simulated service. Only this crate implements it.
+/// A row of a report of the simulated service. Only this crate can implement this trait.
 pub trait SimulatedRow: AnalyticsRow + sealed::SealedRow {}
 
 impl<R: AnalyticsRow + sealed::SealedRow> SimulatedRow for R {}

@@ -50,7 +50,7 @@ struct SearchText {
 #[derive(Debug)]
 pub(super) struct SearchTexts(Vec<SearchText>);
 
-/// One text with its numbers in a range.
+/// A text that readers searched for, with its searches and clicks in a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SimSearch {
     pub(super) text: String,

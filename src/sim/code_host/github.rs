@@ -4,7 +4,7 @@ use super::diffs;
 use super::host_fault::{HostFault, HostOperation};
 use super::host_world::{HostReply, HostWorld};
 use super::pull_request::{
-    CheckRunState, HostCheck, HostEntry, HostPullRequest, PullRequestHostState, ReviewEntryKind, UserActions,
+    CheckRunState, HostCheck, HostPullRequest, HostPullRequestState, HostReviewEntry, ReviewEntryKind, UserActions,
 };
 use super::rate_limit::{HostCost, RateLimit, query_points};
 
@@ -42,9 +42,9 @@ impl HostPullRequest {
     fn state_node(&self) -> Value {
         let [additions, deletions, files] = diffs::totals(&self.files);
         let state = match self.state {
-            PullRequestHostState::Open => "OPEN",
-            PullRequestHostState::Closed => "CLOSED",
-            PullRequestHostState::Merged(_) => "MERGED",
+            HostPullRequestState::Open => "OPEN",
+            HostPullRequestState::Closed => "CLOSED",
+            HostPullRequestState::Merged(_) => "MERGED",
         };
         let mergeable = match self.has_conflicts {
             Some(true) => "CONFLICTING",
@@ -64,15 +64,15 @@ impl HostPullRequest {
     /// Returns GitHub's field `mergeStateStatus`: why the pull request can't be merged, or that it can.
     fn merge_state(&self) -> &'static str {
         match (self.state, self.has_conflicts) {
-            (PullRequestHostState::Open, Some(true)) => "DIRTY",
-            (PullRequestHostState::Open, Some(false)) if self.is_draft => "DRAFT",
-            (PullRequestHostState::Open, Some(false)) if self.is_behind() => "BEHIND",
-            (PullRequestHostState::Open, Some(false))
+            (HostPullRequestState::Open, Some(true)) => "DIRTY",
+            (HostPullRequestState::Open, Some(false)) if self.is_draft => "DRAFT",
+            (HostPullRequestState::Open, Some(false)) if self.is_behind() => "BEHIND",
+            (HostPullRequestState::Open, Some(false))
                 if self.checks.iter().any(|check| check.state != CheckRunState::Passed) =>
             {
                 "UNSTABLE"
             }
-            (PullRequestHostState::Open, Some(false)) => "CLEAN",
+            (HostPullRequestState::Open, Some(false)) => "CLEAN",
             _ => "UNKNOWN",
         }
     }
@@ -108,12 +108,12 @@ impl HostPullRequest {
     }
 
     fn details_node(&self) -> Value {
-        let review = |entry: &HostEntry| {
+        let review = |entry: &HostReviewEntry| {
             let state = review_state(entry.kind)?;
             Some(json!({ "author": author(entry.author), "state": state, "body": entry.text,
                          "submittedAt": json_time(entry.at) }))
         };
-        let comment = |entry: &HostEntry| json!({ "author": author(entry.author), "body": entry.text, "createdAt": json_time(entry.at) });
+        let comment = |entry: &HostReviewEntry| json!({ "author": author(entry.author), "body": entry.text, "createdAt": json_time(entry.at) });
         let reviews: Vec<Value> = self.entries.iter().filter_map(review).collect();
         let comments = self.entries.iter().filter(|entry| entry.kind == ReviewEntryKind::Comment);
         let comments: Vec<Value> = comments.map(comment).collect();
@@ -355,7 +355,7 @@ impl HostWorld<'_> {
                 let is_allowed = matches!(text("merge_method"), Some("merge" | "squash"));
                 let is_blocked = found.is_behind() || found.is_queued();
                 let is_in_order = !found.is_draft && found.has_conflicts == Some(false);
-                let is_mergeable = found.state == PullRequestHostState::Open && is_in_order && !is_blocked;
+                let is_mergeable = found.state == HostPullRequestState::Open && is_in_order && !is_blocked;
                 if !is_mergeable || !is_allowed {
                     return Err((StatusCode::METHOD_NOT_ALLOWED, "Pull Request is not mergeable"));
                 }
@@ -382,7 +382,7 @@ impl HostWorld<'_> {
         let number = text("/variables/id").strip_prefix("PR_").and_then(|number| number.parse().ok());
         let found = number.and_then(|number| self.find(&pull_request_url(HostKind::GitHub, number)));
         let can_change = |found: &HostPullRequest| {
-            if is_closing { found.state == PullRequestHostState::Open } else { found.is_draft }
+            if is_closing { found.state == HostPullRequestState::Open } else { found.is_draft }
         };
         match found.filter(can_change) {
             Some(found) if is_closing => {

@@ -5,7 +5,7 @@ use super::diffs::ChangedFile;
 use super::host_fault::{HostFault, HostOperation};
 use super::host_world::{HostReply, HostWorld};
 use super::pull_request::{
-    CheckRunState, HostEntry, HostPullRequest, PullRequestHostState, ReviewEntryKind, UserActions,
+    CheckRunState, HostPullRequest, HostPullRequestState, HostReviewEntry, ReviewEntryKind, UserActions,
 };
 
 use crate::model::pull_request::HostKind;
@@ -105,10 +105,10 @@ impl HostPullRequest {
     /// Returns GitLab's field `detailed_merge_status`: why the merge request can't be merged, or that it can.
     fn merge_status(&self) -> &'static str {
         match (self.state, self.has_conflicts) {
-            (PullRequestHostState::Closed | PullRequestHostState::Merged(_), _) => "not_open",
-            (PullRequestHostState::Open, None) => "checking",
+            (HostPullRequestState::Closed | HostPullRequestState::Merged(_), _) => "not_open",
+            (HostPullRequestState::Open, None) => "checking",
             _ if self.is_draft => "draft_status",
-            (PullRequestHostState::Open, Some(true)) => "conflict",
+            (HostPullRequestState::Open, Some(true)) => "conflict",
             _ if self.decision() == Some(ReviewEntryKind::ChangeRequest) => "requested_changes",
             _ if self.has_check(CheckRunState::Running) => "ci_still_running",
             _ if self.has_check(CheckRunState::Failed) => "ci_must_pass",
@@ -122,15 +122,15 @@ impl HostPullRequest {
         self.number.is_multiple_of(3)
     }
 
-    fn approvals(&self) -> impl Iterator<Item = &HostEntry> {
+    fn approvals(&self) -> impl Iterator<Item = &HostReviewEntry> {
         self.entries.iter().filter(|entry| entry.kind == ReviewEntryKind::Approval)
     }
 
     fn merge_request(&self, fault: Option<HostFault>) -> Value {
         let state = match self.state {
-            PullRequestHostState::Open => "opened",
-            PullRequestHostState::Closed => "closed",
-            PullRequestHostState::Merged(_) => "merged",
+            HostPullRequestState::Open => "opened",
+            HostPullRequestState::Closed => "closed",
+            HostPullRequestState::Merged(_) => "merged",
         };
         let pipeline = match (self.has_check(CheckRunState::Running), self.has_check(CheckRunState::Failed)) {
             (true, _) => "running",
@@ -159,9 +159,9 @@ impl HostPullRequest {
 
     /// Returns the notes, newest first. GitLab reports reviews as notes of the system.
     fn notes(&self) -> Vec<Value> {
-        let mut entries: Vec<&HostEntry> = self.entries.iter().collect();
+        let mut entries: Vec<&HostReviewEntry> = self.entries.iter().collect();
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.at));
-        let note = |(id, entry): (usize, &HostEntry)| {
+        let note = |(id, entry): (usize, &HostReviewEntry)| {
             let (is_system, text) = match entry.kind {
                 ReviewEntryKind::Approval => (true, "approved this merge request"),
                 _ => (false, entry.text.as_str()),
@@ -285,7 +285,7 @@ impl HostWorld<'_> {
             "approve" => {
                 check_sha(&request.fields(&["sha"])?)?;
                 // GitLab also responds with 401 if the token is valid but the user may not approve.
-                if found.state != PullRequestHostState::Open
+                if found.state != HostPullRequestState::Open
                     || found.approvals().any(|approval| approval.author == "you")
                 {
                     return Err((StatusCode::UNAUTHORIZED, "401 Unauthorized".to_owned()));
@@ -318,7 +318,7 @@ impl HostWorld<'_> {
                 let text = |name: &str| fields.get(name).and_then(Value::as_str);
                 match (text("state_event"), text("title")) {
                     // GitLab ignores the event if the merge request is merged or closed.
-                    (Some("close"), None) if found.state == PullRequestHostState::Open => {
+                    (Some("close"), None) if found.state == HostPullRequestState::Open => {
                         actions.closed_at = Some(self.now);
                     }
                     (Some("close"), None) => {}

@@ -1,4 +1,4 @@
-//! The faults that the simulated code hosts share, and the operations to which they can be limited.
+//! The faults of the simulated code hosts, and the operations to which a fault can be restricted.
 
 /// What a request to a code host is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

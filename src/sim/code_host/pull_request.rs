@@ -46,7 +46,7 @@ pub(super) struct HostPullRequest {
     pub(super) url: String,
     pub(super) title: String,
     pub(super) branch: String,
-    pub(super) state: PullRequestHostState,
+    pub(super) state: HostPullRequestState,
     pub(super) is_draft: bool,
     /// When the only commit of the pull request was pushed.
     pub(super) pushed_at: Time,
@@ -57,12 +57,12 @@ pub(super) struct HostPullRequest {
     merge_blocker: Option<MergeBlocker>,
     pub(super) checks: Vec<HostCheck>,
     /// Reviews and comments, oldest first.
-    pub(super) entries: Vec<HostEntry>,
+    pub(super) entries: Vec<HostReviewEntry>,
     pub(super) files: Vec<ChangedFile>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PullRequestHostState {
+pub(super) enum HostPullRequestState {
     Open,
     Closed,
     Merged(Time),
@@ -86,7 +86,7 @@ pub(super) enum CheckRunState {
 
 /// A review or a comment.
 #[derive(Debug, Clone)]
-pub(super) struct HostEntry {
+pub(super) struct HostReviewEntry {
     pub(super) author: &'static str,
     pub(super) kind: ReviewEntryKind,
     pub(super) text: String,
@@ -105,7 +105,7 @@ pub(super) enum ReviewEntryKind {
 /// What the user did with one pull request, and how many commits others have pushed in the meantime.
 #[derive(Debug, Clone, Default)]
 pub(in crate::sim) struct UserActions {
-    pub(super) entries: Vec<HostEntry>,
+    pub(super) entries: Vec<HostReviewEntry>,
     pub(super) merged_at: Option<Time>,
     pub(super) closed_at: Option<Time>,
     pub(super) is_marked_ready: bool,
@@ -117,7 +117,7 @@ pub(in crate::sim) struct UserActions {
 impl UserActions {
     /// Adds a review or comment of the user.
     pub(super) fn add_entry(&mut self, kind: ReviewEntryKind, text: &str, at: Time) {
-        self.entries.push(HostEntry { author: "you", kind, text: text.to_owned(), at });
+        self.entries.push(HostReviewEntry { author: "you", kind, text: text.to_owned(), at });
     }
 
     /// Returns when the user merged or closed the pull request.
@@ -159,11 +159,11 @@ impl HostPullRequest {
         let is_over = is_older_than(TimeDelta::hours(6)) && !fails && !conflicts;
         let is_closed = (is_over && is_abandoned) || (is_decided && job.merge_blocker == Some(MergeBlocker::Closed));
         let state = match (is_closed, is_over && is_merged) {
-            (true, _) => PullRequestHostState::Closed,
-            (false, true) => PullRequestHostState::Merged(pushed_at + TimeDelta::hours(5)),
-            (false, false) => PullRequestHostState::Open,
+            (true, _) => HostPullRequestState::Closed,
+            (false, true) => HostPullRequestState::Merged(pushed_at + TimeDelta::hours(5)),
+            (false, false) => HostPullRequestState::Open,
         };
-        let is_merged = matches!(state, PullRequestHostState::Merged(_));
+        let is_merged = matches!(state, HostPullRequestState::Merged(_));
         let head = format!("{:016x}{:016x}{:08x}", mix(number), rng.next(), mix(world.seed) >> 32);
         let review = match is_decided && wants_changes {
             true => Some(ReviewEntryKind::ChangeRequest),
@@ -188,7 +188,7 @@ impl HostPullRequest {
             found.add_hostile_text(world.token);
         }
         found.apply_actions(actions);
-        if found.state != PullRequestHostState::Open {
+        if found.state != HostPullRequestState::Open {
             found.checks.iter_mut().for_each(|check| check.state = check.result);
         }
         Some(found)
@@ -209,9 +209,9 @@ impl HostPullRequest {
     /// Applies the user's actions to the pull request.
     fn apply_actions(&mut self, actions: &UserActions) {
         if let Some(at) = actions.merged_at {
-            self.state = PullRequestHostState::Merged(at);
+            self.state = HostPullRequestState::Merged(at);
         } else if actions.closed_at.is_some() {
-            self.state = PullRequestHostState::Closed;
+            self.state = HostPullRequestState::Closed;
         }
         self.is_draft &= !actions.is_marked_ready;
         if let Some(title) = &actions.new_title {
@@ -237,18 +237,18 @@ impl HostPullRequest {
 
     /// Whether the pull request is open and its base branch has commits that its own branch does not contain.
     pub(super) fn is_behind(&self) -> bool {
-        self.state == PullRequestHostState::Open && self.merge_blocker == Some(MergeBlocker::Behind)
+        self.state == HostPullRequestState::Open && self.merge_blocker == Some(MergeBlocker::Behind)
     }
 
     /// Whether the pull request waits in the merge queue of GitHub. GitLab has no merge queue.
     pub(super) fn is_queued(&self) -> bool {
         let has_passed = self.checks.iter().all(|check| check.state == CheckRunState::Passed);
-        self.state == PullRequestHostState::Open && self.merge_blocker == Some(MergeBlocker::Queued) && has_passed
+        self.state == HostPullRequestState::Open && self.merge_blocker == Some(MergeBlocker::Queued) && has_passed
     }
 
     pub(super) fn merged_at(&self) -> Option<Time> {
         match self.state {
-            PullRequestHostState::Merged(at) => Some(at),
+            HostPullRequestState::Merged(at) => Some(at),
             _ => None,
         }
     }
@@ -261,12 +261,17 @@ impl HostPullRequest {
 
 /// Returns the reviews and comments of everyone but the user. `at` converts a delay after the push (at speed 1) to a
 /// time.
-fn entries(number: u64, review: Option<ReviewEntryKind>, now: Time, at: impl Fn(TimeDelta) -> Time) -> Vec<HostEntry> {
+fn entries(
+    number: u64,
+    review: Option<ReviewEntryKind>,
+    now: Time,
+    at: impl Fn(TimeDelta) -> Time,
+) -> Vec<HostReviewEntry> {
     let text = |n: u64| {
         let index = usize::try_from(mix(number + n) % 4).unwrap_or(0);
         REVIEWS.get(index).copied().unwrap_or_default().to_owned()
     };
-    let bot = |url: String| HostEntry {
+    let bot = |url: String| HostReviewEntry {
         author: "mintlify",
         kind: ReviewEntryKind::Comment,
         text: format!(
@@ -275,14 +280,19 @@ fn entries(number: u64, review: Option<ReviewEntryKind>, now: Time, at: impl Fn(
         ),
         at: at(TimeDelta::zero()),
     };
-    let mut entries: Vec<HostEntry> = preview_url(number).map(bot).into_iter().collect();
+    let mut entries: Vec<HostReviewEntry> = preview_url(number).map(bot).into_iter().collect();
     entries.extend(review.map(|kind| {
         let text = if kind == ReviewEntryKind::ChangeRequest { text(0) } else { String::new() };
-        HostEntry { author: "maya", kind, text, at: at(DECISION_DELAY) }
+        HostReviewEntry { author: "maya", kind, text, at: at(DECISION_DELAY) }
     }));
     let commented_at = at(TimeDelta::minutes(9));
     if number.is_multiple_of(3) && now > commented_at {
-        entries.push(HostEntry { author: "jonas", kind: ReviewEntryKind::Comment, text: text(1), at: commented_at });
+        entries.push(HostReviewEntry {
+            author: "jonas",
+            kind: ReviewEntryKind::Comment,
+            text: text(1),
+            at: commented_at,
+        });
     }
     entries
 }

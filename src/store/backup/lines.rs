@@ -37,6 +37,7 @@ impl From<rusqlite::Error> for ImportError {
 pub(super) struct BackupReader<B> {
     source: B,
     buffer: Vec<u8>,
+    /// The number of the last line that was read.
     line: u64,
     has_header: bool,
     now: Time,

@@ -19,8 +19,8 @@ use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params_f
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Whether rows of this table are recovered. Group sizes are not, because they are computed again, and neither are
-/// unfinished loads of reports, because they can be started again.
+/// Whether rows of this table are recovered. The sizes of job groups are not, because they are computed again.
+/// Unfinished loads of page views are not, because they can be started again.
 fn is_recovered(table: &str) -> bool {
     schema::tables().any(|name| name == table) && !matches!(table, "job_count" | "views_loading" | "views_part")
 }
@@ -31,11 +31,11 @@ const STORED_COLUMN_ORDER: [(&str, &[&str]); 1] = [("job_page", &["job", "path",
 /// The old and new names of tables that a migration renamed. (Columns need no such list, since they are found by their
 /// position.)
 const RENAMED_TABLES: [(&str, &str); 1] = [("memory", "key_value")];
-/// The index of jobs by the service's id. If a job's own row is lost, its scope, id and key can still be found here.
+/// The index of jobs by the service's id. If a job's own row is lost, its scope, id and key are still in this index.
 const JOB_ID_INDEX: &str = "job_by_id";
-/// The index of jobs by revision. If a job's own row is lost, its scope can still be found here.
+/// The index of jobs by revision. If a job's own row is lost, its scope is still in this index.
 const JOB_REVISION_INDEX: &str = "job_by_revision";
-/// The index of scopes. If a scope's own row is lost, all its columns can still be found here.
+/// The index of scopes. If a scope's own row is lost, all its columns are still in this index.
 const SCOPE_INDEX: &str = "sqlite_autoindex_scope_1";
 /// The table in which SQLite stores the last key that was assigned in each table.
 const SEQUENCE_TABLE: &str = "sqlite_sequence";

@@ -120,7 +120,7 @@ impl<'a> RowRepair<'a> {
         }
         match table {
             "job" => {
-                // If the row was written before `handled_at` existed, viewing the job counted as handling it.
+                // A row that an older docdeck wrote has no `handled_at`: viewing a job counted as handling it.
                 if let (None, Some(viewed_at)) = (row.get("handled_at"), row.get("viewed_at").cloned()) {
                     row.insert("handled_at", viewed_at);
                 }

@@ -10,7 +10,7 @@ use crate::model::period::DateRange;
 use crate::model::report::CachedRange;
 use crate::model::team::{ReportKey, ReportKind, ReportRules, ReportSummary, SharedReport};
 use crate::model::views::{Count, Counts, PageRow};
-use crate::store::{AnalyticsPruneFilter, MergedReport, PrunedAnalyticsCounts, ResponsePosition, salvage};
+use crate::store::{AnalyticsPruneFilter, PrunedAnalyticsCounts, ReportMergeResult, ResponsePosition, salvage};
 use crate::store::{open as opening, schema};
 
 fn response<R>(rows: Vec<R>, next: Option<&str>) -> RowsResponse<R> {
@@ -284,18 +284,18 @@ async fn received_texts_of_readers_expire_by_the_shorter_setting_of_both_members
             AnalyticsPruneFilter { team_reader_texts_expired_before: expired, ..AnalyticsPruneFilter::default() };
         store.prune_other_reports(filter).await
     };
-    assert_eq!(receive(0, 7).await, MergedReport::New);
+    assert_eq!(receive(0, 7).await, ReportMergeResult::New);
     assert_eq!((delete(days_later(7) - chrono::TimeDelta::seconds(1)).await, delete(days_later(7)).await), (0, 1));
     // A report that was deleted is not received again.
-    assert_eq!(receive(0, 7).await, MergedReport::Skipped);
-    assert_eq!(receive(1, 7).await, MergedReport::New);
+    assert_eq!(receive(0, 7).await, ReportMergeResult::Skipped);
+    assert_eq!(receive(1, 7).await, ReportMergeResult::New);
     assert_eq!((prune(days_later(7)).await, prune(days_later(8)).await), (0, 1));
     // An expired report is not received. A report that this computer has loaded expires only by its own setting.
-    assert_eq!(receive(2, 0).await, MergedReport::Skipped);
+    assert_eq!(receive(2, 0).await, ReportMergeResult::Skipped);
     store.save_one_row(week(), comment("f1", "x"), 3).await;
     assert_eq!((delete(days_later(8)).await, prune(days_later(8)).await), (0, 0));
     // A load replaces a received report, with its expiry.
-    assert_eq!(receive(4, 7).await, MergedReport::New);
+    assert_eq!(receive(4, 7).await, ReportMergeResult::New);
     store.save_one_row(week(), comment("f1", "x"), 5).await;
     assert_eq!(delete(days_later(8)).await, 0);
 }

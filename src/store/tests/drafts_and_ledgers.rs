@@ -265,7 +265,7 @@ fn every_error_states_what_happened_and_what_to_do() {
         StoreError::Damaged,
         StoreError::Closed,
         StoreError::Unusable("disk I/O error".to_owned()),
-        StoreError::NewerSchema { path: "docdeck.db".into(), found: 2, known: 1 },
+        StoreError::NewerSchema { path: "docdeck.db".into(), found: 2, supported: 1 },
     ];
     for error in errors {
         let failure = error.failure();

@@ -56,8 +56,8 @@ pub(super) fn encode_cells(updates: &[CellUpdate<'_>], buffer: &Buffer) -> Strin
 }
 
 /// Adds the changed cells of a row to `cells`, plus two kinds of unchanged cells: blanks between changed blanks, so
-/// that all of them can be erased at once; and the cells that a joined emoji covers if the terminal draws its parts
-/// side by side.
+/// that all of them can be erased at once; and the cells that a joined emoji covers if the terminal draws the parts of
+/// the emoji side by side.
 fn add_with_neighbours<'a>(row: &[CellUpdate<'a>], buffer: &'a Buffer, cells: &mut Vec<CellUpdate<'a>>) {
     let start = cells.len();
     let mut before: Option<CellUpdate<'a>> = None;
@@ -86,13 +86,13 @@ fn add_with_neighbours<'a>(row: &[CellUpdate<'a>], buffer: &'a Buffer, cells: &m
     cells.extend(all.into_values());
 }
 
-/// Whether the cell contains enough bytes for a joined emoji. The cell of a link contains more, but no glyph, so it is
-/// excluded.
+/// Whether the cell contains enough bytes for a joined emoji. The first cell of a link contains as many because of its
+/// escape sequences, so cells of links are excluded.
 fn may_be_joined_emoji(cell: &Cell) -> bool {
     cell.symbol().len() >= MIN_JOINED_EMOJI_BYTES && cell.diff_option == CellDiffOption::None
 }
 
-/// Adds the cells that a joined emoji covers in a terminal that draws its parts side by side.
+/// Adds the cells that a joined emoji covers in a terminal that draws the parts of the emoji side by side.
 fn add_cells_under_emoji<'a>(
     x: u16,
     y: u16,

@@ -71,7 +71,7 @@ pub(super) struct ShownScreen {
     changed: Vec<(u16, u16)>,
     /// The cells (column, row) of a frame that may affect their neighbours, because they or the cells they replace are
     /// not narrow. Empty between two frames: it is a field only so that its memory is reused.
-    different: Vec<(u16, u16, Cell)>,
+    wide_changes: Vec<(u16, u16, Cell)>,
     /// Whether a character must not reach the terminal.
     is_hidden: fn(char) -> bool,
 }
@@ -80,7 +80,7 @@ impl ShownScreen {
     /// Creates a screen that shows nothing. Characters for which `is_hidden` is true will not be shown.
     pub(super) fn blank(size: Size, is_hidden: fn(char) -> bool) -> Self {
         let cells = Buffer::empty(Rect::from((Position::ORIGIN, size)));
-        Self { cells, changed: Vec::new(), different: Vec::new(), is_hidden }
+        Self { cells, changed: Vec::new(), wide_changes: Vec::new(), is_hidden }
     }
 
     /// Removes everything from the screen, which has this size now.
@@ -91,7 +91,7 @@ impl ShownScreen {
     /// Shows a frame of the size of the screen.
     pub(super) fn show(&mut self, frame: &Buffer) {
         let width = usize::from(frame.area.width).max(1);
-        let mut different = std::mem::take(&mut self.different);
+        let mut wide_changes = std::mem::take(&mut self.wide_changes);
         let shown_rows = self.cells.content.chunks_mut(width);
         for (y, (row, shown_row)) in (0..).zip(frame.content.chunks(width).zip(shown_rows)) {
             let (mut x, mut covered_until) = (0, 0);
@@ -116,14 +116,14 @@ impl ShownScreen {
                     normalize_blank(shown);
                     self.changed.push((y, column));
                 } else {
-                    different.push((column, y, cell.into_owned()));
+                    wide_changes.push((column, y, cell.into_owned()));
                 }
             }
         }
-        for (x, y, cell) in different.drain(..) {
+        for (x, y, cell) in wide_changes.drain(..) {
             self.replace_cell(x, y, cell);
         }
-        self.different = different;
+        self.wide_changes = wide_changes;
     }
 
     /// Replaces a cell, and the cells that a wide glyph in it covers.

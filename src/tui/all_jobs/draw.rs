@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ─ All profiles ──────────────────────────────── 3 more jobs without a profile ─
-//!     state        profile  title                                    PR      age
+//!     status       profile  title                                    PR      age
 //!  Needs you 3
 //! ▌*✓ review       acme     Fix broken links in /api  #docs          #1423   14m
 //!   ✗ failed       beta     Translate /billing                                5h

@@ -9,7 +9,7 @@ use super::tab_names::tab_names;
 use crate::model::Time;
 use crate::model::analytics::RowsReport;
 use crate::model::analytics::fields::HasFields;
-use crate::model::job_state::{MARKED, SELECTED};
+use crate::model::job_state::{MARKED_SYMBOL, SELECTED_SYMBOL};
 use crate::tui::component::Component;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::list_title::filter_spans;
@@ -99,8 +99,8 @@ pub(super) fn draw_rows<T: ListTab>(
     for (n, (item, is_selected)) in tab.visible(rows).enumerate() {
         let row = ListRow { view, item, is_selected };
         let mut line = Line::from(vec![
-            Span::styled(if is_selected { SELECTED } else { " " }, view.theme.mark),
-            Span::styled(if tab.list().is_marked(item) { MARKED } else { " " }, view.theme.mark),
+            Span::styled(if is_selected { SELECTED_SYMBOL } else { " " }, view.theme.mark),
+            Span::styled(if tab.list().is_marked(item) { MARKED_SYMBOL } else { " " }, view.theme.mark),
         ]);
         line.extend(table.line(|cell, width| cell(&row, width)).spans);
         draw_line(frame, areas.lines, n, if is_selected { selected_line(line, view.theme) } else { line });
@@ -181,7 +181,7 @@ pub(super) fn draw_note(
     let end = width.saturating_sub(display_width(&as_of) + 1);
     let mut row = TextRow::new(width);
     row.push(" ", style);
-    // With a single blank before the time, the two read as one sentence, but a narrow screen has no space for more.
+    // With a single blank before it, the time reads like a part of the note, but a narrow screen has no space for two.
     let gap = if width < MIN_WIDTH_WITH_GAP { 1 } else { 2 };
     row.push_left_aligned(&text, end.saturating_sub(1 + gap), style);
     if !text.is_empty() || end > row.used_cells() {

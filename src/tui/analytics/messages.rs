@@ -1,7 +1,7 @@
 //! The messages and effects about the reports of the analytics screen other than page views.
 
 use crate::model::analytics::{
-    AnalyticsKind, Feedback, PageFeedback, Question, RowsOutcome, RowsPlan, RowsReport, Search, ThreadMessage,
+    AnalyticsKind, ConversationMessage, Feedback, PageFeedback, Question, RowsOutcome, RowsPlan, RowsReport, Search,
 };
 use crate::model::failure::Failure;
 use crate::model::period::DateRange;
@@ -28,7 +28,7 @@ pub enum AnalyticsMsg {
     /// The messages of a conversation with the assistant.
     Conversation {
         id: CleanText,
-        result: Result<Vec<ThreadMessage>, Failure>,
+        result: Result<Vec<ConversationMessage>, Failure>,
     },
 }
 

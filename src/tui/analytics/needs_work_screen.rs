@@ -58,20 +58,26 @@ impl App {
         self.is_dirty = true;
     }
 
-    /// Asks whether to load the missing reports or, if `reloads_all` is set or no report is missing, all reports again.
+    /// Asks whether to load the missing reports or, if `reloads_all` is set, all reports again.
     fn ask_to_load_signals(&mut self, reloads_all: bool, now: Time) {
         let missing = self.analytics.loaded_reports().missing();
-        let is_refresh = reloads_all || missing.is_empty();
-        let requests = if is_refresh { ReportSet::all().count() } else { missing.count() };
+        if !reloads_all && missing.is_empty() {
+            let again = self.key_label(Context::Analytics, Action::Refresh);
+            let text = format!("All reports of this range are loaded; {again} reloads them.");
+            return self.notify(Severity::Info, &text, now);
+        }
+        let requests = if reloads_all { ReportSet::all().count() } else { missing.count() };
         let left = self.view_requests_left();
         if left == 0 {
             return self.notify_no_requests_left(now);
         }
-        let what = if is_refresh { "Load all reports again" } else { "Load the missing reports" };
+        let what = if reloads_all { "all reports" } else { "the missing reports" };
+        let again = if missing.is_empty() { " again" } else { "" };
         let range = self.analytics.needs_work.range.map(|range| format!(" of {}", range.format_dates(true)));
         let (range, costs) = (range.unwrap_or_default(), plural(requests, "request"));
-        let text = format!("{what}{range}? {costs} ({} left this hour).", format_count(left as usize));
-        self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadSignals { reloads_all: is_refresh } });
+        let left = format_count(left as usize);
+        let text = format!("Load {what}{range}{again}? Uses {costs} ({left} left this hour).");
+        self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadSignals { reloads_all } });
     }
 
     /// Opens the editor for a job about the marked pages or the selected one, with their numbers and what readers wrote
@@ -102,9 +108,9 @@ impl App {
         for signal in ProblemSignal::ALL {
             if let Some(value) = page.value(signal) {
                 let share = tab.ranking.share(page, signal).filter(|share| *share > 0.0);
-                let whole =
-                    if tab.ranking.has_partial_total(signal) { "all that are loaded" } else { "all on the site" };
-                let share = share.map(|share| format!(" ({:.1}% of {whole})", share * 100.0)).unwrap_or_default();
+                let total = if tab.ranking.has_partial_total(signal) { "loaded" } else { "site" };
+                let share = share.map(|share| format!(" ({:.1}% of the {total} total)", share * 100.0));
+                let share = share.unwrap_or_default();
                 lines.push(format!("- {}: {}{share}", signal.label(), format_views(value)));
             }
         }
@@ -160,10 +166,8 @@ impl Component for NeedsWorkScreen {
             }
             Action::Close => close_label(&tab.list),
             Action::LoadAll if app.analytics.loading_count() > 0 => None,
-            Action::LoadAll => match app.analytics.loaded_reports().missing().is_empty() {
-                true => Some("reload".into()),
-                false => Some("load missing".into()),
-            },
+            Action::LoadAll if app.analytics.loaded_reports().missing().is_empty() => None,
+            Action::LoadAll => Some("load missing".into()),
             Action::Fold | Action::Compare | Action::CompareWith => None,
             _ => Some(FooterLabel::Default),
         }
@@ -353,7 +357,7 @@ fn searches_of_no_page(ranking: &NeedsWork) -> Option<String> {
     let none = ranking.pages.iter().find(|page| page.path.is_none())?;
     let searches = none.value(ProblemSignal::UnclickedSearches).filter(|searches| !searches.is_zero())?;
     let [search, matches] = if searches == ViewCount::ONE { ["search", "matches"] } else { ["searches", "match"] };
-    // "Unclicked" is in the line above.
+    // The word “unclicked” is left out, because the line above already contains it.
     Some(format!("{} {search} {matches} no page", format_views(searches)))
 }
 
@@ -364,7 +368,7 @@ const SHARE_CELLS: usize = 8;
 /// The minimum width of a table that shows the share beside each number.
 const MIN_WIDTH_WITH_SHARES: usize = 156;
 /// The minimum width of a table that shows all digits of page views, instead of a rounded number.
-const MIN_WIDTH_WITH_VIEWS: usize = 100;
+const MIN_WIDTH_WITH_EXACT_VIEWS: usize = 100;
 
 fn table(width: usize, ranking: &NeedsWork) -> Table<ListCell<PageSignals>> {
     type C = Column<ListCell<PageSignals>>;
@@ -390,7 +394,7 @@ fn table(width: usize, ranking: &NeedsWork) -> Table<ListCell<PageSignals>> {
             None => row.muted_cell("(no page)"),
         })
         .with_max_width(MAX_TEXT_CELLS),
-        if width >= MIN_WIDTH_WITH_VIEWS {
+        if width >= MIN_WIDTH_WITH_EXACT_VIEWS {
             C::right_aligned("views", 9, |row, _| views_cell(row, format_views))
         } else {
             C::right_aligned("views", 7, |row, _| views_cell(row, short_number_with_decimal)).optional(3)

@@ -136,7 +136,7 @@ fn table(grouping: Option<Grouping>, width: usize, is_compared: bool) -> Table<L
             None => row.muted_cell("–"),
         }),
         C::right_aligned("unanswered", 12, |row, _| row.cell(format_views(row.item.unanswered.into()))),
-        C::right_aligned("of all", 7, |row, _| match row.item.unanswered_share() {
+        C::right_aligned("share", 7, |row, _| match row.item.unanswered_share() {
             Some(share) => row.cell(format!("{:.0}%", share * 100.0)),
             None => row.muted_cell("–"),
         }),

@@ -1,6 +1,6 @@
 //! The rows of a tab: which of them are shown in which order, which one is selected, and which are marked.
 
-use crate::model::analytics::fields::{Field, FieldValue, HasFields, find_field, sort_rows};
+use crate::model::analytics::fields::{Field, FieldValue, HasFields, find_field, sorted_rows};
 use crate::model::analytics::filter::RowFilter;
 use crate::tui::widgets::list_state::ListState;
 use std::collections::HashSet;
@@ -79,7 +79,7 @@ impl<R: HasFields> RowList<R> {
         let passes = |(_, row): &(usize, &R)| is_listed(row) && self.filter.passes_compared(row, &is_new);
         let mut order: Vec<(usize, &R)> = rows.iter().enumerate().filter(passes).collect();
         if let Some(field) = self.sort_field() {
-            order = sort_rows(&order, |(_, row)| row, field, self.is_ascending);
+            order = sorted_rows(&order, |(_, row)| row, field, self.is_ascending);
         }
         order.sort_by_key(|(_, row)| row.is_unranked());
         let at = selected.and_then(|selected| order.iter().position(|(_, row)| row.identity() == selected));

@@ -15,7 +15,7 @@ use crate::tui::filter_input::FilterInput;
 use crate::tui::format::{capitalized, plural};
 use crate::tui::views::cached_ranges::CachedRanges;
 use crate::tui::views::calendar::{Calendar, CalendarPurpose};
-use crate::tui::views::range_line::PresetChoice;
+use crate::tui::views::range_line::RangeNameAction;
 use crate::tui::widgets::list_state::ClickedRow;
 use crate::tui::widgets::table::{ListCell, Table};
 use crate::tui::widgets::text_input::TextInput;
@@ -190,7 +190,6 @@ pub(super) fn sort_by_heading<T: ListTab>(table: &Table<ListCell<T::Row>>, at: P
 /// Returns the field that a column shows.
 pub(super) fn field_of_heading<R: HasFields>(heading: &str) -> Option<&'static Field<R>> {
     let name = match heading {
-        "of all" => "share",
         "change  of loss" => "change",
         "down  of all" => "down",
         "comments  of all" => "comments",
@@ -279,12 +278,12 @@ pub(in crate::tui) fn click_range_rule(tab: AnalyticsTab, at: Position, rule: Re
         return true;
     }
     match cx.app.range_choice_at(usize::from(at.x), usize::from(cx.app.size.0), cx.now) {
-        Some(PresetChoice::Preset(preset)) => {
+        Some(RangeNameAction::Preset(preset)) => {
             let period = preset.period(cx.now.date_naive());
             cx.effects.extend(cx.app.views.set_period(period, Some(preset), cx.now));
         }
-        Some(PresetChoice::Custom) => Calendar::open(CalendarPurpose::Show, cx),
-        Some(PresetChoice::Next) => cx.effects.extend(cx.app.views.next_preset(cx.now)),
+        Some(RangeNameAction::Custom) => Calendar::open(CalendarPurpose::Show, cx),
+        Some(RangeNameAction::Next) => cx.effects.extend(cx.app.views.next_preset(cx.now)),
         None => {}
     }
     true

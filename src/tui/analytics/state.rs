@@ -7,7 +7,9 @@ use super::rows_tab::RowsTab;
 use super::tab::AnalyticsTab;
 use crate::model::analytics::fields::FieldedRow;
 use crate::model::analytics::needs_work::LoadedReports;
-use crate::model::analytics::{AnalyticsKind, Feedback, PageFeedback, Question, RowsReport, Search, ThreadMessage};
+use crate::model::analytics::{
+    AnalyticsKind, ConversationMessage, Feedback, PageFeedback, Question, RowsReport, Search,
+};
 use crate::model::failure::Failure;
 use crate::model::load::Load;
 use crate::model::period::DateRange;
@@ -30,7 +32,7 @@ pub struct AnalyticsState {
     pub question_groups: QuestionGroups,
     pub needs_work: NeedsWorkTab,
     /// The conversations that were requested, by the id of their question. They are not stored on disk.
-    pub(super) conversations: HashMap<CleanText, Load<Vec<ThreadMessage>>>,
+    pub(super) conversations: HashMap<CleanText, Load<Vec<ConversationMessage>>>,
 }
 
 impl AnalyticsState {

@@ -4,8 +4,8 @@ use super::row_list::points_up;
 use super::tab::AnalyticsTab;
 use crate::model::analytics::needs_work::ProblemSignal;
 use crate::model::analytics::{
-    AnalyticsKind, AnalyticsRow, Cursor, Feedback, FeedbackStatus, PageFeedback, Question, RowsMerge, RowsOutcome,
-    RowsReport, RowsResponse, Search, ThreadMessage,
+    AnalyticsKind, AnalyticsRow, ConversationMessage, Cursor, Feedback, FeedbackStatus, PageFeedback, Question,
+    RowsMerge, RowsOutcome, RowsReport, RowsResponse, Search,
 };
 use crate::model::comparison::{ComparedRanges, ViewsChange};
 use crate::model::engine_event::EngineEvent;
@@ -116,7 +116,7 @@ fn a_tab_reads_the_cache_first_and_then_requests_one_response() {
     let text = screen(&app);
     assert!(text.contains("sso") && text.contains("first 1 rows, press a for more"), "{text}");
     press(&mut app, 'a');
-    assert!(confirmation_text(&app).contains("At least 1 request and at most"), "{}", confirmation_text(&app));
+    assert!(confirmation_text(&app).contains("Uses at least 1 request and at most"), "{}", confirmation_text(&app));
     let effects = press(&mut app, 'y');
     let [AnalyticsEffect::Load(_, plan)] = &analytics_effects(&effects)[..] else { panic!("{effects:?}") };
     assert_eq!((plan.max_requests, plan.from_start), (20, false));
@@ -141,7 +141,7 @@ fn a_complete_report_of_several_responses_is_requested_again_only_after_a_confir
         RowsOutcome { report: Some(Arc::new(merge.into_report())), end_reason: LoadEndReason::Complete, requests: 2 };
     app.update(Msg::Analytics(AnalyticsMsg::Searches(RowsMsg::Ended { range, outcome })), at(1));
     assert_eq!(analytics_effects(&press(&mut app, 'r')), []);
-    assert!(screen(&app).contains("again? About 2 requests"), "{}", screen(&app));
+    assert!(confirmation_text(&app).contains("again? Uses about 2 requests ("), "{}", confirmation_text(&app));
     let effects = press(&mut app, 'y');
     let [AnalyticsEffect::Load(_, plan)] = &analytics_effects(&effects)[..] else { panic!("{effects:?}") };
     assert_eq!((plan.max_requests, plan.from_start), (20, true));
@@ -229,6 +229,26 @@ fn pages_that_need_work_are_loaded_only_after_the_cost_was_confirmed() {
 }
 
 #[test]
+fn if_all_reports_are_loaded_only_a_refresh_loads_them_again() {
+    let (mut app, range) = open(AnalyticsTab::NeedsWork);
+    let views = Report::from_first_response(range, ViewsResponse::default(), true, at(0));
+    for msg in [
+        AnalyticsMsg::CachedViews(Some(Arc::new(views))),
+        AnalyticsMsg::Searches(cached_msg(range, Vec::new())),
+        AnalyticsMsg::Feedback(cached_msg(range, Vec::new())),
+        AnalyticsMsg::FeedbackByPage(cached_msg(range, Vec::new())),
+        AnalyticsMsg::Questions(cached_msg(range, Vec::new())),
+    ] {
+        app.update(Msg::Analytics(msg), at(0));
+    }
+    press(&mut app, 'a');
+    assert!(app.dialogs.is_empty(), "{}", screen(&app));
+    assert!(screen(&app).contains("All reports of this range are loaded; r reloads them."), "{}", screen(&app));
+    press(&mut app, 'r');
+    assert!(confirmation_text(&app).ends_with(" again? Uses 5 requests (100 left this hour)."), "{}", screen(&app));
+}
+
+#[test]
 fn a_range_of_which_some_reports_are_loaded_is_not_called_unloaded() {
     let (mut app, range) = open(AnalyticsTab::NeedsWork);
     let no_questions = Some(report(range, Vec::new(), None));
@@ -264,7 +284,7 @@ fn pages_that_need_work_show_unknown_signals_as_unknown() {
     assert!(line.contains("940") && line.contains('–') && line.contains("100.0%"), "{line}");
     press(&mut app, 'n');
     let text = app.find::<Editor>().expect("an editor").input.text();
-    assert!(text.contains("- unanswered questions: 1 (100.0% of all on the site)"), "{text}");
+    assert!(text.contains("- unanswered questions: 1 (100.0% of the site total)"), "{text}");
     assert!(text.contains("  > Which port does SSO need?"), "{text}");
     assert!(!text.contains("thumbs down"), "unknown numbers are not evidence: {text}");
 }
@@ -379,7 +399,7 @@ fn a_comparison_requests_nothing_before_its_cost_is_confirmed() {
     };
     press(&mut app, 'c');
     not_cached(&mut app);
-    assert!(confirmation_text(&app).contains("to compare? 2 requests, "), "{}", confirmation_text(&app));
+    assert!(confirmation_text(&app).contains("to compare? Uses 2 requests ("), "{}", confirmation_text(&app));
     press_key(&mut app, KeyCode::Esc);
     assert!(!screen(&app).contains("change:"), "{}", screen(&app));
     assert_eq!(analytics_effects(&press(&mut app, 'c')).len(), 2, "the cache is read again");
@@ -400,7 +420,7 @@ fn a_declined_comparison_shows_nothing_and_is_not_asked_about_again() {
         let cached = RowsMsg::Cached { range, report, is_fresh };
         app.update(Msg::Analytics(AnalyticsMsg::Searches(cached)), at(0));
     }
-    assert!(screen(&app).contains("to compare? 1 request, "), "{}", screen(&app));
+    assert!(confirmation_text(&app).contains("to compare? Uses 1 request ("), "{}", confirmation_text(&app));
     press_key(&mut app, KeyCode::Esc);
     receive_searches(&mut app, range, vec![search("sso", 31, None)]);
     let text = screen(&app);
@@ -642,10 +662,10 @@ fn a_conversation_is_requested_once_and_shown_in_the_details_of_its_question() {
     assert_eq!(analytics_effects(&effects), [AnalyticsEffect::LoadConversation(id.clone())]);
     assert_eq!(analytics_effects(&press(&mut app, 'a')), [], "it is being loaded");
     assert!(screen(&app).contains("loading…"), "{}", screen(&app));
-    let message = |role: &str, content: &str| ThreadMessage {
+    let message = |role: &str, content: &str| ConversationMessage {
         role: CleanText::line(role),
         content: CleanText::block(content),
-        ..ThreadMessage::default()
+        ..ConversationMessage::default()
     };
     let messages = vec![message("user", "Which port?"), message("assistant", "443"), message("user", "And for SSO?")];
     let received = |result| Msg::Analytics(AnalyticsMsg::Conversation { id: id.clone(), result });

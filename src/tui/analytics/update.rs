@@ -138,7 +138,8 @@ impl App {
         if left == 0 {
             return self.notify_no_requests_left(now);
         }
-        let text = format!("Load the {} of {ranges} to compare? {costs}, {left} left this hour.", R::KIND.label());
+        let text =
+            format!("Load the {} of {ranges} to compare? Uses {costs} ({left} left this hour).", R::KIND.label());
         self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadCompared { kind: R::KIND, max_requests: 1 } });
     }
 
@@ -255,8 +256,8 @@ impl App {
         }
         let most = REQUESTS_PER_CONFIRMATION.min(left);
         let text = format!(
-            "Load all {} of {}, continuing after {} rows? At least 1 request and at most {most}, {left} left this hour. The \
-             service does not report how many rows there are.",
+            "Load all {} of {}, continuing after {} rows? Uses at least 1 request and at most {most} ({left} left this \
+             hour). The service does not report how many rows there are.",
             R::KIND.label(),
             range.format_dates(true),
             format_count(report.rows.len())
@@ -271,7 +272,8 @@ impl App {
         let names: Vec<String> = ranges.iter().map(|range| range.format_dates(true)).collect();
         let each = (REQUESTS_PER_CONFIRMATION.min(left) / u32::try_from(ranges.len()).unwrap_or(1)).max(1);
         let text = format!(
-            "Load the remaining {} of {} to compare? At most {each} requests for each range, {left} left this hour.",
+            "Load the remaining {} of {} to compare? Uses at most {each} requests for each range ({left} left this \
+             hour).",
             R::KIND.label(),
             names.join(" and ")
         );
@@ -294,7 +296,7 @@ impl App {
         }
         let cost = plural(responses, "request");
         let text = format!(
-            "Load all {} of {} again? About {cost}, {left} left this hour.",
+            "Load all {} of {} again? Uses about {cost} ({left} left this hour).",
             R::KIND.label(),
             range.format_dates(true)
         );
@@ -328,7 +330,7 @@ impl App {
         let names: Vec<&str> = kinds.iter().map(|kind| kind.label()).collect();
         let (names, costs) = (names.join(", "), plural(kinds.len(), "request"));
         let text = format!(
-            "Load {names} of {}, the week after the job? {costs}, {left} left this hour.",
+            "Load {names} of {}, the week after the job? Uses {costs} ({left} left this hour).",
             range.format_dates(true)
         );
         self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadReports(range, kinds) });

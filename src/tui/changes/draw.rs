@@ -69,7 +69,7 @@ fn state_note(view: View<'_>, open: &Changes) -> String {
         () if is_loading => "loading…".to_owned(),
         () if loaded.problem.is_some() => format!("not updated, {}", view.as_of_clock(loaded.as_of)),
         () if head.is_some_and(|head| *head != loaded.head) => {
-            format!("there are new commits: {} reads them", view.app.key_label(Context::Changes, Action::Refresh))
+            format!("new commits: {} loads them", view.app.key_label(Context::Changes, Action::Refresh))
         }
         () if loaded.is_truncated => cut_note(loaded, state.and_then(|state| state.files)),
         () => String::new(),

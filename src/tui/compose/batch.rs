@@ -67,7 +67,7 @@ impl Preview {
     }
 }
 
-/// Describes when this many new jobs would start: `140 jobs: 63 now, 77 from 14:32 on`. `ahead` is the number of queued
+/// Describes when this many new jobs can start: `140 jobs: 63 now, 77 from 14:32 on`. `ahead` is the number of queued
 /// prompts that are sent before them. A request becomes available again an hour after it was used.
 pub fn schedule_text(jobs: usize, ahead: usize, budget: Budget, now: Time, offset: FixedOffset) -> String {
     let left = usize::try_from(budget.requests_left()).unwrap_or(usize::MAX).saturating_sub(ahead);
@@ -76,9 +76,9 @@ pub fn schedule_text(jobs: usize, ahead: usize, budget: Budget, now: Time, offse
     let all = plural(jobs, "job");
     if later == 0 {
         return match jobs {
-            1 => format!("{all}, starts now"),
-            2 => format!("{all}, both start now"),
-            _ => format!("{all}, all start now"),
+            1 => format!("{all}, can start now"),
+            2 => format!("{all}, both can start now"),
+            _ => format!("{all}, all can start now"),
         };
     }
     // If no request was used in the last hour, the first of these jobs starts now, and its request becomes available
@@ -472,8 +472,8 @@ mod tests {
     fn the_schedule_shows_how_many_jobs_start_now_and_when_the_others_start() {
         let reset = Some("2026-11-20T14:32:00Z");
         assert_eq!(schedule(140, 0, 37, reset), "140 jobs: 63 now, 77 from 15:32 on, as the hourly limit allows");
-        assert_eq!(schedule(63, 0, 37, reset), "63 jobs, all start now");
-        assert_eq!(schedule(1, 0, 99, reset), "1 job, starts now");
+        assert_eq!(schedule(63, 0, 37, reset), "63 jobs, all can start now");
+        assert_eq!(schedule(1, 0, 99, reset), "1 job, can start now");
         assert_eq!(schedule(5, 0, 100, reset), "5 jobs: none now, 5 from 15:32 on, as the hourly limit allows");
     }
 

@@ -148,7 +148,11 @@ impl Editor {
             format!("Uses {} of this hour's limit.", format::plural(n, "follow-up"))
         };
         let targets = Targets { skipped: app.follow_up_targets().skipped, ..app.job_targets(&self.targets) };
-        app.confirm_bulk(format!("Send this to {}? {cost}", format::plural(n, "job")), BulkAction::FollowUp, targets);
+        app.ask_to_run_bulk(
+            format!("Send this to {}? {cost}", format::plural(n, "job")),
+            BulkAction::FollowUp,
+            targets,
+        );
         true
     }
 }

@@ -7,7 +7,7 @@ use super::picker::{Picker, PickerKind};
 use super::status_line::{EditorStatus, draft_state_text};
 use crate::model::failure::Failure;
 use crate::model::job::{JobKey, RemainingJobs};
-use crate::model::prompt::{DraftTarget, PromptKind, Resolution};
+use crate::model::prompt::{DraftTarget, PromptKind, PromptResolution};
 use crate::model::text::CleanText;
 use crate::tui::component::prelude::*;
 use crate::tui::draw::boxes::{draw_line, draw_text_margin};
@@ -234,7 +234,7 @@ impl Editor {
                 Effect::Prompts(PromptsEffect::SubmitJobAbout(text, pages, snapshots))
             }
             DraftTarget::Prompt(prompt) => {
-                Effect::Prompts(PromptsEffect::Resolve(prompt, Resolution::SendEdited(text)))
+                Effect::Prompts(PromptsEffect::Resolve(prompt, PromptResolution::SendEdited(text)))
             }
         };
         cx.run(effect);
@@ -254,10 +254,11 @@ impl Editor {
         if self.input.has_template_blank() && !self.is_warned {
             // This only warns, because the user may want to send the blank, for example in a text about templates.
             self.is_warned = true;
-            let next = cx.app.key_label(Context::Editor, Action::NextBlank);
+            let [next, send] =
+                [Action::NextBlank, Action::Send].map(|action| cx.app.key_label(Context::Editor, action));
             let text = self.input.text();
             let blank = split_at_blank(&text).map_or("A blank", |(_, blank, _)| blank);
-            return Some(format!("{blank} is not filled in. Press {next} to go to it, or send again to keep it."));
+            return Some(format!("{blank} is not filled in. Press {next} to go to it, or {send} to send as is."));
         }
         None
     }

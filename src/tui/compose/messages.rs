@@ -5,7 +5,7 @@ use crate::model::analytics::signal_snapshot::SignalSnapshot;
 use crate::model::change::DiscardedPrompts;
 use crate::model::failure::Failure;
 use crate::model::job::{Job, JobKey};
-use crate::model::prompt::{DraftTarget, PromptId, Resolution};
+use crate::model::prompt::{DraftTarget, PromptId, PromptResolution};
 use crate::model::text::CleanText;
 
 /// A message about prompts and drafts.
@@ -55,7 +55,7 @@ pub enum PromptsEffect {
     SubmitFollowUp(JobKey, String),
     /// Submits the last prompt of this failed job once more; answered by [`PromptsMsg::Retried`].
     Retry(JobKey),
-    Resolve(PromptId, Resolution),
+    Resolve(PromptId, PromptResolution),
     /// Discards an undelivered prompt. Answered by [`PromptsMsg::Discarded`] with the same sentence, which states what
     /// discarding means for this prompt.
     Discard(PromptId, CleanText),

@@ -197,7 +197,7 @@ fn sending_the_draft_of_an_undelivered_prompt_does_not_create_another_prompt() {
     fixture.press(KeyCode::Enter);
     fixture.press_ctrl('s');
     assert!(fixture.app.dialogs.is_empty());
-    let resolution = crate::model::prompt::Resolution::SendEdited("changed".to_owned());
+    let resolution = crate::model::prompt::PromptResolution::SendEdited("changed".to_owned());
     assert_eq!(
         fixture.effects,
         [Effect::Prompts(PromptsEffect::Resolve(crate::model::prompt::PromptId(7), resolution))]

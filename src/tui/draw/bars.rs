@@ -150,7 +150,7 @@ pub(in crate::tui) fn human_part_count(
 }
 
 /// Returns how many of the `cell_count` cells of a stacked bar show human views. The caller may also count parts of
-/// cells instead of cells. If there are at least two, both kinds of views get at least one.
+/// cells instead of cells. If there are at least two, each kind of views gets at least one, unless it is 0.
 fn human_cell_count(human: ViewCount, ai: ViewCount, cell_count: usize) -> usize {
     match (human.is_zero(), ai.is_zero()) {
         (true, _) => 0,

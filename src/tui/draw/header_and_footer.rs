@@ -3,7 +3,7 @@
 use super::rules::draw_rule;
 use super::text::TextRow;
 use crate::model::connection::Connection;
-use crate::model::job_state::NEEDS_YOU;
+use crate::model::job_state::NEEDS_YOU_SYMBOL;
 use crate::model::team::TeamStatus;
 use crate::tui::view::View;
 use crate::tui::{Screen, Severity};
@@ -30,7 +30,7 @@ pub(in crate::tui) fn draw_header(frame: &mut Frame<'_>, view: View<'_>, area: R
     for tab in &header.tabs {
         let current = tab.screen == app.screen;
         let style = if current { theme.mark.add_modifier(Modifier::UNDERLINED) } else { theme.muted };
-        let (name, count) = tab.text.split_at(tab.text.find(NEEDS_YOU).unwrap_or(tab.text.len()));
+        let (name, count) = tab.text.split_at(tab.text.find(NEEDS_YOU_SYMBOL).unwrap_or(tab.text.len()));
         let count_style = if current { theme.warning.add_modifier(Modifier::UNDERLINED) } else { theme.warning };
         row.pad_to(tab.start).push(name, style).push(count, count_style);
     }

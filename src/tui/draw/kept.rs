@@ -18,12 +18,12 @@ pub(in crate::tui) const FIXED_KEY: u64 = u64::MAX;
 
 /// The cells of the last frame that the next frame may keep: at most one part of each row of the screen.
 #[derive(Debug, Default)]
-pub struct KeptCells(RefCell<State>);
+pub struct KeptCells(RefCell<KeptCellsState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct KeptCellsState {
     /// What the last frame was drawn with; `None` before the first frame.
-    basis: Option<Basis>,
+    basis: Option<FrameBasis>,
     /// When a frame was last drawn completely.
     drawn_at: Time,
     rows: Vec<KeptRow>,
@@ -31,9 +31,9 @@ struct State {
     is_covered: bool,
 }
 
-/// What all kept cells depend on. If it differs from that of the last frame, nothing is kept.
+/// What all kept cells depend on. If any of it has changed since the last frame, nothing is kept.
 #[derive(Debug, PartialEq)]
-struct Basis {
+struct FrameBasis {
     area: Rect,
     /// [`App::content_version`].
     version: u64,
@@ -41,14 +41,14 @@ struct Basis {
 }
 
 /// A part of a row of the screen: its columns, and the key of what it shows.
-type Part = (Range<u16>, u64);
+type KeptPart = (Range<u16>, u64);
 
 #[derive(Debug, Default)]
 struct KeptRow {
     /// The part that the last frame drew or kept, until this frame has drawn the row.
-    before: Option<Part>,
+    before: Option<KeptPart>,
     /// The part that this frame has drawn or kept.
-    now: Option<Part>,
+    now: Option<KeptPart>,
 }
 
 impl KeptCells {
@@ -68,7 +68,7 @@ impl KeptCells {
         }
         state.rows.resize_with(usize::from(buffer.area.height), KeptRow::default);
         state.drawn_at = now;
-        state.basis = Some(Basis { area: buffer.area, version: app.content_version, theme: theme.clone() });
+        state.basis = Some(FrameBasis { area: buffer.area, version: app.content_version, theme: theme.clone() });
     }
 
     /// Returns whether the cells of an area still show what they have to show. If not, they are blank, and the caller
@@ -112,7 +112,7 @@ impl KeptCells {
     /// Prepares the buffer for the next frame: all cells but those that it may keep become blank.
     pub fn blank_others(&self, buffer: &mut Buffer) {
         let state = &mut *self.0.borrow_mut();
-        // Without space, no frame was drawn.
+        // An empty screen is not drawn, so the last frame may have had another size. Nothing is kept then.
         state.basis.take_if(|basis| basis.area != buffer.area);
         let width = usize::from(buffer.area.width).max(1);
         let mut kept = state.rows.iter().map(|row| row.now.as_ref());

@@ -66,7 +66,7 @@ impl Theme {
 
     /// Creates the theme from these colours, reduced to the colours of `depth`.
     pub fn from_palette(colors: &ColorPalette, depth: ColorDepth) -> Self {
-        let style = |meaning| paint_style(colors.role_style(meaning), depth);
+        let style = |meaning| terminal_style(colors.role_style(meaning), depth);
         // With at most sixteen colours, two colours of a theme may be shown as the same one. The contrast on screen is
         // then unknown, so no colours are kept.
         let has_contrast = matches!(depth, ColorDepth::Indexed256 | ColorDepth::TrueColor);
@@ -164,7 +164,7 @@ fn texture_styles(style: Style) -> (Style, Style) {
     (texture, mean(color, darker).map_or(style, |mean| Style { fg: Some(mean), ..style }))
 }
 
-fn paint_style(paint: RoleStyle, depth: ColorDepth) -> Style {
+fn terminal_style(paint: RoleStyle, depth: ColorDepth) -> Style {
     let mut style = Style { fg: color(paint.fg, depth), bg: color(paint.bg, depth), ..Style::new() };
     // Without colours, a style with a background is drawn reversed, so that it still stands out.
     let reversed = paint.reversed || (depth == ColorDepth::None && paint.bg != ThemeColor::Terminal);

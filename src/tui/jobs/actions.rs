@@ -73,7 +73,7 @@ pub(in crate::tui) fn handle_jobs_action(action: Action, cx: &mut Cx<'_>) -> Flo
         Action::Rename => app.ask_title(),
         Action::Tags => app.ask_tags(),
         Action::Note => app.ask_note(),
-        Action::Export => app.export_or_confirm(now, cx.effects),
+        Action::Export => app.export_or_ask(now, cx.effects),
         _ => return Flow::Unhandled,
     }
     Flow::Handled

@@ -227,7 +227,7 @@ fn weeks_around_text(view: View<'_>, job: &Job, space: usize) -> String {
             let days = format!("{before} → {after}");
             (after, days.clone(), days)
         }
-        // An arrow here would read as if the views of the days before it became available on that day.
+        // Not `{before} → from {day}`, which would read as if the views before the job became available on that day.
         WeekAfterState::Open(day) => {
             let day = day.format("%-d %b");
             let medium = format!("{before}, week after from {day}");
@@ -417,8 +417,8 @@ fn time_or_day(view: View<'_>, at: Time) -> String {
     then.format(format).to_string()
 }
 
-/// Returns a line of the timeline. `before` are the lines above it. Successive entries with the same time show
-/// it once.
+/// Returns a line of the timeline. `before` are the lines above it. Of successive entries with the same time, only the
+/// first shows the time.
 fn thread_line<'a>(view: View<'_>, before: &[ThreadLine], line: &ThreadLine, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);

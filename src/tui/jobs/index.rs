@@ -155,8 +155,8 @@ impl JobList {
     }
 
     /// Applies a search result: the jobs that have `word` in a prompt. Returns whether the filter still has this word.
-    pub fn apply_found(&mut self, word: String, jobs: Vec<JobKey>) -> bool {
-        match self.filter_state.apply_found(word, jobs) {
+    pub fn apply_search_result(&mut self, word: String, jobs: Vec<JobKey>) -> bool {
+        match self.filter_state.apply_search_result(word, jobs) {
             SearchUpdate::NoRows => return false,
             SearchUpdate::All => self.rebuild(),
             SearchUpdate::Jobs(jobs) => self.add_matching(&jobs),
@@ -294,7 +294,7 @@ mod tests {
         let mut state = FilterState::default();
         state.set(list.filter().clone());
         for word in searched {
-            state.apply_found(word.clone(), jobs_with_word(prompts, word));
+            state.apply_search_result(word.clone(), jobs_with_word(prompts, word));
         }
         let stays = |row: &Job| list.keeps_selected_listed && list.selected == Some(row.key);
         let passing =
@@ -320,7 +320,7 @@ mod tests {
                     FilterStep::Delete(n) => typed = typed.chars().take(typed.chars().count().saturating_sub(n)).collect(),
                     FilterStep::SearchResult => {
                         if let Some(word) = list.next_search_word() {
-                            prop_assert!(list.apply_found(word.clone(), jobs_with_word(&prompts, &word)));
+                            prop_assert!(list.apply_search_result(word.clone(), jobs_with_word(&prompts, &word)));
                             searched.push(word);
                         }
                     }

@@ -56,7 +56,7 @@ impl FactName {
             Self::Id => shows_all && columns >= MIN_COLUMNS_WITH_ID,
             name => shows_all || name.is_important(),
         };
-        for name in Self::ALL.into_iter().filter(|name| is_shown(name) && name.is_known(job)) {
+        for name in Self::ALL.into_iter().filter(|name| is_shown(name) && name.adds_information(job)) {
             let width = name.width(job, columns);
             match rows.last_mut().filter(|row| {
                 let is_same_topic = |last: &Self| last.is_about_pull_request() == name.is_about_pull_request();
@@ -76,7 +76,7 @@ impl FactName {
     }
 
     /// Whether the fact is known, and neither another fact nor the state of the job shows it already.
-    fn is_known(self, job: &Job) -> bool {
+    fn adds_information(self, job: &Job) -> bool {
         let state = job.pull_request.as_deref();
         match self {
             Self::PullRequest => job.remote.pr_link.is_some(),
@@ -195,7 +195,7 @@ fn checks_text(state: &PullRequest, noun: fn(usize) -> &'static str) -> Option<F
     let (text, role) = match result {
         _ if state.state.is_final() => return None,
         ChecksState::None => return None,
-        _ if state.has_unrequested_checks() => (format!("{checks}not read yet"), ColorRole::Muted),
+        _ if state.has_unrequested_checks() => (format!("{checks}not loaded yet"), ColorRole::Muted),
         ChecksState::Unavailable => (format!("{checks}not available"), ColorRole::Muted),
         ChecksState::Failing if !failed.is_empty() => {
             let names: Vec<&str> = failed.iter().map(|check| check.name.as_str()).collect();
@@ -226,11 +226,11 @@ pub(in crate::tui) fn review(state: &PullRequest) -> Option<FactPiece<'static>> 
 /// Returns the numbers of added and removed lines and of files; nothing if the host doesn't report them.
 pub(in crate::tui) fn size(state: &PullRequest) -> Vec<FactPiece<'static>> {
     let (Some(added), Some(deleted)) = (state.additions, state.deletions) else { return Vec::new() };
-    size_of(added, deleted, state.files)
+    change_size_pieces(added, deleted, state.files)
 }
 
 /// Returns a size in pieces: `+48 −12 in 3 files`.
-pub(in crate::tui) fn size_of(added: u64, deleted: u64, files: Option<u64>) -> Vec<FactPiece<'static>> {
+pub(in crate::tui) fn change_size_pieces(added: u64, deleted: u64, files: Option<u64>) -> Vec<FactPiece<'static>> {
     let files = files.map(|files| (format!(" in {}", plural(files, "file")).into(), ColorRole::Muted));
     let lines = [
         (format!("+{}", format_count(added)).into(), ColorRole::Good),

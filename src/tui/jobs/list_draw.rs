@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ─ Jobs ────────────────────────────────────────────────────
-//!     state        title                      by    PR       age
+//!     status       title                      by    PR       age
 //!  Needs you 3
 //! ▌*✓ ready        Fix broken links in /api   ana   #1423    14m
 //! ```
@@ -10,7 +10,8 @@
 use crate::model::Time;
 use crate::model::job::{Job, JobGroup};
 use crate::model::job_state::{
-    JobState, MARKED, NEEDS_YOU, NOT_OPENED, SELECTED, fact_shown_as_state, list_word, pull_request_cell,
+    JobState, MARKED_SYMBOL, NEEDS_YOU_SYMBOL, NOT_OPENED_SYMBOL, SELECTED_SYMBOL, fact_shown_as_state,
+    list_state_word, pull_request_cell,
 };
 use crate::model::text::CleanText;
 use crate::tui::draw::boxes::draw_line;
@@ -231,7 +232,7 @@ pub(in crate::tui) fn author_column_width(app: &App, list: &JobList) -> Option<u
 pub(in crate::tui) fn job_table(width: usize, profile: Option<usize>, author: Option<usize>) -> JobTable {
     use JobColumn as C;
     let is_wide = width >= MIN_WIDTH_WITH_STATE;
-    let state = is_wide.then(|| Column::left_aligned("state", STATE_CELLS, C::State).with_gap_before(1));
+    let state = is_wide.then(|| Column::left_aligned("status", STATE_CELLS, C::State).with_gap_before(1));
     let profile = profile.map(|cells| {
         Column::left_aligned("profile", cells.max(7), C::Profile).with_gap_before(if is_wide { 2 } else { 1 })
     });
@@ -266,21 +267,21 @@ pub(in crate::tui) fn job_line<'a>(
     let is_quiet = matches!(list.shown_group(job), JobGroup::Done | JobGroup::Dismissed);
     let quiet = |style| if is_quiet { theme.muted } else { style };
     let line = columns.line(|column, width| match column {
-        JobColumn::SelectionMark => TableCell::new(if is_selected { SELECTED } else { "" }, theme.mark),
+        JobColumn::SelectionMark => TableCell::new(if is_selected { SELECTED_SYMBOL } else { "" }, theme.mark),
         JobColumn::Mark => mark_cell(view, list, job, profile.is_none()),
         JobColumn::Symbol => {
             let (symbol, style) = state_glyph(view, job);
             TableCell::new(symbol, style)
         }
         JobColumn::State => match app.queue_wait(job, now).filter(|_| profile.is_none()) {
-            Some(wait) if wait.is_estimate => TableCell::new("about 1 min", theme.muted),
+            Some(wait) if wait.is_estimate => TableCell::new("in ~1 min", theme.muted),
             // The word “after” is correct because other queued prompts may be sent first at this time, and the prompts
             // of this job later.
             Some(wait) if wait.until - now >= TimeDelta::minutes(1) => {
                 let clock = wait.until.with_timezone(&app.config.offset).format("%H:%M");
                 TableCell::new(format!("after {clock}"), theme.muted)
             }
-            _ => TableCell::new(list_word(job), quiet(word_style(view, job))),
+            _ => TableCell::new(list_state_word(job), quiet(word_style(view, job))),
         },
         JobColumn::Profile => TableCell::new(profile.unwrap_or_default().to_owned(), theme.muted),
         JobColumn::Title => {
@@ -310,9 +311,9 @@ fn mark_cell<'a>(view: View<'_>, list: &JobList, job: &Job, is_of_this_profile: 
     let theme = view.theme;
     let ended_unseen = job.remote.is_finished() && job.is_unseen() && !job.local.dismissed;
     match job.group() == JobGroup::NeedsYou {
-        _ if list.is_marked(job.key) => TableCell::new(MARKED, theme.mark),
-        true if list.is_flat() => TableCell::new(NEEDS_YOU, theme.warning),
-        false if ended_unseen && is_of_this_profile => TableCell::new(NOT_OPENED, theme.muted),
+        _ if list.is_marked(job.key) => TableCell::new(MARKED_SYMBOL, theme.mark),
+        true if list.is_flat() => TableCell::new(NEEDS_YOU_SYMBOL, theme.warning),
+        false if ended_unseen && is_of_this_profile => TableCell::new(NOT_OPENED_SYMBOL, theme.muted),
         _ => TableCell::new("", theme.text),
     }
 }

@@ -354,7 +354,7 @@ impl JobList {
     }
 
     /// Returns what has to be added to the number of rows shown in a group to get the number of its jobs: -1, 0 or 1.
-    /// The two differ if the selected job is still shown in its former group.
+    /// The two numbers differ if the selected job is still shown in its former group.
     fn selected_job_correction(&self, group: JobGroup) -> isize {
         let selected = self.selected().filter(|row| self.shown_group(row) != row.group());
         selected.map_or(0, |row| isize::from(row.group() == group) - isize::from(self.shown_group(row) == group))

@@ -73,7 +73,9 @@ fn sentence_and_actions(app: &App, job: &Job) -> (&'static str, &'static [Action
     }
     if let Some(kind) = job.local.undelivered {
         return match kind {
-            DeliveryKind::Unconfirmed => ("A prompt may have arrived. Press {} to resolve it.", &[Action::Resolve]),
+            DeliveryKind::Unconfirmed => {
+                ("A prompt may have reached the service. Press {} to resolve it.", &[Action::Resolve])
+            }
             DeliveryKind::NotSent => {
                 ("A prompt never reached the service. Press {} to send or edit it.", &[Action::Resolve])
             }
@@ -121,7 +123,7 @@ fn sentence_and_actions(app: &App, job: &Job) -> (&'static str, &'static [Action
             ("Done. Press {} to follow up, {} to mark as not done.", &[Action::FollowUp, Action::MarkDone])
         }
         Some(Status::Completed) if next_poll(job).is_some() => {
-            ("docdeck still looks for a pull request. Press {} to follow up.", &[Action::FollowUp])
+            ("docdeck is still looking for a pull request. Press {} to follow up.", &[Action::FollowUp])
         }
         Some(Status::Completed) => ("Press {} to ask for one.", &[Action::FollowUp]),
         Some(Status::Failed) if needs_user => {

@@ -46,7 +46,7 @@ impl KeyGroup {
 
 /// Actions that the help shows on one line if all of them are possible. Each entry has the context, the actions, and a
 /// text that describes the actions in the same order.
-pub(in crate::tui) const COMBINED: &[(Context, &[Action], &str)] = &[
+pub(in crate::tui) const COMBINED_ACTIONS: &[(Context, &[Action], &str)] = &[
     (Context::Lists, &[Action::Down, Action::Up], "down, up"),
     (Context::Lists, &[Action::Top, Action::Bottom], "first, last"),
     (Context::Lists, &[Action::PageDown, Action::PageUp], "a page down, up"),
@@ -170,6 +170,8 @@ impl Action {
             A::PreviousPane => "Previous tab",
             A::Copy => "Copy",
             A::ToggleDetail => "Show details",
+            A::Peek => "Set as opened",
+            A::NextNeedsYou => "Next needing you",
             A::OpenPr => "Open pull request",
             A::ClosePullRequest => "Close PR",
             A::NextSort => "Sort",
@@ -180,7 +182,9 @@ impl Action {
             A::PreviousPeriod => "Previous period",
             A::NextPeriod => "Next period",
             A::CompareWith => "Compare with…",
-            A::Fold => "Group",
+            A::Fold => "Group or expand",
+            A::Movers => "Largest changes",
+            A::BeforeAfter => "Job's page views",
             A::CachedRanges => "Cached ranges",
             A::PauseQueue => "Pause",
             A::SendEarlier => "Earlier in queue",

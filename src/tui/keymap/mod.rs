@@ -9,7 +9,7 @@ mod names;
 
 pub use super::chord::Chord;
 pub use bindings::BINDINGS;
-pub(in crate::tui) use groups::COMBINED;
+pub(in crate::tui) use groups::COMBINED_ACTIONS;
 pub use groups::KeyGroup;
 pub use names::{Action, Context, EarlierPeriod, Edit};
 

@@ -193,7 +193,7 @@ fn checks_text(app: &App, state: &PullRequest) -> Option<LinePiece> {
     };
     if let Some(at) = state.checks_as_of.filter(|_| !state.has_current_checks()) {
         let at = at.with_timezone(&app.config.offset).format("%H:%M");
-        text.push_str(&format!(", as of {at}, could not be read since"));
+        text.push_str(&format!(", as of {at}, not updated since"));
     }
     Some((text, role))
 }
@@ -207,7 +207,7 @@ fn size_of_files(state: &PullRequest, details: &PullRequestDetails) -> Option<Ve
         return None;
     }
     let sum = |lines: fn(&FileDiffStat) -> u64| files.iter().map(lines).sum();
-    Some(job_facts::size_of(sum(|file| file.additions), sum(|file| file.deletions), Some(count)))
+    Some(job_facts::change_size_pieces(sum(|file| file.additions), sum(|file| file.deletions), Some(count)))
 }
 
 /// Adds the address of the preview and, if the user has started a build, the state of the build. If the build has
@@ -340,7 +340,7 @@ fn push_file_lines(out: &mut LineBuilder, app: &App, details: &PullRequestDetail
     }
 }
 
-/// Returns the time of day, or the date if it was not today.
+/// Returns the time of day or, if `at` is not today, the date.
 fn time_column(app: &App, at: Option<Time>) -> String {
     let Some(at) = at else { return " ".repeat(TIME_WIDTH) };
     let (at, today) = (at.with_timezone(&app.config.offset), app.updated_at.with_timezone(&app.config.offset));

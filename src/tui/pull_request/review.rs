@@ -19,7 +19,7 @@ use crate::tui::message_fit::fit_message;
 use crate::tui::widgets::text_input::TextInput;
 
 /// The height of the dialog, in rows.
-const ROWS: u16 = 14;
+const REVIEW_DIALOG_ROWS: u16 = 14;
 /// Maximum number of lines for a message below the text.
 const MAX_MESSAGE_LINES: usize = 3;
 
@@ -87,7 +87,7 @@ impl ReviewDialog {
     }
 
     fn outer_area(app: &App) -> Rect {
-        app.geometry().small_dialog(ROWS)
+        app.geometry().small_dialog(REVIEW_DIALOG_ROWS)
     }
 
     /// Returns the area of the text, and the lines below it.

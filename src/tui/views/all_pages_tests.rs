@@ -243,7 +243,7 @@ fn the_cost_is_shown_first_and_a_confirmed_load_starts_once() {
     let mut test = LoadFixture::with_a_response();
     test.press("a");
     assert!(test.loads().is_empty());
-    assert!(test.question().starts_with("Load all pages of 14–20 Nov 2026? About 4 requests ("));
+    assert!(test.question().starts_with("Load all pages of 14–20 Nov 2026? Uses about 4 requests ("));
     test.press("n");
     assert!(test.loads().is_empty(), "no is no");
     test.press("ay");
@@ -263,9 +263,12 @@ fn a_fresh_first_response_of_the_largest_page_size_is_not_requested_again() {
     let plan =
         LoadPlan { range: week(), from_start: false, max_requests: REQUESTS_PER_CONFIRMATION, stop_at_percent: None };
     let question = test.app.load_question(&[plan], now());
-    assert!(question.contains("About 3 requests (63 left this hour), estimated from the first 250 rows"), "{question}");
+    assert!(
+        question.contains("Uses about 3 requests (63 left this hour), estimated from the first 250 rows"),
+        "{question}"
+    );
     let later = test.app.load_question(&[plan], now() + TimeDelta::minutes(6));
-    assert!(later.contains("About 4 requests ("), "{later}");
+    assert!(later.contains("Uses about 4 requests ("), "{later}");
     test.read_cache(week(), complete_report(week(), now()));
     let again = test.app.load_question(&[LoadPlan { from_start: true, ..plan }], now());
     assert!(again.starts_with("Load all pages of 14–20 Nov 2026 again? "), "{again}");
@@ -307,7 +310,7 @@ fn the_cost_includes_all_rows_known_to_exist_and_shows_the_cost_of_the_last_load
         test.respond(50, true);
     }
     test.press("a");
-    let text = "Load all pages of 14–20 Nov 2026? 2 or more requests, 5 last time (63 left this hour).";
+    let text = "Load all pages of 14–20 Nov 2026? Uses 2 or more requests, 5 last time (63 left this hour).";
     assert_eq!(test.question(), text, "301 rows at least");
 }
 
@@ -315,20 +318,20 @@ fn the_cost_includes_all_rows_known_to_exist_and_shows_the_cost_of_the_last_load
 fn an_unknown_number_of_rows_is_estimated_and_the_question_shows_the_basis() {
     let mut test = LoadFixture::with_a_response();
     test.press("a");
-    let text = "Load all pages of 14–20 Nov 2026? About 4 requests (63 left this hour), estimated from the first 50 \
-                rows (5% of the views).";
+    let text = "Load all pages of 14–20 Nov 2026? Uses about 4 requests (63 left this hour), estimated from the first \
+                50 rows (5% of the views).";
     assert_eq!(test.question(), text);
     let similar = SimilarRange { range: week_before(), rows: 1_099 };
     let mut test = LoadFixture::with_cached(StoredReport { similar: Some(similar), ..StoredReport::default() });
     test.respond(50, true);
     test.press("a");
-    let text = "Load all pages of 14–20 Nov 2026? About 5 requests (63 left this hour), estimated from the 1,099 \
-                pages of 7–13 Nov 2026.";
+    let text = "Load all pages of 14–20 Nov 2026? Uses about 5 requests (63 left this hour), estimated from the \
+                1,099 pages of 7–13 Nov 2026.";
     assert_eq!(test.question(), text);
     let mut test = LoadFixture::with_cached(StoredReport::default());
     test.respond(2, true);
     test.press("a");
-    let text = "Load all pages of 14–20 Nov 2026? 1 or more requests (63 left this hour).";
+    let text = "Load all pages of 14–20 Nov 2026? Uses 1 or more requests (63 left this hour).";
     assert_eq!(test.question(), text, "two rows are not enough for an estimate");
 }
 
@@ -342,10 +345,10 @@ fn a_range_without_an_estimate_is_expected_to_cost_the_mean_of_the_other_ranges(
         test.app.load_question(&loads, now())
     };
     let far = range("2026-10-01", "2026-10-07");
-    assert!(of(&[week()]).contains("? About 4 requests ("), "{}", of(&[week()]));
-    assert!(of(&[week(), week_before()]).contains("? About 8 requests ("));
-    assert!(of(&[week(), week_before(), far]).contains("? About 12 requests ("));
-    assert!(of(&[week_before(), far]).contains("? 2 or more requests ("), "{}", of(&[week_before(), far]));
+    assert!(of(&[week()]).contains("? Uses about 4 requests ("), "{}", of(&[week()]));
+    assert!(of(&[week(), week_before()]).contains("? Uses about 8 requests ("));
+    assert!(of(&[week(), week_before(), far]).contains("? Uses about 12 requests ("));
+    assert!(of(&[week_before(), far]).contains("? Uses 2 or more requests ("), "{}", of(&[week_before(), far]));
 }
 
 #[test]
@@ -401,7 +404,7 @@ fn a_load_pauses_after_the_confirmed_requests_and_asks_again() {
     test.set_requests_left(43);
     test.end_load(week(), Some(report(week(), 5000, 20, false, now())), LoadEndReason::RequestLimit, 20);
     let text = "5,000 rows (62% of the views) loaded with 20 requests. Continue loading all pages of \
-                14–20 Nov 2026? At most 20 more requests, 43 left this hour.";
+                14–20 Nov 2026? Uses at most 20 more requests (43 left this hour).";
     assert_eq!(test.question(), text);
     test.press("n");
     assert_eq!(test.listed_report(), Some((week(), 5000, false)), "the loaded rows are listed");
@@ -466,7 +469,7 @@ fn a_load_stopped_with_a_or_esc_can_continue_later() {
         assert_eq!(test.notice(), "Stopped after 500 rows (62% of the views); press a to resume.");
         test.press("a");
         assert!(
-            test.question().contains("continuing after 500 rows? About 2 requests (63 left this hour)"),
+            test.question().contains("continuing after 500 rows? Uses about 2 requests (63 left this hour)"),
             "{}",
             test.question()
         );
@@ -489,10 +492,10 @@ fn a_load_that_fails_keeps_its_rows_and_can_continue() {
     test.press("ay");
     let failure = Failure::new(
         FailureKind::Limited(Wait { until: now() + TimeDelta::minutes(10), is_estimate: false }),
-        "429: in 10 min.",
+        "429. Try again in 10 min.",
     );
     test.end_load(week(), Some(report(week(), 250, 1, false, now())), LoadEndReason::Failed(failure.clone()), 1);
-    assert_eq!(test.notice(), "429: in 10 min. Then press a to resume.");
+    assert_eq!(test.notice(), "429. Try again in 10 min: press a to resume.");
     assert_eq!(test.listed_report(), Some((week(), 250, false)));
     assert_eq!(test.app.views.all_pages.failure_of(week()), Some(&failure));
 }
@@ -501,7 +504,11 @@ fn a_load_that_fails_keeps_its_rows_and_can_continue() {
 fn an_old_complete_report_stays_listed_if_its_reload_is_interrupted() {
     let mut test = LoadFixture::with_cached(complete_report(week(), now() - TimeDelta::hours(3)));
     test.press("r");
-    assert!(test.question().contains("1 or more requests, 3 last time (63 left this hour)."), "{}", test.question());
+    assert!(
+        test.question().contains("Uses 1 or more requests, 3 last time (63 left this hour)."),
+        "{}",
+        test.question()
+    );
     test.press("y");
     assert_eq!(
         test.loads(),
@@ -579,7 +586,7 @@ fn several_ranges_are_confirmed_together_and_loaded_one_after_the_other() {
     test.read_cache(week_before(), StoredReport { last_load_requests: Some(2), ..StoredReport::default() });
     assert!(test.app.dialogs.is_empty());
     test.read_cache(far, complete_report(far, now()));
-    assert!(test.question().starts_with("Load all pages of 14–20 Nov 2026 and 7–13 Nov 2026? About 6"));
+    assert!(test.question().starts_with("Load all pages of 14–20 Nov 2026 and 7–13 Nov 2026? Uses about 6"));
     test.press("y");
     assert_eq!(test.loads().iter().map(|plan| plan.range).collect::<Vec<_>>(), [week()]);
     test.end_load(week(), Some(report(week(), 600, 3, true, now())), LoadEndReason::Complete, 3);
@@ -836,7 +843,7 @@ fn the_trend_shows_cached_days_and_the_cost_of_the_missing_days() {
     let known = [14, 15].map(|n| (day(n), Timed { value: counts(9), as_of: now() }));
     test.send(Msg::Views(ViewsMsg::CachedTotalsLoaded(Ok(known.to_vec()))));
     test.press("a");
-    let text = "5 of 7 days are missing or outdated: 5 requests (63 left this hour). Load them, newest first?";
+    let text = "Load 5 of 7 days (not loaded or outdated), newest first? Uses 5 requests (63 left this hour).";
     assert_eq!(test.question(), text);
     test.press("y");
     let newest_first: Vec<DateRange> = (16..=20).rev().map(day).collect();
@@ -848,7 +855,7 @@ fn the_trend_shows_cached_days_and_the_cost_of_the_missing_days() {
     test.send(Msg::Views(ViewsMsg::TotalsLoaded(Err(Failure::new(FailureKind::Offline, "No network.")))));
     assert_eq!(test.notice(), "No network. Press a to load the rest.");
     test.press("a");
-    assert!(test.question().starts_with("4 of 7 days"), "{}", test.question());
+    assert!(test.question().starts_with("Load 4 of 7 days ("), "{}", test.question());
 }
 
 #[test]
@@ -856,7 +863,7 @@ fn a_trend_that_needs_more_requests_than_are_left_offers_the_newest_days() {
     let mut test = LoadFixture::with_a_response();
     test.set_requests_left(3);
     test.press("ta");
-    let text = "7 of 7 days are missing or outdated: 7 requests (only 3 left this hour). Load the newest 3?";
+    let text = "7 of 7 days are not loaded or outdated, but only 3 requests are left this hour. Load the newest 3?";
     assert_eq!(test.question(), text);
     test.press("y");
     let Some(Effect::Views(ViewsEffect::LoadTotals(asked))) = test.effects.last() else { panic!("three requests") };

@@ -28,14 +28,14 @@ pub struct ViewsAreas {
     pub range: Rect,
     /// The site's numbers.
     pub totals: Rect,
-    /// How the rows were loaded.
+    /// The line about how the rows were loaded.
     pub status: Rect,
     /// The trend, or the line about how to load its days; empty if there is neither.
     pub trend: Rect,
     pub headings: Rect,
-    /// The pages.
+    /// The lines of the table, one per page or folder.
     pub lines: Rect,
-    /// Which pages are listed.
+    /// The rule that shows which pages are listed.
     pub position: Rect,
 }
 
@@ -79,13 +79,14 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::geometry::{Panes, compute_layout};
+    use crate::tui::geometry::{PaneConstraints, compute_layout};
 
     #[test]
     fn the_trend_gets_rows_only_if_the_screen_is_high_enough() {
         use AboveTable::{Nothing, Trend, TrendNote};
-        let areas =
-            |rows, above_table| ViewsAreas::new(compute_layout((120, rows), Panes::default()).body, above_table);
+        let areas = |rows, above_table| {
+            ViewsAreas::new(compute_layout((120, rows), PaneConstraints::default()).body, above_table)
+        };
         let trend = [35, 36, 47, 48, 60].map(|rows| areas(rows, Trend).trend.height);
         assert_eq!(trend, [0, 10, 10, 14, 14], "with the axis and its labels");
         assert_eq!([35, 36, 48].map(|rows| areas(rows, TrendNote).trend.height), [0, 1, 1]);

@@ -2,9 +2,9 @@
 //! size on disk. Showing a cached range uses no requests.
 //!
 //! ```text
-//! ─ Cached ranges ─────────────────── 3.1 MB, `docdeck prune --all` deletes them ─
+//! ─ Cached ranges ────────── 3.1 MB, `docdeck prune --all` deletes all analytics ─
 //!  range, UTC               days    pages state     age       human  other reports
-//! ▌14–20 Nov                   7    1,200 so far     3m     128,402  searches, questions
+//! ▌14–20 Nov                   7    1,200 ongoing    3m     128,402  searches, questions
 //!  7–13 Nov                    7        –             5d           –  feedback
 //! ```
 
@@ -19,7 +19,7 @@ use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::DialogFrame;
 use crate::tui::format::{count_text, grouped_number, short_age, short_age_changes_at};
 use crate::tui::geometry::{Geometry, inside_margin, without_top_rows};
-use crate::tui::views::range_line::short_range;
+use crate::tui::views::range_line::{short_range, unfinished_state};
 use crate::tui::widgets::list_state::ListState;
 use crate::tui::widgets::table::{Column, ListCell, ListRow, Table, TableCell};
 use crate::tui::{ViewsEffect, ViewsMsg};
@@ -168,8 +168,10 @@ impl Component for CachedRanges {
 fn size_text(view: View<'_>, cached: Option<&CacheOverview>) -> String {
     let Some(cached) = cached.filter(|cached| !cached.ranges.is_empty()) else { return String::new() };
     let size = format_size(cached.bytes);
-    let hint =
-        if view.app.config.is_demo { "deleted when the demo ends" } else { "`docdeck prune --all` deletes them" };
+    let hint = match view.app.config.is_demo {
+        true => "deleted when the demo ends",
+        false => "`docdeck prune --all` deletes all analytics",
+    };
     let is_narrow = view.app.size.0 < 80;
     if is_narrow { size } else { format!("{size}, {hint}") }
 }
@@ -177,8 +179,8 @@ fn size_text(view: View<'_>, cached: Option<&CacheOverview>) -> String {
 fn no_ranges_text(view: View<'_>) -> String {
     let rest = if view.app.config.is_demo { "until the demo ends" } else { "on this computer" };
     format!(
-        "No cached ranges yet. To cache a range {rest}, press {} on an analytics tab; you can then show and \
-         compare it without requests, even offline.",
+        "No cached ranges yet. Load all rows of a range ({} on an analytics tab) to cache it {rest}; you can then show \
+         and compare it without requests, even offline.",
         view.app.key_label(Context::Views, Action::LoadAll)
     )
 }
@@ -216,11 +218,9 @@ fn report_names(known: &CachedRange) -> String {
 fn completeness<'a>(row: &ListRow<'a, CachedRange>, _width: usize) -> TableCell<'a> {
     let theme = row.view.theme;
     let Some(views) = &row.item.views else { return row.cell("") };
-    // If a range was loaded before its last day was over, it has more views by now.
-    let is_over = row.item.as_of.date_naive() > row.item.range.to();
-    match (views.complete, is_over) {
-        (false, _) => TableCell::new(" partial", theme.warning),
-        (true, false) => TableCell::new(" so far", theme.text),
-        (true, true) => TableCell::new(" complete", theme.muted),
+    match unfinished_state(row.item.range, row.item.as_of, row.view.now) {
+        _ if !views.complete => TableCell::new(" partial", theme.warning),
+        Some(state) => TableCell::new(format!(" {state}"), theme.text),
+        None => TableCell::new(" complete", theme.muted),
     }
 }

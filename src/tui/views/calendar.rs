@@ -4,7 +4,7 @@
 //! ```text
 //! ┌ Date range ──────────────────────────────────────────────────────┐
 //! │       October 2026                       November 2026           │
-//! │     Mo  Tu  We  Th  Fr  Sa  Su      Mo  Tu  We  Th  Fr  Sa  Su   │
+//! │ wk  Mo  Tu  We  Th  Fr  Sa  Su  wk  Mo  Tu  We  Th  Fr  Sa  Su   │
 //! │ 46                                  9   10  11  12  13 [14  15   │
 //! │ 47                                  16  17  18  19 >20< –   –    │
 //! │                                                                  │
@@ -351,9 +351,9 @@ impl Component for Calendar {
         let months = CalendarLayout::for_area(self, view.app.geometry().body);
         let what = if self.purpose == CalendarPurpose::Show { "Date range" } else { "Compare with" };
         let name =
-            months.first_days.first().filter(|_| !months.is_tall).map(|first| first.format(": %B %Y").to_string());
+            months.first_days.first().filter(|_| !months.is_tall).map(|first| first.format(" · %B %Y").to_string());
         let title = format!(" {what}{} ", name.clone().unwrap_or_default());
-        let legend = Span::styled("(· = totals loaded) ", theme.muted);
+        let legend = Span::styled("(· = day loaded) ", theme.muted);
         let is_shown = |day: NaiveDate| {
             let month = |day: &NaiveDate| (day.year(), day.month());
             months.first_days.iter().any(|first| month(first) == month(&day))
@@ -408,7 +408,7 @@ fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
         Err(error) => (error, theme.warning),
     };
     let below = Rect { y: inner.y + at(line + 1), height: inner.height.saturating_sub(at(line + 1)).min(2), ..inner };
-    if months.shows_earlier_period(open) {
+    if months.shows_quick_choices_in_line(open) {
         draw_line(frame, below, 0, quick_choices(view, open, width));
     } else if months.is_tall {
         frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), below);
@@ -479,7 +479,7 @@ fn month_lines<'a>(view: View<'_>, open: &Calendar, months: &CalendarLayout) -> 
     }
     let mut heads = TextRow::new(width);
     for _ in firsts {
-        heads.push(" ".repeat(WEEK_NUMBER_WIDTH), theme.muted);
+        heads.push(align_left("wk", WEEK_NUMBER_WIDTH), theme.muted);
         for day in WEEKDAYS {
             heads.push(format!(" {day} "), theme.muted);
         }
@@ -619,7 +619,7 @@ mod tests {
     #[test]
     fn an_invalid_range_is_reported_while_it_is_typed() {
         let error = |text: &str| typed(text).summary().expect_err("wrong");
-        assert_eq!(error("2026-1"), "2026-1 is not a complete date yet: YYYY-MM-DD");
+        assert_eq!(error("2026-1"), "2026-1 is not a complete date: write YYYY-MM-DD");
         assert!(error("2026-11-05 2026-11-01").contains("comes after"));
         assert!(error("2026-12-01").contains("is in the future"));
         assert!(typed("2026-11-10 2026-12-24").summary().is_ok_and(|text| text.ends_with("cut at today")));

@@ -22,7 +22,7 @@ const MAX_WEEKS: usize = 6;
 const MIN_WEEKS: usize = 5;
 /// Rows between the borders: names of the months, names of the days, weeks, a gap, the typed line, and two lines of
 /// text.
-const ROWS: u16 = 12;
+const CALENDAR_ROWS: u16 = 12;
 /// Rows of the quick choices, including the gap above them.
 const QUICK_ROWS: u16 = 5;
 
@@ -58,12 +58,12 @@ impl CalendarLayout {
     /// Computes the layout for an area of the screen.
     pub fn for_area(open: &Calendar, body: Rect) -> Self {
         let fits = |n: usize| n * (MONTH_WIDTH + MONTH_GAP) + 2 <= usize::from(body.width);
-        let is_tall = body.height >= ROWS + 2;
-        let quick = open.purpose == CalendarPurpose::Compare && body.height >= ROWS + QUICK_ROWS + 2;
+        let is_tall = body.height >= CALENDAR_ROWS + 2;
+        let quick = open.purpose == CalendarPurpose::Compare && body.height >= CALENDAR_ROWS + QUICK_ROWS + 2;
         let months: u32 = if fits(3) { 3 } else { 1 + u32::from(fits(2)) };
         let columns = usize::try_from(months).unwrap_or(1) * (MONTH_WIDTH + MONTH_GAP) + 2;
         let width = u16::try_from(columns.max(62)).unwrap_or(u16::MAX);
-        let area = centered(body, width, ROWS + 2 + if quick { QUICK_ROWS } else { 0 });
+        let area = centered(body, width, CALENDAR_ROWS + 2 + if quick { QUICK_ROWS } else { 0 });
         // One blank column inside each border.
         let (width, height) = (area.width.saturating_sub(4), area.height.saturating_sub(2));
         let inner = Rect { x: area.x + 2, y: area.y + 1, width, height };
@@ -74,7 +74,7 @@ impl CalendarLayout {
         Self { area, inner, first_days: firsts, is_tall, has_quick_choice_rows: quick, first_week: week }
     }
 
-    /// Returns which weeks of a month are visible, which are the same for every month. The first week has the index 0.
+    /// Returns the indexes of the visible weeks in each month, from 0. They are the same for every month.
     pub fn weeks(&self) -> std::ops::Range<usize> {
         self.first_week..self.first_week + if self.is_tall { MAX_WEEKS } else { MIN_WEEKS }
     }
@@ -115,7 +115,7 @@ impl CalendarLayout {
 
     /// Whether the quick choices are in the line of the chosen range, because they have no rows of their own and no
     /// range is chosen yet.
-    pub fn shows_earlier_period(&self, open: &Calendar) -> bool {
+    pub fn shows_quick_choices_in_line(&self, open: &Calendar) -> bool {
         open.purpose == CalendarPurpose::Compare
             && !self.has_quick_choice_rows
             && open.choice() == CalendarChoice::Nothing
@@ -132,8 +132,8 @@ pub fn days_of_week(first: NaiveDate, week: usize) -> [Option<NaiveDate>; 7] {
 }
 
 /// Returns the first day of the first visible month. Of three months, the month of [`Calendar::visible_day`] is in the
-/// middle; of two months, it is the last. If this month is the present month, it is always the last, so that no future
-/// month is shown.
+/// middle; of two months, it is the last. The current month is never followed by another month, because that would be
+/// in the future.
 fn first_month(open: &Calendar, months: u32) -> NaiveDate {
     let month = |day: NaiveDate| DateRange::month_of(day).from();
     let seen = month(open.visible_day());

@@ -39,8 +39,8 @@ impl AllPages {
 }
 
 impl super::ViewsState {
-    /// Returns the previous period: the same number of days just before this one, or the previous week, month or
-    /// quarter. `None` if it would begin before the first day of the calendar.
+    /// Returns the previous period: the same number of days just before the range on screen, or the previous week,
+    /// month or quarter. `None` if it would begin before the first day of the calendar.
     pub(super) fn previous_period(&self) -> Option<DateRange> {
         self.period.step(-1).map(|period| period.all_days())
     }

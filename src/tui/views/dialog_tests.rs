@@ -4,6 +4,7 @@ use super::super::{App, AppConfig, Effect, Msg, Overwrite};
 use super::cached_ranges::CachedRanges;
 use super::calendar::Calendar;
 use super::export::ExportDialog;
+use super::range_line::unfinished_state;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::export::MAX_COPY_BYTES;
@@ -198,4 +199,12 @@ fn tab_switches_between_typing_and_picking_days() {
     press_key(&mut app, KeyCode::Tab);
     press(&mut app, " l ");
     assert_eq!(app.views.query().range.to_string(), "2026-10-31 … 2026-11-01");
+}
+
+#[test]
+fn a_range_that_was_loaded_before_its_end_is_ongoing_and_later_outdated() {
+    let (range, tomorrow) = (DateRange::last_days(7, now().date_naive()), now() + chrono::TimeDelta::days(1));
+    assert_eq!(unfinished_state(range, now(), now()), Some("ongoing"));
+    assert_eq!(unfinished_state(range, now(), tomorrow), Some("outdated"));
+    assert_eq!(unfinished_state(range, tomorrow, tomorrow), None);
 }

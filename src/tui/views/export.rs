@@ -8,7 +8,7 @@
 //! │ to    [a file]  the clipboard              │
 //! │                                            │
 //! │ docdeck-views-2026-11-14_2026-11-20.csv    │
-//! │ 50 pages, in the current folder.           │
+//! │ Writes 50 pages to the current folder.     │
 //! ```
 
 use crate::model::comparison::ComparedRanges;
@@ -31,7 +31,7 @@ use unicode_width::UnicodeWidthStr;
 /// Width of the dialog.
 const WIDTH: u16 = 76;
 /// Number of rows between the borders of a wide dialog, and of a narrow dialog, in which the texts wrap.
-const ROWS: (u16, u16) = (7, 9);
+const EXPORT_DIALOG_ROWS: (u16, u16) = (7, 9);
 /// Width of the part of a line before its choices: the selection mark and the label.
 const LABEL_WIDTH: usize = 8;
 
@@ -91,7 +91,7 @@ fn dialog_area(body: Rect) -> Rect {
 }
 
 fn dialog_rows(width: u16) -> u16 {
-    if width < WIDTH { ROWS.1 } else { ROWS.0 }
+    if width < WIDTH { EXPORT_DIALOG_ROWS.1 } else { EXPORT_DIALOG_ROWS.0 }
 }
 
 impl ExportDialog {
@@ -276,20 +276,22 @@ impl Component for ExportDialog {
             frame.render_widget(Paragraph::new(Line::styled(refused, theme.warning)).wrap(Wrap { trim: true }), below);
             return;
         }
-        let to = match self.target {
-            ExportTarget::File => "the current folder",
-            ExportTarget::Clipboard => "your terminal's clipboard",
+        let (verb, to) = match self.target {
+            ExportTarget::File => ("Writes", "the current folder"),
+            ExportTarget::Clipboard => ("Copies", "the clipboard"),
         };
-        let mut what = vec![Span::styled(format!("{} to {to}.", plural(self.page_count, "page")), theme.text)];
-        what.extend(self.notes.iter().map(|note| Span::styled(note.clone(), theme.warning)));
+        let width = usize::from(below.width);
+        let without_verb = format!("{} to {to}.", plural(self.page_count, "page"));
+        let with_verb = format!("{verb} {without_verb}");
+        let what = if with_verb.width() <= width { with_verb } else { without_verb };
+        let (what, notes) = (Span::styled(what, theme.text), Span::styled(self.notes.join(" "), theme.warning));
         let name = Line::styled(self.file_name.clone(), theme.title);
         let name = (self.target == ExportTarget::File).then_some(name);
         // The notes are on the same line as the number of pages if they fit.
-        let cells: usize = what.iter().map(|span| span.width() + 1).sum();
-        let what: Vec<Line<'_>> = if cells <= usize::from(below.width) {
-            vec![Line::from_iter(what.into_iter().flat_map(|span| [span, Span::raw(" ")]))]
+        let what: Vec<Line<'_>> = if what.width() + 1 + notes.width() <= width {
+            vec![Line::from_iter([what, Span::raw(" "), notes])]
         } else {
-            what.into_iter().map(Line::from).collect()
+            vec![what.into(), notes.into()]
         };
         let lines: Vec<Line<'_>> = name.into_iter().chain(what).collect();
         frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }), below);

@@ -191,8 +191,8 @@ impl App {
         let is_complete = self.views.all_pages.complete_report(range).is_some();
         let waiting = self.views.all_pages.waiting_action.take_if(|(of, _)| *of == range && is_complete);
         if let Some((_, action)) = waiting.filter(|_| is_visible) {
-            // The pages may be read from the cache but not listed yet. They are listed first, because the action would
-            // otherwise ask again and again whether to load them.
+            // The pages may have been read from the cache without being listed yet. They are listed first, because the
+            // action would otherwise ask again and again whether to load them.
             if !self.views.table.is_report() {
                 self.list_complete_report();
             }
@@ -218,16 +218,17 @@ impl App {
     fn handle_failed_load(&mut self, range: DateRange, failure: Failure, now: Time) {
         self.views.all_pages.queued_loads.clear();
         self.views.all_pages.waiting_action = None;
-        let how_to_continue = match self.views.all_pages.rows_to_continue_after(range) {
-            None => String::new(),
-            Some(_) if range == self.views.query().range => {
-                let load_key = self.key_label(Context::Views, Action::LoadAll);
-                let press = if matches!(failure.kind, FailureKind::Limited(_)) { "Then press" } else { "Press" };
-                format!(" {press} {load_key} to resume.")
+        let (message, load_key) = (failure.message.as_str(), self.key_label(Context::Views, Action::LoadAll));
+        let text = match self.views.all_pages.rows_to_continue_after(range) {
+            None => message.to_owned(),
+            Some(_) if range != self.views.query().range => format!("{message} Load it again to resume."),
+            // The message ends with `Try again in 10 min.`
+            Some(_) if matches!(failure.kind, FailureKind::Limited(_)) => {
+                format!("{}: press {load_key} to resume.", message.trim_end_matches('.'))
             }
-            Some(_) => " Load it again to resume.".to_owned(),
+            Some(_) => format!("{message} Press {load_key} to resume."),
         };
-        self.notify_until_done(Action::LoadAll, Severity::Error, &format!("{}{how_to_continue}", failure.message), now);
+        self.notify_until_done(Action::LoadAll, Severity::Error, &text, now);
         self.views.all_pages.failure = Some((range, failure));
     }
 

@@ -56,7 +56,7 @@ pub enum ViewsEffect {
         path: CleanText,
         /// The range whose reports about the page are read.
         range: DateRange,
-        /// The history also contains which of these days had no views of the page.
+        /// The single days for which the history has to show whether the page had views.
         days: Vec<DateRange>,
     },
     /// Lists the cached ranges, with their page views and other reports; answered by [`ViewsMsg::CachedRangesListed`].

@@ -78,7 +78,7 @@ pub struct ViewsState {
     /// screen has changed, the trend keeps its old range until the cache is read again, so that it doesn't disappear
     /// for a moment.
     pub(super) trend_range: Option<DateRange>,
-    /// Whether the views of a day, or week, of the trend above the table are known.
+    /// Whether the views of at least one day or week of the trend above the table are known.
     has_trend_bars: bool,
     /// The views of each page per day; `None` if no page is cached for two days.
     pub(in crate::tui) daily: Option<daily::DailyViews>,

@@ -140,7 +140,7 @@ impl App {
         let text = |of: Option<ViewCount>, count: fn(&Counts) -> &Count| match (of, pages) {
             (Some(n), _) => format::format_views(n),
             (None, [page]) => rows.get(page).map_or_else(String::new, |row| count_in_sentence(count(&row.counts))),
-            (None, _) => UNKNOWN.to_owned(),
+            (None, _) => UNKNOWN_NUMBER_TEXT.to_owned(),
         };
         values.human = Some(text(human, |counts| &counts.human));
         values.ai = Some(text(ai, |counts| &counts.ai));
@@ -157,12 +157,12 @@ impl App {
 }
 
 /// Replaces an unknown number within a sentence.
-const UNKNOWN: &str = "an unknown number of";
+const UNKNOWN_NUMBER_TEXT: &str = "an unknown number of";
 
 /// Formats a count for a sentence. An invalid count is shown as received from the service.
 fn count_in_sentence(count: &Count) -> String {
     match count {
-        Count::Missing => UNKNOWN.to_owned(),
+        Count::Missing => UNKNOWN_NUMBER_TEXT.to_owned(),
         count if count.value().is_some() => format::count_text(count),
         count => format!("{} (as received)", format::count_text(count)),
     }

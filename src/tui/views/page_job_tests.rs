@@ -338,10 +338,13 @@ fn invalid_counts_are_shown_as_received_and_missing_counts_as_unknown() {
     app.update(Msg::Views(ViewsMsg::Loaded { query, result: Ok(Timed { value, as_of: at(0) }), old: None }), at(0));
     let values = app.page_template_values(&paths(&["/a"]), at(0));
     assert_eq!(values.human.as_deref(), Some("12.5 (as received)"));
-    assert_eq!((values.ai.as_deref(), values.total.as_deref()), (Some(UNKNOWN), Some("-3 (as received)")));
+    assert_eq!((values.ai.as_deref(), values.total.as_deref()), (Some(UNKNOWN_NUMBER_TEXT), Some("-3 (as received)")));
     assert_eq!(values.share.as_deref(), Some("an unknown share"));
     let several = app.page_template_values(&paths(&["/a", "/b"]), at(0));
-    assert_eq!((several.human.as_deref(), several.ai.as_deref()), (Some(UNKNOWN), Some(UNKNOWN)));
+    assert_eq!(
+        (several.human.as_deref(), several.ai.as_deref()),
+        (Some(UNKNOWN_NUMBER_TEXT), Some(UNKNOWN_NUMBER_TEXT))
+    );
     assert!(
         several.pages.is_some_and(|lines| lines.starts_with("- /a: 12.5 (as received) views by people, an unknown"))
     );

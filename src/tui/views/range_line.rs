@@ -1,6 +1,6 @@
 //! The layout of the rule above the page views: the dates of the range, and the names of the presets that one key
-//! cycles through. Without space for all names, only that of the current range is shown. Drawing and mouse input share
-//! the layout, so that they agree.
+//! cycles through. If the names don't all fit, only the name of the current range is shown. Drawing and mouse input
+//! share the layout, so that they agree.
 
 use super::super::App;
 use crate::model::Time;
@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// What a click on a name in the range line does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PresetChoice {
+pub enum RangeNameAction {
     Preset(Preset),
     /// Opens the calendar to choose a custom range.
     Custom,
@@ -26,7 +26,7 @@ pub struct RangeName {
     pub text: String,
     /// Whether this is the name of the range on screen.
     pub is_current: bool,
-    pub choice: PresetChoice,
+    pub choice: RangeNameAction,
 }
 
 /// The minimum number of columns at which the names of all presets are shown, not only the current one.
@@ -60,8 +60,15 @@ pub(in crate::tui) fn short_range(range: DateRange, now: Time) -> String {
     range.format_dates(range.from().year() != now.year() || range.to().year() != now.year())
 }
 
-/// A name, whether it is that of the range on screen, and what a click on it does.
-type NameChoice = (String, bool, PresetChoice);
+/// Returns the state of a range that was loaded before its last day was over and therefore has more views by now:
+/// `ongoing` or, if its last day is over by now, `outdated`. Returns `None` for any other range.
+pub(super) fn unfinished_state(range: DateRange, as_of: Time, now: Time) -> Option<&'static str> {
+    let is_unfinished = |at: Time| at.date_naive() <= range.to();
+    is_unfinished(as_of).then(|| if is_unfinished(now) { "ongoing" } else { "outdated" })
+}
+
+/// A name, whether it is the name of the range on screen, and what a click on it does.
+type NameChoice = (String, bool, RangeNameAction);
 
 /// Returns the cells that names need at the right of a rule.
 fn names_width(names: &[NameChoice]) -> usize {
@@ -100,14 +107,14 @@ impl App {
         let bracketed = |name: &str, is_current| if is_current { format!("[{name}]") } else { name.to_owned() };
         let preset = |preset: Preset| {
             let is_current = current == Some(preset);
-            (bracketed(preset.name(), is_current), is_current, PresetChoice::Preset(preset))
+            (bracketed(preset.name(), is_current), is_current, RangeNameAction::Preset(preset))
         };
         let last = if current.is_some() { "custom" } else { range_name.as_str() };
-        let custom = (bracketed(last, current.is_none()), current.is_none(), PresetChoice::Custom);
+        let custom = (bracketed(last, current.is_none()), current.is_none(), RangeNameAction::Custom);
         let all = Preset::ALL.into_iter().map(preset).chain([custom.clone()]).collect();
         let days = Preset::ALL.into_iter().filter(|preset| is_day_count(*preset) || current == Some(*preset));
         let few = days.map(preset).chain([custom]).collect();
-        let only = vec![(format!("‹ {range_name} ›"), true, PresetChoice::Next)];
+        let only = vec![(format!("‹ {range_name} ›"), true, RangeNameAction::Next)];
         if width < MIN_COLUMNS_WITH_ALL_NAMES { vec![only] } else { vec![all, few, only] }
     }
 
@@ -128,7 +135,7 @@ impl App {
     }
 
     /// Returns what a click on column `cell` of the range line does; `None` if no name is there.
-    pub(in crate::tui) fn range_choice_at(&self, cell: usize, width: usize, now: Time) -> Option<PresetChoice> {
+    pub(in crate::tui) fn range_choice_at(&self, cell: usize, width: usize, now: Time) -> Option<RangeNameAction> {
         let names = self.range_line(width, now).1;
         let hit = |name: &&RangeName| (name.start_column..name.start_column + name.text.width()).contains(&cell);
         names.iter().find(hit).map(|name| name.choice)

@@ -115,7 +115,7 @@ pub(super) fn trend_bars(range: DateRange) -> Vec<DateRange> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrendBar {
     pub range: DateRange,
-    /// The site's totals in the range of the bar; `None` if they are unknown.
+    /// The totals of the site, or of one page, in the range of the bar; `None` if they are unknown.
     pub totals: Option<Timed<Counts>>,
 }
 

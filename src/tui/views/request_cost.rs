@@ -3,7 +3,7 @@
 //! questions that ask to confirm a cost also show how many requests are left.
 
 use super::super::App;
-use super::super::format::{self, capitalized};
+use super::super::format;
 use super::all_pages::REQUESTS_PER_CONFIRMATION;
 use crate::model::Time;
 use crate::model::connection::Connection;
@@ -153,10 +153,9 @@ impl App {
         let is_known = |plan: &LoadPlan| plan.from_start && self.views.all_pages.complete_report(plan.range).is_some();
         let again = if !plans.is_empty() && plans.iter().all(is_known) { " again" } else { "" };
         let [requests, basis] = cost_and_basis(cost.at_least, cost.expected);
-        let (requests, limits) = (capitalized(&requests), self.limit_warning(cost));
-        let left = self.view_requests_left();
+        let (limits, left) = (self.limit_warning(cost), self.view_requests_left());
         format!(
-            "{}Load all pages of {what}{again}? {requests} ({left} left this hour){basis}.{limits}",
+            "{}Load all pages of {what}{again}? Uses {requests} ({left} left this hour){basis}.{limits}",
             self.offline_warning()
         )
     }
@@ -194,7 +193,7 @@ impl App {
         let left = self.view_requests_left();
         let most = format::plural(REQUESTS_PER_CONFIRMATION.min(left) as usize, "more request");
         let so_far = format!("{}{}", self.offline_warning(), so_far.unwrap_or_default());
-        format!("{so_far}Continue {range}? At most {most}, {left} left this hour.")
+        format!("{so_far}Continue {range}? Uses at most {most} ({left} left this hour).")
     }
 
     /// Shows a warning that no requests are left. The warning ends when the next request is possible.

@@ -8,7 +8,7 @@ use super::draw;
 use super::export::ExportDialog;
 use super::movers::Movers;
 use super::page_detail::PageDetail;
-use super::range_line::PresetChoice;
+use super::range_line::RangeNameAction;
 use super::table::{Metric, PageSorting, PageTable};
 use super::trend::TrendDialog;
 use crate::model::failure::FailureKind;
@@ -296,12 +296,12 @@ fn click_range(cell: usize, cx: &mut Cx<'_>) {
         cx.app.close_filter_input();
     }
     match choice {
-        Some(PresetChoice::Preset(preset)) => {
+        Some(RangeNameAction::Preset(preset)) => {
             let period = preset.period(cx.now.date_naive());
             cx.effects.extend(cx.app.views.set_period(period, Some(preset), cx.now));
         }
-        Some(PresetChoice::Custom) => run(Action::CustomRange, cx),
-        Some(PresetChoice::Next) => run(Action::NextRange, cx),
+        Some(RangeNameAction::Custom) => run(Action::CustomRange, cx),
+        Some(RangeNameAction::Next) => run(Action::NextRange, cx),
         None => {}
     }
 }

@@ -74,8 +74,8 @@ impl App {
         let most = REQUESTS_PER_CONFIRMATION.min(left);
         let rows = self.views.visitors.report(range).map_or(0, |report| report.rows.len());
         let text = format!(
-            "Load the visitors of all pages of {}, continuing after {}? At least 1 request and at most {most}, {left} \
-             left this hour. The service does not report how many pages there are.",
+            "Load the visitors of all pages of {}, continuing after {}? Uses at least 1 request and at most {most} \
+             ({left} left this hour). The service does not report how many pages there are.",
             range.format_dates(true),
             plural(rows, "page")
         );

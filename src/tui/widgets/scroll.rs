@@ -10,7 +10,7 @@ pub(in crate::tui) fn scroll_to_show(top: usize, at: usize, visible: usize, tota
     top.min(total.saturating_sub(visible))
 }
 
-/// The first visible line of a list. A message or a smaller terminal may leave the list fewer lines for a while.
+/// The first visible line of a list. While a message is shown or the terminal is smaller, fewer lines may be visible.
 /// Afterwards, the list shows the same lines as before, unless the user has scrolled or moved the selection meanwhile.
 #[derive(Debug, Default, Clone, Copy)]
 pub(in crate::tui) struct FirstLine {
@@ -19,7 +19,7 @@ pub(in crate::tui) struct FirstLine {
     before_shrinking: Option<ScrollBeforeShrink>,
 }
 
-/// The scroll position of a list before the list had fewer lines, so that it can be restored.
+/// The scroll position of a list before fewer lines became visible, so that it can be restored.
 #[derive(Debug, Clone, Copy)]
 struct ScrollBeforeShrink {
     top: usize,

@@ -6,7 +6,7 @@
 //! ▌2026-11-14 … 2026-11-20     7   1,200 complete    3m     128,402      61,220     189,622
 //! ```
 
-use crate::model::job_state::SELECTED;
+use crate::model::job_state::SELECTED_SYMBOL;
 use crate::tui::draw::text::{TextRow, display_width, selected_line};
 use crate::tui::view::View;
 use ratatui::style::Style;
@@ -236,7 +236,7 @@ pub struct ListRow<'a, T> {
 impl<'a, T> ListRow<'a, T> {
     /// Returns the mark of the selected row.
     pub fn selection_mark(&self) -> TableCell<'a> {
-        TableCell::new(if self.is_selected { SELECTED } else { "" }, self.view.theme.mark)
+        TableCell::new(if self.is_selected { SELECTED_SYMBOL } else { "" }, self.view.theme.mark)
     }
 
     /// Returns a cell in the style of the row.

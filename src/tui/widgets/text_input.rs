@@ -77,8 +77,8 @@ impl TextInput {
         self.area.lines().join("\n")
     }
 
-    /// Moves the cursor to a clicked cell of the area that shows the text. Right of a line, the cursor moves to the end
-    /// of the line; below the text, to the last line. Ignores clicks outside the area.
+    /// Moves the cursor to a clicked cell of the area that shows the text. A click to the right of a line moves the
+    /// cursor to the end of the line; a click below the text, to the last line. Ignores clicks outside the area.
     pub(in crate::tui) fn click(&mut self, area: Rect, at: Position) {
         if !area.contains(at) {
             return;

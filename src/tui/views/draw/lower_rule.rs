@@ -158,7 +158,7 @@ fn page_count_estimate(view: View<'_>, range: DateRange) -> Option<u64> {
     Some(u64::from(rows.div_ceil(unit) * unit))
 }
 
-/// If the visitors were loaded more than this long before the views, the time at which they were loaded is shown.
+/// If the visitors were loaded more than this long before the views, the load time of the visitors is shown.
 const MAX_AGE_DIFFERENCE: chrono::TimeDelta = chrono::TimeDelta::minutes(5);
 
 /// Returns a note if visitors are shown, but are not loaded, not complete or not as new as the views.
@@ -202,13 +202,10 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
         parts.push(warning(text.to_owned()));
     }
     parts.extend(marks_part(view));
-    let mut scope = if table.is_filtered() { TitleSpans::new() } else { page_count(view) };
+    let mut scope = if table.is_filtered() { TitleSpans::new() } else { page_count_spans(view) };
     let gap = if scope.is_empty() { "" } else { ", " };
     scope.push(Span::styled(format!("{gap}{}", sort_label(table.sorting())), theme.muted));
     parts.push(PositionPart { spans: scope, is_needed: false });
-    if table.metric() != Metric::Total {
-        parts.push(optional_part(view, format!("bars: {}", table.metric().name())));
-    }
     parts.extend(visitors_part(view));
     if let Some(report) = table.report().filter(|report| report.duplicates > 0) {
         let rows = plural(report.duplicates, "duplicate row");
@@ -220,7 +217,7 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
 
 /// Returns the number of pages, or of matching pages if there is a filter. The pages of a partial report are called
 /// rows, because there may be more pages.
-pub(super) fn page_count<'a>(view: View<'_>) -> TitleSpans<'a> {
+pub(super) fn page_count_spans<'a>(view: View<'_>) -> TitleSpans<'a> {
     let theme = view.theme;
     let table = &view.app.views.table;
     let (measures, all) = (table.measures(), table.rows().len());
@@ -261,11 +258,13 @@ fn marks_part<'a>(view: View<'_>) -> Option<PositionPart<'a>> {
 }
 
 fn sort_label(sorting: PageSorting) -> String {
+    // Names the share as the legend does. `AI %` is short enough for the heading of its column.
+    let name = sorting.by.name().replace(Metric::Share.name(), "AI share");
     match (sorting.by, sorting.is_descending) {
         (PageColumn::Path, true) => "sorted by path, reversed".to_owned(),
         (PageColumn::Path, false) => "sorted by path".to_owned(),
-        (by, true) => format!("sorted by {}", by.name()),
-        (by, false) => format!("sorted by {} {}", by.name(), sorting.arrow()),
+        (_, true) => format!("sorted by {name}"),
+        (_, false) => format!("sorted by {name} {}", sorting.arrow()),
     }
 }
 
@@ -300,9 +299,9 @@ fn sum_warning(table: &PageTable, width: usize) -> Option<String> {
         };
         match (full.width() + 20 > width, unread) {
             (false, _) => full,
-            (true, 0) if width < MIN_WIDTH_WITH_SHARE => "rows ≠ total".to_owned(),
-            (true, 0) => "rows ≠ site total".to_owned(),
-            (true, n) => format!("rows ≠ site total, {} without count", format_count(n)),
+            (true, 0) if width < MIN_WIDTH_WITH_SHARE => "sum ≠ total".to_owned(),
+            (true, 0) => "row sum ≠ total".to_owned(),
+            (true, n) => format!("row sum ≠ total, {} without count", format_count(n)),
         }
     })
 }

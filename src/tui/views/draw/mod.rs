@@ -47,7 +47,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     if !view.kept.keeps(frame.buffer_mut(), areas.totals, FIXED_KEY) {
         draw_line(frame, areas.totals, 0, totals::site_totals_line(view, totals, width));
     }
-    // Never kept: the line explains signs only if a visible row has them, and leaves out what a notice says.
+    // Drawn again in every frame: the line explains signs only if a visible row has them, and omits what a notice says.
     draw_line(frame, areas.status, 0, status_line::table_status_line(view, width));
     if !areas.trend.is_empty() && !view.kept.keeps(frame.buffer_mut(), areas.trend, FIXED_KEY) {
         match view.app.views.above_table() {

@@ -5,7 +5,7 @@ use crate::tui::draw::list_title::filter_spans;
 use crate::tui::draw::rules::draw_rule;
 use crate::tui::geometry::title_area;
 use crate::tui::view::View;
-use crate::tui::views::draw::lower_rule::page_count;
+use crate::tui::views::draw::lower_rule::page_count_spans;
 use crate::tui::views::range_line::{NAME_GAP, RangeName};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -24,7 +24,7 @@ pub(in crate::tui) fn draw_range_rule(frame: &mut Frame<'_>, view: View<'_>, row
     title.push_span(Span::styled(range, theme.title));
     if is_filtered {
         let cells = usize::from(title_area(row).width);
-        let count = if app.views.table.is_report() { page_count(view) } else { Vec::new() };
+        let count = if app.views.table.is_report() { page_count_spans(view) } else { Vec::new() };
         let count_cells = count.iter().map(Span::width).sum::<usize>() + 2;
         let space = |title: &Line<'_>| match title.width() {
             width if width == tabs => cells.saturating_sub(width + count_cells),

@@ -56,7 +56,7 @@ pub(in crate::tui) fn table_status_line<'a>(view: View<'_>, width: usize) -> Lin
     row.line()
 }
 
-/// Returns what the order of the rows and the changes are based on, from the longest form to the shortest.
+/// Returns the text about what the changes and the order of the rows are based on, in several forms, the longest first.
 fn basis_forms(view: View<'_>) -> Vec<String> {
     let views = &view.app.views;
     let shown = views.query().range;
@@ -86,7 +86,7 @@ fn basis_forms(view: View<'_>) -> Vec<String> {
     let order = if is_response && views.all_pages.rows_to_continue_after(shown).is_none() {
         vec![
             format!("in the service's order (press {key} to load and sort all pages)"),
-            format!("in the service's order (press {key} to sort)"),
+            format!("in the service's order (press {key} to load all)"),
         ]
     } else {
         Vec::new()
@@ -227,7 +227,7 @@ fn report_parts(view: View<'_>, report: &Report, width: usize) -> Vec<StatusPart
         match views.all_pages.rows_to_continue_after(report.range).filter(|_| limit.is_none()) {
             Some(rows) => parts.push((resume_hint(view, "; ", rows), theme.muted)),
             None if !fresh && failure.is_none() => {
-                parts.push((format!("; {} reloads", refresh_key(view)), theme.muted));
+                parts.push((format!("; {} refreshes", refresh_key(view)), theme.muted));
             }
             None => {}
         }
@@ -240,7 +240,8 @@ fn report_parts(view: View<'_>, report: &Report, width: usize) -> Vec<StatusPart
         let key = load_key(view);
         match &limit {
             Some(LimitTexts { from, .. }) => {
-                parts.push((format!("; press {key} {from}\n; {key} {from}"), theme.warning))
+                let resume = format!("; press {key} to resume {from}\n; {key} resumes {from}");
+                parts.push((format!("{resume}\n; press {key} {from}\n; {key} {from}"), theme.warning))
             }
             None => parts.push((format!("; press {key} to resume\n; press {key}\n"), theme.muted)),
         }
@@ -326,7 +327,7 @@ fn limit_texts(view: View<'_>, failure: &Failure) -> Option<LimitTexts> {
     if wait.is_estimate {
         let words = wait.time_left(view.now);
         let (from, until) = (format!("in {words}"), format!("for {words}"));
-        return (at > view.now).then_some(LimitTexts { from, until, short_until: "about 1 min".to_owned() });
+        return (at > view.now).then_some(LimitTexts { from, until, short_until: "for ~1 min".to_owned() });
     }
     if left.num_seconds() >= 60 {
         let clock = at.with_timezone(&view.app.config.offset).format("%H:%M");
@@ -345,10 +346,10 @@ fn failure_forms(view: View<'_>, failure: &Failure, gap: &str) -> String {
     if let Some(LimitTexts { until, short_until, .. }) = limit_texts(view, failure) {
         let key = |action| view.app.key_label(Context::Views, action);
         let (trend, cached) = (key(Action::Trend), key(Action::CachedRanges));
-        let reached = format!("{gap}limit reached {until}");
+        let limited = format!("{gap}limited {until}");
         return format!(
-            "{reached}; trend ({trend}) and cached ranges ({cached}) still work\n{reached}, {r} reloads then\n\
-             {reached}\n{gap}limited {short_until}"
+            "{limited}; trend ({trend}) and cached ranges ({cached}) still work\n{limited}, {r} refreshes then\n\
+             {limited}\n{gap}limited {short_until}"
         );
     }
     let kind = match failure.kind {

@@ -7,7 +7,7 @@
 //! ```
 
 use crate::model::comparison::ViewsChange;
-use crate::model::job_state::{MARKED, SELECTED};
+use crate::model::job_state::{MARKED_SYMBOL, SELECTED_SYMBOL};
 use crate::model::views::ViewCount;
 use crate::tui::draw::FIXED_KEY;
 use crate::tui::draw::bars;
@@ -87,7 +87,7 @@ fn page_headings<'a>(columns: &Table<PageTableColumn>, view: View<'_>) -> Line<'
             let heading = format!("{}{arrow}", column.heading());
             let metric = table.metric().name();
             let ranks = match table.report().filter(|_| columns.has(PageTableColumn::Rank)) {
-                Some(report) if !report.complete => ["  (# = service's order)".into(), "  (# = loaded order)".into()],
+                Some(report) if !report.complete => ["  (# = service's order)".into(), "  (# = load order)".into()],
                 Some(_) if is_by_other => [format!("  (# = rank by {metric})"), format!("  (# by {metric})")],
                 _ => Default::default(),
             };
@@ -114,8 +114,8 @@ fn page_line<'a>(columns: &Table<PageTableColumn>, view: View<'_>, shown: &Visib
     let is_selected = table.selected() == shown.index;
     let text = if !shown.metrics.is_listed || is_stale(view) { theme.muted } else { theme.text };
     let line = columns.line(|cell, width| match *cell {
-        PageTableColumn::SelectionMark => TableCell::new(if is_selected { SELECTED } else { "" }, theme.mark),
-        PageTableColumn::Mark => TableCell::new(if shown.is_marked { MARKED } else { "" }, theme.mark),
+        PageTableColumn::SelectionMark => TableCell::new(if is_selected { SELECTED_SYMBOL } else { "" }, theme.mark),
+        PageTableColumn::Mark => TableCell::new(if shown.is_marked { MARKED_SYMBOL } else { "" }, theme.mark),
         PageTableColumn::Rank => rank_cell(view, shown),
         PageTableColumn::Path => TableCell::Spans(name_spans(view, shown, text, width)),
         PageTableColumn::Number(column) => {

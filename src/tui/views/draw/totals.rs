@@ -52,7 +52,7 @@ pub(in crate::tui) fn site_totals_line<'a>(view: View<'_>, totals: &Counts, widt
     let change = views.site_change(view.now);
     let report = views.visitors.report(views.query().range).filter(|_| views.visitors.is_shown());
     let visitors = report.filter(|_| views.is_current()).map(|report| &report.totals.total);
-    // These totals may belong to another query than the range on screen.
+    // The totals may belong to an earlier query, not to the range on screen. They are then muted.
     fitting_totals_line(view.theme, totals, change.as_ref(), visitors, !views.is_current(), width)
 }
 

@@ -3,7 +3,7 @@
 
 use super::{HEAD_ROWS, Metric, Mover, MoverMetric, Movers, MoversHalf, MoversLayout};
 use crate::model::comparison::ComparedRanges;
-use crate::model::job_state::SELECTED;
+use crate::model::job_state::SELECTED_SYMBOL;
 use crate::model::views::ViewCount;
 use crate::tui::analytics::columns::MAX_TEXT_CELLS;
 use crate::tui::draw::bars::{self, parts_bar};
@@ -29,8 +29,8 @@ use unicode_width::UnicodeWidthStr;
 const MIN_WIDTH_WITH_DAYS: usize = 74;
 /// Maximum width of the compared days as a heading.
 const MAX_DAYS_CELLS: usize = 16;
-/// Minimum width of the paths. In a narrower half, the column of the earlier views is left out first, because they
-/// follow from the current views and the difference.
+/// Minimum width of the paths. In a narrower half, the column of the earlier views is left out first, because readers
+/// can calculate them from the current views and the difference.
 const MIN_PAGE_CELLS: usize = 26;
 /// The minimum and the maximum width of a bar.
 const BAR_CELLS: RangeInclusive<usize> = 8..=24;
@@ -54,7 +54,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers) {
         draw_separator(frame, view, Rect { x: upper.right(), width: 1, ..upper });
     }
     let (gained, lost) = (MoverDirection::INCREASE, MoverDirection::DECREASE);
-    let halves = [(gained, &open.gained, !open.focuses_decreases), (lost, &open.lost, open.focuses_decreases)];
+    let halves = [(gained, &open.gained, !open.is_lost_half_focused), (lost, &open.lost, open.is_lost_half_focused)];
     // Both halves have one scale, so that their bars can be compared.
     let largest = open.gained.largest_change().max(open.lost.largest_change());
     for (part, area) in halves.into_iter().zip([upper, lower]) {
@@ -216,7 +216,7 @@ fn mover_cell<'a>(
     let change = mover.change();
     let weight = ChangeWeight::of(change, larger_site_views(view));
     match column {
-        MoverColumn::SelectionMark => TableCell::new(if is_selected { SELECTED } else { "" }, theme.mark),
+        MoverColumn::SelectionMark => TableCell::new(if is_selected { SELECTED_SYMBOL } else { "" }, theme.mark),
         MoverColumn::Page => TableCell::new(truncate_path(mover.path.as_str(), width.saturating_sub(1)), theme.text),
         MoverColumn::Before => TableCell::new(views_text(mover.before), theme.muted),
         MoverColumn::Now => TableCell::new(views_text(mover.now), theme.text),
@@ -227,7 +227,7 @@ fn mover_cell<'a>(
             let (human, ai) = match metric {
                 MoverMetric::Human => (change, ViewCount::ZERO),
                 MoverMetric::Ai => (ViewCount::ZERO, change),
-                MoverMetric::Total => mover.human_and_ai_shares,
+                MoverMetric::Total => mover.human_and_ai_contributions,
             };
             TableCell::Spans(parts_bar((human, ai), change, largest, width, theme))
         }

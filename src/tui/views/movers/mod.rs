@@ -86,7 +86,7 @@ pub struct Mover {
     /// the pages of that range.
     pub now: Option<ViewCount>,
     /// How far human and AI views moved in the direction of the change; 0 for views that moved in the other direction.
-    pub human_and_ai_shares: (ViewCount, ViewCount),
+    pub human_and_ai_contributions: (ViewCount, ViewCount),
 }
 
 impl Mover {
@@ -158,7 +158,7 @@ pub struct Movers {
     pub gained: MoversHalf,
     pub lost: MoversHalf,
     /// Whether the half with the pages that lost views has the focus.
-    pub focuses_decreases: bool,
+    pub is_lost_half_focused: bool,
     /// Number of pages that are left out because their views in one of the ranges are not a valid count.
     pub pages_without_counts: usize,
     comparison: Comparison,
@@ -195,7 +195,7 @@ impl Movers {
             metric: by,
             gained,
             lost,
-            focuses_decreases: false,
+            is_lost_half_focused: false,
             pages_without_counts: 0,
             comparison,
             shown_range,
@@ -245,7 +245,7 @@ impl Movers {
         }
         (self.gained, self.lost) = (self.top_movers(gained), self.top_movers(lost));
         (self.metric, self.pages_without_counts) = (by, without_counts);
-        self.focuses_decreases = self.gained.is_empty() && !self.lost.is_empty();
+        self.is_lost_half_focused = self.gained.is_empty() && !self.lost.is_empty();
     }
 
     /// Returns the pages whose views changed the most, starting with the largest change. Pages with equal changes are
@@ -265,8 +265,8 @@ impl Movers {
                 let by = if moved.delta < ViewCount::ZERO { ViewCount::ZERO - by } else { by };
                 by.max(ViewCount::ZERO)
             };
-            let human_and_ai_shares = (towards(change(MoverMetric::Human)), towards(change(MoverMetric::Ai)));
-            Some(Mover { path, before: moved.before, now: moved.now, human_and_ai_shares })
+            let human_and_ai_contributions = (towards(change(MoverMetric::Human)), towards(change(MoverMetric::Ai)));
+            Some(Mover { path, before: moved.before, now: moved.now, human_and_ai_contributions })
         });
         let mut movers: Vec<Mover> = movers.collect();
         movers.sort_by(|a, b| {
@@ -288,7 +288,7 @@ impl Movers {
     }
 
     fn focused_half(&self) -> &MoversHalf {
-        if self.focuses_decreases { &self.lost } else { &self.gained }
+        if self.is_lost_half_focused { &self.lost } else { &self.gained }
     }
 
     pub fn selected(&self) -> Option<&Mover> {
@@ -297,7 +297,7 @@ impl Movers {
 
     /// Moves the selection of the focused half.
     fn move_by(&mut self, by: Scroll, layout: &MoversLayout) {
-        let (half, rows) = if self.focuses_decreases {
+        let (half, rows) = if self.is_lost_half_focused {
             (&mut self.lost, layout.row_count(1))
         } else {
             (&mut self.gained, layout.row_count(0))
@@ -366,7 +366,7 @@ impl Component for Movers {
 
     fn footer_label(&self, action: Action, _app: &App) -> Option<FooterLabel> {
         match action {
-            Action::NextPane => Some(if self.focuses_decreases { "to increases" } else { "to decreases" }.into()),
+            Action::NextPane => Some(if self.is_lost_half_focused { "to increases" } else { "to decreases" }.into()),
             action => FooterLabel::default_if(action != Action::Open || self.selected().is_some()),
         }
     }
@@ -374,7 +374,7 @@ impl Component for Movers {
     fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Open => self.open_selected(cx),
-            Action::NextPane => self.focuses_decreases = !self.focuses_decreases,
+            Action::NextPane => self.is_lost_half_focused = !self.is_lost_half_focused,
             Action::Metric => self.rank_by(self.metric.next()),
             _ => return Flow::Unhandled,
         }
@@ -389,8 +389,8 @@ impl Component for Movers {
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
         let layout = MoversLayout::of(cx.app.geometry());
         for (area, is_lost) in layout.halves.into_iter().zip([false, true]).filter(|(area, _)| area.contains(at)) {
-            let had_focus = self.focuses_decreases == is_lost;
-            self.focuses_decreases = is_lost;
+            let had_focus = self.is_lost_half_focused == is_lost;
+            self.is_lost_half_focused = is_lost;
             let half = if is_lost { &mut self.lost } else { &mut self.gained };
             if half.list.click(without_top_rows(area, HEAD_ROWS), at) == Some(ClickedRow::AlreadySelected) && had_focus
             {
@@ -418,7 +418,7 @@ impl Component for Movers {
 
     fn position_text(&self, app: &App) -> String {
         let half = self.focused_half();
-        let rows = MoversLayout::of(app.geometry()).row_count(usize::from(self.focuses_decreases));
+        let rows = MoversLayout::of(app.geometry()).row_count(usize::from(self.is_lost_half_focused));
         if half.is_empty() {
             return String::new();
         }
@@ -479,8 +479,9 @@ mod tests {
         let before = report(&[("/both", 10, 5), ("/mixed", 10, 50), ("/less", 40, 20)], true);
         let now = report(&[("/both", 14, 8), ("/mixed", 90, 10), ("/less", 10, 25)], true);
         let movers = moved(before, now, MoverMetric::Total);
-        let shares =
-            |half: &MoversHalf| -> Vec<_> { half.visible(9).map(|(mover, _)| mover.human_and_ai_shares).collect() };
+        let shares = |half: &MoversHalf| -> Vec<_> {
+            half.visible(9).map(|(mover, _)| mover.human_and_ai_contributions).collect()
+        };
         assert_eq!(shares(&movers.gained), [(80.into(), 0.into()), (4.into(), 3.into())]);
         assert_eq!(shares(&movers.lost), [(30.into(), 0.into())]);
     }
@@ -541,7 +542,7 @@ mod tests {
         movers.move_by(Scroll::By(1), &MoversLayout { halves: [row, row] });
         assert_eq!(movers.selected().map(|mover| mover.path.as_str()), Some("/b"));
         assert_eq!(movers.gained.visible(1).map(|(mover, _)| mover.path.as_str()).collect::<Vec<_>>(), ["/b"]);
-        movers.focuses_decreases = true;
+        movers.is_lost_half_focused = true;
         assert_eq!(movers.selected().map(|mover| mover.path.as_str()), Some("/c"));
     }
 }

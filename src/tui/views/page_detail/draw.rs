@@ -21,9 +21,9 @@
 //!    before  5–11 Nov  9,120 human · 4,310 AI
 //!    after   13–19 Nov  10,002 human ▲ 9.7% · 5,100 AI ▲ 18%
 //!
-//!  Cached ranges 3 · average views per day (today counts in part)
+//!  Cached ranges 3 · average views per day (today counts as part of a day)
 //!  range        days      human         AI      state    0 ──────────── 1,919
-//!  14–20 Nov       7      1,303        616      so far   ████████████▒▒▒▒▒▒
+//!  14–20 Nov       7      1,303        616      ongoing  ████████████▒▒▒▒▒▒
 //! ```
 
 use super::super::trend::TrendDialog;
@@ -33,7 +33,7 @@ use super::{ComparedViews, MIN_ONE_LINE_WIDTH, MIN_WIDE_WIDTH, PageDetail, PageD
 use crate::model::analytics::page_reports::ReportNumbers;
 use crate::model::impact::{PageHistory, PagePeriod, PageViewsState, week_after, weeks_around};
 use crate::model::job::Job;
-use crate::model::job_state::list_word;
+use crate::model::job_state::list_state_word;
 use crate::model::load::Load;
 use crate::model::period::DateRange;
 use crate::model::views::{Count, Counts, ViewCount};
@@ -49,7 +49,7 @@ use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
 use crate::tui::views::compare::SiteChange;
 use crate::tui::views::draw::totals::{fitting_totals_line, overlap_warning};
-use crate::tui::views::range_line::{format_range, short_range};
+use crate::tui::views::range_line::{format_range, short_range, unfinished_state};
 use crate::tui::widgets::table::{Column, Table, TableCell};
 use ratatui::Frame;
 use ratatui::text::{Line, Span};
@@ -422,7 +422,7 @@ fn periods_head<'a>(view: View<'_>, detail: &PageDetail, scale: PeriodScale, wid
     let mut line = section_heading(view, "Cached ranges", n, "none yet", detail, width);
     if scale.is_per_day {
         let short = " · average views per day";
-        let long = format!("{short} (today counts in part)");
+        let long = format!("{short} (today counts as part of a day)");
         let fits = line.width() + long.width() <= width;
         line.push_span(Span::styled(if fits { long } else { short.to_owned() }, view.theme.muted));
     }
@@ -446,7 +446,7 @@ fn page_job_line<'a>(view: View<'_>, job: Option<&Job>, selected: bool, width: u
     let dismissed = if job.local.dismissed { "dismissed  " } else { "" };
     let info = format!("  {dismissed}{}{}", align_right(&pr, 7), align_right(&list_draw::state_age(job, view.now), 6));
     if is_wide(width) {
-        row.push(align_left(list_word(job), STATUS_CELLS), theme.muted);
+        row.push(align_left(list_state_word(job), STATUS_CELLS), theme.muted);
     }
     let title_width = row.remaining_cells().saturating_sub(info.width());
     row.push(align_left(job.local.title.as_str(), title_width), theme.text);
@@ -573,8 +573,10 @@ fn period_line<'a>(
     let (state, state_style) = match period.range {
         range if range == detail.numbers.range => ("on screen", theme.text),
         range if Some(range) == previous => ("comparison", theme.text),
-        range if period.views.as_of.date_naive() <= range.to() => ("so far", theme.warning),
-        _ => ("", theme.muted),
+        range => match unfinished_state(range, period.views.as_of, view.now) {
+            Some(state) => (state, theme.warning),
+            None => ("", theme.muted),
+        },
     };
     period_table(scale, width).line(|column, width| match column {
         PeriodColumn::Range => TableCell::new(short_range(period.range, view.now), theme.text),

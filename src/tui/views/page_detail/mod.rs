@@ -323,7 +323,7 @@ impl PageDetail {
         Some((job, PageImpact { path: self.path.clone(), before, after, signals: None }))
     }
 
-    /// Whether the views before or after the selected job can be loaded.
+    /// Whether views before or after the selected job are missing and can be loaded.
     fn lacks_impact(&self, app: &App) -> bool {
         self.selected_impact().is_some_and(|(job, page)| {
             app.jobs.get(job).is_some_and(|job| !missing_ranges(job, &[page], app.updated_at.date_naive()).is_empty())

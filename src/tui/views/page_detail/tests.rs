@@ -204,8 +204,8 @@ fn missing_views_of_the_selected_job_are_loaded_after_a_confirmation() {
     finished.local.pages = [CleanText::line("/a")].into();
     app.put_job(finished);
     open(&mut app);
-    assert!(!app.hints().any(|(_, row, _)| row.hint == "load job's views"), "there is no job yet");
-    let is_offered = |app: &App| app.hints().any(|(_, row, _)| row.hint == "load job's views");
+    assert!(!app.hints().any(|(_, row, _)| row.hint == "before/after"), "there is no job yet");
+    let is_offered = |app: &App| app.hints().any(|(_, row, _)| row.hint == "before/after");
     let known = || PageViewsState::Known(Timed { value: counts(5, 8), as_of: at(0) });
     let loaded = PageHistory { jobs: vec![(JobKey(3), known(), known())], ..PageHistory::default() };
     app.update(Msg::Views(ViewsMsg::PageHistoryLoaded { path: CleanText::line("/a"), result: Ok(loaded) }), at(0));
@@ -234,7 +234,7 @@ fn the_missing_days_of_the_trend_are_loaded_after_a_confirmation() {
     press(&mut app, 't');
     let question = app.top::<ConfirmDialog>().expect("a question").text.clone();
     assert!(
-        question.starts_with("Load the 50 most viewed pages of 3 days for the trend of /a? 3 requests, "),
+        question.starts_with("Load the 50 most viewed pages of 3 days for the trend of /a? Uses 3 requests ("),
         "{question}"
     );
     press(&mut app, 'n');
@@ -242,7 +242,10 @@ fn the_missing_days_of_the_trend_are_loaded_after_a_confirmation() {
     app.update(Msg::Engine(EngineEvent::Budget(Quota::Views, two_left)), at(0));
     press(&mut app, 't');
     let question = &app.top::<ConfirmDialog>().expect("a question").text;
-    assert!(question.contains(" of 2 days ") && question.ends_with("? 2 requests, 2 left this hour."), "{question}");
+    assert!(
+        question.contains(" of 2 days ") && question.ends_with("? Uses 2 requests (2 left this hour)."),
+        "{question}"
+    );
     let effects = press(&mut app, 'y');
     let is_newest_first = |effect: &Effect| matches!(effect, Effect::Views(ViewsEffect::LoadTotals(ranges)) if ranges.first() == days.last());
     assert!(effects.iter().any(is_newest_first), "{effects:?}");

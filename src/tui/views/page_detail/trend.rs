@@ -94,7 +94,8 @@ impl PageDetail {
         missing.truncate(left as usize);
         let days = plural(missing.len(), "day");
         let text = format!(
-            "Load the {DEFAULT_PAGE_SIZE} most viewed pages of {days} for the trend of {}? {}, {left} left this hour.",
+            "Load the {DEFAULT_PAGE_SIZE} most viewed pages of {days} for the trend of {}? Uses {} ({left} left this \
+             hour).",
             self.path,
             plural(missing.len(), "request")
         );

@@ -53,7 +53,7 @@ impl PageMetrics<'_> {
         }
     }
 
-    /// Returns how human, AI or total views or visitors changed; unknown for the share.
+    /// Returns how the number of views or visitors changed. Unknown for the share: see [`Self::share_change`].
     pub fn change(&self, metric: Metric) -> ViewsChange {
         // Visitors can't be compared per day: one who comes on several days counts once in the range.
         if metric.counts_visitors() && self.ranges.is_some_and(|ranges| ranges.is_per_day()) {

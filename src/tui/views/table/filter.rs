@@ -172,7 +172,9 @@ fn parse_term(token: &str, shown: FilterableData) -> Result<Option<PageTerm>, St
 fn parse_comparison(token: &str, shown: FilterableData) -> Result<PageTerm, String> {
     let TypedComparison { name, operator_text: sign, operator, value: typed } = TypedComparison::parse(token)?;
     let Some(operand) = find_operand(name) else {
-        return Err(format!("{name}{sign} is unknown: use human ai total share Δ, or \" before a word"));
+        return Err(format!(
+            "{name}{sign} is unknown: use human, ai, total, share or Δ, or type \" before {token} to find this text"
+        ));
     };
     let (FilterOperand::Now(metric) | FilterOperand::Change(metric)) = operand;
     if metric.counts_visitors() && !shown.has_visitors {
@@ -379,7 +381,10 @@ mod tests {
             ("ai>", "ai> needs a number, like ai>50%"),
             ("human>x1", "x1 is not a number: try human>1000 or human>1k"),
             ("human>50%", "human>50%: human counts views, like human>1000; use share>50% for the share"),
-            ("hits>3", "hits> is unknown: use human ai total share Δ, or \" before a word"),
+            (
+                "hits>3",
+                "hits> is unknown: use human, ai, total, share or Δ, or type \" before hits>3 to find this text",
+            ),
             ("!ai>50%", "!ai>50%: ! works only before words; reverse the comparison instead"),
             ("ai<>5", "<> is not an operator: use < <= > >= or ="),
             ("Δ<-20%", "Δ< needs a comparison with another range"),

@@ -12,7 +12,7 @@ pub(super) struct MarkedPages {
     marked: Vec<bool>,
     /// Number of marked pages. Stored, so that drawing needn't count them in each frame to show how many are hidden.
     count: usize,
-    /// Marked pages that are not among the current rows.
+    /// The paths of marked pages that are not among the current rows.
     unlisted_paths: HashSet<CleanText>,
     /// The path of the page or folder from which [`PageTable::mark_range`] marks lines.
     range_start: Option<Box<str>>,

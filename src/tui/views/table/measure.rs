@@ -62,7 +62,7 @@ const VIEW_METRICS: &[Metric] = &[Metric::Human, Metric::Ai, Metric::Total, Metr
 
 impl Measures {
     fn widen_columns_for(&mut self, counts: &Counts, extra_width: usize) {
-        // Rows usually have no visitors, so those metrics are skipped.
+        // Usually no visitors are loaded. The metrics of visitors are then skipped.
         let metrics = if counts.visitors.is_some() { Metric::ALL.as_slice() } else { VIEW_METRICS };
         for (widest, metric) in self.count_widths.iter_mut().zip(metrics) {
             *widest = metric.count(counts).map_or(0, |count| count_width(count) + extra_width).max(*widest);

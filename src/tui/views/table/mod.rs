@@ -285,8 +285,7 @@ impl PageTable {
         self.filter.problem().filter(|_| self.is_report())
     }
 
-    /// Returns what is wrong with a filter; `None` if it is valid for a table that shows
-    /// this data.
+    /// Returns what is wrong with a filter; `None` if it is valid for a table that shows this data.
     pub fn problem_of_filter(typed: &str, shown: FilterableData) -> Option<String> {
         PageFilter::parse(typed, shown).problem().map(str::to_owned)
     }

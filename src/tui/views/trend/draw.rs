@@ -140,8 +140,12 @@ pub(in crate::tui::views) fn page_legend<'a>(
 }
 
 /// The long and the short name of the previous period in the legend.
-const PREVIOUS: (&str, &str) = ("previous period", "previous");
+const PREVIOUS_PERIOD_NAMES: (&str, &str) = ("previous period", "previous");
+/// The sign of the average in the legend.
+const AVERAGE_SIGN: &str = "━";
 
+/// Returns the legend. If it doesn't fit, its names are shortened. If the average doesn't fit even then, it is left
+/// out, and the names stay long if they fit without it.
 fn legend_line<'a>(
     view: View<'_>,
     open: &TrendDialog,
@@ -170,19 +174,29 @@ fn legend_line<'a>(
     let mean = mean.map(|mean| mean_text(mean, open.range.days()));
     let weekend = weekend_sign("─", theme.muted, theme);
     let signs = [
-        (chart.shows_previous(), "░", PREVIOUS.0),
+        (chart.shows_previous(), "░", PREVIOUS_PERIOD_NAMES.0),
         (chart.bars.iter().any(ChartBar::is_invalid), "≠", "invalid"),
         (chart.bars.iter().any(|bar| bar.bar.totals.is_none()), "?", "not loaded"),
-        (mean.is_some(), "━", mean.as_deref().unwrap_or_default()),
+        (mean.is_some(), AVERAGE_SIGN, mean.as_deref().unwrap_or_default()),
         (chart.has_weekends(), weekend.0, "weekend"),
     ];
     let signs = signs.into_iter().filter(|(is_shown, ..)| *is_shown);
     let style = |sign: &str| if sign == weekend.0 { weekend.1 } else { theme.muted };
     entries.extend(signs.map(|(_, sign, text)| (sign, style(sign), text.to_owned())));
-    let needed: usize = entries.iter().map(|(sign, _, text)| sign.width() + text.width() + 3).sum();
-    if needed > width + 2 {
-        entries.iter_mut().filter(|(.., text)| text == PREVIOUS.0).for_each(|(.., text)| *text = PREVIOUS.1.to_owned());
-        entries.iter_mut().filter(|(sign, ..)| *sign == "╱╲").for_each(|(.., text)| *text = "so far".to_owned());
+    let fits = |entries: &[(&str, Style, String)]| {
+        entries.iter().map(|(sign, _, text)| sign.width() + text.width() + 3).sum::<usize>() <= width + 2
+    };
+    if !fits(&entries) {
+        let mut short = entries.clone();
+        short
+            .iter_mut()
+            .filter(|(.., text)| text == PREVIOUS_PERIOD_NAMES.0)
+            .for_each(|(.., text)| *text = PREVIOUS_PERIOD_NAMES.1.to_owned());
+        short.iter_mut().filter(|(sign, ..)| *sign == "╱╲").for_each(|(.., text)| *text = "so far".to_owned());
+        entries.retain(|(sign, ..)| *sign != AVERAGE_SIGN);
+        if fits(&short) || !fits(&entries) {
+            entries = short;
+        }
     }
     let mut row = TextRow::new(width);
     for (sign, style, text) in entries {
@@ -234,7 +248,7 @@ fn selected_bar_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, widt
         String::new()
     };
     let share = counts.ai_share().map(|share| format!("{gap}AI share {:.0}%", share * 100.0));
-    // The bars of the previous period are per day.
+    // The previous period is known per day, so a bar of several days has none.
     let previous = previous.filter(|_| bar.range.days() == 1);
     let previous = previous.map(|views| format!("{gap}previous period {}", format_views(views)));
     let mean = mean_day.map(|views| format!("{gap}{} a day", format_mean(views))).unwrap_or_default();

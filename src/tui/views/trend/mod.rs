@@ -146,13 +146,23 @@ impl TrendDialog {
             1 if self.shows_visitors => cx.app.load_visitor_totals(missing, cx.effects),
             1 => cx.app.load_totals(missing, cx.effects),
             n => {
-                let offer = if n > left as usize {
+                // Some days of a week may be loaded.
+                let state = if unit == "day" { "not loaded or outdated" } else { "incomplete or outdated" };
+                let text = if n > left as usize {
                     missing.truncate(left as usize);
-                    format!("{n} requests (only {left} left this hour). Load the newest {left}?")
+                    let (are_left, newest) = match left {
+                        1 => ("request is left", unit.to_owned()),
+                        _ => ("requests are left", left.to_string()),
+                    };
+                    format!(
+                        "{n} of {all} {unit}s are {state}, but only {left} {are_left} this hour. Load the newest \
+                         {newest}?"
+                    )
                 } else {
-                    format!("{n} requests ({left} left this hour). Load them, newest first?")
+                    format!(
+                        "Load {n} of {all} {unit}s ({state}), newest first? Uses {n} requests ({left} left this hour)."
+                    )
                 };
-                let text = format!("{n} of {all} {unit}s are missing or outdated: {offer}");
                 let on_yes = match self.shows_visitors {
                     true => ConfirmAction::LoadVisitorTotals(missing),
                     false => ConfirmAction::LoadTotals(missing),
