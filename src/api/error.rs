@@ -275,7 +275,7 @@ fn redirect_text(operation: Operation, status: u16, host: Option<&CleanText>) ->
 fn possible_effect(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => {
-            "the job may have been started anyway, so docdeck does not send the prompt again automatically: look for the job on the service's dashboard"
+            "the job may have been started anyway, so docdeck does not resend the prompt: look for the job on the service's dashboard"
         }
         Operation::FollowUp => {
             "the follow-up may have arrived anyway, so docdeck does not send it again automatically: check the job"

@@ -394,8 +394,8 @@ impl SubmittedPrompt {
         };
         let what = self.kind_noun();
         format!(
-            "Interrupted before the answer came: the {what} is unconfirmed. Because {risk}, docdeck does not send the \
-             {what} again automatically: {check}. {}",
+            "Interrupted before the answer came: the {what} is unconfirmed. Because {risk}, docdeck does not resend \
+             the {what}: {check}. {}",
             self.unconfirmed_advice()
         )
     }

@@ -98,7 +98,7 @@ fn a_prompt_whose_response_is_lost_is_unconfirmed_and_not_resent() {
             "{}",
             ran.err
         );
-        assert_eq!(ran.err.matches("send the prompt again automatically").count(), 1, "{}", ran.err);
+        assert_eq!(ran.err.matches("does not resend the prompt").count(), 1, "{}", ran.err);
         let json = ran.json();
         assert_eq!((json["delivery"].as_str(), json["exitCode"].as_i64()), (Some("unconfirmed"), Some(6)));
         assert_eq!((json["id"].as_str(), json["prompt"].as_str()), (None, Some("Once only")));
