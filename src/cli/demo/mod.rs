@@ -109,6 +109,7 @@ pub(super) async fn run(
     // The first frame doesn't wait until the history is written. Because the store is in memory, only a bug in the demo
     // can make writing fail.
     let writing = tokio::spawn(history.write(store.clone()));
+    // Lets the task send its requests to the store, so that all later requests find the history.
     tokio::task::yield_now().await;
     let access = match &team {
         Some(team) => {

@@ -548,7 +548,7 @@ impl Component for Editor {
         };
         let is_alone = !view.app.has_dialog_below_editor();
         let is_below_panes = layout != EditorLayout::FullScreen && is_alone;
-        // The heavy upper rule shows that the editor has the focus, not a pane above it.
+        // If no dialog is below the editor, panes may be above it. The heavy rule shows that they don't have the focus.
         let mut texts = DialogFrame { is_heavy: is_alone, ..DialogFrame::new(view, title) };
         if layout == EditorLayout::Inline {
             let space = usize::from(self.area(view.app).width.saturating_sub(14));

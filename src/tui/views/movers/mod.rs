@@ -141,7 +141,7 @@ impl MoversHalf {
     }
 }
 
-/// A page whose views changed, before it is assigned to a half.
+/// A page whose views changed, not yet sorted into the increases or the decreases.
 struct PageChange {
     delta: ViewCount,
     before: Option<ViewCount>,

@@ -99,7 +99,7 @@ pub(super) struct PageData {
     indexes: Vec<PageIndexes>,
     /// All entries in the order of their paths.
     by_path: Vec<u32>,
-    /// The position of each entry in `by_path`.
+    /// For each entry, its index in `by_path`.
     path_positions: Vec<u32>,
     sums: ViewSums,
     /// Number of rows without a valid total.
