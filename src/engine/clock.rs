@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 /// The precision of a Date header. The header has whole seconds, so the service may have sent it at any moment of that
 /// second.
-const DATE_PRECISION: TimeDelta = TimeDelta::seconds(1);
+const DATE_HEADER_PRECISION: TimeDelta = TimeDelta::seconds(1);
 /// Smaller differences between two clocks are ignored, because Date headers have whole seconds.
 const MIN_CLOCK_CHANGE: TimeDelta = TimeDelta::seconds(2);
 
@@ -81,9 +81,13 @@ impl ServiceClock {
         let drift = date - reading;
         // The clock's reading is within the second of the header, so the reading may be exact. Setting the clock to
         // the start of that second would make it jitter.
-        if drift > -DATE_PRECISION && drift <= TimeDelta::zero() {
+        if drift > -DATE_HEADER_PRECISION && drift <= TimeDelta::zero() {
             return ClockUpdate::default();
         }
+        // If the reading is only a little too late, the response was probably slow. Then the clock is set to the end of the
+        // header's second, so that it hardly moves back and what follows seldom gets an earlier time than what preceded.
+        let is_slow_response = drift <= -DATE_HEADER_PRECISION && drift > -MIN_CLOCK_CHANGE;
+        let date = if is_slow_response { date + DATE_HEADER_PRECISION } else { date };
         anchor.service_time = date;
         anchor.instant = instant;
         let offset = date - wall;
@@ -195,6 +199,18 @@ mod tests {
         tokio::time::advance(Duration::from_millis(900)).await;
         clock.sync_to(at(100), at(0));
         assert_eq!(clock.now(), at(100) + TimeDelta::milliseconds(900));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_response_sets_the_clock_back_no_further_than_its_header_requires() {
+        let clock = ServiceClock::new(at(0), None);
+        clock.sync_to(at(100), at(0));
+        tokio::time::advance(Duration::from_millis(1200)).await;
+        clock.sync_to(at(100), at(0));
+        assert_eq!(clock.now(), at(101));
+        tokio::time::advance(Duration::from_secs(30)).await;
+        clock.sync_to(at(100), at(0));
+        assert_eq!(clock.now(), at(100), "the service's clock was set back");
     }
 
     #[tokio::test(start_paused = true)]
