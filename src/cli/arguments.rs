@@ -36,17 +36,24 @@ pub(super) struct Arguments {
     pub(super) global: GlobalArguments,
 }
 
-/// A parser for a command line that opens the dashboard: global options without a command.
+/// A parser for a command line that opens the dashboard: global options, and no command except `demo`.
 #[derive(Debug, Parser)]
-#[command(name = "docdeck", disable_help_flag = true, disable_version_flag = true)]
+#[command(name = "docdeck", disable_help_flag = true, disable_version_flag = true, disable_help_subcommand = true)]
 struct DashboardArguments {
+    #[command(subcommand)]
+    command: Option<DashboardCommand>,
     #[command(flatten)]
     global: GlobalArguments,
 }
 
+#[derive(Debug, Subcommand)]
+enum DashboardCommand {
+    Demo(DemoArguments),
+}
+
 impl Arguments {
-    /// Parses a command line; the first word is the program's name. If the second word is missing or an option, first
-    /// tries a small parser that knows only the global options, because building the complete parser takes longer than
+    /// Parses a command line; the first word is the program's name. If the second word is missing, an option or `demo`,
+    /// first tries a small parser for [`DashboardArguments`], because building the complete parser takes longer than
     /// everything else that the dashboard does before it opens the store. If the small parser fails, uses the complete
     /// parser.
     ///
@@ -54,10 +61,10 @@ impl Arguments {
     /// Fails if the arguments are wrong, or they ask for the help or the version.
     pub(super) fn read(words: impl Iterator<Item = OsString>) -> Result<Self, clap::Error> {
         let words: Vec<OsString> = words.collect();
-        if words.get(1).is_none_or(|word| word.as_encoded_bytes().starts_with(b"-"))
-            && let Ok(DashboardArguments { global }) = DashboardArguments::try_parse_from(&words)
+        if words.get(1).is_none_or(|word| word == "demo" || word.as_encoded_bytes().starts_with(b"-"))
+            && let Ok(DashboardArguments { command, global }) = DashboardArguments::try_parse_from(&words)
         {
-            return Ok(Self { command: None, global });
+            return Ok(Self { command: command.map(|DashboardCommand::Demo(options)| Command::Demo(options)), global });
         }
         Self::try_parse_from(&words)
     }
@@ -66,16 +73,7 @@ impl Arguments {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// open the dashboard on a simulated service (saves nothing, needs no key and no network)
-    Demo {
-        #[command(flatten)]
-        simulation: SimArguments,
-        /// don't show the tour at the start
-        #[arg(long)]
-        no_tour: bool,
-        /// simulate a colleague who works on shared jobs too (needs PostgreSQL on this computer)
-        #[arg(long)]
-        team: bool,
-    },
+    Demo(DemoArguments),
     /// run the demo's simulated service without the dashboard, on 127.0.0.1 (prints the settings for your shell)
     Sim {
         /// listen on this port; 0 picks a free one
@@ -316,6 +314,19 @@ impl From<GlobalArguments> for GlobalOptions {
     }
 }
 
+/// Options of the demo.
+#[derive(Debug, Args)]
+pub(super) struct DemoArguments {
+    #[command(flatten)]
+    pub(super) simulation: SimArguments,
+    /// don't show the tour at the start
+    #[arg(long)]
+    pub(super) no_tour: bool,
+    /// simulate a colleague who works on shared jobs too (needs PostgreSQL on this computer)
+    #[arg(long)]
+    pub(super) team: bool,
+}
+
 /// Options of the simulated service.
 #[derive(Debug, Args)]
 pub(super) struct SimArguments {
@@ -395,7 +406,10 @@ mod tests {
         let after = Arguments::parse_from(["docdeck", "demo", "--seed", "3", "--project", "p", "--ascii"]);
         assert!(before.global.ascii && after.global.ascii);
         assert_eq!(before.global.project, after.global.project);
-        assert!(matches!(after.command, Some(Command::Demo { simulation: SimArguments { seed: 3, .. }, .. })));
+        assert!(matches!(
+            after.command,
+            Some(Command::Demo(DemoArguments { simulation: SimArguments { seed: 3, .. }, .. }))
+        ));
     }
 
     #[test]
@@ -416,12 +430,19 @@ mod tests {
 
     #[test]
     fn the_small_parser_and_the_complete_parser_agree() {
-        let lines: [&[&str]; 12] = [
+        let lines: [&[&str]; 19] = [
             &[],
             &["--data-dir", "/x y", "--ascii"],
             &["--profile=a", "--color", "never", "--project", "p", "--base-url", "http://[::1]", "--config", "c"],
             &["--ascii", "demo"],
             &["--ascii", "--", "demo"],
+            &["demo"],
+            &["demo", "--ascii", "--seed", "3", "--no-tour"],
+            &["demo", "--seed", "x"],
+            &["demo", "--help"],
+            &["demo", "demo"],
+            &["demo", "jobs"],
+            &["--ascii", "help"],
             &["--project", " "],
             &["--project"],
             &["--ascii", "--ascii"],

@@ -59,7 +59,7 @@ use crate::engine::LeaseRoles;
 use crate::model::analytics::{Question, Search};
 use crate::model::views::PageRow;
 use crate::runtime;
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, DemoArguments};
 use clap::CommandFactory as _;
 use error::CliError;
 use exit_code::Code;
@@ -121,7 +121,8 @@ fn dispatch(
         let changes_jobs = command.as_ref().is_some_and(Command::changes_jobs);
         let result = match command {
             None => dashboard::run(global_options, environment.clone()).await,
-            Some(Command::Demo { simulation, no_tour, team }) => {
+            Some(Command::Demo(options)) => {
+                let DemoArguments { simulation, no_tour, team } = options;
                 demo::run(global_options, environment.clone(), simulation.options(0), !no_tour, team)
                     .await
                     .map(Code::from)

@@ -132,7 +132,7 @@ impl Dashboard {
                 }
                 WakeReason::Timer => {}
             }
-            self.handle_available();
+            self.handle_pending_messages();
             if let Some(exit) = self.exit {
                 return exit;
             }
@@ -214,7 +214,7 @@ impl Dashboard {
     }
 
     /// Handles the events and messages that are already available, up to a limit, before drawing.
-    fn handle_available(&mut self) {
+    fn handle_pending_messages(&mut self) {
         let start = Instant::now();
         for _ in 0..MAX_BURST {
             let msg = if self.exit.is_some() {
@@ -424,9 +424,7 @@ impl Dashboard {
 
     /// Requests a frame that is drawn completely.
     fn redraw_all(&mut self) {
-        if self.session.invalidate().is_err() {
-            self.exit.get_or_insert(ExitReason::Terminated);
-        }
+        self.session.invalidate();
         self.scheduler.request_frame();
     }
 

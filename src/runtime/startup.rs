@@ -4,7 +4,7 @@
 use super::event_loop::Dashboard;
 use crate::model::job::InitialRows;
 use crate::model::layout::Layout;
-use crate::store::{Store, StoreError};
+use crate::store::{HeldStore, Store, StoreError};
 use crate::terminal::tty::terminal_size;
 use crate::tui::{AppConfig, Effect};
 use std::io;
@@ -23,6 +23,8 @@ pub struct Preload {
     layout: JoinHandle<Option<Layout>>,
     /// The first rows of the jobs list; `None` for the setup form.
     pub(super) rows: Option<JoinHandle<Result<InitialRows, StoreError>>>,
+    /// The store that is created only after the first frame.
+    pub(super) held_store: Option<HeldStore>,
 }
 
 impl Preload {
@@ -38,13 +40,13 @@ impl Preload {
             let (store, scope) = (store.clone(), config.scope.clone());
             tokio::spawn(async move { store.first_jobs(&scope, limit).await })
         });
-        Ok(Self { layout, rows })
+        Ok(Self { layout, rows, held_store: None })
     }
 
-    /// Like [`Preload::start`], for a new store whose first rows are known before they are written.
-    pub fn with_rows(store: &Store, config: &AppConfig, rows: InitialRows) -> Self {
-        let layout = tokio::spawn(read_saved_layout(store, config));
-        Self { layout, rows: Some(tokio::spawn(async { Ok(rows) })) }
+    /// Like [`Preload::start`], for a new store without a layout, whose first rows are known before they are written.
+    /// Drops `held_store` after the first frame, because a store that is created at the same time would delay the frame.
+    pub fn with_rows(rows: InitialRows, held_store: Option<HeldStore>) -> Self {
+        Self { layout: tokio::spawn(async { None }), rows: Some(tokio::spawn(async { Ok(rows) })), held_store }
     }
 
     /// Waits for the layout; see [`read_saved_layout`]. Returns the default layout if that takes too long.

@@ -8,9 +8,11 @@ use super::open_outcome::{OpenOutcome, RecoveryCounts};
 use super::{PendingOpen, Store, salvage, schema};
 use crate::model::Time;
 use rusqlite::{Connection, OpenFlags};
+use std::convert::Infallible;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
 
 /// The name of the store's file in the data folder.
 pub const DATABASE_FILE: &str = "docdeck.db";
@@ -25,6 +27,12 @@ const RECOVERY_FILE: &str = "docdeck.db-recovering";
 /// Returns the path of the file that marks the store as damaged. While it exists, opening the store checks every page.
 pub(super) fn damage_marker(folder: &Path) -> PathBuf {
     folder.join(DAMAGE_MARKER)
+}
+
+/// Keeps a store of [`Store::held_in_memory`] from being created until it is dropped.
+#[derive(Debug)]
+pub struct HeldStore {
+    _hold: mpsc::Sender<Infallible>,
 }
 
 impl Store {
@@ -93,6 +101,21 @@ impl Store {
     /// The thread can't be started.
     pub fn in_memory() -> StoreResult<Self> {
         Ok(Self::start_opening(|| Ok((in_memory()?, OpenOutcome::default())), None)?.0)
+    }
+
+    /// Like [`Store::in_memory`], but creates the store only when the returned [`HeldStore`] is dropped. Until then, the
+    /// store's thread needs no processor time.
+    ///
+    /// # Errors
+    /// The thread can't be started.
+    pub fn held_in_memory() -> StoreResult<(Self, HeldStore)> {
+        let (hold, released) = mpsc::channel();
+        let open = move || {
+            // Returns an error when the sender is dropped; nothing is ever sent.
+            let _ = released.recv();
+            Ok((in_memory()?, OpenOutcome::default()))
+        };
+        Ok((Self::start_opening(open, None)?.0, HeldStore { _hold: hold }))
     }
 }
 
@@ -172,7 +195,7 @@ fn repair(folder: &Path, now: Time, write_check: WriteCheck) -> Result<(Connecti
         other => return other,
     }
     if let Ok((mut connection, opened)) = open_database(&path, false, write_check)
-        && let Ok(rebuilt) = schema::rebuild_indexes(&mut connection)
+        && let Ok(rebuilt) = schema::rebuild_damaged_indexes(&mut connection)
     {
         let _ = fs::remove_file(&marker);
         return Ok((connection, OpenOutcome { has_rebuilt_indexes: rebuilt, ..opened }));

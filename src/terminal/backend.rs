@@ -10,8 +10,8 @@ mod tests;
 
 use ratatui::backend::{Backend, ClearType, WindowSize};
 use ratatui::buffer::{Buffer, Cell};
-use ratatui::layout::{Position, Size};
-use ratatui::{Frame, Terminal};
+use ratatui::layout::{Position, Rect, Size};
+use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 use shown_screen::ShownScreen;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -37,7 +37,9 @@ impl<W: Write> TerminalScreen<W> {
     /// # Errors
     /// Never fails; ratatui's signature requires the `Result`.
     pub(super) fn new(out: W, size: Size, is_synchronized: bool, is_hidden: fn(char) -> bool) -> io::Result<Self> {
-        let terminal = Terminal::new(FrameBackend::new(out, size, is_synchronized, is_hidden))?;
+        // ratatui gets no space on the screen: it would fill two buffers of that size, which are never used.
+        let options = TerminalOptions { viewport: Viewport::Fixed(Rect::ZERO) };
+        let terminal = Terminal::with_options(FrameBackend::new(out, size, is_synchronized, is_hidden), options)?;
         Ok(Self { terminal, cells: Buffer::default() })
     }
 
@@ -57,19 +59,16 @@ impl<W: Write> TerminalScreen<W> {
         prepare_next: impl FnOnce(&mut Buffer),
     ) -> io::Result<()> {
         self.terminal.backend_mut().prepare(size, shows_cursor);
-        let last_area = self.cells.area;
         let mut next = std::mem::take(&mut self.cells);
+        let area = Rect::from((Position::ORIGIN, size));
+        if next.area != area {
+            next = Buffer::empty(area);
+        }
         self.terminal.draw(|frame| {
-            next.area = frame.buffer_mut().area;
-            if next.area != last_area {
-                next.content.clear();
-            }
-            next.content.resize(next.area.area() as usize, Cell::EMPTY);
             // ratatui's buffer is empty before and after, so that ratatui finds nothing to compare.
             std::mem::swap(frame.buffer_mut(), &mut next);
             render(frame);
             std::mem::swap(frame.buffer_mut(), &mut next);
-            frame.buffer_mut().content = Vec::new();
         })?;
         let backend = self.terminal.backend_mut();
         backend.screen.show(&next);
@@ -81,11 +80,8 @@ impl<W: Write> TerminalScreen<W> {
     }
 
     /// Clears the terminal before the next frame, which is then sent completely.
-    ///
-    /// # Errors
-    /// Never fails; ratatui's signature requires the `Result`.
-    pub(super) fn clear(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+    pub(super) fn clear(&mut self) {
+        self.terminal.backend_mut().clear_later();
     }
 
     /// Sends a sequence that draws nothing (such as a title or a copied text) between two frames.
@@ -133,10 +129,21 @@ impl<W: Write> FrameBackend<W> {
         }
     }
 
-    /// Sets the size of the next frame, and whether the cursor is visible.
+    /// Sets the size of the next frame, and whether the cursor is visible. If the size has changed, the terminal is
+    /// cleared before the frame.
     fn prepare(&mut self, size: Size, shows_cursor: bool) {
-        self.size = size;
         self.shows_cursor = shows_cursor;
+        if self.size != size {
+            self.size = size;
+            self.clear_later();
+        }
+    }
+
+    /// Clears the terminal before the next frame.
+    fn clear_later(&mut self) {
+        self.screen.clear(self.size);
+        self.is_clear_pending = true;
+        (self.cursor_at, self.is_cursor_shown) = (None, None);
     }
 
     fn send(&mut self, sequence: &[u8]) -> io::Result<()> {
@@ -209,9 +216,7 @@ impl<W: Write> Backend for FrameBackend<W> {
     }
 
     fn clear(&mut self) -> io::Result<()> {
-        self.screen.clear(self.size);
-        self.is_clear_pending = true;
-        (self.cursor_at, self.is_cursor_shown) = (None, None);
+        self.clear_later();
         Ok(())
     }
 

@@ -95,7 +95,7 @@ impl TerminalSession {
         prepare_next: impl FnOnce(&mut Buffer),
     ) -> io::Result<()> {
         let render = |frame: &mut Frame<'_>| {
-            if !frame.area().is_empty() {
+            if !frame.buffer_mut().area.is_empty() {
                 render(frame);
             }
         };
@@ -103,11 +103,8 @@ impl TerminalSession {
     }
 
     /// Clears the terminal before the next frame, which is then drawn completely.
-    ///
-    /// # Errors
-    /// Never fails; ratatui's signature requires the `Result`.
-    pub fn invalidate(&mut self) -> io::Result<()> {
-        self.screen.clear()
+    pub fn invalidate(&mut self) {
+        self.screen.clear();
     }
 
     /// Sends a sequence that draws nothing, between two frames.
@@ -245,7 +242,7 @@ impl TerminalSession {
         self.guard.take_over()?;
         self.begin_reading()?;
         self.is_released = false;
-        self.invalidate()?;
+        self.invalidate();
         let title = std::mem::take(&mut self.title);
         self.set_title(&title)
     }
