@@ -294,7 +294,7 @@ fn how_to_correct(operation: Operation) -> &'static str {
         Operation::Get => "check the id and the project",
         Operation::Preview => "nothing is built: check that the branch exists",
         Operation::Build => "build the preview again",
-        Operation::Views => "try another range or another set of rows",
+        Operation::Views => "try another range or other rows",
         Operation::Analytics(_) => "try another range, or load the report from the start",
         Operation::Conversation => "load the questions again",
     }

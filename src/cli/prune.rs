@@ -54,7 +54,7 @@ pub(super) struct Options {
     /// only print what would be deleted
     #[arg(long)]
     dry_run: bool,
-    /// print JSON
+    /// print JSON (its fields are described below)
     #[arg(long)]
     pub(super) json: bool,
 }

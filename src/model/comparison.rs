@@ -14,8 +14,8 @@ use std::sync::Arc;
 /// The complete days of two date ranges whose numbers are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ComparedRanges {
-    pub now: DateRange,
-    pub before: DateRange,
+    pub current: DateRange,
+    pub previous: DateRange,
 }
 
 /// Why two ranges can't be compared, as a sentence.
@@ -37,12 +37,12 @@ impl ComparedRanges {
     /// Fails if one of the ranges has no complete day, or if both have the same complete days.
     pub fn new(shown: DateRange, other: DateRange, is_aligned: bool, today: NaiveDate) -> Result<Self, NotComparable> {
         let yesterday = today.pred_opt().unwrap_or(today);
-        let now = shown.days_up_to(yesterday).ok_or(NotComparable::OnlyToday)?;
-        let mut before = other.days_up_to(yesterday).ok_or(NotComparable::OtherIsNotOver(other))?;
-        if now != shown && (is_aligned || other.days() == shown.days()) {
-            before = before.first_days(now.days());
+        let current = shown.days_up_to(yesterday).ok_or(NotComparable::OnlyToday)?;
+        let mut previous = other.days_up_to(yesterday).ok_or(NotComparable::OtherIsNotOver(other))?;
+        if current != shown && (is_aligned || other.days() == shown.days()) {
+            previous = previous.first_days(current.days());
         }
-        if now == before { Err(NotComparable::SameDays) } else { Ok(Self { now, before }) }
+        if current == previous { Err(NotComparable::SameDays) } else { Ok(Self { current, previous }) }
     }
 
     /// Returns the complete days of a range and the days of the previous period to compare them with; `None` if the
@@ -53,12 +53,12 @@ impl ComparedRanges {
 
     /// Whether numbers are compared per day, because one range has more days.
     pub fn is_per_day(self) -> bool {
-        self.now.days() != self.before.days()
+        self.current.days() != self.previous.days()
     }
 
     /// Returns a text such as `31 vs 30 days`, or `None` if both ranges have the same number of days.
     pub fn day_counts(self) -> Option<String> {
-        self.is_per_day().then(|| format!("{} vs {} days", self.now.days(), self.before.days()))
+        self.is_per_day().then(|| format!("{} vs {} days", self.current.days(), self.previous.days()))
     }
 
     /// Returns a text such as `views per day, 31 vs 30 days`, or `None` if both ranges have the same number of days.
@@ -68,9 +68,9 @@ impl ComparedRanges {
 
     /// Returns a text such as `16–21 Nov vs 9–14 Nov`, with years if they differ.
     pub fn dates(self) -> String {
-        let days = [self.now.from(), self.before.from(), self.before.to()];
-        let with_year = days.iter().any(|day| day.year() != self.now.to().year());
-        format!("{} vs {}", self.now.format_dates(with_year), self.before.format_dates(with_year))
+        let days = [self.current.from(), self.previous.from(), self.previous.to()];
+        let with_year = days.iter().any(|day| day.year() != self.current.to().year());
+        format!("{} vs {}", self.current.format_dates(with_year), self.previous.format_dates(with_year))
     }
 
     /// Returns the full label: `complete days, 16–21 Nov vs 9–14 Nov`.
@@ -85,7 +85,7 @@ impl ComparedRanges {
     }
 
     fn label_with(self, day_counts: Option<String>, shown: DateRange) -> String {
-        let complete = (self.now != shown).then(|| "complete days".to_owned());
+        let complete = (self.current != shown).then(|| "complete days".to_owned());
         let parts = [complete, day_counts, Some(self.dates())];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
@@ -93,30 +93,32 @@ impl ComparedRanges {
     /// Returns the short label. If the ranges differ in length, it is like `views per day, 31 vs 30 days`. Otherwise it
     /// has the dates: `16–21 Nov vs 9–14 Nov`, or only `vs 9–15 Nov` if all days of the range on screen are compared.
     pub fn short_label(self, shown: DateRange) -> String {
-        let years = [self.now.to(), self.before.from(), self.before.to()].map(|day| day.year());
-        let with_year = years.iter().any(|year| *year != self.now.to().year());
-        let now = if self.now == shown { String::new() } else { format!("{} ", self.now.format_dates(with_year)) };
-        self.per_day_text().unwrap_or_else(|| format!("{now}vs {}", self.before.format_dates(with_year)))
+        let years = [self.current.to(), self.previous.from(), self.previous.to()].map(|day| day.year());
+        let with_year = years.iter().any(|year| *year != self.current.to().year());
+        let current =
+            if self.current == shown { String::new() } else { format!("{} ", self.current.format_dates(with_year)) };
+        self.per_day_text().unwrap_or_else(|| format!("{current}vs {}", self.previous.format_dates(with_year)))
     }
 
     /// Returns the number to compare for `views` in the current range: the mean per day if the ranges differ in length,
     /// otherwise `views`.
-    pub fn scale_now(self, views: ViewCount) -> ViewCount {
-        self.scaled(views, self.now)
+    pub fn scale_current(self, views: ViewCount) -> ViewCount {
+        self.scaled(views, self.current)
     }
 
-    /// Does the same as [`Self::scale_now`], but for `views` in the previous range.
-    pub fn scale_before(self, views: ViewCount) -> ViewCount {
-        self.scaled(views, self.before)
+    /// Does the same as [`Self::scale_current`], but for `views` in the previous range.
+    pub fn scale_previous(self, views: ViewCount) -> ViewCount {
+        self.scaled(views, self.previous)
     }
 
     fn scaled(self, views: ViewCount, range: DateRange) -> ViewCount {
         if self.is_per_day() { views.scaled(1, u64::from(range.days())) } else { views }
     }
 
-    /// Returns how a count changed, or `None` if `now` or `before` is not a valid count.
-    pub fn change(self, now: &Count, before: &Count) -> Option<ViewsChange> {
-        Some(ViewsChange::InBoth { now: self.scale_now(now.value()?), before: self.scale_before(before.value()?) })
+    /// Returns how a count changed, or `None` if `current` or `previous` is not a valid count.
+    pub fn change(self, current: &Count, previous: &Count) -> Option<ViewsChange> {
+        let (current, previous) = (self.scale_current(current.value()?), self.scale_previous(previous.value()?));
+        Some(ViewsChange::InBoth { current, previous })
     }
 }
 
@@ -124,8 +126,8 @@ impl ComparedRanges {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ViewsChange {
     InBoth {
-        now: ViewCount,
-        before: ViewCount,
+        current: ViewCount,
+        previous: ViewCount,
     },
     /// The page isn't listed in the previous range.
     New(ViewCount),
@@ -136,23 +138,25 @@ pub enum ViewsChange {
 }
 
 impl ViewsChange {
-    /// Returns the views gained, negative if views were lost; `None` if unknown. A new page had 0 views before, and a
-    /// page that is gone has 0 now.
+    /// Returns the views gained, negative if views were lost; `None` if unknown. A new page counts as 0 in the previous
+    /// range, and a page that is gone as 0 in the current range.
     pub fn difference(self) -> Option<ViewCount> {
         match self {
-            Self::InBoth { now, before } => Some(now - before),
-            Self::New(now) => Some(now),
-            Self::Gone(before) => Some(ViewCount::ZERO - before),
+            Self::InBoth { current, previous } => Some(current - previous),
+            Self::New(current) => Some(current),
+            Self::Gone(previous) => Some(ViewCount::ZERO - previous),
             Self::Unknown => None,
         }
     }
 
     /// Returns the views gained in percent, negative if views were lost, and -100 for a page that is gone. Returns
-    /// `None` if there were no views before or the change is unknown.
+    /// `None` if there were no views in the previous range or the change is unknown.
     pub fn percent(self) -> Option<f64> {
         match self {
-            Self::InBoth { now, before } if !before.is_zero() => Some((now.ratio_to(before) - 1.0) * 100.0),
-            Self::Gone(before) if !before.is_zero() => Some(-100.0),
+            Self::InBoth { current, previous } if !previous.is_zero() => {
+                Some((current.ratio_to(previous) - 1.0) * 100.0)
+            }
+            Self::Gone(previous) if !previous.is_zero() => Some(-100.0),
             Self::InBoth { .. } | Self::New(_) | Self::Gone(_) | Self::Unknown => None,
         }
     }
@@ -161,13 +165,13 @@ impl ViewsChange {
 /// The reports of two date ranges whose pages are compared.
 #[derive(Debug, Clone)]
 pub struct Comparison {
-    pub now: Arc<Report>,
-    pub before: Arc<Report>,
+    pub current: Arc<Report>,
+    pub previous: Arc<Report>,
 }
 
 impl Comparison {
     pub fn ranges(&self) -> ComparedRanges {
-        ComparedRanges { now: self.now.range, before: self.before.range }
+        ComparedRanges { current: self.current.range, previous: self.previous.range }
     }
 }
 
@@ -219,7 +223,7 @@ mod tests {
         let today = "2026-03-31".parse().expect("a date");
         let (march, february) = (range("2026-03-01 2026-03-31"), range("2026-02-01 2026-02-28"));
         let ranges = ComparedRanges::new(march, february, true, today).expect("comparable");
-        assert_eq!((ranges.now.days(), ranges.before.days()), (30, 28));
+        assert_eq!((ranges.current.days(), ranges.previous.days()), (30, 28));
     }
 
     #[test]
@@ -234,11 +238,13 @@ mod tests {
 
     #[test]
     fn ranges_of_different_length_are_compared_per_day() {
-        let months = ComparedRanges { now: range("2026-10-01 2026-10-31"), before: range("2026-09-01 2026-09-30") };
+        let months =
+            ComparedRanges { current: range("2026-10-01 2026-10-31"), previous: range("2026-09-01 2026-09-30") };
         let change = months.change(&Count::Known(62), &Count::Known(60)).expect("counts");
         assert_eq!((change.difference(), change.percent()), (Some(ViewCount::ZERO), Some(0.0)));
-        assert_eq!(months.scale_now(ViewCount::from(100)).to_string(), "3.225806");
-        let weeks = ComparedRanges { now: range("2026-10-08 2026-10-14"), before: range("2026-10-01 2026-10-07") };
+        assert_eq!(months.scale_current(ViewCount::from(100)).to_string(), "3.225806");
+        let weeks =
+            ComparedRanges { current: range("2026-10-08 2026-10-14"), previous: range("2026-10-01 2026-10-07") };
         let change = weeks.change(&Count::Known(62), &Count::Known(60)).expect("counts");
         assert_eq!(change.difference(), Some(ViewCount::from(2)), "not per day");
         assert_eq!(weeks.change(&Count::Known(62), &Count::Missing), None);
@@ -258,7 +264,8 @@ mod tests {
 
     #[test]
     fn a_page_without_previous_views_has_no_percentage() {
-        let in_both = |now: u64, before: u64| ViewsChange::InBoth { now: now.into(), before: before.into() };
+        let in_both =
+            |current: u64, previous: u64| ViewsChange::InBoth { current: current.into(), previous: previous.into() };
         assert_eq!(in_both(5, 0).percent(), None);
         assert_eq!(in_both(5, 4).percent(), Some(25.0));
         let (new, gone) = (ViewsChange::New(10.into()), ViewsChange::Gone(10.into()));
@@ -268,7 +275,7 @@ mod tests {
 
     #[test]
     fn changes_of_fractions_are_exact() {
-        let [now, before, more] = ["1.3", "1.2", "0.1"].map(|text| ViewCount::parse(text).expect("a number"));
-        assert_eq!(ViewsChange::InBoth { now, before }.difference(), Some(more));
+        let [current, previous, more] = ["1.3", "1.2", "0.1"].map(|text| ViewCount::parse(text).expect("a number"));
+        assert_eq!(ViewsChange::InBoth { current, previous }.difference(), Some(more));
     }
 }

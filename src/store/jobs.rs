@@ -141,7 +141,7 @@ impl Store {
         let _ = self
             .call(|worker| match worker.is_read_only {
                 true => Err(StoreError::ReadOnly),
-                false => schema::rebuild_indexes(&mut worker.connection),
+                false => schema::rebuild_damaged_indexes(&mut worker.connection),
             })
             .await;
     }

@@ -4,6 +4,7 @@ use super::error::StoreResult;
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension as _, Params, Result, Row};
 
+/// Runs single SQL statements on a connection.
 pub(super) trait Query {
     fn connection(&self) -> &Connection;
 

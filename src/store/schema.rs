@@ -256,7 +256,7 @@ pub(super) fn check_readable(connection: &Connection, check_every_page: bool) ->
 ///
 /// # Errors
 /// [`StoreError::Damaged`] if more than the indexes is wrong.
-pub(super) fn rebuild_indexes(connection: &mut Connection) -> Result<bool, StoreError> {
+pub(super) fn rebuild_damaged_indexes(connection: &mut Connection) -> Result<bool, StoreError> {
     let faults = integrity_errors(connection)?;
     if faults.is_empty() {
         return Ok(false);

@@ -390,7 +390,7 @@ fn shared_local_prompts(
             Some(_) => continue,
             None => {}
         }
-        convert_times(&mut shared_prompt, |time| clock.to_team(time));
+        convert_times(&mut shared_prompt, |time| clock.to_team_time(time));
         shared.push(shared_prompt);
     }
     Ok(shared)
@@ -517,7 +517,7 @@ impl TeamMerge<'_> {
     fn merge_prompt(&self, job: &str, shared: &SharedPrompt) -> StoreResult<bool> {
         let Some(job) = self.find_or_add_job(job)? else { return Ok(false) };
         let mut shared = shared.clone();
-        convert_times(&mut shared, |time| self.clock.to_local(time));
+        convert_times(&mut shared, |time| self.clock.to_local_time(time));
         let Some(record) = shared.to_record() else { return Ok(false) };
         let is_local = shared.uid.is_by(self.member);
         if is_local {

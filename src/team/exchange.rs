@@ -79,7 +79,7 @@ pub async fn members(
     let member = |row: &Row| {
         Ok(TeamMember {
             name: CleanText::title(&read_text(row, 1)?, MAX_AUTHOR_CHARS),
-            last_seen: clock.to_local(time_from_millis(read_number(row, 2)?)?),
+            last_seen: clock.to_local_time(time_from_millis(read_number(row, 2)?)?),
             is_this_computer: read_text(row, 0)? == team.member,
         })
     };
@@ -137,7 +137,7 @@ pub async fn exchange_with_progress(
     }
     store.record_team_exchange(scope, now).await?;
     // An open dashboard deletes expired texts of readers regularly. Without a dashboard, they are deleted here.
-    store.delete_expired_reader_texts(member.reader_text_days, exchange.clock.to_team(now)).await?;
+    store.delete_expired_reader_texts(member.reader_text_days, exchange.clock.to_team_time(now)).await?;
     exchange.exchange_all_reports(now).await?;
     Ok(exchange.summary)
 }
@@ -320,7 +320,7 @@ impl<'a> Exchange<'a> {
     pub async fn report_requests(&self, requests: &[(Quota, String, Time)]) -> Result<(), TeamError> {
         for (quota, booking_id, at) in requests {
             let limit = TeamLimit { organization: &self.team.organization, scope: self.scope, quota: *quota };
-            self.connection.report_request(limit, booking_id, self.clock.to_team(*at)).await?;
+            self.connection.report_request(limit, booking_id, self.clock.to_team_time(*at)).await?;
         }
         Ok(())
     }
@@ -331,7 +331,7 @@ impl<'a> Exchange<'a> {
     /// The connection is lost.
     pub async fn ledger_usage(&self) -> Result<Vec<TeamLedgerUsage>, TeamError> {
         let counts = self.connection.ledger_usage(&self.team.organization, self.scope).await?;
-        Ok(counts.into_iter().map(|count| count.to_local(self.clock)).collect())
+        Ok(counts.into_iter().map(|count| count.with_local_time(self.clock)).collect())
     }
 
     /// The organization with which the project is shared.

@@ -89,7 +89,7 @@ pub async fn report_unbooked_requests(
     for request in &requests {
         let limit = TeamLimit { organization: &team.organization, scope, quota: request.quota };
         let at = request.at.checked_sub_signed(offset).unwrap_or(request.at);
-        connection.report_request(limit, &request.booking_id, clock.to_team(at)).await?;
+        connection.report_request(limit, &request.booking_id, clock.to_team_time(at)).await?;
     }
     Ok(store.delete_reported_requests(&requests).await?)
 }
@@ -270,7 +270,7 @@ impl TeamConnection {
 impl TeamLedgerUsage {
     /// Converts the time to the local clock.
     #[must_use]
-    pub fn to_local(self, clock: TeamClock) -> Self {
-        Self { resets_at: self.resets_at.map(|at| clock.to_local(at)), ..self }
+    pub fn with_local_time(self, clock: TeamClock) -> Self {
+        Self { resets_at: self.resets_at.map(|at| clock.to_local_time(at)), ..self }
     }
 }

@@ -62,7 +62,7 @@ impl Exchange<'_> {
     /// Returns how long texts that the site's readers wrote are stored, and the current time. If the clocks of the
     /// database and of this computer differ, the later time counts as current, so that no text is stored too long.
     fn retention_rules(&self, now: Time) -> ReportRules {
-        ReportRules { now: now.max(self.clock.to_team(now)), reader_text_days: self.member.reader_text_days }
+        ReportRules { now: now.max(self.clock.to_team_time(now)), reader_text_days: self.member.reader_text_days }
     }
 
     /// Returns the reports that were received since the last call.

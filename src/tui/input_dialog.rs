@@ -110,13 +110,11 @@ impl InputDialog {
                 "The path of a text file (prompts separated by blank lines), .csv file (column “prompt”) or .jsonl file.",
                 "open",
             ),
-            InputField::Page => (
-                "Go to a set of rows",
-                "Type 1 for the first rows, 2 for the next ones, and so on. Each set takes one request.",
-                "go",
-            ),
+            InputField::Page => {
+                ("Go to rows", "Type 1 for the rows of the first request, 2 for those of the second, and so on.", "go")
+            }
             InputField::PageSize => {
-                ("Rows per request", "A number from 1 to 250. One request loads one set of rows.", "apply")
+                ("Rows per request", "How many rows one request loads: a number from 1 to 250.", "apply")
             }
         }
     }

@@ -96,16 +96,16 @@ fn sample_report(pages: i64, salt: i64) -> Arc<Report> {
     Arc::new(Report::from_first_response(range, ViewsResponse { totals, rows, has_more: None }, true, now()))
 }
 
-/// Opens the views screen with all pages of a range, compared with the previous range if `before` is given.
-fn open_views(now_shown: &Arc<Report>, before: Option<&Arc<Report>>) -> AppFixture {
+/// Opens the views screen with all pages of a range, compared with the previous range if `previous` is given.
+fn open_views(current: &Arc<Report>, previous: Option<&Arc<Report>>) -> AppFixture {
     let mut fixture = AppFixture::with_jobs(Vec::new());
     fixture.press("2");
     assert_eq!(fixture.app.screen, Screen::Views);
-    fixture.send(cached_report(now_shown));
-    if let Some(before) = before {
+    fixture.send(cached_report(current));
+    if let Some(previous) = previous {
         fixture.press("c");
         // The current week includes today, so only its six complete days are compared.
-        for report in [now_shown, before] {
+        for report in [current, previous] {
             let complete = Report { range: report.range.first_days(6), ..(**report).clone() };
             fixture.send(cached_report(&Arc::new(complete)));
         }
@@ -176,18 +176,18 @@ fn bench_opening(criterion: &mut Criterion, pages: i64, report: &Arc<Report>) {
 }
 
 /// Measures showing a report in the table: to start a comparison, to end a comparison, and instead of another report.
-fn bench_show_report(criterion: &mut Criterion, pages: i64, (now, before): &(Arc<Report>, Arc<Report>)) {
+fn bench_show_report(criterion: &mut Criterion, pages: i64, (current, previous): &(Arc<Report>, Arc<Report>)) {
     let mut group = bench_group(criterion, "table");
     for what in ["compare", "alone", "another"] {
         let setup = || {
             let mut table = PageTable::default();
-            table.show_report(Arc::clone(now), (what == "alone").then(|| Arc::clone(before)));
-            let to = if what == "another" { Arc::clone(before) } else { Arc::clone(now) };
-            (table, to, (what == "compare").then(|| Arc::clone(before)))
+            table.show_report(Arc::clone(current), (what == "alone").then(|| Arc::clone(previous)));
+            let to = if what == "another" { Arc::clone(previous) } else { Arc::clone(current) };
+            (table, to, (what == "compare").then(|| Arc::clone(previous)))
         };
         group.bench_function(BenchmarkId::new(what, pages), |bencher| {
-            let show = |(table, now, before): &mut (PageTable, Arc<Report>, Option<Arc<Report>>)| {
-                table.show_report(Arc::clone(now), before.clone());
+            let show = |(table, current, previous): &mut (PageTable, Arc<Report>, Option<Arc<Report>>)| {
+                table.show_report(Arc::clone(current), previous.clone());
             };
             bencher.iter_batched_ref(setup, show, BatchSize::PerIteration);
         });

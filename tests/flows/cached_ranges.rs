@@ -91,7 +91,7 @@ async fn an_export_contains_all_pages_of_a_complete_range_and_both_ranges_of_a_c
     assert_eq!(read.get("complete"), Some(&serde_json::Value::Bool(true)));
     assert_eq!(read.get("views").and_then(|views| views.as_array()).map(Vec::len), Some(pages));
 
-    let before = week.step(-1).expect("a range");
+    let previous = week.step(-1).expect("a range");
     dashboard.press_chars("Cb");
     dashboard.wait_until_shown("Load all pages of").await;
     dashboard.press_chars("y");
@@ -99,7 +99,7 @@ async fn an_export_contains_all_pages_of_a_complete_range_and_both_ranges_of_a_c
     let cost = sim.requests(Operation::Views);
     dashboard.press_chars("el");
     dashboard.press_key(KeyCode::Enter);
-    let (from, to) = (before.from(), before.to());
+    let (from, to) = (previous.from(), previous.to());
     let name = format!("docdeck-views-{}_{}-vs-{from}_{to}.csv", week.from(), week.to());
     let path = export_folder_in(folder.path()).join(name);
     dashboard.wait_until("the file", |_| path.exists()).await;

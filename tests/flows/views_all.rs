@@ -326,7 +326,7 @@ async fn a_week_up_to_today_is_compared_by_complete_days_with_the_same_numbers_e
     dashboard.assert_shows(" complete days, ");
     let comparison = dashboard.app.views.table.comparison().expect("two reports").clone();
     let ranges = comparison.ranges();
-    assert_eq!((ranges.now, ranges.before), (week.first_days(6), week.step(-1).expect("a week").first_days(6)));
+    assert_eq!((ranges.current, ranges.previous), (week.first_days(6), week.step(-1).expect("a week").first_days(6)));
     assert_eq!(
         listed_report(&dashboard).map(|listed| listed.range),
         Some(week),
@@ -370,23 +370,23 @@ async fn a_week_up_to_today_is_compared_by_complete_days_with_the_same_numbers_e
         "docdeck-views-{}_{}-vs-{}_{}-filtered.csv",
         week.from(),
         week.to(),
-        ranges.before.from(),
-        ranges.before.to()
+        ranges.previous.from(),
+        ranges.previous.to()
     );
     let text = std::fs::read_to_string(export_folder_in(folder.path()).join(name)).expect("written");
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let heads = reader.headers().expect("heads").clone();
     let column = |name: &str| heads.iter().position(|head| head == name).expect("a column");
-    let (complete, before) = (column("total_complete_days"), column("total_before"));
+    let (complete, previous_total) = (column("total_complete_days"), column("total_before"));
     let (changed, status) = (column("change"), column("status"));
     let mut rows = 0;
     for (row, path) in reader.records().map(|row| row.expect("a row")).zip(&shown) {
         assert_eq!(row.get(0), Some(path.as_str()), "in the order shown");
         let number = |at: usize| row.get(at).and_then(|cell| cell.parse::<i64>().ok());
         let views = number(changed).expect("a number");
-        let (now, before) = (number(complete), number(before));
-        assert_eq!(views, now.unwrap_or(0) - before.unwrap_or(0), "{path}");
-        assert_eq!(row.get(status), Some(if now.is_none() { "gone" } else { "" }), "{path}");
+        let (current, previous) = (number(complete), number(previous_total));
+        assert_eq!(views, current.unwrap_or(0) - previous.unwrap_or(0), "{path}");
+        assert_eq!(row.get(status), Some(if current.is_none() { "gone" } else { "" }), "{path}");
         assert_eq!(change(&dashboard, path).map(|views| views.to_string()), Some(views.to_string()));
         rows += 1;
     }

@@ -167,7 +167,7 @@ fn views(bytes: &[u8]) {
     let report = Report::from_first_response(range(), page.clone(), true, now());
     assert!(report.rows.len() <= page.rows.len(), "rows with the same path are merged");
     let _ = (report.sums(), report.loaded_share().map(|share| assert!((0.0..=1.0).contains(&share), "{share}")));
-    let comparison = Comparison { now: report.clone().into(), before: report.clone().into() };
+    let comparison = Comparison { current: report.clone().into(), previous: report.clone().into() };
     for extract in [
         ExportContent::from_response(range(), &page, true, now()),
         ExportContent::from_report(&report, Some(&comparison)),
@@ -236,7 +236,7 @@ fn check_exports(extract: &ExportContent<'_>) {
         if format == ExportFormat::Json {
             let read: Value = serde_json::from_str(&text).expect("JSON");
             let rows = read.get("views").and_then(Value::as_array).expect("rows");
-            assert_eq!(rows.len(), extract.pages.iter().filter(|line| line.now.is_some()).count());
+            assert_eq!(rows.len(), extract.pages.iter().filter(|line| line.current.is_some()).count());
         }
     }
     assert_no_formulas(&ExportFormat::Csv.write(extract).expect("CSV"), extract.pages.len());

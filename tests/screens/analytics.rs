@@ -153,7 +153,7 @@ pub(crate) fn load_signals(fixture: &mut ScreenFixture, with_questions: bool) {
         Some(Arc::new(Report::from_first_response(range, page, true, now())))
     };
     let compared = ComparedRanges::with_previous(range, now().date_naive()).expect("complete days");
-    for (range, factor) in [(range, 2), (compared.now, 2), (compared.before, 3)] {
+    for (range, factor) in [(range, 2), (compared.current, 2), (compared.previous, 3)] {
         analytics(fixture, AnalyticsMsg::CachedViews(views(range, factor)));
     }
 }
@@ -173,9 +173,9 @@ fn searches_compared_with_the_previous_period() {
         analytics(fixture, AnalyticsMsg::Searches(loaded(range, searches(), None)));
         fixture.press_keys("c");
         analytics(fixture, AnalyticsMsg::Searches(loaded(range.first_days(6), searches(), None)));
-        let before = range.step(-1).expect("a range").first_days(6);
+        let previous = range.step(-1).expect("a range").first_days(6);
         let rows = vec![search("quickstart", 80, 0.5, Some("/quickstart")), search("old topic", 66, 0.1, Some("/api"))];
-        analytics(fixture, AnalyticsMsg::Searches(loaded(before, rows, None)));
+        analytics(fixture, AnalyticsMsg::Searches(loaded(previous, rows, None)));
     });
 }
 

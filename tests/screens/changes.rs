@@ -254,7 +254,7 @@ fn the_text_of_a_review_is_written_on_several_lines() {
 
 #[test]
 fn a_pull_request_whose_preview_could_not_be_built() {
-    snapshots("preview_failed", &[(80, 24)], &["the build failed (1 changed"], |fixture| {
+    snapshots("preview_failed", &[(80, 24)], &["the build failed: Syntax"], |fixture| {
         fixture.load_pull_requests();
         fixture.press_keys("O");
         let job = fixture.app.jobs.selected().map_or(JobKey(1), |job| job.key);

@@ -65,8 +65,8 @@ fn report(range: DateRange, rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
 fn show_all_pages(fixture: &mut ScreenFixture) {
     fixture.load_jobs();
     fixture.load_views(50, true);
-    let now = report(fixture.app.views.query().range, pages(), true);
-    fixture.app.views.table.show_report(now, None);
+    let current_report = report(fixture.app.views.query().range, pages(), true);
+    fixture.app.views.table.show_report(current_report, None);
 }
 
 /// Shows all pages of the range, compared with the previous period.
@@ -75,13 +75,13 @@ fn show_comparison(fixture: &mut ScreenFixture) {
 }
 
 /// Shows all pages of the range, compared with all or some pages of the previous period.
-fn show_comparison_with(fixture: &mut ScreenFixture, is_before_complete: bool) {
+fn show_comparison_with(fixture: &mut ScreenFixture, is_previous_complete: bool) {
     show_all_pages(fixture);
     let shown = fixture.app.views.query().range;
     let previous = shown.step(-1).expect("a range");
-    let now = report(shown, pages(), true);
-    let before = report(previous, pages_of_previous_period(), is_before_complete);
-    fixture.app.views.table.show_report(now, Some(before));
+    let current_report = report(shown, pages(), true);
+    let previous_report = report(previous, pages_of_previous_period(), is_previous_complete);
+    fixture.app.views.table.show_report(current_report, Some(previous_report));
 }
 
 #[test]
@@ -97,8 +97,8 @@ fn pages_of_a_partial_report_have_no_rank() {
     snapshots("report_incomplete", &[], &["! partial: 68 rows; press a to resume"], |fixture| {
         fixture.load_jobs();
         fixture.load_views(50, true);
-        let now = report(fixture.app.views.query().range, pages(), false);
-        fixture.app.views.table.show_report(now, None);
+        let current_report = report(fixture.app.views.query().range, pages(), false);
+        fixture.app.views.table.show_report(current_report, None);
         fixture.press_keys("j");
     });
 }
@@ -231,8 +231,8 @@ fn wide_or_odd_numbers_are_shown_as_received() {
             odd("/missing", Count::Missing, known(7), known(7)),
             odd("/fraction", fraction("1.5"), known(1), fraction("2.5")),
         ];
-        let now = report(fixture.app.views.query().range, rows, true);
-        fixture.app.views.table.show_report(now, None);
+        let current_report = report(fixture.app.views.query().range, rows, true);
+        fixture.app.views.table.show_report(current_report, None);
         fixture.press_keys("z");
     });
 }

@@ -462,8 +462,8 @@ fn totals_compared_with_the_previous_period() {
         fixture.load_views(50, true);
         let week = fixture.app.views.query().range;
         let totals = |human, ai| Timed { value: counts(human, ai), as_of: now() };
-        let before = week.step(-1).expect("a week").first_days(6);
-        let known = vec![(week.first_days(6), totals(117_010, 55_940)), (before, totals(113_300, 42_700))];
+        let previous = week.step(-1).expect("a week").first_days(6);
+        let known = vec![(week.first_days(6), totals(117_010, 55_940)), (previous, totals(113_300, 42_700))];
         fixture.handle(Msg::Views(ViewsMsg::CachedTotalsLoaded(Ok(known))));
     });
 }

@@ -133,14 +133,14 @@ impl CachedReports {
         let StoreSession { store, scope } = session;
         let comparison = match ComparedRanges::with_previous(range, today) {
             Some(ranges) => {
-                let now = store.cached_report(scope, ranges.now).await?.report;
-                now.zip(store.cached_report(scope, ranges.before).await?.report)
+                let current = store.cached_report(scope, ranges.current).await?.report;
+                current.zip(store.cached_report(scope, ranges.previous).await?.report)
             }
             None => None,
         };
         Ok(Self {
             views: store.cached_report(scope, range).await?.report,
-            comparison: comparison.map(|(now, before)| Comparison { now, before }),
+            comparison: comparison.map(|(current, previous)| Comparison { current, previous }),
             feedback_by_page: store.rows_report(scope, range).await?.report,
             feedback: store.rows_report(scope, range).await?.report,
             questions: store.rows_report(scope, range).await?.report,
@@ -153,14 +153,14 @@ impl CachedReports {
     async fn read_from_engine(engine: &Engine, range: DateRange, today: NaiveDate) -> Result<Self, Failure> {
         let comparison = match ComparedRanges::with_previous(range, today) {
             Some(ranges) => {
-                let now = engine.cached_report(ranges.now).await?.report;
-                now.zip(engine.cached_report(ranges.before).await?.report)
+                let current = engine.cached_report(ranges.current).await?.report;
+                current.zip(engine.cached_report(ranges.previous).await?.report)
             }
             None => None,
         };
         Ok(Self {
             views: engine.cached_report(range).await?.report,
-            comparison: comparison.map(|(now, before)| Comparison { now, before }),
+            comparison: comparison.map(|(current, previous)| Comparison { current, previous }),
             feedback_by_page: engine.stored_rows(range).await?.report,
             feedback: engine.stored_rows(range).await?.report,
             questions: engine.stored_rows(range).await?.report,

@@ -32,7 +32,7 @@ fn weeks_to_compare(today: NaiveDate) -> Vec<DateRange> {
     let week = DateRange::last_days(7, today);
     let Some(previous) = week.step(-1) else { return Vec::new() };
     let compared = ComparedRanges::new(week, previous, true, today);
-    let compared = compared.iter().flat_map(|ranges| [ranges.now, ranges.before]);
+    let compared = compared.iter().flat_map(|ranges| [ranges.current, ranges.previous]);
     compared.chain([previous]).collect()
 }
 

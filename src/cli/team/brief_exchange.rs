@@ -22,7 +22,7 @@ const PAUSE_AFTER_FAILURE: TimeDelta = TimeDelta::seconds(30);
 /// If the last exchange was longer ago than this, a command prints a warning.
 const WARNING_AGE: TimeDelta = TimeDelta::hours(1);
 /// `docdeck status`, which shells run at every prompt, exchanges only if the last exchange was longer ago than this.
-const STATUS_INTERVAL: TimeDelta = TimeDelta::seconds(60);
+const MIN_STATUS_INTERVAL: TimeDelta = TimeDelta::seconds(60);
 
 /// Exchanges changes if a team is configured and the project is shared. If that fails and the last exchange was long
 /// ago, prints a warning.
@@ -64,8 +64,8 @@ pub(in crate::cli) fn exchange_before_status(cx: &mut CommandContext<'_>) {
         return;
     }
     let Some(project) = shared_project(cx) else { return };
-    if project.times.exchanged_at.is_some_and(|at| is_within(at, STATUS_INTERVAL))
-        || project.has_failed_within(STATUS_INTERVAL)
+    if project.times.exchanged_at.is_some_and(|at| is_within(at, MIN_STATUS_INTERVAL))
+        || project.has_failed_within(MIN_STATUS_INTERVAL)
     {
         return;
     }

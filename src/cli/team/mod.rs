@@ -52,7 +52,7 @@ enum TeamCommand {
     /// create or update the schema of the team's database, as its administrator
     ///
     /// Creates the schema docdeck, a role for all members, and the role docdeck_NAME for the organization. Every
-    /// database login with that role is a member. Running the command again updates an older schema, or adds another
+    /// database login that has the role docdeck_NAME is a member. Running the command again updates an older schema, or adds another
     /// organization.
     Init {
         /// create an organization with this name: a group of members who share jobs (not one on the service)
@@ -90,8 +90,8 @@ enum TeamCommand {
     },
     /// remove old jobs from the team's database, as its administrator
     ///
-    /// Removes the state, titles, tags, notes and prompts of each job of this project to which no member has sent a
-    /// change since the day of --before. Members who have such a job keep their copy. The job comes back only if one of
+    /// Removes the state, titles, tags, notes and prompts of each job of this project that no member has changed since
+    /// the day of --before. Members who have such a job keep their copy. The job comes back only if one of
     /// them changes it again, and then without its older prompts. Also removes the analytics that were loaded before
     /// that day. Members can't remove anything, so this needs the administrator's URL.
     Forget(forget::Options),

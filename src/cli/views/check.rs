@@ -55,10 +55,13 @@ async fn load_comparison(
     let not_comparable = |why: &dyn std::fmt::Display| CliError::local_error(format!("--check: {why}"));
     let previous = report.range.step(-1).ok_or_else(|| not_comparable(&"there is no previous period."))?;
     let ranges = ComparedRanges::new(report.range, previous, true, today).map_err(|why| not_comparable(&why))?;
-    let now =
-        if ranges.now == report.range { Arc::clone(report) } else { load(session, ranges.now, fresh, out).await? };
-    let before = load(session, ranges.before, fresh, out).await?;
-    Ok(Comparison { now, before })
+    let current_report = if ranges.current == report.range {
+        Arc::clone(report)
+    } else {
+        load(session, ranges.current, fresh, out).await?
+    };
+    let previous_report = load(session, ranges.previous, fresh, out).await?;
+    Ok(Comparison { current: current_report, previous: previous_report })
 }
 
 /// Loads all pages of a range, or takes them from the cache.

@@ -18,7 +18,7 @@ type RankedPage<'a> = (u64, &'a str, &'a Counts);
 
 /// Writes the table; `rows_before` is the number of rows on earlier pages.
 pub(super) fn write_page_table(content: &ExportContent<'_>, rows_before: u64, out: &mut Out) {
-    let pages = content.pages.iter().filter_map(|page| Some((page.path, page.now?)));
+    let pages = content.pages.iter().filter_map(|page| Some((page.path, page.current?)));
     let pages = (rows_before.saturating_add(1)..).zip(pages).map(|(rank, (path, counts))| (rank, path, counts));
     let pages: Vec<RankedPage<'_>> = pages.collect();
     let table = page_table_lines(&pages, out);

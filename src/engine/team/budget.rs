@@ -103,7 +103,7 @@ impl EngineState {
         let is_booked = connection.book(limit, booking_id).await?;
         let counts = connection.ledger_usage(limit.organization, limit.scope).await?;
         let clock = connection.clock().await?;
-        Ok((is_booked, counts.into_iter().map(|count| count.to_local(clock)).collect()))
+        Ok((is_booked, counts.into_iter().map(|count| count.with_local_time(clock)).collect()))
     }
 
     /// Returns the connection in `slot`, which is the locked `booking_connection`. Opens it if it is closed.

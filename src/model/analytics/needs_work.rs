@@ -157,7 +157,7 @@ impl<'a> LoadedReports<'a> {
     /// Returns the page views that can be compared; `None` unless both reports are complete, because a page that a
     /// partial report lacks may have views.
     fn complete_comparison(&self) -> Option<&'a Comparison> {
-        self.comparison.filter(|comparison| comparison.now.complete && comparison.before.complete)
+        self.comparison.filter(|comparison| comparison.current.complete && comparison.previous.complete)
     }
 }
 
@@ -347,7 +347,7 @@ impl<'a> CollectedSignals<'a> {
             self.add(Some(borrowed_page_path(&row.path)), ProblemSignal::Views, count_or_zero(&row.counts.total));
         }
         let Some(comparison) = reports.complete_comparison() else { return };
-        for (at, report) in [&comparison.now, &comparison.before].into_iter().enumerate() {
+        for (at, report) in [&comparison.current, &comparison.previous].into_iter().enumerate() {
             for row in &report.rows {
                 let page = self.pages.entry(Some(borrowed_page_path(&row.path))).or_default();
                 if let Some(slot) = page.compared_views.get_mut(at) {
@@ -356,11 +356,11 @@ impl<'a> CollectedSignals<'a> {
             }
         }
         for page in self.pages.values_mut() {
-            let [now, before] = page.compared_views.map(Option::unwrap_or_default);
+            let [current, previous] = page.compared_views.map(Option::unwrap_or_default);
             if let Some(slot) = page.values.get_mut(ProblemSignal::LostViews.index())
-                && before > now
+                && previous > current
             {
-                *slot = Some(before - now);
+                *slot = Some(previous - current);
             }
         }
     }
@@ -419,7 +419,7 @@ impl<'a> CollectedSignals<'a> {
             ProblemSignal::ALL.into_iter().filter(|signal| ranked.total(*signal).is_some_and(|sum| !sum.is_zero()));
         let all: f64 = weighed.map(|signal| weights.get(signal)).sum();
         let mut rows = Vec::with_capacity(pages.values().filter(|page| has_problem(&page.values)).count());
-        for (path, CollectedPage { mut values, compared_views: [now, before], searches }) in pages {
+        for (path, CollectedPage { mut values, compared_views: [current, previous], searches }) in pages {
             for ((value, is_loaded), is_partial) in values.iter_mut().zip(is_loaded).zip(is_partial) {
                 // If a complete report has no row about the page, the number is 0. If a partial report has none, the
                 // number is unknown, because the row may not be loaded yet.
@@ -432,7 +432,7 @@ impl<'a> CollectedSignals<'a> {
                 // This is the row of the signals that belong to no page. Its views are unknown, not 0.
                 *views = None;
             }
-            let views_change = views_change(now, before);
+            let views_change = views_change(current, previous);
             let mut page = PageSignals { path: None, values, views_change, searches, score: 0.0 };
             if page.has_problem() {
                 let shares =
@@ -455,11 +455,11 @@ fn add_to(sum: &mut Option<ViewCount>, value: ViewCount) {
 
 /// Returns the change of a page's views from one complete report to another. A report that doesn't list the page counts
 /// as 0 views.
-fn views_change(now: Option<ViewCount>, before: Option<ViewCount>) -> ViewsChange {
-    match (now.filter(|now| !now.is_zero()), before.filter(|before| !before.is_zero())) {
-        (Some(now), Some(before)) => ViewsChange::InBoth { now, before },
-        (None, Some(before)) => ViewsChange::Gone(before),
-        (Some(now), None) => ViewsChange::New(now),
+fn views_change(current: Option<ViewCount>, previous: Option<ViewCount>) -> ViewsChange {
+    match (current.filter(|current| !current.is_zero()), previous.filter(|previous| !previous.is_zero())) {
+        (Some(current), Some(previous)) => ViewsChange::InBoth { current, previous },
+        (None, Some(previous)) => ViewsChange::Gone(previous),
+        (Some(current), None) => ViewsChange::New(current),
         (None, None) => ViewsChange::Unknown,
     }
 }
@@ -561,8 +561,8 @@ mod tests {
     fn views_of_complete_days_are_compared() {
         let with_today = views(&[("/a", 110), ("/new", 5)]);
         let comparison = Comparison {
-            now: Arc::new(views(&[("/a", 100)])),
-            before: Arc::new(views(&[("/a", 100), ("/b", 20), ("/gone", 10)])),
+            current: Arc::new(views(&[("/a", 100)])),
+            previous: Arc::new(views(&[("/a", 100), ("/b", 20), ("/gone", 10)])),
         };
         let down = report(vec![votes("/a", 1), votes("/b", 1), votes("/new", 1)]);
         let reports = LoadedReports {
@@ -574,7 +574,7 @@ mod tests {
         let found = NeedsWork::compute(reports, &SignalWeights::default());
         let change = |path: &str| page(&found, path).views_change;
         assert_eq!(page(&found, "/a").value(ProblemSignal::Views), Some(110.into()));
-        assert_eq!(change("/a"), ViewsChange::InBoth { now: 100.into(), before: 100.into() });
+        assert_eq!(change("/a"), ViewsChange::InBoth { current: 100.into(), previous: 100.into() });
         assert_eq!([change("/b"), change("/gone")], [ViewsChange::Gone(20.into()), ViewsChange::Gone(10.into())]);
         assert_eq!(change("/new"), ViewsChange::Unknown, "it has no complete day yet");
         assert_eq!(found.total(ProblemSignal::LostViews), Some(30.into()));
@@ -582,11 +582,11 @@ mod tests {
 
     #[test]
     fn shares_add_up_to_one_and_decide_the_order() {
-        let (now, before) = (views(&[("/a", 50), ("/b", 100)]), views(&[("/a", 100), ("/b", 90), ("/gone", 10)]));
+        let (current, previous) = (views(&[("/a", 50), ("/b", 100)]), views(&[("/a", 100), ("/b", 90), ("/gone", 10)]));
         let down = report(vec![votes("/b", 4), votes("/a", 1)]);
-        let comparison = Comparison { now: Arc::new(now.clone()), before: Arc::new(before) };
+        let comparison = Comparison { current: Arc::new(current.clone()), previous: Arc::new(previous) };
         let reports = LoadedReports {
-            views: Some(&now),
+            views: Some(&current),
             comparison: Some(&comparison),
             feedback_by_page: Some(&down),
             ..LoadedReports::default()
@@ -608,14 +608,15 @@ mod tests {
 
     #[test]
     fn a_search_without_clicks_belongs_to_the_page_with_its_words_or_to_none() {
-        let now = views(&[("/guides/preview-deployments", 9), ("/guides/preview-deployments/limits", 1), ("/sso", 5)]);
+        let current =
+            views(&[("/guides/preview-deployments", 9), ("/guides/preview-deployments/limits", 1), ("/sso", 5)]);
         let searches = report(vec![
             search("how do preview deployments", 5, None),
             search("preview deployments limits", 2, None),
             search("webhook retries", 3, None),
             search("sso", 9, Some("/sso")),
         ]);
-        let reports = LoadedReports { views: Some(&now), searches: Some(&searches), ..LoadedReports::default() };
+        let reports = LoadedReports { views: Some(&current), searches: Some(&searches), ..LoadedReports::default() };
         let found = NeedsWork::compute(reports, &SignalWeights::default());
         let of = |path: &str| page(&found, path).value(ProblemSignal::UnclickedSearches);
         assert_eq!(of("/guides/preview-deployments"), Some(5.into()));

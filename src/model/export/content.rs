@@ -23,19 +23,19 @@ pub enum PreviousViews<'a> {
 pub struct ExportedPage<'a> {
     pub path: &'a str,
     /// The views in the exported range; `None` if only a compared range lists the page.
-    pub now: Option<&'a Counts>,
+    pub current: Option<&'a Counts>,
     /// The views in the compared days of the exported range; `None` if the page isn't listed for these days.
     pub compared: Option<&'a Counts>,
     /// The views in the previous range.
-    pub before: PreviousViews<'a>,
+    pub previous: PreviousViews<'a>,
 }
 
 /// The compared ranges and the site's totals in each of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExportedComparison<'a> {
     pub ranges: ComparedRanges,
-    pub now: &'a Counts,
-    pub before: &'a Counts,
+    pub current: &'a Counts,
+    pub previous: &'a Counts,
     /// Whether all pages of the previous range are loaded.
     pub is_previous_complete: bool,
 }
@@ -75,7 +75,8 @@ impl<'a> ExportContent<'a> {
     pub fn from_report(report: &'a Report, comparison: Option<&'a Comparison>) -> Self {
         // If the report is partial, no pages are added, because the report's range may have these pages, although they
         // aren't loaded yet.
-        let others = comparison.filter(|_| report.complete).map(|comparison| [&comparison.now, &comparison.before]);
+        let others =
+            comparison.filter(|_| report.complete).map(|comparison| [&comparison.current, &comparison.previous]);
         let mut known: HashSet<&str> = match others {
             None => HashSet::new(),
             Some(_) => report.rows.iter().map(|row| row.path.as_str()).collect(),
@@ -95,22 +96,23 @@ impl<'a> ExportContent<'a> {
         let pages: Vec<ExportedPage<'a>> = match comparison {
             None => pages.map(uncompared_page).collect(),
             Some(comparison) => {
-                let [listed, now, past] = [report, &*comparison.now, &*comparison.before].map(counts_by_path);
-                let missing = if comparison.before.complete { PreviousViews::New } else { PreviousViews::Unknown };
+                let [listed, current, previous] =
+                    [report, &*comparison.current, &*comparison.previous].map(counts_by_path);
+                let missing = if comparison.previous.complete { PreviousViews::New } else { PreviousViews::Unknown };
                 let compared = |row: &'a PageRow| {
                     let path = row.path.as_str();
-                    let past = past.get(path).map_or(missing, |counts| PreviousViews::Counts(counts));
+                    let previous = previous.get(path).map_or(missing, |counts| PreviousViews::Counts(counts));
                     ExportedPage {
                         path,
-                        now: listed.get(path).copied(),
-                        compared: now.get(path).copied(),
-                        before: past,
+                        current: listed.get(path).copied(),
+                        compared: current.get(path).copied(),
+                        previous,
                     }
                 };
                 pages.map(compared).collect()
             }
         };
-        let shown = pages.iter().filter(|page| page.now.is_some()).count();
+        let shown = pages.iter().filter(|page| page.current.is_some()).count();
         Self {
             range: report.range,
             totals: &report.totals,
@@ -120,9 +122,9 @@ impl<'a> ExportContent<'a> {
             as_of: report.as_of,
             comparison: comparison.map(|comparison| ExportedComparison {
                 ranges: comparison.ranges(),
-                now: &comparison.now.totals,
-                before: &comparison.before.totals,
-                is_previous_complete: comparison.before.complete,
+                current: &comparison.current.totals,
+                previous: &comparison.previous.totals,
+                is_previous_complete: comparison.previous.complete,
             }),
         }
     }
@@ -130,7 +132,7 @@ impl<'a> ExportContent<'a> {
     /// Returns the comparison if it leaves out days of the exported range, because the range includes today and only
     /// complete days are compared.
     pub(super) fn complete_days_comparison(&self) -> Option<ExportedComparison<'a>> {
-        self.comparison.filter(|compared| compared.ranges.now != self.range)
+        self.comparison.filter(|compared| compared.ranges.current != self.range)
     }
 
     /// Replaces the pages of the export with the given ones. The pages that this removes count as excluded.
@@ -144,7 +146,7 @@ impl<'a> ExportContent<'a> {
 
     /// Whether the visitors of any page are known. Only then are visitors exported.
     pub(super) fn has_visitors(&self) -> bool {
-        self.pages.iter().filter_map(|page| page.now).any(|counts| counts.visitors.is_some())
+        self.pages.iter().filter_map(|page| page.current).any(|counts| counts.visitors.is_some())
     }
 
     /// Whether the export contains all pages of the range.
@@ -165,9 +167,9 @@ impl<'a> ExportContent<'a> {
 fn uncompared_page(row: &PageRow) -> ExportedPage<'_> {
     ExportedPage {
         path: row.path.as_str(),
-        now: Some(&row.counts),
+        current: Some(&row.counts),
         compared: Some(&row.counts),
-        before: PreviousViews::Unknown,
+        previous: PreviousViews::Unknown,
     }
 }
 
@@ -204,22 +206,23 @@ impl PagePresence {
 
 /// Returns whether a page is new or gone, or `None` if both ranges list it or if this is unknown.
 pub(super) fn page_presence(page: &ExportedPage<'_>) -> Option<PagePresence> {
-    match (page.compared, page.before) {
+    match (page.compared, page.previous) {
         (Some(_), PreviousViews::New) => Some(PagePresence::New),
         (None, PreviousViews::Counts(_)) => Some(PagePresence::Gone),
         _ => None,
     }
 }
 
-/// Returns the change of a page's total views, per day if the ranges differ in length. A new page had 0 views before,
-/// and a page that is gone has 0 now. Returns `None` if the current or the previous total is unknown.
+/// Returns the change of a page's total views, per day if the ranges differ in length. A new page counts as 0 in the
+/// previous range, and a page that is gone as 0 in the current range. Returns `None` if the current or the previous
+/// total is unknown.
 pub(super) fn change_in_total(page: &ExportedPage<'_>, ranges: ComparedRanges) -> Option<ViewCount> {
-    let now = page.compared.map(|counts| counts.total.value().map(|views| ranges.scale_now(views)));
-    let past = |counts: &Counts| counts.total.value().map(|views| ranges.scale_before(views));
-    match (now, page.before) {
-        (Some(now), PreviousViews::New) => now,
-        (Some(now), PreviousViews::Counts(counts)) => Some(now? - past(counts)?),
-        (None, PreviousViews::Counts(counts)) => past(counts).map(|past| ViewCount::ZERO - past),
+    let current = page.compared.map(|counts| counts.total.value().map(|views| ranges.scale_current(views)));
+    let previous = |counts: &Counts| counts.total.value().map(|views| ranges.scale_previous(views));
+    match (current, page.previous) {
+        (Some(current), PreviousViews::New) => current,
+        (Some(current), PreviousViews::Counts(counts)) => Some(current? - previous(counts)?),
+        (None, PreviousViews::Counts(counts)) => previous(counts).map(|previous| ViewCount::ZERO - previous),
         (_, PreviousViews::Unknown) | (None, PreviousViews::New) => None,
     }
 }

@@ -30,21 +30,21 @@ pub(super) fn write_csv(content: &ExportContent<'_>) -> Result<String, ExportErr
     }
     let record = |page: &ExportedPage<'_>| {
         let mut cells = vec![guard_formulas(page.path)];
-        cells.extend(csv_numbers(page.now));
-        cells.push(page.now.map(share_text).unwrap_or_default());
+        cells.extend(csv_numbers(page.current));
+        cells.push(page.current.map(share_text).unwrap_or_default());
         let visitors = |counts: Option<&Counts>| {
             let cells = csv_numbers(counts.and_then(|counts| counts.visitors.as_deref()));
             cells.into_iter().filter(|_| has_visitors).collect::<Vec<_>>()
         };
-        cells.extend(visitors(page.now));
+        cells.extend(visitors(page.current));
         if let Some(compared) = content.comparison {
             cells.extend(content.complete_days_comparison().iter().flat_map(|_| csv_numbers(page.compared)));
-            let past = match page.before {
+            let previous = match page.previous {
                 PreviousViews::Counts(counts) => Some(counts),
                 PreviousViews::New | PreviousViews::Unknown => None,
             };
-            cells.extend(csv_numbers(past));
-            cells.extend(visitors(past));
+            cells.extend(csv_numbers(previous));
+            cells.extend(visitors(previous));
             cells.push(change_in_total(page, compared.ranges).map(|change| change.to_string()).unwrap_or_default());
             cells.push(page_presence(page).map(PagePresence::word).unwrap_or_default().to_owned());
         }
@@ -113,7 +113,7 @@ fn is_formula(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{NOW, PAST, comparison, counts, report};
+    use super::super::tests::{CURRENT, PREVIOUS, comparison, counts, report};
     use super::super::{ExportFormat, ExportedPage};
     use super::*;
     use crate::model::text::CleanText;
@@ -144,17 +144,17 @@ mod tests {
 
     #[test]
     fn lines_end_in_crlf_and_quotes_are_used_where_needed() {
-        let now = report(NOW, &[("/a,b", 3, 1), ("/say \"hi\"", 0, 0)], true);
-        let text = ExportFormat::Csv.write(&ExportContent::from_report(&now, None)).expect("written");
+        let current = report(CURRENT, &[("/a,b", 3, 1), ("/say \"hi\"", 0, 0)], true);
+        let text = ExportFormat::Csv.write(&ExportContent::from_report(&current, None)).expect("written");
         assert_eq!(text, "path,human,ai,total,ai_share\r\n\"/a,b\",3,1,4,0.2500\r\n\"/say \"\"hi\"\"\",0,0,0,\r\n");
     }
 
     #[test]
     fn a_comparison_adds_columns_with_empty_cells_for_unknown_values() {
-        let now = report(NOW, &[("/a", 5, 5), ("/b", 3, 0)], true);
-        let past = report(PAST, &[("/a", 1, 1), ("/c", 9, 0)], true);
+        let current = report(CURRENT, &[("/a", 5, 5), ("/b", 3, 0)], true);
+        let previous = report(PREVIOUS, &[("/a", 1, 1), ("/c", 9, 0)], true);
         let text = ExportFormat::Csv
-            .write(&ExportContent::from_report(&now, Some(&comparison(&now, &past))))
+            .write(&ExportContent::from_report(&current, Some(&comparison(&current, &previous))))
             .expect("written");
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
@@ -170,14 +170,14 @@ mod tests {
 
     #[test]
     fn values_that_are_not_counts_are_exported_as_received_and_never_as_a_formula() {
-        let mut now = report(NOW, &[("=1+1", 0, 0)], true);
-        now.rows[0].counts = Counts {
+        let mut current = report(CURRENT, &[("=1+1", 0, 0)], true);
+        current.rows[0].counts = Counts {
             human: Count::Known(-3),
             ai: Count::Other(CleanText::line("=cmd()")),
             total: Count::Other(CleanText::line("99999999999999999999")),
             ..Counts::default()
         };
-        let text = ExportFormat::Csv.write(&ExportContent::from_report(&now, None)).expect("written");
+        let text = ExportFormat::Csv.write(&ExportContent::from_report(&current, None)).expect("written");
         assert_eq!(text.lines().nth(1), Some("'=1+1,-3,'=cmd(),99999999999999999999,"));
     }
 
@@ -188,10 +188,10 @@ mod tests {
         ) {
             let kept: Vec<Counts> = rows.iter().map(|(_, human, ai)| counts(i64::from(*human), i64::from(*ai))).collect();
             let totals = counts(1, 1);
-            let now = report(NOW, &[], true);
+            let current = report(CURRENT, &[], true);
             let lines = rows.iter().zip(&kept);
-            let lines = lines.map(|((path, ..), counts)| ExportedPage { path, now: Some(counts), compared: Some(counts), before: PreviousViews::Unknown }).collect();
-            let content = ExportContent { pages: lines, totals: &totals, ..ExportContent::from_report(&now, None) };
+            let lines = lines.map(|((path, ..), counts)| ExportedPage { path, current: Some(counts), compared: Some(counts), previous: PreviousViews::Unknown }).collect();
+            let content = ExportContent { pages: lines, totals: &totals, ..ExportContent::from_report(&current, None) };
             let read = read(&ExportFormat::Csv.write(&content).expect("written"));
             prop_assert_eq!(read.len(), rows.len() + 1);
             for (cells, (path, human, ai)) in read.iter().skip(1).zip(&rows) {

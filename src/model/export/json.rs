@@ -73,9 +73,9 @@ struct CompleteDays {
 
 pub(super) fn write_json(content: &ExportContent<'_>) -> Result<String, ExportError> {
     let compared_with = content.comparison.map(|compared| {
-        let (ranges, totals) = (compared.ranges, JsonCounts::new(compared.before)?);
+        let (ranges, totals) = (compared.ranges, JsonCounts::new(compared.previous)?);
         let per_day = ranges.is_per_day();
-        let (range, complete) = (JsonRange::new(ranges.before), compared.is_previous_complete);
+        let (range, complete) = (JsonRange::new(ranges.previous), compared.is_previous_complete);
         Ok(ComparedWith { range, totals, complete, per_day })
     });
     let compared_with = compared_with.transpose()?;
@@ -87,7 +87,7 @@ pub(super) fn write_json(content: &ExportContent<'_>) -> Result<String, ExportEr
         serialize_escaped(&totals)?
     );
     // Without a comparison, pages that have no counts in the exported range are left out.
-    let pages = content.pages.iter().filter(|page| page.now.is_some() || compared_with.is_some());
+    let pages = content.pages.iter().filter(|page| page.current.is_some() || compared_with.is_some());
     for (n, page) in pages.enumerate() {
         out.push_str(if n == 0 { "\n  " } else { ",\n  " });
         out.push_str(&serialize_escaped(&json_page(page, content)?)?);
@@ -95,7 +95,7 @@ pub(super) fn write_json(content: &ExportContent<'_>) -> Result<String, ExportEr
     out.push_str(&format!("\n], \"complete\": {}, \"asOf\": {}", content.is_complete(), serialize_escaped(&as_of)?));
     if let Some(compared) = content.complete_days_comparison() {
         let complete_days =
-            CompleteDays { range: JsonRange::new(compared.ranges.now), totals: JsonCounts::new(compared.now)? };
+            CompleteDays { range: JsonRange::new(compared.ranges.current), totals: JsonCounts::new(compared.current)? };
         out.push_str(&format!(", \"completeDays\": {}", serialize_escaped(&complete_days)?));
     }
     if let Some(compared_with) = compared_with {
@@ -107,12 +107,12 @@ pub(super) fn write_json(content: &ExportContent<'_>) -> Result<String, ExportEr
 
 fn json_page<'a>(page: &ExportedPage<'a>, content: &ExportContent<'_>) -> Result<JsonPage<'a>, ExportError> {
     let numbers = |counts: Option<&Counts>| counts.map_or_else(|| Ok(JsonCounts::default()), JsonCounts::new);
-    let counts = numbers(page.now)?;
+    let counts = numbers(page.current)?;
     let Some(ExportedComparison { ranges, .. }) = content.comparison else {
         return Ok(JsonPage { path: page.path, counts, comparison: None });
     };
     let complete_days = content.complete_days_comparison().map(|_| numbers(page.compared)).transpose()?;
-    let before = match page.before {
+    let before = match page.previous {
         PreviousViews::Counts(counts) => Some(JsonCounts::new(counts)?),
         PreviousViews::New | PreviousViews::Unknown => None,
     };
@@ -172,7 +172,7 @@ fn is_json_number(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{NOW, PAST, comparison, report};
+    use super::super::tests::{CURRENT, PREVIOUS, comparison, report};
     use super::super::{ExportContent, ExportFormat};
     use super::*;
     use crate::model::report::Report;
@@ -185,9 +185,9 @@ mod tests {
 
     #[test]
     fn the_json_has_the_documented_shape() {
-        let now = report(NOW, &[("/a \"b\"", 3, 1), ("/c", 2, 0)], true);
+        let current = report(CURRENT, &[("/a \"b\"", 3, 1), ("/c", 2, 0)], true);
         let read: serde_json::Value =
-            serde_json::from_str(&to_json(&ExportContent::from_report(&now, None))).expect("JSON");
+            serde_json::from_str(&to_json(&ExportContent::from_report(&current, None))).expect("JSON");
         assert_eq!(
             read,
             json!({
@@ -205,29 +205,31 @@ mod tests {
 
     #[test]
     fn an_export_is_complete_only_with_all_pages_of_the_range() {
-        let now = report(NOW, &[("/a", 3, 1), ("/b", 1, 1)], true);
-        assert!(to_json(&ExportContent::from_report(&now, None)).contains("\"complete\": true"));
+        let current = report(CURRENT, &[("/a", 3, 1), ("/b", 1, 1)], true);
+        assert!(to_json(&ExportContent::from_report(&current, None)).contains("\"complete\": true"));
         assert!(
-            to_json(&ExportContent::from_pages(&now, None, now.rows.iter().take(1))).contains("\"complete\": false")
+            to_json(&ExportContent::from_pages(&current, None, current.rows.iter().take(1)))
+                .contains("\"complete\": false")
         );
-        let half = Report { complete: false, ..now };
+        let half = Report { complete: false, ..current };
         assert!(to_json(&ExportContent::from_report(&half, None)).contains("\"complete\": false"));
     }
 
     #[test]
     fn an_empty_range_is_an_empty_list() {
         let read: serde_json::Value =
-            serde_json::from_str(&to_json(&ExportContent::from_report(&report(NOW, &[], true), None))).expect("JSON");
+            serde_json::from_str(&to_json(&ExportContent::from_report(&report(CURRENT, &[], true), None)))
+                .expect("JSON");
         assert_eq!(read.get("views"), Some(&json!([])));
     }
 
     #[test]
     fn a_comparison_adds_its_fields_to_every_page() {
-        let now = report(NOW, &[("/a", 5, 5), ("/new", 3, 0)], true);
-        let past = report(PAST, &[("/a", 1, 1), ("/gone", 9, 0)], true);
+        let current = report(CURRENT, &[("/a", 5, 5), ("/new", 3, 0)], true);
+        let previous = report(PREVIOUS, &[("/a", 1, 1), ("/gone", 9, 0)], true);
+        let both = comparison(&current, &previous);
         let read: serde_json::Value =
-            serde_json::from_str(&to_json(&ExportContent::from_report(&now, Some(&comparison(&now, &past)))))
-                .expect("JSON");
+            serde_json::from_str(&to_json(&ExportContent::from_report(&current, Some(&both)))).expect("JSON");
         assert_eq!(
             read["views"],
             json!([
@@ -252,10 +254,10 @@ mod tests {
 
     #[test]
     fn unknown_values_of_a_comparison_are_null() {
-        let now = report(NOW, &[("/a", 5, 5)], true);
-        let half = Report { complete: false, ..report(PAST, &[], true) };
+        let current = report(CURRENT, &[("/a", 5, 5)], true);
+        let half = Report { complete: false, ..report(PREVIOUS, &[], true) };
         let read: serde_json::Value =
-            serde_json::from_str(&to_json(&ExportContent::from_report(&now, Some(&comparison(&now, &half)))))
+            serde_json::from_str(&to_json(&ExportContent::from_report(&current, Some(&comparison(&current, &half)))))
                 .expect("JSON");
         let page = &read["views"][0];
         assert_eq!([&page["before"], &page["change"], &page["status"]], [&json!(null); 3]);

@@ -14,13 +14,13 @@ pub(super) fn write_markdown(content: &ExportContent<'_>) -> String {
         let whole = if compared.is_previous_complete { "" } else { ", partial" };
         let ranges = compared.ranges;
         if content.complete_days_comparison().is_some() {
-            out.push_str(&format!("\nComplete days {}: {}\n", ranges.now, markdown_totals(compared.now)));
+            out.push_str(&format!("\nComplete days {}: {}\n", ranges.current, markdown_totals(compared.current)));
         }
         let per_day = ranges.per_day_text().map(|words| format!(", {words}")).unwrap_or_default();
         out.push_str(&format!(
             "\nCompared with {}{per_day}{whole}: {}\n",
-            ranges.before,
-            markdown_totals(compared.before)
+            ranges.previous,
+            markdown_totals(compared.previous)
         ));
     }
     for missing in content.missing_notes() {
@@ -63,16 +63,16 @@ fn markdown_row(page: &ExportedPage<'_>, content: &ExportContent<'_>) -> String 
         [count_text(&counts.human), count_text(&counts.ai), count_text(&counts.total), share]
     };
     // A page that is gone has no counts in this range, so each of its cells shows a dash.
-    let mut numbers = page.now.map_or_else(|| vec!["–".to_owned(); 4], |counts| cells(counts).to_vec());
+    let mut numbers = page.current.map_or_else(|| vec!["–".to_owned(); 4], |counts| cells(counts).to_vec());
     if content.has_visitors() {
-        let visitors = page.now.and_then(|counts| counts.visitors.as_deref());
+        let visitors = page.current.and_then(|counts| counts.visitors.as_deref());
         numbers.push(visitors.map_or_else(|| "–".to_owned(), |visitors| count_text(&visitors.total)));
     }
     if let Some(compared) = content.comparison {
         if content.complete_days_comparison().is_some() {
             numbers.push(page.compared.map_or_else(|| "–".to_owned(), |counts| count_text(&counts.total)));
         }
-        numbers.push(match page.before {
+        numbers.push(match page.previous {
             PreviousViews::Counts(counts) => count_text(&counts.total),
             PreviousViews::New => "–".to_owned(),
             PreviousViews::Unknown => "?".to_owned(),
@@ -120,7 +120,7 @@ pub(in crate::model) fn escape_markdown(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{NOW, PAST, comparison, report};
+    use super::super::tests::{CURRENT, PREVIOUS, comparison, report};
     use super::super::{ExportContent, ExportFormat};
     use super::*;
     use crate::model::report::Report;
@@ -132,9 +132,9 @@ mod tests {
 
     #[test]
     fn the_range_and_the_totals_come_before_the_table() {
-        let now = report(NOW, &[("/a|b`c`", 3, 1)], true);
+        let current = report(CURRENT, &[("/a|b`c`", 3, 1)], true);
         assert_eq!(
-            to_markdown(&ExportContent::from_report(&now, None)),
+            to_markdown(&ExportContent::from_report(&current, None)),
             "**Page views 2026-11-14 … 2026-11-20 (UTC)**: human 100, AI 50, total 150, AI share 33.3%\n\n\
              As of 2026-11-20T14:02:30Z.\n\n\
              | path | human | AI | total | AI % |\n\
@@ -145,15 +145,15 @@ mod tests {
 
     #[test]
     fn partial_and_unknown_data_is_marked() {
-        let now = Report { complete: false, ..report(NOW, &[("/a", 5, 5), ("/b", 0, 0)], true) };
-        let past = Report { complete: false, ..report(PAST, &[("/a", 1, 1)], true) };
-        let text = to_markdown(&ExportContent::from_report(&now, Some(&comparison(&now, &past))));
+        let current = Report { complete: false, ..report(CURRENT, &[("/a", 5, 5), ("/b", 0, 0)], true) };
+        let previous = Report { complete: false, ..report(PREVIOUS, &[("/a", 1, 1)], true) };
+        let text = to_markdown(&ExportContent::from_report(&current, Some(&comparison(&current, &previous))));
         assert!(text.contains("Partial: not all pages are loaded."), "{text}");
         assert!(text.contains("Compared with 2026-11-07 … 2026-11-13, partial: "), "{text}");
         assert!(text.contains("| /a | 5 | 5 | 10 | 50% | 2 | +8 |"), "{text}");
         assert!(text.contains("| /b | 0 | 0 | 0 | – | ? | ? |"), "{text}");
-        let (now, past) = (report(NOW, &[("/new", 2, 1)], true), report(PAST, &[("/old", 9, 0)], true));
-        let text = to_markdown(&ExportContent::from_report(&now, Some(&comparison(&now, &past))));
+        let (current, previous) = (report(CURRENT, &[("/new", 2, 1)], true), report(PREVIOUS, &[("/old", 9, 0)], true));
+        let text = to_markdown(&ExportContent::from_report(&current, Some(&comparison(&current, &previous))));
         assert!(text.contains("| /new | 2 | 1 | 3 | 33% | – | new (+3) |"), "{text}");
         assert!(text.contains("| /old | – | – | – | – | 9 | gone (-9) |"), "{text}");
     }
@@ -162,9 +162,9 @@ mod tests {
         #[test]
         fn every_page_is_one_row_with_the_same_number_of_cells(paths in prop::collection::vec("[|`\\\\a/\\n\\r<*_-]{0,10}|\\PC{0,10}", 1..10)) {
             let counts = super::super::tests::counts(1, 1);
-            let now = report(NOW, &[], true);
-            let lines = paths.iter().map(|path| ExportedPage { path, now: Some(&counts), compared: Some(&counts), before: PreviousViews::Unknown }).collect();
-            let text = to_markdown(&ExportContent { pages: lines, ..ExportContent::from_report(&now, None) });
+            let current = report(CURRENT, &[], true);
+            let lines = paths.iter().map(|path| ExportedPage { path, current: Some(&counts), compared: Some(&counts), previous: PreviousViews::Unknown }).collect();
+            let text = to_markdown(&ExportContent { pages: lines, ..ExportContent::from_report(&current, None) });
             let table: Vec<&str> = text.split('\n').filter(|line| line.starts_with('|')).collect();
             prop_assert_eq!(table.len(), paths.len() + 2);
             for row in table {

@@ -76,7 +76,7 @@ impl ExportContent<'_> {
     pub fn file_name(&self, format: ExportFormat) -> String {
         let days = |range: DateRange| format!("{}_{}", range.from(), range.to());
         let against =
-            self.comparison.map(|compared| format!("-vs-{}", days(compared.ranges.before))).unwrap_or_default();
+            self.comparison.map(|compared| format!("-vs-{}", days(compared.ranges.previous))).unwrap_or_default();
         let filtered = if self.excluded_count > 0 { "-filtered" } else { "" };
         let partial = if self.is_fully_loaded { "" } else { "-partial" };
         format!("docdeck-views-{}{against}{filtered}{partial}.{}", days(self.range), format.extension())
@@ -106,19 +106,19 @@ mod tests {
         Report::from_first_response(range, page, complete, "2026-11-20T14:02:30Z".parse().expect("a time"))
     }
 
-    pub(super) fn comparison(now: &Report, past: &Report) -> Comparison {
-        Comparison { now: now.clone().into(), before: past.clone().into() }
+    pub(super) fn comparison(current: &Report, previous: &Report) -> Comparison {
+        Comparison { current: current.clone().into(), previous: previous.clone().into() }
     }
 
-    pub(super) const NOW: &str = "2026-11-14 2026-11-20";
-    pub(super) const PAST: &str = "2026-11-07 2026-11-13";
+    pub(super) const CURRENT: &str = "2026-11-14 2026-11-20";
+    pub(super) const PREVIOUS: &str = "2026-11-07 2026-11-13";
 
     #[test]
     fn new_gone_and_unknown_pages_are_distinguished() {
-        let now = report(NOW, &[("/a", 5, 5), ("/b", 3, 0)], true);
-        let past = report(PAST, &[("/a", 1, 1), ("/c", 9, 0)], true);
-        let both = comparison(&now, &past);
-        let content = ExportContent::from_report(&now, Some(&both));
+        let current = report(CURRENT, &[("/a", 5, 5), ("/b", 3, 0)], true);
+        let previous = report(PREVIOUS, &[("/a", 1, 1), ("/c", 9, 0)], true);
+        let both = comparison(&current, &previous);
+        let content = ExportContent::from_report(&current, Some(&both));
         let changes = |content: &ExportContent<'_>| -> Vec<_> {
             let ranges = content.comparison.expect("a comparison").ranges;
             let text = |page: &ExportedPage<'_>| change_in_total(page, ranges).map(|change| change.to_string());
@@ -129,19 +129,19 @@ mod tests {
             changes(&content),
             [(text("8"), None), (text("3"), Some(PagePresence::New)), (text("-9"), Some(PagePresence::Gone))]
         );
-        let half = Report { complete: false, ..past };
-        let both = comparison(&now, &half);
-        let content = ExportContent::from_report(&now, Some(&both));
+        let half = Report { complete: false, ..previous };
+        let both = comparison(&current, &half);
+        let content = ExportContent::from_report(&current, Some(&both));
         assert_eq!(changes(&content)[1], (None, None), "not loaded yet is not new");
-        let unfinished = Report { complete: false, ..now.clone() };
+        let unfinished = Report { complete: false, ..current.clone() };
         assert_eq!(ExportContent::from_report(&unfinished, Some(&both)).pages.len(), 2, "not loaded yet is not gone");
     }
 
     #[test]
     fn known_visitors_are_exported_in_every_format() {
-        let mut now = report(NOW, &[("/a", 90, 10), ("/b", 3, 0)], true);
-        now.rows[0].counts.visitors = Some(Box::new(counts(40, 5)));
-        let write = |format: ExportFormat| format.write(&ExportContent::from_report(&now, None)).expect("written");
+        let mut current = report(CURRENT, &[("/a", 90, 10), ("/b", 3, 0)], true);
+        current.rows[0].counts.visitors = Some(Box::new(counts(40, 5)));
+        let write = |format: ExportFormat| format.write(&ExportContent::from_report(&current, None)).expect("written");
         let csv = write(ExportFormat::Csv);
         assert!(csv.contains("total,ai_share,human_visitors,ai_visitors,visitors\r\n"), "{csv}");
         assert!(csv.contains("/a,90,10,100,0.1000,40,5,45\r\n") && csv.contains("/b,3,0,3,0.0000,,,\r\n"), "{csv}");
@@ -153,10 +153,10 @@ mod tests {
 
     #[test]
     fn a_range_that_includes_today_is_exported_with_its_complete_days() {
-        let shown = report(NOW, &[("/a", 90, 10), ("/back", 3, 0), ("/today", 7, 0)], true);
-        let now = report("2026-11-14 2026-11-19", &[("/a", 70, 10)], true);
-        let past = report("2026-11-07 2026-11-12", &[("/a", 50, 10), ("/back", 9, 0), ("/old", 4, 0)], true);
-        let both = comparison(&now, &past);
+        let shown = report(CURRENT, &[("/a", 90, 10), ("/back", 3, 0), ("/today", 7, 0)], true);
+        let current = report("2026-11-14 2026-11-19", &[("/a", 70, 10)], true);
+        let previous = report("2026-11-07 2026-11-12", &[("/a", 50, 10), ("/back", 9, 0), ("/old", 4, 0)], true);
+        let both = comparison(&current, &previous);
         let content = ExportContent::from_report(&shown, Some(&both));
         let csv = ExportFormat::Csv.write(&content).expect("written");
         assert_eq!(
@@ -180,10 +180,10 @@ mod tests {
 
     #[test]
     fn ranges_that_differ_in_length_are_exported_with_their_change_per_day() {
-        let now = report("2026-10-01 2026-10-10", &[("/a", 50, 0)], true);
-        let past = report("2026-09-26 2026-09-30", &[("/a", 20, 0)], true);
-        let both = comparison(&now, &past);
-        let content = ExportContent::from_report(&now, Some(&both));
+        let current = report("2026-10-01 2026-10-10", &[("/a", 50, 0)], true);
+        let previous = report("2026-09-26 2026-09-30", &[("/a", 20, 0)], true);
+        let both = comparison(&current, &previous);
+        let content = ExportContent::from_report(&current, Some(&both));
         let csv = ExportFormat::Csv.write(&content).expect("written");
         assert!(
             csv.starts_with("path,human,ai,total,ai_share,human_before,ai_before,total_before,change_per_day,status")
@@ -198,19 +198,19 @@ mod tests {
 
     #[test]
     fn the_file_name_describes_the_content() {
-        let now = report(NOW, &[("/a", 5, 5), ("/b", 3, 0)], true);
-        let past = report(PAST, &[], true);
-        let all = ExportContent::from_report(&now, None);
+        let current = report(CURRENT, &[("/a", 5, 5), ("/b", 3, 0)], true);
+        let previous = report(PREVIOUS, &[], true);
+        let all = ExportContent::from_report(&current, None);
         assert_eq!(all.file_name(ExportFormat::Csv), "docdeck-views-2026-11-14_2026-11-20.csv");
         assert!(all.is_complete() && all.missing_notes().is_empty());
-        let both = comparison(&now, &past);
-        let compared = ExportContent::from_pages(&now, Some(&both), now.rows.iter().skip(1));
+        let both = comparison(&current, &previous);
+        let compared = ExportContent::from_pages(&current, Some(&both), current.rows.iter().skip(1));
         assert_eq!(
             compared.file_name(ExportFormat::Markdown),
             "docdeck-views-2026-11-14_2026-11-20-vs-2026-11-07_2026-11-13-filtered.md"
         );
         assert_eq!(compared.missing_notes(), ["Left out: 1 more loaded page."]);
-        let half = Report { complete: false, ..now };
+        let half = Report { complete: false, ..current };
         let partial = ExportContent::from_report(&half, None);
         assert_eq!(partial.file_name(ExportFormat::Json), "docdeck-views-2026-11-14_2026-11-20-partial.json");
         assert!(!partial.is_complete());
@@ -223,10 +223,10 @@ mod tests {
             Counts::new(human, ai, total)
         };
         let row = |literals| vec![PageRow { path: CleanText::line("/a"), counts: counts(literals) }];
-        let now = Report { rows: row(["12.0", "0.5", "12.5"]), ..report(NOW, &[], true) };
-        let past = Report { rows: row(["12.1", "0.2", "12.3"]), ..report(PAST, &[], true) };
-        let both = comparison(&now, &past);
-        let content = ExportContent::from_report(&now, Some(&both));
+        let current = Report { rows: row(["12.0", "0.5", "12.5"]), ..report(CURRENT, &[], true) };
+        let previous = Report { rows: row(["12.1", "0.2", "12.3"]), ..report(PREVIOUS, &[], true) };
+        let both = comparison(&current, &previous);
+        let content = ExportContent::from_report(&current, Some(&both));
         let change = change_in_total(&content.pages[0], both.ranges()).map(|change| change.to_string());
         assert_eq!(change.as_deref(), Some("0.2"), "not 0.1999…");
         for (format, cells) in [
@@ -244,9 +244,9 @@ mod tests {
 
     #[test]
     fn a_response_is_partial_if_more_pages_may_follow() {
-        let now = report(NOW, &[("/a", 5, 5)], true);
-        let response = ViewsResponse { totals: counts(5, 5), rows: now.rows.clone(), has_more: Some(true) };
-        let content = ExportContent::from_response(now.range, &response, false, now.as_of);
+        let current = report(CURRENT, &[("/a", 5, 5)], true);
+        let response = ViewsResponse { totals: counts(5, 5), rows: current.rows.clone(), has_more: Some(true) };
+        let content = ExportContent::from_response(current.range, &response, false, current.as_of);
         assert_eq!(content.missing_notes(), ["Partial: not all pages are loaded."]);
         assert_eq!(content.pages.len(), 1);
     }

@@ -33,11 +33,11 @@ impl TeamClock {
         Self { offset: if is_equal { TimeDelta::zero() } else { TimeDelta::seconds(offset.num_seconds()) } }
     }
 
-    pub fn to_team(self, local: Time) -> Time {
+    pub fn to_team_time(self, local: Time) -> Time {
         local.checked_add_signed(self.offset).unwrap_or(local)
     }
 
-    pub fn to_local(self, team: Time) -> Time {
+    pub fn to_local_time(self, team: Time) -> Time {
         team.checked_sub_signed(self.offset).unwrap_or(team)
     }
 }
@@ -129,7 +129,7 @@ pub fn apply_shared(job: &mut Job, base: &SharedJob, shared: &SharedJob, clock: 
 /// no response is known.
 fn incoming_job(job: &Job, shared: &SharedJob, clock: TeamClock) -> Option<Job> {
     let observation = shared.observation.as_ref()?;
-    let local = |time: Time| clock.to_local(time);
+    let local = |time: Time| clock.to_local_time(time);
     let mut incoming = job.clone();
     let text = |field: ServiceField| shared.service.get(&field).map(|known| CleanText::line(&known.value));
     incoming.remote.status = shared.service.get(&ServiceField::Status).map(|status| Status::parse(&status.value));
@@ -160,7 +160,7 @@ fn incoming_job(job: &Job, shared: &SharedJob, clock: TeamClock) -> Option<Job> 
 }
 
 fn observation_of(job: &Job, clock: TeamClock) -> Observation {
-    let team = |time: Time| clock.to_team(time);
+    let team = |time: Time| clock.to_team_time(time);
     Observation {
         answered_at: team(last_response_at(job)),
         created_at: team(job.created_at),
@@ -206,7 +206,7 @@ fn service_texts(job: &Job) -> BTreeMap<ServiceField, String> {
 
 fn pull_request(job: &Job, clock: TeamClock) -> Option<SharedPullRequest> {
     let (link, mut state) = (job.remote.pr_link.as_ref()?.to_string(), (**job.pull_request.as_ref()?).clone());
-    shift_times(&mut state, |time| clock.to_team(time));
+    shift_times(&mut state, |time| clock.to_team_time(time));
     Some(SharedPullRequest { link, state })
 }
 

@@ -45,7 +45,7 @@ impl NeedsWorkTab {
 
     /// Returns the range on screen, and the ranges that are compared.
     fn ranges_of_views(&self) -> Vec<DateRange> {
-        let compared = self.compared_ranges.into_iter().flat_map(|ranges| [ranges.now, ranges.before]);
+        let compared = self.compared_ranges.into_iter().flat_map(|ranges| [ranges.current, ranges.previous]);
         let compared = compared.filter(|range| self.range != Some(*range));
         self.range.into_iter().chain(compared).collect()
     }
@@ -84,15 +84,15 @@ impl NeedsWorkTab {
             self.show_views(Arc::clone(report), now);
             is_used = true;
         }
-        let compared = self.compared_ranges.map(|ranges| [ranges.now, ranges.before]);
+        let compared = self.compared_ranges.map(|ranges| [ranges.current, ranges.previous]);
         for (known, range) in self.complete_views.iter_mut().zip(compared.into_iter().flatten()) {
             if range == report.range && report.complete && is_better(known.as_deref()) {
                 *known = Some(Arc::clone(report));
                 is_used = true;
             }
         }
-        if let [Some(now), Some(before)] = &self.complete_views {
-            self.comparison = Some(Comparison { now: Arc::clone(now), before: Arc::clone(before) });
+        if let [Some(current), Some(previous)] = &self.complete_views {
+            self.comparison = Some(Comparison { current: Arc::clone(current), previous: Arc::clone(previous) });
         }
         is_used
     }

@@ -108,8 +108,8 @@ impl App {
         for signal in ProblemSignal::ALL {
             if let Some(value) = page.value(signal) {
                 let share = tab.ranking.share(page, signal).filter(|share| *share > 0.0);
-                let total = if tab.ranking.has_partial_total(signal) { "loaded" } else { "site" };
-                let share = share.map(|share| format!(" ({:.1}% of the {total} total)", share * 100.0));
+                let all = if tab.ranking.has_partial_total(signal) { "those loaded" } else { "all on the site" };
+                let share = share.map(|share| format!(" ({:.1}% of {all})", share * 100.0));
                 let share = share.unwrap_or_default();
                 lines.push(format!("- {}: {}{share}", signal.label(), format_views(value)));
             }
@@ -351,14 +351,14 @@ fn join_fitting(parts: impl Iterator<Item = String>, space: usize) -> String {
     note
 }
 
-/// Returns the note about searches that match no page; `None` if there are no such searches. The last row of the
+/// Returns the note about searches that belong to no page; `None` if there are no such searches. The last row of the
 /// list shows their number too.
 fn searches_of_no_page(ranking: &NeedsWork) -> Option<String> {
     let none = ranking.pages.iter().find(|page| page.path.is_none())?;
     let searches = none.value(ProblemSignal::UnclickedSearches).filter(|searches| !searches.is_zero())?;
-    let [search, matches] = if searches == ViewCount::ONE { ["search", "matches"] } else { ["searches", "match"] };
+    let noun = if searches == ViewCount::ONE { "search" } else { "searches" };
     // The word “unclicked” is left out, because the line above already contains it.
-    Some(format!("{} {search} {matches} no page", format_views(searches)))
+    Some(format!("{} {noun} without a page", format_views(searches)))
 }
 
 /// The names of the fields that have a column.

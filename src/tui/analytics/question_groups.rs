@@ -118,25 +118,26 @@ impl QuestionGroups {
             group.unanswered += u64::from(question.is_answered == Some(false));
             group.last_asked_at = group.last_asked_at.max(question.asked_at);
         }
-        if let Some((ranges, now, before)) = compared {
-            let is_complete = now.is_complete() && before.is_complete();
+        if let Some((ranges, current, previous)) = compared {
+            let is_complete = current.is_complete() && previous.is_complete();
             let count = |report: &RowsReport<Question>| {
                 let mut counts: HashMap<CleanText, u64> = HashMap::new();
                 report.rows.iter().for_each(|question| *counts.entry(grouping.group_of(question)).or_default() += 1);
                 counts
             };
-            let (now, before) = (count(now), count(before));
+            let (current, previous) = (count(current), count(previous));
             let number =
                 |counts: &HashMap<CleanText, u64>, name| ViewCount::from(counts.get(name).copied().unwrap_or(0));
             for group in groups.values_mut() {
-                let (now, before) = (number(&now, &group.name), number(&before, &group.name));
-                group.change = Some(match (is_complete, before.is_zero()) {
+                let (current, previous) = (number(&current, &group.name), number(&previous, &group.name));
+                group.change = Some(match (is_complete, previous.is_zero()) {
                     (false, _) => ViewsChange::Unknown,
-                    (true, true) => ViewsChange::New(now),
-                    (true, false) if now.is_zero() => ViewsChange::Gone(before),
-                    (true, false) => {
-                        ViewsChange::InBoth { now: ranges.scale_now(now), before: ranges.scale_before(before) }
-                    }
+                    (true, true) => ViewsChange::New(current),
+                    (true, false) if current.is_zero() => ViewsChange::Gone(previous),
+                    (true, false) => ViewsChange::InBoth {
+                        current: ranges.scale_current(current),
+                        previous: ranges.scale_previous(previous),
+                    },
                 });
             }
         }

@@ -185,7 +185,7 @@ impl<R: FieldedRow> RowsTab<R> {
 
     fn compares(&self, range: DateRange) -> bool {
         let ranges = self.comparison.as_ref().map(|comparison| comparison.ranges);
-        ranges.is_some_and(|ranges| [ranges.now, ranges.before].contains(&range))
+        ranges.is_some_and(|ranges| [ranges.current, ranges.previous].contains(&range))
     }
 
     /// Whether the report of this range is being read from the cache for a comparison.
@@ -224,7 +224,7 @@ impl<R: FieldedRow> RowsTab<R> {
     /// Compares the complete days of the shown range with the previous period, or with a range that the user chose.
     /// Returns the effects that read from the cache those reports that are not on screen.
     pub(in crate::tui) fn compare(&mut self, ranges: ComparedRanges) -> Vec<Effect> {
-        let not_shown = [ranges.now, ranges.before].into_iter().filter(|range| self.range != Some(*range));
+        let not_shown = [ranges.current, ranges.previous].into_iter().filter(|range| self.range != Some(*range));
         let ranges_to_read: Vec<DateRange> = not_shown.collect();
         self.comparison = Some(RowsComparison {
             ranges,
@@ -235,8 +235,8 @@ impl<R: FieldedRow> RowsTab<R> {
             ranges_being_read: ranges_to_read.clone(),
             unconfirmed_ranges: Vec::new(),
         });
-        if let Some(shown) = self.report().filter(|_| self.range == Some(ranges.now)).cloned() {
-            self.show_compared(ranges.now, shown);
+        if let Some(shown) = self.report().filter(|_| self.range == Some(ranges.current)).cloned() {
+            self.show_compared(ranges.current, shown);
         }
         ranges_to_read.into_iter().map(|range| Effect::Analytics(AnalyticsEffect::LoadCached(R::KIND, range))).collect()
     }
@@ -251,7 +251,7 @@ impl<R: FieldedRow> RowsTab<R> {
     fn show_compared(&mut self, range: DateRange, report: Arc<RowsReport<R>>) {
         let selected = self.selected_identity();
         let Some(comparison) = &mut self.comparison else { return };
-        let place = if comparison.ranges.now == range {
+        let place = if comparison.ranges.current == range {
             &mut comparison.current_report
         } else {
             &mut comparison.previous_report
@@ -265,18 +265,18 @@ impl<R: FieldedRow> RowsTab<R> {
     /// while the report of the shown range is partial: a row that is not loaded yet would look as if only the previous
     /// period had it.
     fn find_new_and_gone_rows(&mut self) {
-        let now = self.report.shown().map(|report| Arc::clone(&report.value)).filter(|now| now.is_complete());
+        let current = self.report.shown().map(|report| Arc::clone(&report.value)).filter(|report| report.is_complete());
         let Some(comparison) = &mut self.comparison else { return };
         comparison.gone_rows.clear();
         comparison.new_row_count = 0;
         if !comparison.is_loaded() {
             return;
         }
-        let (Some(now), Some(before)) = (now, &comparison.previous_report) else { return };
-        let known: HashSet<&CleanText> = now.rows.iter().map(AnalyticsRow::key).collect();
-        let gone = before.report.rows.iter().filter(|row| !known.contains(row.key()));
+        let (Some(current), Some(previous)) = (current, &comparison.previous_report) else { return };
+        let known: HashSet<&CleanText> = current.rows.iter().map(AnalyticsRow::key).collect();
+        let gone = previous.report.rows.iter().filter(|row| !known.contains(row.key()));
         comparison.gone_rows = gone.filter_map(FieldedRow::with_zero_counts).collect();
-        comparison.new_row_count = now.rows.iter().filter(|row| comparison.is_new(row)).count();
+        comparison.new_row_count = current.rows.iter().filter(|row| comparison.is_new(row)).count();
     }
 
     /// Returns the compared ranges; `None` if nothing is compared, or if the user has not confirmed the cost of the
@@ -295,11 +295,11 @@ impl<R: FieldedRow> RowsTab<R> {
             Some((comparison.ranges, of(comparison.current_report.as_ref()?), of(comparison.previous_report.as_ref()?)))
         });
         let change = |name| {
-            let (ranges, now, before) = compared.as_ref()?;
+            let (ranges, current, previous) = compared.as_ref()?;
             let of =
                 |numbers: &[(&str, ViewCount)]| numbers.iter().find(|(known, _)| *known == name).map(|found| found.1);
-            let (now, before) = (ranges.scale_now(of(now)?), ranges.scale_before(of(before)?));
-            Some(ViewsChange::InBoth { now, before })
+            let (current, previous) = (ranges.scale_current(of(current)?), ranges.scale_previous(of(previous)?));
+            Some(ViewsChange::InBoth { current, previous })
         };
         let number = |(name, value)| SummaryNumber { name, value, change: change(name) };
         self.summary = numbers(report).into_iter().map(number).collect();
@@ -338,19 +338,20 @@ impl<R: FieldedRow> RowsTab<R> {
     /// Returns how the compared number of a row has changed; `None` if nothing is compared yet. If one of the reports
     /// is partial or has no number, the change is unknown.
     pub(in crate::tui) fn change(&self, row: &R) -> Option<ViewsChange> {
-        let RowsComparison { ranges, current_report: Some(now), previous_report: Some(before), .. } =
+        let RowsComparison { ranges, current_report: Some(current), previous_report: Some(previous), .. } =
             self.comparison.as_ref()?
         else {
             return None;
         };
-        if before.is_complete() && !before.positions.contains_key(row.key()) {
+        if previous.is_complete() && !previous.positions.contains_key(row.key()) {
             return Some(row.compared_count().and_then(Count::value).map_or(ViewsChange::Unknown, ViewsChange::New));
         }
-        Some(match (now.number(row.key()), before.number(row.key())) {
-            (Some(now), Some(before)) if now.is_zero() => ViewsChange::Gone(before),
-            (Some(now), Some(before)) => {
-                ViewsChange::InBoth { now: ranges.scale_now(now), before: ranges.scale_before(before) }
-            }
+        Some(match (current.number(row.key()), previous.number(row.key())) {
+            (Some(current), Some(previous)) if current.is_zero() => ViewsChange::Gone(previous),
+            (Some(current), Some(previous)) => ViewsChange::InBoth {
+                current: ranges.scale_current(current),
+                previous: ranges.scale_previous(previous),
+            },
             _ => ViewsChange::Unknown,
         })
     }
@@ -369,7 +370,7 @@ impl<R: FieldedRow> RowsTab<R> {
 
     fn show(&mut self, report: Arc<RowsReport<R>>, now: Time) {
         let (selected, as_of) = (self.selected_identity(), report.as_of);
-        if let Some(comparison) = self.comparison.as_mut().filter(|of| Some(of.ranges.now) == self.range) {
+        if let Some(comparison) = self.comparison.as_mut().filter(|of| Some(of.ranges.current) == self.range) {
             comparison.current_report = Some(KeyedReport::new(Arc::clone(&report)));
         }
         self.report.finish(Ok(Timed { value: report, as_of }), now);
@@ -449,7 +450,7 @@ impl<R: FieldedRow> RowsComparison<R> {
     /// Whether the previous period doesn't have this row. Returns false until all rows of the previous period are
     /// loaded.
     fn is_new(&self, row: &R) -> bool {
-        let before = self.previous_report.as_ref().filter(|before| self.is_loaded() && before.is_complete());
-        before.is_some_and(|before| !before.positions.contains_key(row.key()))
+        let previous = self.previous_report.as_ref().filter(|previous| self.is_loaded() && previous.is_complete());
+        previous.is_some_and(|previous| !previous.positions.contains_key(row.key()))
     }
 }

@@ -44,8 +44,8 @@ fn open(tab: AnalyticsTab) -> (App, DateRange) {
 
 /// Returns which days of the range on screen, which includes today, and of the previous period are compared.
 fn days_to_compare(range: DateRange) -> ComparedRanges {
-    let before = range.step(-1).expect("a range");
-    ComparedRanges::new(range, before, true, at(0).date_naive()).expect("complete days")
+    let previous = range.step(-1).expect("a range");
+    ComparedRanges::new(range, previous, true, at(0).date_naive()).expect("complete days")
 }
 
 fn screen(app: &App) -> String {
@@ -284,7 +284,7 @@ fn pages_that_need_work_show_unknown_signals_as_unknown() {
     assert!(line.contains("940") && line.contains('–') && line.contains("100.0%"), "{line}");
     press(&mut app, 'n');
     let text = app.find::<Editor>().expect("an editor").input.text();
-    assert!(text.contains("- unanswered questions: 1 (100.0% of the site total)"), "{text}");
+    assert!(text.contains("- unanswered questions: 1 (100.0% of all on the site)"), "{text}");
     assert!(text.contains("  > Which port does SSO need?"), "{text}");
     assert!(!text.contains("thumbs down"), "unknown numbers are not evidence: {text}");
 }
@@ -326,14 +326,18 @@ fn a_failure_is_shown_and_keeps_the_rows() {
 fn searches_are_compared_with_the_previous_period() {
     let (mut app, range) = open(AnalyticsTab::Searches);
     receive_searches(&mut app, range, vec![search("sso", 30, None), search("fresh", 5, None)]);
-    let ComparedRanges { now, before } = days_to_compare(range);
-    assert_eq!((now.days(), before.days()), (range.days() - 1, range.days() - 1));
+    let ComparedRanges { current, previous } = days_to_compare(range);
+    assert_eq!((current.days(), previous.days()), (range.days() - 1, range.days() - 1));
     let effects = press(&mut app, 'c');
-    let reads = [now, before].map(|range| AnalyticsEffect::LoadCached(AnalyticsKind::Searches, range));
+    let reads = [current, previous].map(|range| AnalyticsEffect::LoadCached(AnalyticsKind::Searches, range));
     assert_eq!(analytics_effects(&effects), reads);
-    receive_searches(&mut app, before, vec![search("sso", 20, None), search("old", 9, None), search("today", 2, None)]);
+    receive_searches(
+        &mut app,
+        previous,
+        vec![search("sso", 20, None), search("old", 9, None), search("today", 2, None)],
+    );
     assert!(!screen(&app).contains('▲'), "the complete days are not loaded yet: {}", screen(&app));
-    receive_searches(&mut app, now, vec![search("sso", 25, None)]);
+    receive_searches(&mut app, current, vec![search("sso", 25, None)]);
     let text = screen(&app);
     let line = |word: &str| text.lines().find(|line| line.contains(word)).expect("a row").to_owned();
     assert!(line("sso").contains("30") && line("sso").contains("▲ 25%"), "{text}");
@@ -348,19 +352,19 @@ fn searches_are_compared_with_the_previous_period() {
 fn the_rest_of_a_compared_range_is_loaded_after_confirmation() {
     let (mut app, range) = open(AnalyticsTab::Searches);
     receive_searches(&mut app, range, vec![search("sso", 30, None)]);
-    let ComparedRanges { now, before } = days_to_compare(range);
+    let ComparedRanges { current, previous } = days_to_compare(range);
     press(&mut app, 'c');
-    receive_searches(&mut app, now, vec![search("sso", 25, None)]);
-    let part = report(before, vec![search("sso", 20, None)], Some("more"));
-    let part = RowsMsg::Cached { range: before, report: Some(part), is_fresh: true };
+    receive_searches(&mut app, current, vec![search("sso", 25, None)]);
+    let part = report(previous, vec![search("sso", 20, None)], Some("more"));
+    let part = RowsMsg::Cached { range: previous, report: Some(part), is_fresh: true };
     app.update(Msg::Analytics(AnalyticsMsg::Searches(part)), at(0));
     assert!(screen(&app).contains("(partial: a loads the rest)"), "{}", screen(&app));
     press(&mut app, 'a');
     assert!(screen(&app).contains("Load the remaining searches of "), "{}", screen(&app));
     let effects = analytics_effects(&press(&mut app, 'y'));
     let [AnalyticsEffect::Load(AnalyticsKind::Searches, plan)] = effects.as_slice() else { panic!("{effects:?}") };
-    assert!(plan.range == before && plan.max_requests > 1 && !plan.from_start, "{plan:?}");
-    receive_searches(&mut app, before, vec![search("sso", 20, None), search("old", 9, None)]);
+    assert!(plan.range == previous && plan.max_requests > 1 && !plan.from_start, "{plan:?}");
+    receive_searches(&mut app, previous, vec![search("sso", 20, None), search("old", 9, None)]);
     assert!(screen(&app).contains("▲ 25%"), "{}", screen(&app));
 }
 
@@ -390,8 +394,8 @@ fn a_comparison_requests_nothing_before_its_cost_is_confirmed() {
     let (mut app, range) = open(AnalyticsTab::Searches);
     receive_searches(&mut app, range, vec![search("sso", 30, None)]);
     let not_cached = |app: &mut App| {
-        let ComparedRanges { now, before } = days_to_compare(range);
-        for range in [now, before] {
+        let ComparedRanges { current, previous } = days_to_compare(range);
+        for range in [current, previous] {
             let nothing = RowsMsg::Cached { range, report: None, is_fresh: false };
             let effects = app.update(Msg::Analytics(AnalyticsMsg::Searches(nothing)), at(0));
             assert_eq!(analytics_effects(&effects), []);
@@ -414,9 +418,9 @@ fn a_declined_comparison_shows_nothing_and_is_not_asked_about_again() {
     let (mut app, range) = open(AnalyticsTab::Searches);
     receive_searches(&mut app, range, vec![search("sso", 30, None)]);
     press(&mut app, 'c');
-    let ComparedRanges { now, before } = days_to_compare(range);
-    let old = Some(report(before, vec![search("old", 9, None)], None));
-    for (range, report, is_fresh) in [(before, old, true), (now, None, false)] {
+    let ComparedRanges { current, previous } = days_to_compare(range);
+    let old = Some(report(previous, vec![search("old", 9, None)], None));
+    for (range, report, is_fresh) in [(previous, old, true), (current, None, false)] {
         let cached = RowsMsg::Cached { range, report, is_fresh };
         app.update(Msg::Analytics(AnalyticsMsg::Searches(cached)), at(0));
     }
@@ -436,7 +440,7 @@ fn searches_are_compared_with_any_range() {
     format!("{} {}", other.from(), other.to()).chars().for_each(|letter| drop(press(&mut app, letter)));
     let effects = press_key(&mut app, KeyCode::Enter);
     let days = ComparedRanges::new(range, other, false, at(0).date_naive()).expect("complete days");
-    let reads = [days.now, days.before].map(|range| AnalyticsEffect::LoadCached(AnalyticsKind::Searches, range));
+    let reads = [days.current, days.previous].map(|range| AnalyticsEffect::LoadCached(AnalyticsKind::Searches, range));
     assert_eq!(analytics_effects(&effects), reads);
     assert!(effects.iter().all(|effect| !matches!(effect, Effect::Views(_))), "{effects:?}");
 }
@@ -448,8 +452,8 @@ fn a_failed_comparison_is_reported_and_ends() {
     press(&mut app, 'c');
     let failure = Failure::new(FailureKind::Offline, "Could not reach the service.");
     let outcome = RowsOutcome { report: None, end_reason: LoadEndReason::Failed(failure), requests: 1 };
-    let before = days_to_compare(range).before;
-    app.update(Msg::Analytics(AnalyticsMsg::Searches(RowsMsg::Ended { range: before, outcome })), at(0));
+    let previous = days_to_compare(range).previous;
+    app.update(Msg::Analytics(AnalyticsMsg::Searches(RowsMsg::Ended { range: previous, outcome })), at(0));
     let text = screen(&app);
     assert!(text.contains("Could not reach the service.") && !text.contains("change:"), "{text}");
 }
@@ -469,8 +473,8 @@ fn thumbs_down_of_pages_are_compared_with_the_previous_period() {
     };
     receive(&mut app, range, vec![row("/sso", 30), row("/fresh", 5)]);
     press(&mut app, 'c');
-    receive(&mut app, days_to_compare(range).now, vec![row("/sso", 30), row("/fresh", 5)]);
-    receive(&mut app, days_to_compare(range).before, vec![row("/sso", 20), row("/old", 9)]);
+    receive(&mut app, days_to_compare(range).current, vec![row("/sso", 30), row("/fresh", 5)]);
+    receive(&mut app, days_to_compare(range).previous, vec![row("/sso", 20), row("/old", 9)]);
     let text = screen(&app);
     let line = |word: &str| text.lines().find(|line| line.contains(word)).expect("a row").to_owned();
     assert!(
@@ -496,15 +500,15 @@ fn the_numbers_of_questions_are_compared_with_the_previous_period() {
     receive(&mut app, range, questions(30));
     assert!(screen(&app).contains("questions 30   unanswered 15 "), "{}", screen(&app));
     press(&mut app, 'c');
-    receive(&mut app, days_to_compare(range).now, questions(30));
-    receive(&mut app, days_to_compare(range).before, questions(20));
+    receive(&mut app, days_to_compare(range).current, questions(30));
+    receive(&mut app, days_to_compare(range).previous, questions(20));
     let text = screen(&app);
     assert!(text.contains("questions 30 ▲ 50%   unanswered 15 ▲ 50%"), "{text}");
     press(&mut app, 'z');
     let changes = |app: &App| -> Vec<Option<ViewsChange>> {
         app.analytics.question_groups.rows().map(|group| group.change).collect()
     };
-    let more = ViewsChange::InBoth { now: 30.into(), before: 20.into() };
+    let more = ViewsChange::InBoth { current: 30.into(), previous: 20.into() };
     assert_eq!(changes(&app), [Some(more)], "the groups are compared too");
     press(&mut app, 'c');
     assert_eq!(changes(&app), [None]);
@@ -559,8 +563,8 @@ fn new_searches_are_found_in_a_comparison() {
     assert!(screen(&app).contains("“new” needs a comparison"), "{}", screen(&app));
     app.analytics.searches.set_filter("");
     press(&mut app, 'c');
-    receive_searches(&mut app, days_to_compare(range).now, vec![search("sso", 30, None), search("fresh", 5, None)]);
-    receive_searches(&mut app, days_to_compare(range).before, vec![search("sso", 20, None), search("old", 9, None)]);
+    receive_searches(&mut app, days_to_compare(range).current, vec![search("sso", 30, None), search("fresh", 5, None)]);
+    receive_searches(&mut app, days_to_compare(range).previous, vec![search("sso", 20, None), search("old", 9, None)]);
     let mut shown = |filter: &str| -> Vec<String> {
         press(&mut app, '/');
         filter.chars().for_each(|letter| drop(press(&mut app, letter)));

@@ -10,17 +10,17 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 use unicode_width::UnicodeWidthStr;
 
-const HUMAN: &str = "█";
-const AI: &str = "▒";
-const TOTAL: &str = "■";
+const HUMAN_SYMBOL: &str = "█";
+const AI_SYMBOL: &str = "▒";
+const TOTAL_SYMBOL: &str = "■";
 
 /// Returns the symbol and the style of a bar that shows one metric. The total has its own symbol, because on a log
 /// scale its bar is not the sum of the human and the AI bar.
 pub(in crate::tui) fn symbol_and_style(metric: Metric, theme: &Theme) -> (&'static str, Style) {
     match metric {
-        Metric::Human | Metric::HumanVisitors => (HUMAN, theme.human),
-        Metric::Ai | Metric::Share | Metric::AiVisitors => (AI, theme.ai_fill()),
-        Metric::Total | Metric::Visitors => (TOTAL, theme.text),
+        Metric::Human | Metric::HumanVisitors => (HUMAN_SYMBOL, theme.human),
+        Metric::Ai | Metric::Share | Metric::AiVisitors => (AI_SYMBOL, theme.ai_fill()),
+        Metric::Total | Metric::Visitors => (TOTAL_SYMBOL, theme.text),
     }
 }
 
@@ -64,18 +64,18 @@ pub(in crate::tui) fn bar_spans(
     let (sign, style) = symbol_and_style(metric, theme);
     let parts_per_cell = match sign {
         // Unicode has no eighths of `■`, so a bar of the total ends in a whole cell.
-        TOTAL => 1,
+        TOTAL_SYMBOL => 1,
         _ => theme.parts_per_cell(),
     };
     let parts = cells_of_fraction(part, width * parts_per_cell).max(usize::from(has_views && width > 0));
-    let end = if sign == AI { theme.ai_part() } else { style };
+    let end = if sign == AI_SYMBOL { theme.ai_part() } else { style };
     solid_spans(sign, parts, parts_per_cell, [style, end]).into()
 }
 
 /// Returns a bar for a fraction (0 to 1), in at most `width` cells. A fraction above 0 is never invisible.
 pub(in crate::tui) fn fraction_bar(part: f64, width: usize, style: Style, theme: &Theme) -> Vec<Span<'static>> {
     let per_cell = theme.parts_per_cell();
-    solid_spans(HUMAN, cells_of_fraction(part, width * per_cell), per_cell, [style; 2]).into()
+    solid_spans(HUMAN_SYMBOL, cells_of_fraction(part, width * per_cell), per_cell, [style; 2]).into()
 }
 
 /// Returns the spans of a bar of one symbol: the whole cells, and the last cell, which is filled in part. `whole` and
@@ -98,10 +98,10 @@ pub(in crate::tui) fn stacked_bar(counts: &Counts, full: f64, width: usize, them
     let parts = bar_cells(human + ai, full, width * per_cell);
     let human_parts = human_part_count((human, ai), parts, per_cell, theme);
     if human_parts == parts || parts < per_cell && human >= ai {
-        return solid_spans(HUMAN, parts, per_cell, [theme.human; 2]).into();
+        return solid_spans(HUMAN_SYMBOL, parts, per_cell, [theme.human; 2]).into();
     }
     let human_cells = human_parts / per_cell;
-    let mut bar = vec![Span::styled(HUMAN.repeat(human_cells), theme.human)];
+    let mut bar = vec![Span::styled(HUMAN_SYMBOL.repeat(human_cells), theme.human)];
     let (shared, mut ai_parts) = (human_parts % per_cell, parts - human_cells * per_cell);
     // A cell has two colours, so it can show human and AI views. If the bar ends in this cell, the blank end of the
     // cell would need a third colour, so the cell shows only AI views.
@@ -110,7 +110,7 @@ pub(in crate::tui) fn stacked_bar(counts: &Counts, full: f64, width: usize, them
         bar.push(Span::styled(eighths_at_left(shared), style));
         ai_parts -= per_cell;
     }
-    bar.extend(solid_spans(AI, ai_parts, per_cell, [theme.ai_fill(), theme.ai_part()]));
+    bar.extend(solid_spans(AI_SYMBOL, ai_parts, per_cell, [theme.ai_fill(), theme.ai_part()]));
     bar
 }
 
@@ -390,8 +390,8 @@ mod tests {
 
     #[test]
     fn a_removed_page_has_no_bar() {
-        let before = Counts::new(Count::Known(9), Count::Known(9), Count::Known(18));
-        let figures = PageMetrics::of(&before, ComparisonBaseline::Gone(&before));
+        let previous = Counts::new(Count::Known(9), Count::Known(9), Count::Known(18));
+        let figures = PageMetrics::of(&previous, ComparisonBaseline::Gone(&previous));
         assert!(
             bar_spans(&figures, Metric::Total, BarScale::Linear(18.into()), 10, &Theme::new(ColorDepth::None))
                 .is_empty()

@@ -18,17 +18,17 @@ pub(in crate::tui) fn format_range_or_day(range: DateRange) -> String {
 }
 
 /// Formats the change of a number. A sign shows the direction of the change, even without colour.
-pub(in crate::tui) fn change_with_sign(now: ViewCount, before: ViewCount) -> String {
-    if now == before {
+pub(in crate::tui) fn change_with_sign(current: ViewCount, previous: ViewCount) -> String {
+    if current == previous {
         return "same".to_owned();
     }
-    let sign = if now > before { "▲" } else { "▼" };
-    let percent = (now.ratio_to(before) - 1.0).abs() * 100.0;
+    let sign = if current > previous { "▲" } else { "▼" };
+    let percent = (current.ratio_to(previous) - 1.0).abs() * 100.0;
     let text = match percent {
         ..9.95 => format!("{percent:.1}%"),
         // After 0 views there is no percentage, and after very few views a huge percentage means little. The text then
-        // names the number of views before.
-        10_000.0.. => format!("from {}", format_views(before)),
+        // names the previous number of views.
+        10_000.0.. => format!("from {}", format_views(previous)),
         _ => format!("{percent:.0}%"),
     };
     format!("{sign} {text}")
@@ -139,8 +139,8 @@ fn push_warnings(row: &mut TextRow<'_>, view: View<'_>, views: &PageViewsState, 
 mod tests {
     use super::*;
 
-    fn change_text(now: u64, before: u64) -> String {
-        change_with_sign(now.into(), before.into())
+    fn change_text(current: u64, previous: u64) -> String {
+        change_with_sign(current.into(), previous.into())
     }
 
     #[test]

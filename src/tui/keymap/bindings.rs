@@ -39,7 +39,7 @@ pub const BINDINGS: &[Binding] = &[
     ),
     key_binding(Context::Jobs, &[ch('o')], Action::OpenPr, "browser", "open the pull request in the browser"),
     key_binding(Context::Jobs, &[ch('m')], Action::MarkDone, "done", "mark as done, or move back to “Needs you”"),
-    key_binding(Context::Jobs, &[ch(' ')], Action::Peek, "", "mark as opened; show the details if they are hidden"),
+    key_binding(Context::Jobs, &[ch(' ')], Action::Peek, "", "count the job as opened; show the details if hidden"),
     key_binding(
         Context::Jobs,
         &[ch('w')],
@@ -249,7 +249,7 @@ pub const BINDINGS: &[Binding] = &[
         &[ch('p')],
         Action::JumpToPage,
         "go to rows",
-        "jump to a set of rows by its number (1, 2, 3 …)",
+        "jump to the rows of a later or earlier request",
     ),
     key_binding(
         Context::Views,

@@ -170,7 +170,7 @@ impl Action {
             A::PreviousPane => "Previous tab",
             A::Copy => "Copy",
             A::ToggleDetail => "Show details",
-            A::Peek => "Set as opened",
+            A::Peek => "Count as opened",
             A::NextNeedsYou => "Next needing you",
             A::OpenPr => "Open pull request",
             A::ClosePullRequest => "Close PR",

@@ -228,7 +228,7 @@ fn push_preview_lines(out: &mut LineBuilder, build: Option<&PreviewBuild>, previ
         };
         let summary = last.map(|last| last.summary.as_str()).filter(|summary| !summary.is_empty());
         let summary = summary.map(|summary| format!(": {summary}")).unwrap_or_default();
-        let files = last.filter(|last| !last.files.is_empty() && last.state.is_final());
+        let files = last.filter(|last| !last.files.is_empty() && last.state == BuildState::Success);
         let files = files.map(|last| format!(" ({})", plural(last.files.len(), "changed file"))).unwrap_or_default();
         let text = format!("{text}{files}{summary}");
         out.push_fact("preview", &text, role);

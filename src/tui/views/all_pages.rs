@@ -175,7 +175,7 @@ impl AllPages {
     /// Drops the data of ranges that are not listed, compared, requested or being loaded. The data can be read from
     /// disk again.
     pub(super) fn drop_unused_reports(&mut self, listed: DateRange) {
-        let compared = self.comparison.as_ref().map(|request| [request.ranges.now, request.ranges.before]);
+        let compared = self.comparison.as_ref().map(|request| [request.ranges.current, request.ranges.previous]);
         let requested: Vec<DateRange> =
             self.request.iter().flat_map(|request| request.ranges.iter().map(|(range, _)| *range)).collect();
         let (loading, queued) = (self.active.map(|load| load.range), &self.queued_loads);

@@ -640,7 +640,7 @@ fn a_comparison_of_cached_ranges_is_free_and_pressing_c_again_ends_it() {
     test.read_cache(complete_days(), complete_report(complete_days(), now()));
     test.read_cache(previous_complete_days(), complete_report(previous_complete_days(), now()));
     assert!(test.app.views.is_comparing() && !test.has_requested_anything());
-    let ranges = ComparedRanges { now: complete_days(), before: previous_complete_days() };
+    let ranges = ComparedRanges { current: complete_days(), previous: previous_complete_days() };
     assert_eq!(test.site_change(), Some((ranges, true)));
     assert_eq!(test.listed_report(), Some((week(), 600, true)), "the table has the range's own numbers");
     test.press("c");
@@ -715,7 +715,7 @@ fn a_month_is_compared_per_day_with_the_previous_month() {
     test.read_cache(october, complete_report(october, now()));
     test.press("c");
     test.read_cache(september, complete_report(september, now()));
-    let ranges = ComparedRanges { now: october, before: september };
+    let ranges = ComparedRanges { current: october, previous: september };
     assert_eq!(test.site_change(), Some((ranges, true)));
     assert_eq!(ranges.per_day_text().as_deref(), Some("views per day, 31 vs 30 days"));
     test.press("[");
@@ -730,10 +730,10 @@ fn this_month_is_compared_with_the_same_days_of_the_previous_month() {
     test.send(Msg::Input(Event::Key(KeyCode::Enter.into())));
     test.read_cache(month, complete_report(month, now()));
     test.press("c");
-    let (days, before) = (range("2026-11-01", "2026-11-19"), range("2026-10-01", "2026-10-19"));
+    let (days, previous) = (range("2026-11-01", "2026-11-19"), range("2026-10-01", "2026-10-19"));
     test.read_cache(days, complete_report(days, now()));
-    test.read_cache(before, complete_report(before, now()));
-    assert_eq!(test.site_change(), Some((ComparedRanges { now: days, before }, true)));
+    test.read_cache(previous, complete_report(previous, now()));
+    assert_eq!(test.site_change(), Some((ComparedRanges { current: days, previous }, true)));
 }
 
 #[test]
@@ -744,7 +744,7 @@ fn after_midnight_the_comparison_keeps_its_days_until_a_reload() {
     test.compare();
     let tomorrow: Time = "2026-11-21T00:10:00Z".parse().expect("a time");
     let change = test.app.views.site_change(tomorrow).expect("a comparison");
-    assert_eq!(change.ranges, ComparedRanges { now: complete_days(), before: previous_complete_days() });
+    assert_eq!(change.ranges, ComparedRanges { current: complete_days(), previous: previous_complete_days() });
     let effects = test.app.update(Msg::Input(Event::Key(KeyCode::Char('r').into())), tomorrow);
     assert!(
         effects.contains(&Effect::Views(ViewsEffect::LoadCachedReport(week_before()))),
@@ -761,7 +761,7 @@ fn after_a_change_of_range_the_comparison_continues_if_both_ranges_are_cached() 
     let far = range("2026-10-31", "2026-11-06");
     assert!(test.effects.contains(&Effect::Views(ViewsEffect::LoadCachedReport(far))));
     test.read_cache(far, complete_report(far, now()));
-    assert_eq!(test.site_change(), Some((ComparedRanges { now: week_before(), before: far }, true)));
+    assert_eq!(test.site_change(), Some((ComparedRanges { current: week_before(), previous: far }, true)));
     test.press("[");
     test.read_cache(far, complete_report(far, now()));
     let farther = range("2026-10-24", "2026-10-30");
@@ -803,8 +803,8 @@ fn site_totals_are_compared_once_the_totals_of_the_complete_days_are_cached() {
         test.send(cached(day, 150, "2026-11-20T00:00:01Z"));
     }
     let change = test.app.views.site_change(now()).expect("both are known");
-    assert_eq!(change.ranges, ComparedRanges { now: complete_days(), before: previous_complete_days() });
-    assert_eq!((change.compares_pages, change.now.total), (false, Count::Known(900)));
+    assert_eq!(change.ranges, ComparedRanges { current: complete_days(), previous: previous_complete_days() });
+    assert_eq!((change.compares_pages, change.current.total), (false, Count::Known(900)));
 }
 
 #[test]

@@ -32,7 +32,7 @@ const BAR_GAP: usize = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NumberColumn {
     /// The numbers in the range on screen.
-    Now(Metric),
+    Value(Metric),
     /// The changes since the compared range.
     Change(Metric),
 }
@@ -41,14 +41,14 @@ impl NumberColumn {
     /// Returns the same column as a [`PageColumn`], to sort by it.
     pub fn sort_column(self) -> PageColumn {
         match self {
-            Self::Now(metric) => PageColumn::Now(metric),
+            Self::Value(metric) => PageColumn::Value(metric),
             Self::Change(metric) => PageColumn::Change(metric),
         }
     }
 
     pub fn metric(self) -> Metric {
         match self {
-            Self::Now(metric) | Self::Change(metric) => metric,
+            Self::Value(metric) | Self::Change(metric) => metric,
         }
     }
 }
@@ -75,7 +75,7 @@ impl PageTableColumn {
         match self {
             Self::Path => Some(PageColumn::Path),
             Self::Number(column) => Some(column.sort_column()),
-            Self::Rank | Self::Bar => Some(PageColumn::Now(metric)),
+            Self::Rank | Self::Bar => Some(PageColumn::Value(metric)),
             Self::SelectionMark | Self::Mark | Self::Sign | Self::Daily => None,
         }
     }
@@ -95,7 +95,7 @@ pub fn page_table(views: &ViewsState, width: usize) -> Table<PageTableColumn> {
     let daily_gap = if daily > 0 { BAR_GAP } else { 0 };
     // The sign for numbers that don't add up is shown after the last column of counts, or before the bars.
     let last_count =
-        shown.iter().rposition(|shown| matches!(shown, NumberColumn::Now(metric) if *metric != Metric::Share));
+        shown.iter().rposition(|shown| matches!(shown, NumberColumn::Value(metric) if *metric != Metric::Share));
     // Tries columns for wide numbers first. If these leave too little space for the path, uses narrower columns.
     let mut layout = (Vec::new(), 0, 0);
     for (max_count_width, gap) in [(26, if width < 70 { 1 } else { 3 }), (14, 1)] {
@@ -121,7 +121,7 @@ pub fn page_table(views: &ViewsState, width: usize) -> Table<PageTableColumn> {
     }
     let (widths, path, bar) = layout;
     let heading = |column: NumberColumn| match column {
-        NumberColumn::Now(metric) => metric.name(),
+        NumberColumn::Value(metric) => metric.name(),
         NumberColumn::Change(metric) => change_heading(table, metric),
     };
     let mut columns = vec![C::left_aligned("", 1, PageTableColumn::SelectionMark)];
@@ -172,7 +172,7 @@ fn change_heading(table: &PageTable, metric: Metric) -> &'static str {
 fn visible_columns(table: &PageTable, width: usize) -> Vec<NumberColumn> {
     let metric = table.metric();
     let sorted = match table.sorting().by {
-        PageColumn::Now(sorted) | PageColumn::Change(sorted) if table.is_report() => sorted,
+        PageColumn::Value(sorted) | PageColumn::Change(sorted) if table.is_report() => sorted,
         _ => metric,
     };
     let is_compared = table.comparison().is_some();
@@ -198,10 +198,10 @@ fn visible_columns(table: &PageTable, width: usize) -> Vec<NumberColumn> {
     };
     // A narrow table shows only the column that it is sorted by, and its change.
     let is_narrow = is_compared && width < 60;
-    let cells = Metric::ALL.map(|metric| [NumberColumn::Now(metric), NumberColumn::Change(metric)]).concat();
+    let cells = Metric::ALL.map(|metric| [NumberColumn::Value(metric), NumberColumn::Change(metric)]).concat();
     let is_shown = |cell: &NumberColumn| match *cell {
         cell if is_narrow => cell.metric() == sorted,
-        NumberColumn::Now(of) => has_value(of),
+        NumberColumn::Value(of) => has_value(of),
         NumberColumn::Change(of) => has_change(of),
     };
     cells.into_iter().filter(is_shown).collect()
@@ -231,8 +231,8 @@ fn column_width(
             (words + 3 + format_views(table.measures().largest_change).len()).clamp(CHANGE_WIDTH, MAX_CHANGE_WIDTH)
         }
         NumberColumn::Change(_) => CHANGE_WIDTH,
-        NumberColumn::Now(Metric::Share) => SHARE_WIDTH,
-        NumberColumn::Now(metric) => count_width(metric),
+        NumberColumn::Value(Metric::Share) => SHARE_WIDTH,
+        NumberColumn::Value(metric) => count_width(metric),
     }
 }
 
@@ -263,7 +263,7 @@ mod tests {
             {
                 table.set_metric(metric);
                 for width in [40, 60, 80, 120, 160] {
-                    let mut orders = vec![PageColumn::Now(sorted)];
+                    let mut orders = vec![PageColumn::Value(sorted)];
                     orders.extend(compared.then_some(PageColumn::Change(sorted)));
                     for by in orders {
                         table.sort(crate::tui::views::table::PageSorting::by(by));

@@ -22,8 +22,8 @@ const NO_PERIOD_BEFORE: &str = "This range has no previous period.";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteChange {
     pub ranges: ComparedRanges,
-    pub now: Counts,
-    pub before: Counts,
+    pub current: Counts,
+    pub previous: Counts,
     /// Whether the pages are compared too, not only the site's totals.
     pub compares_pages: bool,
 }
@@ -34,7 +34,7 @@ impl AllPages {
     pub(super) fn comparison_of(&self, shown: DateRange) -> Option<Comparison> {
         let request = self.comparison.as_ref().filter(|request| request.shown_range == shown)?;
         let settled = |range| self.complete_report(range).filter(|report| is_final(range, report.as_of)).cloned();
-        Some(Comparison { now: settled(request.ranges.now)?, before: settled(request.ranges.before)? })
+        Some(Comparison { current: settled(request.ranges.current)?, previous: settled(request.ranges.previous)? })
     }
 }
 
@@ -82,7 +82,8 @@ impl super::ViewsState {
     /// Returns the ranges whose totals the screen needs from the cache: for [`Self::site_change`] and for the trend.
     pub(super) fn totals_to_read(&self, now: Time) -> Vec<DateRange> {
         let compared = self.days_to_compare_with_previous(now.date_naive());
-        let mut ranges: Vec<DateRange> = compared.into_iter().flat_map(|ranges| [ranges.now, ranges.before]).collect();
+        let mut ranges: Vec<DateRange> =
+            compared.into_iter().flat_map(|ranges| [ranges.current, ranges.previous]).collect();
         if self.query.range.days() <= MAX_TREND_DAYS {
             ranges.extend(TrendDialog::new(self.query.range).totals_to_read(self.previous_period()));
         }
@@ -97,21 +98,22 @@ impl super::ViewsState {
         }
         let (listed, as_of) = (self.listed_totals()?, self.as_of()?);
         let shown = self.query.range;
-        let (ranges, totals, before, by_page) = match self.table.comparison() {
+        let (ranges, totals, previous, by_page) = match self.table.comparison() {
             Some(comparison) => {
-                let Comparison { now, before } = comparison;
-                (comparison.ranges(), now.totals.clone(), before.totals.clone(), true)
+                let Comparison { current, previous } = comparison;
+                (comparison.ranges(), current.totals.clone(), previous.totals.clone(), true)
             }
             None => {
                 // Totals that were loaded before the last midnight miss views of the day on which they were loaded, so
                 // that day counts as incomplete.
                 let ranges = self.days_to_compare_with_previous(as_of.min(now).date_naive())?;
-                let before = self.totals.final_totals(ranges.before)?;
-                let totals = if ranges.now == shown { listed.clone() } else { self.totals.final_totals(ranges.now)? };
-                (ranges, totals, before, false)
+                let previous = self.totals.final_totals(ranges.previous)?;
+                let totals =
+                    if ranges.current == shown { listed.clone() } else { self.totals.final_totals(ranges.current)? };
+                (ranges, totals, previous, false)
             }
         };
-        Some(SiteChange { ranges, now: totals, before, compares_pages: by_page })
+        Some(SiteChange { ranges, current: totals, previous, compares_pages: by_page })
     }
 
     /// Whether the listed pages are compared with another range.
@@ -145,8 +147,8 @@ impl App {
         if self.views.all_pages.active_load().is_none() {
             self.views.all_pages.comparison = Some(request);
         }
-        let listed = (ranges.now != shown).then_some((shown, RequiredData::Complete));
-        let compared = [ranges.now, ranges.before].map(|range| (range, RequiredData::Final));
+        let listed = (ranges.current != shown).then_some((shown, RequiredData::Complete));
+        let compared = [ranges.current, ranges.previous].map(|range| (range, RequiredData::Final));
         self.request_load(listed.into_iter().chain(compared).collect(), now, effects);
     }
 
@@ -172,7 +174,7 @@ impl App {
                 self.notify_no_longer_compared(request.ranges, now)
             }
             Ok(mut request) => {
-                let compared = [request.ranges.now, request.ranges.before];
+                let compared = [request.ranges.current, request.ranges.previous];
                 request.unread_ranges = compared.into_iter().filter(|compared| *compared != range).collect();
                 effects.extend(
                     request.unread_ranges.iter().copied().map(ViewsEffect::LoadCachedReport).map(Effect::Views),
@@ -217,7 +219,7 @@ impl App {
         if old.shown_range != request.shown_range || old.ranges == request.ranges {
             return Vec::new();
         }
-        let compared = [request.ranges.now, request.ranges.before];
+        let compared = [request.ranges.current, request.ranges.previous];
         let missing = compared.into_iter().filter(|range| *range != request.shown_range);
         let missing = missing.map(|range| (range, RequiredData::Final)).collect();
         self.views.all_pages.comparison = Some(request);

@@ -79,9 +79,9 @@ fn without_page_views_there_is_nothing_to_export() {
 fn a_complete_report_is_exported_with_its_comparison() {
     let mut app = app();
     let range = Preset::SevenDays.range(now().date_naive());
-    let past = range.step(-1).expect("a range");
-    let before = report(past, &paths(&["/a", "/old"]), true);
-    app.views.table.show_report(report(range, &paths(&["/a", "/new"]), true), Some(before));
+    let previous_range = range.step(-1).expect("a range");
+    let previous = report(previous_range, &paths(&["/a", "/old"]), true);
+    app.views.table.show_report(report(range, &paths(&["/a", "/new"]), true), Some(previous));
     press(&mut app, "el");
     let effects = press_key(&mut app, KeyCode::Enter);
     let (name, text) = written_file(&effects);

@@ -198,21 +198,21 @@ fn change_since(comparison: &Comparison, shown: DateRange, pages: &[CleanText]) 
         views.sum()
     };
     let change = |count: fn(&Counts) -> &Count| {
-        let (now, before) = (sums(&comparison.now, count)?, sums(&comparison.before, count)?);
-        Some(percent_change(ranges.scale_now(now), ranges.scale_before(before)))
+        let (current, previous) = (sums(&comparison.current, count)?, sums(&comparison.previous, count)?);
+        Some(percent_change(ranges.scale_current(current), ranges.scale_previous(previous)))
     };
     let (human, ai) = (change(|counts| &counts.human)?, change(|counts| &counts.ai)?);
     let per_day = if ranges.is_per_day() { " per day" } else { "" };
-    let days = if ranges.now == shown { String::new() } else { format!(" in {}", ranges.now) };
-    Some(format!("human {human}, AI {ai}{per_day}{days} compared with {}", ranges.before))
+    let days = if ranges.current == shown { String::new() } else { format!(" in {}", ranges.current) };
+    Some(format!("human {human}, AI {ai}{per_day}{days} compared with {}", ranges.previous))
 }
 
 /// Formats a change in percent.
-fn percent_change(now: ViewCount, before: ViewCount) -> String {
-    if before.is_zero() {
-        return format!("{} instead of none", format::format_views(now));
+fn percent_change(current: ViewCount, previous: ViewCount) -> String {
+    if previous.is_zero() {
+        return format!("{} instead of none", format::format_views(current));
     }
-    let change = (now.ratio_to(before) - 1.0) * 100.0;
+    let change = (current.ratio_to(previous) - 1.0) * 100.0;
     let sign = if change < 0.0 { "−" } else { "+" };
     format!("{sign}{:.0}%", change.abs())
 }

@@ -367,16 +367,16 @@ fn a_comparison_shows_the_change_and_an_unlisted_page_had_no_views() {
         let page = ViewsResponse { totals: Counts::default(), rows, has_more: None };
         Arc::new(Report::from_first_response(range, page, complete, at(0)))
     };
-    let before = range.step(-1).expect("a range");
+    let previous = range.step(-1).expect("a range");
     let earlier = vec![row("/a", 8769, 6246)];
-    app.views.table.show_report(report(rows(), range, true), Some(report(earlier.clone(), before, true)));
+    app.views.table.show_report(report(rows(), range, true), Some(report(earlier.clone(), previous, true)));
     let change = |app: &App, pages: &[&str]| app.page_template_values(&paths(pages), at(0)).views_change;
-    assert_eq!(change(&app, &["/a"]), Some(format!("human +4%, AI −31% compared with {before}")));
+    assert_eq!(change(&app, &["/a"]), Some(format!("human +4%, AI −31% compared with {previous}")));
     assert_eq!(
         change(&app, &["/b"]),
-        Some(format!("human 880 instead of none, AI 690 instead of none compared with {before}"))
+        Some(format!("human 880 instead of none, AI 690 instead of none compared with {previous}"))
     );
-    app.views.table.show_report(report(rows(), range, true), Some(report(earlier, before, false)));
+    app.views.table.show_report(report(rows(), range, true), Some(report(earlier, previous, false)));
     assert_eq!(change(&app, &["/a", "/b"]), None, "the other range is partial");
 }
 

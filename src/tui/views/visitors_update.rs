@@ -45,7 +45,7 @@ impl App {
             self.views.visitors.drop_outdated_reports(range, now);
         }
         let compared = self.views.table.comparison().map(|comparison| comparison.ranges());
-        let compared = compared.into_iter().flat_map(|ranges| [ranges.now, ranges.before]);
+        let compared = compared.into_iter().flat_map(|ranges| [ranges.current, ranges.previous]);
         let ranges: Vec<DateRange> = [range].into_iter().chain(compared).collect();
         effects.extend(ranges.into_iter().filter_map(|range| self.views.visitors.read(range)));
     }
@@ -122,7 +122,7 @@ impl App {
     pub(in crate::tui) fn apply_visitors_msg(&mut self, msg: RowsMsg<PageRow>, now: Time, effects: &mut Vec<Effect>) {
         let (RowsMsg::Cached { range, .. } | RowsMsg::Ended { range, .. }) = msg;
         let compared = self.views.table.comparison().map(|comparison| comparison.ranges());
-        let mut compared = compared.into_iter().flat_map(|ranges| [ranges.now, ranges.before]);
+        let mut compared = compared.into_iter().flat_map(|ranges| [ranges.current, ranges.previous]);
         let is_listed = range == self.views.query().range || compared.any(|other| other == range);
         let is_for_table = self.views.visitors.is_shown && is_listed;
         match msg {

@@ -34,7 +34,9 @@ impl ChangeWeight {
         let (largest, percent) = match change {
             ViewsChange::Unknown => return Self::Normal,
             ViewsChange::New(views) | ViewsChange::Gone(views) => (views, f64::INFINITY),
-            ViewsChange::InBoth { now, before } => (now.max(before), change.percent().map_or(f64::INFINITY, f64::abs)),
+            ViewsChange::InBoth { current, previous } => {
+                (current.max(previous), change.percent().map_or(f64::INFINITY, f64::abs))
+            }
         };
         let difference = change.difference().unwrap_or_default().abs();
         if percent < SMALL_PERCENT || largest < ViewCount::from(SMALL_COUNT) {
@@ -67,9 +69,9 @@ impl ChangeWeight {
 pub(in crate::tui) fn larger_site_views(view: View<'_>) -> ViewCount {
     let Some(comparison) = view.app.views.table.comparison() else { return ViewCount::ZERO };
     let ranges = comparison.ranges();
-    let now = comparison.now.totals.total.value().map(|views| ranges.scale_now(views));
-    let before = comparison.before.totals.total.value().map(|views| ranges.scale_before(views));
-    now.max(before).unwrap_or_default()
+    let current = comparison.current.totals.total.value().map(|views| ranges.scale_current(views));
+    let previous = comparison.previous.totals.total.value().map(|views| ranges.scale_previous(views));
+    current.max(previous).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -78,8 +80,8 @@ mod tests {
 
     #[test]
     fn an_outlier_changes_much_and_concerns_many_of_the_sites_views() {
-        let weight = |now: u64, before: u64| {
-            ChangeWeight::of(ViewsChange::InBoth { now: now.into(), before: before.into() }, 100_000.into())
+        let weight = |current: u64, previous: u64| {
+            ChangeWeight::of(ViewsChange::InBoth { current: current.into(), previous: previous.into() }, 100_000.into())
         };
         assert_eq!(weight(1_411, 2_712), ChangeWeight::Outlier);
         assert_eq!(weight(410, 640), ChangeWeight::Normal, "230 of 100,000 views");

@@ -197,7 +197,7 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
     parts.extend(problem.map(|problem| warning(truncate(problem, space))));
     parts.extend(partial_warning(table).filter(|_| width < MIN_WIDTH_WITH_SHARE).map(warning));
     parts.extend(sum_warning(table, width).map(warning));
-    if table.comparison().is_some_and(|comparison| !comparison.before.complete) {
+    if table.comparison().is_some_and(|comparison| !comparison.previous.complete) {
         let text = if width < MIN_WIDTH_WITH_SHARE { "before: partial" } else { "compared range: partial" };
         parts.push(warning(text.to_owned()));
     }

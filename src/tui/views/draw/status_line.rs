@@ -64,7 +64,7 @@ fn basis_forms(view: View<'_>) -> Vec<String> {
     let mut days: Vec<String> = change
         .iter()
         .flat_map(|change| {
-            let overlap = overlap_warning(change.ranges.now, change.ranges.before);
+            let overlap = overlap_warning(change.ranges.current, change.ranges.previous);
             let overlap = overlap.map(|text| format!(", {text}")).unwrap_or_default();
             let short = change.ranges.short_label(shown);
             [change.ranges.label(shown) + &overlap, format!("{short}{overlap}"), short]
@@ -80,7 +80,7 @@ fn basis_forms(view: View<'_>) -> Vec<String> {
         days =
             vec![explained(long), explained(short), long.clone(), short.clone(), explained(shortest), shortest.clone()];
     }
-    days.extend(change.map(|change| format!("change vs {}", change.ranges.before.format_dates(false))));
+    days.extend(change.map(|change| format!("change vs {}", change.ranges.previous.format_dates(false))));
     let key = load_key(view);
     let is_response = !views.table.is_report() && !views.table.is_empty();
     let order = if is_response && views.all_pages.rows_to_continue_after(shown).is_none() {

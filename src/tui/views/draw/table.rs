@@ -83,7 +83,7 @@ fn page_headings<'a>(columns: &Table<PageTableColumn>, view: View<'_>) -> Line<'
             let arrow = arrow(PageColumn::Path).map(|arrow| format!(" {arrow}")).unwrap_or_default();
             // Ranks are always by the metric, so the heading names the metric if the table is sorted by another column.
             // In a partial report, the numbers are those of the service's order, because the ranks are unknown.
-            let is_by_other = sorting.is_some_and(|sorting| sorting.by != PageColumn::Now(table.metric()));
+            let is_by_other = sorting.is_some_and(|sorting| sorting.by != PageColumn::Value(table.metric()));
             let heading = format!("{}{arrow}", column.heading());
             let metric = table.metric().name();
             let ranks = match table.report().filter(|_| columns.has(PageTableColumn::Rank)) {
@@ -214,13 +214,13 @@ fn cell_text(
             let value = if is_sorted { difference_text(change, shows_new_or_gone) } else { change_cell(change) };
             return (value + weight.sign(), weight.style(change, theme));
         }
-        NumberColumn::Now(Metric::Share) => {
+        NumberColumn::Value(Metric::Share) => {
             let share = figures.counts_shown().ai_share();
             share.map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0))
         }
-        NumberColumn::Now(metric) => metric.count(figures.counts_shown()).map(count_text).unwrap_or_default(),
+        NumberColumn::Value(metric) => metric.count(figures.counts_shown()).map(count_text).unwrap_or_default(),
     };
-    let style = if cell == NumberColumn::Now(Metric::Share) { theme.muted } else { text };
+    let style = if cell == NumberColumn::Value(Metric::Share) { theme.muted } else { text };
     // A page that is not listed in the current range is shown with its numbers of the compared range, in parentheses.
     if figures.is_listed { (value, style) } else { (format!("({value})"), theme.muted) }
 }
@@ -250,14 +250,14 @@ pub(in crate::tui) fn signed_views(difference: ViewCount) -> String {
 
 /// Formats a change of views in percent, in at most 8 cells.
 pub(in crate::tui) fn change_cell(change: ViewsChange) -> String {
-    let (now, before) = match change {
+    let (current, previous) = match change {
         ViewsChange::Unknown => return "–".to_owned(),
         ViewsChange::New(_) => return "new".to_owned(),
         ViewsChange::Gone(_) => return "▼ to 0".to_owned(),
-        ViewsChange::InBoth { now, before } if now == before => return "±0%".to_owned(),
-        ViewsChange::InBoth { now, before } => (now, before),
+        ViewsChange::InBoth { current, previous } if current == previous => return "±0%".to_owned(),
+        ViewsChange::InBoth { current, previous } => (current, previous),
     };
-    let sign = if now > before { "▲" } else { "▼" };
+    let sign = if current > previous { "▲" } else { "▼" };
     let Some(percent) = change.percent().map(f64::abs) else {
         // A change from 0 views has no percentage.
         return "new".to_owned();
@@ -266,14 +266,14 @@ pub(in crate::tui) fn change_cell(change: ViewsChange) -> String {
         ..0.05 => format!("{sign} <0.1%"),
         0.05..9.95 => format!("{sign} {percent:.1}%"),
         9.95..999.5 => format!("{sign} {percent:.0}%"),
-        _ => format!("{sign} ×{:.0}", now.ratio_to(before).min(99_999.0)),
+        _ => format!("{sign} ×{:.0}", current.ratio_to(previous).min(99_999.0)),
     }
 }
 
 /// Formats a change of a number outside the table. A change from 0 is `▲ from 0`: it would be unclear what is “new”.
 pub(in crate::tui) fn summary_change(change: ViewsChange) -> String {
     match change {
-        ViewsChange::InBoth { now, before } if before.is_zero() && now > before => "▲ from 0".to_owned(),
+        ViewsChange::InBoth { current, previous } if previous.is_zero() && current > previous => "▲ from 0".to_owned(),
         _ => change_cell(change),
     }
 }
@@ -308,7 +308,9 @@ mod tests {
 
     #[test]
     fn a_change_has_a_sign_and_fits_a_narrow_column() {
-        let cell = |now: u64, before: u64| change_cell(ViewsChange::InBoth { now: now.into(), before: before.into() });
+        let cell = |current: u64, previous: u64| {
+            change_cell(ViewsChange::InBoth { current: current.into(), previous: previous.into() })
+        };
         assert_eq!(cell(1041, 1000), "▲ 4.1%");
         assert_eq!(cell(80, 100), "▼ 20%");
         assert_eq!(cell(0, 100), "▼ 100%");
@@ -324,10 +326,11 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn a_change_fits_its_column(now: u64, before: u64, small in 0_u64..2000) {
-            for (now, before) in [(now, before), (small, before), (now, small), (small, 1), (small, 1000)] {
-                if before > 0 || now < 1_000_000_000 {
-                    let change = ViewsChange::InBoth { now: now.into(), before: before.into() };
+        fn a_change_fits_its_column(current: u64, previous: u64, small in 0_u64..2000) {
+            let pairs = [(current, previous), (small, previous), (current, small), (small, 1), (small, 1000)];
+            for (current, previous) in pairs {
+                if previous > 0 || current < 1_000_000_000 {
+                    let change = ViewsChange::InBoth { current: current.into(), previous: previous.into() };
                     // One cell is for the sign of an outlier, one is blank.
                     proptest::prop_assert!(change_cell(change).width() + 2 <= crate::tui::views::columns::CHANGE_WIDTH);
                 }

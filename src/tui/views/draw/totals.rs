@@ -108,7 +108,7 @@ fn totals_line<'a>(
         spans.push(Span::styled(format!("{gap}{name} "), theme.muted));
         spans.push(Span::styled(count_text(of(totals)), bold(style)));
         let change = change.filter(|_| form.has_changes);
-        if let Some(change) = change.and_then(|site| site.ranges.change(of(&site.now), of(&site.before))) {
+        if let Some(change) = change.and_then(|site| site.ranges.change(of(&site.current), of(&site.previous))) {
             let weight = ChangeWeight::of(change, crate::model::views::ViewCount::ZERO);
             spans.push(Span::styled(format!(" {}", summary_change(change)), weight.style(change, theme)));
         }
@@ -124,7 +124,7 @@ fn totals_line<'a>(
                 spans.push(Span::styled(percent, bold(theme.text)));
             }
         }
-        let points = change.and_then(|change| Some((change.now.ai_share()? - change.before.ai_share()?) * 100.0));
+        let points = change.and_then(|change| Some((change.current.ai_share()? - change.previous.ai_share()?) * 100.0));
         if let Some(points) = points.filter(|_| form.share == ShareForm::WithChange) {
             // A rise of the AI share is neither good nor bad.
             spans.push(Span::styled(format!(" {}", points_cell(points)), theme.text));

@@ -92,7 +92,7 @@ fn movers_title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
     let theme = view.theme;
     let ranges = open.ranges();
     let unloaded = open.is_partial().then(|| "not all pages loaded".to_owned());
-    let unfair = [unloaded, overlap_warning(ranges.now, ranges.before)];
+    let unfair = [unloaded, overlap_warning(ranges.current, ranges.previous)];
     let unfair: Vec<String> = unfair.into_iter().flatten().map(|text| format!(", {text}")).collect();
     let metric = format!("{} views", open.metric.name());
     let forms = [
@@ -172,8 +172,8 @@ enum MoverColumn {
     /// The mark of the selected row.
     SelectionMark,
     Page,
-    Before,
-    Now,
+    Previous,
+    Current,
     Difference,
     Change,
     Bar,
@@ -189,14 +189,14 @@ fn mover_table(half: &MoversHalf, ranges: ComparedRanges, view: View<'_>, width:
         let days = short_range(range, view.now);
         if days.width() <= MAX_DAYS_CELLS && width >= MIN_WIDTH_WITH_DAYS { days } else { name.to_owned() }
     };
-    let (before, now) = (heading(ranges.before, "before"), heading(ranges.now, "now"));
+    let (previous, current) = (heading(ranges.previous, "before"), heading(ranges.current, "now"));
     let number_width = |heading: &str| number.max(heading.width() + 2);
     let bar = (width.saturating_sub(CELLS_BESIDE_BAR) / 2).clamp(*BAR_CELLS.start(), *BAR_CELLS.end());
     let columns = [
         C::left_aligned("", 1, MoverColumn::SelectionMark),
         C::flexible("page", MIN_PAGE_CELLS, MoverColumn::Page).with_max_width(MAX_TEXT_CELLS),
-        C::right_aligned(before.clone(), number_width(&before), MoverColumn::Before).optional(3),
-        C::right_aligned(now.clone(), number_width(&now), MoverColumn::Now).optional(1),
+        C::right_aligned(previous.clone(), number_width(&previous), MoverColumn::Previous).optional(3),
+        C::right_aligned(current.clone(), number_width(&current), MoverColumn::Current).optional(1),
         C::right_aligned("difference", number.max(12), MoverColumn::Difference),
         C::right_aligned("change", CHANGE_WIDTH, MoverColumn::Change),
         C::left_aligned("", bar, MoverColumn::Bar).with_gap_before(2).optional(2),
@@ -218,8 +218,8 @@ fn mover_cell<'a>(
     match column {
         MoverColumn::SelectionMark => TableCell::new(if is_selected { SELECTED_SYMBOL } else { "" }, theme.mark),
         MoverColumn::Page => TableCell::new(truncate_path(mover.path.as_str(), width.saturating_sub(1)), theme.text),
-        MoverColumn::Before => TableCell::new(views_text(mover.before), theme.muted),
-        MoverColumn::Now => TableCell::new(views_text(mover.now), theme.text),
+        MoverColumn::Previous => TableCell::new(views_text(mover.previous), theme.muted),
+        MoverColumn::Current => TableCell::new(views_text(mover.current), theme.text),
         MoverColumn::Difference => TableCell::new(signed_views(mover.delta()), theme.text),
         MoverColumn::Change => TableCell::new(change_cell(change), weight.style(change, theme)),
         MoverColumn::Bar => {

@@ -52,7 +52,7 @@ impl MoverMetric {
     /// to the metric of the bars.
     fn of(sorting: PageSorting, bars: Metric) -> Self {
         let sorted_by = match sorting.by {
-            PageColumn::Now(metric) | PageColumn::Change(metric) => metric,
+            PageColumn::Value(metric) | PageColumn::Change(metric) => metric,
             PageColumn::Path => bars,
         };
         match sorted_by {
@@ -81,24 +81,24 @@ pub struct Mover {
     pub path: CleanText,
     /// Views in the previous range, per day if the ranges differ in length. `None` if the page is new: it is not among
     /// the pages of that range.
-    pub before: Option<ViewCount>,
+    pub previous: Option<ViewCount>,
     /// Views in the current range, per day if the ranges differ in length. `None` if the page is gone: it is not among
     /// the pages of that range.
-    pub now: Option<ViewCount>,
+    pub current: Option<ViewCount>,
     /// How far human and AI views moved in the direction of the change; 0 for views that moved in the other direction.
     pub human_and_ai_contributions: (ViewCount, ViewCount),
 }
 
 impl Mover {
     pub fn delta(&self) -> ViewCount {
-        self.now.unwrap_or_default() - self.before.unwrap_or_default()
+        self.current.unwrap_or_default() - self.previous.unwrap_or_default()
     }
 
     fn change(&self) -> ViewsChange {
-        match (self.before, self.now) {
-            (Some(before), Some(now)) => ViewsChange::InBoth { now, before },
-            (None, now) => ViewsChange::New(now.unwrap_or_default()),
-            (Some(before), None) => ViewsChange::Gone(before),
+        match (self.previous, self.current) {
+            (Some(previous), Some(current)) => ViewsChange::InBoth { current, previous },
+            (None, current) => ViewsChange::New(current.unwrap_or_default()),
+            (Some(previous), None) => ViewsChange::Gone(previous),
         }
     }
 }
@@ -135,17 +135,17 @@ impl MoversHalf {
         self.movers.first().map(|mover| mover.delta().abs()).unwrap_or_default()
     }
 
-    /// Returns all view counts of the listed pages, before and now.
+    /// Returns all view counts of the listed pages, in the previous and in the current range.
     pub fn view_counts(&self) -> impl Iterator<Item = ViewCount> {
-        self.movers.iter().flat_map(|mover| [mover.before, mover.now]).flatten()
+        self.movers.iter().flat_map(|mover| [mover.previous, mover.current]).flatten()
     }
 }
 
 /// A page whose views changed, not yet sorted into the increases or the decreases.
 struct PageChange {
     delta: ViewCount,
-    before: Option<ViewCount>,
-    now: Option<ViewCount>,
+    previous: Option<ViewCount>,
+    current: Option<ViewCount>,
     pair: PageIndexPair,
 }
 
@@ -170,14 +170,14 @@ pub struct Movers {
 
 /// Pairs the pages of two reports by path. A page that a partial report lacks is left out, because it may not be loaded
 /// yet.
-fn pair_pages(before: &Report, current: &Report) -> Vec<PageIndexPair> {
+fn pair_pages(previous: &Report, current: &Report) -> Vec<PageIndexPair> {
     let mut others: HashMap<&str, usize> =
-        before.rows.iter().enumerate().map(|(index, row)| (row.path.as_str(), index)).collect();
+        previous.rows.iter().enumerate().map(|(index, row)| (row.path.as_str(), index)).collect();
     let mut pairs = Vec::with_capacity(current.rows.len());
     for (index, row) in current.rows.iter().enumerate() {
         match others.remove(row.path.as_str()) {
             Some(other) => pairs.push((Some(other), Some(index))),
-            None if before.complete => pairs.push((None, Some(index))),
+            None if previous.complete => pairs.push((None, Some(index))),
             None => {}
         }
     }
@@ -189,7 +189,7 @@ fn pair_pages(before: &Report, current: &Report) -> Vec<PageIndexPair> {
 
 impl Movers {
     pub fn new(comparison: Comparison, shown_range: DateRange, by: MoverMetric) -> Self {
-        let pairs = pair_pages(&comparison.before, &comparison.now);
+        let pairs = pair_pages(&comparison.previous, &comparison.current);
         let (gained, lost) = (MoversHalf::default(), MoversHalf::default());
         let mut movers = Self {
             metric: by,
@@ -217,26 +217,26 @@ impl Movers {
 
     /// Whether one of the reports is partial, so that the views of more pages may have changed.
     pub fn is_partial(&self) -> bool {
-        !self.comparison.now.complete || !self.comparison.before.complete
+        !self.comparison.current.complete || !self.comparison.previous.complete
     }
 
     /// Recomputes both halves by another metric.
     fn rank_by(&mut self, by: MoverMetric) {
-        let (ranges, Comparison { now, before }) = (self.ranges(), &self.comparison);
+        let (ranges, Comparison { current, previous }) = (self.ranges(), &self.comparison);
         let count = |report: &Report, index: Option<usize>| match index.and_then(|index| report.rows.get(index)) {
             Some(row) => by.views_in(&row.counts).map(Some),
             None => Some(None),
         };
         let (mut gained, mut lost, mut without_counts) = (Vec::new(), Vec::new(), 0);
         for &pair in &self.pairs {
-            let (Some(then), Some(after)) = (count(before, pair.0), count(now, pair.1)) else {
+            let (Some(previous_views), Some(current_views)) = (count(previous, pair.0), count(current, pair.1)) else {
                 without_counts += 1;
                 continue;
             };
-            let then = then.map(|views| ranges.scale_before(views));
-            let after = after.map(|views| ranges.scale_now(views));
-            let delta = after.unwrap_or_default() - then.unwrap_or_default();
-            let moved = PageChange { delta, before: then, now: after, pair };
+            let previous_views = previous_views.map(|views| ranges.scale_previous(views));
+            let current_views = current_views.map(|views| ranges.scale_current(views));
+            let delta = current_views.unwrap_or_default() - previous_views.unwrap_or_default();
+            let moved = PageChange { delta, previous: previous_views, current: current_views, pair };
             match delta.cmp(&ViewCount::ZERO) {
                 Ordering::Greater => gained.push(moved),
                 Ordering::Less => lost.push(moved),
@@ -256,17 +256,17 @@ impl Movers {
             moved.select_nth_unstable_by_key(MAX_LISTED, |moved| Reverse(moved.delta.abs()));
             moved.truncate(MAX_LISTED);
         }
-        let Comparison { now, before } = &self.comparison;
+        let Comparison { current, previous } = &self.comparison;
         let row = |report: &Report, index: Option<usize>| report.rows.get(index?).map(|row| row.path.clone());
         let movers = moved.into_iter().filter_map(|moved| {
-            let path = row(now, moved.pair.1).or_else(|| row(before, moved.pair.0))?;
+            let path = row(current, moved.pair.1).or_else(|| row(previous, moved.pair.0))?;
             let change = |metric| self.change_of(moved.pair, metric);
             let towards = |by: ViewCount| {
                 let by = if moved.delta < ViewCount::ZERO { ViewCount::ZERO - by } else { by };
                 by.max(ViewCount::ZERO)
             };
             let human_and_ai_contributions = (towards(change(MoverMetric::Human)), towards(change(MoverMetric::Ai)));
-            Some(Mover { path, before: moved.before, now: moved.now, human_and_ai_contributions })
+            Some(Mover { path, previous: moved.previous, current: moved.current, human_and_ai_contributions })
         });
         let mut movers: Vec<Mover> = movers.collect();
         movers.sort_by(|a, b| {
@@ -278,13 +278,13 @@ impl Movers {
 
     /// Returns the views of a page in the current range minus those in the previous range. A number that is not a valid
     /// count is treated as 0.
-    fn change_of(&self, (before, now): PageIndexPair, metric: MoverMetric) -> ViewCount {
+    fn change_of(&self, (previous, current): PageIndexPair, metric: MoverMetric) -> ViewCount {
         let views = |report: &Report, index: Option<usize>| {
             index.and_then(|index| metric.views_in(&report.rows.get(index)?.counts)).unwrap_or_default()
         };
         let ranges = self.ranges();
-        let before = ranges.scale_before(views(&self.comparison.before, before));
-        ranges.scale_now(views(&self.comparison.now, now)) - before
+        let previous = ranges.scale_previous(views(&self.comparison.previous, previous));
+        ranges.scale_current(views(&self.comparison.current, current)) - previous
     }
 
     fn focused_half(&self) -> &MoversHalf {
@@ -451,9 +451,9 @@ mod tests {
         ))
     }
 
-    fn moved(before: Arc<Report>, now: Arc<Report>, by: MoverMetric) -> Movers {
-        let shown_range = now.range;
-        Movers::new(Comparison { now, before }, shown_range, by)
+    fn moved(previous: Arc<Report>, current: Arc<Report>, by: MoverMetric) -> Movers {
+        let shown_range = current.range;
+        Movers::new(Comparison { current, previous }, shown_range, by)
     }
 
     fn deltas(half: &MoversHalf) -> Vec<(&str, i128)> {
@@ -462,23 +462,29 @@ mod tests {
 
     #[test]
     fn pages_are_ordered_by_their_change_including_new_and_gone_pages() {
-        let before = report(&[("/a", 10, 0), ("/b", 50, 5), ("/gone", 7, 0), ("/same", 3, 9)], true);
-        let now = report(&[("/a", 100, 0), ("/b", 20, 95), ("/new", 8, 1), ("/same", 3, 9)], true);
-        let movers = moved(before.clone(), now.clone(), MoverMetric::Human);
+        let previous = report(&[("/a", 10, 0), ("/b", 50, 5), ("/gone", 7, 0), ("/same", 3, 9)], true);
+        let current = report(&[("/a", 100, 0), ("/b", 20, 95), ("/new", 8, 1), ("/same", 3, 9)], true);
+        let movers = moved(previous.clone(), current.clone(), MoverMetric::Human);
         assert_eq!(deltas(&movers.gained), [("/a", 90), ("/new", 8)]);
         assert_eq!(deltas(&movers.lost), [("/b", -30), ("/gone", -7)]);
-        assert_eq!(movers.gained.movers.get(1).map(|mover| (mover.before, mover.now)), Some((None, Some(8.into()))));
-        assert_eq!(movers.lost.movers.get(1).map(|mover| (mover.before, mover.now)), Some((Some(7.into()), None)));
-        let by_ai = moved(before.clone(), now.clone(), MoverMetric::Ai);
+        assert_eq!(
+            movers.gained.movers.get(1).map(|mover| (mover.previous, mover.current)),
+            Some((None, Some(8.into())))
+        );
+        assert_eq!(
+            movers.lost.movers.get(1).map(|mover| (mover.previous, mover.current)),
+            Some((Some(7.into()), None))
+        );
+        let by_ai = moved(previous.clone(), current.clone(), MoverMetric::Ai);
         assert_eq!(deltas(&by_ai.gained), [("/b", 90), ("/new", 1)]);
         assert!(by_ai.lost.is_empty(), "a gone page without AI views lost none");
     }
 
     #[test]
     fn the_shares_of_a_change_have_its_direction() {
-        let before = report(&[("/both", 10, 5), ("/mixed", 10, 50), ("/less", 40, 20)], true);
-        let now = report(&[("/both", 14, 8), ("/mixed", 90, 10), ("/less", 10, 25)], true);
-        let movers = moved(before, now, MoverMetric::Total);
+        let previous = report(&[("/both", 10, 5), ("/mixed", 10, 50), ("/less", 40, 20)], true);
+        let current = report(&[("/both", 14, 8), ("/mixed", 90, 10), ("/less", 10, 25)], true);
+        let movers = moved(previous, current, MoverMetric::Total);
         let shares = |half: &MoversHalf| -> Vec<_> {
             half.visible(9).map(|(mover, _)| mover.human_and_ai_contributions).collect()
         };
@@ -488,32 +494,32 @@ mod tests {
 
     #[test]
     fn a_page_that_is_missing_from_a_partial_report_is_unknown() {
-        let before = report(&[("/a", 10, 0), ("/z", 4, 0)], false);
-        let now = report(&[("/a", 11, 0), ("/b", 5, 0)], true);
-        assert_eq!(deltas(&moved(before.clone(), now.clone(), MoverMetric::Total).gained), [("/a", 1)]);
-        let before = Arc::new(Report { complete: true, ..(*before).clone() });
-        let now = Arc::new(Report { complete: false, ..(*now).clone() });
-        assert!(moved(before.clone(), now.clone(), MoverMetric::Total).lost.is_empty(), "/z may not be loaded yet");
+        let previous = report(&[("/a", 10, 0), ("/z", 4, 0)], false);
+        let current = report(&[("/a", 11, 0), ("/b", 5, 0)], true);
+        assert_eq!(deltas(&moved(previous.clone(), current.clone(), MoverMetric::Total).gained), [("/a", 1)]);
+        let previous = Arc::new(Report { complete: true, ..(*previous).clone() });
+        let current = Arc::new(Report { complete: false, ..(*current).clone() });
+        assert!(moved(previous, current, MoverMetric::Total).lost.is_empty(), "/z may not be loaded yet");
     }
 
     #[test]
     fn ranges_of_different_lengths_are_compared_per_day() {
         let rows = [("/a", 90, 0), ("/b", 10, 0)];
-        let now = report(&rows, true);
+        let current = report(&rows, true);
         let range = DateRange::last_days(14, chrono::NaiveDate::default());
-        let before = Arc::new(Report { range, ..(*report(&rows, true)).clone() });
-        let movers = moved(before, now, MoverMetric::Human);
+        let previous = Arc::new(Report { range, ..(*report(&rows, true)).clone() });
+        let movers = moved(previous, current, MoverMetric::Human);
         assert_eq!((movers.gained.len(), movers.lost.len()), (2, 0), "equal views in half the days");
         let first = movers.selected().expect("a page");
-        let daily = [first.now, first.before].map(|views| views.map(ViewCount::tenths));
+        let daily = [first.current, first.previous].map(|views| views.map(ViewCount::tenths));
         assert_eq!(daily, [Some(129), Some(64)]);
     }
 
     #[test]
     fn pages_without_valid_counts_are_left_out_and_counted() {
-        let before = report(&[("/a", -4, 0), ("/b", 1, 0)], true);
-        let now = report(&[("/a", 4, 0), ("/b", 3, 0)], true);
-        let movers = moved(before.clone(), now.clone(), MoverMetric::Human);
+        let previous = report(&[("/a", -4, 0), ("/b", 1, 0)], true);
+        let current = report(&[("/a", 4, 0), ("/b", 3, 0)], true);
+        let movers = moved(previous.clone(), current.clone(), MoverMetric::Human);
         assert_eq!((movers.pages_without_counts, deltas(&movers.gained)), (1, vec![("/b", 2)]));
     }
 
@@ -535,9 +541,9 @@ mod tests {
 
     #[test]
     fn scrolling_moves_the_selection_of_the_focused_half() {
-        let before = report(&[("/a", 1, 0), ("/b", 1, 0), ("/c", 9, 0)], true);
-        let now = report(&[("/a", 5, 0), ("/b", 3, 0), ("/c", 1, 0)], true);
-        let mut movers = moved(before.clone(), now.clone(), MoverMetric::Human);
+        let previous = report(&[("/a", 1, 0), ("/b", 1, 0), ("/c", 9, 0)], true);
+        let current = report(&[("/a", 5, 0), ("/b", 3, 0), ("/c", 1, 0)], true);
+        let mut movers = moved(previous.clone(), current.clone(), MoverMetric::Human);
         let row = Rect { width: 9, height: 1 + HEAD_ROWS, ..Rect::default() };
         movers.move_by(Scroll::By(1), &MoversLayout { halves: [row, row] });
         assert_eq!(movers.selected().map(|mover| mover.path.as_str()), Some("/b"));

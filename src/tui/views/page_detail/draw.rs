@@ -156,11 +156,11 @@ fn is_wide(width: usize) -> bool {
 /// Returns the page's numbers, each with its change if both compared ranges are known.
 fn numbers_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
     let numbers = &detail.numbers;
-    match &numbers.now {
+    match &numbers.current {
         PageViewsState::Known(known) => {
             let change = numbers.compared.as_ref().and_then(|compared| {
-                let (now, before) = (compared.now.counts()?.clone(), compared.before.counts()?.clone());
-                Some(SiteChange { ranges: compared.ranges, now, before, compares_pages: true })
+                let (current, previous) = (compared.current.counts()?.clone(), compared.previous.counts()?.clone());
+                Some(SiteChange { ranges: compared.ranges, current, previous, compares_pages: true })
             });
             let mut line = fitting_totals_line(
                 view.theme,
@@ -193,7 +193,7 @@ fn numbers_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'
 fn range_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
     let numbers = &detail.numbers;
-    let as_of = numbers.now.as_of().map(|at| view.as_of_clock(at)).unwrap_or_default();
+    let as_of = numbers.current.as_of().map(|at| view.as_of_clock(at)).unwrap_or_default();
     let mut row = TextRow::new(width);
     let space = width.saturating_sub(as_of.width() + 2);
     let is_short = width < MIN_ONE_LINE_WIDTH;
@@ -211,20 +211,20 @@ fn range_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a>
 /// Adds the compared ranges, or why there is no change, and warnings about them.
 fn push_compared(row: &mut TextRow<'_>, view: View<'_>, detail: &PageDetail) {
     let theme = view.theme;
-    let Some(ComparedViews { ranges, now, before }) = &detail.numbers.compared else { return };
+    let Some(ComparedViews { ranges, current, previous }) = &detail.numbers.compared else { return };
     let shown = detail.numbers.range;
-    let before_days = short_range(ranges.before, view.now);
+    let previous_days = short_range(ranges.previous, view.now);
     let key = || view.app.key_label(Context::Views, Action::Compare);
-    let text = match before {
-        PageViewsState::Known(_) if now.counts().is_some() => {
+    let text = match previous {
+        PageViewsState::Known(_) if current.counts().is_some() => {
             let forms = [ranges.label(shown), ranges.short_label(shown)].map(|label| format!("change: {label}"));
             forms.into_iter().find(|form| form.width() <= row.remaining_cells()).unwrap_or_default()
         }
-        PageViewsState::NotListed(_) => format!("no views {before_days}"),
+        PageViewsState::NotListed(_) => format!("no views {previous_days}"),
         PageViewsState::Known(_) => "change unknown: not loaded".to_owned(),
         PageViewsState::Unknown => {
             let forms = [
-                format!("change unknown: {before_days} not loaded; press {} in the list to load it", key()),
+                format!("change unknown: {previous_days} not loaded; press {} in the list to load it", key()),
                 format!("change unknown ({} in the list)", key()),
                 "change unknown".to_owned(),
             ];
@@ -234,9 +234,12 @@ fn push_compared(row: &mut TextRow<'_>, view: View<'_>, detail: &PageDetail) {
     row.push(text, theme.muted);
     let is_incomplete =
         |views: &PageViewsState, range: DateRange| views.counts().is_some() && !views.is_complete(range);
-    let incomplete =
-        if is_incomplete(now, ranges.now) || is_incomplete(before, ranges.before) { ", incomplete" } else { "" };
-    let overlap = overlap_warning(ranges.now, ranges.before).map(|text| format!(", {text}")).unwrap_or_default();
+    let incomplete = if is_incomplete(current, ranges.current) || is_incomplete(previous, ranges.previous) {
+        ", incomplete"
+    } else {
+        ""
+    };
+    let overlap = overlap_warning(ranges.current, ranges.previous).map(|text| format!(", {text}")).unwrap_or_default();
     for warning in [incomplete.to_owned(), overlap] {
         if warning.width() <= row.remaining_cells() {
             row.push(warning, theme.warning);
@@ -248,7 +251,7 @@ fn rank_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> 
     let theme = view.theme;
     let Some(rank) = detail.numbers.rank else {
         let key = view.app.key_label(Context::PageDetail, Action::LoadAll);
-        let text = match detail.numbers.now {
+        let text = match detail.numbers.current {
             PageViewsState::NotListed(_) => String::new(),
             _ if is_wide(width) => format!("rank unknown until all pages are loaded (press {key})"),
             _ => format!("rank unknown (press {key})"),
@@ -569,7 +572,7 @@ fn period_line<'a>(
 ) -> Line<'a> {
     let theme = view.theme;
     let counts = &period.views.value;
-    let previous = detail.numbers.compared.as_ref().map(|compared| compared.ranges.before);
+    let previous = detail.numbers.compared.as_ref().map(|compared| compared.ranges.previous);
     let (state, state_style) = match period.range {
         range if range == detail.numbers.range => ("on screen", theme.text),
         range if Some(range) == previous => ("comparison", theme.text),

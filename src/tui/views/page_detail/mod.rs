@@ -51,7 +51,7 @@ pub struct PageDetail {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DetailNumbers {
     pub range: DateRange,
-    pub now: PageViewsState,
+    pub current: PageViewsState,
     /// The page's numbers in the compared ranges; without a comparison, in the days that would be compared with the
     /// previous period. `None` if no days can be compared.
     pub compared: Option<ComparedViews>,
@@ -65,8 +65,8 @@ pub struct DetailNumbers {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComparedViews {
     pub ranges: ComparedRanges,
-    pub now: PageViewsState,
-    pub before: PageViewsState,
+    pub current: PageViewsState,
+    pub previous: PageViewsState,
 }
 
 /// A page's ranks among all pages of the range, from 1. A rank is `None` if the service reported no valid count.
@@ -177,7 +177,7 @@ impl PageDetail {
         if self.lists_all_periods {
             return (0..periods.len()).collect();
         }
-        let compared = self.numbers.compared.as_ref().map(|compared| compared.ranges.before);
+        let compared = self.numbers.compared.as_ref().map(|compared| compared.ranges.previous);
         let is_named = |range: DateRange| range == self.numbers.range || Some(range) == compared;
         let has_longer = periods.iter().any(|period| period.range.days() > 1);
         let wanted = periods
@@ -260,36 +260,36 @@ fn views_in(report: &Report, path: &CleanText) -> PageViewsState {
 fn detail_numbers(app: &App, path: &CleanText, totals: &RangeTotals, at: Time) -> Option<DetailNumbers> {
     let table = &app.views.table;
     let range = app.listed_range()?;
-    let (now, rank) = match table.report() {
+    let (current, rank) = match table.report() {
         Some(report) => {
-            let now = views_in(report, path);
-            let rank = now.counts().filter(|_| report.complete).map(|counts| PageRank::of(report, counts));
-            (now, rank)
+            let current = views_in(report, path);
+            let rank = current.counts().filter(|_| report.complete).map(|counts| PageRank::of(report, counts));
+            (current, rank)
         }
         None => {
             let as_of = app.views.load().shown()?.as_of;
             let row = table.rows().iter().find(|row| row.path == *path);
-            let now = row.map(|row| PageViewsState::Known(Timed { value: row.counts.clone(), as_of }));
-            (now.unwrap_or(PageViewsState::Unknown), None)
+            let current = row.map(|row| PageViewsState::Known(Timed { value: row.counts.clone(), as_of }));
+            (current.unwrap_or(PageViewsState::Unknown), None)
         }
     };
     let compared = match table.comparison() {
         Some(comparison) => Some(ComparedViews {
             ranges: comparison.ranges(),
-            now: views_in(&comparison.now, path),
-            before: views_in(&comparison.before, path),
+            current: views_in(&comparison.current, path),
+            previous: views_in(&comparison.previous, path),
         }),
         None => app.views.days_to_compare_with_previous(at.date_naive()).map(|ranges| {
             let cached = |range| totals.newest_totals(range).map_or(PageViewsState::Unknown, PageViewsState::Known);
-            let compared = if ranges.now == range { now.clone() } else { cached(ranges.now) };
-            ComparedViews { ranges, now: compared, before: cached(ranges.before) }
+            let compared = if ranges.current == range { current.clone() } else { cached(ranges.current) };
+            ComparedViews { ranges, current: compared, previous: cached(ranges.previous) }
         }),
     };
     let visitors = app.views.visitors.report(range).and_then(|report| {
         let row = report.rows.iter().find(|row| row.path == *path);
         row.map(|row| row.counts.total.clone())
     });
-    Some(DetailNumbers { range, now, compared, rank, visitors })
+    Some(DetailNumbers { range, current, compared, rank, visitors })
 }
 
 impl PageDetail {

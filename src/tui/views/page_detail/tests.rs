@@ -83,22 +83,22 @@ fn compared_numbers_come_from_the_comparison_or_else_from_the_history() {
     let mut app = views_screen();
     let range = app.views.query().range;
     let ranges = app.views.days_to_compare_with_previous(at(0).date_naive()).expect("comparable");
-    assert!(ranges.now != range, "today is not over");
+    assert!(ranges.current != range, "today is not over");
     open(&mut app);
     let views = |human: i64| Timed { value: counts(human, 8), as_of: at(0) };
-    let periods = [(ranges.now, views(45)), (ranges.before, views(40))];
+    let periods = [(ranges.current, views(45)), (ranges.previous, views(40))];
     load_history(&mut app, &[], periods.map(|(range, views)| PagePeriod { range, views }).into());
-    let [now, before] = [views(45), views(40)].map(PageViewsState::Known);
+    let [current, previous] = [views(45), views(40)].map(PageViewsState::Known);
     assert_eq!(
         app.find::<PageDetail>().expect("page details").numbers.compared,
-        Some(ComparedViews { ranges, now, before })
+        Some(ComparedViews { ranges, current, previous })
     );
     let other = range.step(-5).expect("a range");
     let mut app = views_screen();
     app.views.table.show_report(report(range, rows(), true), Some(report(other, rows()[1..].to_vec(), true)));
     let compared = open(&mut app).numbers.compared.as_ref().expect("a comparison");
-    assert_eq!(compared.ranges.before, other);
-    assert!(matches!(compared.before, PageViewsState::NotListed(_)), "{compared:?}");
+    assert_eq!(compared.ranges.previous, other);
+    assert!(matches!(compared.previous, PageViewsState::NotListed(_)), "{compared:?}");
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub enum ComparisonBaseline<'a> {
     Unknown,
 }
 
-/// The numbers of a page or of a folder, now and before.
+/// The numbers of a page or of a folder in the current and in the previous range.
 #[derive(Debug, Clone, Copy)]
 pub struct PageMetrics<'a> {
     /// The numbers in the range on screen.
@@ -48,7 +48,7 @@ impl PageMetrics<'_> {
     /// range.
     pub fn counts_shown(&self) -> &Counts {
         match self.baseline {
-            ComparisonBaseline::Gone(before) if !self.is_listed => before,
+            ComparisonBaseline::Gone(previous) if !self.is_listed => previous,
             _ => self.counts,
         }
     }
@@ -60,16 +60,17 @@ impl PageMetrics<'_> {
             return ViewsChange::Unknown;
         }
         let value = |counts: &Counts| metric.count(counts).and_then(|count| count.value());
-        let now =
-            || value(self.compared_counts).map(|views| self.ranges.map_or(views, |ranges| ranges.scale_now(views)));
-        let then =
-            |counts: &Counts| value(counts).map(|views| self.ranges.map_or(views, |ranges| ranges.scale_before(views)));
+        let scaled_current =
+            || value(self.compared_counts).map(|views| self.ranges.map_or(views, |ranges| ranges.scale_current(views)));
+        let scaled_previous = |counts: &Counts| {
+            value(counts).map(|views| self.ranges.map_or(views, |ranges| ranges.scale_previous(views)))
+        };
         let change = match self.baseline {
-            ComparisonBaseline::Counts(before) => {
-                now().zip(then(before)).map(|(now, before)| ViewsChange::InBoth { now, before })
-            }
-            ComparisonBaseline::New => now().map(ViewsChange::New),
-            ComparisonBaseline::Gone(before) => then(before).map(ViewsChange::Gone),
+            ComparisonBaseline::Counts(previous) => scaled_current()
+                .zip(scaled_previous(previous))
+                .map(|(current, previous)| ViewsChange::InBoth { current, previous }),
+            ComparisonBaseline::New => scaled_current().map(ViewsChange::New),
+            ComparisonBaseline::Gone(previous) => scaled_previous(previous).map(ViewsChange::Gone),
             ComparisonBaseline::Uncompared | ComparisonBaseline::Neither | ComparisonBaseline::Unknown => None,
         };
         change.unwrap_or(ViewsChange::Unknown)
@@ -78,7 +79,9 @@ impl PageMetrics<'_> {
     /// Returns the change of the AI share in percentage points; `None` unless the share is known in both ranges.
     pub fn share_change(&self) -> Option<f64> {
         match self.baseline {
-            ComparisonBaseline::Counts(before) => Some((self.compared_counts.ai_share()? - before.ai_share()?) * 100.0),
+            ComparisonBaseline::Counts(previous) => {
+                Some((self.compared_counts.ai_share()? - previous.ai_share()?) * 100.0)
+            }
             ComparisonBaseline::Uncompared
             | ComparisonBaseline::New
             | ComparisonBaseline::Gone(_)
@@ -112,7 +115,7 @@ mod tests {
         assert_eq!(change(&some, ComparisonBaseline::New), ViewsChange::New(ten));
         assert_eq!(
             change(&some, ComparisonBaseline::Counts(&none)),
-            ViewsChange::InBoth { now: ten, before: ViewCount::ZERO }
+            ViewsChange::InBoth { current: ten, previous: ViewCount::ZERO }
         );
         let missing = Counts::default();
         assert_eq!(change(&missing, ComparisonBaseline::Gone(&some)), ViewsChange::Gone(ten));
@@ -127,15 +130,15 @@ mod tests {
         let day = |text: &str| text.parse().expect("a day");
         let range = |from: &str, to: &str| crate::model::period::DateRange::new(day(from), day(to)).expect("a range");
         let ranges =
-            ComparedRanges { now: range("2026-10-01", "2026-10-10"), before: range("2026-09-01", "2026-09-05") };
-        let (shown, complete, before) = (counts(90, 10), counts(70, 10), counts(25, 0));
+            ComparedRanges { current: range("2026-10-01", "2026-10-10"), previous: range("2026-09-01", "2026-09-05") };
+        let (shown, complete, previous) = (counts(90, 10), counts(70, 10), counts(25, 0));
         let figures = PageMetrics {
             compared_counts: &complete,
             ranges: Some(ranges),
-            ..PageMetrics::of(&shown, ComparisonBaseline::Counts(&before))
+            ..PageMetrics::of(&shown, ComparisonBaseline::Counts(&previous))
         };
         let change = figures.change(Metric::Human);
-        assert_eq!(change, ViewsChange::InBoth { now: 7.into(), before: 5.into() });
+        assert_eq!(change, ViewsChange::InBoth { current: 7.into(), previous: 5.into() });
         assert_eq!(figures.share_change(), Some(12.5), "of the complete days, too");
         assert_eq!(
             PageMetrics { baseline: ComparisonBaseline::Neither, ..figures }.change(Metric::Human),
@@ -145,9 +148,9 @@ mod tests {
 
     #[test]
     fn the_share_changes_in_percentage_points_if_both_shares_are_known() {
-        let (now, before, nothing) = (counts(50, 50), counts(75, 25), counts(0, 0));
-        assert_eq!(PageMetrics::of(&now, ComparisonBaseline::Counts(&before)).share_change(), Some(25.0));
-        assert_eq!(PageMetrics::of(&now, ComparisonBaseline::Counts(&nothing)).share_change(), None);
-        assert_eq!(PageMetrics::of(&now, ComparisonBaseline::New).share_change(), None);
+        let (current, previous, nothing) = (counts(50, 50), counts(75, 25), counts(0, 0));
+        assert_eq!(PageMetrics::of(&current, ComparisonBaseline::Counts(&previous)).share_change(), Some(25.0));
+        assert_eq!(PageMetrics::of(&current, ComparisonBaseline::Counts(&nothing)).share_change(), None);
+        assert_eq!(PageMetrics::of(&current, ComparisonBaseline::New).share_change(), None);
     }
 }

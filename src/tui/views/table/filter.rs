@@ -236,8 +236,8 @@ mod tests {
 
     /// Whether the filter passes a page with 1,200 human and 800 AI views, and 1,000 of each in the previous range.
     fn passes(typed: &str) -> bool {
-        let (now, before) = (counts(1200, 800), counts(1000, 1000));
-        let figures = PageMetrics::of(&now, ComparisonBaseline::Counts(&before));
+        let (current, previous) = (counts(1200, 800), counts(1000, 1000));
+        let figures = PageMetrics::of(&current, ComparisonBaseline::Counts(&previous));
         let filter = PageFilter::parse(typed, COMPARED);
         assert_eq!(filter.problem(), None, "{typed}");
         filter.passes("/Guides/Deploy-new", &figures)
@@ -312,11 +312,11 @@ mod tests {
     #[test]
     fn visitors_can_be_filtered_while_they_are_shown() {
         let shown = FilterableData { has_visitors: true, ..FilterableData::default() };
-        let now = Counts { visitors: Some(Box::new(counts(40, 5))), ..counts(100, 100) };
+        let current = Counts { visitors: Some(Box::new(counts(40, 5))), ..counts(100, 100) };
         let passes = |typed: &str| {
             let filter = PageFilter::parse(typed, shown);
             assert_eq!(filter.problem(), None, "{typed}");
-            filter.passes("/a", &PageMetrics::of(&now, ComparisonBaseline::Uncompared))
+            filter.passes("/a", &PageMetrics::of(&current, ComparisonBaseline::Uncompared))
         };
         assert!(passes("visitors=45") && passes("humanvisitors<41 aivisitors=5") && !passes("visitors>45"));
         let hidden = PageFilter::parse("visitors>1", FilterableData::default());
@@ -364,8 +364,8 @@ mod tests {
 
     #[test]
     fn the_filters_new_and_gone_need_a_comparison() {
-        let now = counts(1, 0);
-        let figures = PageMetrics::of(&now, ComparisonBaseline::Uncompared);
+        let current = counts(1, 0);
+        let figures = PageMetrics::of(&current, ComparisonBaseline::Uncompared);
         for typed in ["new", "!gone"] {
             let filter = PageFilter::parse(typed, FilterableData::default());
             assert!(filter.problem().is_some_and(|text| text.contains("needs a comparison")), "{typed}");
@@ -396,8 +396,8 @@ mod tests {
         ] {
             let filter = PageFilter::parse(&format!("guide {typed}"), FilterableData::default());
             assert_eq!(filter.problem(), Some(problem));
-            let now = counts(1, 0);
-            let figures = PageMetrics::of(&now, ComparisonBaseline::Uncompared);
+            let current = counts(1, 0);
+            let figures = PageMetrics::of(&current, ComparisonBaseline::Uncompared);
             assert!(filter.passes("/guide", &figures) && !filter.passes("/other", &figures), "{typed}");
         }
     }
@@ -405,8 +405,8 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn any_text_can_be_parsed(typed in "[aidΔhumnew!<>=≤%.,k0-9\" -]{0,24}", compared in proptest::bool::ANY) {
-            let now = counts(3, 4);
-            let figures = PageMetrics::of(&now, ComparisonBaseline::Uncompared);
+            let current = counts(3, 4);
+            let figures = PageMetrics::of(&current, ComparisonBaseline::Uncompared);
             PageFilter::parse(&typed, FilterableData { is_compared: compared, has_visitors: compared }).passes("/a", &figures);
         }
     }

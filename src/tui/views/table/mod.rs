@@ -124,9 +124,9 @@ impl PageTable {
         self.set_source(RowSource::Response(range, rows.to_vec()));
     }
 
-    /// Lists the pages of a report, optionally compared with the report `before`. The selected page stays selected.
-    pub fn show_report(&mut self, shown: Arc<Report>, before: Option<Arc<Report>>) {
-        let comparison = before.map(|before| Comparison { now: Arc::clone(&shown), before });
+    /// Lists the pages of a report, optionally compared with the report `previous`. The selected page stays selected.
+    pub fn show_report(&mut self, shown: Arc<Report>, previous: Option<Arc<Report>>) {
+        let comparison = previous.map(|previous| Comparison { current: Arc::clone(&shown), previous });
         self.show_compared(shown, comparison);
     }
 
@@ -174,8 +174,8 @@ impl PageTable {
         self.pages.absent_count()
     }
 
-    /// Returns the numbers of a page now and before, even if the filter hides the page. `None` if neither the list nor
-    /// a compared report contains the page.
+    /// Returns the numbers of a page in the current and in the previous range, even if the filter hides the page.
+    /// `None` if neither the list nor a compared report contains the page.
     pub fn metrics(&self, path: &str) -> Option<PageMetrics<'_>> {
         self.pages.metrics(self.pages.find(path)?)
     }
@@ -308,7 +308,7 @@ impl PageTable {
         self.show_metric(metric);
         let by = match self.sorting.by {
             PageColumn::Path => return,
-            PageColumn::Now(_) => PageColumn::Now(metric),
+            PageColumn::Value(_) => PageColumn::Value(metric),
             PageColumn::Change(_) => PageColumn::Change(metric),
         };
         self.sort(PageSorting { by, ..self.sorting });

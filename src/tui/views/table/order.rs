@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 pub enum PageColumn {
     Path,
     /// The number in the range on screen.
-    Now(Metric),
+    Value(Metric),
     /// The change since the compared range.
     Change(Metric),
 }
@@ -17,13 +17,13 @@ pub enum PageColumn {
 impl PageColumn {
     const ALL: [Self; 15] = [
         Self::Path,
-        Self::Now(Metric::Human),
-        Self::Now(Metric::Ai),
-        Self::Now(Metric::Total),
-        Self::Now(Metric::Share),
-        Self::Now(Metric::HumanVisitors),
-        Self::Now(Metric::AiVisitors),
-        Self::Now(Metric::Visitors),
+        Self::Value(Metric::Human),
+        Self::Value(Metric::Ai),
+        Self::Value(Metric::Total),
+        Self::Value(Metric::Share),
+        Self::Value(Metric::HumanVisitors),
+        Self::Value(Metric::AiVisitors),
+        Self::Value(Metric::Visitors),
         Self::Change(Metric::Human),
         Self::Change(Metric::Ai),
         Self::Change(Metric::Total),
@@ -37,7 +37,7 @@ impl PageColumn {
     pub fn name(self) -> String {
         match self {
             Self::Path => "path".to_owned(),
-            Self::Now(metric) => metric.name().to_owned(),
+            Self::Value(metric) => metric.name().to_owned(),
             Self::Change(metric) => format!("Δ {}", metric.name()),
         }
     }
@@ -51,7 +51,7 @@ impl PageColumn {
     fn metric(self) -> Option<Metric> {
         match self {
             Self::Path => None,
-            Self::Now(metric) | Self::Change(metric) => Some(metric),
+            Self::Value(metric) | Self::Change(metric) => Some(metric),
         }
     }
 
@@ -73,7 +73,7 @@ impl PageColumn {
     pub(super) fn key(self, figures: &PageMetrics<'_>) -> Option<i128> {
         match self {
             Self::Path => None,
-            Self::Now(metric) => metric.key(figures.counts),
+            Self::Value(metric) => metric.key(figures.counts),
             Self::Change(metric) => figures.change_sort_key(metric),
         }
     }
@@ -88,7 +88,7 @@ pub struct PageSorting {
 
 impl Default for PageSorting {
     fn default() -> Self {
-        Self::by(PageColumn::Now(Metric::Total))
+        Self::by(PageColumn::Value(Metric::Total))
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn unknown_values_come_last_in_both_directions() {
         for is_descending in [true, false] {
-            let sorting = PageSorting { by: PageColumn::Now(Metric::Total), is_descending };
+            let sorting = PageSorting { by: PageColumn::Value(Metric::Total), is_descending };
             let known = [i128::MIN, -1, 0, 7, i128::MAX].map(|n| sorting.sort_key(Some(n), 9));
             assert!(known.iter().all(|key| *key < sorting.sort_key(None, 0)));
             assert_eq!(known.is_sorted(), !is_descending);

@@ -50,8 +50,8 @@ impl RowSource {
                     }
                 };
                 let comparison = comparison.as_ref().map(|comparison| Comparison {
-                    now: of_comparison(&comparison.now),
-                    before: of_comparison(&comparison.before),
+                    current: of_comparison(&comparison.current),
+                    previous: of_comparison(&comparison.previous),
                 });
                 Self::Report { shown: joined, comparison }
             }
@@ -84,8 +84,8 @@ const ABSENT: u32 = u32::MAX;
 /// Row indexes of a page in the two compared reports, or [`ABSENT`].
 #[derive(Debug, Clone, Copy)]
 struct PageIndexes {
-    now_index: u32,
-    before_index: u32,
+    current_index: u32,
+    previous_index: u32,
 }
 
 /// All pages. An entry is the index of a page: first come the rows of the source, then the pages that only a compared
@@ -205,18 +205,18 @@ impl PageData {
         let (Some(comparison), Some(indexes)) = (self.comparison(), self.indexes.get(entry as usize)) else {
             return Some(PageMetrics::of(counts, ComparisonBaseline::Uncompared));
         };
-        let (now, before) = (&comparison.now, &comparison.before);
-        let of_now = now.rows.get(indexes.now_index as usize).map(|row| &row.counts);
-        let of_before = before.rows.get(indexes.before_index as usize).map(|row| &row.counts);
-        let then = match (of_now, of_before) {
-            (Some(_), Some(before)) => ComparisonBaseline::Counts(before),
-            (Some(_), None) if before.complete => ComparisonBaseline::New,
-            (None, Some(before)) if now.complete => ComparisonBaseline::Gone(before),
-            (None, None) if now.complete && before.complete => ComparisonBaseline::Neither,
+        let (current, previous) = (&comparison.current, &comparison.previous);
+        let of_current = current.rows.get(indexes.current_index as usize).map(|row| &row.counts);
+        let of_previous = previous.rows.get(indexes.previous_index as usize).map(|row| &row.counts);
+        let then = match (of_current, of_previous) {
+            (Some(_), Some(previous)) => ComparisonBaseline::Counts(previous),
+            (Some(_), None) if previous.complete => ComparisonBaseline::New,
+            (None, Some(previous)) if current.complete => ComparisonBaseline::Gone(previous),
+            (None, None) if current.complete && previous.complete => ComparisonBaseline::Neither,
             _ => ComparisonBaseline::Unknown,
         };
         let ranges = Some(comparison.ranges());
-        Some(PageMetrics { counts, is_listed, compared_counts: of_now.unwrap_or(counts), baseline: then, ranges })
+        Some(PageMetrics { counts, is_listed, compared_counts: of_current.unwrap_or(counts), baseline: then, ranges })
     }
 
     /// Returns the entry of the page with this path.
@@ -270,12 +270,12 @@ impl PageData {
 /// Joins the listed report with the compared reports. Returns the row indexes of each entry in the compared reports,
 /// and the pages that only a compared report has.
 fn join_reports(shown: &Arc<Report>, comparison: &Comparison) -> (Vec<PageIndexes>, Vec<PageRow>) {
-    let missing = PageIndexes { now_index: ABSENT, before_index: ABSENT };
+    let missing = PageIndexes { current_index: ABSENT, previous_index: ABSENT };
     let mut indexes = vec![missing; shown.rows.len()];
     let mut absent = Vec::new();
     let mut entries: HashMap<&str, usize> =
         shown.rows.iter().enumerate().map(|(entry, row)| (row.path.as_str(), entry)).collect();
-    for (report, is_now) in [(&comparison.now, true), (&comparison.before, false)] {
+    for (report, is_current) in [(&comparison.current, true), (&comparison.previous, false)] {
         for (index, row) in report.rows.iter().enumerate() {
             let is_same = Arc::ptr_eq(report, shown);
             let known = if is_same { Some(index) } else { entries.get(row.path.as_str()).copied() };
@@ -291,7 +291,7 @@ fn join_reports(shown: &Arc<Report>, comparison: &Comparison) -> (Vec<PageIndexe
                 }
             };
             if let Some(of_entry) = indexes.get_mut(entry) {
-                *(if is_now { &mut of_entry.now_index } else { &mut of_entry.before_index }) = to_u32(index);
+                *(if is_current { &mut of_entry.current_index } else { &mut of_entry.previous_index }) = to_u32(index);
             }
         }
     }

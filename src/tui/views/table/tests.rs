@@ -113,7 +113,7 @@ fn pages_are_sorted_by_total_until_another_column_is_chosen() {
         lines(&table),
         ["/quickstart", "/api/create", "/Changelog", "/api", "/guides/deploy/aws", "/guides/deploy/gcp"]
     );
-    table.sort(PageSorting::by(PageColumn::Now(Metric::Share)));
+    table.sort(PageSorting::by(PageColumn::Value(Metric::Share)));
     assert_eq!(lines(&table)[..2], ["/api/create", "/guides/deploy/gcp"]);
     table.sort(PageSorting { is_descending: false, ..table.sorting() });
     assert_eq!(lines(&table)[0], "/quickstart");
@@ -191,7 +191,7 @@ fn folders_are_joined_summed_and_sorted() {
     assert_eq!(sums, Some(counts(30, 20)));
     assert!(table.toggle_folder());
     assert_eq!(lines(&table)[4..], ["/guides/deploy/ 2", " aws", " gcp"]);
-    table.sort(PageSorting::by(PageColumn::Now(Metric::Ai)));
+    table.sort(PageSorting::by(PageColumn::Value(Metric::Ai)));
     assert_eq!(lines(&table)[2..], ["/api", "/guides/deploy/ 2", " gcp", " aws", "/quickstart"]);
     table.set_filter("gcp");
     assert_eq!(lines(&table), ["/guides/deploy/gcp"], "a folder of one page is that page");
@@ -228,9 +228,9 @@ fn tree_navigation_goes_into_folders_and_out_again() {
 }
 
 fn compared_table(complete: bool) -> PageTable {
-    let before = vec![row("/quickstart", 50, 50), row("/api", 60, 40), row("/old/a", 7, 1), row("/old/b", 1, 1)];
+    let previous = vec![row("/quickstart", 50, 50), row("/api", 60, 40), row("/old/a", 7, 1), row("/old/b", 1, 1)];
     let mut table = PageTable::default();
-    table.show_report(report(site(), true), Some(report(before, complete)));
+    table.show_report(report(site(), true), Some(report(previous, complete)));
     table
 }
 
@@ -238,7 +238,7 @@ fn compared_table(complete: bool) -> PageTable {
 fn a_comparison_distinguishes_new_gone_and_unknown_pages() {
     let table = compared_table(true);
     let change = |table: &PageTable, path: &str| table.metrics(path).map(|figures| figures.change(Metric::Total));
-    assert_eq!(change(&table, "/quickstart"), Some(ViewsChange::InBoth { now: 100.into(), before: 100.into() }));
+    assert_eq!(change(&table, "/quickstart"), Some(ViewsChange::InBoth { current: 100.into(), previous: 100.into() }));
     assert_eq!(change(&table, "/Changelog"), Some(ViewsChange::New(70.into())));
     assert_eq!(change(&table, "/old/a"), Some(ViewsChange::Gone(8.into())));
     assert_eq!((table.absent_count(), table.len(), table.rows().len()), (2, 8, 6));
@@ -253,10 +253,10 @@ fn a_comparison_distinguishes_new_gone_and_unknown_pages() {
 /// Returns the table of a week that includes today, with a comparison of the complete days of that week.
 fn compared_by_complete_days() -> PageTable {
     let shown = report(vec![row("/a", 90, 10), row("/back", 3, 0), row("/today", 7, 0), row("/new", 20, 0)], true);
-    let now = report(vec![row("/a", 70, 10), row("/new", 5, 0)], true);
-    let before = report(vec![row("/a", 50, 10), row("/back", 9, 0), row("/gone", 4, 0)], true);
+    let current = report(vec![row("/a", 70, 10), row("/new", 5, 0)], true);
+    let previous = report(vec![row("/a", 50, 10), row("/back", 9, 0), row("/gone", 4, 0)], true);
     let mut table = PageTable::default();
-    table.show_compared(shown, Some(Comparison { now, before }));
+    table.show_compared(shown, Some(Comparison { current, previous }));
     table
 }
 
@@ -267,7 +267,7 @@ fn a_range_that_includes_today_shows_its_own_numbers_and_the_change_of_its_compl
         let figures = table.metrics(path).expect("a page");
         (figures.counts_shown().total.clone(), figures.change(Metric::Total))
     };
-    let change = ViewsChange::InBoth { now: 80.into(), before: 60.into() };
+    let change = ViewsChange::InBoth { current: 80.into(), previous: 60.into() };
     assert_eq!(figures(&table, "/a"), (Count::Known(100), change), "today's 20 are not part of the change");
     assert_eq!(figures(&table, "/new"), (Count::Known(20), ViewsChange::New(5.into())));
     assert_eq!(figures(&table, "/back"), (Count::Known(3), ViewsChange::Gone(9.into())), "today it is back");
@@ -290,13 +290,13 @@ fn a_range_that_includes_today_shows_its_own_numbers_and_the_change_of_its_compl
 #[test]
 fn the_change_of_a_folder_counts_only_complete_days() {
     let shown = report(vec![row("/x/a", 9, 0), row("/x/b", 5, 0), row("/y/a", 1, 0), row("/y/b", 1, 0)], true);
-    let now = report(vec![row("/x/a", 6, 0), row("/x/b", 1, 0)], true);
-    let before = report(vec![row("/x/a", 4, 0)], true);
+    let current = report(vec![row("/x/a", 6, 0), row("/x/b", 1, 0)], true);
+    let previous = report(vec![row("/x/a", 4, 0)], true);
     let mut table = PageTable::default();
-    table.show_compared(shown, Some(Comparison { now, before }));
+    table.show_compared(shown, Some(Comparison { current, previous }));
     table.toggle_tree();
     let mut folders = table.visible(9).map(|shown| (shown.name, shown.metrics.change(Metric::Total)));
-    assert_eq!(folders.next(), Some(("/x/", ViewsChange::InBoth { now: 7.into(), before: 4.into() })));
+    assert_eq!(folders.next(), Some(("/x/", ViewsChange::InBoth { current: 7.into(), previous: 4.into() })));
     assert_eq!(folders.next(), Some(("/y/", ViewsChange::Unknown)), "first viewed today");
 }
 
@@ -308,7 +308,7 @@ fn a_sort_selects_the_first_line_and_a_new_metric_sorts_again() {
     assert_eq!(table.selected(), 0);
     table.move_by(2);
     table.set_metric(Metric::Ai);
-    assert_eq!(table.sorting(), PageSorting { by: PageColumn::Now(Metric::Ai), is_descending: false });
+    assert_eq!(table.sorting(), PageSorting { by: PageColumn::Value(Metric::Ai), is_descending: false });
     assert_eq!(table.selected(), 0);
     table.sort(PageSorting::by(PageColumn::Path));
     table.move_by(2);
@@ -483,7 +483,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         any::<bool>().prop_map(Step::Mark),
         Just(Step::ClearMarks),
         (some_rows(), any::<bool>(), prop::option::of((some_rows(), any::<bool>())))
-            .prop_map(|(rows, complete, before)| Step::Report(rows, complete, before)),
+            .prop_map(|(rows, complete, previous)| Step::Report(rows, complete, previous)),
         some_rows().prop_map(Step::Response),
         Just(Step::ClearRows),
     ];
@@ -511,8 +511,8 @@ fn apply(table: &mut PageTable, step: Step) {
         Step::Mark(false) => table.toggle_mark(),
         Step::Mark(true) => table.mark_range(),
         Step::ClearMarks => table.clear_marks(),
-        Step::Report(rows, complete, before) => {
-            table.show_report(report(rows, complete), before.map(|(rows, complete)| report(rows, complete)));
+        Step::Report(rows, complete, previous) => {
+            table.show_report(report(rows, complete), previous.map(|(rows, complete)| report(rows, complete)));
         }
         Step::Response(rows) => table.show_response(range(), &rows),
         Step::ClearRows => table.clear(),
@@ -538,8 +538,8 @@ fn check_consistency(table: &PageTable) -> Result<(), TestCaseError> {
     prop_assert!(table.is_empty() || table.selected_row().is_some() != table.selected_folder().is_some());
     let shown = paths(table.shown_pages());
     prop_assert_eq!(shown.len(), table.passing_count());
-    let before = table.comparison().map(|comparison| comparison.before.rows.as_slice()).unwrap_or_default();
-    let mut known = paths(table.rows().iter().chain(before));
+    let previous = table.comparison().map(|comparison| comparison.previous.rows.as_slice()).unwrap_or_default();
+    let mut known = paths(table.rows().iter().chain(previous));
     known.sort_unstable();
     prop_assert!(shown.iter().all(|path| known.binary_search(path).is_ok()));
     let chosen = paths(table.chosen_pages().into_iter());

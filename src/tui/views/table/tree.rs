@@ -78,8 +78,9 @@ enum FolderBaseline {
 }
 
 impl Folder {
-    /// Returns the sums of the folder, now and before. A new page counts as 0 before, and a page that is gone as 0 now.
-    /// If the number of one page is unknown, the change of the sum is unknown.
+    /// Returns the sums of the folder in the current and in the previous range. A new page counts as 0 in the previous
+    /// range, and a page that is gone as 0 in the current range. If the number of one page is unknown, the change of
+    /// the sum is unknown.
     pub fn metrics(&self) -> PageMetrics<'_> {
         let then = match &self.baseline {
             FolderBaseline::Uncompared => ComparisonBaseline::Uncompared,
@@ -202,7 +203,7 @@ impl PathTree<'_> {
             first_page: page,
             path_len: length,
             counts: sums_as_counts(sums.shown),
-            compared_counts: sums.is_compared.then(|| sums_as_counts(sums.now)),
+            compared_counts: sums.is_compared.then(|| sums_as_counts(sums.current)),
             baseline: sums.baseline(group.len()),
             ranges: self.pages.comparison().map(Comparison::ranges),
             is_listed: sums.is_listed,
@@ -220,9 +221,9 @@ struct FolderSums {
     /// Sums over the range on screen.
     shown: ViewSums,
     /// Sums over the compared days of the range on screen. These are all its days except today, which is not over.
-    now: ViewSums,
+    current: ViewSums,
     /// Sums over the compared days of the previous range.
-    before: ViewSums,
+    previous: ViewSums,
     is_listed: bool,
     has_mismatch: bool,
     is_compared: bool,
@@ -245,12 +246,12 @@ impl FolderSums {
         self.is_compared = true;
         if let ComparisonBaseline::Counts(_) | ComparisonBaseline::New | ComparisonBaseline::Unknown = figures.baseline
         {
-            self.now = self.now.plus(figures.compared_counts);
+            self.current = self.current.plus(figures.compared_counts);
             self.has_unknown_views |= !figures.compared_counts.adds_up();
         }
-        if let ComparisonBaseline::Counts(before) | ComparisonBaseline::Gone(before) = figures.baseline {
-            self.before = self.before.plus(before);
-            self.has_unknown_views |= !before.adds_up();
+        if let ComparisonBaseline::Counts(previous) | ComparisonBaseline::Gone(previous) = figures.baseline {
+            self.previous = self.previous.plus(previous);
+            self.has_unknown_views |= !previous.adds_up();
         }
         self.has_unknown_views |= figures.baseline == ComparisonBaseline::Unknown;
         self.new_count += usize::from(figures.baseline == ComparisonBaseline::New);
@@ -267,11 +268,11 @@ impl FolderSums {
         } else if self.new_count == pages {
             FolderBaseline::New
         } else if self.gone_count == pages {
-            FolderBaseline::Gone(sums_as_counts(self.before))
+            FolderBaseline::Gone(sums_as_counts(self.previous))
         } else if self.has_unknown_views {
             FolderBaseline::Unknown
         } else {
-            FolderBaseline::Counts(sums_as_counts(self.before))
+            FolderBaseline::Counts(sums_as_counts(self.previous))
         }
     }
 }

@@ -78,7 +78,7 @@ pub(in crate::tui) fn draw_above_table(frame: &mut Frame<'_>, view: View<'_>, ar
     let views = &view.app.views;
     let Some(range) = views.trend_range else { return };
     let previous = views.previous_period().filter(|previous| {
-        views.table.comparison().is_some_and(|comparison| comparison.before.range.from() == previous.from())
+        views.table.comparison().is_some_and(|comparison| comparison.previous.range.from() == previous.from())
     });
     let bars = chart_bars(range, TrendDialog::new(range).bars(&views.totals), previous, &views.totals, view.now);
     let text = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
