@@ -35,8 +35,8 @@
 //! also made. Which shortcuts apply depends on the contexts of the topmost dialog or screen. The action goes to the
 //! topmost dialog, then to the screen if no dialog covers it, then to the app (`tui::dispatch`);
 //! [`Flow::Unhandled`](tui::component::Flow) passes it to the next of these. The app passes moves in lists, such as
-//! `j`, back as a `Scroll`. Drawing and clicking share the layout; drawing changes no state. After a move, unchanged rows
-//! keep their cells ([`tui::draw::KeptCells`]). Themes (`assets/themes`) assign colours to roles.
+//! `j`, back as a `Scroll`. Drawing and clicking share the layout; drawing changes no state. After a move, unchanged
+//! rows keep their cells ([`tui::draw::KeptCells`]). Themes (`assets/themes`) assign colours to roles.
 //!
 //! # Messages and effects
 //!

@@ -77,7 +77,7 @@ pub enum ApiError {
     #[error("Limit reached (429{}); the request was not carried out. Try again {retry}.", quoted_suffix(.service_text))]
     Limited { retry: RetryAfterHeader, service_text: CleanText },
     /// Status 408, or 499 as proxies use it: the server gave up while the request was in progress.
-    #[error("The service gave up waiting ({status}{}); {}.", quoted_suffix(.service_text), possible_effect(*.operation))]
+    #[error("The service timed out ({status}{}); {}.", quoted_suffix(.service_text), possible_effect(*.operation))]
     ServerTimeout { operation: Operation, status: u16, service_text: CleanText },
     /// A 4xx status without a variant of its own.
     #[error("The service refused the request ({status}{}); {}.", quoted_suffix(.service_text), how_to_correct(*.operation))]
@@ -177,7 +177,7 @@ impl ApiError {
                 "limit reached, retry in about a minute".to_owned()
             }
             Self::Limited { retry, .. } => format!("limit reached, retry {retry}"),
-            Self::ServerTimeout { .. } => "service gave up waiting".to_owned(),
+            Self::ServerTimeout { .. } => "service timed out".to_owned(),
             Self::Rejected { operation, service_text, .. } => reason_with_text("refused", *operation, service_text),
             Self::Failed { operation, service_text, .. } => {
                 reason_with_text("service failed", *operation, service_text)
@@ -275,7 +275,7 @@ fn redirect_text(operation: Operation, status: u16, host: Option<&CleanText>) ->
 fn possible_effect(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => {
-            "the job may have been started anyway, so docdeck does not resend the prompt: look for the job on the service's dashboard"
+            "the job may have been started anyway, so docdeck does not resend the prompt: look for the job on your Mintlify dashboard"
         }
         Operation::FollowUp => {
             "the follow-up may have arrived anyway, so docdeck does not send it again automatically: check the job"
@@ -294,7 +294,7 @@ fn how_to_correct(operation: Operation) -> &'static str {
         Operation::Get => "check the id and the project",
         Operation::Preview => "nothing is built: check that the branch exists",
         Operation::Build => "build the preview again",
-        Operation::Views => "try another range or other rows",
+        Operation::Views => "try another range or another block of rows",
         Operation::Analytics(_) => "try another range, or load the report from the start",
         Operation::Conversation => "load the questions again",
     }

@@ -5,7 +5,7 @@ use super::error::CliError;
 use super::exit_code::Code;
 use super::job_format::jobs_json;
 use super::out::Out;
-use super::pull_requests::{configured_hosts, find_target, pull_requests_disabled_error, write_table};
+use super::pull_requests::{configured_hosts, find_target, pull_requests_disabled_error, write_pull_request_table};
 use super::session::{CommandContext, StoreSession};
 use crate::engine::ActionRun;
 use crate::model::pull_request_action::{ActionOutcome, MergeMethod, PullRequestAction};
@@ -25,8 +25,8 @@ Prints the new state in the format of `docdeck pr` (or `docdeck pr --json`), and
 Exit codes: 0 done; 2 usage, configuration or database error; 4 no such job, or not done: the pull \
 request has a new head commit or is already merged or closed, or the host refused or could not be reached; 6 unconfirmed: the answer was lost, so it may have been done.";
 
-/// The minimum number of digits of an abbreviated commit id, which is as many as Git prints.
-const MIN_HEAD_DIGITS: usize = 7;
+/// The minimum number of digits of `--head`. Git abbreviates commit ids to at least this many digits.
+const MIN_COMMIT_ID_DIGITS: usize = 7;
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -34,7 +34,7 @@ pub(super) struct Options {
     #[arg(value_name = "ID", add = super::completion_candidates::job_ids())]
     id: String,
     /// the head commit that you reviewed, at least 7 hex digits
-    #[arg(long, value_name = "SHA", value_parser = parse_head)]
+    #[arg(long, value_name = "SHA", value_parser = parse_head_commit)]
     head: CleanText,
     /// print JSON
     #[arg(long)]
@@ -53,8 +53,8 @@ pub(super) struct MergeOptions {
     yes: bool,
 }
 
-fn parse_head(text: &str) -> Result<CleanText, String> {
-    let is_hash = text.len() >= MIN_HEAD_DIGITS && text.len() <= 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
+fn parse_head_commit(text: &str) -> Result<CleanText, String> {
+    let is_hash = text.len() >= MIN_COMMIT_ID_DIGITS && text.len() <= 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
     if is_hash {
         Ok(CleanText::line(&text.to_ascii_lowercase()))
     } else {
@@ -136,7 +136,7 @@ async fn act_and_print(
     if options.json {
         out.print_json(&serde_json::json!({ "jobs": jobs_json(&session.store, &rows).await? }));
     } else {
-        write_table(&rows, out);
+        write_pull_request_table(&rows, out);
     }
     out.note(&outcome.sentence(&action, link.number));
     Ok(match outcome {

@@ -52,10 +52,10 @@ enum DashboardCommand {
 }
 
 impl Arguments {
-    /// Parses a command line; the first word is the program's name. If the second word is missing, an option or `demo`,
-    /// first tries a small parser for [`DashboardArguments`], because building the complete parser takes longer than
-    /// everything else that the dashboard does before it opens the store. If the small parser fails, uses the complete
-    /// parser.
+    /// Parses a command line; the first word is the program's name. If the command line probably opens the dashboard
+    /// (no second word, or one that is an option or `demo`), first tries the small parser of [`DashboardArguments`].
+    /// Building the complete parser takes longer than everything else that the dashboard does before it opens the
+    /// store. If the small parser fails, uses the complete parser.
     ///
     /// # Errors
     /// Fails if the arguments are wrong, or they ask for the help or the version.

@@ -124,12 +124,12 @@ async fn send_batch(
     if !session.engine.is_dispatcher() {
         log_progress("another docdeck on this computer sends the queue; waiting for it", out);
     }
-    let mut rows = requeue_unsent(session, &earlier_prompts, out).await?;
+    let mut jobs = requeue_unsent(session, &earlier_prompts, out).await?;
     let engine = session.engine.clone();
     if !new_prompts.is_empty() {
-        rows.extend(session.run_uninterrupted(engine.submit_batch(&new_prompts)).await?);
+        jobs.extend(session.run_uninterrupted(engine.submit_batch(&new_prompts)).await?);
     }
-    let mut batch = BatchWait { rows, timer, limit_wait: None };
+    let mut batch = BatchWait { jobs, timer, limit_wait: None };
     let end = batch.wait(session, options.json, out).await?;
     batch.write_result(session, end, options, out).await
 }
@@ -167,7 +167,7 @@ async fn requeue_unsent(
 #[derive(Debug)]
 struct BatchWait {
     /// The jobs of the prompts that this command sends: first those of an earlier run, then those of new prompts.
-    rows: Vec<Job>,
+    jobs: Vec<Job>,
     timer: Timer,
     /// How long the hourly limit blocks new jobs; `None` if the limit is not reached.
     limit_wait: Option<Wait>,
@@ -190,16 +190,16 @@ fn is_send_pending(row: &Job) -> bool {
 
 impl BatchWait {
     async fn wait(&mut self, session: &mut Session, as_json: bool, out: &mut Out) -> Result<BatchEnd, CliError> {
-        self.reload(session, as_json, out).await?;
+        self.reload_jobs(session, as_json, out).await?;
         loop {
-            if !self.rows.iter().any(is_send_pending) {
+            if !self.jobs.iter().any(is_send_pending) {
                 return Ok(BatchEnd::Finished);
             }
             if self.has_failed(session) {
                 return Ok(BatchEnd::Failed);
             }
             out.show_live_line(&self.live_line());
-            match session.next_tick(self.timer.end()).await {
+            match session.next_event_or_tick(self.timer.end()).await {
                 WaitEnd::Interrupted => return Ok(BatchEnd::Interrupted),
                 WaitEnd::TimedOut if self.timer.has_expired() => return Ok(BatchEnd::TimedOut),
                 WaitEnd::TimedOut => {}
@@ -208,8 +208,8 @@ impl BatchWait {
         }
     }
 
-    async fn reload(&mut self, session: &Session, as_json: bool, out: &mut Out) -> Result<(), CliError> {
-        for key in self.rows.iter().map(|row| row.key).collect::<Vec<_>>() {
+    async fn reload_jobs(&mut self, session: &Session, as_json: bool, out: &mut Out) -> Result<(), CliError> {
+        for key in self.jobs.iter().map(|row| row.key).collect::<Vec<_>>() {
             if let Some(row) = session.store.job(key).await? {
                 self.update(row, as_json, out);
             }
@@ -228,9 +228,9 @@ impl BatchWait {
             EngineEvent::Job(row) => self.update(*row, as_json, out),
             EngineEvent::Prompt { job, .. } => self.update(*job, as_json, out),
             EngineEvent::Merged { gone, into } => {
-                if self.rows.iter().any(|row| row.key == into) {
-                    self.rows.retain(|row| row.key != gone);
-                } else if let Some(row) = self.rows.iter_mut().find(|row| row.key == gone)
+                if self.jobs.iter().any(|row| row.key == into) {
+                    self.jobs.retain(|row| row.key != gone);
+                } else if let Some(row) = self.jobs.iter_mut().find(|row| row.key == gone)
                     && let Some(merged) = session.store.job(into).await?
                 {
                     *row = merged;
@@ -238,7 +238,7 @@ impl BatchWait {
             }
             EngineEvent::Budget(Quota::Create, budget) => {
                 let limit = budget.wait();
-                let waits = self.rows.iter().any(|row| row.local.undelivered == Some(DeliveryKind::Queued));
+                let waits = self.jobs.iter().any(|row| row.local.undelivered == Some(DeliveryKind::Queued));
                 if let Some(wait) = limit.filter(|_| self.limit_wait.is_none() && waits) {
                     log_progress(&format!("hourly limit reached; sending the next {}", limit_end_text(wait)), out);
                 }
@@ -256,7 +256,7 @@ impl BatchWait {
     }
 
     fn update(&mut self, new: Job, as_json: bool, out: &mut Out) {
-        let Some(old) = self.rows.iter_mut().find(|row| row.key == new.key && row.revision <= new.revision) else {
+        let Some(old) = self.jobs.iter_mut().find(|row| row.key == new.key && row.revision <= new.revision) else {
             return;
         };
         if old.id.is_none() && new.id.is_some() {
@@ -274,19 +274,19 @@ impl BatchWait {
 
     /// Whether the service refused the key or could not be reached, so that the remaining prompts would fail too.
     fn has_failed(&self, session: &Session) -> bool {
-        session.was_key_refused() || self.rows.iter().any(|row| row.local.undelivered == Some(DeliveryKind::NotSent))
+        session.was_key_refused() || self.jobs.iter().any(|row| row.local.undelivered == Some(DeliveryKind::NotSent))
     }
 
     fn live_line(&self) -> String {
-        let open = self.rows.iter().filter(|row| is_send_pending(row)).count();
+        let open = self.jobs.iter().filter(|row| is_send_pending(row)).count();
         let waits = self
             .limit_wait
             .map(|wait| format!(" · hourly limit reached, next {}", limit_end_text(wait)))
             .unwrap_or_default();
         format!(
             "{} of {} sent · {}{waits}",
-            self.rows.len() - open,
-            plural(self.rows.len(), "prompt"),
+            self.jobs.len() - open,
+            plural(self.jobs.len(), "prompt"),
             self.timer.elapsed_text()
         )
     }
@@ -300,25 +300,25 @@ impl BatchWait {
     ) -> Result<Code, CliError> {
         let mut paused = 0;
         if end != BatchEnd::Finished {
-            paused = self.pause(session).await?;
+            paused = self.pause_queued_prompts(session).await?;
             session.await_responses(out).await;
-            self.reload(session, options.json, out).await?;
+            self.reload_jobs(session, options.json, out).await?;
         }
         let error = self.error(session, end, paused);
-        let wait = options.wait && error.is_none() && !self.rows.is_empty();
-        let mut waiting = JobWait::new(self.rows, self.timer);
+        let wait = options.wait && error.is_none() && !self.jobs.is_empty();
+        let mut waiting = JobWait::new(self.jobs, self.timer);
         let (code, error) = if wait {
             let end = waiting.wait(session, out).await?;
-            (waiting.code(), waiting.error(end, &wait_command(&waiting.rows)))
+            (waiting.code(), waiting.error(end, &wait_command(&waiting.jobs)))
         } else {
             (Code::Done, error)
         };
         let known =
-            if options.json { json!({ "jobs": jobs_json(&session.store, &waiting.rows).await? }) } else { Value::Null };
+            if options.json { json!({ "jobs": jobs_json(&session.store, &waiting.jobs).await? }) } else { Value::Null };
         match error {
-            Some(error) => return Err(error.with_fields(known)),
+            Some(error) => return Err(error.with_json_fields(known)),
             None if options.json => out.print_json(&known),
-            None => log_progress(&format!("all accepted: {}", plural(waiting.rows.len(), "job")), out),
+            None => log_progress(&format!("all accepted: {}", plural(waiting.jobs.len(), "job")), out),
         }
         match out.output_error() {
             Some(_) => Err(CliError::new(
@@ -332,22 +332,22 @@ impl BatchWait {
 
     /// Pauses all queued prompts of the batch, so that they are not sent later unless the user resumes them. Returns
     /// how many were paused.
-    async fn pause(&mut self, session: &mut Session) -> Result<usize, CliError> {
+    async fn pause_queued_prompts(&mut self, session: &mut Session) -> Result<usize, CliError> {
         let is_queued = |row: &&Job| row.local.undelivered == Some(DeliveryKind::Queued);
-        let queued: Vec<JobKey> = self.rows.iter().filter(is_queued).map(|row| row.key).collect();
+        let queued: Vec<JobKey> = self.jobs.iter().filter(is_queued).map(|row| row.key).collect();
         let engine = session.engine.clone();
         let paused = session.run_uninterrupted(engine.change_queue(&queued, QueueChange::Pause)).await?;
         let count = paused.len();
         for new in paused {
-            self.rows.iter_mut().filter(|row| row.key == new.key).for_each(|row| *row = new.clone());
+            self.jobs.iter_mut().filter(|row| row.key == new.key).for_each(|row| *row = new.clone());
         }
         Ok(count)
     }
 
     fn error(&self, session: &Session, end: BatchEnd, paused: usize) -> Option<CliError> {
-        let count = |kind| self.rows.iter().filter(|row| row.local.undelivered == Some(kind)).count();
-        let all = plural(self.rows.len(), "prompt");
-        let accepted = self.rows.iter().filter(|row| row.id.is_some() && row.local.undelivered.is_none()).count();
+        let count = |kind| self.jobs.iter().filter(|row| row.local.undelivered == Some(kind)).count();
+        let all = plural(self.jobs.len(), "prompt");
+        let accepted = self.jobs.iter().filter(|row| row.id.is_some() && row.local.undelivered.is_none()).count();
         let mut summary = format!("{accepted} of {all} accepted");
         let kinds = [DeliveryKind::Unconfirmed, DeliveryKind::Rejected, DeliveryKind::NotSent, DeliveryKind::Sending];
         for kind in kinds.into_iter().chain([DeliveryKind::Paused]) {
@@ -362,7 +362,7 @@ impl BatchWait {
             _ if session.was_key_refused() => (Code::KeyRefused, "The service refused the key: "),
             _ if count(DeliveryKind::Rejected) + count(DeliveryKind::NotSent) > 0 => (Code::Service, ""),
             _ if count(DeliveryKind::Paused) > 0 => (Code::Limited, ""),
-            BatchEnd::Finished | BatchEnd::Failed if accepted == self.rows.len() => return None,
+            BatchEnd::Finished | BatchEnd::Failed if accepted == self.jobs.len() => return None,
             BatchEnd::Finished | BatchEnd::Failed => {
                 (Code::Service, "Some prompts were discarded by another docdeck: ")
             }

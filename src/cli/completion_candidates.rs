@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 /// The maximum number of job ids that are offered. The newest jobs come first.
-const MAX_IDS: usize = 200;
+const MAX_JOB_IDS: usize = 200;
 const RANGE_NAMES: [(&str, &str); 7] = [
     ("7d", "7 days up to today"),
     ("30d", "30 days up to today"),
@@ -82,7 +82,7 @@ fn utf8_words(words: impl Iterator<Item = OsString>) -> Vec<String> {
 fn job_candidates(words: &[String]) -> Option<Vec<CompletionCandidate>> {
     let mut rows = tracked_jobs(words)?;
     rows.sort_by_key(|row| std::cmp::Reverse((row.created_at, row.key)));
-    let offered = rows.iter().filter(|row| !row.local.dismissed).filter_map(job_candidate).take(MAX_IDS);
+    let offered = rows.iter().filter(|row| !row.local.dismissed).filter_map(job_candidate).take(MAX_JOB_IDS);
     Some(offered.enumerate().map(|(place, offered)| offered.display_order(Some(place))).collect())
 }
 

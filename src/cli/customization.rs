@@ -70,7 +70,7 @@ pub fn keymap(custom: &Customization, path: &Path) -> Result<Keymap, ConfigError
     let names = |one: &Binding, other: &Binding| {
         (one.action.config_name(), other.action.config_name(), one.context.config_name())
     };
-    if let Some((chord, row, general)) = keymap.find_hidden_global() {
+    if let Some((chord, row, general)) = keymap.find_shadowed_global_binding() {
         let (name, hidden, context) = names(row, general);
         let what = format!("{name} ({context}) hides {hidden} (everywhere) with the key {chord}");
         return Err(wrong([row, general], what));

@@ -4,7 +4,7 @@
 use super::data_folder::{cli_store_error, permission_warning, repair_message, unavailable_reason};
 use super::error::CliError;
 use super::exit_code::Code;
-use super::team::{TeamUrlReader, read_access};
+use super::team::{TeamUrlReader, resolve_team_access};
 use super::{customization, welcome};
 use crate::api::Client;
 use crate::config::environment::Environment;
@@ -41,7 +41,7 @@ pub(super) struct SetupResult {
     pub(super) key: ApiKey,
     pub(super) greeting: CleanText,
     /// Whether the service has accepted the API key.
-    pub(super) is_verified: bool,
+    pub(super) is_key_verified: bool,
 }
 
 /// Runs the dashboard with these settings.
@@ -56,8 +56,8 @@ pub(super) async fn open_dashboard(
     let commands = customization::parse_commands(&settings.customization, &keymap, &settings.config_path)?;
     let caps = detect_terminal(&environment)?.with_titles(settings.customization.notify.title);
     // The API key is read before the dashboard opens, because a key command may ask for a password in the terminal.
-    let (key, greeting, is_verified) = match setup_result {
-        Some(setup) => (setup.key, Some(setup.greeting), setup.is_verified),
+    let (key, greeting, is_key_verified) = match setup_result {
+        Some(setup) => (setup.key, Some(setup.greeting), setup.is_key_verified),
         None => (settings.key.read().await?, None, false),
     };
     let options = settings.client_options()?;
@@ -67,7 +67,7 @@ pub(super) async fn open_dashboard(
     let no_store = |error| cli_store_error(&settings.data_folder, &error);
     // The store opens on a separate thread while the dashboard is prepared.
     let (store, opening) = Store::open_in_background(&settings.data_folder, chrono::Utc::now()).map_err(no_store)?;
-    let app_config = AppConfig { keymap, commands, greeting, is_verified, ..build_app_config(&settings) };
+    let app_config = AppConfig { keymap, commands, greeting, is_key_verified, ..build_app_config(&settings) };
     let preload = Preload::start(&store, &app_config).map_err(terminal_error)?;
     let folders = Folders {
         data: Some(settings.data_folder.clone()),
@@ -79,7 +79,7 @@ pub(super) async fn open_dashboard(
     let profile_effects = ProfileEffectRunner { config: settings.config_path.clone(), source: None };
     // Wait for the store before the dashboard opens, so that a store error is printed in the shell.
     let opened = opening.wait().await.map_err(no_store)?;
-    let (team, team_problem) = match read_access(&settings.team, &store, &mut TeamUrlReader::default()).await {
+    let (team, team_problem) = match resolve_team_access(&settings.team, &store, &mut TeamUrlReader::default()).await {
         Ok(team) => (team, None),
         Err(error) => (None, Some(CleanText::line(&error.sentence))),
     };

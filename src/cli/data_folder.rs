@@ -54,7 +54,7 @@ pub(super) fn store_exists(folder: &Path) -> Result<bool, CliError> {
 #[derive(Debug)]
 pub(super) struct StoreUnavailable {
     /// The path that `why` is about: the folder or, if the folder doesn't exist, its closest existing ancestor.
-    at: PathBuf,
+    existing_path: PathBuf,
     why: CleanText,
 }
 
@@ -63,18 +63,19 @@ impl StoreUnavailable {
     pub(super) fn check(folder: &Path) -> Option<Self> {
         // The last ancestor of a relative path is an empty path. It means the current folder, but can't be opened.
         let mut above = folder.ancestors().map(|above| if above == Path::new("") { Path::new(".") } else { above });
-        let at = above.find(|above| above.symlink_metadata().is_ok())?;
-        let why = if at.is_dir() { unwritable_reason(at)? } else { CleanText::line("not a directory") };
-        Some(Self { at: at.to_path_buf(), why })
+        let existing_path = above.find(|above| above.symlink_metadata().is_ok())?;
+        let why =
+            if existing_path.is_dir() { unwritable_reason(existing_path)? } else { CleanText::line("not a directory") };
+        Some(Self { existing_path: existing_path.to_path_buf(), why })
     }
 
     /// Returns the reason as the end of a sentence that begins with the folder's name.
     pub(super) fn description(&self, folder: &Path) -> String {
-        let Self { at, why } = self;
-        match (at == folder, at.is_dir()) {
+        let Self { existing_path, why } = self;
+        match (existing_path == folder, existing_path.is_dir()) {
             (true, true) => format!("can't be written ({why})"),
             (true, false) => "is not a folder".to_owned(),
-            (false, _) => format!("doesn't exist and can't be created in {} ({why})", at.display()),
+            (false, _) => format!("doesn't exist and can't be created in {} ({why})", existing_path.display()),
         }
     }
 
@@ -84,7 +85,7 @@ impl StoreUnavailable {
             "permission denied" => {
                 format!(
                     "run chmod u+rwx {} as its owner, or choose another one with --data-dir",
-                    shell_quoted(&self.at)
+                    shell_quoted(&self.existing_path)
                 )
             }
             _ => "choose another one with --data-dir".to_owned(),
@@ -126,7 +127,7 @@ pub(super) fn unwritable_reason(folder: &Path) -> Option<CleanText> {
 }
 
 /// Whether the file's permissions forbid reading it.
-fn is_denied(file: &Path) -> bool {
+fn is_read_denied(file: &Path) -> bool {
     std::fs::File::open(file).is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
 }
 
@@ -186,7 +187,7 @@ pub(super) fn open_with_report(folder: &Path, out: &mut Out) -> Result<(Store, O
 /// and sending.
 pub(super) fn cli_store_error(folder: &Path, error: &StoreError) -> CliError {
     let file = folder.join(DATABASE_FILE);
-    if is_denied(&file) {
+    if is_read_denied(&file) {
         let (shown, file) = (file.display(), shell_quoted(&file));
         let remedy = format!("run chmod 600 {file} as its owner, or choose another folder with --data-dir");
         return CliError::local_error(format!("Can't read the database {shown} (permission denied): {remedy}."));

@@ -29,7 +29,7 @@ impl CliError {
     }
 
     /// Adds the fields of the object `known` to the JSON that is printed for the error.
-    pub(super) fn with_fields(mut self, known: Value) -> Self {
+    pub(super) fn with_json_fields(mut self, known: Value) -> Self {
         if let Value::Object(fields) = known {
             self.json_fields = fields;
         }

@@ -101,7 +101,7 @@ async fn send_to_job(
     }
     SubmittedPrompt::new(prompt, PromptKind::FollowUp, row)
         .with_discarded(discarded)
-        .finish(session, send_options, out)
+        .wait_and_print_result(session, send_options, out)
         .await
 }
 

@@ -93,7 +93,7 @@ async fn import_with_progress(
             }
             () = tokio::time::sleep(PROGRESS_INTERVAL) => match percent_done(read.load(Ordering::Relaxed), total) {
                 Some(100) => out.show_live_line("Importing: saving…"),
-                share => out.show_live_line(&progress("Importing", share)),
+                share => out.show_live_line(&progress_text("Importing", share)),
             },
         }
     }
@@ -141,7 +141,7 @@ fn percent_done(done: u64, total: u64) -> Option<u64> {
     done.saturating_mul(100).checked_div(total)
 }
 
-fn progress(what: &str, percent: Option<u64>) -> String {
+fn progress_text(what: &str, percent: Option<u64>) -> String {
     percent.map_or_else(|| format!("{what}…"), |percent| format!("{what}: {percent} %"))
 }
 
@@ -162,7 +162,8 @@ impl<R: Read> Read for ProgressReader<'_, R> {
         }
         self.bytes_read = self.bytes_read.saturating_add(u64::try_from(read).unwrap_or(0));
         if self.bytes_read > MAX_SILENT_BYTES {
-            self.out.show_live_line(&progress("Checking the file", percent_done(self.bytes_read, self.total_bytes)));
+            self.out
+                .show_live_line(&progress_text("Checking the file", percent_done(self.bytes_read, self.total_bytes)));
         }
         Ok(read)
     }

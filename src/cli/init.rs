@@ -75,7 +75,7 @@ pub(super) async fn run(
 }
 
 impl InitCommand<'_> {
-    fn config(&self) -> &Path {
+    fn config_path(&self) -> &Path {
         &self.profile_effects.config
     }
 
@@ -116,7 +116,7 @@ impl InitCommand<'_> {
 
     /// Shows the setup form, which tests and saves the profile.
     async fn show_form(&self, form: SetupForm, out: &mut Out) -> Result<Code, CliError> {
-        let (environment, path) = (self.environment, self.config());
+        let (environment, path) = (self.environment, self.config_path());
         detect_terminal(environment).map_err(|_| {
             CliError::local_error(
                 "docdeck init shows a form, which needs an interactive terminal. Without one, run docdeck init --yes \
@@ -151,25 +151,25 @@ impl InitCommand<'_> {
         let is_file = |field: &SetupField| matches!(field, SetupField::File | SetupField::CaFile);
         let fields = form.main_fields().into_iter().chain(form.more_fields());
         for field in fields.filter(|field| !self.options.no_check || !is_file(field)) {
-            check_field(self.config(), &profile, field)
+            check_field(self.config_path(), &profile, field)
                 .map_err(|problem| unwritten(&field_problem(field, &profile, &problem)))?;
         }
-        let needs = required_permission(self.config(), &profile.name)?;
+        let needs = required_permission(self.config_path(), &profile.name)?;
         if needs == WritePermission::Change && !self.options.overwrite {
             return Err(CliError::local_error(format!(
                 "{} already has a profile {}, so nothing was written. Change it with --overwrite, or choose another \
                  name with --profile.",
-                self.config().display(),
+                self.config_path().display(),
                 CleanText::line(&profile.name)
             )));
         }
-        self.check(&profile, out).await?;
-        write_profile(self.config(), &profile, needs).map_err(CliError::local_error)?;
+        self.check_with_request(&profile, out).await?;
+        write_profile(self.config_path(), &profile, needs).map_err(CliError::local_error)?;
         self.print_success(&profile, out)
     }
 
     /// Reads the API key and checks the profile with one GET request, unless `--no-check` is used.
-    async fn check(&self, profile: &NewProfile, out: &mut Out) -> Result<(), CliError> {
+    async fn check_with_request(&self, profile: &NewProfile, out: &mut Out) -> Result<(), CliError> {
         if self.options.no_check {
             return Ok(());
         }
@@ -197,7 +197,7 @@ impl InitCommand<'_> {
             KeySourceInput::File(path) => format!("the key comes from {}", path.display()),
             KeySourceInput::Typed(_) => "it contains the key".to_owned(),
         };
-        let (path, name) = (self.config().display(), CleanText::line(&profile.name));
+        let (path, name) = (self.config_path().display(), CleanText::line(&profile.name));
         let mut text = format!("Wrote {path}, which only you can read: profile {name}; {key}.\n");
         if profile.key == KeySourceInput::SetElsewhere && self.environment.api_key.is_none() {
             text.push_str("Set the key in your shell first: export DOCDECK_API_KEY=…\n");

@@ -43,7 +43,7 @@ pub(super) const EXIT_CODES: [(&str, &str); 10] = [
 ];
 
 /// The environment variables that docdeck reads, and their meanings.
-pub(super) const VARIABLES: [(&str, &str); 9] = [
+pub(super) const ENVIRONMENT_VARIABLES: [(&str, &str); 9] = [
     ("DOCDECK_API_KEY", "The API key. There is no option for it, because other users can see arguments."),
     ("DOCDECK_BASE_URL", "The base URL of the service."),
     ("DOCDECK_PROJECT_ID", "The project id."),
@@ -133,7 +133,7 @@ fn man_page(command: &Command) -> io::Result<Vec<u8>> {
     page.extend(String::from_utf8_lossy(&notes).replacen(".SH EXTRA", ".SH NOTES", 1).into_bytes());
     if command.has_subcommands() {
         man_section("EXIT STATUS", &EXIT_CODES).to_writer(&mut page)?;
-        man_section("ENVIRONMENT", &VARIABLES).to_writer(&mut page)?;
+        man_section("ENVIRONMENT", &ENVIRONMENT_VARIABLES).to_writer(&mut page)?;
     }
     Ok(page)
 }

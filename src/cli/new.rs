@@ -78,7 +78,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
         let engine = session.engine.clone();
         // A signal is handled only after the prompt is saved, so that the prompt is never half saved.
         let (prompt, row) = session.run_uninterrupted(engine.submit_new_job(&text)).await?;
-        SubmittedPrompt::new(prompt, PromptKind::Create, row).finish(session, send_options, out).await
+        SubmittedPrompt::new(prompt, PromptKind::Create, row).wait_and_print_result(session, send_options, out).await
     })
     .await
 }

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, IsTerminal as _, Read};
 use std::path::{Path, PathBuf};
 
 /// The maximum size of a prompt from a file or from stdin, in bytes. A larger file is probably the wrong one.
-const MAX_BYTES: u64 = 1 << 20;
+const MAX_PROMPT_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct PromptSource {
@@ -27,8 +27,8 @@ impl PromptSource {
     /// Fails if there is no prompt, or it can't be read, is not UTF-8, is too large or is blank.
     pub(super) fn read(&self) -> Result<String, CliError> {
         let text = match (&self.prompt, &self.file) {
-            (_, Some(path)) => from_file(path)?,
-            (Some(dash), None) if dash == "-" => from_stdin()?,
+            (_, Some(path)) => read_from_file(path)?,
+            (Some(dash), None) if dash == "-" => read_from_stdin()?,
             (Some(text), None) => text.clone(),
             (None, None) => {
                 return Err(CliError::local_error(
@@ -45,18 +45,18 @@ impl PromptSource {
     }
 }
 
-fn from_stdin() -> Result<String, CliError> {
+fn read_from_stdin() -> Result<String, CliError> {
     let stdin = io::stdin();
     if stdin.is_terminal() {
         use std::io::Write as _;
         // If stderr is closed, this hint is lost, but the prompt is still read.
         let _ = writeln!(io::stderr(), "Type the prompt, then press Ctrl-D on an empty line.");
     }
-    read_prompt_stream(stdin.lock(), "stdin", MAX_BYTES)
+    read_prompt_stream(stdin.lock(), "stdin", MAX_PROMPT_BYTES)
 }
 
-fn from_file(path: &Path) -> Result<String, CliError> {
-    read_text_file(path, MAX_BYTES)
+fn read_from_file(path: &Path) -> Result<String, CliError> {
+    read_text_file(path, MAX_PROMPT_BYTES)
 }
 
 /// Reads the text of a file of at most `max_bytes` bytes.
@@ -67,7 +67,7 @@ pub(super) fn read_text_file(path: &Path, max_bytes: u64) -> Result<String, CliE
     let name = path.display().to_string();
     let file = File::open(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => CliError::local_error(format!("File {name} not found, so nothing was sent.")),
-        _ => unreadable_prompt(&name, &error),
+        _ => unreadable_prompt_error(&name, &error),
     })?;
     read_prompt_stream(file, &name, max_bytes)
 }
@@ -78,7 +78,7 @@ pub(super) fn read_text_file(path: &Path, max_bytes: u64) -> Result<String, CliE
 /// Fails if the stream can't be read, is not UTF-8 or is too large.
 pub(super) fn read_prompt_stream(stream: impl Read, name: &str, max_bytes: u64) -> Result<String, CliError> {
     let mut bytes = Vec::new();
-    stream.take(max_bytes + 1).read_to_end(&mut bytes).map_err(|error| unreadable_prompt(name, &error))?;
+    stream.take(max_bytes + 1).read_to_end(&mut bytes).map_err(|error| unreadable_prompt_error(name, &error))?;
     if u64::try_from(bytes.len()).is_ok_and(|length| length > max_bytes) {
         let size = max_bytes >> 20;
         return Err(CliError::local_error(format!(
@@ -89,7 +89,7 @@ pub(super) fn read_prompt_stream(stream: impl Read, name: &str, max_bytes: u64) 
         .map_err(|_| CliError::local_error(format!("{name} is not UTF-8 text, so nothing was sent: save it as UTF-8.")))
 }
 
-fn unreadable_prompt(name: &str, error: &io::Error) -> CliError {
+fn unreadable_prompt_error(name: &str, error: &io::Error) -> CliError {
     CliError::local_error(format!("Can't read {name} ({error}), so nothing was sent."))
 }
 

@@ -12,7 +12,7 @@ use crate::config::{GlobalOptions, data_folder, reader_text_days};
 use crate::model::Time;
 use crate::model::file_size::format_size;
 use crate::store::{
-    AnalyticsPruneFilter, JobPruneFilter, Pruned, PrunedAnalyticsCounts, PrunedJobs, Store, StoreError,
+    AnalyticsPruneFilter, JobPruneFilter, PruneOutcome, PrunedAnalyticsCounts, PrunedJobCounts, Store, StoreError,
 };
 use crate::tui::format::plural;
 use chrono::{TimeDelta, Utc};
@@ -110,9 +110,9 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
         store.close().await;
         pruned.map_err(|error| cli_store_error(&folder, &error))?
     } else if options.jobs {
-        describe(Pruned::default(), options.dry_run, jobs_json, jobs_lines)
+        describe(PruneOutcome::default(), options.dry_run, pruned_jobs_json, pruned_jobs_lines)
     } else {
-        describe(Pruned::default(), options.dry_run, analytics_json, analytics_lines)
+        describe(PruneOutcome::default(), options.dry_run, pruned_analytics_json, pruned_analytics_lines)
     };
     if options.json {
         out.print_json(&json);
@@ -129,24 +129,24 @@ async fn prune(store: &Store, selection: PruneSelection, dry_run: bool) -> Resul
     match selection {
         PruneSelection::Jobs(filter) => {
             let pruned = if dry_run { store.plan_prune_jobs(filter).await } else { store.prune_jobs(filter).await };
-            Ok(describe(pruned?, dry_run, jobs_json, jobs_lines))
+            Ok(describe(pruned?, dry_run, pruned_jobs_json, pruned_jobs_lines))
         }
         PruneSelection::Analytics(filter) => {
             let pruned =
                 if dry_run { store.plan_prune_analytics(filter).await } else { store.prune_analytics(filter).await };
-            Ok(describe(pruned?, dry_run, analytics_json, analytics_lines))
+            Ok(describe(pruned?, dry_run, pruned_analytics_json, pruned_analytics_lines))
         }
     }
 }
 
 /// Describes what was deleted and the size of the database, as JSON and as lines.
 fn describe<C>(
-    pruned: Pruned<C>,
+    pruned: PruneOutcome<C>,
     dry_run: bool,
     counts_json: fn(&C) -> Value,
     counts_lines: fn(&C, bool) -> Vec<String>,
 ) -> (Value, Vec<String>) {
-    let Pruned { counts, bytes_before, bytes_after, has_shrink_failed } = pruned;
+    let PruneOutcome { counts, bytes_before, bytes_after, has_shrink_failed } = pruned;
     let mut json = counts_json(&counts);
     if let Value::Object(fields) = &mut json {
         fields.insert("dryRun".to_owned(), dry_run.into());
@@ -170,14 +170,14 @@ fn describe<C>(
     (json, lines)
 }
 
-fn analytics_json(pruned: &PrunedAnalyticsCounts) -> Value {
+fn pruned_analytics_json(pruned: &PrunedAnalyticsCounts) -> Value {
     let PrunedAnalyticsCounts { ranges, reports, responses, totals, other_reports } = pruned;
     json!({
         "ranges": ranges, "reports": reports, "answers": responses, "totals": totals, "otherReports": other_reports
     })
 }
 
-fn analytics_lines(pruned: &PrunedAnalyticsCounts, dry_run: bool) -> Vec<String> {
+fn pruned_analytics_lines(pruned: &PrunedAnalyticsCounts, dry_run: bool) -> Vec<String> {
     let PrunedAnalyticsCounts { ranges, reports, responses, totals, other_reports } = *pruned;
     let reports_text = format!("{} of pages", plural(reports, "list"));
     let responses_text = plural(responses, "single response");
@@ -193,11 +193,11 @@ fn analytics_lines(pruned: &PrunedAnalyticsCounts, dry_run: bool) -> Vec<String>
     lines
 }
 
-fn jobs_json(PrunedJobs { jobs, prompts, skipped }: &PrunedJobs) -> Value {
+fn pruned_jobs_json(PrunedJobCounts { jobs, prompts, skipped }: &PrunedJobCounts) -> Value {
     json!({ "jobs": jobs, "prompts": prompts, "kept": skipped })
 }
 
-fn jobs_lines(pruned: &PrunedJobs, dry_run: bool) -> Vec<String> {
+fn pruned_jobs_lines(pruned: &PrunedJobCounts, dry_run: bool) -> Vec<String> {
     let what = format!("{} with {}", plural(pruned.jobs, "job"), plural(pruned.prompts, "prompt"));
     let mut lines = vec![deletion_line(pruned.jobs == 0, dry_run, "jobs", &what)];
     if pruned.skipped > 0 {
@@ -283,9 +283,11 @@ mod tests {
 
     #[test]
     fn the_summary_lists_what_was_removed() {
-        let text = |pruned, dry_run| describe(pruned, dry_run, analytics_json, analytics_lines).1.join("\n");
+        let text =
+            |pruned, dry_run| describe(pruned, dry_run, pruned_analytics_json, pruned_analytics_lines).1.join("\n");
         let counts = PrunedAnalyticsCounts { ranges: 12, reports: 1, responses: 60, totals: 15, other_reports: 4 };
-        let pruned = Pruned { counts, bytes_before: 24_160_000, bytes_after: 3_200_000, has_shrink_failed: false };
+        let pruned =
+            PruneOutcome { counts, bytes_before: 24_160_000, bytes_after: 3_200_000, has_shrink_failed: false };
         assert_eq!(
             text(pruned, false),
             "Deleted page views of 12 date ranges: 1 list of pages, 60 single responses, 15 site totals.\n\
@@ -293,12 +295,13 @@ mod tests {
              The database used 24.1 MB and now uses 3.2 MB."
         );
         assert_eq!(
-            text(Pruned { bytes_after: 24_160_000, ..pruned }, true),
+            text(PruneOutcome { bytes_after: 24_160_000, ..pruned }, true),
             "Would delete page views of 12 date ranges: 1 list of pages, 60 single responses, 15 site totals.\n\
              Would delete 4 reports of visitors, searches, feedback and questions.\n\
              The database uses 24.1 MB."
         );
-        let nothing = Pruned { bytes_before: 900, bytes_after: 900, has_shrink_failed: true, ..Pruned::default() };
+        let nothing =
+            PruneOutcome { bytes_before: 900, bytes_after: 900, has_shrink_failed: true, ..PruneOutcome::default() };
         assert!(text(nothing, false).starts_with("No page views to delete.\nThe database uses 900 B.\nThe disk"));
     }
 }

@@ -101,7 +101,7 @@ async fn read_and_print(
         let jobs = jobs_json(&session.store, &rows).await?;
         out.print_json(&serde_json::json!({ "jobs": jobs }));
     } else {
-        write_table(&rows, out);
+        write_pull_request_table(&rows, out);
         if rows.is_empty() {
             out.note("No job has an open pull request.");
         }
@@ -221,7 +221,7 @@ pub(super) fn pull_requests_disabled_error() -> CliError {
 }
 
 /// Writes the state of pull requests, one job per line.
-pub(super) fn write_table(rows: &[Job], out: &mut Out) {
+pub(super) fn write_pull_request_table(rows: &[Job], out: &mut Out) {
     let state = |row: &Job| row.pull_request.as_deref().map(|state| (state.fact(), state.clone()));
     let columns = [
         TextColumn::new("ID", ColumnKind::Id, |row: &&Job, _| TextCell::new(ColorRole::Muted, id_text(row))),

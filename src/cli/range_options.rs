@@ -50,7 +50,7 @@ impl RangeOptions {
     pub(in crate::cli) fn parse(&self, today: NaiveDate) -> Result<ParsedRange, CliError> {
         let last = self.last.as_deref().map(|last| last.trim().to_lowercase());
         let last = last.as_deref();
-        if let Some(days) = last.filter(|last| is_day_count(last)) {
+        if let Some(days) = last.filter(|last| is_only_digits(last)) {
             return Err(range_error("--last", &format!("write {days}d for {days} days")));
         }
         let (option, typed) = match (&self.from, &self.to, last) {
@@ -74,7 +74,7 @@ impl RangeOptions {
     }
 }
 
-fn is_day_count(text: &str) -> bool {
+fn is_only_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 

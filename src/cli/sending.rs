@@ -36,7 +36,7 @@ const STORE_RETRY_TIMEOUT: Duration = Duration::from_secs(6);
 pub(super) struct SubmittedPrompt {
     pub(super) prompt: PromptId,
     pub(super) kind: PromptKind,
-    pub(super) row: Job,
+    pub(super) job: Job,
     delivery: Delivery,
     /// Whether the end of the hourly limit is only docdeck's estimate.
     is_limit_end_estimated: bool,
@@ -74,9 +74,9 @@ enum SendWaitEnd {
 }
 
 impl SubmittedPrompt {
-    pub(super) fn new(prompt: PromptId, kind: PromptKind, row: Job) -> Self {
+    pub(super) fn new(prompt: PromptId, kind: PromptKind, job: Job) -> Self {
         let delivery = Delivery::Queued { until: None };
-        Self { prompt, kind, row, delivery, is_limit_end_estimated: false, store_error: None, discarded: Vec::new() }
+        Self { prompt, kind, job, delivery, is_limit_end_estimated: false, store_error: None, discarded: Vec::new() }
     }
 
     /// Sets the earlier prompts that this prompt replaces.
@@ -88,7 +88,7 @@ impl SubmittedPrompt {
     ///
     /// # Errors
     /// Fails if the prompt was not accepted or is unconfirmed, the wait ended early, or the store can't be read.
-    pub(super) async fn finish(
+    pub(super) async fn wait_and_print_result(
         mut self,
         session: &mut Session,
         options: SendOptions,
@@ -108,19 +108,19 @@ impl SubmittedPrompt {
             previous_end = Some(wait_end);
         };
         if let Err(error) = result {
-            return Err(if options.as_json { error.with_fields(self.as_json(session).await?) } else { error });
+            return Err(if options.as_json { error.with_json_fields(self.as_json(session).await?) } else { error });
         }
         if !options.should_wait {
             self.write(session, options.as_json, out).await?;
             return Ok(Code::Done);
         }
-        let mut waiting = JobWait::new(vec![self.row.clone()], options.timer);
+        let mut waiting = JobWait::new(vec![self.job.clone()], options.timer);
         let end = waiting.wait(session, out).await?;
         let code = waiting.code();
-        let error = waiting.error(end, &wait_command(&waiting.rows));
-        self.row = waiting.rows.into_iter().next().unwrap_or(self.row);
+        let error = waiting.error(end, &wait_command(&waiting.jobs));
+        self.job = waiting.jobs.into_iter().next().unwrap_or(self.job);
         match error {
-            Some(error) if options.as_json => Err(error.with_fields(self.as_json(session).await?)),
+            Some(error) if options.as_json => Err(error.with_json_fields(self.as_json(session).await?)),
             error => {
                 self.write(session, options.as_json, out).await?;
                 error.map_or(Ok(code), Err)
@@ -155,7 +155,7 @@ impl SubmittedPrompt {
                 self.state_text()
             };
             out.show_live_line(&format!("{words} · {}", options.timer.elapsed_text()));
-            match session.next_tick(end).await {
+            match session.next_event_or_tick(end).await {
                 // A second signal ends the wait for the response.
                 WaitEnd::Interrupted if wait_end == SendWaitEnd::Interrupted => return wait_end,
                 // If the outcome is known but not recorded, any signal except Ctrl-C ends the wait at once: such a
@@ -210,7 +210,7 @@ impl SubmittedPrompt {
     fn handle_event(&mut self, event: EngineEvent, wait_for_limit: bool, out: &mut Out) -> Option<SendWaitEnd> {
         match event {
             EngineEvent::Prompt { prompt, delivery, job } if prompt == self.prompt => {
-                self.row = *job;
+                self.job = *job;
                 if self.delivery == delivery {
                     return None;
                 }
@@ -221,8 +221,8 @@ impl SubmittedPrompt {
                 self.is_limit_end_estimated = budget.wait().is_some_and(|wait| wait.is_estimate);
                 return None;
             }
-            EngineEvent::Merged { gone, into } if gone == self.row.key => {
-                self.row.key = into;
+            EngineEvent::Merged { gone, into } if gone == self.job.key => {
+                self.job.key = into;
                 return None;
             }
             EngineEvent::Connection(connection @ Connection::Offline { .. }) => {
@@ -280,12 +280,12 @@ impl SubmittedPrompt {
         let error = match (&self.delivery, wait_end) {
             (Delivery::Accepted, SendWaitEnd::Interrupted) => {
                 let accepted =
-                    format!("Interrupted. The {what} was accepted, and job {} keeps running.", id_text(&self.row));
+                    format!("Interrupted. The {what} was accepted, and job {} keeps running.", id_text(&self.job));
                 return Err(CliError::new(Code::Interrupted, accepted));
             }
             (Delivery::Accepted, _) => {
                 if options.should_wait || out.stdout_is_terminal() {
-                    log_progress(&format!("accepted: {} (job {})", self.row.local.title, id_text(&self.row)), out);
+                    log_progress(&format!("accepted: {} (job {})", self.job.local.title, id_text(&self.job)), out);
                 }
                 return Ok(());
             }
@@ -315,7 +315,7 @@ impl SubmittedPrompt {
 
     /// Reads the state of the prompt and of its job from the store.
     async fn reload(&mut self, session: &Session) -> Result<(), StoreError> {
-        let thread = session.store.thread(self.row.key).await?;
+        let thread = session.store.thread(self.job.key).await?;
         if let Some(prompt) = thread.prompts.into_iter().find(|prompt| prompt.id == self.prompt) {
             self.delivery = match prompt.delivery {
                 Delivery::Queued { until } => {
@@ -324,8 +324,8 @@ impl SubmittedPrompt {
                 other => other,
             };
         }
-        if let Some(row) = session.store.job(self.row.key).await? {
-            self.row = row;
+        if let Some(job) = session.store.job(self.job.key).await? {
+            self.job = job;
         }
         Ok(())
     }
@@ -356,8 +356,8 @@ impl SubmittedPrompt {
             SendWaitEnd::TimedOut | SendWaitEnd::Limited | SendWaitEnd::Finished => (Code::Limited, ""),
         };
         let kept = match paused {
-            Ok(Some(row)) => {
-                self.row = row;
+            Ok(Some(job)) => {
+                self.job = job;
                 format!(
                     "Nothing was sent. The {what} is paused in the queue: in the dashboard, press `p` on it to resume \
                      it or `x` to remove it."
@@ -389,7 +389,7 @@ impl SubmittedPrompt {
     /// Returns the message for a prompt that was being sent when the command was interrupted.
     fn interrupted_message(&self) -> String {
         let (risk, check) = match self.kind {
-            PromptKind::Create => ("the job may have been started", "look for the job on the service's dashboard"),
+            PromptKind::Create => ("the job may have been started", "look for the job on your Mintlify dashboard"),
             PromptKind::FollowUp => ("the follow-up may have arrived", "check the job"),
         };
         let what = self.kind_noun();
@@ -442,9 +442,9 @@ impl SubmittedPrompt {
         if as_json {
             out.print_json(&self.as_json(session).await?);
         } else if out.stdout_is_terminal() {
-            write_job_table([&self.row], Utc::now(), out);
+            write_job_table([&self.job], Utc::now(), out);
         } else {
-            out.print_line(&id_text(&self.row));
+            out.print_line(&id_text(&self.job));
         }
         match out.output_error() {
             Some(_) => Err(CliError::new(
@@ -452,8 +452,8 @@ impl SubmittedPrompt {
                 format!(
                     "The {} was accepted: {} (job {}), but the result could not be written. Don't send it again.",
                     self.kind_noun(),
-                    self.row.local.title,
-                    id_text(&self.row)
+                    self.job.local.title,
+                    id_text(&self.job)
                 ),
             )),
             None => Ok(()),
@@ -462,9 +462,9 @@ impl SubmittedPrompt {
 
     /// Returns the job as JSON. If the prompt is a follow-up, the JSON includes it.
     async fn as_json(&self, session: &Session) -> Result<Value, StoreError> {
-        let thread = session.store.thread(self.row.key).await?;
-        let row = session.store.job(self.row.key).await?;
-        let mut job = json::job_object(row.as_ref().unwrap_or(&self.row), thread.creation_prompt());
+        let thread = session.store.thread(self.job.key).await?;
+        let job = session.store.job(self.job.key).await?;
+        let mut job = json::job_object(job.as_ref().unwrap_or(&self.job), thread.creation_prompt());
         let prompt = thread.prompts.iter().find(|prompt| prompt.id == self.prompt);
         let Value::Object(fields) = &mut job else { return Ok(job) };
         if let Some(unrecorded) = session.unrecorded.get(self.prompt) {

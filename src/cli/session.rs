@@ -6,7 +6,7 @@ use super::data_folder::{check_service_and_folder, open_store, open_with_report,
 use super::error::CliError;
 use super::exit_code::Code;
 use super::out::Out;
-use super::team::{TeamUrlReader, read_access};
+use super::team::{TeamUrlReader, resolve_team_access};
 use crate::api::Client;
 use crate::config::environment::Environment;
 use crate::config::{GlobalOptions, SetupState, data_folder, resolve};
@@ -34,8 +34,8 @@ const RESPONSE_TIMEOUT: Duration = Duration::from_secs(15);
 const RESPONSE_TIMEOUT_AFTER_SIGNAL: Duration = Duration::from_secs(5);
 /// Printed after the first Ctrl-C while docdeck still tries to record the outcome of a prompt.
 pub(super) const STILL_RECORDING: &str = "Still trying to record the outcome. Press Ctrl-C again to stop.";
-/// While a command shuts down: how often to check whether its sends and `on_change` programs have finished.
-const CHECK_INTERVAL: Duration = Duration::from_millis(20);
+/// How often to check whether sends and `on_change` programs have finished, at the end of a command.
+const SHUTDOWN_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// The maximum time to wait for the engine to stop, and then again for the store to close. After that, the command ends
 /// anyway, and the next start recovers abandoned sends.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -134,7 +134,7 @@ impl CommandContext<'_> {
         crash::install_panic_hook(log.as_ref().map(|log| log.path().to_path_buf()));
         let signals =
             SignalStream::listen().map_err(|error| CliError::local_error(format!("Can't handle signals: {error}.")))?;
-        let team = match read_access(&settings.team, &store, &mut self.team_url).await {
+        let team = match resolve_team_access(&settings.team, &store, &mut self.team_url).await {
             Ok(team) => team,
             Err(error) => {
                 self.out.note(&format!(
@@ -164,7 +164,7 @@ impl CommandContext<'_> {
             store,
             scope: settings.scope,
             events,
-            buffered: VecDeque::new(),
+            buffered_events: VecDeque::new(),
             signals,
             log,
             was_key_refused: false,
@@ -195,8 +195,8 @@ pub(super) struct Session {
     pub(super) store: Store,
     pub(super) scope: Scope,
     events: mpsc::Receiver<EngineEvent>,
-    /// Events that were received but not yet returned by [`Session::next`].
-    buffered: VecDeque<EngineEvent>,
+    /// Events that were received but not yet returned by [`Session::next_event`].
+    buffered_events: VecDeque<EngineEvent>,
     signals: SignalStream,
     log: Option<LogGuard>,
     /// Whether the service refused the API key for the last prompt.
@@ -215,7 +215,7 @@ pub(super) enum WaitEnd {
     Event(Box<EngineEvent>),
     /// Ctrl-C, or another signal that asks to end.
     Interrupted,
-    /// The end time of the caller has come or, after [`Session::next_tick`], the live line has to be redrawn.
+    /// The end time of the caller has come or, after [`Session::next_event_or_tick`], the live line has to be redrawn.
     TimedOut,
 }
 
@@ -224,17 +224,17 @@ pub(super) enum WaitEnd {
 pub(super) struct Interrupted;
 
 impl Session {
-    /// Waits for the next event until `end`, like [`Self::next`]. Also returns [`WaitEnd::TimedOut`] when the live
+    /// Waits for an event until `end`, like [`Self::next_event`]. Also returns [`WaitEnd::TimedOut`] when the live
     /// line, which shows the progress, has to be redrawn. So the caller must check whether `end` has come.
-    pub(super) async fn next_tick(&mut self, end: Option<Instant>) -> WaitEnd {
+    pub(super) async fn next_event_or_tick(&mut self, end: Option<Instant>) -> WaitEnd {
         let tick = Instant::now() + LIVE_LINE_INTERVAL;
-        self.next(Some(end.map_or(tick, |end| end.min(tick)))).await
+        self.next_event(Some(end.map_or(tick, |end| end.min(tick)))).await
     }
 
     /// Waits for the next event. Returns earlier if a signal asks to end or the time `until` has come.
-    pub(super) async fn next(&mut self, until: Option<Instant>) -> WaitEnd {
+    pub(super) async fn next_event(&mut self, until: Option<Instant>) -> WaitEnd {
         loop {
-            if let Some(event) = self.buffered.pop_front() {
+            if let Some(event) = self.buffered_events.pop_front() {
                 return WaitEnd::Event(Box::new(event));
             }
             tokio::select! {
@@ -246,8 +246,8 @@ impl Session {
         }
     }
 
-    /// Runs `work`, a call to the engine. Meanwhile buffers the engine's events for [`Session::next`], because the
-    /// engine blocks if nobody receives them.
+    /// Runs `work`, a call to the engine. Meanwhile buffers the engine's events for [`Session::next_event`], because
+    /// the engine blocks if nobody receives them.
     ///
     /// # Errors
     /// Fails if a signal asked to end before `work` was done. The store still saves what `work` has already sent to it.
@@ -316,7 +316,7 @@ impl Session {
             tokio::select! {
                 signal = self.signals.next() => if self.handle_signal(signal) { return },
                 Some(event) = self.events.recv() => self.buffer_event(event),
-                () = tokio::time::sleep(CHECK_INTERVAL) => {}
+                () = tokio::time::sleep(SHUTDOWN_CHECK_INTERVAL) => {}
             }
         }
     }
@@ -327,12 +327,13 @@ impl Session {
             tokio::select! {
                 signal = self.signals.next() => if self.handle_signal(signal) { return },
                 Some(event) = self.events.recv() => self.buffer_event(event),
-                () = tokio::time::sleep(CHECK_INTERVAL) => {}
+                () = tokio::time::sleep(SHUTDOWN_CHECK_INTERVAL) => {}
             }
         }
     }
 
-    /// Buffers an event for [`Session::next`]. Writes requests and changes to the log file, as the dashboard does.
+    /// Buffers an event for [`Session::next_event`]. Writes requests and changes to the log file, as the dashboard
+    /// does.
     fn buffer_event(&mut self, event: EngineEvent) {
         if let EngineEvent::Logged(entry) = &event {
             if let Some(log) = &self.log {
@@ -343,7 +344,7 @@ impl Session {
             }
         }
         self.unrecorded.apply(&event);
-        self.buffered.push_back(event);
+        self.buffered_events.push_back(event);
     }
 
     /// Handles a signal. Returns whether it asks the command to end. A stop signal suspends the process; meanwhile

@@ -134,7 +134,7 @@ fn painted_prompt_lines(prompt: &Prompt, when: &str, out: &Out) -> Vec<String> {
     let mut lines =
         vec![format!("{}  {}", out.paint(ColorRole::Muted, &format!("{when:>4}")), out.paint(ColorRole::Title, &who))];
     lines.extend(CleanText::block(&prompt.text).as_str().trim_end().lines().map(|line| format!("      {line}")));
-    if let Some(sentence) = prompt.discarded_text() {
+    if let Some(sentence) = prompt.discard_explanation() {
         lines.push(format!("      {}", out.paint(ColorRole::Muted, sentence)));
     }
     if let Some(reason) = prompt.delivery.reason() {

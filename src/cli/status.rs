@@ -1,6 +1,6 @@
 //! `docdeck status`: prints a one-line summary for a status line or a shell prompt. Sends no request, needs no key and
-//! no async runtime, and opens the database read-only. If a team is configured, `team::exchange_before_status` first
-//! exchanges changes if that is due, which needs both a runtime and a writable database.
+//! no async runtime, and opens the database read-only. With a team, `team::exchange_before_status` may exchange changes
+//! before that, which needs both a runtime and a writable database.
 
 use super::data_folder::{check_service_and_folder, cli_store_error};
 use super::error::CliError;

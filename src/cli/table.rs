@@ -23,7 +23,7 @@ pub(super) struct TextColumn<'a, T> {
     heading: Cow<'static, str>,
     kind: ColumnKind,
     is_written_to_pipe: bool,
-    cell: Box<MakeCell<'a, T>>,
+    make_cell: Box<MakeCell<'a, T>>,
 }
 
 /// Makes the cell for a value.
@@ -51,9 +51,14 @@ impl<'a, T> TextColumn<'a, T> {
     pub(super) fn new(
         heading: impl Into<Cow<'static, str>>,
         kind: ColumnKind,
-        cell: impl Fn(&T, &Out) -> TextCell + 'a,
+        make_cell: impl Fn(&T, &Out) -> TextCell + 'a,
     ) -> Self {
-        Self { heading: heading.into(), kind, is_written_to_pipe: kind != ColumnKind::Bar, cell: Box::new(cell) }
+        Self {
+            heading: heading.into(),
+            kind,
+            is_written_to_pipe: kind != ColumnKind::Bar,
+            make_cell: Box::new(make_cell),
+        }
     }
 
     /// Leaves the column out in a pipe.
@@ -103,7 +108,7 @@ impl TextCell {
 
 /// Returns the lines of a table for stdout, or no lines if there are no rows.
 pub(super) fn table_lines<T>(columns: &[TextColumn<'_, T>], items: &[T], out: &Out) -> Vec<String> {
-    let row = |item| columns.iter().map(|column| (column.cell)(item, out)).collect();
+    let row = |item| columns.iter().map(|column| (column.make_cell)(item, out)).collect();
     let rows: Vec<Vec<TextCell>> = items.iter().map(row).collect();
     match out.width() {
         _ if rows.is_empty() => Vec::new(),
@@ -242,7 +247,7 @@ mod tests {
 
     fn lines(columns: &[TextColumn<'_, Row>], rows: &[Row], width: usize) -> Vec<String> {
         let out = Out::from_process();
-        let cells = |row| columns.iter().map(|column| (column.cell)(row, &out)).collect();
+        let cells = |row| columns.iter().map(|column| (column.make_cell)(row, &out)).collect();
         aligned_lines(columns, &rows.iter().map(cells).collect::<Vec<_>>(), width, &out)
     }
 
@@ -291,7 +296,7 @@ mod tests {
     #[test]
     fn in_a_pipe_nothing_is_cut_and_tabs_separate_the_columns() {
         let (columns, out) = (columns(), Out::from_process());
-        let cells: Vec<TextCell> = columns.iter().map(|column| (column.cell)(&ROWS[0], &out)).collect();
+        let cells: Vec<TextCell> = columns.iter().map(|column| (column.make_cell)(&ROWS[0], &out)).collect();
         assert_eq!(piped_line(&columns, &cells, &out), "j1\tFix the broken links in /api\t2026-11-20T12:00:00Z");
     }
 }

@@ -34,10 +34,10 @@ pub(super) struct Options {
 /// The results of requesting the jobs.
 #[derive(Debug, Default)]
 struct TrackResults {
-    rows: Vec<Job>,
+    jobs: Vec<Job>,
     failures: Vec<(JobId, Failure)>,
     /// The number of jobs that were not requested, because the key was refused or a limit was reached.
-    not_requested: usize,
+    not_requested_count: usize,
 }
 
 /// Runs `docdeck track`.
@@ -67,14 +67,14 @@ async fn track_ids(session: &mut Session, ids: Vec<JobId>, out: &mut Out) -> Res
         out.show_live_line(&format!("loading job {} of {count}", n + 1));
         let engine = session.engine.clone();
         match session.run_interruptible(engine.track(&id)).await? {
-            Ok(row) => tracked.rows.push(row),
+            Ok(row) => tracked.jobs.push(row),
             Err(failure) => {
                 out.note(&format!("docdeck: {}: {}", id.to_clean_text(), failure.message));
                 // The remaining requests would fail the same way.
                 let will_all_fail = matches!(failure.kind, FailureKind::KeyRefused | FailureKind::Limited(_));
                 tracked.failures.push((id, failure));
                 if will_all_fail {
-                    tracked.not_requested = count - n - 1;
+                    tracked.not_requested_count = count - n - 1;
                     break;
                 }
             }
@@ -89,12 +89,12 @@ async fn write_tracked(
     as_json: bool,
     out: &mut Out,
 ) -> Result<Code, CliError> {
-    let TrackResults { rows, failures, not_requested: left } = tracked;
+    let TrackResults { jobs, failures, not_requested_count: left } = tracked;
     if as_json {
         let failures: Vec<Value> = failures.iter().map(|(id, failure)| failure_json(id, failure)).collect();
-        out.print_json(&json!({ "jobs": jobs_json(&session.store, &rows).await?, "failures": failures }));
+        out.print_json(&json!({ "jobs": jobs_json(&session.store, &jobs).await?, "failures": failures }));
     } else {
-        write_job_table(&rows, chrono::Utc::now(), out);
+        write_job_table(&jobs, chrono::Utc::now(), out);
     }
     if left > 0 {
         out.note(&format!(

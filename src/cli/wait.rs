@@ -80,18 +80,18 @@ async fn wait(
     let mut waiting = JobWait::new(rows, timer);
     let end = waiting.wait(session, out).await?;
     let state = wanted.map(|(state, _)| format!(" --pr {}", state.word())).unwrap_or_default();
-    let retry_command = wait_command(&waiting.rows) + &state;
+    let retry_command = wait_command(&waiting.jobs) + &state;
     let mut error = waiting.error(end, &retry_command);
     if let (None, Code::Done, Some((state, hosts))) = (&error, waiting.code(), wanted) {
-        let done = wait_for_state(session, hosts, &mut waiting.rows, *state, timer, &retry_command, out).await;
+        let done = wait_for_state(session, hosts, &mut waiting.jobs, *state, timer, &retry_command, out).await;
         error = done.err();
     }
-    let known = if as_json { Some(json!({ "jobs": jobs_json(&session.store, &waiting.rows).await? })) } else { None };
+    let known = if as_json { Some(json!({ "jobs": jobs_json(&session.store, &waiting.jobs).await? })) } else { None };
     match (error, known) {
-        (Some(error), Some(known)) => return Err(error.with_fields(known)),
+        (Some(error), Some(known)) => return Err(error.with_json_fields(known)),
         (None, Some(known)) => out.print_json(&known),
         (error, None) => {
-            write_job_table(&waiting.rows, chrono::Utc::now(), out);
+            write_job_table(&waiting.jobs, chrono::Utc::now(), out);
             if let Some(error) = error {
                 return Err(error);
             }

@@ -124,7 +124,7 @@ pub(super) async fn wait_for_state(
         if let Some(lasting) = problems.iter().find(|problem| problem.is_lasting) {
             return Err(CliError::new(Code::Service, lasting.text.clone()));
         }
-        reload(session, rows).await?;
+        reload_jobs(session, rows).await?;
         if let Some(error) = rows.iter().find_map(|job| match wait_progress(job, wanted) {
             WaitProgress::Never(obstacle) => Some(obstacle.error(job)),
             WaitProgress::Reached | WaitProgress::Waiting(_) => None,
@@ -140,7 +140,7 @@ pub(super) async fn wait_for_state(
         while Utc::now() < until {
             let what = plural(left, "pull request");
             out.show_live_line(&format!("waiting for {what} to be {} · {}", wanted.word(), timer.elapsed_text()));
-            match session.next_tick(timer.end()).await {
+            match session.next_event_or_tick(timer.end()).await {
                 WaitEnd::Interrupted => {
                     return Err(early_end_error(Code::Interrupted, left, wanted, timer, retry_command));
                 }
@@ -188,7 +188,7 @@ fn report_problem(problems: &[ReadProblem], last_problem: &mut String, out: &mut
     *last_problem = text;
 }
 
-async fn reload(session: &Session, rows: &mut Vec<Job>) -> Result<(), CliError> {
+async fn reload_jobs(session: &Session, rows: &mut Vec<Job>) -> Result<(), CliError> {
     for row in rows {
         if let Some(new) = session.store.job(row.key).await? {
             *row = new;

@@ -70,7 +70,7 @@ impl WaitTimeout {
 /// A wait until all jobs of a list have ended, which means that they are finished or gone from the service.
 #[derive(Debug)]
 pub(super) struct JobWait {
-    pub(super) rows: Vec<Job>,
+    pub(super) jobs: Vec<Job>,
     timer: Timer,
     connection: ConnectionLog,
 }
@@ -88,8 +88,8 @@ pub(super) enum WaitOutcome {
 
 impl JobWait {
     /// Creates a wait for jobs that were read from the store.
-    pub(super) fn new(rows: Vec<Job>, timer: Timer) -> Self {
-        Self { rows, timer, connection: ConnectionLog::default() }
+    pub(super) fn new(jobs: Vec<Job>, timer: Timer) -> Self {
+        Self { jobs, timer, connection: ConnectionLog::default() }
     }
 
     /// Waits until all jobs have ended, the time is up, or a signal asks the command to end.
@@ -97,13 +97,13 @@ impl JobWait {
     /// # Errors
     /// Fails if the store can't be read.
     pub(super) async fn wait(&mut self, session: &mut Session, out: &mut Out) -> Result<WaitOutcome, StoreError> {
-        self.reload(session, out).await?;
+        self.reload_jobs(session, out).await?;
         loop {
             if self.remaining_count() == 0 {
                 return Ok(WaitOutcome::AllEnded);
             }
             out.show_live_line(&self.live_line());
-            match session.next_tick(self.timer.end()).await {
+            match session.next_event_or_tick(self.timer.end()).await {
                 WaitEnd::Interrupted => return Ok(WaitOutcome::Interrupted),
                 WaitEnd::TimedOut if self.timer.has_expired() => return Ok(WaitOutcome::TimedOut),
                 WaitEnd::TimedOut => {}
@@ -118,13 +118,13 @@ impl JobWait {
 
     /// Returns the number of jobs that have not ended.
     pub(super) fn remaining_count(&self) -> usize {
-        self.rows.iter().filter(|row| !has_ended(row)).count()
+        self.jobs.iter().filter(|row| !has_ended(row)).count()
     }
 
     /// Returns the exit code for all jobs: [`Code::Failed`] if a job failed, otherwise [`Code::Service`] if a job is
     /// gone, otherwise [`Code::Done`].
     pub(super) fn code(&self) -> Code {
-        let any = |is: fn(&Job) -> bool| self.rows.iter().any(is);
+        let any = |is: fn(&Job) -> bool| self.jobs.iter().any(is);
         if any(|row| row.remote.status == Some(Status::Failed) && !row.local.gone) {
             Code::Failed
         } else if any(|row| row.local.gone) {
@@ -137,7 +137,7 @@ impl JobWait {
     /// Returns the error for the outcome, or `None` for [`WaitOutcome::AllEnded`]. `retry_command` is the command that
     /// continues the wait.
     pub(super) fn error(&self, outcome: WaitOutcome, retry_command: &str) -> Option<CliError> {
-        let count = self.rows.len();
+        let count = self.jobs.len();
         let left = self.remaining_count();
         let state = match (count, left) {
             (1, _) => "the job is not finished and keeps running".to_owned(),
@@ -162,8 +162,8 @@ impl JobWait {
     }
 
     /// Reads the jobs again, because no event reports a change that was made before the engine started.
-    async fn reload(&mut self, session: &Session, out: &mut Out) -> Result<(), StoreError> {
-        let keys: Vec<JobKey> = self.rows.iter().map(|row| row.key).collect();
+    async fn reload_jobs(&mut self, session: &Session, out: &mut Out) -> Result<(), StoreError> {
+        let keys: Vec<JobKey> = self.jobs.iter().map(|row| row.key).collect();
         for key in keys {
             if let Some(row) = session.store.job(key).await? {
                 self.update(row, out);
@@ -198,15 +198,15 @@ impl JobWait {
     /// list, only removes `merged`.
     fn replace_merged_job(&mut self, merged: JobKey, into: Option<Job>) {
         let Some(into) = into else { return };
-        if self.rows.iter().any(|row| row.key == into.key) {
-            self.rows.retain(|row| row.key != merged);
-        } else if let Some(row) = self.rows.iter_mut().find(|row| row.key == merged) {
+        if self.jobs.iter().any(|row| row.key == into.key) {
+            self.jobs.retain(|row| row.key != merged);
+        } else if let Some(row) = self.jobs.iter_mut().find(|row| row.key == merged) {
             *row = into;
         }
     }
 
     fn update(&mut self, new: Job, out: &mut Out) {
-        let Some(old) = self.rows.iter_mut().find(|row| row.key == new.key && row.revision < new.revision) else {
+        let Some(old) = self.jobs.iter_mut().find(|row| row.key == new.key && row.revision < new.revision) else {
             return;
         };
         let changes = changes_between(Some(old), &new);
@@ -217,13 +217,13 @@ impl JobWait {
     }
 
     fn live_line(&self) -> String {
-        let (left, count) = (self.remaining_count(), self.rows.len());
+        let (left, count) = (self.remaining_count(), self.jobs.len());
         let what = if count == 1 {
             "waiting for the job".to_owned()
         } else {
             format!("waiting for {left} of {}", plural(count, "job"))
         };
-        let checked = self.rows.iter().filter(|row| !has_ended(row)).filter_map(|row| row.local.checked_at).min();
+        let checked = self.jobs.iter().filter(|row| !has_ended(row)).filter_map(|row| row.local.checked_at).min();
         let checked =
             checked.map(|at| format!(" · checked {} ago", format_duration(Utc::now() - at))).unwrap_or_default();
         let trouble =

@@ -43,16 +43,16 @@ pub(super) struct Options {
 
 /// Runs `docdeck watch`.
 pub(super) async fn run(session: &mut Session, as_json: bool, out: &mut Out) -> Result<Code, CliError> {
-    let rows = session.store.jobs(&session.scope).await?;
-    let known = first_line(&rows);
-    let rows = rows.into_iter().map(|row| (row.key, row)).collect();
+    let jobs = session.store.jobs(&session.scope).await?;
+    let known = first_line(&jobs);
+    let jobs = jobs.into_iter().map(|row| (row.key, row)).collect();
     let lines = LineWriterHandle::start()?;
     if as_json {
         log_progress(&known, out);
     } else {
         lines.write(format!("{} {known}", log_time(out.stdout_is_terminal())), out);
     }
-    let mut watch = JobWatch { rows, lines, as_json, out, connection: ConnectionLog::default() };
+    let mut watch = JobWatch { jobs, lines, as_json, out, connection: ConnectionLog::default() };
     let end = watch.run(session).await;
     let JobWatch { lines, out, .. } = watch;
     if let Some(why) = lines.finish().await {
@@ -63,7 +63,7 @@ pub(super) async fn run(session: &mut Session, as_json: bool, out: &mut Out) -> 
 
 /// The last known version of each job, and where to write the changes.
 struct JobWatch<'a> {
-    rows: BTreeMap<JobKey, Job>,
+    jobs: BTreeMap<JobKey, Job>,
     lines: LineWriterHandle,
     as_json: bool,
     out: &'a mut Out,
@@ -82,7 +82,7 @@ impl JobWatch<'_> {
     async fn run(&mut self, session: &mut Session) -> Result<Code, CliError> {
         loop {
             let wait_end = tokio::select! {
-                wait_end = session.next(None) => wait_end,
+                wait_end = session.next_event(None) => wait_end,
                 () = self.lines.wait_for_end() => return Ok(Code::Done),
             };
             match wait_end {
@@ -106,9 +106,9 @@ impl JobWatch<'_> {
             EngineEvent::Job(row) => self.update(*row, session).await?,
             EngineEvent::Prompt { job, .. } => self.update(*job, session).await?,
             EngineEvent::Merged { gone, .. } => {
-                self.rows.remove(&gone);
+                self.jobs.remove(&gone);
             }
-            EngineEvent::JobsRemoved(left) => self.rows.retain(|key, _| left.contains(*key)),
+            EngineEvent::JobsRemoved(left) => self.jobs.retain(|key, _| left.contains(*key)),
             EngineEvent::Connection(Connection::Refused { reason }) => return Ok(Some(reason)),
             EngineEvent::Connection(connection) => self.connection.update(&connection, self.out),
             EngineEvent::InternalFailure(failure) => log_progress(failure.message.as_str(), self.out),
@@ -119,7 +119,7 @@ impl JobWatch<'_> {
     }
 
     async fn update(&mut self, new: Job, session: &Session) -> Result<(), StoreError> {
-        let old = self.rows.get(&new.key);
+        let old = self.jobs.get(&new.key);
         if old.is_some_and(|old| old.revision >= new.revision) {
             return Ok(());
         }
@@ -139,7 +139,7 @@ impl JobWatch<'_> {
                 self.lines.write(text, self.out);
             }
         }
-        self.rows.insert(new.key, new);
+        self.jobs.insert(new.key, new);
         Ok(())
     }
 }

@@ -119,7 +119,7 @@ async fn open_with_profile(
     ready: ProfileToStart,
     environment: Environment,
 ) -> Result<Code, CliError> {
-    let ProfileToStart { profile, key, greeting, is_verified } = ready;
+    let ProfileToStart { profile, key, greeting, is_key_verified } = ready;
     let scope = profile.scope();
     let global_options = GlobalOptions {
         profile: Some(profile.name),
@@ -129,7 +129,7 @@ async fn open_with_profile(
     };
     match resolve(&global_options, &environment)? {
         SetupState::Ready(settings) => {
-            open_dashboard(*settings, environment, Some(SetupResult { key, greeting, is_verified })).await
+            open_dashboard(*settings, environment, Some(SetupResult { key, greeting, is_key_verified })).await
         }
         SetupState::Missing(missing) => Err(CliError::local_error(missing.setup_instructions())),
     }

@@ -44,7 +44,7 @@ impl<'a> StoredAnalytics<'a> {
     /// # Errors
     /// The store can't be read.
     pub async fn fresh_cached_response(&self, query: ViewsQuery) -> Result<Option<Timed<ViewsResponse>>, Failure> {
-        let responses = self.store.views_containing(self.scope, query).await.map_err(read_failure)?;
+        let responses = self.store.cached_views_covering(self.scope, query).await.map_err(read_failure)?;
         let report = self.store.cached_report(self.scope, query.range).await.map_err(read_failure)?.report;
         let from_report = report.filter(|report| report.complete).map(Arc::unwrap_or_clone).and_then(|report| {
             let first = ViewsResponse { totals: report.totals, rows: report.rows, has_more: None };
@@ -72,7 +72,7 @@ impl<'a> StoredAnalytics<'a> {
         let fresh = match complete {
             Some(report) => Some(report),
             None => {
-                let response = self.store.complete_views(self.scope, range).await.map_err(read_failure)?;
+                let response = self.store.cached_complete_views(self.scope, range).await.map_err(read_failure)?;
                 let fresh = response.filter(|response| self.is_fresh(range, response.as_of));
                 fresh.map(|Timed { value, as_of }| Arc::new(Report::from_first_response(range, value, true, as_of)))
             }

@@ -118,10 +118,10 @@ impl EngineState {
             None => None,
         };
         let offset = store.service_clock_offset(&scope).await.map_err(failure)?;
-        let revision = store.revision(&scope).await.map_err(failure)?;
+        let revision = store.latest_job_revision(&scope).await.map_err(failure)?;
         let prunes = store.prune_count().await.map_err(failure)?;
         let team_reports = match team {
-            Some(_) if store.team(&scope).await.map_err(failure)?.is_some() => {
+            Some(_) if store.team_membership(&scope).await.map_err(failure)?.is_some() => {
                 Some(store.team_report_versions(&scope).await.map_err(failure)?)
             }
             _ => None,

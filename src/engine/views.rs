@@ -100,7 +100,7 @@ impl EngineState {
 
     /// Returns a fresh cached response that contains all pages of the range, if there is one.
     pub(super) async fn fresh_cached_complete_views(&self, range: DateRange) -> Option<Timed<ViewsResponse>> {
-        match self.store.complete_views(&self.scope, range).await {
+        match self.store.cached_complete_views(&self.scope, range).await {
             Ok(cached) => cached.filter(|cached| self.is_fresh(range, cached.as_of)),
             Err(error) => {
                 self.emit_problem(error.failure()).await;

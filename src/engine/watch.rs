@@ -77,7 +77,7 @@ pub(super) async fn run_watcher(inner: Arc<EngineState>, version: i64) {
 fn start_checks(inner: &Arc<EngineState>, last_check: &Arc<Mutex<VersionCheck>>) -> Result<(), StoreError> {
     let (inner_weak, last_check_weak) = (Arc::downgrade(inner), Arc::downgrade(last_check));
     let mut checks: u32 = 0;
-    inner.store.watch(CHECK_INTERVAL, move |found| {
+    inner.store.watch_data_version(CHECK_INTERVAL, move |found| {
         let (Some(inner), Some(last_check)) = (inner_weak.upgrade(), last_check_weak.upgrade()) else {
             return ControlFlow::Break(());
         };

@@ -79,7 +79,7 @@ mod tests {
         use crate::model::pull_request::PullRequestFact;
         let jobs: BTreeSet<_> = JobState::ALL.iter().map(|state| state.symbol()).collect();
         let facts: BTreeSet<_> = PullRequestFact::ALL.iter().map(|fact| fact.symbol()).collect();
-        // A symbol that both have means the same.
+        // Some symbols are in both sets. This is fine, because they have the same meaning there.
         let symbols: BTreeSet<_> = jobs.union(&facts).copied().collect();
         let in_ascii: BTreeSet<_> = symbols.iter().map(|symbol| ascii_symbol(symbol).unwrap_or(symbol)).collect();
         assert_eq!(symbols.len(), in_ascii.len(), "{symbols:?} {in_ascii:?}");

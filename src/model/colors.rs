@@ -37,9 +37,9 @@ pub const ANSI_COLOR_NAMES: [&str; 16] = [
     "bright-white",
 ];
 
-/// Minimum contrast of text.
+/// The minimum contrast ratio of text and its background (WCAG 2.2, level AA).
 pub const MIN_TEXT_CONTRAST: f64 = 4.5;
-/// Minimum contrast of symbols and lines.
+/// The minimum contrast ratio of symbols and lines and their background (WCAG 2.2, level AA).
 pub const MIN_SYMBOL_CONTRAST: f64 = 3.0;
 
 impl Rgb {
@@ -263,7 +263,7 @@ mod tests {
         let (black, white) = (Rgb(0, 0, 0), Rgb(255, 255, 255));
         assert!((black.contrast(white) - 21.0).abs() < 1e-9);
         assert!((white.contrast(white) - 1.0).abs() < 1e-9);
-        // WCAG gives this grey as just sufficient on white.
+        // According to WCAG, this grey on white has just enough contrast for text.
         assert!((Rgb(0x76, 0x76, 0x76).contrast(white) - 4.54).abs() < 0.01);
     }
 

@@ -122,7 +122,7 @@ impl ComparedRanges {
     }
 }
 
-/// How one number of views changed; numbers are per day if the ranges differ in length.
+/// How a number of views changed. The numbers are per day if the ranges differ in length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ViewsChange {
     InBoth {

@@ -178,7 +178,7 @@ pub struct InitialRows {
     /// queued jobs are in the order in which they are sent.
     pub rows: Vec<Job>,
     /// The number of jobs in each group, in the order of [`JobGroup::ALL`].
-    pub sizes: [usize; JobGroup::ALL.len()],
+    pub group_counts: [usize; JobGroup::ALL.len()],
     /// The number of working jobs, including dismissed ones.
     pub working_count: usize,
     pub pull_requests: PullRequestCounts,

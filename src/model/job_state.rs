@@ -188,15 +188,17 @@ pub const NEEDS_YOU_SYMBOL: &str = "●";
 pub const NOT_OPENED_SYMBOL: &str = "•";
 pub const MARKED_SYMBOL: &str = "*";
 
-/// Returns the words that the user can type to filter jobs, with their meanings: statuses and delivery states, then
-/// groups. Unknown statuses can be typed too, but are not returned.
+/// Returns the words that the user can type to filter jobs, with their meanings: statuses, delivery states, groups and
+/// `ready`. Unknown statuses can be typed too, but are not returned.
 pub fn filter_words() -> impl Iterator<Item = (String, &'static str)> {
     let is_searched = |state: &JobState| !matches!(state, JobState::Other | JobState::NoStatus);
     let states = JobState::ALL.into_iter().filter(is_searched).map(JobState::word_and_meaning);
     let groups = JobGroup::ALL.into_iter().filter(|group| *group != JobGroup::Queued).map(|group| {
         let help = match group {
             JobGroup::NeedsYou => "waiting for you",
-            JobGroup::Working | JobGroup::Queued => "the agent is working, or the status is unknown",
+            JobGroup::Working | JobGroup::Queued => {
+                "the agent is working, checks are running, or the status is unknown"
+            }
             JobGroup::Done => "nothing left to do",
             JobGroup::Dismissed => "dismissed by you",
         };

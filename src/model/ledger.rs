@@ -120,7 +120,7 @@ pub fn wait_text(delta: TimeDelta) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LedgerEntry {
     pub at: Time,
-    /// The time of the corrected clock when docdeck first noticed that `at` is in the future; `None` if it never did.
+    /// What the clock showed when docdeck first noticed that `at` is in the future; `None` if it never noticed this.
     pub seen_ahead_at: Option<Time>,
 }
 
@@ -151,8 +151,8 @@ pub struct RateLimitBlock {
     pub is_estimate: bool,
     /// When the 429 was received; `None` if an earlier version of docdeck stored it.
     pub received_at: Option<Time>,
-    /// The time of the corrected clock when docdeck first noticed that this computer's clock had been ahead when the
-    /// 429 arrived; `None` if it never did.
+    /// What the clock showed when docdeck first noticed that the clock had been set back since the 429 arrived; `None`
+    /// if it never noticed this.
     pub seen_ahead_at: Option<Time>,
 }
 

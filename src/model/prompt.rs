@@ -194,7 +194,7 @@ impl Prompt {
     }
 
     /// Returns a sentence about the fate of a discarded prompt, or `None` if the prompt was not discarded.
-    pub fn discarded_text(&self) -> Option<&'static str> {
+    pub fn discard_explanation(&self) -> Option<&'static str> {
         let Delivery::Discarded { from } = self.delivery else { return None };
         let may_have_arrived = match from {
             Some(from) => from == DeliveryKind::Unconfirmed,

@@ -211,8 +211,8 @@ impl PullRequest {
     /// has no other fact, and [`PullRequestFact::Ready`] is true only if no other fact is.
     pub fn facts(&self) -> impl Iterator<Item = PullRequestFact> {
         let is_open = !self.state.is_final();
-        // A pull request counts as pending until its checks have been read. Checks that the token may not read are
-        // ignored.
+        // An open pull request counts as pending until docdeck has tried to read its checks. Checks that the token may
+        // not read are ignored.
         let is_pending = self.checks.state == ChecksState::Pending
             || (self.state == PullRequestState::Open && self.has_unrequested_checks());
         let facts = [

@@ -194,8 +194,8 @@ impl ActionOutcome {
             Self::NotDone(reason) => format!("#{number} was not {participle}: {reason}."),
             Self::Unconfirmed { reason, is_state_read } => {
                 let state = match is_state_read {
-                    true => "check the state shown, which was read afterwards",
-                    false => "refresh the state first, because it could not be read afterwards",
+                    true => "check the state on screen: it was loaded after the action",
+                    false => "refresh first: the state could not be loaded after the action",
                 };
                 format!(
                     "#{number} may have been {participle}: {reason}. docdeck doesn't try again on its own; {state}."

@@ -86,8 +86,8 @@ impl ViewsQuery {
         u64::from(self.page.saturating_sub(1)) * u64::from(self.limit)
     }
 
-    /// Whether more rows follow after those in `response`. If `response` doesn't state this, it is assumed not to be
-    /// the last one if it has `limit` rows.
+    /// Whether more rows follow after those in `response`. If `response` doesn't state this, more rows are assumed to
+    /// follow whenever it has `limit` rows.
     pub fn has_next(&self, response: &ViewsResponse) -> bool {
         response.has_more.unwrap_or(response.rows.len() >= self.limit as usize)
     }

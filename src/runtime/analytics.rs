@@ -17,7 +17,7 @@ impl EffectRunner {
                 AnalyticsKind::FeedbackByPage => AnalyticsMsg::FeedbackByPage(self.cached_rows(range).await),
                 AnalyticsKind::Questions => AnalyticsMsg::Questions(self.cached_rows(range).await),
             },
-            AnalyticsEffect::LoadReceived(kind, range) => match kind {
+            AnalyticsEffect::LoadReceivedReport(kind, range) => match kind {
                 AnalyticsKind::Visitors => AnalyticsMsg::Visitors(self.received_rows(range).await?),
                 AnalyticsKind::Searches => AnalyticsMsg::Searches(self.received_rows(range).await?),
                 AnalyticsKind::Feedback => AnalyticsMsg::Feedback(self.received_rows(range).await?),

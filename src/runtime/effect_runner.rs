@@ -67,7 +67,7 @@ impl EffectRunner {
             Effect::UseTheme { .. }
             | Effect::OpenExternalEditor(_)
             | Effect::RunCommand(_)
-            | Effect::Notify(_)
+            | Effect::ShowDesktopNotification(_)
             | Effect::Relaunch(_)
             | Effect::OpenUrl(_)
             | Effect::Copy { .. }

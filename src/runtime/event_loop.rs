@@ -73,7 +73,7 @@ pub(super) struct Dashboard {
     pub(super) app: App,
     pub(super) theme: Theme,
     /// The cells of the last frame that the next one doesn't have to draw again.
-    pub(super) kept: KeptCells,
+    pub(super) kept_cells: KeptCells,
     pub(super) theme_state: ThemeState,
     pub(super) session: TerminalSession,
     pub(super) effects: EffectTasks,
@@ -276,7 +276,7 @@ impl Dashboard {
             Effect::Copy { success_notice: what, text } => self.copy(what, text),
             Effect::OpenUrl(url) => self.open_link(url),
             Effect::RunCommand(words) => self.run_custom_command(words),
-            Effect::Notify(text) => {
+            Effect::ShowDesktopNotification(text) => {
                 self.notify(&text);
                 None
             }
@@ -285,7 +285,7 @@ impl Dashboard {
                 Some(self.profiles.add(self.effects.profile_effects().configured_profile(&profile), key))
             }
             Effect::OpenExternalEditor(text) => self.open_external_editor(&text),
-            Effect::Profiles(ProfilesEffect::ReadKey { attempt, key }) => self.read_key(attempt, key),
+            Effect::Profiles(ProfilesEffect::ReadNewProfileKey { attempt, key }) => self.read_key(attempt, key),
             Effect::Relaunch(next) => {
                 self.exit.get_or_insert(ExitReason::Relaunch(next));
                 None
@@ -383,7 +383,7 @@ impl Dashboard {
                 // Also gives up the team's polling lease, so that another member polls while docdeck is stopped.
                 self.effects.spawn(async move {
                     engine.close_team_connection().await;
-                    Msg::TeamLeft
+                    Msg::TeamDisconnected
                 });
                 None
             }
@@ -483,12 +483,12 @@ impl Dashboard {
     pub(super) fn draw(&mut self) {
         self.notify_if_resized();
         self.app.take_dirty();
-        let (app, theme, kept, now) = (&self.app, &self.theme, &self.kept, Utc::now());
+        let (app, theme, kept_cells, now) = (&self.app, &self.theme, &self.kept_cells, Utc::now());
         let drawn = self.session.draw(
             app.size,
             app.has_text_context(),
-            |frame| draw::draw_changes(frame, app, theme, now, kept),
-            |next| kept.blank_others(next),
+            |frame| draw::draw_changes(frame, app, theme, now, kept_cells),
+            |next| kept_cells.blank_others(next),
         );
         let drawn = drawn.and_then(|()| self.session.set_title(CleanText::line(&app.terminal_title()).as_str()));
         if drawn.is_err() {

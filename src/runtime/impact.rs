@@ -107,7 +107,7 @@ impl ImpactReader<'_> {
         }
         if has_added {
             // If the numbers can't be stored, the next read tries again.
-            let _ = self.store.set_snapshots_after(job, snapshots.after.clone()).await;
+            let _ = self.store.replace_snapshots_after_job(job, snapshots.after.clone()).await;
         }
         Ok(self.missing_reports(&reports.as_loaded_reports(), &snapshots.missing_after(range)))
     }

@@ -157,8 +157,8 @@ impl EffectRunner {
             // A missing value means that no tip was shown yet, even if there are jobs, because commands create jobs
             // without showing tips.
             let tips = Some(self.store.value(TIPS_KEY).await?.unwrap_or_default());
-            let is_shared = self.store.team(&self.scope).await?.is_some();
-            Ok(InitialData { jobs, drafts, draft_pages, unsent_reviews, log, tips, is_shared })
+            let is_project_shared = self.store.team_membership(&self.scope).await?.is_some();
+            Ok(InitialData { jobs, drafts, draft_pages, unsent_reviews, log, tips, is_project_shared })
         };
         read.await.map_err(store_failure)
     }

@@ -155,7 +155,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutco
     let mut dashboard = Dashboard {
         app,
         theme: theme_state.theme(),
-        kept: KeptCells::default(),
+        kept_cells: KeptCells::default(),
         theme_state,
         session,
         effects,
@@ -176,7 +176,7 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<DashboardOutco
         last_timer_at: Instant::now(),
     };
     dashboard.draw_first_frame(initial_effects).await?;
-    drop(preload.held_store);
+    drop(preload.store_creation_guard);
     if let Some(folder) = dashboard.folders.data.clone() {
         dashboard.effects.check_database(folder);
     }

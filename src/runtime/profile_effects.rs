@@ -32,8 +32,8 @@ impl ProfileEffectRunner {
     /// Runs an effect about profiles. Returns `None` if the event loop runs it.
     pub(super) async fn run(self, effect: ProfilesEffect) -> Option<ProfilesMsg> {
         match effect {
-            ProfilesEffect::ReadKey { attempt, key } => {
-                Some(ProfilesMsg::KeyRead { attempt, result: self.read_key(&key).await })
+            ProfilesEffect::ReadNewProfileKey { attempt, key } => {
+                Some(ProfilesMsg::NewProfileKeyRead { attempt, result: self.read_key(&key).await })
             }
             ProfilesEffect::WriteConfig { attempt, profile, allowed } => {
                 Some(self.write_new_profile(attempt, profile, allowed).await)

@@ -18,15 +18,15 @@ impl Dashboard {
     pub(super) fn read_key(&mut self, attempt: u64, key: KeySourceInput) -> Option<Msg> {
         let profile_effects = self.effects.profile_effects().clone();
         let Some(KeySource::Command(words)) = profile_effects.key_source(&key) else {
-            self.effects.run(Effect::Profiles(ProfilesEffect::ReadKey { attempt, key }));
+            self.effects.run(Effect::Profiles(ProfilesEffect::ReadNewProfileKey { attempt, key }));
             return None;
         };
         let program = CleanText::line(words.first().map_or("", String::as_str));
         let read = async move {
-            Msg::Profiles(ProfilesMsg::KeyRead { attempt, result: profile_effects.read_key(&key).await })
+            Msg::Profiles(ProfilesMsg::NewProfileKeyRead { attempt, result: profile_effects.read_key(&key).await })
         };
         let failure = self.run_key_program(&program, read).err()?;
-        Some(Msg::Profiles(ProfilesMsg::KeyRead { attempt, result: Err(failure) }))
+        Some(Msg::Profiles(ProfilesMsg::NewProfileKeyRead { attempt, result: Err(failure) }))
     }
 
     /// Starts to read the API key of a profile; a message with the key arrives later. If the key comes from a program,
@@ -38,7 +38,7 @@ impl Dashboard {
             return None;
         };
         let failure = self.run_key_program(&program, read).err()?;
-        Some(Msg::Profiles(ProfilesMsg::ProfileKey(profile_index, Err(failure))))
+        Some(Msg::Profiles(ProfilesMsg::ProfileKeyRead(profile_index, Err(failure))))
     }
 
     /// Gives the terminal to `program` while `read` reads the key that it prints.

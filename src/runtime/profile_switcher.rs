@@ -75,7 +75,7 @@ impl ProfileSwitcher {
         let source = self.key_source(profile_index);
         async move {
             let read = async { Ok(source?.read().await?) };
-            Msg::Profiles(ProfilesMsg::ProfileKey(profile_index, read.await))
+            Msg::Profiles(ProfilesMsg::ProfileKeyRead(profile_index, read.await))
         }
     }
 

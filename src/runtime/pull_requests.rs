@@ -71,7 +71,7 @@ impl EffectRunner {
     pub(super) async fn site_facts(&self, job: JobKey, pages: Vec<CleanText>) -> Result<SiteFacts, StoreError> {
         let link = self.store.job(job).await?.and_then(|row| row.remote.pr_link);
         let preview = match link {
-            Some(link) => self.store.preview(&link).await?,
+            Some(link) => self.store.preview_url(&link).await?,
             None => None,
         };
         let mut views = HashMap::new();

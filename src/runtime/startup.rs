@@ -4,7 +4,7 @@
 use super::event_loop::Dashboard;
 use crate::model::job::InitialRows;
 use crate::model::layout::Layout;
-use crate::store::{HeldStore, Store, StoreError};
+use crate::store::{Store, StoreCreationGuard, StoreError};
 use crate::terminal::tty::terminal_size;
 use crate::tui::{AppConfig, Effect};
 use std::io;
@@ -24,7 +24,7 @@ pub struct Preload {
     /// The first rows of the jobs list; `None` for the setup form.
     pub(super) rows: Option<JoinHandle<Result<InitialRows, StoreError>>>,
     /// The store that is created only after the first frame.
-    pub(super) held_store: Option<HeldStore>,
+    pub(super) store_creation_guard: Option<StoreCreationGuard>,
 }
 
 impl Preload {
@@ -40,13 +40,18 @@ impl Preload {
             let (store, scope) = (store.clone(), config.scope.clone());
             tokio::spawn(async move { store.first_jobs(&scope, limit).await })
         });
-        Ok(Self { layout, rows, held_store: None })
+        Ok(Self { layout, rows, store_creation_guard: None })
     }
 
     /// Like [`Preload::start`], for a new store without a layout, whose first rows are known before they are written.
-    /// Drops `held_store` after the first frame, because a store that is created at the same time would delay the frame.
-    pub fn with_rows(rows: InitialRows, held_store: Option<HeldStore>) -> Self {
-        Self { layout: tokio::spawn(async { None }), rows: Some(tokio::spawn(async { Ok(rows) })), held_store }
+    /// Drops `store_creation_guard` after the first frame, because a store that is created at the same time would delay
+    /// the frame.
+    pub fn with_rows(rows: InitialRows, store_creation_guard: Option<StoreCreationGuard>) -> Self {
+        Self {
+            layout: tokio::spawn(async { None }),
+            rows: Some(tokio::spawn(async { Ok(rows) })),
+            store_creation_guard,
+        }
     }
 
     /// Waits for the layout; see [`read_saved_layout`]. Returns the default layout if that takes too long.

@@ -17,7 +17,7 @@ impl EffectRunner {
                 let old = if result.is_err() { engine.cached_views(query).await } else { None };
                 ViewsMsg::Loaded { query, result, old }
             }
-            ViewsEffect::LoadCachedReport(range) | ViewsEffect::LoadReceived(range) => {
+            ViewsEffect::LoadCachedReport(range) | ViewsEffect::LoadReceivedReport(range) => {
                 let stored = self.with_engine(async |engine| engine.cached_report(range).await).await;
                 ViewsMsg::CachedReportLoaded { range, stored }
             }
@@ -43,9 +43,9 @@ impl EffectRunner {
                 ViewsMsg::CachedTotalsLoaded(totals)
             }
             ViewsEffect::LoadTotals(ranges) => {
-                ViewsMsg::TotalsLoaded(self.with_engine(async |engine| engine.load_totals(&ranges).await).await)
+                ViewsMsg::TotalsLoadEnded(self.with_engine(async |engine| engine.load_totals(&ranges).await).await)
             }
-            ViewsEffect::LoadCachedPage { path, range, days } => {
+            ViewsEffect::LoadPageHistory { path, range, days } => {
                 let history = self.impact_reader().read_page_history(&path, range, &days).await;
                 let result = history.map_err(store_failure);
                 ViewsMsg::PageHistoryLoaded { path, result }

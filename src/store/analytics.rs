@@ -115,7 +115,7 @@ impl Store {
         let (before, after) = (days.cutoff(now), now.checked_add_signed(TimeDelta::days(1)).unwrap_or(now));
         let sql = format!(
             "SELECT id FROM analytics_report WHERE kind IN ({}) AND (as_of < ?1 OR as_of > ?2 OR expires_at <= ?3)",
-            reader_text_kinds()
+            reader_text_kinds_sql()
         );
         let limits = [UnixMillis(before), UnixMillis(after), UnixMillis(now)];
         let find = move |db: &Connection| db.query_all(&sql, limits, |row| row.get(0));
@@ -133,7 +133,7 @@ impl Store {
 }
 
 /// Returns the kinds of reports with texts of readers, as a list in SQL.
-pub(super) fn reader_text_kinds() -> String {
+pub(super) fn reader_text_kinds_sql() -> String {
     let kinds = AnalyticsKind::ALL.into_iter().filter(|kind| kind.has_reader_text());
     kinds.map(|kind| format!("'{}'", kind.name())).collect::<Vec<_>>().join(", ")
 }

@@ -7,11 +7,11 @@ use rusqlite::Connection;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// In a file of at least this many bytes, index rows are only counted: looking up each row would block writers for too
-/// long.
-const COUNT_ONLY_FROM_BYTES: u64 = 16 << 20;
+/// Each row of each index is looked up only in a file of less than this many bytes. In a larger file, the rows are only
+/// counted: looking them up would block writers for too long.
+const FULL_INDEX_CHECK_BELOW_BYTES: u64 = 16 << 20;
 /// Maximum number of faults that are read per table.
-const MAX_TABLE_FAULTS: usize = 100;
+const MAX_FAULTS_PER_TABLE: usize = 100;
 
 /// The result of [`check_store`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub fn check_store(folder: &Path) -> StoreResult<StoreHealth> {
     }
     let size = std::fs::metadata(folder.join(open::DATABASE_FILE))?.len();
     let found = open::open_for_reading(folder).and_then(|connection| {
-        if size < COUNT_ONLY_FROM_BYTES {
+        if size < FULL_INDEX_CHECK_BELOW_BYTES {
             find_wrong_indexes(&connection)
         } else {
             find_indexes_with_wrong_count(&connection, &indexes(&connection)?)
@@ -58,7 +58,7 @@ fn find_wrong_indexes(connection: &Connection) -> StoreResult<BTreeSet<String>> 
     for table in schema::tables() {
         let mut check = connection.prepare(&format!("PRAGMA integrity_check({table})"))?;
         let lines = check.query_map([], |row| row.get::<_, String>(0))?;
-        for line in lines.take(MAX_TABLE_FAULTS) {
+        for line in lines.take(MAX_FAULTS_PER_TABLE) {
             let line = line?;
             match line.rsplit_once(" index ") {
                 Some((_, index)) => drop(wrong.insert(index.to_owned())),

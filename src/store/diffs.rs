@@ -87,7 +87,7 @@ impl Store {
 
     /// Returns the address of a preview for the pull request with this link: the preview that its code host reported,
     /// otherwise the last preview that was built at the user's request.
-    pub async fn preview(&self, link: &CleanText) -> StoreResult<Option<CleanText>> {
+    pub async fn preview_url(&self, link: &CleanText) -> StoreResult<Option<CleanText>> {
         let reported = self.pull_request_details(link).await?.and_then(|details| details.value.preview);
         let link = link.clone();
         let sql = "SELECT url FROM preview WHERE link = ?1";

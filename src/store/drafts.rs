@@ -47,7 +47,7 @@ impl Store {
         }
         let (text, pages) = (text.to_owned(), pages.to_vec());
         self.write_in_scope(scope, move |tx, scope| {
-            let slot = current_slot(tx, slot)?;
+            let slot = resolve_merged_slot(tx, slot)?;
             delete_draft(tx, scope, slot)?;
             insert_draft(tx, scope, slot, &text, &pages, now)
         })
@@ -62,17 +62,17 @@ impl Store {
     pub async fn delete_draft(&self, scope: &Scope, slot: DraftTarget) -> StoreResult<()> {
         let scope = scope.clone();
         self.write(move |tx| {
-            let slot = current_slot(tx, slot)?;
+            let slot = resolve_merged_slot(tx, slot)?;
             scopes::find_scope(tx, &scope)?.map_or(Ok(()), |scope| delete_draft(tx, scope, slot))
         })
         .await
     }
 }
 
-/// Returns the slot with the current key of its job (see [`job_rows::current_key`]).
-fn current_slot(db: &Connection, slot: DraftTarget) -> StoreResult<DraftTarget> {
+/// Returns the same slot. If its job was merged into another row, returns the slot of that row instead.
+fn resolve_merged_slot(db: &Connection, slot: DraftTarget) -> StoreResult<DraftTarget> {
     match slot {
-        DraftTarget::FollowUp(key) => job_rows::current_key(db, key).map(DraftTarget::FollowUp),
+        DraftTarget::FollowUp(key) => job_rows::resolve_merged_key(db, key).map(DraftTarget::FollowUp),
         other => Ok(other),
     }
 }

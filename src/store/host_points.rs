@@ -1,5 +1,5 @@
-//! Records per minute how many points of each code host's hourly limit were spent on requests for the state of pull
-//! requests. The record is in the store because other instances and later runs of docdeck share the limit.
+//! Counts, for each minute, the points of a code host's hourly limit that were spent on requests for the state of pull
+//! requests. The counts are in the store because other instances and later runs of docdeck share the limit.
 
 use super::Store;
 use super::error::StoreResult;
@@ -18,7 +18,7 @@ impl Store {
         let key = format!("{KEY_PREFIX}{host}");
         self.write(move |tx| {
             let mut spent = read_points_by_minute(tx, &key, now)?;
-            let points_of_minute = spent.entry(minute_number(now)).or_default();
+            let points_of_minute = spent.entry(unix_minute(now)).or_default();
             *points_of_minute = points_of_minute.saturating_add(points);
             let text = serde_json::to_string(&spent).unwrap_or_default();
             kv::set(tx, &key, &text)
@@ -40,10 +40,10 @@ fn read_points_by_minute(db: &Connection, key: &str, now: Time) -> StoreResult<B
     let text = kv::get(db, key)?.unwrap_or_default();
     let mut spent: BTreeMap<i64, u64> = serde_json::from_str(&text).unwrap_or_default();
     let hour = TimeDelta::hours(1).num_minutes();
-    spent.retain(|at, _| (minute_number(now) - *at).abs() < hour);
+    spent.retain(|at, _| (unix_minute(now) - *at).abs() < hour);
     Ok(spent)
 }
 
-fn minute_number(at: Time) -> i64 {
+fn unix_minute(at: Time) -> i64 {
     at.timestamp().div_euclid(60)
 }

@@ -42,13 +42,13 @@ pub(super) fn find_by_id(db: &Connection, scope: i64, id: &JobId) -> StoreResult
 }
 
 /// Returns the row with this key; if it was merged into another row, returns that row instead.
-pub(super) fn read_current_job(db: &Connection, key: JobKey) -> StoreResult<Job> {
-    let key = current_key(db, key)?;
+pub(super) fn read_job_or_merge_target(db: &Connection, key: JobKey) -> StoreResult<Job> {
+    let key = resolve_merged_key(db, key)?;
     find_job(db, key)?.ok_or(StoreError::NoSuchJob)
 }
 
 /// Returns `key` itself; if its row was merged into another row, returns the key of that row instead.
-pub(super) fn current_key(db: &Connection, key: JobKey) -> StoreResult<JobKey> {
+pub(super) fn resolve_merged_key(db: &Connection, key: JobKey) -> StoreResult<JobKey> {
     let current = "SELECT coalesce(merged_into, key) FROM job WHERE key = ?1";
     db.query_first(current, [key], |row| row.get(0))?.ok_or(StoreError::NoSuchJob)
 }
@@ -95,7 +95,7 @@ pub(super) fn write_columns<const N: usize>(
 /// Adds a row with all data of the job except its pages, in one statement. `default_title` is the title that the job
 /// has without a title from the user. The columns that depend on prompts stay empty: if the job has an undelivered
 /// prompt, the caller must [`touch`] the row after storing that prompt.
-pub(super) fn insert_complete_job(
+pub(super) fn insert_full_job(
     tx: &Transaction<'_>,
     scope: i64,
     default_title: &CleanText,

@@ -3,8 +3,8 @@
 use super::columns::{self, EVENT_COLUMNS};
 use super::error::{StoreError, StoreResult};
 use super::job_rows::{
-    find_by_id, find_job, insert_events, insert_job, job_scope_id, load_jobs, query_jobs, read_current_job, touch,
-    update_job,
+    find_by_id, find_job, insert_events, insert_job, job_scope_id, load_jobs, query_jobs, read_job_or_merge_target,
+    touch, update_job,
 };
 use super::query::Query as _;
 use super::{Store, drafts, kv, labels, pages, prompts, schema, scopes};
@@ -69,7 +69,7 @@ impl Store {
             let mut total = 0;
             for (id, other) in scopes::read_scopes(db)? {
                 if !scopes.iter().any(|one| (&one.base_url, &one.project) == (&other.base_url, &other.project)) {
-                    let [needs_you, working, queued, done, _] = read_group_sizes(db, id)?.sizes;
+                    let [needs_you, working, queued, done, _] = read_group_counts(db, id)?.group_counts;
                     total += needs_you + working + queued + done;
                 }
             }
@@ -82,10 +82,10 @@ impl Store {
     /// screen can show them before all jobs are read.
     pub async fn first_jobs(&self, scope: &Scope, limit: u32) -> StoreResult<InitialRows> {
         self.read_in_scope(scope, move |db, scope| {
-            let GroupSizes { sizes, working, pull_requests } = read_group_sizes(db, scope)?;
+            let GroupCounts { group_counts, working, pull_requests } = read_group_counts(db, scope)?;
             let rows = query_jobs(db, FIRST_JOBS_SQL, params![scope, limit])?;
             let thread = rows.first().map(|row| prompts::read_unmerged_thread(db, row.key)).transpose()?;
-            Ok(InitialRows { rows, sizes, working_count: working, pull_requests, thread })
+            Ok(InitialRows { rows, group_counts, working_count: working, pull_requests, thread })
         })
         .await
     }
@@ -105,7 +105,7 @@ impl Store {
     }
 
     /// Returns the largest revision of the scope's rows; 0 if there are none.
-    pub async fn revision(&self, scope: &Scope) -> StoreResult<i64> {
+    pub async fn latest_job_revision(&self, scope: &Scope) -> StoreResult<i64> {
         self.read_in_scope(scope, |db, scope| {
             db.query_value("SELECT coalesce(max(revision), 0) FROM job WHERE scope = ?1", [scope])
         })
@@ -147,9 +147,11 @@ impl Store {
     }
 
     /// Rebuilds the indexes with these names.
-    pub async fn rebuild_indexes(&self, names: BTreeSet<String>) -> StoreResult<()> {
+    pub async fn rebuild_indexes(&self, index_names: BTreeSet<String>) -> StoreResult<()> {
         self.write(move |tx| {
-            names.iter().try_for_each(|name| Ok(tx.execute_batch(&format!("REINDEX \"{}\"", name.replace('"', "")))?))
+            index_names
+                .iter()
+                .try_for_each(|name| Ok(tx.execute_batch(&format!("REINDEX \"{}\"", name.replace('"', "")))?))
         })
         .await
     }
@@ -261,9 +263,9 @@ impl Store {
     }
 }
 
-/// The query for the first rows of the jobs list. In each group, the newest job comes first, except that queued jobs
-/// are in the order of the queue. The index contains the complete sort key, so that SQLite reads only the returned
-/// rows.
+/// The part after `FROM job` of the query for the first rows of the jobs list. In each group, the newest job comes
+/// first, except that queued jobs are in the order of the queue. The index contains the complete sort key, so that
+/// SQLite reads only the returned rows.
 pub(super) const FIRST_JOBS_SQL: &str = "INDEXED BY job_by_list_order WHERE scope = ?1 AND merged_into IS NULL
      ORDER BY list_group, list_order, CASE list_group WHEN 2 THEN key ELSE -key END LIMIT ?2";
 
@@ -273,9 +275,9 @@ pub(super) const PULL_REQUEST_COUNTS_SQL: &str = "SELECT pr_need, count(*) FROM 
 
 /// The number of jobs in each group of a scope. Rows that were merged into another row are not counted.
 #[derive(Debug, Default)]
-pub(super) struct GroupSizes {
-    /// The size of each group, in the order of [`JobGroup`].
-    pub(super) sizes: [usize; JobGroup::ALL.len()],
+pub(super) struct GroupCounts {
+    /// The number of jobs in each group, in the order of [`JobGroup`].
+    pub(super) group_counts: [usize; JobGroup::ALL.len()],
     /// The number of jobs that the agent works on, including dismissed ones.
     pub(super) working: usize,
     pub(super) pull_requests: PullRequestCounts,
@@ -288,15 +290,15 @@ pub(super) const WORKING_GROUP: i64 = 1;
 /// The value of the column `list_group` for dismissed jobs that the agent still works on.
 pub(super) const WORKING_DISMISSED_GROUP: i64 = 4;
 
-/// Reads the stored sizes of the groups (triggers of the database keep them up to date), and counts pull requests with
-/// an index.
-pub(super) fn read_group_sizes(db: &Connection, scope: i64) -> StoreResult<GroupSizes> {
+/// Reads the stored number of jobs in each group (triggers of the database keep it up to date), and counts pull
+/// requests with an index.
+pub(super) fn read_group_counts(db: &Connection, scope: i64) -> StoreResult<GroupCounts> {
     let groups: Vec<(i64, i64)> =
         db.query_all("SELECT list_group, jobs FROM job_count WHERE scope = ?1", [scope], |row| row.try_into())?;
-    let mut counted = GroupSizes::default();
+    let mut counted = GroupCounts::default();
     for (group, size) in groups {
         let (Ok(index), Ok(size)) = (usize::try_from(group), usize::try_from(size)) else { continue };
-        if let Some(slot) = counted.sizes.get_mut(index.min(JobGroup::ALL.len() - 1)) {
+        if let Some(slot) = counted.group_counts.get_mut(index.min(JobGroup::ALL.len() - 1)) {
             *slot += size;
         }
         if matches!(group, WORKING_GROUP | WORKING_DISMISSED_GROUP) {
@@ -321,7 +323,7 @@ fn merge_job_response(
     response: &JobResponse,
     now: Time,
 ) -> StoreResult<MergeResult> {
-    let mut row = read_current_job(tx, job_before_request.key)?;
+    let mut row = read_job_or_merge_target(tx, job_before_request.key)?;
     if row.id != job_before_request.id || row.last_accepted_at() != job_before_request.last_accepted_at() {
         return Ok(MergeResult { row, events: Vec::new(), title_of_job_with_same_id: None });
     }
@@ -342,7 +344,7 @@ pub(super) fn track_job(tx: &Transaction<'_>, scope: i64, job: &RemoteJob, now: 
         return update_job(tx, &row);
     }
     let key = insert_job(tx, scope, &job.id.to_clean_text(), now)?;
-    let mut row = read_current_job(tx, key)?;
+    let mut row = read_job_or_merge_target(tx, key)?;
     let events = merge::merge_response(&mut row, job, now);
     row.id = Some(job.id.clone());
     row.local.started_at = row.created_at;

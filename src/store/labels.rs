@@ -19,7 +19,7 @@ use thin_vec::ThinVec;
 /// Maximum number of texts that [`Store::sent_prompts`] returns.
 const MAX_SENT_PROMPTS: usize = 1000;
 /// Maximum total size in bytes of the texts that [`Store::sent_prompts`] returns.
-const MAX_SENT_BYTES: usize = 16 << 20;
+const MAX_SENT_PROMPTS_BYTES: usize = 16 << 20;
 /// If the text to search for has at least this many bytes, prompts are compared in Rust: SQLite rejects very long
 /// patterns.
 const MAX_PATTERN_BYTES: usize = 10_000;
@@ -31,7 +31,7 @@ impl Store {
         let jobs = jobs.to_vec();
         self.write(move |tx| {
             let change_job = |key: &JobKey| {
-                let mut row = job_rows::read_current_job(tx, *key)?;
+                let mut row = job_rows::read_job_or_merge_target(tx, *key)?;
                 apply_change(&mut row, &change, now);
                 write_labels(tx, &row)?;
                 job_rows::update_job(tx, &row)
@@ -78,7 +78,7 @@ impl Store {
                     continue;
                 }
                 bytes = bytes.saturating_add(text.len());
-                if bytes > MAX_SENT_BYTES && !texts.is_empty() {
+                if bytes > MAX_SENT_PROMPTS_BYTES && !texts.is_empty() {
                     break;
                 }
                 texts.push(text);

@@ -17,7 +17,7 @@ use rusqlite::{Connection, Transaction, params};
 /// Maximum number of uses that a ledger stores. If there are more, the oldest are deleted. A use is never deleted just
 /// because it is old, since the clock may be wrong. The maximum is twice the hourly limit, so that deleted uses can't
 /// affect any count, even if the clock is changed.
-const MAX_USES: u32 = 200;
+const MAX_STORED_USES: u32 = 200;
 
 impl Store {
     /// Returns what is left of the hourly limit at `service_time`. If ledger entries are later than `service_time`, the
@@ -83,8 +83,8 @@ pub(super) fn read_budget(db: &Connection, scope: &Scope, quota: Quota, now: Tim
 }
 
 /// Stores `now` as `seen_ahead_at` with each entry of the ledger that is later than `now`, unless an earlier
-/// `seen_ahead_at` is stored. Deletes the entries that are still later than `now` although their `seen_ahead_at` is an
-/// hour ago: they have expired. Does the same with a 429 whose stored time is later than `now`: stores `now` with it,
+/// `seen_ahead_at` is stored. Such an entry expires an hour after its `seen_ahead_at`, and is then deleted even if
+/// it is still later than `now`. Does the same with a 429 whose stored time is later than `now`: stores `now` with it,
 /// or deletes it once its wait is over.
 fn mark_entries_ahead_of_clock(tx: &Transaction<'_>, scope: &Scope, quota: Quota, now: Time) -> StoreResult<()> {
     let Some((id, block)) = find_ledger(tx, scope, quota)? else { return Ok(()) };
@@ -140,7 +140,7 @@ pub(super) fn spend(
     tx.change(
         "DELETE FROM ledger_use WHERE ledger = ?1
          AND at < (SELECT at FROM ledger_use WHERE ledger = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?2)",
-        params![id, MAX_USES - 1],
+        params![id, MAX_STORED_USES - 1],
     )?;
     read_budget(tx, scope, quota, now).map(|(after, _)| Ok(after))
 }

@@ -29,9 +29,9 @@ pub(super) fn damage_marker(folder: &Path) -> PathBuf {
     folder.join(DAMAGE_MARKER)
 }
 
-/// Keeps a store of [`Store::held_in_memory`] from being created until it is dropped.
+/// Delays the creation of the store of [`Store::in_memory_delayed`]: the store is created when this guard is dropped.
 #[derive(Debug)]
-pub struct HeldStore {
+pub struct StoreCreationGuard {
     _hold: mpsc::Sender<Infallible>,
 }
 
@@ -103,19 +103,19 @@ impl Store {
         Ok(Self::start_opening(|| Ok((in_memory()?, OpenOutcome::default())), None)?.0)
     }
 
-    /// Like [`Store::in_memory`], but creates the store only when the returned [`HeldStore`] is dropped. Until then, the
-    /// store's thread needs no processor time.
+    /// Like [`Store::in_memory`], but creates the store only when the returned [`StoreCreationGuard`] is dropped. Until
+    /// then, the store's thread needs no processor time.
     ///
     /// # Errors
     /// The thread can't be started.
-    pub fn held_in_memory() -> StoreResult<(Self, HeldStore)> {
+    pub fn in_memory_delayed() -> StoreResult<(Self, StoreCreationGuard)> {
         let (hold, released) = mpsc::channel();
         let open = move || {
             // Returns an error when the sender is dropped; nothing is ever sent.
             let _ = released.recv();
             Ok((in_memory()?, OpenOutcome::default()))
         };
-        Ok((Self::start_opening(open, None)?.0, HeldStore { _hold: hold }))
+        Ok((Self::start_opening(open, None)?.0, StoreCreationGuard { _hold: hold }))
     }
 }
 
@@ -219,7 +219,7 @@ fn recover(folder: &Path, now: Time) -> Result<(PathBuf, RecoveryCounts), StoreE
     schema::migrate(&mut connection)?;
     let recovered = salvage::write_recovered_rows(&mut connection, &found, now)?;
     connection.close().map_err(|(_, error)| error)?;
-    let damaged_file = move_aside(folder, now)?;
+    let damaged_file = preserve_damaged_file(folder, now)?;
     fs::rename(new, path)?;
     sync_folder(folder);
     Ok((damaged_file, recovered))
@@ -348,7 +348,7 @@ fn restrict_permissions(_path: &Path) {}
 
 /// Copies or links the damaged file to a new name that contains the date `now`, and renames its journal accordingly:
 /// otherwise SQLite would apply the journal to the recovered file.
-fn move_aside(folder: &Path, now: Time) -> Result<PathBuf, StoreError> {
+fn preserve_damaged_file(folder: &Path, now: Time) -> Result<PathBuf, StoreError> {
     let stem = format!("docdeck-corrupt-{}", now.format("%Y%m%d-%H%M%S"));
     let mut damaged_file = folder.join(format!("{stem}.db"));
     let mut number = 2;

@@ -83,13 +83,13 @@ impl Store {
     /// Returns the snapshots of the signals of a job's pages. Skips unreadable ones: the file may have been edited by
     /// hand.
     pub async fn signal_snapshots(&self, job: JobKey) -> StoreResult<JobSnapshots> {
-        self.read(move |db| read_snapshots(db, job_rows::current_key(db, job)?)).await
+        self.read(move |db| read_snapshots(db, job_rows::resolve_merged_key(db, job)?)).await
     }
 
     /// Replaces those snapshots of the signals of a job's pages that were taken after the job had finished.
-    pub async fn set_snapshots_after(&self, job: JobKey, after: Vec<SignalSnapshot>) -> StoreResult<()> {
+    pub async fn replace_snapshots_after_job(&self, job: JobKey, after: Vec<SignalSnapshot>) -> StoreResult<()> {
         self.write(move |tx| {
-            let key = job_rows::current_key(tx, job)?;
+            let key = job_rows::resolve_merged_key(tx, job)?;
             tx.change("DELETE FROM job_signals WHERE job = ?1 AND is_after", [key])?;
             add_snapshots(tx, key, &JobSnapshots { before: Vec::new(), after })
         })

@@ -50,7 +50,7 @@ impl Store {
         self.read(move |db| {
             let mut threads = Vec::with_capacity(jobs.len());
             for key in jobs {
-                let current = match job_rows::current_key(db, key) {
+                let current = match job_rows::resolve_merged_key(db, key) {
                     Err(StoreError::NoSuchJob) => continue,
                     current => current?,
                 };
@@ -103,7 +103,7 @@ impl Store {
             pages::add_pages(tx, row.key, &about)?;
             pages::add_snapshots(tx, row.key, &snapshots)?;
             drafts::delete_draft(tx, scope, DraftTarget::AboutPages)?;
-            Ok((prompt, job_rows::read_current_job(tx, row.key)?))
+            Ok((prompt, job_rows::read_job_or_merge_target(tx, row.key)?))
         })
         .await
     }
@@ -125,8 +125,8 @@ impl Store {
     /// about the same pages; if it was a follow-up, it is queued as a follow-up to the same job. Keeps all drafts.
     pub async fn retry(&self, job: JobKey, now: Time) -> StoreResult<(PromptId, Job)> {
         self.write(move |tx| {
-            let key = job_rows::current_key(tx, job)?;
-            let row = job_rows::read_current_job(tx, key)?;
+            let key = job_rows::resolve_merged_key(tx, job)?;
+            let row = job_rows::read_job_or_merge_target(tx, key)?;
             if !row.can_retry() {
                 return Err(StoreError::StateChanged);
             }
@@ -144,7 +144,7 @@ impl Store {
             let (prompt, new) = insert_new_job(tx, scope, &last.text, None, now)?;
             pages::add_pages(tx, new.key, &row.local.pages)?;
             pages::copy_snapshots(tx, key, new.key)?;
-            Ok((prompt, job_rows::read_current_job(tx, new.key)?))
+            Ok((prompt, job_rows::read_job_or_merge_target(tx, new.key)?))
         })
         .await
     }
@@ -232,7 +232,7 @@ impl Store {
             }
             tx.change("UPDATE prompt SET paused = 0 WHERE id = ?1", [prompt.id])?;
             set_state(tx, prompt.id, &Delivery::Queued { until: None }, now)?;
-            let mut row = job_rows::read_current_job(tx, prompt.job)?;
+            let mut row = job_rows::read_job_or_merge_target(tx, prompt.job)?;
             row.local.dismissed = false;
             job_rows::update_job(tx, &row)
         })
@@ -314,7 +314,7 @@ pub(super) fn read_local_prompt(db: &Connection, id: PromptId) -> StoreResult<St
 
 /// Reads the prompts and events of a job. If the job's row was merged into another row, reads those of the other row.
 pub(super) fn read_thread(db: &Connection, key: JobKey) -> StoreResult<Thread> {
-    read_unmerged_thread(db, job_rows::current_key(db, key)?)
+    read_unmerged_thread(db, job_rows::resolve_merged_key(db, key)?)
 }
 
 /// Like [`read_thread`], for a row that must not have been merged into another row.
@@ -374,7 +374,7 @@ fn add_follow_up(
     now: Time,
 ) -> StoreResult<(PromptId, Job)> {
     checked_title(text)?;
-    let key = job_rows::current_key(tx, key)?;
+    let key = job_rows::resolve_merged_key(tx, key)?;
     let prompt = insert_prompt(tx, key, PromptKind::FollowUp, text, instance, now)?;
     drafts::delete_draft(tx, job_rows::job_scope_id(tx, key)?, DraftTarget::FollowUp(key))?;
     Ok((prompt, job_rows::touch(tx, key)?))
@@ -405,7 +405,7 @@ pub(super) fn insert_imported_prompt(
     record: &PromptRecord,
 ) -> StoreResult<PromptId> {
     let (state, paused, until) = delivery_columns(&record.delivery);
-    let (state_at, from) = (state_entered_at(record), discarded_from(&record.delivery));
+    let (state_at, from) = (state_entered_at(record), state_before_discard(&record.delivery));
     let id = tx.insert(
         "INSERT INTO prompt (job, kind, text, state, paused, until, reason, written_at, sent_at, state_at, discarded_at,
              discarded_from, author)
@@ -439,7 +439,7 @@ pub(super) fn update_imported_prompt(
     set_state(tx, id, delivery, state_entered_at(record))?;
     tx.change(
         "UPDATE prompt SET text = ?2, sent_at = coalesce(?3, sent_at), discarded_from = ?4 WHERE id = ?1",
-        params![id, record.text, record.sent_at.map(UnixMillis), discarded_from(delivery)],
+        params![id, record.text, record.sent_at.map(UnixMillis), state_before_discard(delivery)],
     )?;
     Ok(())
 }
@@ -451,7 +451,7 @@ fn state_entered_at(record: &PromptRecord) -> Time {
 }
 
 /// Returns the name of the state from which a prompt was discarded, if it is known.
-fn discarded_from(delivery: &Delivery) -> Option<&'static str> {
+fn state_before_discard(delivery: &Delivery) -> Option<&'static str> {
     match delivery {
         Delivery::Discarded { from } => from.map(DeliveryKind::word),
         _ => None,

@@ -29,7 +29,7 @@ pub struct AnalyticsPruneFilter {
 
 /// What was deleted, or would be deleted, and the size of the whole file in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Pruned<C> {
+pub struct PruneOutcome<C> {
     pub counts: C,
     pub bytes_before: u64,
     /// The size afterwards. It can be smaller even if nothing was deleted, since space that was already unused may be
@@ -40,7 +40,7 @@ pub struct Pruned<C> {
     pub has_shrink_failed: bool,
 }
 
-impl<C> Pruned<C> {
+impl<C> PruneOutcome<C> {
     /// Returns what would be deleted.
     pub(super) fn plan(db: &Connection, counts: C) -> StoreResult<Self> {
         let bytes = file_bytes(db)?;
@@ -74,15 +74,18 @@ impl Store {
     pub async fn plan_prune_analytics(
         &self,
         filter: AnalyticsPruneFilter,
-    ) -> StoreResult<Pruned<PrunedAnalyticsCounts>> {
-        self.read(move |db| Pruned::plan(db, count_pruned(&items_to_delete(db, &filter)?))).await
+    ) -> StoreResult<PruneOutcome<PrunedAnalyticsCounts>> {
+        self.read(move |db| PruneOutcome::plan(db, count_pruned(&items_to_delete(db, &filter)?))).await
     }
 
     /// Deletes the selected analytics in one transaction, then returns their space to the disk.
-    pub async fn prune_analytics(&self, filter: AnalyticsPruneFilter) -> StoreResult<Pruned<PrunedAnalyticsCounts>> {
+    pub async fn prune_analytics(
+        &self,
+        filter: AnalyticsPruneFilter,
+    ) -> StoreResult<PruneOutcome<PrunedAnalyticsCounts>> {
         let delete = self.write(move |tx| {
             let selected = items_to_delete(tx, &filter)?;
-            let pruned = Pruned::plan(tx, count_pruned(&selected))?;
+            let pruned = PruneOutcome::plan(tx, count_pruned(&selected))?;
             let orphans = delete_items(tx, &selected)?;
             Ok((pruned, orphans > 0 || !selected.is_empty()))
         });
@@ -163,7 +166,7 @@ fn items_to_delete(db: &Connection, filter: &AnalyticsPruneFilter) -> StoreResul
          FROM item LEFT JOIN ranked USING (scope, date_from, date_to)
          WHERE scope IN (SELECT id FROM scope WHERE project = coalesce(?1, project) AND base_url = coalesce(?2, base_url))
              AND (?3 OR as_of < ?4 OR age_rank > ?5 OR has_reader_text AND (as_of < ?6 OR expires_at < ?7))",
-        analytics::reader_text_kinds()
+        analytics::reader_text_kinds_sql()
     );
     let [before, reader_texts_before, expired_before] =
         [before, reader_texts_before, team_reader_texts_expired_before].map(|time| time.map(UnixMillis));

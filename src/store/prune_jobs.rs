@@ -2,7 +2,7 @@
 //! undelivered prompt or a draft.
 
 use super::error::StoreResult;
-use super::prune::Pruned;
+use super::prune::PruneOutcome;
 use super::query::Query as _;
 use super::scopes::{self, ScopeFilter};
 use super::{Store, diffs, drafts, job_rows, jobs, kv, prompts, unsent_reviews};
@@ -22,7 +22,7 @@ pub struct JobPruneFilter {
 
 /// Counts of the jobs that were deleted and skipped, and of deleted prompts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PrunedJobs {
+pub struct PrunedJobCounts {
     pub jobs: u64,
     /// Prompts of the deleted jobs.
     pub prompts: u64,
@@ -33,16 +33,16 @@ pub struct PrunedJobs {
 
 impl Store {
     /// Counts what [`Store::prune_jobs`] would delete. Changes nothing.
-    pub async fn plan_prune_jobs(&self, filter: JobPruneFilter) -> StoreResult<Pruned<PrunedJobs>> {
-        self.read(move |db| Pruned::plan(db, jobs_to_delete(db, &filter)?.1)).await
+    pub async fn plan_prune_jobs(&self, filter: JobPruneFilter) -> StoreResult<PruneOutcome<PrunedJobCounts>> {
+        self.read(move |db| PruneOutcome::plan(db, jobs_to_delete(db, &filter)?.1)).await
     }
 
     /// Deletes the selected jobs with their threads in one transaction, then returns their space to the disk. Other
     /// instances notice the deletion because [`Store::prune_count`] changes.
-    pub async fn prune_jobs(&self, filter: JobPruneFilter) -> StoreResult<Pruned<PrunedJobs>> {
+    pub async fn prune_jobs(&self, filter: JobPruneFilter) -> StoreResult<PruneOutcome<PrunedJobCounts>> {
         let delete = self.write(move |tx| {
             let (keys, counts) = jobs_to_delete(tx, &filter)?;
-            let pruned = Pruned::plan(tx, counts)?;
+            let pruned = PruneOutcome::plan(tx, counts)?;
             if !keys.is_empty() {
                 delete_jobs(tx, &keys)?;
                 kv::increment_number(tx, jobs::PRUNE_COUNT_KEY)?;
@@ -55,8 +55,8 @@ impl Store {
 }
 
 /// Returns the keys of the jobs to delete, and the counts of what is deleted and skipped.
-fn jobs_to_delete(db: &Connection, filter: &JobPruneFilter) -> StoreResult<(Vec<JobKey>, PrunedJobs)> {
-    let (mut keys, mut pruned) = (Vec::new(), PrunedJobs::default());
+fn jobs_to_delete(db: &Connection, filter: &JobPruneFilter) -> StoreResult<(Vec<JobKey>, PrunedJobCounts)> {
+    let (mut keys, mut pruned) = (Vec::new(), PrunedJobCounts::default());
     for (scope, _) in scopes::read_scopes(db)?.into_iter().filter(|(_, scope)| filter.scopes.includes(scope)) {
         let mut jobs_with_draft = HashSet::new();
         let mut prompts_with_draft = HashSet::new();

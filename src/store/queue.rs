@@ -69,7 +69,7 @@ impl Store {
     pub async fn change_queue(&self, jobs: &[JobKey], change: QueueChange, now: Time) -> StoreResult<Vec<Job>> {
         let jobs = jobs.to_vec();
         self.write(move |tx| {
-            let keys = current_keys(tx, &jobs)?;
+            let keys = resolve_merged_keys(tx, &jobs)?;
             let changed = match change {
                 QueueChange::Pause => set_paused(tx, &keys, true, now)?,
                 QueueChange::Resume => set_paused(tx, &keys, false, now)?,
@@ -85,7 +85,7 @@ impl Store {
         let jobs = jobs.to_vec();
         self.write(move |tx| {
             let mut removed = DiscardedPrompts::default();
-            for key in current_keys(tx, &jobs)? {
+            for key in resolve_merged_keys(tx, &jobs)? {
                 let queued: Vec<PromptId> = tx.query_all(
                     "SELECT id FROM prompt WHERE job = ?1 AND state = 'queued' AND author IS NULL ORDER BY id",
                     [key],
@@ -136,8 +136,8 @@ fn sendable_prompts(db: &Connection, scope: i64, instance: Option<&str>) -> Stor
 }
 
 /// Returns the keys of these jobs. For a row that was merged into another row, returns the key of the other row.
-fn current_keys(tx: &Transaction<'_>, jobs: &[JobKey]) -> StoreResult<BTreeSet<JobKey>> {
-    jobs.iter().map(|key| job_rows::current_key(tx, *key)).collect()
+fn resolve_merged_keys(tx: &Transaction<'_>, jobs: &[JobKey]) -> StoreResult<BTreeSet<JobKey>> {
+    jobs.iter().map(|key| job_rows::resolve_merged_key(tx, *key)).collect()
 }
 
 fn set_paused(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, pause: bool, now: Time) -> StoreResult<BTreeSet<JobKey>> {

@@ -42,7 +42,7 @@ pub(super) fn insert_report(tx: &Transaction<'_>, scope: i64, report: &Report) -
             Some(path_id) => path_id,
             None => add_path.insert([&row.path])?,
         };
-        let ([human, ai, total], raw_counts) = count_columns(&row.counts)?;
+        let ([human, ai, total], raw_counts) = counts_to_columns(&row.counts)?;
         add_row.execute(params![id, path_id, position, human, ai, total, raw_counts])?;
     }
     Ok(())
@@ -53,7 +53,7 @@ pub(super) const FIND_PATH_ID_SQL: &str = "SELECT id FROM views_path WHERE path 
 
 /// Returns the values of a row's columns: the three counts if all of them are integers, otherwise the JSON of the
 /// counts as received.
-fn count_columns(counts: &Counts) -> StoreResult<([Option<i64>; 3], Option<String>)> {
+fn counts_to_columns(counts: &Counts) -> StoreResult<([Option<i64>; 3], Option<String>)> {
     match [&counts.human, &counts.ai, &counts.total] {
         [Count::Known(human), Count::Known(ai), Count::Known(total)] => {
             Ok(([Some(*human), Some(*ai), Some(*total)], None))

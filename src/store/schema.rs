@@ -17,13 +17,13 @@ const JOB_STATES_MIGRATION: &str = include_str!("../../assets/schema/0009_job_st
 const PULL_REQUEST_NEEDS_MIGRATION: &str = include_str!("../../assets/schema/0015_pull_request_counts.sql");
 
 /// The first schema with the columns `job.need` and `job_count.need`.
-const STORED_GROUPS_SINCE: i64 = 9;
+const STORED_GROUPS_SINCE_VERSION: i64 = 9;
 /// The first schema in which `job.need` and `job_count.need` are called `list_group`.
-const LIST_GROUP_SINCE: i64 = 11;
+const LIST_GROUP_SINCE_VERSION: i64 = 11;
 /// The first schema with the column `job.pull_request`.
-const PULL_REQUESTS_SINCE: i64 = 12;
+const PULL_REQUESTS_SINCE_VERSION: i64 = 12;
 /// The first schema with the column `job.pr_need`.
-const PULL_REQUEST_COUNTS_SINCE: i64 = 15;
+const PULL_REQUEST_COUNTS_SINCE_VERSION: i64 = 15;
 
 /// All migrations, oldest first. The first one creates schema version 1.
 pub(super) const MIGRATIONS: [&str; 24] = [
@@ -105,13 +105,13 @@ pub(super) fn check_version(connection: &Connection, path: &Path) -> Result<i64,
 /// file: creates temporary views that compute what the file doesn't store. `file_version` is the schema version of the
 /// file. The file is not changed.
 pub(super) fn add_temporary_views(connection: &Connection, file_version: i64) -> Result<(), StoreError> {
-    if file_version >= PULL_REQUEST_COUNTS_SINCE {
+    if file_version >= PULL_REQUEST_COUNTS_SINCE_VERSION {
         return Ok(());
     }
-    if file_version >= LIST_GROUP_SINCE {
+    if file_version >= LIST_GROUP_SINCE_VERSION {
         let rule =
             PULL_REQUEST_NEEDS_MIGRATION.split_once("pr_need = (").and_then(|(_, rest)| rest.split_once(") WHERE"));
-        let rule = rule.filter(|_| file_version >= PULL_REQUESTS_SINCE).map_or("NULL", |(rule, _)| rule);
+        let rule = rule.filter(|_| file_version >= PULL_REQUESTS_SINCE_VERSION).map_or("NULL", |(rule, _)| rule);
         connection.execute_batch(&format!(
             "PRAGMA temp_store = MEMORY;
              CREATE TEMP VIEW job AS
@@ -120,7 +120,7 @@ pub(super) fn add_temporary_views(connection: &Connection, file_version: i64) ->
         ))?;
         return Ok(());
     }
-    if file_version >= STORED_GROUPS_SINCE {
+    if file_version >= STORED_GROUPS_SINCE_VERSION {
         connection.execute_batch(
             "PRAGMA temp_store = MEMORY;
              CREATE TEMP VIEW job AS

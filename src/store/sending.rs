@@ -89,7 +89,7 @@ impl Store {
             let prompt = prompts::read_stored_prompt(tx, prompt)?;
             let unchanged = |row| MergeResult { row, events: Vec::new(), title_of_job_with_same_id: None };
             if !matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Unconfirmed) {
-                return job_rows::read_current_job(tx, prompt.job).map(unchanged);
+                return job_rows::read_job_or_merge_target(tx, prompt.job).map(unchanged);
             }
             if matches!(delivery, Delivery::NotSent(_)) {
                 refund_attempt(tx, &prompt)?;
@@ -140,7 +140,7 @@ impl Store {
     pub async fn link_job(&self, prompt: PromptId, job: RemoteJob, now: Time) -> StoreResult<Job> {
         self.write(move |tx| {
             let prompt = prompts::read_local_prompt(tx, prompt)?;
-            let mut row = job_rows::read_current_job(tx, prompt.job)?;
+            let mut row = job_rows::read_job_or_merge_target(tx, prompt.job)?;
             if prompt.kind != PromptKind::Create || !prompt.state.needs_user() || row.id.is_some() {
                 return Err(StoreError::StateChanged);
             }
@@ -178,7 +178,7 @@ fn request_permit(
         DeliveryKind::Paused => return Ok(SendPermit::Blocked),
         _ => return Ok(SendPermit::NotQueued),
     }
-    let row = job_rows::read_current_job(tx, prompt.job)?;
+    let row = job_rows::read_job_or_merge_target(tx, prompt.job)?;
     let has_no_target = prompt.kind == PromptKind::FollowUp && row.id.is_none();
     if has_no_target || prompts::has_earlier_undelivered_prompt(tx, &prompt)? {
         return Ok(SendPermit::Blocked);
@@ -221,7 +221,7 @@ fn record_acceptance(
     let mut events = Vec::new();
     let mut title_of_job_with_same_id = None;
     prompts::set_state(tx, prompt.id, &Delivery::Accepted, now)?;
-    let mut row = job_rows::read_current_job(tx, prompt.job)?;
+    let mut row = job_rows::read_job_or_merge_target(tx, prompt.job)?;
     let was_finished = row.remote.is_finished();
     let is_this_job = match prompt.kind {
         PromptKind::Create if row.id.is_none() => {

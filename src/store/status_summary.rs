@@ -3,7 +3,7 @@
 
 use super::columns::UnixMillis;
 use super::error::{StoreError, StoreResult};
-use super::jobs::{GroupSizes, WORKING_DISMISSED_GROUP, WORKING_GROUP};
+use super::jobs::{GroupCounts, WORKING_DISMISSED_GROUP, WORKING_GROUP};
 use super::query::Query as _;
 use super::{Store, jobs, open, schema, scopes};
 use crate::model::Time;
@@ -92,8 +92,8 @@ fn connect_and_read<T>(
 /// come from queries with the generated column `list_group`, which has an index.
 fn summarize_scope(db: &Connection, scope: &Scope) -> StoreResult<Option<StatusSummary>> {
     let Some(scope) = scopes::find_scope(db, scope)? else { return Ok(None) };
-    let GroupSizes { sizes, working: active, pull_requests } = jobs::read_group_sizes(db, scope)?;
-    let [needs_you, working, queued, done, _] = sizes;
+    let GroupCounts { group_counts, working: active, pull_requests } = jobs::read_group_counts(db, scope)?;
+    let [needs_you, working, queued, done, _] = group_counts;
     let mut summary = StatusSummary {
         tracked: needs_you + working + queued + done,
         needs_you,

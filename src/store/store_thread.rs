@@ -100,7 +100,7 @@ impl Store {
     ///
     /// # Errors
     /// The store is closed.
-    pub fn watch(
+    pub fn watch_data_version(
         &self,
         interval: Duration,
         on_version: impl FnMut(StoreResult<i64>) -> ControlFlow<()> + Send + 'static,
@@ -190,7 +190,7 @@ impl Store {
         let (reply, response) = oneshot::channel();
         self.send(StoreCommand::Run(Box::new(move |worker| {
             let result = work(worker);
-            worker.react_to_error(&result);
+            worker.react_to_busy_or_damaged(&result);
             // If the caller has stopped waiting, sending fails; the call has run nevertheless.
             let _ = reply.send(result);
         })))?;
@@ -267,7 +267,7 @@ impl Worker {
         let now = Instant::now();
         for mut watcher in self.watchers.extract_if(.., |watcher| watcher.due <= now).collect::<Vec<_>>() {
             let version = data_version(&self.connection);
-            self.react_to_error(&version);
+            self.react_to_busy_or_damaged(&version);
             let flow = catch_unwind(AssertUnwindSafe(|| (watcher.on_version)(version)));
             if let Ok(ControlFlow::Continue(())) = flow {
                 watcher.due = Instant::now() + watcher.interval;
@@ -277,7 +277,7 @@ impl Worker {
     }
 
     /// Shortens the lock timeout if a call failed with `Busy`. Marks the store as damaged if it failed with `Damaged`.
-    fn react_to_error<T>(&self, result: &StoreResult<T>) {
+    fn react_to_busy_or_damaged<T>(&self, result: &StoreResult<T>) {
         match (result, &self.damage_marker) {
             // If this fails, the longer lock timeout stays, which does no harm.
             (Err(StoreError::Busy), _) => drop(schema::set_lock_timeout(&self.connection, true)),

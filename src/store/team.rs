@@ -42,7 +42,7 @@ const RESEND_MARKER: i64 = -1;
 pub struct TeamMembership {
     pub organization: String,
     /// The random id of this computer.
-    pub member: String,
+    pub member_id: String,
     /// The number of the last change that was received.
     pub cursor: i64,
     /// The batch to which the last received change belongs.
@@ -62,7 +62,7 @@ impl Store {
     }
 
     /// Returns how the project is shared; `None` if it is not shared.
-    pub async fn team(&self, scope: &Scope) -> StoreResult<Option<TeamMembership>> {
+    pub async fn team_membership(&self, scope: &Scope) -> StoreResult<Option<TeamMembership>> {
         self.read_in_scope(scope, read_membership).await
     }
 
@@ -77,23 +77,23 @@ impl Store {
                 return Ok(known);
             }
             delete_membership(tx, scope)?;
-            let member = match kv::get(tx, MEMBER_KEY)? {
-                Some(member) => member,
+            let member_id = match kv::get(tx, MEMBER_KEY)? {
+                Some(member_id) => member_id,
                 None => {
-                    let member = random_id();
-                    kv::set(tx, MEMBER_KEY, &member)?;
-                    member
+                    let member_id = random_id();
+                    kv::set(tx, MEMBER_KEY, &member_id)?;
+                    member_id
                 }
             };
             tx.change(
                 "INSERT INTO team (scope, organization, member) VALUES (?1, ?2, ?3)",
-                params![scope, organization, member],
+                params![scope, organization, member_id],
             )?;
             unreported_requests::mark_all_unreported(tx, &full_scope)?;
             let (cursor_batch, report_batch, exchanged_at) = (None, None, None);
             Ok(TeamMembership {
                 organization,
-                member,
+                member_id,
                 cursor: 0,
                 cursor_batch,
                 report_cursor: 0,
@@ -116,19 +116,19 @@ impl Store {
     }
 
     /// Whether jobs have changed since they were last compared with the team's state, or a batch is not confirmed.
-    pub async fn has_team_changes(&self, scope: &Scope) -> StoreResult<bool> {
+    pub async fn has_unsent_team_changes(&self, scope: &Scope) -> StoreResult<bool> {
         self.read_in_scope(scope, has_unsent_team_changes).await
     }
 
     /// Compares the changed jobs with the team's state, stores the differences as a batch in the outbox, and returns
     /// this batch. If the outbox already has a batch, returns that one. Returns `None` if nothing changed.
-    pub async fn next_team_batch(
+    pub async fn next_outgoing_team_batch(
         &self,
         scope: &Scope,
         author: &str,
         clock: TeamClock,
     ) -> StoreResult<Option<TeamBatch>> {
-        if !self.has_team_changes(scope).await? {
+        if !self.has_unsent_team_changes(scope).await? {
             return Ok(None);
         }
         let author = author.to_owned();
@@ -138,9 +138,9 @@ impl Store {
             }
             let Some(team) = read_membership(tx, scope)? else { return Ok(None) };
             loop {
-                let compared = compare_jobs(tx, scope, &team.member, &author, clock)?;
+                let compared = compare_jobs(tx, scope, &team.member_id, &author, clock)?;
                 if compared.changes.is_empty() {
-                    set_pushed_revision(tx, scope, compared.revision)?;
+                    set_compared_revision(tx, scope, compared.revision)?;
                     if compared.is_complete {
                         return Ok(None);
                     }
@@ -160,7 +160,7 @@ impl Store {
     pub async fn count_unsent_team_jobs(&self, scope: &Scope) -> StoreResult<usize> {
         self.read_in_scope(scope, |db, scope| {
             let Some(team) = read_membership(db, scope)? else { return Ok(0) };
-            Ok(compare_jobs(db, scope, &team.member, "", TeamClock::default())?.changes.len())
+            Ok(compare_jobs(db, scope, &team.member_id, "", TeamClock::default())?.changes.len())
         })
         .await
     }
@@ -168,7 +168,7 @@ impl Store {
     /// Removes a batch from the outbox after the database has stored it. `stamp` is the time of the write, on the clock
     /// of the database. Adds the changes to the team's state, so that they are not sent again, even if another member
     /// changes the same fields before this computer receives anything.
-    pub async fn finish_team_batch(&self, scope: &Scope, batch: &TeamBatch, stamp: Time) -> StoreResult<()> {
+    pub async fn confirm_team_batch(&self, scope: &Scope, batch: &TeamBatch, stamp: Time) -> StoreResult<()> {
         let batch = batch.clone();
         self.write_in_scope(scope, move |tx, scope| {
             for change in &batch.changes {
@@ -178,7 +178,7 @@ impl Store {
                 known.merge(&change.change.to_shared_job(stamp));
                 write_team_state(tx, job.key, &known, change.prompts_hash)?;
             }
-            set_pushed_revision(tx, scope, batch.revision)?;
+            set_compared_revision(tx, scope, batch.revision)?;
             let sql = "UPDATE team SET batch = NULL, changes = NULL WHERE scope = ?1 AND batch = ?2";
             tx.change(sql, params![scope, batch.id])?;
             Ok(())
@@ -200,12 +200,12 @@ impl Store {
             let Some(team) = read_membership(tx, scope)? else { return Ok(0) };
             let mut new_count = 0;
             let mut has_unsent_changes = has_unsent_team_changes(tx, scope)?;
-            let merge = TeamMerge { tx, scope, member: &team.member, clock, now };
+            let merge = TeamMerge { tx, scope, member_id: &team.member_id, clock, now };
             for change in &changes {
                 let (is_new, has_unsent_rest) = match change {
                     IncomingChange::Job(id, state) => merge.merge_job(id, state)?,
                     IncomingChange::Prompt(id, prompt) => {
-                        (merge.merge_prompt(id, prompt)?, prompt.uid.is_by(&team.member))
+                        (merge.merge_prompt(id, prompt)?, prompt.uid.is_by(&team.member_id))
                     }
                 };
                 new_count += usize::from(is_new);
@@ -215,7 +215,7 @@ impl Store {
                 // All jobs up to the last revision count as compared: earlier changes were compared before, and the
                 // changes that were just merged come from the team, so the team has them.
                 let revision = "SELECT coalesce(max(revision), 0) FROM job WHERE scope = ?1";
-                set_pushed_revision(tx, scope, tx.query_value(revision, [scope])?)?;
+                set_compared_revision(tx, scope, tx.query_value(revision, [scope])?)?;
             }
             let (number, batch) = cursor;
             let sql = "UPDATE team SET cursor = ?2, cursor_batch = ?3 WHERE scope = ?1";
@@ -266,7 +266,7 @@ fn read_membership(db: &Connection, scope: i64) -> StoreResult<Option<TeamMember
     db.query_first(sql, [scope], |row| {
         Ok(TeamMembership {
             organization: row.get(0)?,
-            member: row.get(1)?,
+            member_id: row.get(1)?,
             cursor: row.get(2)?,
             cursor_batch: row.get(3)?,
             report_cursor: row.get(4)?,
@@ -298,7 +298,7 @@ fn delete_membership(tx: &Transaction<'_>, scope: i64) -> StoreResult<()> {
 }
 
 /// Stores the revision up to which all jobs were compared with the team's state.
-fn set_pushed_revision(tx: &Transaction<'_>, scope: i64, revision: i64) -> StoreResult<()> {
+fn set_compared_revision(tx: &Transaction<'_>, scope: i64, revision: i64) -> StoreResult<()> {
     tx.change("UPDATE team SET pushed_revision = ?2 WHERE scope = ?1", [scope, revision])?;
     Ok(())
 }
@@ -442,7 +442,7 @@ struct TeamMerge<'a> {
     tx: &'a Transaction<'a>,
     scope: i64,
     /// The id of this computer.
-    member: &'a str,
+    member_id: &'a str,
     clock: TeamClock,
     now: Time,
 }
@@ -490,7 +490,7 @@ impl TeamMerge<'_> {
         let default_title = job.local.title.clone();
         let events = apply_shared(&mut job, &SharedJob::default(), state, self.clock);
         self.mark_old_job_handled(&mut job);
-        let key = job_rows::insert_complete_job(self.tx, self.scope, &default_title, &job)?;
+        let key = job_rows::insert_full_job(self.tx, self.scope, &default_title, &job)?;
         job_rows::insert_events(self.tx, key, &events)?;
         write_team_state(self.tx, key, state, 0)?;
         Ok(key)
@@ -509,7 +509,7 @@ impl TeamMerge<'_> {
         let Some(id) = JobId::new(id) else { return Ok(None) };
         match job_rows::find_by_id(self.tx, self.scope, &id)? {
             Some(job) => Ok(Some(job)),
-            None => Ok(Some(job_rows::read_current_job(self.tx, self.add_job(&id, &SharedJob::default())?)?)),
+            None => Ok(Some(job_rows::read_job_or_merge_target(self.tx, self.add_job(&id, &SharedJob::default())?)?)),
         }
     }
 
@@ -519,7 +519,7 @@ impl TeamMerge<'_> {
         let mut shared = shared.clone();
         convert_times(&mut shared, |time| self.clock.to_local_time(time));
         let Some(record) = shared.to_record() else { return Ok(false) };
-        let is_local = shared.uid.is_by(self.member);
+        let is_local = shared.uid.is_by(self.member_id);
         if is_local {
             // Raises the revision to the received version, so that later changes of this computer get higher versions,
             // even if its database was restored. The limit keeps a malformed version from causing an overflow.
@@ -576,7 +576,7 @@ impl TeamMerge<'_> {
         let thread = prompts::read_thread(self.tx, job.key)?.prompts;
         let has_uid = |prompt: &&Prompt| match uids.get(&prompt.id) {
             Some(known) => known == uid,
-            None => is_local && prompt.is_from_this_computer() && PromptUid::new(self.member, prompt) == *uid,
+            None => is_local && prompt.is_from_this_computer() && PromptUid::new(self.member_id, prompt) == *uid,
         };
         let has_text = |prompt: &&Prompt| {
             (prompt.kind, prompt.written_at, &prompt.text) == (record.kind, record.written_at, &record.text)

@@ -49,7 +49,7 @@ impl Store {
     }
 
     /// Returns the next reports that the team doesn't have, the most recently loaded first.
-    pub async fn next_team_reports(&self, scope: &Scope, rules: ReportRules) -> StoreResult<Vec<SharedReport>> {
+    pub async fn next_unsent_team_reports(&self, scope: &Scope, rules: ReportRules) -> StoreResult<Vec<SharedReport>> {
         if self.count_unsent_team_reports(scope, rules).await? == 0 {
             return Ok(Vec::new());
         }
@@ -120,7 +120,7 @@ impl Store {
             let mut wanted = Vec::new();
             for header in headers {
                 let is_allowed = rules.allows_storing(header.key.kind, header.version.as_of, header.expires_at);
-                if is_allowed && check_wanted(tx, scope, header.key, header.version)? {
+                if is_allowed && check_if_wanted(tx, scope, header.key, header.version)? {
                     wanted.push(header);
                 }
             }
@@ -206,7 +206,7 @@ fn find_unsent_reports(db: &Connection, scope: i64, rules: ReportRules) -> Store
              AND EXISTS (SELECT 1 FROM team WHERE scope = ?1)
          ORDER BY complete.as_of DESC LIMIT ?4",
         complete_reports_sql(),
-        analytics::reader_text_kinds()
+        analytics::reader_text_kinds_sql()
     );
     let ReportRules { now, reader_text_days } = rules;
     let [oldest, latest, oldest_text, now] =
@@ -258,9 +258,9 @@ fn local_report_time(db: &Connection, scope: i64, key: ReportKey) -> StoreResult
 }
 
 /// Returns whether to receive the team's version of a report: it is newer than the local version, and was not received
-/// before. If the local version is the same or later, also updates the stored version that the team has, which decides
-/// whether the local version is sent.
-fn check_wanted(tx: &Transaction<'_>, scope: i64, key: ReportKey, version: ReportVersion) -> StoreResult<bool> {
+/// before. If the local version is the same or later, also updates what is stored about the team's version, since this
+/// decides whether the local version is sent.
+fn check_if_wanted(tx: &Transaction<'_>, scope: i64, key: ReportKey, version: ReportVersion) -> StoreResult<bool> {
     let known = read_team_version(tx, scope, key)?;
     if known == Some(version) {
         return Ok(false);
@@ -301,7 +301,7 @@ fn merge_report(
 ) -> StoreResult<ReportMergeResult> {
     // The texts may have expired since their header was received.
     let is_allowed = rules.allows_storing(report.key.kind, report.version.as_of, report.expires_at);
-    if !is_allowed || !check_wanted(tx, scope, report.key, report.version)? {
+    if !is_allowed || !check_if_wanted(tx, scope, report.key, report.version)? {
         return Ok(ReportMergeResult::Skipped);
     }
     let is_stored = match report.key.kind {

@@ -1,5 +1,5 @@
-//! Requests of projects that are shared with a team: stores the requests that the team's ledger doesn't have yet,
-//! because its database could not be reached when they were sent.
+//! Stores those requests of shared projects that the team's ledger doesn't have yet, because the team's database could
+//! not be reached when the requests were sent.
 
 use super::columns::{UnixMillis, read_time};
 use super::error::StoreResult;

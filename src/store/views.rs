@@ -46,7 +46,11 @@ impl Store {
 
     /// Returns the rows of this query from each cached response that contains all of them, the newest first: from the
     /// response to the query itself, and from responses to queries for the first page of results, of any page size.
-    pub async fn views_containing(&self, scope: &Scope, query: ViewsQuery) -> StoreResult<Vec<Timed<ViewsResponse>>> {
+    pub async fn cached_views_covering(
+        &self,
+        scope: &Scope,
+        query: ViewsQuery,
+    ) -> StoreResult<Vec<Timed<ViewsResponse>>> {
         self.read_in_scope(scope, move |db, scope| {
             let sql = "SELECT answer, as_of, row_limit, page FROM views_answer
                  WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND (page = 1 OR row_limit = ?4 AND page = ?5)
@@ -66,7 +70,11 @@ impl Store {
 
     /// Returns the newest stored response that contains all documentation pages of the range. Considers only
     /// responses to queries for the first page of results, of any page size.
-    pub async fn complete_views(&self, scope: &Scope, range: DateRange) -> StoreResult<Option<Timed<ViewsResponse>>> {
+    pub async fn cached_complete_views(
+        &self,
+        scope: &Scope,
+        range: DateRange,
+    ) -> StoreResult<Option<Timed<ViewsResponse>>> {
         self.read_in_scope(scope, move |db, scope| {
             let mut statement = db.prepare_cached(
                 "SELECT answer, as_of, row_limit FROM views_answer
@@ -121,7 +129,7 @@ pub(super) fn replace_views_response(
     replace_totals(tx, scope, query.range, &response.totals, as_of)
 }
 
-/// Replaces the cached totals of the range. The totals of single days are the bars of the trend.
+/// Replaces the cached totals of the range. The trend shows the totals of single days.
 pub(super) fn replace_totals(
     tx: &Transaction<'_>,
     scope: i64,

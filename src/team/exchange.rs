@@ -80,7 +80,7 @@ pub async fn members(
         Ok(TeamMember {
             name: CleanText::title(&read_text(row, 1)?, MAX_AUTHOR_CHARS),
             last_seen: clock.to_local_time(time_from_millis(read_number(row, 2)?)?),
-            is_this_computer: read_text(row, 0)? == team.member,
+            is_this_computer: read_text(row, 0)? == team.member_id,
         })
     };
     let project: [Param<'_>; 3] =
@@ -188,7 +188,7 @@ impl<'a> Exchange<'a> {
         scope: &'a Scope,
         member: MemberSettings<'a>,
     ) -> Result<Option<Self>, TeamError> {
-        let Some(team) = store.team(scope).await? else { return Ok(None) };
+        let Some(team) = store.team_membership(scope).await? else { return Ok(None) };
         let project_id = ensure_project(connection, scope, &team).await?;
         let (clock, summary) = (TeamClock::default(), ExchangeSummary::default());
         let reports = ReportProgress::default();
@@ -252,7 +252,7 @@ impl<'a> Exchange<'a> {
         let report_batch = self.team.report_batch.as_deref().unwrap_or_default();
         let params: [Param<'_>; 8] = [
             (&self.project_id, Type::INT8),
-            (&self.team.member, Type::TEXT),
+            (&self.team.member_id, Type::TEXT),
             (&self.member.name, Type::TEXT),
             (&self.team.cursor, Type::INT8),
             (&batch, Type::TEXT),
@@ -407,7 +407,7 @@ impl<'a> Exchange<'a> {
     /// # Errors
     /// The connection is lost, or the store can't be written.
     pub async fn send_next_batch(&mut self) -> Result<bool, TeamError> {
-        let Some(batch) = self.store.next_team_batch(self.scope, self.member.name, self.clock).await? else {
+        let Some(batch) = self.store.next_outgoing_team_batch(self.scope, self.member.name, self.clock).await? else {
             return Ok(false);
         };
         self.send_batch(&batch).await?;
@@ -429,7 +429,7 @@ impl<'a> Exchange<'a> {
         }
         let stamp = self.write_batch(batch).await?;
         self.connection.run_statements("COMMIT").await?;
-        self.store.finish_team_batch(self.scope, batch, time_from_millis(stamp)?).await?;
+        self.store.confirm_team_batch(self.scope, batch, time_from_millis(stamp)?).await?;
         self.summary.sent += batch.changes.len();
         Ok(())
     }
@@ -500,7 +500,7 @@ impl<'a> Exchange<'a> {
             (&change, Type::INT8),
             (&stamp, Type::INT8),
             (&batch.id, Type::TEXT),
-            (&self.team.member, Type::TEXT),
+            (&self.team.member_id, Type::TEXT),
             (&channel, Type::TEXT),
             (&payload, Type::TEXT),
         ];

@@ -78,7 +78,7 @@ pub async fn report_unbooked_requests(
     scope: &Scope,
     now: Time,
 ) -> Result<(), TeamError> {
-    let Some(team) = store.team(scope).await? else { return Ok(()) };
+    let Some(team) = store.team_membership(scope).await? else { return Ok(()) };
     let offset = store.service_clock_offset(scope).await?.unwrap_or_default();
     let since = now.checked_add_signed(offset).unwrap_or(now) - RATE_LIMIT_WINDOW;
     let requests = store.unreported_requests(scope, since).await?;

@@ -183,5 +183,5 @@ pub use exchange::{
 pub use forget::{ForgetSummary, forget};
 pub use lease::{LEASE_DURATION, LeaseAttempt, PollLease};
 pub use ledger::{RateLimitWait, TeamLedgerUsage, TeamLimit, report_unbooked_requests};
-pub use schema::{OrganizationName, create, setup_sql_for_administrator, supported_version};
+pub use schema::{OrganizationName, set_up_schema, setup_sql_for_administrator, supported_version};
 pub use signals::TeamNotifications;

@@ -43,7 +43,7 @@ impl TeamConnection {
             (&kind, Type::TEXT),
             (&from, Type::TEXT),
             (&to, Type::TEXT),
-            (&team.member, Type::TEXT),
+            (&team.member_id, Type::TEXT),
             (&MAX_LOAD_AGE, Type::INT8),
         ];
         Ok(read_number(&self.query_one(sql, &params).await?, 0)? > 0)

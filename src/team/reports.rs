@@ -217,7 +217,7 @@ impl Exchange<'_> {
     /// The connection is lost, or the store can't be written.
     pub async fn send_next_reports(&mut self, now: Time) -> Result<ExchangeStep, TeamError> {
         let rules = self.retention_rules(now);
-        let reports = self.store.next_team_reports(self.scope, rules).await?;
+        let reports = self.store.next_unsent_team_reports(self.scope, rules).await?;
         if reports.is_empty() {
             return Ok(ExchangeStep::Last);
         }
@@ -416,7 +416,7 @@ impl Exchange<'_> {
             (&slots, Type::INT4_ARRAY),
             (&parts, Type::INT4_ARRAY),
             (&batch, Type::TEXT),
-            (&self.team.member, Type::TEXT),
+            (&self.team.member_id, Type::TEXT),
             (&channel, Type::TEXT),
             (&payload, Type::TEXT),
             (&expires_at, Type::INT8_ARRAY),

@@ -72,7 +72,7 @@ INSERT INTO docdeck.organization (name, role) VALUES ('{name}', '{role}') ON CON
     sql
 }
 
-/// Returns the statements that [`create`] would run in an empty database, for an administrator.
+/// Returns the statements that [`set_up_schema`] would run in an empty database, for an administrator.
 pub fn setup_sql_for_administrator(organization: &OrganizationName) -> String {
     format!("BEGIN;\nSELECT pg_advisory_xact_lock({MIGRATION_LOCK});\n\n{}COMMIT;\n", setup_sql(organization, 0))
 }
@@ -83,7 +83,7 @@ pub fn setup_sql_for_administrator(organization: &OrganizationName) -> String {
 ///
 /// # Errors
 /// The login may not create schemas or roles, or the schema is newer than this docdeck.
-pub async fn create(connection: &TeamConnection, organization: &OrganizationName) -> Result<i32, TeamError> {
+pub async fn set_up_schema(connection: &TeamConnection, organization: &OrganizationName) -> Result<i32, TeamError> {
     // The transaction must not time out while it waits for another migration.
     let timeouts = "SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = '60s'";
     connection.run_statements("BEGIN").await?;

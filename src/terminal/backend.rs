@@ -46,8 +46,8 @@ impl<W: Write> TerminalScreen<W> {
     /// Draws a frame of this size. Sends what has changed. The cursor moves to the position that the frame sets, and is
     /// visible if `shows_cursor` is true.
     ///
-    /// The frame begins with the cells that `prepare_next` has left in the buffer of the last frame, or with blank ones if
-    /// the size has changed. `prepare_next` is called after the frame was sent.
+    /// The frame begins with the cells that `prepare_next` has left in the buffer of the last frame, or with blank ones
+    /// if the size has changed. `prepare_next` is called after the frame was sent.
     ///
     /// # Errors
     /// Fails if the terminal is gone.

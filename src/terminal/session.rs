@@ -82,8 +82,8 @@ impl TerminalSession {
     /// Draws a frame of this size. Sends the changes since the last frame in a single write, or nothing if there are
     /// none. The cursor moves to the position that the frame sets, and is visible if `shows_cursor` is true.
     ///
-    /// The frame begins with the cells that `prepare_next` has left in the buffer of the last frame, or with blank ones if
-    /// the size has changed. `prepare_next` is called after the frame was sent.
+    /// The frame begins with the cells that `prepare_next` has left in the buffer of the last frame, or with blank ones
+    /// if the size has changed. `prepare_next` is called after the frame was sent.
     ///
     /// # Errors
     /// Fails if the terminal is gone.

@@ -53,7 +53,7 @@ pub enum Pane {
 pub enum StoreState {
     /// The store is being read. Until then the jobs are unknown, which is not the same as an empty list.
     Reading,
-    Read,
+    Loaded,
     /// The store couldn't be read because of `why`. The next attempt to read it is at `retry_at`. While an attempt is
     /// under way, `retry_at` is `None`.
     Unreadable {
@@ -99,7 +99,7 @@ pub struct App {
     pub(super) draft_pages: Vec<CleanText>,
     pub(super) undo_stack: Vec<super::state::JobUndo>,
     pub(super) filter_bar: super::state::FilterBarState,
-    pub(super) tracking: Option<super::state::Tracking>,
+    pub(super) tracking: Option<super::state::TrackingProgress>,
     /// The failed job that the user retries, while a copy of its prompt is being saved.
     pub(super) retried_job: Option<JobKey>,
     /// The follow-up to several jobs that is being saved, if any.
@@ -120,10 +120,10 @@ pub struct App {
     pub(super) pending_selection: Option<JobKey>,
     /// Whether this instance, rather than another one, sends the queued prompts. True until the engine reports
     /// otherwise.
-    pub(super) sends_queue: bool,
+    pub(super) sends_queued_prompts: bool,
     pub(super) pointer: super::state::Pointer,
     pub(super) panes: super::geometry::PaneConstraints,
-    pub(super) saved_layout: super::state::SavedLayout,
+    pub(super) layout_save_state: super::state::LayoutSaveState,
     /// When a text input last closed while the user may still have been typing. Shortcuts are ignored for a moment
     /// after this time.
     pub(super) input_closed_at: Option<Time>,
@@ -157,7 +157,7 @@ impl App {
             views: super::views::ViewsState::new(now),
             analytics: super::analytics::AnalyticsState::default(),
             log: super::log_entries::LogEntries::default(),
-            connection: if config.is_verified { Connection::Ready } else { Connection::Unknown },
+            connection: if config.is_key_verified { Connection::Ready } else { Connection::Unknown },
             team: TeamStatus::default(),
             notice: None,
             covered_notice: None,
@@ -180,10 +180,10 @@ impl App {
             startup_queue: super::state::StartupQueue::default(),
             other_profile_jobs: HashSet::new(),
             pending_selection: None,
-            sends_queue: true,
+            sends_queued_prompts: true,
             pointer: super::state::Pointer::new(config.mouse_enabled),
             panes: super::geometry::PaneConstraints::default(),
-            saved_layout: super::state::SavedLayout::default(),
+            layout_save_state: super::state::LayoutSaveState::default(),
             input_closed_at: None,
             setup_attempts: 0,
             updated_at: now,
@@ -220,9 +220,9 @@ impl App {
 
     /// Returns the layout of the screen at its current size.
     pub fn geometry(&self) -> Geometry {
-        let needed_columns = u16::try_from(self.jobs.needed_columns()).unwrap_or(u16::MAX);
+        let needed_list_columns = u16::try_from(self.jobs.needed_list_columns()).unwrap_or(u16::MAX);
         let hides_detail = self.panes.hides_detail || self.has_nothing_to_select();
-        compute_layout(self.size, super::geometry::PaneConstraints { needed_columns, hides_detail, ..self.panes })
+        compute_layout(self.size, super::geometry::PaneConstraints { needed_list_columns, hides_detail, ..self.panes })
     }
 
     /// Whether the jobs list has no job that can be selected. The list then takes the space of the details. While the

@@ -25,7 +25,7 @@ const UNDO_TEXT_OF_DISMISS: &str = "back in the list";
 const UNDO_TEXT_OF_RESTORE: &str = "dismissed again";
 
 /// The reason for skipping a job that has an undelivered prompt.
-const NOT_DELIVERED: &str = "unresolved prompt";
+const UNRESOLVED_PROMPT_REASON: &str = "unresolved prompt";
 
 impl App {
     /// Whether key presses act on the marked jobs rather than on the selected job. While the job details have the
@@ -37,7 +37,7 @@ impl App {
 
     /// Returns the jobs that a key press acts on: the marked jobs in the list or, if key presses don't act on marks,
     /// the selected job.
-    pub(super) fn targets(&self) -> Vec<JobKey> {
+    pub(super) fn target_keys(&self) -> Vec<JobKey> {
         let list = self.active_list();
         if self.acts_on_marks() {
             return list.marked_keys();
@@ -123,7 +123,7 @@ impl App {
     }
 
     pub(super) fn open_prs(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let keys = self.targets();
+        let keys = self.target_keys();
         let refusal = |row: &Job| match (web_link(row), &row.remote.pr_link) {
             (Some(_), _) => None,
             (None, Some(_)) => Some("no web link"),
@@ -163,7 +163,7 @@ impl App {
     }
 
     pub(super) fn copy_links(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let keys = self.targets();
+        let keys = self.target_keys();
         let nothing = |row: &Job| link_or_id(row).is_none().then_some("no link, no id");
         let targets = self.split_targets(&keys, nothing);
         match targets.keys.len() {
@@ -195,13 +195,13 @@ impl App {
     }
 
     pub(super) fn dismiss(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let keys = self.targets();
+        let keys = self.target_keys();
         let undecided =
             |row: &Job| row.local.undelivered.is_some_and(|kind| kind.needs_user() || kind == DeliveryKind::Sending);
         let free: Vec<&Job> = self.rows(&keys).filter(|row| !undecided(row)).collect();
         let restores = !free.is_empty() && free.iter().all(|row| row.local.dismissed);
         let targets = self.split_targets(&keys, |row| match undecided(row) {
-            true => Some(NOT_DELIVERED),
+            true => Some(UNRESOLVED_PROMPT_REASON),
             false => (row.local.dismissed != restores).then_some("already dismissed"),
         });
         match targets.keys.len() {
@@ -233,12 +233,12 @@ impl App {
     /// Marks the jobs that need the user as done. If all of them are already marked as done, moves them back to the
     /// group “Needs you” instead.
     pub(super) fn mark_done(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let keys = self.targets();
+        let keys = self.target_keys();
         let can_be_done = |row: &Job| row.needs_action() && !row.local.dismissed;
         let candidates: Vec<&Job> = self.rows(&keys).filter(|row| can_be_done(row)).collect();
         let moves_back = !candidates.is_empty() && candidates.iter().all(|row| row.is_handled());
         let targets = self.split_targets(&keys, |row| match row.local.undelivered {
-            Some(kind) if kind.needs_user() => Some(NOT_DELIVERED),
+            Some(kind) if kind.needs_user() => Some(UNRESOLVED_PROMPT_REASON),
             _ if !can_be_done(row) => Some("doesn't need you"),
             _ => (row.is_handled() != moves_back).then_some("already done"),
         });
@@ -248,7 +248,7 @@ impl App {
             0 if self.acts_on_marks() => {
                 self.notify(Severity::Info, "None of the marked jobs can be marked as done.", now)
             }
-            0 if targets.skipped.iter().any(|(_, reason)| *reason == NOT_DELIVERED) => {
+            0 if targets.skipped.iter().any(|(_, reason)| *reason == UNRESOLVED_PROMPT_REASON) => {
                 self.notify(Severity::Info, "This job has an unresolved prompt: press ! to resolve it first.", now)
             }
             0 => {
@@ -275,7 +275,7 @@ impl App {
     }
 
     pub(super) fn export_or_ask(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let keys = self.targets();
+        let keys = self.target_keys();
         match keys.len() {
             0 => {}
             n if self.acts_on_marks() => {

@@ -46,20 +46,20 @@ pub enum ConfirmAction {
     /// Runs an action on each of these jobs.
     Bulk(BulkAction, Targets),
     /// Loads all page views of these date ranges, one range after the other.
-    LoadAll(Vec<LoadPlan>),
+    LoadAllPageViews(Vec<LoadPlan>),
     /// Fetches the total page views of these date ranges.
     LoadTotals(Vec<DateRange>),
     /// Fetches the visitors of the site in these date ranges.
     LoadVisitorTotals(Vec<DateRange>),
     /// Loads all rows of a report of the analytics screen, with at most `max_requests` requests. If `from_start` is
     /// set, rows that are cached already are requested again.
-    LoadRows {
+    LoadAllRows {
         kind: AnalyticsKind,
         max_requests: u32,
         from_start: bool,
     },
     /// Loads the reports that a comparison of this report needs.
-    LoadCompared {
+    LoadComparisonReports {
         kind: AnalyticsKind,
         max_requests: u32,
     },
@@ -101,7 +101,7 @@ impl ConfirmAction {
     }
 
     /// Returns the title of the dialog and the label of the button that confirms.
-    fn labels(&self) -> (&'static str, &'static str) {
+    fn title_and_confirm_label(&self) -> (&'static str, &'static str) {
         match self {
             Self::Resolve(_, PromptResolution::SendAgain) => ("Send again", "send again"),
             Self::Resolve(_, PromptResolution::SendEdited(_)) => ("Send edited prompt", "send"),
@@ -123,10 +123,10 @@ impl ConfirmAction {
             Self::Bulk(BulkAction::MarkNotDone, _) => ("Move back to “Needs you”", "move back"),
             Self::Bulk(BulkAction::Tags(_), _) => ("Change tags", "change tags"),
             Self::Bulk(BulkAction::Export, _) => ("Export jobs", "export"),
-            Self::LoadAll(_) => ("Load all pages", "load all"),
+            Self::LoadAllPageViews(_) => ("Load all pages", "load all"),
             Self::LoadTotals(_) | Self::LoadVisitorTotals(_) => ("Load trend", "load"),
-            Self::LoadRows { .. } => ("Load all rows", "load all"),
-            Self::LoadCompared { .. } => ("Compare", "compare"),
+            Self::LoadAllRows { .. } => ("Load all rows", "load all"),
+            Self::LoadComparisonReports { .. } => ("Compare", "compare"),
             Self::LoadSignals { .. } | Self::LoadReports(..) => ("Load reports", "load"),
             Self::SaveProfile(WritePermission::Nothing) => ("Save profile", "save"),
             Self::SaveProfile(WritePermission::Add) => ("Save profile", "add"),
@@ -145,7 +145,7 @@ impl Component for ConfirmDialog {
     }
 
     fn footer_label(&self, action: Action, _app: &App) -> Option<FooterLabel> {
-        let [yes, no] = self.labels();
+        let [yes, no] = self.button_labels();
         Some(if action == Action::Yes { yes.into() } else { no.into() })
     }
 
@@ -184,7 +184,7 @@ impl Component for ConfirmDialog {
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let theme = view.theme;
         let layout = self.layout(view.app);
-        let title = format!(" {} ", self.on_yes.labels().0);
+        let title = format!(" {} ", self.on_yes.title_and_confirm_label().0);
         let (title_style, border) = match self.on_yes.is_irreversible() {
             true => (theme.warning.add_modifier(Modifier::BOLD), theme.warning),
             false => (theme.title, theme.focus),
@@ -228,14 +228,14 @@ pub(super) struct ConfirmLayout {
 
 impl ConfirmDialog {
     /// Returns the labels of the buttons that confirm and cancel.
-    fn labels(&self) -> [&'static str; 2] {
+    fn button_labels(&self) -> [&'static str; 2] {
         let no = if self.on_yes == ConfirmAction::Quit { "stay" } else { "cancel" };
-        [self.on_yes.labels().1, no]
+        [self.on_yes.title_and_confirm_label().1, no]
     }
 
     /// Returns the key and the label of each button. The button that confirms comes first.
     fn buttons(&self, app: &App) -> [(String, &'static str); 2] {
-        let [yes, no] = self.labels();
+        let [yes, no] = self.button_labels();
         let key = |action| app.key_label(Context::Confirm, action);
         [(key(Action::Yes), yes), (key(Action::Close), no)]
     }
@@ -360,16 +360,18 @@ impl App {
                 self.close_undelivered(prompt);
                 effects.push(Effect::Prompts(PromptsEffect::Resolve(prompt, resolution)));
             }
-            ConfirmAction::CopyToFollowUp(text) => self.follow_up_with(&text, now),
+            ConfirmAction::CopyToFollowUp(text) => self.open_follow_up_with_text(&text, now),
             ConfirmAction::DeleteDraft(draft_target) => self.delete_draft(draft_target, effects),
             ConfirmAction::OpenDraft(draft_target) => self.open_draft(draft_target, now),
-            ConfirmAction::NewDraftAbout(pages) => self.start_over_about(pages, now, effects),
+            ConfirmAction::NewDraftAbout(pages) => self.start_new_draft_about(pages, now, effects),
             ConfirmAction::Bulk(bulk, targets) => self.run_bulk(bulk, targets.keys, now, effects),
-            ConfirmAction::LoadAll(orders) => self.load_sequentially(orders, effects),
+            ConfirmAction::LoadAllPageViews(orders) => self.load_sequentially(orders, effects),
             ConfirmAction::LoadTotals(ranges) => self.load_totals(ranges, effects),
             ConfirmAction::LoadVisitorTotals(ranges) => self.load_visitor_totals(ranges, effects),
-            ConfirmAction::LoadCompared { kind, max_requests } => self.load_compared(kind, max_requests, effects),
-            ConfirmAction::LoadRows { kind, max_requests, from_start } => {
+            ConfirmAction::LoadComparisonReports { kind, max_requests } => {
+                self.load_compared(kind, max_requests, effects)
+            }
+            ConfirmAction::LoadAllRows { kind, max_requests, from_start } => {
                 self.load_rows(kind, max_requests, from_start, effects);
             }
             ConfirmAction::LoadSignals { reloads_all } => self.load_signals(reloads_all, effects),

@@ -253,7 +253,7 @@ impl App {
 
     /// Whether a dialog is open, or the job details are shown in place of the list.
     pub(super) fn has_dialog_or_detail(&self) -> bool {
-        !self.dialogs.is_empty() || (self.pane == Pane::Detail && !self.geometry().shows_both())
+        !self.dialogs.is_empty() || (self.pane == Pane::Detail && !self.geometry().shows_both_panes())
     }
 
     /// Whether Esc has something to close, clear or stop.

@@ -107,11 +107,11 @@ impl JobFilter {
     }
 
     /// Returns the first value of an `s:` term that matches no job state: neither a state of docdeck nor a status in
-    /// `other_statuses` starts with it.
-    pub fn unknown_status<'a>(&self, other_statuses: impl Iterator<Item = &'a str> + Clone) -> Option<&str> {
+    /// `unrecognized_statuses` starts with it.
+    pub fn unknown_status<'a>(&self, unrecognized_statuses: impl Iterator<Item = &'a str> + Clone) -> Option<&str> {
         let is_known = |start: &str| {
             filter_words().any(|(word, _)| starts_with_normalized(&word, start))
-                || other_statuses.clone().any(|word| starts_with_normalized(word, start))
+                || unrecognized_statuses.clone().any(|word| starts_with_normalized(word, start))
         };
         self.terms.iter().find_map(|term| match &term.criterion {
             Criterion::Status(start) if !is_known(start) => Some(start.as_str()),
@@ -128,10 +128,9 @@ impl JobFilter {
         })
     }
 
-    /// Whether each row that passes this filter is certain to have been `Match::Passes` or `Match::Candidate` for the
-    /// filter `before`. This requires that terms were only added or extended. It also requires that there is no search
-    /// result yet for an extended word (`is_searched`), because that result could contain rows that were `Match::Fails`
-    /// for `before`.
+    /// Whether it is certain that no row that passes this filter was `Match::Fails` for the filter `before`. This
+    /// requires that terms were only added or extended, and that the prompts have not been searched for an extended
+    /// word yet (`is_searched`): they could contain the extended word in rows that were `Match::Fails` for `before`.
     fn narrows(&self, before: &Self, is_searched: impl Fn(&str) -> bool) -> bool {
         let extends = |(now, before): (&JobTerm, &JobTerm)| now == before || now.extends(before, &is_searched);
         self.terms.len() >= before.terms.len() && self.terms.iter().zip(&before.terms).all(extends)
@@ -150,10 +149,10 @@ pub enum Match {
 
 /// The rows to match again after the prompts were searched for a word.
 #[derive(Debug, PartialEq)]
-pub enum SearchUpdate {
+pub enum RowsToRematch {
     /// No rows, because the filter no longer has the word.
     NoRows,
-    /// The rows of these jobs. The other rows need no new match: those that passed still pass.
+    /// The rows of these jobs, which may pass now. All rows that passed before still pass.
     Jobs(Vec<JobKey>),
     /// All rows.
     All,
@@ -273,16 +272,16 @@ impl FilterState {
     }
 
     /// Marks all search results as outdated, because there are new prompts.
-    pub fn mark_stale(&mut self) {
+    pub fn mark_searches_stale(&mut self) {
         self.words_to_search_again = self.filter.prompt_words().into_iter().collect();
     }
 
     /// Applies a search result: the jobs that have `word` in a prompt. Ignores it if the filter no longer has the word.
     /// Returns which rows have to be matched again.
-    pub fn apply_search_result(&mut self, word: String, mut jobs: Vec<JobKey>) -> SearchUpdate {
+    pub fn apply_search_result(&mut self, word: String, mut jobs: Vec<JobKey>) -> RowsToRematch {
         self.words_to_search_again.remove(&word);
         if !self.filter.prompt_words().contains(&word) {
-            return SearchUpdate::NoRows;
+            return RowsToRematch::NoRows;
         }
         jobs.sort_unstable();
         jobs.dedup();
@@ -291,7 +290,7 @@ impl FilterState {
         let only_more = !self.jobs_by_word.contains_key(&word) && !self.filter.terms.iter().any(is_not);
         let more = only_more.then(|| jobs.clone());
         self.jobs_by_word.insert(word, jobs);
-        more.map_or(SearchUpdate::All, SearchUpdate::Jobs)
+        more.map_or(RowsToRematch::All, RowsToRematch::Jobs)
     }
 
     /// Matches a row against all terms.
@@ -406,7 +405,7 @@ fn match_word(word: &Word, row: &Job, scratch: &mut MatchScratch<'_>, is_in_prom
     // Ids and tags are not matched fuzzily, because a similar id or tag is a different one.
     if row.id.as_ref().is_some_and(|id| scratch.score(&word.substring_atom, id.as_str()).is_some())
         || row.local.tags.iter().any(|tag| scratch.score(&word.substring_atom, tag.as_str()).is_some())
-        || shows_state(row, word)
+        || matches_state(row, word)
     {
         return Match::Passes;
     }
@@ -419,7 +418,7 @@ fn match_word(word: &Word, row: &Job, scratch: &mut MatchScratch<'_>, is_in_prom
 /// Whether the typed word is the start of a word that the row shows for its state. In the name of a state such as
 /// `not sent`, the typed word can be the start of any part. In the name of a group such as `needs you`, it must be the
 /// start of the whole name. The number of the pull request is not compared here.
-fn shows_state(row: &Job, word: &Word) -> bool {
+fn matches_state(row: &Job, word: &Word) -> bool {
     if word.normalized_text.is_empty() {
         return false;
     }
@@ -621,10 +620,10 @@ mod tests {
         assert!(state.match_row(&job()) != Match::Passes);
         assert_eq!(
             state.apply_search_result("redirects".to_owned(), vec![JobKey(7)]),
-            SearchUpdate::Jobs(vec![JobKey(7)])
+            RowsToRematch::Jobs(vec![JobKey(7)])
         );
         assert_eq!(state.match_row(&job()), Match::Passes);
-        assert_eq!(state.apply_search_result("legacy".to_owned(), vec![JobKey(7)]), SearchUpdate::All);
+        assert_eq!(state.apply_search_result("legacy".to_owned(), vec![JobKey(7)]), RowsToRematch::All);
         assert!(state.match_row(&job()) != Match::Passes, "a prompt has the excluded word");
     }
 
@@ -633,7 +632,7 @@ mod tests {
         let mut state = FilterState::default();
         state.set(JobFilter::parse("redirects"));
         state.set(JobFilter::parse("redirect"));
-        assert_eq!(state.apply_search_result("redirects".to_owned(), vec![JobKey(7)]), SearchUpdate::NoRows);
+        assert_eq!(state.apply_search_result("redirects".to_owned(), vec![JobKey(7)]), RowsToRematch::NoRows);
         assert!(state.match_row(&job()) != Match::Passes);
     }
 }

@@ -158,7 +158,7 @@ pub(crate) mod tests {
 
     fn notifications(effects: Vec<Effect>) -> Vec<String> {
         let texts = effects.into_iter().filter_map(|effect| match effect {
-            Effect::Notify(text) => Some(text.to_string()),
+            Effect::ShowDesktopNotification(text) => Some(text.to_string()),
             _ => None,
         });
         texts.collect()

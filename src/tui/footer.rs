@@ -164,7 +164,7 @@ impl App {
             self.dialogs.iter().rev().find(|dialog| dialog.is_modal() && dialog.area(self).bottom() == g.body.bottom());
         let component = owner.map(AsRef::as_ref).or(self.screen_component());
         let position = component.map_or(0, |component| display_width(&component.position_text(self)));
-        let is_beside = self.screen == Screen::Jobs && owner.is_none() && g.arrangement == JobsArrangement::Right;
+        let is_beside = self.screen == Screen::Jobs && owner.is_none() && g.arrangement == JobsArrangement::SideBySide;
         let rule = if is_beside { Rect { width: g.list.width, ..g.lower_rule() } } else { g.lower_rule() };
         let taken = if position == 0 { 0 } else { u16::try_from(position + 3).unwrap_or(u16::MAX) };
         Rect { width: rule.width.saturating_sub(taken), ..rule }
@@ -280,7 +280,7 @@ mod tests {
         });
         let stable: Vec<Hint> = footers[0].iter().filter(|hint| footers[1].contains(hint)).cloned().collect();
         let labels: Vec<&str> = stable.iter().map(|hint| hint.label.as_ref()).collect();
-        for label in ["next needing you", "copy", "dismiss", "done"] {
+        for label in ["next for you", "copy", "dismiss", "done"] {
             assert!(labels.contains(&label), "{label}: {footers:?}");
         }
         let own = footers.each_mut().map(|footer| {

@@ -25,8 +25,8 @@ pub const MIN_ROWS_STACKED: u16 = 36;
 pub const MIN_PANE_COLUMNS: u16 = 38;
 /// The minimum number of rows of the list, and of the details, when one is above the other.
 pub const MIN_PANE_ROWS: u16 = 6;
-/// To show its longest title, the list may grow to this number of columns, including the divider, if the details keep
-/// [`MIN_PANE_COLUMNS`]. The list may grow further only if the details keep [`DETAIL_COLUMNS_BESIDE_TITLES`].
+/// The list grows to show its longest title in full: up to this number of columns (with the divider) as long as the
+/// details keep [`MIN_PANE_COLUMNS`], and further as long as they keep [`DETAIL_COLUMNS_BESIDE_TITLES`].
 const LIST_COLUMNS_FOR_TITLE: u16 = 82;
 /// The number of columns that the details keep if the list grows beyond [`LIST_COLUMNS_FOR_TITLE`]. It is enough for
 /// the links of pull requests.
@@ -36,9 +36,9 @@ const DETAIL_COLUMNS_BESIDE_TITLES: u16 = 57;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobsArrangement {
     /// The details to the right of the list.
-    Right,
+    SideBySide,
     /// The details below the list.
-    Below,
+    Stacked,
     /// Either the list or the details, not both.
     OneAtATime,
 }
@@ -57,7 +57,7 @@ pub struct PaneConstraints {
     /// list.
     pub editor_rows: u16,
     /// The number of columns that the list needs to show its longest title.
-    pub needed_columns: u16,
+    pub needed_list_columns: u16,
 }
 
 /// The parts of the screen.
@@ -90,26 +90,26 @@ pub fn compute_layout(size: (u16, u16), panes: PaneConstraints) -> Geometry {
     let content = Rect::new(0, 2, width, height.saturating_sub(4));
     let arrangement = match () {
         () if panes.hides_detail => JobsArrangement::OneAtATime,
-        () if width >= MIN_COLUMNS_SIDE_BY_SIDE => JobsArrangement::Right,
-        () if height >= MIN_ROWS_STACKED && panes.editor_rows == 0 => JobsArrangement::Below,
+        () if width >= MIN_COLUMNS_SIDE_BY_SIDE => JobsArrangement::SideBySide,
+        () if height >= MIN_ROWS_STACKED && panes.editor_rows == 0 => JobsArrangement::Stacked,
         () => JobsArrangement::OneAtATime,
     };
     // The upper rule of the editor is also the lower rule of the panes.
     let space = Rect { height: content.height.saturating_sub(panes.editor_rows.saturating_sub(1)), ..content };
     let (list, detail) = match arrangement {
         JobsArrangement::OneAtATime => (space, space),
-        JobsArrangement::Right => {
+        JobsArrangement::SideBySide => {
             let min_detail_columns =
                 (width - LIST_COLUMNS_FOR_TITLE).clamp(MIN_PANE_COLUMNS, DETAIL_COLUMNS_BESIDE_TITLES);
             let max_list_columns = width - 1 - min_detail_columns;
-            let default = default_size(width).max(panes.needed_columns.min(max_list_columns));
-            let columns = list_size(width - 1, panes.list_width.unwrap_or(default), MIN_PANE_COLUMNS);
+            let default = default_list_size(width).max(panes.needed_list_columns.min(max_list_columns));
+            let columns = clamped_list_size(width - 1, panes.list_width.unwrap_or(default), MIN_PANE_COLUMNS);
             let detail = Rect { x: columns + 1, width: width - columns - 1, ..space };
             (Rect { width: columns, ..space }, detail)
         }
-        JobsArrangement::Below => {
+        JobsArrangement::Stacked => {
             let total = content.height - 1;
-            let rows = list_size(total, panes.list_height.unwrap_or(default_size(total)), MIN_PANE_ROWS);
+            let rows = clamped_list_size(total, panes.list_height.unwrap_or(default_list_size(total)), MIN_PANE_ROWS);
             let detail = Rect { y: content.y + rows + 1, height: total - rows, ..content };
             (Rect { height: rows, ..content }, detail)
         }
@@ -118,13 +118,13 @@ pub fn compute_layout(size: (u16, u16), panes: PaneConstraints) -> Geometry {
 }
 
 /// Returns how many of `total` cells the list gets by default: 60 %.
-fn default_size(total: u16) -> u16 {
+fn default_list_size(total: u16) -> u16 {
     // Computed in 32 bits, because twice the maximum width overflows 16 bits.
     total - u16::try_from(u32::from(total) * 2 / 5).unwrap_or(0)
 }
 
 /// Limits the size of the list so that both panes have at least `min` of the `total` cells.
-fn list_size(total: u16, chosen: u16, min: u16) -> u16 {
+fn clamped_list_size(total: u16, chosen: u16, min: u16) -> u16 {
     chosen.clamp(min, total.saturating_sub(min).max(min)).min(total)
 }
 
@@ -134,7 +134,7 @@ pub(in crate::tui) fn inside_borders(area: Rect) -> Rect {
 }
 
 /// Returns the area inside the borders of a box, without its first `head` rows.
-pub(in crate::tui) fn inside_borders_below(area: Rect, head: u16) -> Rect {
+pub(in crate::tui) fn inside_borders_without_top_rows(area: Rect, head: u16) -> Rect {
     without_top_rows(inside_borders(area), head)
 }
 
@@ -155,7 +155,7 @@ pub(in crate::tui) fn row_capacity(area: Rect) -> usize {
 
 impl Geometry {
     /// Whether both the list and the details are on the screen.
-    pub fn shows_both(&self) -> bool {
+    pub fn shows_both_panes(&self) -> bool {
         self.arrangement != JobsArrangement::OneAtATime
     }
 
@@ -178,8 +178,8 @@ impl Geometry {
     /// the list, the cells are the rule with the title of the details.
     pub fn divider(&self) -> Rect {
         match self.arrangement {
-            JobsArrangement::Right => Rect { x: self.list.right(), width: 1, ..self.list },
-            JobsArrangement::Below => Rect { y: self.list.bottom(), height: 1, ..self.content },
+            JobsArrangement::SideBySide => Rect { x: self.list.right(), width: 1, ..self.list },
+            JobsArrangement::Stacked => Rect { y: self.list.bottom(), height: 1, ..self.content },
             JobsArrangement::OneAtATime => Rect::default(),
         }
     }
@@ -285,8 +285,8 @@ mod tests {
     #[test]
     fn the_details_are_where_there_is_space_for_them() {
         let at = |size| compute_layout(size, PaneConstraints::default()).arrangement;
-        assert_eq!([at((120, 12)), at((300, 100))], [JobsArrangement::Right; 2]);
-        assert_eq!([at((90, 50)), at((40, 36)), at((119, 100))], [JobsArrangement::Below; 3]);
+        assert_eq!([at((120, 12)), at((300, 100))], [JobsArrangement::SideBySide; 2]);
+        assert_eq!([at((90, 50)), at((40, 36)), at((119, 100))], [JobsArrangement::Stacked; 3]);
         assert_eq!([at((80, 24)), at((40, 12)), at((119, 35))], [JobsArrangement::OneAtATime; 3]);
         let hidden = compute_layout((300, 100), PaneConstraints { hides_detail: true, ..PaneConstraints::default() });
         assert_eq!((hidden.list, hidden.detail, hidden.divider()), (hidden.content, hidden.content, Rect::default()));
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn an_editor_below_the_thread_takes_its_rows_from_the_panes() {
-        for (size, arrangement) in [((120, 40), JobsArrangement::Right), ((90, 50), JobsArrangement::OneAtATime)] {
+        for (size, arrangement) in [((120, 40), JobsArrangement::SideBySide), ((90, 50), JobsArrangement::OneAtATime)] {
             let g = compute_layout(size, PaneConstraints { editor_rows: 12, ..PaneConstraints::default() });
             assert_eq!((g.arrangement, g.body.height), (arrangement, size.1 - 2));
             assert_eq!([g.list.bottom(), g.detail.bottom()], [g.body.bottom() - 12; 2]);
@@ -311,7 +311,7 @@ mod tests {
                 );
                 let (list, detail) = (g.list, g.detail);
                 match g.arrangement {
-                    JobsArrangement::Right => {
+                    JobsArrangement::SideBySide => {
                         assert!(
                             list.width >= MIN_PANE_COLUMNS && detail.width >= MIN_PANE_COLUMNS,
                             "{size:?} {chosen:?}"
@@ -321,7 +321,7 @@ mod tests {
                             (g.divider().x, detail.x, size.0)
                         );
                     }
-                    JobsArrangement::Below => {
+                    JobsArrangement::Stacked => {
                         assert!(list.height >= MIN_PANE_ROWS && detail.height >= MIN_PANE_ROWS, "{size:?} {chosen:?}");
                         assert_eq!((list.bottom(), g.divider().bottom()), (g.divider().y, detail.y));
                         assert_eq!(detail.bottom(), g.lower_rule().y);
@@ -336,8 +336,8 @@ mod tests {
                 .width,
             77
         );
-        let needed = |width, needed_columns| {
-            compute_layout((width, 48), PaneConstraints { needed_columns, ..PaneConstraints::default() })
+        let needed = |width, needed_list_columns| {
+            compute_layout((width, 48), PaneConstraints { needed_list_columns, ..PaneConstraints::default() })
         };
         let widths = [(143, 200), (160, 0), (160, 100), (160, 200), (200, 200)].map(|(w, n)| needed(w, n).list.width);
         assert_eq!(widths, [86, 96, 100, 102, 142], "the longest title, but the details keep 57 columns");

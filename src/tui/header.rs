@@ -37,7 +37,7 @@ pub struct HeaderText {
 }
 
 /// The number of cells between two texts.
-const GAP: usize = 2;
+const TEXT_GAP_CELLS: usize = 2;
 /// The minimum number of columns at which there are three cells before the name of a screen.
 const MIN_COLUMNS_WIDE_GAP: usize = 100;
 /// The minimum number of columns at which the states of the connection and of the team have their long forms.
@@ -72,7 +72,7 @@ impl App {
             self.connection_text(now)
         };
         let name = if self.config.is_demo { "demo" } else { self.config.profile.as_str() };
-        let gap = if width < MIN_COLUMNS_WIDE_GAP { GAP } else { GAP + 1 };
+        let gap = if width < MIN_COLUMNS_WIDE_GAP { TEXT_GAP_CELLS } else { TEXT_GAP_CELLS + 1 };
         let limits = self.limit_texts(now);
         let shortest = limits.last().map(String::as_str);
         let full = HeaderForm { program_name, has_tab_keys: true, name_width: Some(name.width()), limit: shortest };
@@ -85,14 +85,15 @@ impl App {
         let tab_names = [false, true].map(|has_tab_keys| self.tab_names(has_tab_keys));
         let [tabs_alone, tabs_with_keys] =
             tab_names.each_ref().map(|names| names.iter().map(|(text, _)| gap + text.width()).sum::<usize>());
-        let narrowest = tabs_alone + connection.width() + GAP + 1;
-        let team = self.team_text(width).filter(|team| narrowest + team.width() + GAP <= width);
+        let narrowest = tabs_alone + connection.width() + TEXT_GAP_CELLS + 1;
+        let team = self.team_text(width).filter(|team| narrowest + team.width() + TEXT_GAP_CELLS <= width);
         // Returns the cells that a form leaves for the profile name, without the gap before it.
         let space_for_name = |form: HeaderForm<'_>| {
             let tabs = if form.has_tab_keys { tabs_with_keys } else { tabs_alone };
             let right = [connection.as_str(), team.as_deref().unwrap_or_default(), form.limit.unwrap_or_default()];
-            let right: usize = right.into_iter().filter(|text| !text.is_empty()).map(|text| text.width() + GAP).sum();
-            let lead = if form.program_name.is_empty() { 1 } else { GAP };
+            let right: usize =
+                right.into_iter().filter(|text| !text.is_empty()).map(|text| text.width() + TEXT_GAP_CELLS).sum();
+            let lead = if form.program_name.is_empty() { 1 } else { TEXT_GAP_CELLS };
             let name = form.name_width.map_or(0, |width| width + lead);
             let space = width.checked_sub(form.program_name.width() + tabs + right + 1)?;
             (name <= space).then(|| space.saturating_sub(lead))
@@ -100,7 +101,7 @@ impl App {
         let forms = limits.iter().map(|limit| HeaderForm { limit: Some(limit), ..full }).chain(shorter);
         let (form, space) = forms.filter_map(|form| Some((form, space_for_name(form)?))).next().unwrap_or((last, 0));
         let profile = form.name_width.map(|_| truncate(name, space));
-        let lead = if form.program_name.is_empty() { 1 } else { GAP };
+        let lead = if form.program_name.is_empty() { 1 } else { TEXT_GAP_CELLS };
         let mut at = form.program_name.width() + profile.as_ref().map_or(0, |name| lead + name.width());
         let tab = |(text, screen): (String, Screen)| {
             let tab = HeaderTab { start: at + gap, text, screen };
@@ -132,7 +133,7 @@ impl App {
         let is_long = width >= MIN_COLUMNS_LONG_STATUS;
         match self.team {
             TeamStatus::Inactive | TeamStatus::Online => None,
-            TeamStatus::Receiving(changes) if is_long => Some(format!("… team: {} received", format_count(changes))),
+            TeamStatus::Receiving(changes) if is_long => Some(format!("… team: {} changes", format_count(changes))),
             TeamStatus::Receiving(_) => Some("… team".to_owned()),
             TeamStatus::Offline { .. } if is_long => Some("✗ team offline".to_owned()),
             TeamStatus::Offline { .. } => Some("✗ team".to_owned()),
@@ -173,7 +174,7 @@ impl App {
 
     /// Returns the limit that is closest to being reached. If several limits are equally close, returns the one that
     /// matters most on this screen.
-    pub fn closest_limit(&self) -> Quota {
+    pub fn quota_closest_to_limit(&self) -> Quota {
         let order = match self.screen {
             Screen::Views => [Quota::Views, Quota::Create, Quota::FollowUp],
             _ => Quota::HOURLY,
@@ -187,7 +188,7 @@ impl App {
     /// Returns the texts for the limit that is closest to being reached, from the longest to the shortest. Empty if the
     /// usage of the limit is unknown.
     fn limit_texts(&self, now: Time) -> Vec<String> {
-        let quota = self.closest_limit();
+        let quota = self.quota_closest_to_limit();
         if !self.is_budget_known(quota) {
             return Vec::new();
         }
@@ -201,20 +202,21 @@ impl App {
                 format!("{label}: none left"),
             ];
         }
-        let (share, left) = (format!("{}/{}", budget.used, budget.limit), budget.requests_left());
+        let left = budget.requests_left();
+        let share = format!("{left} of {} left", budget.limit);
         // The label of this limit is also the name of the analytics screen, so it doesn't show that requests are
         // counted.
         let full_label = if quota == Quota::Views { "analytics requests" } else { label };
         let freed = match budget.resets_at.filter(|at| *at > now).map(|at| wait_text(at - now)) {
-            Some(left) => format!(", one freed in {left}"),
+            Some(wait) => format!(", 1 more in {wait}"),
             None => " this hour".to_owned(),
         };
         let team = match budget.counted_by {
             CountedBy::ThisComputer => {
                 return vec![
-                    format!("{full_label} {share} used on this computer{freed}"),
-                    format!("{full_label} {share} used{freed}"),
-                    format!("{label} {share} used"),
+                    format!("{full_label}: {share}{freed} (this computer)"),
+                    format!("{full_label}: {share}{freed}"),
+                    format!("{label}: {share}"),
                     format!("{label}: {left} left"),
                 ];
             }
@@ -222,9 +224,9 @@ impl App {
             CountedBy::Team { as_of: Some(at) } => format!(", team as of {} ago", wait_text(now - at)),
         };
         vec![
-            format!("{full_label} {share} used{team}{freed}"),
-            format!("{label} {share} used{team}"),
-            format!("{label} {share}{team}"),
+            format!("{full_label}: {share}{team}{freed}"),
+            format!("{label}: {share}{team}"),
+            format!("{label}: {left} left{team}"),
             format!("{label}: {left} left"),
         ]
     }
@@ -256,13 +258,13 @@ mod tests {
             let header = app.header(width, at(0));
             (header.team.unwrap_or_default(), header.limit.unwrap_or_default())
         };
-        assert_eq!(right(&app, 125), (String::new(), "new jobs 37/100 used, team, one freed in 22m".to_owned()));
-        assert_eq!(right(&app, 80), (String::new(), "new jobs 37/100 used, team".to_owned()));
+        assert_eq!(right(&app, 125), (String::new(), "new jobs: 63 of 100 left, team, 1 more in 22m".to_owned()));
+        assert_eq!(right(&app, 80), (String::new(), "new jobs: 63 of 100 left, team".to_owned()));
         app.team = TeamStatus::Offline { since: at(-300) };
         let counted_by = CountedBy::Team { as_of: Some(at(-300)) };
         app.budgets.insert(Quota::Create, Budget { counted_by, ..budget });
         let offline = "✗ team offline".to_owned();
-        assert_eq!(right(&app, 125), (offline.clone(), "new jobs 37/100 used, team as of 5m ago".to_owned()));
+        assert_eq!(right(&app, 125), (offline.clone(), "new jobs: 63 of 100 left, team as of 5m ago".to_owned()));
         assert_eq!(right(&app, 80), (offline, "new jobs: 63 left".to_owned()));
         assert_eq!(right(&app, 40), ("✗ team".to_owned(), String::new()));
         app.connection = Connection::Unusable { reason: CleanText::line("a page") };
@@ -282,15 +284,16 @@ mod tests {
             let mut text = format!("{}|{}|", header.program_name.trim(), header.profile.unwrap_or_default());
             let end = header.tabs.last().map_or(0, |tab| tab.start + tab.text.width());
             header.tabs.iter().for_each(|tab| text += &format!("{} ", tab.text));
-            let right = header.connection.width() + header.limit.as_ref().map_or(0, |limit| limit.width() + GAP);
-            assert!(end + GAP + right < width, "{width}: {text}");
+            let right =
+                header.connection.width() + header.limit.as_ref().map_or(0, |limit| limit.width() + TEXT_GAP_CELLS);
+            assert!(end + TEXT_GAP_CELLS + right < width, "{width}: {text}");
             format!("{text}|{}", header.limit.unwrap_or_default())
         };
         let (long, keys, bare) = ("the-handbook-of-acme", "1 Jobs ●1 2 Analytics 3 Log ", "Jobs ●1 Analytics Log ");
         let expected = [
-            (135, format!("docdeck|{long}|{keys}|new jobs 37/100 used on this computer, one freed in 22m")),
-            (115, format!("docdeck|{long}|{keys}|new jobs 37/100 used, one freed in 22m")),
-            (95, format!("docdeck|{long}|{keys}|new jobs 37/100 used")),
+            (135, format!("docdeck|{long}|{keys}|new jobs: 63 of 100 left, 1 more in 22m (this computer)")),
+            (115, format!("docdeck|{long}|{keys}|new jobs: 63 of 100 left, 1 more in 22m")),
+            (99, format!("docdeck|{long}|{keys}|new jobs: 63 of 100 left")),
             (91, format!("docdeck|{long}|{keys}|new jobs: 63 left")),
             (83, format!("|{long}|{keys}|new jobs: 63 left")),
             (75, format!("|{long}|{bare}|new jobs: 63 left")),

@@ -32,11 +32,11 @@ use unicode_width::UnicodeWidthStr;
 /// The minimum number of columns of the screen at which the rules above and below the help contain notes.
 const MIN_COLUMNS_WITH_NOTES: u16 = 60;
 /// The number of cells before the keys plus the number of cells between the keys and their help texts.
-const GAPS: usize = 4;
+const TOTAL_GAP_CELLS: usize = 4;
 /// The maximum width of the column of keys.
 const MAX_KEY_WIDTH: usize = 12;
 /// The maximum width of the keys of actions that share a line.
-const MAX_COMBINED_WIDTH: usize = 10;
+const MAX_COMBINED_KEYS_WIDTH: usize = 10;
 /// The number of guide topics on one line.
 const TOPICS_PER_LINE: usize = 3;
 
@@ -332,7 +332,7 @@ impl Help {
                 actions.iter().map(|action| row_of(*context, *action).copied()).collect::<Option<_>>()?;
             let first: Vec<String> = rows.iter().filter_map(|row| keys(row).into_iter().next()).collect();
             let first = first.join("  ");
-            (first.width() <= MAX_COMBINED_WIDTH).then_some((rows, first, *text))
+            (first.width() <= MAX_COMBINED_KEYS_WIDTH).then_some((rows, first, *text))
         });
         let combined: Vec<_> = combined.collect();
         let row = |rows: &[&Binding], keys, text: &str| HelpRow {
@@ -401,7 +401,7 @@ impl Help {
         // The width doesn't depend on the search, so that the column stays in place.
         let keys = sections.iter().flat_map(|section| &section.rows).filter_map(|row| row.keys.first());
         let key_width = keys.map(|key| key.width()).max().unwrap_or(0).min(MAX_KEY_WIDTH);
-        let text_width = width.saturating_sub(key_width + GAPS);
+        let text_width = width.saturating_sub(key_width + TOTAL_GAP_CELLS);
         let mut lines = Vec::new();
         for HelpSection { heading, rows } in sections {
             let is_found = |row: &&HelpRow| {
@@ -440,7 +440,7 @@ impl HelpRow {
     }
 }
 
-/// Returns the keys of a binding that run its action here.
+/// Returns the keys of a binding that run its action. While a text input has the focus, some keys type text instead.
 fn usable_keys<'a>(
     app: &'a App,
     contexts: &[Context],
@@ -572,7 +572,7 @@ mod tests {
 
     #[test]
     fn every_help_text_fits_one_line_of_80_columns() {
-        let width = 78 - MAX_KEY_WIDTH - GAPS;
+        let width = 78 - MAX_KEY_WIDTH - TOTAL_GAP_CELLS;
         for row in BINDINGS {
             assert!(row.help.width() <= width, "{} cells are too many: {}", row.help.width(), row.help);
         }

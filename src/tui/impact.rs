@@ -92,7 +92,7 @@ impl JobPages {
         &self.pages
     }
 
-    /// Whether the pages are loaded and none of them has stored views, whether from before or after the job.
+    /// Whether the pages are loaded, but no views are stored for any of them, neither before nor after the job.
     pub fn lacks_views(&self) -> bool {
         let is_unknown =
             |page: &PageImpact| [&page.before, &page.after].iter().all(|views| **views == PageViewsState::Unknown);

@@ -95,7 +95,7 @@ fn complete_weeks_that_are_not_loaded_can_be_fetched_with_the_key_a() {
             }
         }
         let question = app.top::<ConfirmDialog>().expect("a question");
-        let ConfirmAction::LoadAll(orders) = &question.on_yes else { panic!("{:?}", question.on_yes) };
+        let ConfirmAction::LoadAllPageViews(orders) = &question.on_yes else { panic!("{:?}", question.on_yes) };
         let ranges: Vec<String> = orders.iter().map(|order| order.range.to_string()).collect();
         assert_eq!(ranges, ["2026-10-14 … 2026-10-20", "2026-10-23 … 2026-10-29"]);
         app.dialogs.pop();

@@ -26,7 +26,7 @@ pub struct InputDialog {
     pub input: TextInput,
     pub check: InputCheck,
     /// The title of the job that the value is for. It is part of the title of the dialog.
-    pub job: Option<CleanText>,
+    pub job_title: Option<CleanText>,
 }
 
 /// The state of checking the value with a request to the service. Only the id of a job to link is checked.
@@ -70,12 +70,12 @@ pub enum InputValue {
 impl InputDialog {
     /// Creates the dialog with an initial text.
     pub fn new(field: InputField, text: &str) -> Self {
-        Self { field, input: TextInput::single_line(text), check: InputCheck::NotStarted, job: None }
+        Self { field, input: TextInput::single_line(text), check: InputCheck::NotStarted, job_title: None }
     }
 
     /// Adds the title of the job that the value is for to the title of the dialog.
-    pub fn with_job(mut self, job: &CleanText) -> Self {
-        self.job = Some(job.clone());
+    pub fn with_job(mut self, job_title: &CleanText) -> Self {
+        self.job_title = Some(job_title.clone());
         self
     }
 
@@ -84,7 +84,7 @@ impl InputDialog {
         match &self.field {
             InputField::TrackId => (
                 "Track jobs created elsewhere",
-                "A job id, or a list of ids, from the service's dashboard. One request each.",
+                "A job id, or a list of ids, from your Mintlify dashboard. One request each.",
                 "track",
             ),
             InputField::Title(_) => {
@@ -102,7 +102,7 @@ impl InputDialog {
             InputField::FilterName => ("Save this filter", "The name of its tab. Saved in config.toml.", "save"),
             InputField::LinkId(_) => (
                 "Link to an existing job",
-                "The job id, from the service's dashboard. One request checks it; no prompt is sent.",
+                "The job id, from your Mintlify dashboard. One request checks it; no prompt is sent.",
                 "link",
             ),
             InputField::PromptsFile => (
@@ -110,11 +110,13 @@ impl InputDialog {
                 "The path of a text file (prompts separated by blank lines), .csv file (column “prompt”) or .jsonl file.",
                 "open",
             ),
-            InputField::Page => {
-                ("Go to rows", "Type 1 for the rows of the first request, 2 for those of the second, and so on.", "go")
-            }
+            InputField::Page => (
+                "Go to block of rows",
+                "Type 1 for the first block, 2 for the second, and so on. Each takes one request.",
+                "go",
+            ),
             InputField::PageSize => {
-                ("Rows per request", "How many rows one request loads: a number from 1 to 250.", "apply")
+                ("Rows per request", "How many rows a block has, from 1 to 250. One request loads one block.", "apply")
             }
         }
     }
@@ -122,7 +124,7 @@ impl InputDialog {
     /// Returns the title of the dialog.
     pub fn title(&self) -> String {
         let title = self.title_help_and_label().0;
-        self.job.as_ref().map_or_else(|| title.to_owned(), |job| format!("{title}: {job}"))
+        self.job_title.as_ref().map_or_else(|| title.to_owned(), |job_title| format!("{title}: {job_title}"))
     }
 
     /// Parses the value.
@@ -135,7 +137,7 @@ impl InputDialog {
         let number = |low: u32, high: u32| {
             let n = typed.parse().ok().filter(|n| (low..=high).contains(n));
             n.map(InputValue::Number).ok_or_else(|| match high {
-                u32::MAX => format!("a whole number from {low}"),
+                u32::MAX => format!("a whole number, {low} or more"),
                 _ => format!("a whole number from {low} to {high}"),
             })
         };
@@ -171,7 +173,7 @@ impl InputDialog {
                 return Flow::Handled;
             }
             (InputField::TrackId, InputValue::Ids(ids)) => app.track(ids, *now, effects),
-            (InputField::PromptsFile, InputValue::Text(file)) => app.read_file(&file, effects),
+            (InputField::PromptsFile, InputValue::Text(file)) => app.read_prompts_from_file(&file, effects),
             (InputField::FilterName, InputValue::Text(name)) => effects.extend(app.save_filter(&name)),
             (InputField::Page, InputValue::Number(page)) => effects.extend(app.views.go_to_page(page)),
             (InputField::PageSize, InputValue::Number(limit)) => effects.extend(app.views.set_page_size(limit)),
@@ -283,7 +285,7 @@ mod tests {
     fn the_error_for_an_invalid_value_describes_a_valid_value() {
         assert_eq!(ask(InputField::PageSize, "251"), Err("a whole number from 1 to 250".to_owned()));
         assert_eq!(ask(InputField::PageSize, "250"), Ok(InputValue::Number(250)));
-        assert_eq!(ask(InputField::Page, "0"), Err("a whole number from 1".to_owned()));
+        assert_eq!(ask(InputField::Page, "0"), Err("a whole number, 1 or more".to_owned()));
         assert!(ask(InputField::TrackId, "  ").is_err());
     }
 }

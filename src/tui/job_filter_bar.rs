@@ -52,8 +52,8 @@ impl App {
             let valid: Vec<String> = PullRequestFact::filter_words().collect();
             return Some(format!("No pull request state starts with “{unknown}”. Valid: {}.", valid.join(", ")));
         }
-        let unknown = list.filter().unknown_status(list.other_statuses())?;
-        let others = list.other_statuses().map(str::to_owned);
+        let unknown = list.filter().unknown_status(list.unrecognized_statuses())?;
+        let others = list.unrecognized_statuses().map(str::to_owned);
         let valid: Vec<String> =
             filter_words().map(|(word, _)| word).filter(|word| word != "active").chain(others).collect();
         Some(format!("No job status starts with “{unknown}”. Valid: {}.", valid.join(", ")))
@@ -61,14 +61,14 @@ impl App {
 
     /// Returns the names of the tabs, each with whether it is active: all jobs, then the saved filters. Empty if no
     /// filter is saved.
-    pub fn tabs(&self) -> impl Iterator<Item = (&str, bool)> {
+    pub fn filter_tabs(&self) -> impl Iterator<Item = (&str, bool)> {
         let all = (!self.config.filters.is_empty()).then_some("All");
         let names = all.into_iter().chain(self.config.filters.iter().map(|filter| filter.name.as_str()));
         names.enumerate().map(|(n, name)| (name, n == self.filter_bar.active_tab_index))
     }
 
     pub(super) fn open_filter(&mut self) {
-        if self.store == StoreState::Read {
+        if self.store == StoreState::Loaded {
             let typed = self.all_jobs.as_ref().map_or(self.filter_bar.typed.as_str(), AllJobs::filter);
             self.open(FilterInput { input: TextInput::single_line_selected(typed) });
         }

@@ -34,7 +34,7 @@ impl App {
 
     /// Asks for tags. For a single job, the input starts with the current tags of the job.
     pub(super) fn ask_tags(&mut self) {
-        let keys = self.targets();
+        let keys = self.target_keys();
         let text = match keys.as_slice() {
             [] => return,
             [key] if !self.acts_on_marks() => {

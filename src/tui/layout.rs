@@ -4,7 +4,7 @@
 use super::geometry::{JobsArrangement, PaneConstraints};
 use super::keymap::{Action, Context};
 use super::order::{JobSorting, Sort};
-use super::state::SavedLayout;
+use super::state::LayoutSaveState;
 use super::{App, AppConfig, Effect, Screen, Severity};
 use crate::model::Time;
 use crate::model::layout::{JobsLayout, Layout, SavedScreen, SortBy};
@@ -59,7 +59,7 @@ impl App {
             SavedScreen::Views => self.switch_screen(Screen::Views, now, effects),
             SavedScreen::Log => self.switch_screen(Screen::Log, now, effects),
         }
-        self.saved_layout = SavedLayout::Saved(self.current_layout());
+        self.layout_save_state = LayoutSaveState::Saved(self.current_layout());
     }
 
     /// Restores the saved layout, except for which screen is shown. Leaves the page views unchanged if they are already
@@ -90,14 +90,14 @@ impl App {
     /// Applies the loaded layout of a profile after a switch, unless the user has opened a dialog, filtered or sorted
     /// meanwhile.
     pub(super) fn apply_loaded_layout(&mut self, key: &str, saved: Option<&Layout>, now: Time) {
-        if !matches!(self.saved_layout, SavedLayout::NotSaving) || key != self.config.layout_key() {
+        if !matches!(self.layout_save_state, LayoutSaveState::NotSaving) || key != self.config.layout_key() {
             return;
         }
         if let Some(saved) = saved.filter(|_| self.dialogs.is_empty() && self.is_unfiltered_in_default_order()) {
             self.apply_layout(saved, now);
             self.is_dirty = true;
         }
-        self.saved_layout = SavedLayout::Saved(self.current_layout());
+        self.layout_save_state = LayoutSaveState::Saved(self.current_layout());
     }
 
     /// Whether the jobs are unfiltered and in the default order.
@@ -108,19 +108,19 @@ impl App {
     /// Schedules a save if the current layout differs from the saved layout, and cancels a scheduled save if the two
     /// are equal again. Runs after every message.
     pub(super) fn schedule_layout_save(&mut self, now: Time) {
-        let (SavedLayout::Saved(saved) | SavedLayout::Due(saved, _)) = &self.saved_layout else { return };
+        let (LayoutSaveState::Saved(saved) | LayoutSaveState::Due(saved, _)) = &self.layout_save_state else { return };
         let differs = *saved != self.current_layout();
-        self.saved_layout = match (std::mem::take(&mut self.saved_layout), differs) {
-            (SavedLayout::Saved(saved), true) => SavedLayout::Due(saved, now + SAVE_DELAY),
-            (SavedLayout::Due(saved, _), false) => SavedLayout::Saved(saved),
+        self.layout_save_state = match (std::mem::take(&mut self.layout_save_state), differs) {
+            (LayoutSaveState::Saved(saved), true) => LayoutSaveState::Due(saved, now + SAVE_DELAY),
+            (LayoutSaveState::Due(saved, _), false) => LayoutSaveState::Saved(saved),
             (same, _) => same,
         };
     }
 
     /// Returns the time at which the layout will be saved. `None` if no save is scheduled.
-    pub(super) fn layout_due_at(&self) -> Option<Time> {
-        match &self.saved_layout {
-            SavedLayout::Due(_, at) => Some(*at),
+    pub(super) fn layout_save_due_at(&self) -> Option<Time> {
+        match &self.layout_save_state {
+            LayoutSaveState::Due(_, at) => Some(*at),
             _ => None,
         }
     }
@@ -128,11 +128,11 @@ impl App {
     /// Saves the layout if a save is scheduled for `now` or earlier. When docdeck exits or switches profiles, `now` is
     /// `None`, and a scheduled save runs at once.
     pub(super) fn save_layout(&mut self, now: Option<Time>) -> Option<Effect> {
-        self.layout_due_at().filter(|at| now.is_none_or(|now| *at <= now))?;
+        self.layout_save_due_at().filter(|at| now.is_none_or(|now| *at <= now))?;
         let key = self.config.layout_key();
         let layout = self.current_layout();
         let text = layout.to_json();
-        self.saved_layout = SavedLayout::Saved(layout);
+        self.layout_save_state = LayoutSaveState::Saved(layout);
         Some(Effect::SaveLayout { key, text })
     }
 
@@ -146,8 +146,8 @@ impl App {
         self.panes.hides_detail = !self.panes.hides_detail;
         let open = self.key_label(Context::Jobs, Action::Open);
         let text = match self.geometry().arrangement {
-            JobsArrangement::Right => "The details are next to the list.".to_owned(),
-            JobsArrangement::Below => "The details are below the list.".to_owned(),
+            JobsArrangement::SideBySide => "The details are next to the list.".to_owned(),
+            JobsArrangement::Stacked => "The details are below the list.".to_owned(),
             JobsArrangement::OneAtATime if self.panes.hides_detail => format!("Details hidden. {open} opens them."),
             JobsArrangement::OneAtATime => format!("No space for the details here. {open} opens them."),
         };
@@ -218,21 +218,21 @@ mod tests {
     #[test]
     fn a_layout_change_is_saved_once_after_one_second() {
         let mut app = started_app(start());
-        assert_eq!(app.layout_due_at(), None, "nothing changed");
+        assert_eq!(app.layout_save_due_at(), None, "nothing changed");
         assert_eq!(saved_layout_effect(&press(&mut app, "2", 5)), None);
-        assert_eq!(app.layout_due_at(), Some(at(6)));
+        assert_eq!(app.layout_save_due_at(), Some(at(6)));
         press(&mut app, "3", 5);
-        assert_eq!(app.layout_due_at(), Some(at(6)), "not put off");
+        assert_eq!(app.layout_save_due_at(), Some(at(6)), "not put off");
         assert_eq!(app.next_timer(at(5)).filter(|wake| *wake <= at(6)), Some(at(6)));
         let effects = app.update(Msg::Timer, at(6));
         let (key, text) = saved_layout_effect(&effects).expect("written");
         assert!(key.contains("work") && key.contains("127.0.0.1"), "{key:?}");
         assert_eq!(Layout::parse(text).screen, SavedScreen::Log);
-        assert_eq!(app.layout_due_at(), None);
+        assert_eq!(app.layout_save_due_at(), None);
         assert_eq!(saved_layout_effect(&app.update(Msg::Terminate, at(7))), None, "it is on disk");
         press(&mut app, "2", 8);
         press(&mut app, "3", 8);
-        assert_eq!(app.layout_due_at(), None, "as it was");
+        assert_eq!(app.layout_save_due_at(), None, "as it was");
     }
 
     #[test]
@@ -243,10 +243,10 @@ mod tests {
         assert_eq!(app.views.preset(), Some(Preset::ThirtyDays));
         assert_eq!(app.views.table.metric().name(), "AI %");
         assert_eq!((app.jobs.sorting().by.name(), app.jobs.sorting().is_reversed), ("age", true));
-        assert_eq!(app.tabs().find(|(_, holds)| *holds).map(|(name, _)| name), Some("Mine"));
+        assert_eq!(app.filter_tabs().find(|(_, holds)| *holds).map(|(name, _)| name), Some("Mine"));
         assert!(app.jobs.shows_dismissed() && !app.jobs.filter().is_empty());
         assert_eq!(app.geometry().arrangement, JobsArrangement::OneAtATime);
-        assert_eq!(app.layout_due_at(), None, "a restored layout is not saved again");
+        assert_eq!(app.layout_save_due_at(), None, "a restored layout is not saved again");
         press(&mut app, "1", 1);
         assert_eq!(app.filter_text(), "word", "the filter is shown in the title");
     }
@@ -304,13 +304,13 @@ mod tests {
         let mut app = started_app(start());
         let notice = |app: &App| app.notice.as_ref().expect("a notice").text.to_string();
         press(&mut app, "i", 1);
-        assert!(!app.geometry().shows_both() && notice(&app).contains("hidden"));
+        assert!(!app.geometry().shows_both_panes() && notice(&app).contains("hidden"));
         press(&mut app, "i", 1);
-        assert!(app.geometry().shows_both() && notice(&app).contains("next to"));
+        assert!(app.geometry().shows_both_panes() && notice(&app).contains("next to"));
         press(&mut app, "i", 1);
         app.update(Msg::Input(Event::Resize(80, 24)), at(2));
         press(&mut app, "i", 2);
-        assert!(!app.geometry().shows_both() && notice(&app).contains("No space"));
+        assert!(!app.geometry().shows_both_panes() && notice(&app).contains("No space"));
     }
 
     #[test]

@@ -316,7 +316,7 @@ fn a_job_that_no_longer_passes_the_filter_stays_listed_while_it_is_selected() {
     press(&mut app, "g");
     let mut active = row(5, Status::Active);
     active.revision = 50;
-    app.update(Msg::Jobs(JobsMsg::JobsChangedElsewhere(vec![active])), at(0));
+    app.update(Msg::Jobs(JobsMsg::JobsChangedByOtherProcess(vec![active])), at(0));
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(5)), "a key pressed now still applies to it");
     press(&mut app, "G");
     assert_eq!(app.jobs.listed_count(), 4);
@@ -424,7 +424,7 @@ fn app_with_partial_list(rows: std::ops::Range<i64>) -> (App, Vec<Job>) {
         job
     };
     let head = rows.rev().map(done).collect();
-    let first = InitialRows { rows: head, sizes: [0, 0, 0, 8, 0], ..InitialRows::default() };
+    let first = InitialRows { rows: head, group_counts: [0, 0, 0, 8, 0], ..InitialRows::default() };
     let effects = app.update(Msg::Jobs(JobsMsg::FirstRowsLoaded(Ok(first))), at(0));
     assert_eq!(
         effects.last(),
@@ -468,7 +468,7 @@ fn the_window_title_counts_pull_requests_before_and_after_all_rows_are_loaded() 
     assert_eq!(app.terminal_title(), "docdeck");
     let first = InitialRows {
         rows: rows[..1].to_vec(),
-        sizes: [4, 0, 0, 0, 0],
+        group_counts: [4, 0, 0, 0, 0],
         pull_requests: PullRequestCounts { to_review: 2, failing: 1 },
         ..InitialRows::default()
     };

@@ -32,7 +32,7 @@ pub enum TitlePiece {
 
 /// Consecutive pieces of the title, each with its text. They are the whole title or one of its parts. A part is
 /// shown or left out as a unit.
-pub type TitlePart = Vec<(String, TitlePiece)>;
+pub type TitlePieces = Vec<(String, TitlePiece)>;
 
 const PART_SEPARATOR: &str = "  ";
 /// An example of a filter of jobs, with all common kinds of terms.
@@ -44,17 +44,17 @@ fn pieces_width(part: &[(String, TitlePiece)]) -> usize {
 
 impl App {
     /// Returns the title of the jobs list, in `width` cells.
-    pub fn list_title(&self, width: usize) -> TitlePart {
+    pub fn list_title(&self, width: usize) -> TitlePieces {
         let name = vec![("Jobs".to_owned(), TitlePiece::Name)];
         let filter = |space| self.filter_pieces(space);
         // The filter takes the place of the name.
-        let name = if filter(width).is_some() { TitlePart::new() } else { name };
+        let name = if filter(width).is_some() { TitlePieces::new() } else { name };
         self.assemble_title(name, &self.jobs, &filter, width)
     }
 
     /// Returns the title of the list of all profiles' jobs, in `width` cells. Empty if that list is not open.
-    pub fn all_jobs_title(&self, width: usize) -> TitlePart {
-        let Some(open) = &self.all_jobs else { return TitlePart::new() };
+    pub fn all_jobs_title(&self, width: usize) -> TitlePieces {
+        let Some(open) = &self.all_jobs else { return TitlePieces::new() };
         let name = "All profiles";
         let head = vec![(name.to_owned(), TitlePiece::Name)];
         let filter = |space| {
@@ -69,13 +69,13 @@ impl App {
     /// number of cells.
     fn assemble_title(
         &self,
-        mut title: TitlePart,
+        mut title: TitlePieces,
         list: &JobList,
-        filter: &dyn Fn(usize) -> Option<TitlePart>,
+        filter: &dyn Fn(usize) -> Option<TitlePieces>,
         width: usize,
-    ) -> TitlePart {
+    ) -> TitlePieces {
         let mut space = width.saturating_sub(pieces_width(&title));
-        let mut push = |part: TitlePart, space: &mut usize| {
+        let mut push = |part: TitlePieces, space: &mut usize| {
             let separator = if title.is_empty() { "" } else { PART_SEPARATOR };
             let needed = pieces_width(&part) + separator.width();
             let fits = needed <= *space;
@@ -89,7 +89,7 @@ impl App {
         let marked = list.marked_count();
         let marked = (marked > 0).then(|| vec![(format!("{} marked", format_count(marked)), TitlePiece::Marked)]);
         let sorting = sorting_text(list.sorting()).map(|text| vec![(text, TitlePiece::Sorting)]);
-        let count = (!list.filter().is_empty()).then(|| vec![(matching_text(list), TitlePiece::Count)]);
+        let count = (!list.filter().is_empty()).then(|| vec![(match_count_text(list), TitlePiece::Count)]);
         let others = [&count, &marked, &sorting]
             .into_iter()
             .flatten()
@@ -126,7 +126,7 @@ impl App {
 
     /// Returns the filter of the current screen in `space` cells, with the cursor while the filter is being typed.
     /// `None` without a filter.
-    pub fn filter_pieces(&self, space: usize) -> Option<TitlePart> {
+    pub fn filter_pieces(&self, space: usize) -> Option<TitlePieces> {
         // While the list of all profiles' jobs is open, the filter input belongs to that list, so it is not shown here.
         let input = if self.all_jobs.is_some() { None } else { self.filter_input() };
         let mut pieces = filter_text_pieces(self.filter_text(), input, space)?;
@@ -151,9 +151,9 @@ impl App {
         }
     }
 
-    fn tab_pieces(&self) -> Option<TitlePart> {
-        let mut part = TitlePart::new();
-        for (place, (name, is_active)) in self.tabs().enumerate() {
+    fn tab_pieces(&self) -> Option<TitlePieces> {
+        let mut part = TitlePieces::new();
+        for (place, (name, is_active)) in self.filter_tabs().enumerate() {
             if place > 0 {
                 part.push((" ".to_owned(), TitlePiece::Blank));
             }
@@ -163,28 +163,28 @@ impl App {
     }
 
     /// Returns the active tab alone, cut to `space` cells, for a title without enough space for all tabs.
-    fn active_tab_piece(&self, space: usize) -> Option<TitlePart> {
-        let (place, (name, _)) = self.tabs().enumerate().find(|(_, (_, is_active))| *is_active)?;
+    fn active_tab_piece(&self, space: usize) -> Option<TitlePieces> {
+        let (place, (name, _)) = self.filter_tabs().enumerate().find(|(_, (_, is_active))| *is_active)?;
         (space > 4)
             .then(|| vec![(tab_text(&truncate(name, space.saturating_sub(2)), true), TitlePiece::Tab(place, true))])
     }
 }
 
 /// Returns how many jobs of the list pass its filter.
-fn matching_text(list: &JobList) -> String {
+fn match_count_text(list: &JobList) -> String {
     format!("{} of {}", format_count(list.matching_count()), format_count(list.len()))
 }
 
 /// Returns the pieces of a filter, cut to `space` cells. They show `input` with its cursor while the filter is being
 /// typed, otherwise `text`. `None` if there is no filter.
-fn filter_text_pieces(text: &str, input: Option<&TextInput>, space: usize) -> Option<TitlePart> {
+fn filter_text_pieces(text: &str, input: Option<&TextInput>, space: usize) -> Option<TitlePieces> {
     let sign = ("/".to_owned(), TitlePiece::FilterSlash);
     let Some(input) = input else {
         let text = text.trim();
         return (!text.is_empty()).then(|| vec![sign, (truncate(text, space.saturating_sub(1)), TitlePiece::Filter)]);
     };
     let text = input.text();
-    let at = input.column();
+    let at = input.cursor_column();
     let before: String = text.chars().take(at).collect();
     let under: String = text.chars().nth(at).map_or_else(|| " ".to_owned(), String::from);
     let after: String = text.chars().skip(at + 1).collect();

@@ -155,13 +155,13 @@ impl LogLevel {
 const MIN_WIDTH_WITH_DURATION: usize = 60;
 /// Maximum width of the messages, so that the durations are close to them.
 const MAX_MESSAGE_CELLS: usize = 96;
-/// The text before the link, in the text of a change that added a pull request.
+/// The start of the text of a change that added a pull request. The link follows.
 const PULL_REQUEST_PREFIX: &str = "pull request ";
 /// Width of the column with the kind in words.
 const KIND_CELLS: usize = 9;
-/// Minimum width of the messages in which the job titles line up.
+/// Minimum width of the message column at which the job titles are aligned.
 const MIN_ALIGNED_MESSAGE_CELLS: usize = 36;
-/// Width of the name of the operation. It is fixed, so that the job titles line up.
+/// Width of the name of the operation. It is fixed, so that the job titles are aligned.
 const OPERATION_CELLS: usize = 9;
 
 type LogRow<'a> = ListRow<'a, LogEntry>;
@@ -223,7 +223,7 @@ fn message_cell<'a>(row: &LogRow<'a>, width: usize) -> TableCell<'a> {
         LogKind::Request { operation, status, reason, .. } => request(operation.name(), status, reason),
         LogKind::HostRequest { status, reason, .. } => request("host", status, reason),
         LogKind::Transition(text) | LogKind::Note(text) => {
-            let text = short_change(text.as_str());
+            let text = shortened_change_text(text.as_str());
             // If space is short, the title is cut, not the text about the change.
             let subject = truncate_title(subject, width.saturating_sub(3 + text.width().min(width / 2)));
             let style = if level == LogLevel::Change { theme.text } else { theme.muted };
@@ -239,7 +239,7 @@ fn message_cell<'a>(row: &LogRow<'a>, width: usize) -> TableCell<'a> {
 
 /// Returns the text of a change. Replaces the link of a pull request by its number, because a long link would be cut
 /// off.
-fn short_change(text: &str) -> Cow<'_, str> {
+fn shortened_change_text(text: &str) -> Cow<'_, str> {
     let Some(link) = text.strip_prefix(PULL_REQUEST_PREFIX) else { return text.into() };
     match PullRequestLink::parse(link) {
         Some(parsed) => format!("{PULL_REQUEST_PREFIX}#{}", parsed.number).into(),
@@ -266,7 +266,7 @@ mod tests {
             ("pull request https://bitbucket.org/acme/docs/9", "pull request bitbucket.org/acme/docs/9"),
             ("working → completed", "working → completed"),
         ] {
-            assert_eq!(short_change(text), shown);
+            assert_eq!(shortened_change_text(text), shown);
         }
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct MarkedJobs {
 
 impl MarkedJobs {
     /// Updates the number of marked jobs in a section after a job was marked or added to the section.
-    pub(super) fn count_added(&mut self, section: usize, key: JobKey) {
+    pub(super) fn increment_if_marked(&mut self, section: usize, key: JobKey) {
         if self.keys.contains(&key)
             && let Some(count) = self.counts.get_mut(section)
         {
@@ -25,7 +25,7 @@ impl MarkedJobs {
     }
 
     /// Updates the number of marked jobs in a section when a job is removed from the section or about to be unmarked.
-    pub(super) fn count_removed(&mut self, section: usize, key: JobKey) {
+    pub(super) fn decrement_if_marked(&mut self, section: usize, key: JobKey) {
         if self.keys.contains(&key)
             && let Some(count) = self.counts.get_mut(section)
         {
@@ -43,7 +43,7 @@ impl MarkedJobs {
     pub(super) fn recount(&mut self, jobs: impl Iterator<Item = (usize, JobKey)>) {
         self.counts = [0; SECTION_COUNT];
         if !self.keys.is_empty() {
-            jobs.for_each(|(section, key)| self.count_added(section, key));
+            jobs.for_each(|(section, key)| self.increment_if_marked(section, key));
         }
     }
 }
@@ -89,7 +89,7 @@ impl JobList {
         let jobs: Vec<(usize, JobKey)> = self.keys_in(from.min(to)..=from.max(to)).collect();
         for (section, key) in jobs {
             if self.marks.keys.insert(key) {
-                self.marks.count_added(section, key);
+                self.marks.increment_if_marked(section, key);
             }
         }
         self.marks.range_start = self.selected().map(|row| row.key);
@@ -103,9 +103,9 @@ impl JobList {
     fn mark(&mut self, key: JobKey, marked: bool) {
         let section = self.section_of(key);
         if marked && self.marks.keys.insert(key) {
-            section.into_iter().for_each(|section| self.marks.count_added(section, key));
+            section.into_iter().for_each(|section| self.marks.increment_if_marked(section, key));
         } else if !marked && self.marks.keys.contains(&key) {
-            section.into_iter().for_each(|section| self.marks.count_removed(section, key));
+            section.into_iter().for_each(|section| self.marks.decrement_if_marked(section, key));
             self.marks.keys.remove(&key);
         }
     }

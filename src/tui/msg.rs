@@ -49,7 +49,7 @@ pub enum Msg {
     /// docdeck continues after it was suspended.
     Resumed,
     /// The connection to the team's database is closed, so docdeck can be suspended.
-    TeamLeft,
+    TeamDisconnected,
     /// docdeck has to exit because of a signal or the end of input.
     Terminate,
 }
@@ -126,7 +126,7 @@ pub enum Effect {
     /// Runs a custom command, which uses the terminal until it exits; answered by [`Msg::ActionFinished`].
     RunCommand(Vec<String>),
     /// Shows a desktop notification with this text, because jobs finished while the terminal was not focused.
-    Notify(CleanText),
+    ShowDesktopNotification(CleanText),
     /// Ends the current dashboard and starts the target in the same terminal.
     Relaunch(RelaunchTarget),
     /// Saves the names of the screens and dialogs whose tip was shown, separated by spaces.
@@ -187,7 +187,7 @@ pub struct AppConfig {
     /// Good news to show at the start, unless there is a problem.
     pub greeting: Option<CleanText>,
     /// Whether the service has accepted the API key.
-    pub is_verified: bool,
+    pub is_key_verified: bool,
     /// Whether the store can't be written. Prompts can't be sent then.
     pub read_only: bool,
     /// The offset of local time from UTC.
@@ -238,7 +238,7 @@ impl AppConfig {
             layout: None,
             notice: None,
             greeting: None,
-            is_verified: false,
+            is_key_verified: false,
             read_only: false,
             offset,
             needs_setup: false,

@@ -102,8 +102,8 @@ impl App {
         notice.or_else(|| stays.map(of_notice)).or_else(tip)
     }
 
-    /// Returns the alert about prompts that could not be recorded on disk, if there are any. It stays until they are
-    /// recorded.
+    /// Returns the alert about prompts whose outcome could not be recorded on disk, if there are any. It stays until
+    /// the outcomes are recorded.
     fn alert(&self) -> Option<Message> {
         let mut all = self.unrecorded.iter();
         let oldest = all.next()?;

@@ -13,7 +13,7 @@ pub enum Sort {
     /// By group, such as `NeedsYou` or `Working`. Within most groups, the newest job comes first.
     #[default]
     Group,
-    /// By age, the newest job first.
+    /// By the time for which the job has been in its state, the shortest time first.
     Age,
     /// By last change, the most recently changed job first.
     Change,
@@ -31,7 +31,8 @@ impl Sort {
         Self::ALL.into_iter().find(|sort| sort.name() == name)
     }
 
-    /// Returns the name on screen. The age of a job is the time since its state began, not since it was created.
+    /// Returns the name on screen. For `Age`, it differs from [`Self::name`], because an age could also be
+    /// the time since the job was created.
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::Age => "time in state",
@@ -194,7 +195,7 @@ impl JobOrder {
     }
 
     /// Sets the sizes that the sections have in the store. Used while only the first jobs are loaded.
-    pub(super) fn set_sizes(&mut self, sizes: [usize; SECTION_COUNT]) {
+    pub(super) fn set_section_sizes(&mut self, sizes: [usize; SECTION_COUNT]) {
         self.sizes = sizes;
     }
 
@@ -249,7 +250,7 @@ impl JobOrder {
     }
 
     /// Returns the section and the row index at a position.
-    pub(super) fn entry(&self, position: usize) -> Option<(usize, usize)> {
+    pub(super) fn section_and_row_index(&self, position: usize) -> Option<(usize, usize)> {
         self.entries.get(position).map(|(key, index)| (key.0, *index))
     }
 

@@ -14,7 +14,7 @@ use super::compose::editor::Editor;
 use super::draw::cursor;
 use super::draw::text::{TextRow, truncate};
 use super::format::{format_count, plural};
-use super::geometry::{Geometry, centered, inside_borders_below};
+use super::geometry::{Geometry, centered, inside_borders_without_top_rows};
 use super::state::PaletteChoice;
 use crate::model::text::CleanText;
 use crate::tui::draw::boxes::{draw_box, draw_line};
@@ -120,13 +120,13 @@ impl CommandPalette {
         ranked.sort();
         self.matches = ranked.into_iter().map(|(_, index)| index).collect();
         if self.matches.is_empty() {
-            self.matches = self.scattered_matches(&typed);
+            self.matches = self.fuzzy_matches(&typed);
         }
         self.list = ListState::new(self.matches.len(), 0);
     }
 
     /// Returns the indexes of the entries whose name contains the typed letters in this order, best match first.
-    fn scattered_matches(&mut self, typed: &str) -> Vec<usize> {
+    fn fuzzy_matches(&mut self, typed: &str) -> Vec<usize> {
         let pattern = Pattern::parse(typed, CaseMatching::Ignore, Normalization::Smart);
         let (matcher, mut scratch) = (&mut self.matcher, Vec::new());
         let mut score = |name: &str| pattern.score(Utf32Str::new(name, &mut scratch), matcher);
@@ -146,7 +146,7 @@ impl CommandPalette {
     }
 
     /// Returns the number of all entries, and the number of entries that match the typed text.
-    pub fn counts(&self) -> (usize, usize) {
+    pub fn total_and_matching_counts(&self) -> (usize, usize) {
         (self.entries.len(), self.matches.len())
     }
 
@@ -200,7 +200,7 @@ impl Component for CommandPalette {
     }
 
     fn list(&mut self, app: &App) -> Option<(&mut ListState, Rect)> {
-        let rows = inside_borders_below(self.area(app), 1);
+        let rows = inside_borders_without_top_rows(self.area(app), 1);
         Some((&mut self.list, rows))
     }
 
@@ -219,7 +219,7 @@ impl Component for CommandPalette {
     fn draw(&self, frame: &mut Frame<'_>, view: View<'_>) {
         let theme = view.theme;
         let area = self.area(view.app);
-        let (all, left) = self.counts();
+        let (all, left) = self.total_and_matching_counts();
         let inner = draw_box(frame, area, Line::styled(" Commands ", theme.title), theme.focus);
         let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
         if self.input.is_blank() {
@@ -230,7 +230,7 @@ impl Component for CommandPalette {
         }
         let has_descriptions = area.width >= MIN_COLUMNS_WITH_DESCRIPTIONS;
         let width = usize::from(text.width);
-        let lines = Rect { x: text.x, width: text.width, ..inside_borders_below(area, 1) };
+        let lines = Rect { x: text.x, width: text.width, ..inside_borders_without_top_rows(area, 1) };
         let rows = usize::from(lines.height);
         for (n, (entry, chosen)) in self.visible(rows).enumerate() {
             let mut row = TextRow::new(width);
@@ -369,7 +369,7 @@ mod tests {
     fn an_action_is_found_by_its_help_text_and_run_with_enter() {
         let mut app = app_with_palette();
         type_text(&mut app, "analytics");
-        assert!(palette(&app).counts().1 < palette(&app).counts().0);
+        assert!(palette(&app).total_and_matching_counts().1 < palette(&app).total_and_matching_counts().0);
         assert_eq!(palette(&app).selected().map(|entry| entry.name.as_str()), Some("Show analytics"));
         enter(&mut app);
         assert_eq!((app.screen, app.dialogs.len()), (Screen::Views, 0));
@@ -466,7 +466,7 @@ mod tests {
     #[test]
     fn entries_below_the_visible_ones_are_counted() {
         let mut app = app_with_palette();
-        let all = palette(&app).counts().0;
+        let all = palette(&app).total_and_matching_counts().0;
         assert_eq!(palette(&app).list.hidden_below(5), all - 5);
         let palette = app.find_mut::<CommandPalette>().expect("the palette");
         palette.list.move_to(|_, _| 6, 5);

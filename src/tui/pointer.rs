@@ -19,13 +19,13 @@ const LINES_PER_NOTCH: isize = 3;
 impl App {
     /// Whether docdeck receives mouse events. Otherwise the terminal selects text with the mouse.
     pub fn is_mouse_on(&self) -> bool {
-        self.pointer.is_on
+        self.pointer.is_mouse_on
     }
 
     pub(super) fn toggle_mouse(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        self.pointer = Pointer::new(!self.pointer.is_on);
-        effects.push(Effect::SetMouse(self.pointer.is_on));
-        let text = if self.pointer.is_on {
+        self.pointer = Pointer::new(!self.pointer.is_mouse_on);
+        effects.push(Effect::SetMouse(self.pointer.is_mouse_on));
+        let text = if self.pointer.is_mouse_on {
             "Mouse on: docdeck handles clicks and scrolling."
         } else {
             "Mouse off: select text with the terminal."
@@ -34,7 +34,7 @@ impl App {
     }
 
     pub(super) fn handle_mouse(&mut self, event: MouseEvent, now: Time, effects: &mut Vec<Effect>) {
-        if !self.pointer.is_on || !is_usable(self.size) {
+        if !self.pointer.is_mouse_on || !is_usable(self.size) {
             return;
         }
         self.finish_alerts.set_focused(true);
@@ -120,8 +120,8 @@ impl App {
         match g.arrangement {
             _ if self.covering_dialog().is_some() || self.screen != Screen::Jobs => self.pointer.is_dragging = false,
             JobsArrangement::OneAtATime => self.pointer.is_dragging = false,
-            JobsArrangement::Right => panes.list_width = Some(clamped(at.x, g.content.width, MIN_PANE_COLUMNS)),
-            JobsArrangement::Below => {
+            JobsArrangement::SideBySide => panes.list_width = Some(clamped(at.x, g.content.width, MIN_PANE_COLUMNS)),
+            JobsArrangement::Stacked => {
                 panes.list_height = Some(clamped(at.y.saturating_sub(g.content.y), g.content.height, MIN_PANE_ROWS));
             }
         }

@@ -391,7 +391,7 @@ fn pages_can_be_selected_opened_and_scrolled_with_the_mouse() {
     for _ in 0..60 {
         send_mouse_event(&mut app, MouseEventKind::ScrollDown, 20, 10);
     }
-    assert_eq!(app.views.table.top(), 100 - app.views_rows());
+    assert_eq!(app.views.table.top(), 100 - app.visible_table_rows());
     let mut app = views_app((160, 40), 3);
     send_mouse_event(&mut app, MouseEventKind::ScrollDown, 20, 10);
     assert_eq!(app.views.table.selected(), 0, "there is nothing to scroll");
@@ -426,7 +426,7 @@ fn the_list_can_be_clicked_while_a_filter_is_typed() {
 #[test]
 fn the_divider_between_stacked_panes_can_be_dragged() {
     let mut app = app((90, 50), 5);
-    assert_eq!(app.geometry().arrangement, JobsArrangement::Below);
+    assert_eq!(app.geometry().arrangement, JobsArrangement::Stacked);
     let divider = app.geometry().divider();
     for (from, to, height) in [(divider.y, 20, 18), (20, 0, 6), (8, 49, 39), (41, 30, 28)] {
         send_mouse_event(&mut app, MouseEventKind::Down(LEFT), 40, from);
@@ -696,7 +696,7 @@ fn a_click_on_a_tab_of_the_list_title_selects_its_saved_filter() {
             let cells = tabs(&app);
             let (column, _) = cells.iter().find(|(_, at)| *at == place).expect("in sight");
             click(&mut app, *column, title.y);
-            assert_eq!(app.tabs().position(|(_, holds)| holds), Some(place), "{size:?}");
+            assert_eq!(app.filter_tabs().position(|(_, holds)| holds), Some(place), "{size:?}");
         }
     }
 }

@@ -14,13 +14,13 @@ pub enum ProfilesMsg {
     ProfileAdded { profile: ProfileEntry, key: Option<ApiKey> },
     /// The API key of a new profile. Ignored if this attempt to set up a profile was cancelled or replaced by a new
     /// one.
-    KeyRead { attempt: u64, result: Result<ApiKey, Failure> },
+    NewProfileKeyRead { attempt: u64, result: Result<ApiKey, Failure> },
     /// The service's response to the test of a new profile.
     ProfileTested { attempt: u64, result: Result<CleanText, Failure> },
     /// A new profile was written to the configuration, or could not be written.
     ConfigWritten { attempt: u64, result: Result<(), ConfigWriteError> },
     /// The API key of the profile at this index.
-    ProfileKey(usize, Result<ApiKey, Failure>),
+    ProfileKeyRead(usize, Result<ApiKey, Failure>),
     /// The result of testing the API key of the profile at this index. `Ok` has the key and, if the key could not be
     /// tested, the failure.
     ProfileKeyTested(usize, Result<(ApiKey, Option<Failure>), Failure>),
@@ -34,14 +34,14 @@ pub enum ProfilesEffect {
     /// Adds a profile to the list of profiles after it was written to the configuration; answered by
     /// [`ProfilesMsg::ProfileAdded`].
     AddProfile(Box<NewProfile>, Option<ApiKey>),
-    /// Reads the API key of a new profile; answered by [`ProfilesMsg::KeyRead`]. A command that prints the key may use
-    /// the terminal.
-    ReadKey { attempt: u64, key: KeySourceInput },
+    /// Reads the API key of a new profile; answered by [`ProfilesMsg::NewProfileKeyRead`]. If a command prints the key,
+    /// the command may use the terminal.
+    ReadNewProfileKey { attempt: u64, key: KeySourceInput },
     /// Tests a new profile with one GET request; answered by [`ProfilesMsg::ProfileTested`].
     TestProfile { attempt: u64, profile: Box<NewProfile>, key: ApiKey },
     /// Writes a new profile to the configuration; answered by [`ProfilesMsg::ConfigWritten`].
     WriteConfig { attempt: u64, profile: Box<NewProfile>, allowed: WritePermission },
-    /// Reads the API key of the profile at this index; answered by [`ProfilesMsg::ProfileKey`].
+    /// Reads the API key of the profile at this index; answered by [`ProfilesMsg::ProfileKeyRead`].
     ReadProfileKey(usize),
     /// Tests the API key of the profile at this index with one GET request, which doesn't count toward the hourly
     /// limits; answered by [`ProfilesMsg::ProfileKeyTested`].

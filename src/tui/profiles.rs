@@ -241,7 +241,7 @@ impl Component for ProfilesDialog {
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
         match msg {
-            Msg::Profiles(ProfilesMsg::ProfileKey(at, result)) if self.step == SwitchStep::ReadingKey(at) => {
+            Msg::Profiles(ProfilesMsg::ProfileKeyRead(at, result)) if self.step == SwitchStep::ReadingKey(at) => {
                 Ok(self.test_key(at, result, cx))
             }
             Msg::Profiles(ProfilesMsg::ProfileKeyTested(at, result)) if self.step == SwitchStep::TestingKey(at) => {
@@ -281,10 +281,10 @@ impl App {
         match msg {
             ProfilesMsg::ProfileAdded { profile, key } => self.apply_added_profile(profile, key, now, effects),
             // The dialog that asked for this was closed, or the attempt to set up a profile was cancelled.
-            ProfilesMsg::ProfileKey(..)
+            ProfilesMsg::ProfileKeyRead(..)
             | ProfilesMsg::ProfileKeyTested(..)
             | ProfilesMsg::ProfileChecked { .. }
-            | ProfilesMsg::KeyRead { .. }
+            | ProfilesMsg::NewProfileKeyRead { .. }
             | ProfilesMsg::ProfileTested { .. }
             | ProfilesMsg::ConfigWritten { .. } => {}
         }
@@ -321,7 +321,7 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         let name = profile.name.clone();
-        let is_verified = self.find::<Welcome>().is_some_and(Welcome::is_verified);
+        let is_key_verified = self.find::<Welcome>().is_some_and(Welcome::is_key_verified);
         self.config.profiles.push(profile);
         self.dialogs.retain(|dialog| !dialog.is::<Welcome>() && !dialog.is::<ProfilesDialog>());
         self.is_dirty = true;
@@ -334,7 +334,7 @@ impl App {
         };
         self.save_unsaved_drafts(effects);
         self.switch_to_profile(self.config.profiles.len() - 1, key, now, effects);
-        if is_verified {
+        if is_key_verified {
             self.connection = Connection::Ready;
         }
     }
@@ -351,7 +351,7 @@ impl App {
             size: self.size,
             notice: None,
             opens_all_jobs: false,
-            is_verified: false,
+            is_key_verified: false,
             ..self.config.clone()
         };
         effects.extend(self.save_layout(None));

@@ -65,7 +65,7 @@ fn message(app: &App) -> &str {
 fn a_valid_api_key_restarts_the_dashboard_with_the_other_profile() {
     let mut app = app_switching_to_b();
     assert_eq!(
-        app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(api_key()))), at(2)),
+        app.update(Msg::Profiles(ProfilesMsg::ProfileKeyRead(1, Ok(api_key()))), at(2)),
         [Effect::Profiles(ProfilesEffect::TestProfileKey(1, api_key()))]
     );
     let effects = app.update(Msg::Profiles(ProfilesMsg::ProfileKeyTested(1, Ok((api_key(), None)))), at(3));
@@ -93,14 +93,14 @@ fn a_valid_api_key_restarts_the_dashboard_with_the_other_profile() {
 #[test]
 fn if_an_api_key_is_refused_or_unreadable_the_current_profile_stays() {
     let mut app = app_switching_to_b();
-    app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Err(key_refused_failure()))), at(2));
+    app.update(Msg::Profiles(ProfilesMsg::ProfileKeyRead(1, Err(key_refused_failure()))), at(2));
     assert_eq!(message(&app), "Still on a: b can't be used. The service refused the key.");
     assert_eq!(
         press(&mut app, KeyCode::Enter),
         [Effect::Profiles(ProfilesEffect::ReadProfileKey(1))],
         "and can be tried again"
     );
-    app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(api_key()))), at(2));
+    app.update(Msg::Profiles(ProfilesMsg::ProfileKeyRead(1, Ok(api_key()))), at(2));
     assert_eq!(app.update(Msg::Profiles(ProfilesMsg::ProfileKeyTested(1, Err(key_refused_failure()))), at(3)), []);
     assert!(message(&app).starts_with("Still on a"));
     assert_eq!((app.config.profile.as_str(), app.jobs.len()), ("a", 1));
@@ -110,9 +110,9 @@ fn if_an_api_key_is_refused_or_unreadable_the_current_profile_stays() {
 fn closing_the_list_cancels_the_switch() {
     let mut app = app_switching_to_b();
     press(&mut app, KeyCode::Esc);
-    assert_eq!(app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(api_key()))), at(2)), []);
+    assert_eq!(app.update(Msg::Profiles(ProfilesMsg::ProfileKeyRead(1, Ok(api_key()))), at(2)), []);
     let mut app = app_switching_to_b();
-    app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(api_key()))), at(2));
+    app.update(Msg::Profiles(ProfilesMsg::ProfileKeyRead(1, Ok(api_key()))), at(2));
     press(&mut app, KeyCode::Esc);
     assert_eq!(app.update(Msg::Profiles(ProfilesMsg::ProfileKeyTested(1, Ok((api_key(), None)))), at(3)), []);
     assert_eq!(app.config.profile.as_str(), "a");
@@ -193,7 +193,7 @@ fn an_answer_to_a_closed_setup_dialog_is_ignored_by_a_new_one() {
     assert_eq!(app.update(Msg::Profiles(ProfilesMsg::ProfileChecked { attempt: first, result: Ok(()) }), at(2)), []);
     let asked = app.update(Msg::Profiles(ProfilesMsg::ProfileChecked { attempt: second, result: Ok(()) }), at(2));
     assert!(
-        matches!(asked.as_slice(), [Effect::Profiles(ProfilesEffect::ReadKey { attempt, .. })] if *attempt == second),
+        matches!(asked.as_slice(), [Effect::Profiles(ProfilesEffect::ReadNewProfileKey { attempt, .. })] if *attempt == second),
         "{asked:?}"
     );
 }
@@ -209,7 +209,7 @@ fn after_a_switch_the_layout_is_that_of_the_new_profile_and_the_mouse_setting_st
     type_keys(&mut app, "Msi");
     type_keys(&mut app, "Pj");
     press(&mut app, KeyCode::Enter);
-    app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(api_key()))), at(1));
+    app.update(Msg::Profiles(ProfilesMsg::ProfileKeyRead(1, Ok(api_key()))), at(1));
     let effects = app.update(Msg::Profiles(ProfilesMsg::ProfileKeyTested(1, Ok((api_key(), None)))), at(1));
     let saved = effects.iter().find_map(|effect| match effect {
         Effect::SaveLayout { key, text } => Some((key.clone(), Layout::parse(text))),
@@ -217,14 +217,14 @@ fn after_a_switch_the_layout_is_that_of_the_new_profile_and_the_mouse_setting_st
     });
     let (old, layout) = saved.expect("the old layout is saved first");
     assert!(layout.details_hidden && layout.jobs.sort.is_some());
-    assert!(!app.is_mouse_on() && !app.geometry().shows_both(), "the current layout stays for now");
+    assert!(!app.is_mouse_on() && !app.geometry().shows_both_panes(), "the current layout stays for now");
     let new = app.config.layout_key();
     assert!(old != new && effects.contains(&Effect::LoadLayout(new.clone())));
     app.update(Msg::Layout(old, Some(layout)), at(1));
     assert_eq!(app.jobs.sorting().by.name(), "group", "a late answer about the old profile is ignored");
     let saved_layout = Layout::parse("{\"jobs\":{\"sort\":{\"by\":\"status\",\"reversed\":false}}}");
     app.update(Msg::Layout(new, Some(saved_layout)), at(1));
-    assert_eq!((app.jobs.sorting().by.name(), app.geometry().shows_both()), ("status", true));
+    assert_eq!((app.jobs.sorting().by.name(), app.geometry().shows_both_panes()), ("status", true));
     assert_eq!(app.connection, Connection::Ready, "the service took the key");
     for later in [Connection::Connecting, Connection::Unknown] {
         app.update(Msg::Engine(crate::model::engine_event::EngineEvent::Connection(later)), at(1));
@@ -238,7 +238,7 @@ fn after_a_switch_the_layout_is_that_of_the_new_profile_and_the_mouse_setting_st
 #[test]
 fn after_a_switch_an_unreachable_service_is_shown_as_offline() {
     let mut app = app_switching_to_b();
-    app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(api_key()))), at(2));
+    app.update(Msg::Profiles(ProfilesMsg::ProfileKeyRead(1, Ok(api_key()))), at(2));
     let unreachable = Failure::new(FailureKind::Offline, "The service can't be reached: connection refused.");
     app.update(Msg::Profiles(ProfilesMsg::ProfileKeyTested(1, Ok((api_key(), Some(unreachable))))), at(3));
     assert!(matches!(app.connection, Connection::Offline { next_try: None, .. }));

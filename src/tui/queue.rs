@@ -28,7 +28,7 @@ impl App {
 
     /// Returns when a prompt with this wait will be sent, as text: `after 17:24`, because other prompts may be sent
     /// first; `in 42s`; or `in about a minute` for an estimate.
-    pub fn send_time(&self, wait: Wait, now: Time) -> String {
+    pub fn send_time_text(&self, wait: Wait, now: Time) -> String {
         if wait.is_estimate || wait.until - now < TimeDelta::minutes(1) {
             return format!("in {}", wait.time_left(now));
         }
@@ -43,7 +43,7 @@ impl App {
     }
 
     pub(super) fn change_queue(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
-        let keys = self.targets();
+        let keys = self.target_keys();
         let targets = self.split_targets(&keys, |row| (!has_queued_prompt(row)).then_some("not queued"));
         if targets.keys.is_empty() {
             let text = match self.acts_on_marks() {
@@ -80,9 +80,9 @@ impl App {
             QueueChange::Pause => {
                 format!("Paused. Press {} to resume.", self.key_label(Context::Jobs, Action::PauseQueue))
             }
-            QueueChange::Resume => "Resumed. It is sent in queue order while docdeck runs.".to_owned(),
-            QueueChange::Up => "Moved forward in the queue.".to_owned(),
-            QueueChange::Down => "Moved back in the queue.".to_owned(),
+            QueueChange::Resume => "Resumed. The prompt is sent in turn while docdeck is running.".to_owned(),
+            QueueChange::Up => "Moved earlier in the queue.".to_owned(),
+            QueueChange::Down => "Moved later in the queue.".to_owned(),
         };
         self.notify(Severity::Info, &text, now);
         effects.push(Effect::Jobs(JobsEffect::ChangeQueue(targets.keys, change)));

@@ -21,14 +21,14 @@ impl App {
                     AnalyticsKind::Questions => self.analytics.questions.accepts_newer_report(key.range),
                 };
                 if is_used {
-                    effects.push(Effect::Analytics(AnalyticsEffect::LoadReceived(kind, key.range)));
+                    effects.push(Effect::Analytics(AnalyticsEffect::LoadReceivedReport(kind, key.range)));
                 }
             }
         }
     }
 
     fn apply_received_page_views(&mut self, range: DateRange, effects: &mut Vec<Effect>) {
-        effects.extend(self.views.read_received(range).map(Effect::Views));
+        effects.extend(self.views.read_received_report(range).map(Effect::Views));
         if self.analytics.needs_work.uses_views_of(range) {
             effects.push(Effect::Analytics(AnalyticsEffect::LoadCachedViews(range)));
         }

@@ -18,7 +18,7 @@ impl App {
     /// Queues input that has to wait until the store is read, or drops it if the queue is full. Returns whether the
     /// input has to wait.
     pub(super) fn queue_input(&mut self, event: &Event, now: Time) -> bool {
-        if self.store == StoreState::Read || self.screen == Screen::Welcome {
+        if self.store == StoreState::Loaded || self.screen == Screen::Welcome {
             return false;
         }
         let is_queued = match event {
@@ -61,8 +61,8 @@ impl App {
     }
 
     /// Queues a changed row until the store is read, because it may be newer than the row that is being read.
-    pub(super) fn queue_row(&mut self, row: &Job) {
-        if self.store != StoreState::Read {
+    pub(super) fn queue_changed_row(&mut self, row: &Job) {
+        if self.store != StoreState::Loaded {
             self.startup_queue.changed_rows.retain(|queued| queued.key != row.key);
             self.startup_queue.changed_rows.push(row.clone());
         }
@@ -71,7 +71,7 @@ impl App {
     /// Queues the merge of the job `gone` into the job `into` if the store is not read yet. Returns whether it was
     /// queued.
     pub(super) fn queue_merge(&mut self, gone: JobKey, into: JobKey) -> bool {
-        let reading = self.store != StoreState::Read;
+        let reading = self.store != StoreState::Loaded;
         if reading {
             self.startup_queue.merged_jobs.push((gone, into));
         }
@@ -80,7 +80,7 @@ impl App {
 
     /// Queues the jobs that remain after pruning if the store is not read yet. Returns whether they were queued.
     pub(super) fn queue_remaining(&mut self, remaining: &RemainingJobs) -> bool {
-        let reading = self.store != StoreState::Read;
+        let reading = self.store != StoreState::Loaded;
         if reading {
             self.startup_queue.remaining_jobs = Some(remaining.clone());
         }
@@ -108,7 +108,7 @@ impl App {
     /// Runs the queued keys if the store is read. Until then they stay queued, because the letters of a prompt must not
     /// run as commands.
     pub(super) fn run_queued_keys(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        if self.store != StoreState::Read {
+        if self.store != StoreState::Loaded {
             return;
         }
         for event in std::mem::take(&mut self.startup_queue.input_events) {

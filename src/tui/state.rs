@@ -27,8 +27,8 @@ pub(super) struct StartupQueue {
 }
 
 #[derive(Debug, Default)]
-pub(super) enum SavedLayout {
-    /// Changes aren't saved: in the demo, with a read-only store, on the setup page, or until a layout is restored.
+pub(super) enum LayoutSaveState {
+    /// Changes aren't saved: in the demo, with a read-only store, during the setup, and until a layout is restored.
     #[default]
     NotSaving,
     /// The current layout equals this saved layout.
@@ -50,14 +50,14 @@ pub(super) struct FilterBarState {
 #[derive(Debug)]
 pub(super) struct Pointer {
     /// Whether mouse reporting is on.
-    pub is_on: bool,
+    pub is_mouse_on: bool,
     /// Whether the divider is being dragged.
     pub is_dragging: bool,
 }
 
 impl Pointer {
     pub(super) fn new(on: bool) -> Self {
-        Self { is_on: on, is_dragging: false }
+        Self { is_mouse_on: on, is_dragging: false }
     }
 }
 
@@ -75,7 +75,7 @@ pub(super) struct BulkFollowUp {
 #[derive(Debug, Default)]
 pub(super) struct PullRequestWork {
     /// The action on several pull requests that is under way, with the pull requests that still wait for it.
-    pub queue: Option<BulkPullRequestAction>,
+    pub running_bulk_action: Option<BulkPullRequestAction>,
     /// The last build of a preview for each job.
     pub builds: HashMap<JobKey, PreviewBuild>,
     /// The jobs for which the response to an action on their pull request was lost, and when. No action on such a pull
@@ -127,7 +127,7 @@ impl PreviewBuild {
 
 /// A list of ids whose jobs are being requested, and the results so far.
 #[derive(Debug, Default)]
-pub(super) struct Tracking {
+pub(super) struct TrackingProgress {
     /// The ids whose result has not arrived yet.
     pub pending_ids: Vec<CleanText>,
     /// The number of jobs that are now tracked.

@@ -15,9 +15,9 @@ const JOIN_QUIET_TIME: TimeDelta = TimeDelta::minutes(1);
 #[derive(Debug, Default)]
 pub(super) struct TeamNotices {
     /// The notice about the first job that was handled during this update, and the number of such jobs.
-    handled_jobs: Option<(CleanText, usize)>,
+    handled_jobs_notice: Option<(CleanText, usize)>,
     /// Whether a change of another member arrived during this update.
-    has_activity: bool,
+    has_change_by_others: bool,
     /// The time from which notices are shown; `None` if no change of another member has arrived yet.
     starts_at: Option<Time>,
 }
@@ -30,17 +30,17 @@ impl TeamNotices {
 
     /// Adds a change of a job, if another member made it.
     pub(super) fn add_change(&mut self, old: &Job, new: &Job) {
-        self.has_activity |= new.local.team != old.local.team;
+        self.has_change_by_others |= new.local.team != old.local.team;
         if let Some(text) = handled_by_member(old, new) {
-            let (first, count) = self.handled_jobs.take().unwrap_or((text, 0));
-            self.handled_jobs = Some((first, count + 1));
+            let (first, count) = self.handled_jobs_notice.take().unwrap_or((text, 0));
+            self.handled_jobs_notice = Some((first, count + 1));
         }
     }
 
     /// Returns the notice of this update, if there is one.
     pub(super) fn take(&mut self, now: Time) -> Option<CleanText> {
-        let handled = self.handled_jobs.take();
-        if std::mem::take(&mut self.has_activity) && self.starts_at.is_none() {
+        let handled = self.handled_jobs_notice.take();
+        if std::mem::take(&mut self.has_change_by_others) && self.starts_at.is_none() {
             self.starts_at = Some(now + JOIN_QUIET_TIME);
         }
         let (first, count) = handled.filter(|_| self.starts_at.is_some_and(|start| start <= now))?;
@@ -58,11 +58,11 @@ mod tests {
     use crate::tui::{App, AppConfig, InitialData, JobsMsg, Msg};
 
     /// A dashboard with two failed jobs.
-    fn app(is_shared: bool) -> App {
+    fn app(is_project_shared: bool) -> App {
         let app = crate::tui::finish_alerts::tests::app(Vec::new());
         let (mut app, _) = App::new(AppConfig { size: (80, 24), ..app.config }, at(0));
         let jobs = vec![row(1, Status::Failed), row(2, Status::Failed)];
-        let data = InitialData { jobs, is_shared, ..InitialData::default() };
+        let data = InitialData { jobs, is_project_shared, ..InitialData::default() };
         app.update(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(data)))), at(0));
         app
     }
@@ -95,7 +95,7 @@ mod tests {
     fn several_jobs_of_one_update_share_a_notice() {
         let mut app = app(true);
         let jobs = vec![followed_up(1, 100), followed_up(2, 100)];
-        app.update(Msg::Jobs(JobsMsg::JobsChangedElsewhere(jobs)), at(100));
+        app.update(Msg::Jobs(JobsMsg::JobsChangedByOtherProcess(jobs)), at(100));
         assert_eq!(notice(&app), "2 jobs were handled by your team");
     }
 

@@ -18,7 +18,7 @@ impl App {
             notice,
             self.dialogs.iter().filter_map(|dialog| dialog.next_timer(self, now)).min(),
             self.store_retry_at(),
-            self.layout_due_at(),
+            self.layout_save_due_at(),
             self.finish_alerts.notification_due_at(),
             self.tips.ends_at(),
             self.next_beat(now),
@@ -68,7 +68,7 @@ impl App {
         };
         // If the reset time of a limit is in the past, the timer is due at once, because the reset hasn't been handled
         // yet. Limits that are not on screen need a timer too, because a reset may change which limit is shown.
-        let shown = self.closest_limit();
+        let shown = self.quota_closest_to_limit();
         let changes = |quota: Quota| {
             let budget = self.budget(quota);
             let at = budget.resets_at?;

@@ -11,7 +11,7 @@ use chrono::TimeDelta;
 use unicode_width::UnicodeWidthStr;
 
 /// How long a tip is shown, in seconds.
-const SHOWN_SECONDS: i64 = 12;
+const TIP_SECONDS: i64 = 12;
 
 impl App {
     /// Returns the current tip.
@@ -39,7 +39,7 @@ impl App {
         seen.insert(place);
         let words: Vec<&str> = seen.iter().map(|place| place.into()).collect();
         effects.push(Effect::SaveSeenTips(words.join(" ")));
-        self.tips.current_tip = Some((text, now + TimeDelta::seconds(SHOWN_SECONDS)));
+        self.tips.current_tip = Some((text, now + TimeDelta::seconds(TIP_SECONDS)));
         self.is_dirty = true;
     }
 
@@ -54,7 +54,7 @@ impl App {
     }
 
     fn current_place(&self) -> Option<TipPlace> {
-        if self.store != StoreState::Read || self.config.is_demo || self.config.read_only {
+        if self.store != StoreState::Loaded || self.config.is_demo || self.config.read_only {
             return None;
         }
         match self.contexts().first()? {

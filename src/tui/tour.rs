@@ -18,7 +18,7 @@ const MIN_COLUMNS_FOR_MARGINS: u16 = 60;
 /// The rows below the box.
 const ROWS_BELOW: u16 = 2;
 /// The maximum number of lines of a step.
-const MAX_LINES: usize = 3;
+const MAX_LINES_PER_STEP: usize = 3;
 /// The cells before the text of a step.
 const BULLET_WIDTH: u16 = 3;
 
@@ -69,7 +69,8 @@ impl Component for Tour {
             .enumerate()
             .map(|(n, line)| {
                 let indent = if n < step_count { BULLET_WIDTH } else { 0 };
-                let wrapped = wrap(&line.to_string(), usize::from(columns.saturating_sub(indent)), MAX_LINES).0;
+                let wrapped =
+                    wrap(&line.to_string(), usize::from(columns.saturating_sub(indent)), MAX_LINES_PER_STEP).0;
                 (indent, u16::try_from(wrapped.len()).unwrap_or(1), line)
             })
             .collect();

@@ -1,6 +1,6 @@
 //! Tracks existing jobs, given their ids. A list of ids gets a single notice about all results.
 
-use super::state::Tracking;
+use super::state::TrackingProgress;
 use super::{App, Effect, Severity, format};
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
@@ -82,7 +82,7 @@ impl App {
     }
 }
 
-impl Tracking {
+impl TrackingProgress {
     fn summary(&self) -> String {
         let mut text = format!("{} tracked", format::format_count(self.tracked_count));
         for (what, ids) in [("not found", &self.unknown_ids), ("failed", &self.failed_request_ids)] {

@@ -9,8 +9,8 @@
 //!  sent    18:37
 //!
 //!  What you can do
-//!  l  link to job   Copy the job's id from the service's dashboard. …
-//!  s  send again    Only if the job isn't on the service's dashboard …
+//!  l  link to job   Copy the job's id from your Mintlify dashboard. …
+//!  s  send again    Only if the job isn't on your Mintlify dashboard …
 //!
 //!  Prompt  1 line, 47 characters
 //!  Explain how to rotate API keys without downtime
@@ -66,7 +66,7 @@ pub struct UndeliveredDialog {
     pub title: CleanText,
     pub prompt: Prompt,
     /// Whether the job has an id, so that docdeck can request the job to check it.
-    pub has_id: bool,
+    pub job_has_id: bool,
     /// When the prompt was last sent; `None` if it was never sent.
     pub sent_at: Option<Time>,
     /// The index of the first visible line.
@@ -120,7 +120,7 @@ impl Component for UndeliveredDialog {
                 let discarded = Prompt { delivery: Delivery::Discarded { from }, ..self.prompt.clone() };
                 cx.run(Effect::Prompts(PromptsEffect::Discard(
                     id,
-                    CleanText::line(discarded.discarded_text().unwrap_or_default()),
+                    CleanText::line(discarded.discard_explanation().unwrap_or_default()),
                 )));
             }
             _ => return Flow::Unhandled,
@@ -172,7 +172,7 @@ impl UndeliveredDialog {
         match action {
             Action::EditPrompt => !self.is_unconfirmed(),
             Action::LinkJob => self.is_unconfirmed() && self.prompt.kind == PromptKind::Create,
-            Action::CheckJob => self.is_unconfirmed() && self.has_id,
+            Action::CheckJob => self.is_unconfirmed() && self.job_has_id,
             _ => true,
         }
     }
@@ -220,7 +220,7 @@ impl UndeliveredDialog {
             ),
             (DeliveryKind::Unconfirmed, PromptKind::Create) => (
                 "The service may or may not have started this job.",
-                "The API can't list jobs, so docdeck can't find out. It never sends the prompt again \
+                "The service can't list jobs, so docdeck can't find out. It never sends the prompt again \
                  automatically: that could start the job twice.",
             ),
             (DeliveryKind::Unconfirmed, PromptKind::FollowUp) => (
@@ -276,7 +276,7 @@ impl UndeliveredDialog {
         }
         let again = match self.prompt.kind {
             PromptKind::Create => {
-                format!("Only if the job isn't on the service's dashboard; otherwise it runs twice. {cost}")
+                format!("Only if the job isn't on your Mintlify dashboard; otherwise it runs twice. {cost}")
             }
             PromptKind::FollowUp => {
                 format!("Only if the job isn't working on it; otherwise the work is done twice. {cost}")
@@ -285,9 +285,9 @@ impl UndeliveredDialog {
         let mut choices = Vec::new();
         if self.prompt.kind == PromptKind::Create {
             let text =
-                "Asks for the job's id, which the service's dashboard shows. One request checks it; no prompt is sent.";
+                "Asks for the job's id, which your Mintlify dashboard shows. One request checks it; no prompt is sent.";
             choices.push((Action::LinkJob, text.to_owned()));
-        } else if self.has_id {
+        } else if self.job_has_id {
             let text = "Uses one request. If the job is working again, the follow-up arrived, so discard this prompt.";
             choices.push((Action::CheckJob, text.to_owned()));
         }
@@ -416,7 +416,7 @@ impl App {
             job: row.key,
             title: row.local.title.clone(),
             prompt: prompt.clone(),
-            has_id: row.id.is_some(),
+            job_has_id: row.id.is_some(),
             sent_at: prompt.sent_at,
             scroll: 0,
             shows_choices: false,
@@ -428,7 +428,7 @@ impl App {
     /// job's prompts.
     fn reason_nothing_to_resolve(&self, undelivered: Option<DeliveryKind>) -> &'static str {
         match undelivered {
-            Some(DeliveryKind::Discarded) => self.detail.discarded_text().unwrap_or("Discarded."),
+            Some(DeliveryKind::Discarded) => self.detail.discard_explanation().unwrap_or("Discarded."),
             Some(DeliveryKind::Queued) => "Nothing to resolve: the prompt is queued.",
             Some(DeliveryKind::Paused) => "Nothing to resolve: the prompt is paused.",
             Some(DeliveryKind::Sending) => "Nothing to resolve yet: the prompt is being sent.",

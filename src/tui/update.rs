@@ -64,7 +64,7 @@ impl App {
             },
             Msg::Layout(key, saved) => self.apply_loaded_layout(&key, saved.as_ref(), now),
             Msg::Timer => self.handle_timer(now, effects),
-            Msg::TeamLeft => effects.push(Effect::SuspendNow),
+            Msg::TeamDisconnected => effects.push(Effect::SuspendNow),
             Msg::Resumed => {
                 self.is_dirty = true;
                 self.detail.prefetched.clear();
@@ -248,7 +248,7 @@ impl App {
                 self.is_dirty |= self.team != status;
                 self.team = status;
             }
-            EngineEvent::QueueOwnership(sends) => self.sends_queue = sends,
+            EngineEvent::QueueOwnership(sends) => self.sends_queued_prompts = sends,
             EngineEvent::Loading(progress) => self.show_load_progress(progress, now),
             EngineEvent::LoadingRows(progress) => self.show_rows_progress(progress),
             EngineEvent::ReportReceived(key) => self.apply_received_report(key, effects),
@@ -338,7 +338,7 @@ impl App {
         {
             self.notify(Severity::Info, summary.as_str(), now);
         }
-        effects.extend(self.finish_alerts.take_due_notification(now).map(Effect::Notify));
+        effects.extend(self.finish_alerts.take_due_notification(now).map(Effect::ShowDesktopNotification));
         if let Some(text) = self.team_notices.take(now)
             && self.notice.as_ref().is_none_or(|notice| notice.severity == Severity::Info)
         {

@@ -12,12 +12,12 @@ pub struct View<'a> {
     pub app: &'a App,
     pub theme: &'a Theme,
     pub now: Time,
-    pub kept: &'a KeptCells,
+    pub kept_cells: &'a KeptCells,
 }
 
 impl View<'_> {
     /// Formats the time at which data was loaded: `as of 14:02`, with the date if that was not today.
-    pub fn as_of_clock(self, as_of: Time) -> String {
+    pub fn as_of_text(self, as_of: Time) -> String {
         let at = as_of.with_timezone(&self.app.config.offset);
         let is_today = at.date_naive() == self.now.with_timezone(&self.app.config.offset).date_naive();
         format!("as of {}", at.format(if is_today { "%H:%M" } else { "%-d %b %H:%M" }))

@@ -108,7 +108,7 @@ mod members {
 
     async fn create_schema(server: &Postgres) {
         let connection = TeamConnection::open(&address(server, "admin"), TIMEOUT).await.expect("connected");
-        team::create(&connection, &OrganizationName::new("docs").expect("a name")).await.expect("created");
+        team::set_up_schema(&connection, &OrganizationName::new("docs").expect("a name")).await.expect("created");
         server.sql("CREATE ROLE ana LOGIN IN ROLE docdeck_docs");
     }
 

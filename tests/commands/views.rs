@@ -177,7 +177,7 @@ fn with_all_the_cost_is_printed_first_and_the_sorted_pages_are_cached() {
     let lines: Vec<&str> = ran.err.lines().collect();
     assert!(
         lines[0].starts_with("Loading all pages of ")
-            && lines[0].ends_with(": 1 or more requests, 100 requests left this hour."),
+            && lines[0].ends_with(": at least 1 analytics request, 100 requests left this hour."),
         "{ran:?}"
     );
     assert!(
@@ -194,7 +194,10 @@ fn with_all_the_cost_is_printed_first_and_the_sorted_pages_are_cached() {
     );
     let afresh = fixture.run(&["views", "--all", "--fresh"]).expect_exit_code(0);
     assert_eq!((afresh.out.lines().count(), views_requests(&fixture)), (rows, 6));
-    assert!(afresh.err.contains("1 or more requests, 3 last time, 97 requests left this hour."), "{afresh:?}");
+    assert!(
+        afresh.err.contains("at least 1 analytics request, last time 3, 97 requests left this hour."),
+        "{afresh:?}"
+    );
 }
 
 #[test]
@@ -236,7 +239,7 @@ fn at_the_hourly_limit_partial_rows_are_marked_and_the_next_run_continues() {
     assert_eq!((paths(&read).len(), &read["complete"], &read["exitCode"]), (500, &json!(false), &json!(5)));
     let reached = "analytics requests is reached, as counted by this computer";
     assert!(read["error"].as_str().is_some_and(|error| error.contains(reached)), "{read}");
-    assert!(ran.err.contains("1 or more requests, 2 requests left this hour."), "{ran:?}");
+    assert!(ran.err.contains("at least 1 analytics request, 2 requests left this hour."), "{ran:?}");
     let table = fixture.run(&["views", "--all"]).expect_exit_code(5);
     assert_eq!((table.out.lines().count(), views_requests(&fixture)), (500, 2));
     assert!(table.err.contains("docdeck: Partial: 500 rows of "), "{table:?}");
@@ -244,7 +247,8 @@ fn at_the_hourly_limit_partial_rows_are_marked_and_the_next_run_continues() {
     let rest = fixture.run(&["views", "--all"]).expect_exit_code(0);
     assert_eq!((needs_three_requests(rest.out.lines().count()), views_requests(&fixture)), (true, 3));
     assert!(
-        rest.err.contains(", continuing after 500 rows: about 1 request, estimated from the first 500 rows ("),
+        rest.err
+            .contains(", continuing after 500 rows: about 1 analytics request, estimated from the first 500 rows ("),
         "{rest:?}"
     );
 }

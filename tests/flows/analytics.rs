@@ -28,7 +28,7 @@ async fn a_tab_takes_one_request_at_the_first_visit_and_none_after_a_restart() {
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     open_tab(&mut dashboard, 1).await;
     dashboard.wait_until_shown("unclicked queries").await;
-    dashboard.wait_until_shown("analytics requests 2/100").await;
+    dashboard.wait_until_shown("analytics requests: 98 of 100 left").await;
     dashboard.press_chars("12");
     dashboard.assert_shows("unclicked queries");
     dashboard.terminate().await;
@@ -61,7 +61,7 @@ async fn pages_that_need_work_take_at_most_five_requests_and_nothing_is_sent_wit
     assert_eq!(report_requests(&sim), 0, "nothing is requested before the user confirms");
     let views = sim.requests(Operation::Views);
     dashboard.press_chars("a");
-    dashboard.assert_shows("5 requests");
+    dashboard.assert_shows("5 analytics requests");
     dashboard.press_chars("y");
     dashboard.wait_until("all reports", |_| report_requests(&sim) == 4).await;
     dashboard.wait_until_shown("score").await;

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// Queues `count` new jobs with the keys that a user presses.
 async fn queue_jobs(dashboard: &mut DashboardFixture, count: usize) {
-    dashboard.wait_until_shown("new jobs 0/100").await;
+    dashboard.wait_until_shown("new jobs: 100 of 100 left").await;
     let texts: Vec<String> = (0..count).map(|n| format!("Page {n:02} [sim:seconds=6000]")).collect();
     dashboard.press_chars("b");
     dashboard.paste(&texts.join("\n\n"));
@@ -105,7 +105,7 @@ async fn after_the_clock_is_set_back_an_hour_the_limit_still_holds_and_no_prompt
     store.close().await;
 
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.wait_until_shown("new jobs 100/100").await;
+    dashboard.wait_until_shown("new jobs: 0 of 100 left").await;
     dashboard.send_new("Too early");
     dashboard
         .wait_until("the prompt in the line", |dashboard| {

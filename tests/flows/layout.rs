@@ -31,7 +31,7 @@ async fn screen_range_order_and_filter_are_restored_after_a_restart() {
     dashboard.press_chars("1");
     dashboard.assert_shows("/broken  1 of 2  by time in state");
     assert!(!dashboard.shows("Rewrite the guide"), "the filter is restored and shown");
-    assert!(!dashboard.app.geometry().shows_both(), "the detail pane is still hidden");
+    assert!(!dashboard.app.geometry().shows_both_panes(), "the detail pane is still hidden");
 }
 
 #[tokio::test]
@@ -47,7 +47,7 @@ async fn two_profiles_of_the_same_project_have_separate_layouts() {
     other.press_chars("i");
     other.terminate().await;
     let one = DashboardFixture::start_with_saved_layout("one", &sim, folder.path()).await;
-    assert_eq!((one.app.screen, one.app.geometry().shows_both()), (Screen::Log, true));
+    assert_eq!((one.app.screen, one.app.geometry().shows_both_panes()), (Screen::Log, true));
 }
 
 #[tokio::test]

@@ -232,7 +232,7 @@ async fn what_reports_said_when_a_job_was_started_is_compared_with_the_week_afte
     until_job_pages_loaded(&mut dashboard).await;
     dashboard.press_chars("a");
     dashboard.wait_until_shown("Load feedback by page").await;
-    dashboard.assert_shows("2 requests");
+    dashboard.assert_shows("2 analytics requests");
     let reports = || AnalyticsKind::ALL.into_iter().map(|kind| sim.requests(Operation::Analytics(kind))).sum::<u64>();
     assert_eq!(reports(), 0, "no request before the confirmation");
     dashboard.press_chars("y");
@@ -277,7 +277,7 @@ async fn page_details_list_the_jobs_about_the_page_and_enter_opens_one() {
         dashboard
             .requested_effects
             .iter()
-            .any(|effect| matches!(effect, Effect::Views(ViewsEffect::LoadCachedPage { path, .. }) if path.as_str() == "/quickstart"))
+            .any(|effect| matches!(effect, Effect::Views(ViewsEffect::LoadPageHistory { path, .. }) if path.as_str() == "/quickstart"))
     );
     dashboard.wait_until_shown("Jobs about this page 1").await;
     dashboard.assert_shows("Shorten it");

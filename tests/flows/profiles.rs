@@ -30,7 +30,7 @@ async fn until_profile(dashboard: &mut DashboardFixture, name: &str) {
     let name = CleanText::line(name);
     dashboard
         .wait_until("the other profile", |dashboard| {
-            dashboard.app.config.profile == name && dashboard.app.store == StoreState::Read && dashboard.has_engine()
+            dashboard.app.config.profile == name && dashboard.app.store == StoreState::Loaded && dashboard.has_engine()
         })
         .await;
 }
@@ -124,13 +124,13 @@ async fn two_profiles_of_one_project_share_jobs_limits_and_leases() {
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.set_profiles(&[("acme", scope_of(&sim), sim.api_key()), ("same", scope_of(&sim), sim.api_key())]);
     dashboard.send_accepted_job("Work for both [sim:seconds=900000]").await;
-    dashboard.wait_until_shown("new jobs 1/100").await;
+    dashboard.wait_until_shown("new jobs: 99 of 100 left").await;
     switch_to_profile(&mut dashboard, 1);
     until_profile(&mut dashboard, "same").await;
-    dashboard.wait_until_shown("new jobs 1/100").await;
+    dashboard.wait_until_shown("new jobs: 99 of 100 left").await;
     dashboard.assert_shows("Work for both");
     dashboard.send_accepted_job("A second one [sim:seconds=50] [sim:pr]").await;
-    dashboard.wait_until_shown("new jobs 2/100").await;
+    dashboard.wait_until_shown("new jobs: 98 of 100 left").await;
     // The job of the new engine is polled, so the engine has got the lease from the old one.
     dashboard.wait_until_shown("Needs you 1").await;
     assert_eq!(dashboard.app.budget(Quota::Create).used, 2);

@@ -20,7 +20,7 @@ async fn a_job_with_a_pull_request_needs_the_user_and_is_active_again_after_a_fo
     let key = dashboard.send_accepted_job(text).await;
     assert_eq!((sim.requests(Operation::Create), sim.carried_out_count(Operation::Create)), (2, 2));
     assert_eq!(sim.received_prompts().last().map(|(_, sent)| sent.as_str()), Some(text));
-    dashboard.wait_until_shown("new jobs 2/100").await;
+    dashboard.wait_until_shown("new jobs: 98 of 100 left").await;
     dashboard.assert_shows("Working 2");
 
     dashboard
@@ -166,7 +166,7 @@ async fn the_hundred_and_first_new_job_of_an_hour_is_queued_and_not_sent() {
         dashboard.store.spend(&dashboard.scope, Quota::Create, sim.now()).await.expect("written").expect("a place");
     }
     dashboard.send_accepted_job("The hundredth [sim:seconds=6000]").await;
-    dashboard.wait_until_shown("new jobs 100/100").await;
+    dashboard.wait_until_shown("new jobs: 0 of 100 left").await;
     dashboard.send_new("One too many");
     dashboard.wait_until_shown("Queued 1").await;
     dashboard.wait_until_shown("Queued, will be sent after").await;

@@ -68,7 +68,7 @@ async fn an_unconfirmed_prompt_is_resent_only_after_confirmation() {
     dashboard.press_chars("!s");
     dashboard.assert_shows("Send it again?");
     dashboard.press_chars("x");
-    dashboard.assert_shows("Only if the job isn't on the service's dashboard");
+    dashboard.assert_shows("Only if the job isn't on your Mintlify dashboard");
     dashboard.press_key(KeyCode::Esc);
     dashboard.run_for(std::time::Duration::from_millis(100)).await;
     assert_eq!(sim.requests(Operation::Create), 1);
@@ -91,7 +91,7 @@ async fn a_discarded_unconfirmed_prompt_is_not_sent_and_can_be_restored() {
         (&Delivery::Discarded { from }, "Translate [sim:seconds=6000]")
     );
     assert_eq!((dashboard.app.jobs.working_count(), dashboard.selected_job().group()), (0, JobGroup::Done));
-    dashboard.wait_until("its thread", |dashboard| dashboard.app.detail.discarded_text().is_some()).await;
+    dashboard.wait_until("its thread", |dashboard| dashboard.app.detail.discard_explanation().is_some()).await;
     dashboard.press_chars("!");
     dashboard.assert_shows("Discarded. The service may still have started it.");
     dashboard.press_chars("u");

@@ -31,7 +31,7 @@ fn type_value(dashboard: &mut DashboardFixture, text: &str) {
 async fn the_views_screen_sends_one_request_at_the_first_visit_and_none_later() {
     let folder = create_folder();
     let (sim, mut dashboard) = start_on_views_screen(&folder).await;
-    dashboard.wait_until_shown("analytics requests 1/100").await;
+    dashboard.wait_until_shown("analytics requests: 99 of 100 left").await;
     for shown in ["UTC, 7 days incl. today", "[7d]", "as of"] {
         dashboard.assert_shows(shown);
     }

@@ -329,7 +329,7 @@ impl TestDashboard {
 
     /// Answers the initial reads of the store and discards all other pending effects.
     fn load_store(&mut self) {
-        while !self.pending.is_empty() && self.app.store != StoreState::Read {
+        while !self.pending.is_empty() && self.app.store != StoreState::Loaded {
             self.answer(true);
         }
         self.pending.clear();
@@ -347,8 +347,8 @@ impl TestDashboard {
         let msg = match self.pending.remove(0) {
             Effect::Jobs(JobsEffect::LoadFirstRows(_)) => {
                 let rows = (1..3).map(|key| row(key, 1 + u8::try_from(key % 5).expect("small"), None, 0, now));
-                let (rows, sizes) = (rows.collect(), [0, 2, 0, 3, 0]);
-                let first = InitialRows { rows, sizes, working_count: 2, ..InitialRows::default() };
+                let (rows, group_counts) = (rows.collect(), [0, 2, 0, 3, 0]);
+                let first = InitialRows { rows, group_counts, working_count: 2, ..InitialRows::default() };
                 Msg::Jobs(JobsMsg::FirstRowsLoaded(if is_ok { Ok(first) } else { Err(failure()) }))
             }
             Effect::Jobs(JobsEffect::LoadInitialData) => {
@@ -455,7 +455,7 @@ impl TestDashboard {
                     pages,
                 })
             }
-            Effect::Views(ViewsEffect::LoadCachedPage { path, .. }) => {
+            Effect::Views(ViewsEffect::LoadPageHistory { path, .. }) => {
                 let jobs = [1, 3, 99]
                     .map(|key| (JobKey(key), PageViewsState::Unknown, PageViewsState::NotListed(now)))
                     .to_vec();
@@ -484,7 +484,7 @@ impl TestDashboard {
                 let result = if is_ok { Ok(Timed { value, as_of: now }) } else { Err(failure()) };
                 Msg::Views(ViewsMsg::Loaded { query, result, old: None })
             }
-            Effect::Views(ViewsEffect::LoadCachedReport(range) | ViewsEffect::LoadReceived(range)) => {
+            Effect::Views(ViewsEffect::LoadCachedReport(range) | ViewsEffect::LoadReceivedReport(range)) => {
                 let report = (revision % 2 == 0).then(|| Arc::new(report(range, revision % 4 == 0, now)));
                 let broken_off = report.as_ref().filter(|report| !report.complete).map(|report| report.responses);
                 let stored = StoredReport {
@@ -521,7 +521,7 @@ impl TestDashboard {
                 for range in ranges {
                     self.send(Msg::Engine(EngineEvent::Totals { range, totals: totals(now) }));
                 }
-                Msg::Views(ViewsMsg::TotalsLoaded(if is_ok { Ok(()) } else { Err(failure()) }))
+                Msg::Views(ViewsMsg::TotalsLoadEnded(if is_ok { Ok(()) } else { Err(failure()) }))
             }
             Effect::OpenUrl(what) | Effect::Copy { success_notice: what, .. } => {
                 Msg::ActionFinished { success_notice: what, result: if is_ok { Ok(()) } else { Err(failure()) } }
@@ -573,9 +573,12 @@ impl TestDashboard {
             Effect::SaveFilter { filter, .. } => {
                 Msg::FilterSaved { filter, result: if is_ok { Ok(()) } else { Err(failure()) } }
             }
-            Effect::Profiles(ProfilesEffect::ReadKey { attempt, .. }) => {
+            Effect::Profiles(ProfilesEffect::ReadNewProfileKey { attempt, .. }) => {
                 let key = ApiKey::new("mint_k").expect("a key");
-                Msg::Profiles(ProfilesMsg::KeyRead { attempt, result: if is_ok { Ok(key) } else { Err(failure()) } })
+                Msg::Profiles(ProfilesMsg::NewProfileKeyRead {
+                    attempt,
+                    result: if is_ok { Ok(key) } else { Err(failure()) },
+                })
             }
             Effect::Profiles(ProfilesEffect::TestProfile { attempt, .. }) => {
                 let message = CleanText::line("It works.");

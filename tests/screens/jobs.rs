@@ -23,7 +23,7 @@ fn jobs_when_none_are_tracked() {
     snapshots(
         "jobs_empty",
         &[SMALL, WIDE, LARGE],
-        &["The service can't list jobs, so docdeck tracks them."],
+        &["Mintlify can't list jobs, so docdeck tracks them."],
         ScreenFixture::load_no_jobs,
     );
 }
@@ -212,7 +212,7 @@ fn the_input_for_a_job_id() {
     snapshots(
         "input_track",
         &[],
-        &["A job id, or a list of ids, from the service's dashboard. One request"],
+        &["A job id, or a list of ids, from your Mintlify dashboard. One request"],
         |fixture| {
             fixture.load_jobs();
             fixture.press_keys("+");

@@ -62,7 +62,7 @@ fn a_key_that_is_being_checked() {
     snapshots("profiles_checking_key", &[], &["Enter switch", "Profiles: 4", "● acme-docs"], |fixture| {
         open_profiles(fixture);
         fixture.press_keys("j Enter");
-        fixture.handle(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(ApiKey::new("mint_x").expect("a key")))));
+        fixture.handle(Msg::Profiles(ProfilesMsg::ProfileKeyRead(1, Ok(ApiKey::new("mint_x").expect("a key")))));
     });
 }
 
@@ -76,7 +76,7 @@ fn a_rejected_key() {
             open_profiles(fixture);
             fixture.press_keys("j Enter");
             let sentence = "The service refused the key (401: “Invalid API key”); it is wrong, expired or revoked: create a new one on the API keys page of your Mintlify dashboard.";
-            fixture.handle(Msg::Profiles(ProfilesMsg::ProfileKey(
+            fixture.handle(Msg::Profiles(ProfilesMsg::ProfileKeyRead(
                 1,
                 Err(Failure::new(FailureKind::KeyRefused, sentence)),
             )));
@@ -130,7 +130,7 @@ fn the_other_profile_before_its_store_is_read() {
             open_profiles(fixture);
             fixture.press_keys("j Enter");
             let key = || ApiKey::new("mint_x").expect("a key");
-            fixture.handle(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(key()))));
+            fixture.handle(Msg::Profiles(ProfilesMsg::ProfileKeyRead(1, Ok(key()))));
             fixture.handle(Msg::Profiles(ProfilesMsg::ProfileKeyTested(1, Ok((key(), None)))));
         },
     );

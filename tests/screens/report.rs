@@ -163,7 +163,7 @@ fn pages_compared_with_the_previous_period() {
 
 #[test]
 fn a_comparison_with_a_partial_range() {
-    snapshots("report_compared_incomplete", &[], &[": partial"], |fixture| {
+    snapshots("report_compared_incomplete", &[], &["partial"], |fixture| {
         show_comparison_with(fixture, false);
         fixture.press_keys("s s s s");
     });

@@ -147,7 +147,7 @@ fn load_progress(fixture: &mut ScreenFixture, range: DateRange, rows: usize, req
 
 #[test]
 fn the_cost_of_all_pages() {
-    snapshots("load_all_cost", &[], &["y load all · n cancel", "5 last time", "Load all pages"], |fixture| {
+    snapshots("load_all_cost", &[], &["y load all · n cancel", "last time 5", "Load all pages"], |fixture| {
         open_views_screen(fixture, |_| StoredReport { last_load_requests: Some(5), ..StoredReport::default() });
         fixture.load_views(50, true);
         fixture.press_keys("a");

@@ -280,7 +280,7 @@ impl ScreenFixture {
             let job = jobs.iter_mut().find(|job| job.key == JobKey(key)).expect("the job");
             job.local.team = Some(Box::new(started_by(author)));
         }
-        let data = InitialData { jobs, is_shared: true, ..InitialData::default() };
+        let data = InitialData { jobs, is_project_shared: true, ..InitialData::default() };
         self.handle(Msg::Jobs(JobsMsg::InitialDataLoaded(Ok(Box::new(data)))));
         self.load_budgets();
         self.handle(Msg::Engine(EngineEvent::Connection(Connection::Ready)));
@@ -329,7 +329,7 @@ impl ScreenFixture {
                 _ => {}
             }
         }
-        self.handle(Msg::Jobs(JobsMsg::JobsChangedElsewhere(changed)));
+        self.handle(Msg::Jobs(JobsMsg::JobsChangedByOtherProcess(changed)));
     }
 
     /// Adds a follow-up that was not sent, and two follow-ups that wait behind it.
@@ -345,7 +345,7 @@ impl ScreenFixture {
         ]);
         let mut job = job_of_thread();
         (job.local.undelivered, job.revision) = (Some(DeliveryKind::NotSent), 200);
-        self.handle(Msg::Jobs(JobsMsg::JobsChangedElsewhere(vec![job])));
+        self.handle(Msg::Jobs(JobsMsg::JobsChangedByOtherProcess(vec![job])));
         self.handle(Msg::Engine(EngineEvent::Thread(JobKey(1))));
     }
 
@@ -710,7 +710,7 @@ impl ScreenFixture {
             event.at = ago(finished);
         }
         (job.local.pages, job.revision) = ([CleanText::line("/quickstart"), CleanText::line(long)].into(), 300);
-        self.handle(Msg::Jobs(JobsMsg::JobsChangedElsewhere(vec![job])));
+        self.handle(Msg::Jobs(JobsMsg::JobsChangedByOtherProcess(vec![job])));
         let known = |human: i64, ai: i64| PageViewsState::Known(Timed { value: counts(human, ai), as_of: ago(60) });
         let about = vec![
             PageImpact {

@@ -212,7 +212,7 @@ fn every_theme_draws_the_same_texts_and_the_same_roles() {
 fn assert_styled_by_role(theme: (&str, Background, ColorDepth), by_role: &Buffer, drawn: &Buffer) {
     let (mut named, mut themed) = (role_theme(), load_theme(theme));
     let colors = roles(&mut named).map(|(_, style)| style.fg);
-    let (themed_ai, part_of_ai) = (themed.ai.fg, themed.ai_part().fg);
+    let (themed_ai, part_of_ai) = (themed.ai.fg, themed.ai_partial_fill().fg);
     let themed_selection = (themed.selected.fg, themed.selected.bg);
     let styles = roles(&mut themed);
     for (role, cell) in by_role.content.iter().zip(&drawn.content).filter(|(cell, _)| cell.symbol() != " ") {

@@ -27,7 +27,7 @@ fn start_attempt(fixture: &mut ScreenFixture) -> u64 {
     });
     fixture.handle(Msg::Profiles(ProfilesMsg::ProfileChecked { attempt: checks.expect("an attempt"), result: Ok(()) }));
     let mut reads = fixture.effects.iter().rev().filter_map(|effect| match effect {
-        Effect::Profiles(ProfilesEffect::ReadKey { attempt, .. }) => Some(*attempt),
+        Effect::Profiles(ProfilesEffect::ReadNewProfileKey { attempt, .. }) => Some(*attempt),
         _ => None,
     });
     reads.next().expect("an attempt")
@@ -36,7 +36,7 @@ fn start_attempt(fixture: &mut ScreenFixture) -> u64 {
 /// Starts an attempt and delivers its API key; returns the number of the attempt.
 fn start_attempt_with_key(fixture: &mut ScreenFixture) -> u64 {
     let attempt = start_attempt(fixture);
-    fixture.handle(Msg::Profiles(ProfilesMsg::KeyRead {
+    fixture.handle(Msg::Profiles(ProfilesMsg::NewProfileKeyRead {
         attempt,
         result: Ok(ApiKey::new("mint_secret_key").expect("a key")),
     }));
@@ -114,7 +114,7 @@ fn a_successful_test() {
             };
             let attempt = *attempt;
             fixture.handle(Msg::Profiles(ProfilesMsg::ProfileChecked { attempt, result: Ok(()) }));
-            fixture.handle(Msg::Profiles(ProfilesMsg::KeyRead {
+            fixture.handle(Msg::Profiles(ProfilesMsg::NewProfileKeyRead {
                 attempt,
                 result: Ok(ApiKey::new("mint_secret_key").expect("a key")),
             }));

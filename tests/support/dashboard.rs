@@ -151,7 +151,7 @@ impl DashboardFixture {
         };
         dashboard
             .wait_until("the store", |dashboard| {
-                dashboard.app.store == StoreState::Read && dashboard.effects.engine().is_some()
+                dashboard.app.store == StoreState::Loaded && dashboard.effects.engine().is_some()
             })
             .await;
         dashboard

@@ -25,7 +25,7 @@ async fn the_schema_is_created_once_even_by_several_at_the_same_time() {
     assert!(matches!(missing, TeamError::NoSchema { .. }), "{missing}");
     let create = async || {
         let connection = connect(&url).await.expect("connected");
-        team::create(&connection, &organization("docs")).await.expect("created")
+        team::set_up_schema(&connection, &organization("docs")).await.expect("created")
     };
     let found = tokio::join!(create(), create(), create());
     let mut found = [found.0, found.1, found.2];
@@ -37,7 +37,7 @@ async fn the_schema_is_created_once_even_by_several_at_the_same_time() {
     server
         .sql("DROP SCHEMA docdeck CASCADE; CREATE ROLE dba LOGIN CREATEROLE; GRANT CREATE ON DATABASE postgres TO dba");
     let connection = connect(&server.url("dba")).await.expect("connected");
-    assert_eq!(team::create(&connection, &organization("acme")).await.expect("created"), 0);
+    assert_eq!(team::set_up_schema(&connection, &organization("acme")).await.expect("created"), 0);
     assert_eq!(team::organizations(&connection).await.expect("read"), ["acme"]);
     // What an administrator runs by hand is the same.
     server.sql(
@@ -62,7 +62,7 @@ async fn another_version_of_the_schema_is_refused_with_what_to_do() {
     }
     let connection = connect(&server.url("admin")).await.expect("connected");
     server.sql(&format!("UPDATE docdeck.schema_version SET version = {}", team::supported_version() + 1));
-    let error = team::create(&connection, &organization("docs")).await.expect_err("refused");
+    let error = team::set_up_schema(&connection, &organization("docs")).await.expect_err("refused");
     assert!(matches!(error, TeamError::Newer { .. }), "{error}");
 }
 
@@ -79,7 +79,7 @@ async fn the_first_schema_is_updated_and_keeps_its_data() {
     let older = TeamConnection::open_checked(&address(&server.url("ana")), TIMEOUT).await.expect_err("older");
     assert!(matches!(older, TeamError::Older { .. }), "{older}");
     let connection = connect(&server.url("admin")).await.expect("connected");
-    assert_eq!(team::create(&connection, &organization("docs")).await.expect("updated"), 1);
+    assert_eq!(team::set_up_schema(&connection, &organization("docs")).await.expect("updated"), 1);
     let ana = Member::join(&server, "ana", "p").await;
     ana.track("j1", Status::Active).await;
     ana.exchange().await;
@@ -99,7 +99,7 @@ async fn members_see_only_their_organization_and_can_delete_no_job() {
     assert!(connection.book(limit, "b1").await.expect("booked"));
     let blocked = RateLimitWait { remaining: TimeDelta::seconds(1), is_estimate: false };
     connection.share_rate_limit_wait(limit, blocked).await.expect("shared");
-    let team = ana.store.team(&ana.scope).await.expect("read").expect("shared");
+    let team = ana.store.team_membership(&ana.scope).await.expect("read").expect("shared");
     let key = ReportKey { kind: ReportKind::PageViews, range: crate::reports::range() };
     assert!(connection.begin_report_load(&ana.scope, &team, key).await.expect("begun"));
     let exchange = Exchange::start(&connection, &ana.store, &ana.scope, ana.settings()).await.expect("started");

@@ -49,7 +49,7 @@ async fn start_database(settings: &[&str]) -> Option<Postgres> {
 async fn with_schema(server: Postgres) -> Postgres {
     let connection = connect(&server.url("admin")).await.expect("connected");
     for name in ["docs", "other"] {
-        team::create(&connection, &OrganizationName::new(name).expect("a name")).await.expect("created");
+        team::set_up_schema(&connection, &OrganizationName::new(name).expect("a name")).await.expect("created");
     }
     server.sql("CREATE ROLE ana LOGIN IN ROLE docdeck_docs; CREATE ROLE eve LOGIN IN ROLE docdeck_other");
     server

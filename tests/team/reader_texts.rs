@@ -217,7 +217,7 @@ async fn an_administrator_without_all_rights_forgets_texts_that_have_not_expired
     let Some(server) = Postgres::start(&[]) else { return };
     server.sql("CREATE ROLE dba LOGIN CREATEROLE; GRANT CREATE ON DATABASE postgres TO dba");
     let connection = connect(&server.url("dba")).await.expect("connected");
-    team::create(&connection, &OrganizationName::new("docs").expect("a name")).await.expect("created");
+    team::set_up_schema(&connection, &OrganizationName::new("docs").expect("a name")).await.expect("created");
     server.sql("CREATE ROLE ana LOGIN IN ROLE docdeck_docs");
     let ana = Member::join(&server, "ana", "p").await;
     for hours in [3, 2] {

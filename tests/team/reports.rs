@@ -214,7 +214,7 @@ async fn only_a_recent_load_of_the_same_report_by_another_member_counts() {
     let elsewhere = Member::join(&server, "cam", "q").await;
     let connection = crate::connect(&server.url("ana")).await.expect("connected");
     let begin = async |member: &Member, kind, range| {
-        let team = member.store.team(&member.scope).await.expect("read").expect("shared");
+        let team = member.store.team_membership(&member.scope).await.expect("read").expect("shared");
         connection.begin_report_load(&member.scope, &team, ReportKey { kind, range }).await.expect("asked")
     };
     let (pages, searches) = (ReportKind::PageViews, ReportKind::Rows(AnalyticsKind::Searches));

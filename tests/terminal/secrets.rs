@@ -364,11 +364,11 @@ fn debug_output_contains_no_key() {
                 profile: Box::new(profile.clone()),
                 key: key(),
             }),
-            Effect::Profiles(ProfilesEffect::ReadKey { attempt: 1, key: profile.key.clone() }),
+            Effect::Profiles(ProfilesEffect::ReadNewProfileKey { attempt: 1, key: profile.key.clone() }),
             Effect::Profiles(ProfilesEffect::SwitchProfile(0, key())),
             Effect::Profiles(ProfilesEffect::AddProfile(Box::new(profile.clone()), Some(key()))),
         ],
-        Msg::Profiles(ProfilesMsg::KeyRead { attempt: 1, result: Ok(key()) }),
+        Msg::Profiles(ProfilesMsg::NewProfileKeyRead { attempt: 1, result: Ok(key()) }),
     );
     let client = Client::new(scope, key(), ClientOptions::default());
     let all = format!("{settings:#?} {environment:?} {profile:?} {welcome:?} {effects:?} {msg:?} {client:#?}");

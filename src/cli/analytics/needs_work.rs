@@ -119,7 +119,7 @@ pub(in crate::cli) async fn run(cx: &mut CommandContext<'_>, options: &Options) 
 #[derive(Debug, Default)]
 struct CachedReports {
     views: Option<Arc<Report>>,
-    /// The page views of two periods of complete days, if both are cached.
+    /// The page views of the complete days of the range and of the previous period, if both are cached.
     comparison: Option<Comparison>,
     feedback_by_page: Option<Arc<RowsReport<PageFeedback>>>,
     feedback: Option<Arc<RowsReport<Feedback>>>,
@@ -207,7 +207,7 @@ async fn load_reports(
 ) -> Result<(CachedReports, Option<CliError>), CliError> {
     let engine = session.engine.clone();
     let mut reports = CachedReports::read_from_engine(&engine, range, engine.service_time().date_naive()).await?;
-    let requests = count_requests(session, &reports, range, fresh).await?;
+    let requests = count_needed_requests(session, &reports, range, fresh).await?;
     if requests > 0 {
         let now = session.engine.service_time();
         let left = session.store.budget(&session.scope, Quota::Views, now).await?.requests_left();
@@ -226,8 +226,8 @@ async fn load_reports(
     Ok((reports, error))
 }
 
-/// Returns how many requests it takes to load the missing reports.
-async fn count_requests(
+/// Returns how many requests it takes to load the missing reports or, if `fresh` is set, all reports.
+async fn count_needed_requests(
     session: &Session,
     reports: &CachedReports,
     range: DateRange,
@@ -324,7 +324,7 @@ fn print_with_error(
     let export = NeedsWorkExport { range, needs_work: &found, pages: &pages, reports: loaded };
     if options.is_json() {
         let text = export.write(ExportFormat::Json).map_err(CliError::local_error)?;
-        return Ok(error.with_fields(serde_json::from_str(&text).unwrap_or_default()));
+        return Ok(error.with_json_fields(serde_json::from_str(&text).unwrap_or_default()));
     }
     write(&export, options, out)?;
     note_gaps(loaded, "", out);

@@ -34,7 +34,7 @@ impl SelectionOptions {
     /// # Errors
     /// Fails if the filter is invalid or the field is unknown.
     pub(super) fn parse<R: HasFields>(&self) -> Result<RowSelection<R>, CliError> {
-        let (sort_field, is_ascending) = self.order()?;
+        let (sort_field, is_ascending) = self.sort_order()?;
         Ok(RowSelection { is_check: self.check.is_some(), filter: self.row_filter()?, sort_field, is_ascending })
     }
 
@@ -55,7 +55,7 @@ impl SelectionOptions {
     }
 
     /// Returns the field by which the rows are sorted, and whether the lowest value comes first.
-    fn order<R: HasFields>(&self) -> Result<(&'static Field<R>, bool), CliError> {
+    fn sort_order<R: HasFields>(&self) -> Result<(&'static Field<R>, bool), CliError> {
         let (name, is_ascending) = match self.sort.as_deref().map(|typed| (typed, typed.strip_prefix('-'))) {
             None => (R::DEFAULT_SORT_FIELD, false),
             Some((_, Some(name))) => (name, true),
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn the_order_is_a_field_with_its_direction() {
         let order =
-            |typed| options(None, typed).order::<Search>().map(|(field, is_ascending)| (field.name, is_ascending));
+            |typed| options(None, typed).sort_order::<Search>().map(|(field, is_ascending)| (field.name, is_ascending));
         assert_eq!(order(None).ok(), Some(("hits", false)));
         assert_eq!(order(Some("ctr")).ok(), Some(("ctr", false)));
         assert_eq!(order(Some("-ctr")).ok(), Some(("ctr", true)));

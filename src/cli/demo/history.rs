@@ -15,24 +15,24 @@ use crate::tui::order::JobSorting;
 use chrono::TimeDelta;
 
 /// The maximum number of jobs in the first frame. More jobs would delay it.
-const MAX_FIRST_JOBS: usize = 200;
+const MAX_FIRST_FRAME_JOBS: usize = 200;
 /// The time between the end of a job and its last check.
 const CHECK_DELAY_AFTER_END: TimeDelta = TimeDelta::seconds(60);
 /// A job that the user has viewed counts as handled if its last change is older than this. By then, the simulated code
 /// host has merged most pull requests.
-const HANDLED_AGE: TimeDelta = TimeDelta::hours(6);
+const MIN_HANDLED_AGE: TimeDelta = TimeDelta::hours(6);
 /// A prompt whose response was lost, so it is `Unconfirmed`. It lets users try how to resolve such a prompt.
 const UNCONFIRMED_PROMPT: &str = "Explain how to rotate API keys without downtime";
 const UNCONFIRMED_REASON: &str = "The connection was lost before the answer arrived.";
-const UNCONFIRMED_AGE: TimeDelta = TimeDelta::minutes(3);
+const UNCONFIRMED_PROMPT_AGE: TimeDelta = TimeDelta::minutes(3);
 
 /// A follow-up that the service rejected.
 const REJECTED_FOLLOW_UP: &str = "Also translate the code samples";
 const REJECTION_REASON: &str = "The service refused the request (400: “prompt is too vague, name the files”).";
 /// A follow-up that waits until the user decides about the rejected follow-up.
 const BLOCKED_FOLLOW_UP: &str = "And link the translations from the sidebar";
-const REJECTION_AGE: TimeDelta = TimeDelta::minutes(9);
-const BLOCKED_AGE: TimeDelta = TimeDelta::seconds(500);
+const REJECTED_FOLLOW_UP_AGE: TimeDelta = TimeDelta::minutes(9);
+const BLOCKED_FOLLOW_UP_AGE: TimeDelta = TimeDelta::seconds(500);
 /// The paused prompts of a batch that is partly sent.
 const PAUSED_BATCH: [&str; 3] = [
     "Add a troubleshooting section to /guides/webhooks",
@@ -58,8 +58,8 @@ pub(super) struct DemoHistory {
     now: Time,
     /// The newest jobs and the undelivered prompts, in the order in which they are written. Each row has the key that
     /// the store will assign to it.
-    first: Vec<JobRecord>,
-    older: Vec<InitialJob>,
+    first_records: Vec<JobRecord>,
+    older_jobs: Vec<InitialJob>,
     /// The job with a rejected follow-up. Its next follow-up waits until the user decides about the rejected one.
     blocked_job: Option<JobKey>,
 }
@@ -68,28 +68,28 @@ impl DemoHistory {
     /// Creates the history of `jobs`, which are sorted by age, oldest first. If there are more than two, adds
     /// undelivered prompts, labels and a paused batch.
     pub(super) fn new(scope: &Scope, mut jobs: Vec<InitialJob>, now: Time) -> Self {
-        let newest = jobs.split_off(jobs.len().saturating_sub(MAX_FIRST_JOBS));
-        let mut first: Vec<JobRecord> = newest.iter().filter_map(|job| job_record(scope, job, now)).collect();
+        let newest = jobs.split_off(jobs.len().saturating_sub(MAX_FIRST_FRAME_JOBS));
+        let mut first_records: Vec<JobRecord> = newest.iter().filter_map(|job| job_record(scope, job, now)).collect();
         let mut blocked_job = None;
-        if first.len() > 2 {
-            blocked_job = add_rejected_follow_up(&mut first, now);
-            add_labels(&mut first);
-            first.extend(undelivered_jobs(scope, now));
+        if first_records.len() > 2 {
+            blocked_job = add_rejected_follow_up(&mut first_records, now);
+            add_labels(&mut first_records);
+            first_records.extend(undelivered_jobs(scope, now));
         }
-        for (record, key) in first.iter_mut().zip(1..) {
+        for (record, key) in first_records.iter_mut().zip(1..) {
             record.row.key = JobKey(key);
         }
-        let blocked_job = blocked_job.and_then(|index| first.get(index)).map(|record| record.row.key);
-        Self { scope: scope.clone(), now, first, older: jobs, blocked_job }
+        let blocked_job = blocked_job.and_then(|index| first_records.get(index)).map(|record| record.row.key);
+        Self { scope: scope.clone(), now, first_records, older_jobs: jobs, blocked_job }
     }
 
     /// Returns what the store will return as the first rows of the jobs list, so that the first frame doesn't wait
     /// until the history is written.
     pub(super) fn first_rows(&self) -> InitialRows {
-        let mut rows: Vec<Job> = self.first.iter().map(|record| record.row.clone()).collect();
+        let mut rows: Vec<Job> = self.first_records.iter().map(|record| record.row.clone()).collect();
         rows.sort_by_cached_key(|row| JobSorting::default().key(row, row.group()));
         InitialRows {
-            sizes: JobGroup::ALL.map(|group| rows.iter().filter(|row| row.group() == group).count()),
+            group_counts: JobGroup::ALL.map(|group| rows.iter().filter(|row| row.group() == group).count()),
             working_count: rows.iter().filter(|row| row.counts_as_working()).count(),
             // No state of a pull request is known yet.
             pull_requests: PullRequestCounts::default(),
@@ -98,10 +98,11 @@ impl DemoHistory {
         }
     }
 
-    /// Returns the thread of a job in `first`. The store numbers all prompts in the order in which they are written.
+    /// Returns the thread of a job in `first_records`. The store numbers prompts in the order in which they are
+    /// written.
     fn thread(&self, job: JobKey) -> Option<Thread> {
-        let index = self.first.iter().position(|record| record.row.key == job)?;
-        let (before, record) = (self.first.get(..index)?, self.first.get(index)?);
+        let index = self.first_records.iter().position(|record| record.row.key == job)?;
+        let (before, record) = (self.first_records.get(..index)?, self.first_records.get(index)?);
         let prompts_before: usize = before.iter().map(|record| record.prompts.len()).sum();
         let ids = (i64::try_from(prompts_before).ok()? + 1..).map(PromptId);
         let prompts = record.prompts.iter().zip(ids).map(|(prompt, id)| Prompt {
@@ -120,13 +121,13 @@ impl DemoHistory {
     /// Writes the history. Sends all requests to the store when the future is first polled, so that requests of other
     /// tasks find the complete history afterwards.
     pub(super) async fn write(self, store: Store) -> Result<(), StoreError> {
-        let Self { scope, now, first, older, blocked_job } = self;
-        let older = older.into_iter().filter_map(move |job| job_record(&scope, &job, now));
-        let jobs = store.import_jobs(first.into_iter().chain(older), now);
+        let Self { scope, now, first_records, older_jobs, blocked_job } = self;
+        let older_jobs = older_jobs.into_iter().filter_map(move |job| job_record(&scope, &job, now));
+        let jobs = store.import_jobs(first_records.into_iter().chain(older_jobs), now);
         // An import never queues a prompt, so this one is added afterwards.
         let follow_up = async {
             match blocked_job {
-                Some(job) => store.add_follow_up(job, BLOCKED_FOLLOW_UP, now - BLOCKED_AGE).await.map(drop),
+                Some(job) => store.add_follow_up(job, BLOCKED_FOLLOW_UP, now - BLOCKED_FOLLOW_UP_AGE).await.map(drop),
                 None => Ok(()),
             }
         };
@@ -137,7 +138,7 @@ impl DemoHistory {
 
 /// Adds a rejected follow-up to the newest finished job that has a pull request, and returns the index of that job.
 fn add_rejected_follow_up(records: &mut [JobRecord], now: Time) -> Option<usize> {
-    let at = now - REJECTION_AGE;
+    let at = now - REJECTED_FOLLOW_UP_AGE;
     let is_old = |row: &Job| row.group() == JobGroup::Done && row.created_at < at && row.remote.pr_link.is_some();
     let index = records.iter().rposition(|record| is_old(&record.row))?;
     let record = records.get_mut(index)?;
@@ -151,7 +152,7 @@ fn add_rejected_follow_up(records: &mut [JobRecord], now: Time) -> Option<usize>
 /// batch.
 fn undelivered_jobs(scope: &Scope, now: Time) -> impl Iterator<Item = JobRecord> {
     let unconfirmed = Delivery::Unconfirmed(CleanText::line(UNCONFIRMED_REASON));
-    let unconfirmed = prompt_record(PromptKind::Create, UNCONFIRMED_PROMPT, unconfirmed, now - UNCONFIRMED_AGE);
+    let unconfirmed = prompt_record(PromptKind::Create, UNCONFIRMED_PROMPT, unconfirmed, now - UNCONFIRMED_PROMPT_AGE);
     let paused_at = now - PAUSED_BATCH_AGE;
     let paused = PAUSED_BATCH.map(|text| prompt_record(PromptKind::Create, text, Delivery::Paused, paused_at));
     std::iter::once(unconfirmed).chain(paused).zip(0..).map(|(prompt, position)| {
@@ -210,7 +211,7 @@ fn job_record(scope: &Scope, job: &InitialJob, now: Time) -> Option<JobRecord> {
         row.local.checked_at = Some(last);
     }
     row.local.viewed_at = job.is_seen.then_some(last.max(row.local.changed_at));
-    row.local.handled_at = row.local.viewed_at.filter(|_| now - row.local.changed_at > HANDLED_AGE);
+    row.local.handled_at = row.local.viewed_at.filter(|_| now - row.local.changed_at > MIN_HANDLED_AGE);
     let follow_ups = job.follow_ups.iter().zip(&job.follow_up_times);
     let follow_ups = follow_ups.map(|(text, at)| prompt_record(PromptKind::FollowUp, text, Delivery::Accepted, *at));
     let first = prompt_record(PromptKind::Create, &job.prompt, Delivery::Accepted, created);
@@ -304,7 +305,7 @@ mod tests {
             let first = history.first_rows();
             history.write(store.clone()).await.expect("written");
             let stored = store.first_jobs(&scope, 30).await.expect("read");
-            let newest = usize::try_from(jobs).expect("a number").min(MAX_FIRST_JOBS);
+            let newest = usize::try_from(jobs).expect("a number").min(MAX_FIRST_FRAME_JOBS);
             assert_eq!(first.rows.len(), newest + if jobs > 2 { 4 } else { 0 });
             // The store has numbered the revisions and the queue.
             let shown = |row: &Job| {
@@ -318,7 +319,7 @@ mod tests {
             let thread = |rows: &InitialRows| milliseconds(&format!("{:?}", rows.thread));
             assert_eq!(thread(&first), thread(&stored), "{jobs}");
             if jobs <= 200 {
-                let counts = |rows: &InitialRows| (rows.sizes, rows.working_count, rows.pull_requests);
+                let counts = |rows: &InitialRows| (rows.group_counts, rows.working_count, rows.pull_requests);
                 assert_eq!(counts(&first), counts(&stored));
             }
         }

@@ -16,9 +16,10 @@ use tokio::time::{Instant, sleep};
 const CONNECT_INTERVAL: Duration = Duration::from_millis(50);
 /// The folder in which Debian and distributions based on it install the programs of each PostgreSQL version.
 const VERSIONS_FOLDER: &str = "/usr/lib/postgresql";
-const NOT_INSTALLED: &str = "docdeck demo --team needs PostgreSQL on this computer (the programs initdb and postgres). \
+const NOT_INSTALLED_MESSAGE: &str = "docdeck demo --team needs PostgreSQL on this computer (the programs initdb and postgres). \
                              Install it, for example with `apt install postgresql`, or try `docdeck demo`.";
-/// A shell script that runs the server until its own stdin ends, because docdeck has ended, then removes the folder.
+/// A shell script that runs the server until docdeck ends, which closes the script's stdin. The script then stops the
+/// server and removes the folder.
 const WRAPPER_SCRIPT: &str = r#"folder=$1; shift
 "$@" >"$folder/log" 2>&1 </dev/null &
 server=$!
@@ -28,26 +29,26 @@ wait $server
 rm -rf "$folder""#;
 
 /// The running server. Dropping it ends the server and removes the folder.
-pub(super) struct DemoServer {
+pub(super) struct PostgresServer {
     wrapper: Child,
     folder: TempDir,
 }
 
-impl Drop for DemoServer {
+impl Drop for PostgresServer {
     fn drop(&mut self) {
         drop(self.wrapper.stdin.take());
         let _ = self.wrapper.wait();
     }
 }
 
-impl DemoServer {
+impl PostgresServer {
     /// Creates a database and starts the server, which may need some time before it accepts connections.
     ///
     /// # Errors
     /// Fails if PostgreSQL is not installed, or its programs fail.
     pub(super) fn start() -> Result<Self, String> {
-        let programs = find_programs(std::env::var_os("PATH").as_deref().unwrap_or_default());
-        let programs = programs.ok_or_else(|| NOT_INSTALLED.to_owned())?;
+        let programs = find_postgres_programs(std::env::var_os("PATH").as_deref().unwrap_or_default());
+        let programs = programs.ok_or_else(|| NOT_INSTALLED_MESSAGE.to_owned())?;
         let failed = |error: io::Error| format!("PostgreSQL for the demo can't be started: {error}.");
         let only_owner: std::fs::Permissions = std::os::unix::fs::PermissionsExt::from_mode(0o700);
         let mut folder = tempfile::Builder::new();
@@ -105,7 +106,7 @@ impl DemoServer {
 
 /// Returns the folder with the programs: the first folder in `path` that has them, otherwise the folder of the newest
 /// installed version.
-fn find_programs(path: &std::ffi::OsStr) -> Option<PathBuf> {
+fn find_postgres_programs(path: &std::ffi::OsStr) -> Option<PathBuf> {
     let has_programs = |bin: &PathBuf| ["initdb", "postgres"].iter().all(|name| bin.join(name).is_file());
     let versions = std::fs::read_dir(VERSIONS_FOLDER).into_iter().flatten().flatten();
     let number = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
@@ -117,11 +118,12 @@ fn find_programs(path: &std::ffi::OsStr) -> Option<PathBuf> {
 
 /// The account under which the server runs.
 struct ServerAccount {
-    /// The numbers of the user and the group; `None` if the server runs as the same user as docdeck.
+    /// The user id and the group id; `None` if the server runs as the same user as docdeck.
     user_and_group: Option<(u32, u32)>,
 }
 
-/// Returns the account for the server, which refuses to run as root.
+/// Returns the account for the server: that of docdeck or, if docdeck runs as root, `postgres`, because the server
+/// refuses to run as root.
 ///
 /// # Errors
 /// Fails if docdeck runs as root, and the computer has no account `postgres`.
@@ -169,6 +171,6 @@ mod tests {
             std::fs::write(folder.path().join(name), "").expect("written");
         }
         let path = std::env::join_paths([Path::new("/nowhere"), folder.path()]).expect("a path");
-        assert_eq!(find_programs(&path).as_deref(), Some(folder.path()));
+        assert_eq!(find_postgres_programs(&path).as_deref(), Some(folder.path()));
     }
 }

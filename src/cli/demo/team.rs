@@ -1,7 +1,7 @@
-//! `docdeck demo --team`: a PostgreSQL server in a temporary folder, and a colleague who works on the same jobs with her
-//! own store and engine.
+//! `docdeck demo --team`: a PostgreSQL server in a temporary folder, and a colleague with a store and an engine of her
+//! own, who works on the same jobs.
 
-use super::server::DemoServer;
+use super::server::PostgresServer;
 use crate::api::Client;
 use crate::cli::error::CliError;
 use crate::engine::{Engine, EngineSetup, HostClients, LeaseRoles, PollOptions, TeamAccess};
@@ -11,7 +11,7 @@ use crate::model::endpoint::Scope;
 use crate::model::job::{Job, JobGroup};
 use crate::model::text::CleanText;
 use crate::store::Store;
-use crate::team::{OrganizationName, TeamAddress, create};
+use crate::team::{OrganizationName, TeamAddress, set_up_schema};
 use chrono::Utc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,7 +57,7 @@ const SCRIPT: [Step; 10] = [
 
 /// The database of the team. Dropping it ends the server.
 pub(super) struct DemoTeam {
-    _server: DemoServer,
+    _server: PostgresServer,
     address: TeamAddress,
 }
 
@@ -67,11 +67,11 @@ impl DemoTeam {
     /// # Errors
     /// Fails if PostgreSQL is not installed or doesn't start.
     pub(super) async fn start() -> Result<Self, CliError> {
-        let server = DemoServer::start().map_err(CliError::local_error)?;
+        let server = PostgresServer::start().map_err(CliError::local_error)?;
         let address = TeamAddress::new(&server.url()?, None)?;
         let connection = server.connect_when_ready(&address, CONNECT_TIMEOUT).await?;
         let name = OrganizationName::new(ORGANIZATION).ok_or_else(|| CliError::local_error("invalid organization"))?;
-        create(&connection, &name).await?;
+        set_up_schema(&connection, &name).await?;
         Ok(Self { _server: server, address })
     }
 

@@ -87,9 +87,8 @@ impl CacheWriter {
         tokio::task::spawn_blocking(move || sim.views(query)).await.unwrap_or_default()
     }
 
-    /// Returns the time at which the demo's user supposedly loaded a range that ends on `last`: at 9:00 UTC two days
-    /// after `last`. If that was not at least an hour ago, returns the time an hour ago or, if that was before the end
-    /// of `last`, the end of `last`. If `last` is not over yet, returns now.
+    /// Returns when the demo's user supposedly loaded a range that ends on `last`: at 9:00 UTC two days after `last`,
+    /// or an hour ago if that is earlier, but not before `last` was over. If `last` is not over yet, returns now.
     fn loaded_at(&self, last: NaiveDate) -> Time {
         let at = |days, time: NaiveTime| last.checked_add_days(Days::new(days)).map(|day| day.and_time(time).and_utc());
         let now = self.sim.now();

@@ -60,8 +60,9 @@ pub(super) struct DoctorFacts<'a> {
     pub(super) data_folder: Result<PathBuf, ConfigError>,
     /// The result of the repair, if one was requested.
     pub(super) repair: Option<Finding>,
+    /// `None` if the store was not examined, `Some(Ok(None))` if there is no store.
     pub(super) store_examination: Option<Result<Option<StoreExamination>, StoreError>>,
-    pub(super) running: RunningInstances,
+    pub(super) running_instances: RunningInstances,
     pub(super) response: Option<TimedResponse>,
     /// The code hosts of pull requests; `None` if requests to them are turned off.
     pub(super) hosts: Option<Vec<HostFacts>>,
@@ -80,7 +81,7 @@ pub(super) struct TimedResponse {
 }
 
 impl<'a> DoctorFacts<'a> {
-    /// Reads the settings and the API key, so a configured key command is run.
+    /// Reads the settings and the API key. Runs the key command, if one is configured.
     pub(super) async fn read_settings(
         global_options: &GlobalOptions,
         environment: &'a Environment,
@@ -149,7 +150,7 @@ impl<'a> DoctorFacts<'a> {
             config,
             repair: None,
             store_examination: None,
-            running: RunningInstances::default(),
+            running_instances: RunningInstances::default(),
             response: None,
             hosts: None,
             team: None,
@@ -158,7 +159,7 @@ impl<'a> DoctorFacts<'a> {
     }
 
     /// Returns the path of the configuration file. The path is empty if it can't be resolved.
-    pub(super) fn config_file(&self) -> &Path {
+    pub(super) fn config_file_path(&self) -> &Path {
         self.config_path.as_ref().map_or(Path::new(""), |path| &path.value)
     }
 
@@ -177,15 +178,15 @@ impl<'a> DoctorFacts<'a> {
         self.response.as_ref().filter(|timed| !matches!(timed.response.result, Err(ApiError::NotReached { .. })))
     }
 
-    /// Reads the store.
+    /// Examines the store, and finds the instances of docdeck that are running.
     pub(super) async fn examine_store(&mut self) {
         let (Ok(folder), scope) = (self.data_folder.clone(), self.scope.clone()) else { return };
         let read = move || {
             let examined = examine(&folder, scope.as_ref(), Utc::now());
             (examined, RunningInstances::find(&folder, scope.as_ref()))
         };
-        if let Ok((examined, running)) = tokio::task::spawn_blocking(read).await {
-            (self.store_examination, self.running) = (Some(examined), running);
+        if let Ok((examined, running_instances)) = tokio::task::spawn_blocking(read).await {
+            (self.store_examination, self.running_instances) = (Some(examined), running_instances);
         }
     }
 
@@ -202,7 +203,7 @@ impl<'a> DoctorFacts<'a> {
 
     /// Examines the code hosts of pull requests, unless requests to them are turned off.
     pub(super) async fn examine_hosts(&mut self) {
-        let Some(settings) = HostSettings::from_file(&self.config, self.config_file()) else { return };
+        let Some(settings) = HostSettings::from_file(&self.config, self.config_file_path()) else { return };
         let links = self.store_content().map(|content| content.newest_pull_requests.clone()).unwrap_or_default();
         self.hosts = Some(hosts::examine(settings, self, &links).await);
     }

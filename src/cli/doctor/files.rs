@@ -140,7 +140,7 @@ pub(super) fn old_databases(facts: &DoctorFacts<'_>) -> CheckResult {
 
 pub(super) fn running(facts: &DoctorFacts<'_>) -> CheckResult {
     facts.data_folder_path()?;
-    let RunningInstances { instances, has_poller, has_dispatcher } = &facts.running;
+    let RunningInstances { instances, has_poller, has_dispatcher } = &facts.running_instances;
     let processes: Vec<&str> = instances.iter().map(|name| name.split('-').next().unwrap_or(name)).collect();
     if processes.is_empty() {
         return ok("no other docdeck is running");

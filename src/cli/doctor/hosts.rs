@@ -21,7 +21,7 @@ pub(super) struct HostFacts {
 #[derive(Debug)]
 enum TokenFacts {
     /// Jobs link to this host as one kind, such as GitHub, but the configuration sets another kind.
-    OtherKind,
+    KindMismatch,
     /// None of these sources has a token.
     Missing(Vec<String>),
     /// The token can't be read, or the host's address can't be used. The text is a sentence with the reason.
@@ -66,7 +66,7 @@ async fn examine_token(
     link: Option<&PullRequestLink>,
     is_offline: bool,
 ) -> TokenFacts {
-    let Some(address) = hosts.settings.address(host, kind) else { return TokenFacts::OtherKind };
+    let Some(address) = hosts.settings.address(host, kind) else { return TokenFacts::KindMismatch };
     let (source, token) = match hosts.settings.read_token(host, kind).await {
         Ok(Some(found)) => found,
         Ok(None) => {
@@ -113,7 +113,7 @@ pub(super) fn findings(facts: &DoctorFacts<'_>) -> Vec<(&'static str, CheckResul
 
 fn finding(HostFacts { host, kind, token }: &HostFacts) -> CheckResult {
     let (source, access) = match token {
-        TokenFacts::OtherKind => {
+        TokenFacts::KindMismatch => {
             let message = format!("{host}: links of jobs show that it is {}, but config.toml differs", kind.name());
             return warning(message, format!("correct kind in [hosts.\"{host}\"]"));
         }

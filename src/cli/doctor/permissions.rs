@@ -13,7 +13,7 @@ const OTHER_USERS_WRITE: u32 = 0o022;
 /// Checks the configuration folder, which other users may read but not change.
 pub(super) fn config_folder(facts: &DoctorFacts<'_>) -> CheckResult {
     facts.data_folder_path()?;
-    let folder = facts.config_file().parent().filter(|folder| folder.is_dir())?;
+    let folder = facts.config_file_path().parent().filter(|folder| folder.is_dir())?;
     let shown = format!("{}{}", folder.display(), mode_text(folder));
     if permissions(folder).is_none_or(|mode| mode & OTHER_USERS_WRITE == 0) {
         return ok(shown);

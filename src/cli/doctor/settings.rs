@@ -14,7 +14,7 @@ const INIT_HINT: &str = "run `docdeck init`";
 
 /// Checks that the configuration file is valid, and whether other users can read or change it.
 pub(super) fn file(facts: &DoctorFacts<'_>) -> CheckResult {
-    let (path, from) = (facts.config_file(), facts.config_path.as_ref().map(|path| path.from));
+    let (path, from) = (facts.config_file_path(), facts.config_path.as_ref().map(|path| path.from));
     let (shown, from) = match (&facts.is_config_readable_by_others, from) {
         (Err(mistake), None) => return error(mistake),
         (Err(mistake), Some(_)) => {
@@ -112,7 +112,7 @@ pub(super) fn theme(facts: &DoctorFacts<'_>) -> CheckResult {
 }
 
 pub(super) fn customization(facts: &DoctorFacts<'_>) -> CheckResult {
-    let (custom, path) = (facts.config.customization(), facts.config_file());
+    let (custom, path) = (facts.config.customization(), facts.config_file_path());
     let commands =
         customization::keymap(&custom, path).and_then(|keymap| customization::parse_commands(&custom, &keymap, path));
     let commands = match commands {

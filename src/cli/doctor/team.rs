@@ -20,7 +20,7 @@ pub(super) struct TeamFacts {
 
 /// Connects to the team's database, unless offline. The error is a sentence. Returns `None` if no team is configured.
 pub(super) async fn examine(facts: &DoctorFacts<'_>) -> Option<Result<TeamFacts, String>> {
-    let settings = match TeamSettings::from_file(&facts.config, facts.config_file(), facts.environment) {
+    let settings = match TeamSettings::from_file(&facts.config, facts.config_file_path(), facts.environment) {
         Ok(settings) => settings?,
         Err(error) => return Some(Err(error.to_string())),
     };

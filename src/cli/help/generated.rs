@@ -3,7 +3,7 @@
 //! parts; with `UPDATE_GUIDE=1` it updates the pages.
 
 use super::super::arguments::Arguments;
-use super::super::man::{EXIT_CODES, VARIABLES};
+use super::super::man::{ENVIRONMENT_VARIABLES, EXIT_CODES};
 use crate::config::themes;
 use crate::model::job_state::{JobState, ROW_MARKS};
 use crate::model::period::Preset;
@@ -45,7 +45,7 @@ fn options() -> String {
 
 fn variables() -> String {
     let mut text = "| variable | meaning |\n|---|---|\n".to_owned();
-    for (name, meaning) in VARIABLES {
+    for (name, meaning) in ENVIRONMENT_VARIABLES {
         let _ = writeln!(text, "| `{name}` | {meaning} |");
     }
     text

@@ -40,7 +40,7 @@ const PAGES: [(&str, &str); TOPICS.len()] = pages![
 
 /// The pager that is used if `PAGER` is not set. Its options make it exit if the text fits the screen, show styles, and
 /// leave the text on the screen.
-const PAGER: &str = "less -FRX";
+const DEFAULT_PAGER: &str = "less -FRX";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -103,7 +103,7 @@ fn list_topics() -> String {
 
 /// Shows the text in a pager. Returns false if the pager can't be started or fails; the caller then prints the text.
 fn show_in_pager(text: &str, chosen: Option<&str>) -> bool {
-    let mut words = chosen.unwrap_or(PAGER).split_whitespace();
+    let mut words = chosen.unwrap_or(DEFAULT_PAGER).split_whitespace();
     let Some(program) = words.next() else { return false };
     let mut command = Command::new(program);
     command.args(words).stdin(Stdio::piped()).env_remove(API_KEY_VARIABLE).env_remove(TEAM_URL_VARIABLE);

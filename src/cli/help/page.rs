@@ -95,7 +95,7 @@ impl PageLayout {
     /// Adds a paragraph or a list item. In a list item, all lines after the first are indented.
     fn push_paragraph(&mut self, markdown: &str) {
         let indent = item_indent(markdown);
-        let text = remove_marks(markdown);
+        let text = remove_markup(markdown);
         let (lines, _) = wrap(&text, self.width.saturating_sub(indent), usize::MAX - 1);
         let mut in_code = false;
         for (n, line) in lines.iter().enumerate() {
@@ -170,11 +170,11 @@ fn fit_widths(widths: &[usize], line: usize) -> Vec<usize> {
 /// Returns the cells of a table row. `\|` is a bar within a cell.
 fn split_row(row: &str) -> Vec<String> {
     let row = row.trim().trim_start_matches('|').trim_end_matches('|').replace("\\|", "\u{0}");
-    row.split('|').map(|cell| remove_marks(&cell.replace('\u{0}', "|")).replace('`', "").trim().to_owned()).collect()
+    row.split('|').map(|cell| remove_markup(&cell.replace('\u{0}', "|")).replace('`', "").trim().to_owned()).collect()
 }
 
-/// Returns the text without the marks of bold text and links.
-fn remove_marks(markdown: &str) -> String {
+/// Returns the text without the Markdown syntax of bold text and links.
+fn remove_markup(markdown: &str) -> String {
     let mut text = String::new();
     let mut rest = markdown;
     while let Some((before, link)) = rest.split_once('[') {
@@ -221,6 +221,6 @@ mod tests {
 
     #[test]
     fn a_bracket_that_is_not_part_of_a_link_is_kept() {
-        assert_eq!(remove_marks("`[ui]` and [[filters]] and [x](y)"), "`[ui]` and [[filters]] and x");
+        assert_eq!(remove_markup("`[ui]` and [[filters]] and [x](y)"), "`[ui]` and [[filters]] and x");
     }
 }

@@ -32,7 +32,7 @@ impl TeamUrlReader {
 ///
 /// # Errors
 /// Fails if the URL can't be read or used. docdeck then works without the team.
-pub(in crate::cli) async fn read_access(
+pub(in crate::cli) async fn resolve_team_access(
     settings: &Result<Option<TeamSettings>, ConfigError>,
     store: &Store,
     url: &mut TeamUrlReader,

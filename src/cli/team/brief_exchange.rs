@@ -16,11 +16,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long an exchange may take. After this time it is stopped; the changes exchanged so far are kept.
-const TIME_LIMIT: Duration = Duration::from_secs(1);
+const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(1);
 /// After a failed exchange, commands don't try again for this long.
 const PAUSE_AFTER_FAILURE: TimeDelta = TimeDelta::seconds(30);
 /// If the last exchange was longer ago than this, a command prints a warning.
-const WARNING_AGE: TimeDelta = TimeDelta::hours(1);
+const EXCHANGE_WARNING_AGE: TimeDelta = TimeDelta::hours(1);
 /// `docdeck status`, which shells run at every prompt, exchanges only if the last exchange was longer ago than this.
 const MIN_STATUS_INTERVAL: TimeDelta = TimeDelta::seconds(60);
 
@@ -31,7 +31,7 @@ pub(in crate::cli) async fn exchange_briefly(cx: &mut CommandContext<'_>) {
     let Some(project) = shared_project(cx) else { return };
     if project.has_failed_within(PAUSE_AFTER_FAILURE) || !exchange_once(cx, &settings, &project).await {
         let (exchanged_at, now) = (project.times.exchanged_at, Utc::now());
-        if exchanged_at.is_none_or(|at| now - at > WARNING_AGE) {
+        if exchanged_at.is_none_or(|at| now - at > EXCHANGE_WARNING_AGE) {
             let last = exchanged_at.map_or("never".to_owned(), |at| cx.out.time_in_words(at, now));
             cx.out.note(&format!(
                 "Changes can't be exchanged with the team. Last exchange with the team: {last}. Run `docdeck team \
@@ -64,7 +64,7 @@ pub(in crate::cli) fn exchange_before_status(cx: &mut CommandContext<'_>) {
         return;
     }
     let Some(project) = shared_project(cx) else { return };
-    if project.times.exchanged_at.is_some_and(|at| is_within(at, MIN_STATUS_INTERVAL))
+    if project.times.exchanged_at.is_some_and(|at| is_within_last(at, MIN_STATUS_INTERVAL))
         || project.has_failed_within(MIN_STATUS_INTERVAL)
     {
         return;
@@ -86,12 +86,12 @@ struct SharedProject {
 impl SharedProject {
     /// Whether an exchange of any project failed less than `period` ago.
     fn has_failed_within(&self, period: TimeDelta) -> bool {
-        self.times.failed_at.is_some_and(|at| is_within(at, period))
+        self.times.failed_at.is_some_and(|at| is_within_last(at, period))
     }
 }
 
 /// Whether `at` is less than `period` ago, and not in the future.
-fn is_within(at: Time, period: TimeDelta) -> bool {
+fn is_within_last(at: Time, period: TimeDelta) -> bool {
     (TimeDelta::zero()..period).contains(&(Utc::now() - at))
 }
 
@@ -121,13 +121,13 @@ async fn exchange_once(cx: &mut CommandContext<'_>, settings: &TeamSettings, pro
             report_unbooked_requests(&connection, &store, &project.scope, now).await
         };
         // Reading the URL has no time limit, because a command that prints the URL may ask for a password.
-        let ended = tokio::time::timeout(TIME_LIMIT, exchange).await;
+        let ended = tokio::time::timeout(EXCHANGE_TIMEOUT, exchange).await;
         Ok::<bool, CliError>(matches!(ended, Ok(Ok(()))))
     };
     let is_complete = matches!(attempt.await, Ok(true));
     // Jobs are exchanged before reports, and the store records the time of the exchange after the jobs. If that time is
     // new, only the reports are missing, and the exchange counts as successful.
-    let team = store.team(&project.scope).await.ok().flatten();
+    let team = store.team_membership(&project.scope).await.ok().flatten();
     let has_succeeded = is_complete || team.is_some_and(|team| team.exchanged_at != project.times.exchanged_at);
     if !has_succeeded {
         let _ = store.record_failed_team_exchange(now).await;

@@ -15,11 +15,12 @@ pub(super) fn parse_organization(text: &str) -> Result<OrganizationName, &'stati
     OrganizationName::new(text).ok_or("it must have 1 to 40 lower-case letters, digits or underscores")
 }
 
-/// Reads the settings of the team.
+/// Reads the settings of the team, and the URL of its database, which may run a command. Returns the settings and the
+/// address in the URL.
 ///
 /// # Errors
 /// Fails if no URL is configured, or if the URL can't be read or is invalid.
-pub(super) async fn read_settings(cx: &mut CommandContext<'_>) -> Result<(TeamSettings, TeamAddress), CliError> {
+pub(super) async fn read_team_settings(cx: &mut CommandContext<'_>) -> Result<(TeamSettings, TeamAddress), CliError> {
     let Some(settings) = team_settings(cx.global_options, cx.environment)? else {
         return Err(CliError::local_error(
             "No team is configured. Set DOCDECK_TEAM_URL, or url_command or url_file in the section [team] of the \

@@ -1,6 +1,6 @@
 //! `docdeck team forget`: removes old jobs and reports from the team's database, as its administrator.
 
-use super::database::{CONNECT_TIMEOUT, choose_organization, parse_organization, read_settings};
+use super::database::{CONNECT_TIMEOUT, choose_organization, parse_organization, read_team_settings};
 use crate::cli::confirm::confirm;
 use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
@@ -45,7 +45,7 @@ pub(super) async fn run(cx: &mut CommandContext<'_>, options: &Options) -> Resul
              asking.",
         ));
     }
-    let (_, address) = read_settings(cx).await?;
+    let (_, address) = read_team_settings(cx).await?;
     let session = cx.open_store(false)?;
     let done = run_in_session(cx, &session, &address, options).await;
     session.close().await;
@@ -59,7 +59,7 @@ async fn run_in_session(
     options: &Options,
 ) -> Result<Code, CliError> {
     let connection = TeamConnection::open_checked(address, CONNECT_TIMEOUT).await?;
-    let joined = session.store.team(&session.scope).await?.map(|team| team.organization);
+    let joined = session.store.team_membership(&session.scope).await?.map(|team| team.organization);
     let organization = match (joined, &options.organization) {
         (Some(joined), None) => joined,
         (_, wanted) => choose_organization(&connection, wanted.as_ref()).await?,

@@ -1,5 +1,5 @@
-//! `docdeck team`: shares the jobs of a project with other computers through PostgreSQL. Commands about the database
-//! itself are in [`setup`], those about this computer in [`sharing`].
+//! `docdeck team`: shares the jobs of a project with other computers through PostgreSQL. Commands for the database's
+//! administrator are in [`setup`] and [`forget`], those for members in [`sharing`].
 
 mod access;
 mod brief_exchange;
@@ -8,7 +8,7 @@ mod forget;
 mod setup;
 mod sharing;
 
-pub(super) use access::{TeamUrlReader, read_access};
+pub(super) use access::{TeamUrlReader, resolve_team_access};
 pub(super) use brief_exchange::{exchange_before_status, exchange_briefly, send_reports_briefly};
 
 use super::error::CliError;
@@ -52,8 +52,8 @@ enum TeamCommand {
     /// create or update the schema of the team's database, as its administrator
     ///
     /// Creates the schema docdeck, a role for all members, and the role docdeck_NAME for the organization. Every
-    /// database login that has the role docdeck_NAME is a member. Running the command again updates an older schema, or adds another
-    /// organization.
+    /// database login that has the role docdeck_NAME is a member. Running the command again updates an older schema, or
+    /// adds another organization.
     Init {
         /// create an organization with this name: a group of members who share jobs (not one on the service)
         #[arg(long, value_name = "NAME", default_value = "team", value_parser = parse_organization)]

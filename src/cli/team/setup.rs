@@ -1,10 +1,10 @@
 //! `docdeck team init`: sets up the team's database.
 
-use super::database::{CONNECT_TIMEOUT, read_settings};
+use super::database::{CONNECT_TIMEOUT, read_team_settings};
 use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
 use crate::cli::session::CommandContext;
-use crate::team::{OrganizationName, TeamConnection, create, setup_sql_for_administrator, supported_version};
+use crate::team::{OrganizationName, TeamConnection, set_up_schema, setup_sql_for_administrator, supported_version};
 
 /// Prints the statements that an administrator can run instead of this command.
 pub(super) fn print_sql(cx: &mut CommandContext<'_>, organization: &OrganizationName) -> Code {
@@ -17,9 +17,9 @@ pub(super) fn print_sql(cx: &mut CommandContext<'_>, organization: &Organization
 /// # Errors
 /// Fails if no URL is configured, the database can't be reached, or the login may not create schemas and roles.
 pub(super) async fn init(cx: &mut CommandContext<'_>, organization: &OrganizationName) -> Result<Code, CliError> {
-    let (_, address) = read_settings(cx).await?;
+    let (_, address) = read_team_settings(cx).await?;
     let connection = TeamConnection::open(&address, CONNECT_TIMEOUT).await?;
-    let found = create(&connection, organization).await?;
+    let found = set_up_schema(&connection, organization).await?;
     let (name, role, version) = (organization.as_str(), organization.role(), supported_version());
     let what = match found {
         0 => format!("Created the schema docdeck (version {version})"),

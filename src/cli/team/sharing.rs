@@ -1,6 +1,6 @@
 //! `docdeck team join`, `leave`, `status` and `sync`: shares the jobs of one project.
 
-use super::database::{CONNECT_TIMEOUT, choose_organization, member_settings, read_settings};
+use super::database::{CONNECT_TIMEOUT, choose_organization, member_settings, read_team_settings};
 use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
 use crate::cli::out::{Out, rfc3339_seconds};
@@ -30,7 +30,7 @@ pub(super) async fn join(
     cx: &mut CommandContext<'_>,
     organization: Option<&OrganizationName>,
 ) -> Result<Code, CliError> {
-    let (settings, address) = read_settings(cx).await?;
+    let (settings, address) = read_team_settings(cx).await?;
     let session = cx.open_store(true)?;
     let joined = join_in_session(&session, &settings, &address, organization, cx.out).await;
     session.close().await;
@@ -73,7 +73,7 @@ async fn join_in_session(
 /// Fails if the store can't be written.
 pub(super) async fn leave(cx: &mut CommandContext<'_>) -> Result<Code, CliError> {
     let session = cx.open_store(true)?;
-    let team = session.store.team(&session.scope).await;
+    let team = session.store.team_membership(&session.scope).await;
     let left = session.store.leave_team(&session.scope).await;
     session.close().await;
     left?;
@@ -94,7 +94,7 @@ pub(super) async fn leave(cx: &mut CommandContext<'_>) -> Result<Code, CliError>
 /// # Errors
 /// Fails if the project is not shared, or the database can't be used.
 pub(super) async fn sync(cx: &mut CommandContext<'_>, as_json: bool) -> Result<Code, CliError> {
-    let (settings, address) = read_settings(cx).await?;
+    let (settings, address) = read_team_settings(cx).await?;
     let session = cx.open_store(true)?;
     let report = sync_in_session(&session, &settings, &address).await;
     session.close().await;
@@ -121,7 +121,7 @@ async fn sync_in_session(
     settings: &TeamSettings,
     address: &TeamAddress,
 ) -> Result<ExchangeSummary, CliError> {
-    if session.store.team(&session.scope).await?.is_none() {
+    if session.store.team_membership(&session.scope).await?.is_none() {
         return Err(CliError::local_error("This project is not shared. Share it with `docdeck team join`."));
     }
     let connection = TeamConnection::open_checked(address, CONNECT_TIMEOUT).await?;
@@ -156,8 +156,10 @@ fn exchange_line(report: &ExchangeSummary) -> String {
 /// Fails if the configuration is wrong or the store can't be read.
 pub(super) async fn status(cx: &mut CommandContext<'_>, as_json: bool) -> Result<Code, CliError> {
     let session = cx.open_store(false)?;
-    let (team, unsent_jobs) =
-        (session.store.team(&session.scope).await?, session.store.count_unsent_team_jobs(&session.scope).await?);
+    let (team, unsent_jobs) = (
+        session.store.team_membership(&session.scope).await?,
+        session.store.count_unsent_team_jobs(&session.scope).await?,
+    );
     let reader_text_days = reader_text_days(cx.global_options, cx.environment)?;
     let rules = ReportRules { now: Utc::now(), reader_text_days };
     let unsent_reports = session.store.count_unsent_team_reports(&session.scope, rules).await?;
@@ -188,7 +190,7 @@ async fn query_database(
     session: &StoreSession,
     team: Option<&TeamMembership>,
 ) -> Result<DatabaseStatus, CliError> {
-    let (_, address) = read_settings(cx).await?;
+    let (_, address) = read_team_settings(cx).await?;
     let ask = async {
         let connection = TeamConnection::open_checked(&address, CONNECT_TIMEOUT).await?;
         match team {

@@ -55,7 +55,7 @@ pub(super) async fn load_and_write_all(
     let content = ExportContent::from_pages(&report, None, ranked_rows(&report).into_iter());
     match error {
         // JSON output is one object with the error and the partial data.
-        error if options.is_json() => Err(error.with_fields(partial_json(&content))),
+        error if options.is_json() => Err(error.with_json_fields(partial_json(&content))),
         error => {
             write_content(&content, 0, options.format.export_format(), out)?;
             let rows = plural(report.rows.len(), "row");

@@ -1,6 +1,6 @@
 //! Answers `docdeck views` from the cache, without a key and without a request.
 
-use super::{Options, all, write_page};
+use super::{Options, all, write_response};
 use crate::cli::error::CliError;
 use crate::cli::out::Out;
 use crate::cli::session::StoreSession;
@@ -24,7 +24,7 @@ pub(super) async fn write_if_cached(
     let query = ViewsQuery { range: days.range, limit: options.limit, page: options.page };
     let Some(page) = stored.fresh_cached_response(query).await? else { return Ok(false) };
     days.note_future_end(out);
-    write_page(query, &page, options, out)?;
+    write_response(query, &page, options, out)?;
     let when = out.time_in_words(page.as_of, chrono::Utc::now());
     out.note(&format!("docdeck: Loaded {when}; --fresh loads again."));
     Ok(true)

@@ -59,7 +59,7 @@ pub(super) async fn load_with_progress(
         tokio::select! {
             // Events that have already arrived are handled before the end of the load.
             biased;
-            wait_end = session.next(None) => match wait_end {
+            wait_end = session.next_event(None) => match wait_end {
                 WaitEnd::Event(event) => {
                     if let EngineEvent::Loading(at) = *event { progress.update_bar(at, out) }
                 }

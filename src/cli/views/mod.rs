@@ -113,12 +113,12 @@ async fn load_and_write(session: &mut Session, options: &Options, out: &mut Out)
     let loaded = loaded.map_err(|Interrupted| {
         CliError::new(Code::Interrupted, "Interrupted. If the answer arrived anyway, it is cached.")
     })??;
-    write_page(query, &loaded, options, out)?;
+    write_response(query, &loaded, options, out)?;
     Ok(Code::Done)
 }
 
 /// Writes a page of rows, and a note if it is empty or more rows follow.
-fn write_page(
+fn write_response(
     query: ViewsQuery,
     loaded: &Timed<ViewsResponse>,
     options: &Options,

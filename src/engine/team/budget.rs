@@ -51,7 +51,7 @@ impl EngineState {
     pub(in crate::engine) async fn book_request(&self, quota: Quota) -> Booking {
         let Some(access) = self.team.access() else { return Booking::new(quota, TeamPermission::NotShared) };
         // If the store can't be read, no request can be sent anyway.
-        let Ok(Some(team)) = self.store.team(&self.scope).await else {
+        let Ok(Some(team)) = self.store.team_membership(&self.scope).await else {
             return Booking::new(quota, TeamPermission::NotShared);
         };
         if let Some((until, requested_at)) = lock(&self.team.used_up_limits).get(&quota).copied()
@@ -128,7 +128,7 @@ impl EngineState {
     /// counts for an hour.
     pub(in crate::engine) async fn cancel_booking(&self, booking: &Booking) {
         let TeamPermission::Booked { booking_id } = &booking.permission else { return };
-        let Ok(Some(team)) = self.store.team(&self.scope).await else { return };
+        let Ok(Some(team)) = self.store.team_membership(&self.scope).await else { return };
         let limit = TeamLimit { organization: &team.organization, scope: &self.scope, quota: booking.quota };
         let mut slot = self.team.booking_connection.lock().await;
         let Some((connection, _)) = slot.as_ref() else { return };
@@ -142,7 +142,7 @@ impl EngineState {
     /// they don't learn of the wait.
     pub(in crate::engine) async fn share_rate_limit(&self, quota: Quota, wait: Wait) {
         let Some(access) = self.team.access() else { return };
-        let Ok(Some(team)) = self.store.team(&self.scope).await else { return };
+        let Ok(Some(team)) = self.store.team_membership(&self.scope).await else { return };
         if lock(&self.team.earliest_next_booking).is_some_and(|at| at > Instant::now()) {
             return;
         }

@@ -31,7 +31,7 @@ impl EngineState {
     /// has stored that member's report here. Returns `None` without a connection, because no report would arrive.
     pub(in crate::engine) async fn begin_report_load(&self, key: ReportKey) -> Option<ReportWait> {
         let access = self.team.access().filter(|_| self.team.is_online())?;
-        let team = self.store.team(&self.scope).await.ok()??;
+        let team = self.store.team_membership(&self.scope).await.ok()??;
         let begin = async {
             let mut slot = self.team.booking_connection.lock().await;
             let connection = self.open_booking_connection(access, &mut slot).await?;

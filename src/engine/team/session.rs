@@ -118,7 +118,7 @@ async fn run_session(
     commits: &mut watch::Receiver<()>,
 ) -> Result<SessionEnd, TeamError> {
     commits.mark_unchanged();
-    if inner.store.team(&inner.scope).await?.is_none() {
+    if inner.store.team_membership(&inner.scope).await?.is_none() {
         return Ok(SessionEnd::NotShared);
     }
     let connection = connect(inner, access).await?;
@@ -236,7 +236,7 @@ impl ConnectedSession<'_> {
                     if !self.inner.leases.holds(LeaseRole::Poll) {
                         return Ok(SessionEnd::LostPollLease);
                     }
-                    let team = self.inner.store.team(&self.inner.scope).await?;
+                    let team = self.inner.store.team_membership(&self.inner.scope).await?;
                     if team.is_none_or(|team| team.organization != self.exchange.organization()) {
                         return Ok(SessionEnd::NotShared);
                     }
@@ -281,7 +281,7 @@ impl ConnectedSession<'_> {
     async fn has_unsent_changes(&self) -> Result<bool, TeamError> {
         let (store, scope) = (&self.inner.store, &self.inner.scope);
         let rules = ReportRules { now: local_now(), reader_text_days: self.inner.analytics.reader_text_days };
-        Ok(store.has_team_changes(scope).await? || store.count_unsent_team_reports(scope, rules).await? > 0)
+        Ok(store.has_unsent_team_changes(scope).await? || store.count_unsent_team_reports(scope, rules).await? > 0)
     }
 
     /// Sends the changes of this computer, and adds requests to the team's ledger that were not booked.

@@ -154,8 +154,8 @@ impl<'a> LoadedReports<'a> {
         times.into_iter().flatten().min()
     }
 
-    /// Returns the page views that can be compared; `None` unless both reports are complete, because a page that a
-    /// partial report lacks may have views.
+    /// Returns the page views that can be compared; `None` unless both reports are complete, because a page that is
+    /// missing in a partial report may still have views.
     fn complete_comparison(&self) -> Option<&'a Comparison> {
         self.comparison.filter(|comparison| comparison.current.complete && comparison.previous.complete)
     }

@@ -45,7 +45,7 @@ impl SignalSnapshot {
                 ProblemSignal::ThumbsDown => {
                     !is_partial || page.is_some_and(|page| page.value(signal) > Some(ViewCount::ZERO))
                 }
-                // Searches are assigned to the pages that the page views list, so this number needs the page views.
+                // Searches without a click are matched with the paths in the page views, so these must be loaded.
                 ProblemSignal::UnclickedSearches => !is_partial && reports.views.is_some(),
                 _ => !is_partial,
             };

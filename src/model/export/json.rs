@@ -149,8 +149,8 @@ fn json_number(count: &Count) -> Result<Number, ExportError> {
     let literal = match count {
         Count::Missing => return Ok(None),
         Count::Known(_) | Count::Fraction(_) => format_received(count),
-        // A JSON number that is too large to be stored exactly is exported as received. A text that can be parsed as a
-        // count is not such a number, so it was received as a JSON string. It is exported as a string below.
+        // A JSON number that is too large for a count is stored as text, and exported as the number that was received.
+        // A text such as `12` fits into a count, so it was received as a JSON string, and is exported as one below.
         Count::Other(odd) if is_json_number(odd.as_str()) && Count::from_literal(odd.as_str()).is_none() => {
             odd.as_str().to_owned()
         }

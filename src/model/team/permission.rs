@@ -52,9 +52,9 @@ pub struct TeamUsage {
 
 impl TeamUsage {
     /// Returns the budget of the team. `local` is the budget of this computer; `unreported` is the number of its
-    /// requests that the count of the team doesn't contain yet. `is_current` is false while this process doesn't learn
-    /// of other members' requests. In that case, a count that is at least an hour old is obsolete, and the result is
-    /// `local`.
+    /// requests that the count of the team doesn't contain yet. `is_current` is false while the requests of other
+    /// members don't reach this process. In that case, a count that is at least an hour old is obsolete, and the result
+    /// is `local`.
     pub fn budget(&self, local: Budget, unreported: u32, is_current: bool, now: Time) -> Budget {
         if !is_current && now - self.as_of >= RATE_LIMIT_WINDOW {
             return local;

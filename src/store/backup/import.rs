@@ -160,7 +160,7 @@ impl<'a> BackupImport<'a> {
         };
         let mut edited_candidate = None;
         for candidate in candidates.iter().filter(is_possible_match) {
-            let Some(row) = job_rows::find_job(self.tx, job_rows::current_key(self.tx, candidate.key)?)? else {
+            let Some(row) = job_rows::find_job(self.tx, job_rows::resolve_merged_key(self.tx, candidate.key)?)? else {
                 continue;
             };
             if self.known_jobs.imported_jobs.contains(&row.key) || (row.id.is_some() && record.row.id.is_some()) {
@@ -189,7 +189,7 @@ impl<'a> BackupImport<'a> {
 
     fn add_job(&mut self, scope: i64, record: &JobRecord) -> StoreResult<JobKey> {
         let name = if record.row.local.has_custom_title { &record.default_title() } else { &record.row.local.title };
-        let key = job_rows::insert_complete_job(self.tx, scope, name, &record.row)?;
+        let key = job_rows::insert_full_job(self.tx, scope, name, &record.row)?;
         pages::add_pages(self.tx, key, &record.row.local.pages)?;
         pages::add_snapshots(self.tx, key, &record.signals)?;
         for prompt in &record.prompts {

@@ -13,7 +13,7 @@ pub const MAX_LINE_BYTES: u64 = 64 << 20;
 pub enum ImportError {
     /// The content of the line is invalid. Line numbers start at 1.
     #[error("Line {line} {what}")]
-    Line { line: u64, what: LineError },
+    InvalidLine { line: u64, what: LineError },
     #[error("Line {line} is longer than {} MiB, so this is not a docdeck export", MAX_LINE_BYTES >> 20)]
     TooLong { line: u64 },
     #[error("Line {line} is not valid UTF-8")]
@@ -66,7 +66,7 @@ impl<B: BufRead> BackupReader<B> {
             if text.is_empty() {
                 continue;
             }
-            let line_error = |what| ImportError::Line { line, what };
+            let line_error = |what| ImportError::InvalidLine { line, what };
             match BackupLine::parse(text, self.now) {
                 // A header is also in the middle of the file if two backups were concatenated.
                 Ok(BackupLine::Header(_)) => self.has_header = true,

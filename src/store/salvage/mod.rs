@@ -21,7 +21,7 @@ use std::path::Path;
 
 /// Whether rows of this table are recovered. The sizes of job groups are not, because they are computed again.
 /// Unfinished loads of page views are not, because they can be started again.
-fn is_recovered(table: &str) -> bool {
+fn should_recover(table: &str) -> bool {
     schema::tables().any(|name| name == table) && !matches!(table, "job_count" | "views_loading" | "views_part")
 }
 
@@ -61,7 +61,7 @@ pub(super) fn salvage_tables(file: &Path) -> StoreResult<SalvagedTables> {
     let mut trees: Vec<(String, usize)> = pages.read_tree(1).iter().filter_map(name_and_root_page).collect();
     // Each page is read only once. Tables are read first: if both a table and an index lead to the same page because of
     // the damage, the rows of this page count as rows of the table.
-    trees.sort_by_key(|(name, _)| !is_recovered(name));
+    trees.sort_by_key(|(name, _)| !should_recover(name));
     for (name, root) in trees {
         let records = pages.read_tree(root);
         found.add_records(&name, records);
@@ -107,7 +107,7 @@ pub(super) fn write_recovered_rows(
     let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     tx.execute("DELETE FROM revision", [])?;
     let mut repair = RowRepair::new(found, now);
-    for name in schema::tables().filter(|name| is_recovered(name)) {
+    for name in schema::tables().filter(|name| should_recover(name)) {
         let columns = stored_columns(&tx, name)?;
         for record in found.records_of(name) {
             insert_salvaged_row(&tx, name, repair.repair_row(name, &columns, record))?;

@@ -80,7 +80,7 @@ pub(super) type SalvagedRow<'a> = BTreeMap<&'a str, Option<Value>>;
 
 /// Repairs the rows, one table at a time.
 pub(super) struct RowRepair<'a> {
-    found: &'a SalvagedTables,
+    salvaged_tables: &'a SalvagedTables,
     now: i64,
     /// The keys of jobs that had no undelivered prompt, according to their own rows.
     jobs_without_undelivered_prompt: HashSet<i64>,
@@ -91,15 +91,16 @@ pub(super) struct RowRepair<'a> {
 }
 
 impl<'a> RowRepair<'a> {
-    pub(super) fn new(found: &'a SalvagedTables, now: Time) -> Self {
-        let ids_by_key = found.records_of(JOB_ID_INDEX).iter().filter_map(|entry| match entry.values.as_slice() {
-            [Some(Value::Integer(scope)), Some(Value::Text(id)), Some(Value::Integer(key))] => {
-                Some((*key, (*scope, id.clone())))
-            }
-            _ => None,
-        });
+    pub(super) fn new(salvaged_tables: &'a SalvagedTables, now: Time) -> Self {
+        let ids_by_key =
+            salvaged_tables.records_of(JOB_ID_INDEX).iter().filter_map(|entry| match entry.values.as_slice() {
+                [Some(Value::Integer(scope)), Some(Value::Text(id)), Some(Value::Integer(key))] => {
+                    Some((*key, (*scope, id.clone())))
+                }
+                _ => None,
+            });
         Self {
-            found,
+            salvaged_tables,
             now: now.timestamp_millis(),
             jobs_without_undelivered_prompt: HashSet::new(),
             ids_by_key: ids_by_key.collect(),
@@ -120,7 +121,7 @@ impl<'a> RowRepair<'a> {
         }
         match table {
             "job" => {
-                // A row that an older docdeck wrote has no `handled_at`: viewing a job counted as handling it.
+                // An older docdeck stored no `handled_at`, because it counted a job as handled once it was viewed.
                 if let (None, Some(viewed_at)) = (row.get("handled_at"), row.get("viewed_at").cloned()) {
                     row.insert("handled_at", viewed_at);
                 }
@@ -193,7 +194,7 @@ impl<'a> RowRepair<'a> {
         self.restore_jobs_of_prompts(tx)?;
         self.restore_scopes(tx)?;
         self.restore_prompts_of_jobs(tx)?;
-        self.move_lost_drafts(tx)?;
+        self.move_drafts_of_lost_rows(tx)?;
         tx.execute_batch(
             "UPDATE prompt SET state_at = iif(state = 'queued', written_at, coalesce(sent_at, written_at))
              WHERE state_at IS NULL AND state NOT IN ('accepted', 'dismissed');
@@ -248,7 +249,7 @@ impl<'a> RowRepair<'a> {
     /// the prompt that created it becomes unconfirmed, since it is uncertain whether the service has this job.
     fn restore_jobs_of_prompts(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         let known: HashMap<i64, i64> =
-            self.found.records_of(JOB_REVISION_INDEX).iter().filter_map(key_and_scope).collect();
+            self.salvaged_tables.records_of(JOB_REVISION_INDEX).iter().filter_map(key_and_scope).collect();
         let default_scope: i64 = tx.query_row("SELECT coalesce(min(id), 1) FROM scope", [], |row| row.get(0))?;
         let lost = "SELECT DISTINCT job FROM prompt WHERE job NOT IN (SELECT key FROM job)";
         for key in tx.query_all(lost, [], |row| row.get(0))? {
@@ -284,7 +285,7 @@ impl<'a> RowRepair<'a> {
     /// Otherwise missing scopes get made-up names.
     fn restore_scopes(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         let new = "INSERT OR IGNORE INTO scope (id, base_url, project) VALUES (?1, ?2, ?3)";
-        for entry in self.found.records_of(SCOPE_INDEX) {
+        for entry in self.salvaged_tables.records_of(SCOPE_INDEX) {
             if let [Some(Value::Text(base_url)), Some(Value::Text(project)), Some(Value::Integer(id))] =
                 entry.values.as_slice()
             {
@@ -335,7 +336,7 @@ impl<'a> RowRepair<'a> {
     }
 
     /// Appends the drafts of lost jobs and prompts to the new-job draft.
-    fn move_lost_drafts(&self, tx: &Transaction<'_>) -> StoreResult<()> {
+    fn move_drafts_of_lost_rows(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         let lost: Vec<(i64, i64, String, i64)> = tx.query_all(
             "SELECT rowid, scope, text, saved_at FROM draft WHERE job NOT IN (SELECT key FROM job)
                  OR prompt NOT IN (SELECT id FROM prompt) ORDER BY saved_at",
@@ -359,7 +360,7 @@ impl<'a> RowRepair<'a> {
 
     /// Makes sure that the keys of lost rows are never assigned again.
     fn restore_last_keys(&self, tx: &Transaction<'_>) -> StoreResult<()> {
-        for entry in self.found.records_of(SEQUENCE_TABLE) {
+        for entry in self.salvaged_tables.records_of(SEQUENCE_TABLE) {
             if let [Some(Value::Text(table)), Some(Value::Integer(last)), ..] = entry.values.as_slice() {
                 let set =
                     tx.execute("UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1", params![table, last])?;

@@ -294,7 +294,7 @@ async fn received_texts_of_readers_expire_by_the_shorter_setting_of_both_members
     assert_eq!(receive(2, 0).await, ReportMergeResult::Skipped);
     store.save_one_row(week(), comment("f1", "x"), 3).await;
     assert_eq!((delete(days_later(8)).await, prune(days_later(8)).await), (0, 0));
-    // A load replaces a received report, with its expiry.
+    // If this computer loads the report itself, the received time of expiry no longer applies.
     assert_eq!(receive(4, 7).await, ReportMergeResult::New);
     store.save_one_row(week(), comment("f1", "x"), 5).await;
     assert_eq!(delete(days_later(8)).await, 0);
@@ -322,9 +322,9 @@ async fn texts_of_readers_that_were_loaded_before_they_were_shared_are_not_sent(
     let store = Store::start(db, false, None).expect("a store");
     let rules = ReportRules { now: at(99), reader_text_days: ReaderTextRetention::default() };
     for _ in 0..2 {
-        let unsent = store.next_team_reports(&scope(), rules).await.expect("read");
+        let unsent = store.next_unsent_team_reports(&scope(), rules).await.expect("read");
         assert_eq!(unsent.iter().map(|report| report.key.kind.name()).collect::<Vec<_>>(), ["searches"]);
-        // The database was restored from an older copy.
+        // As if the team's database had been restored from an older copy.
         store.reset_team_exchange(&scope()).await.expect("restarted");
     }
 }

@@ -57,7 +57,7 @@ async fn full_store() -> Store {
     };
     let (prompt, row) =
         store.add_job_about(&scope(), "Fix\nit", &about, std::slice::from_ref(&numbers), at(0)).await.expect("stored");
-    store.set_snapshots_after(row.key, vec![numbers]).await.expect("stored");
+    store.replace_snapshots_after_job(row.key, vec![numbers]).await.expect("stored");
     store.permit(prompt, at(1)).await;
     store.accept(prompt, response_with_pr("j/1", Status::Completed, 7), at(2)).await;
     store.change_one_job(row.key, LocalChange::Title(Some(line("My title"))), at(3)).await;
@@ -242,7 +242,7 @@ async fn an_imported_job_is_handled_if_the_export_has_it_as_handled_or_an_older_
         rows.iter().map(Job::group).collect::<Vec<_>>()
     };
     assert_eq!(groups(&there).await, [JobGroup::NeedsYou, JobGroup::Done], "seen, and handled");
-    // This turns the lines into those of an older docdeck, which stored only when a job was viewed.
+    // Without these fields, the lines are like those of an older docdeck, which did not store when a job was handled.
     let without: Vec<String> = lines
         .lines()
         .map(|line| {
@@ -272,7 +272,7 @@ async fn a_discarded_job_is_imported_as_discarded() {
     assert_eq!((row.group(), row.local.undelivered), (JobGroup::Done, Some(DeliveryKind::Discarded)));
     assert_eq!(row.state_since(), Some(at(3)));
     let prompt = there.thread_of(row.key).await.prompts.remove(0);
-    assert_eq!(prompt.discarded_text(), Some("Discarded. The service may still have started it."));
+    assert_eq!(prompt.discard_explanation(), Some("Discarded. The service may still have started it."));
 }
 
 #[tokio::test]

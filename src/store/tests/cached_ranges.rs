@@ -4,7 +4,7 @@ use crate::model::period::DateRange;
 use crate::model::prompt::DraftTarget;
 use crate::model::report::{CachedPages, CachedRange};
 use crate::model::views::{Counts, ViewsQuery};
-use crate::store::{AnalyticsPruneFilter, Pruned, PrunedAnalyticsCounts, ReportResponse, ScopeFilter, schema};
+use crate::store::{AnalyticsPruneFilter, PruneOutcome, PrunedAnalyticsCounts, ReportResponse, ScopeFilter, schema};
 
 const OCTOBER: (&str, &str) = ("2026-10-01", "2026-10-31");
 
@@ -39,7 +39,7 @@ impl Store {
             .collect()
     }
 
-    async fn prune(&self, filter: AnalyticsPruneFilter) -> Pruned<PrunedAnalyticsCounts> {
+    async fn prune(&self, filter: AnalyticsPruneFilter) -> PruneOutcome<PrunedAnalyticsCounts> {
         let planned = self.plan_prune_analytics(filter.clone()).await.expect("read");
         let did = self.prune_analytics(filter).await.expect("pruned");
         assert_eq!(planned.counts, did.counts, "the plan matches the result");

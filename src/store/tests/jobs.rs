@@ -286,9 +286,9 @@ async fn only_jobs_that_may_still_change_are_checked() {
 #[tokio::test]
 async fn the_revision_of_a_scope_is_the_revision_of_its_last_change() {
     let store = memory_store();
-    assert_eq!(store.revision(&scope()).await.expect("read"), 0);
+    assert_eq!(store.latest_job_revision(&scope()).await.expect("read"), 0);
     let row = store.add_accepted_job("j1", Status::Active, at(0)).await;
-    assert_eq!(store.revision(&scope()).await.expect("read"), row.revision);
+    assert_eq!(store.latest_job_revision(&scope()).await.expect("read"), row.revision);
 }
 
 /// Returns the sort key of a row in the jobs list, by the rules of the model.
@@ -351,14 +351,14 @@ async fn the_first_rows_are_the_start_of_the_complete_sorted_list() {
     store.with_connection(move |db| db.execute_batch(&rows.concat()).expect("inserted")).await;
     let mut all = store.jobs(&scope()).await.expect("read");
     all.sort_by_key(list_position);
-    let sizes = JobGroup::ALL.map(|group| all.iter().filter(|row| row.group() == group).count());
+    let group_counts = JobGroup::ALL.map(|group| all.iter().filter(|row| row.group() == group).count());
     let working = all.iter().filter(|row| row.counts_as_working()).count();
-    assert!(sizes.iter().all(|&size| size > 20) && working > sizes[1] + 20, "{sizes:?} {working}");
+    assert!(group_counts.iter().all(|&size| size > 20) && working > group_counts[1] + 20, "{group_counts:?} {working}");
     for limit in [1, 40, 700, 4_000] {
         let first = store.first_jobs(&scope(), limit).await.expect("read");
         let expected: Vec<JobKey> = all.iter().take(limit as usize).map(|row| row.key).collect();
         assert!(first.rows.iter().map(|row| row.key).eq(expected), "the first {limit}");
-        assert_eq!((first.sizes, first.working_count), (sizes, working));
+        assert_eq!((first.group_counts, first.working_count), (group_counts, working));
     }
 }
 

@@ -443,7 +443,7 @@ fn watch_versions(store: &Store) -> std::sync::mpsc::Receiver<i64> {
         Ok(()) => std::ops::ControlFlow::Continue(()),
         Err(_) => std::ops::ControlFlow::Break(()),
     };
-    store.watch(std::time::Duration::from_millis(1), report).expect("open");
+    store.watch_data_version(std::time::Duration::from_millis(1), report).expect("open");
     seen
 }
 

@@ -118,8 +118,8 @@ async fn signal_snapshots_survive_a_restart_a_retry_and_a_merge_of_rows() {
     store.link_job(prompt, response("j1", Status::Failed), at(6)).await.expect("linked");
     let before = vec![snapshot("/a", 12), snapshot("/b", 3)];
     let after = vec![snapshot("/a", 7)];
-    store.set_snapshots_after(row.key, vec![snapshot("/b", 9)]).await.expect("stored");
-    store.set_snapshots_after(row.key, after.clone()).await.expect("replaced");
+    store.replace_snapshots_after_job(row.key, vec![snapshot("/b", 9)]).await.expect("stored");
+    store.replace_snapshots_after_job(row.key, after.clone()).await.expect("replaced");
     let all = JobSnapshots { before: before.clone(), after };
     assert_eq!(store.signal_snapshots(row.key).await.expect("read"), all);
     let (_, again) = store.retry(row.key, at(7)).await.expect("queued");

@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::prompt::DraftTarget;
-use crate::store::{JobPruneFilter, PrunedJobs, ScopeFilter};
+use crate::store::{JobPruneFilter, PrunedJobCounts, ScopeFilter};
 
 fn prune_before(seconds: i64) -> JobPruneFilter {
     JobPruneFilter { before: at(seconds), scopes: ScopeFilter::default() }
@@ -93,5 +93,5 @@ async fn pruning_can_be_limited_to_a_project() {
     add_finished_job(&store, "j", at(1)).await;
     let only = ScopeFilter { project: Some("another".to_owned()), ..ScopeFilter::default() };
     let done = store.prune_jobs(JobPruneFilter { before: at(1000), scopes: only }).await.expect("pruned");
-    assert_eq!(done.counts, PrunedJobs::default());
+    assert_eq!(done.counts, PrunedJobCounts::default());
 }

@@ -34,11 +34,11 @@ const MAX_PROFILE_CELLS_MEDIUM: usize = 12;
 /// Maximum width of the profile column in a narrow list.
 const MAX_PROFILE_CELLS_NARROW: usize = 8;
 /// The narrowest list in which the profile column may have [`MAX_PROFILE_CELLS`] cells.
-const MIN_WIDTH_WIDE: usize = 100;
+const MIN_WIDE_LIST_WIDTH: usize = 100;
 /// The narrowest list in which the profile column may have [`MAX_PROFILE_CELLS_MEDIUM`] cells.
-const MIN_WIDTH_MEDIUM: usize = 60;
+const MIN_MEDIUM_LIST_WIDTH: usize = 60;
 /// The width of the list's name in its upper rule, including the gap after the name.
-const NAME_CELLS: usize = 20;
+const LIST_NAME_CELLS: usize = 20;
 
 pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, all_jobs: &AllJobs, dialog: &dyn Component) {
     let g = view.app.geometry();
@@ -65,7 +65,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, all_jobs: &All
         let line = match line {
             ListLine::Heading(group, n, hidden) => group_heading(view, group, n, hidden),
             ListLine::Job(job) => {
-                let name = all_jobs.profile_of(job).map(|at| view.app.profile_names(at)).unwrap_or_default();
+                let name = all_jobs.profile_of(job).map(|at| view.app.possible_profile_names(at)).unwrap_or_default();
                 job_line(view, &columns, &all_jobs.list, job, Some(&name))
             }
         };
@@ -84,7 +84,7 @@ fn omitted_text(all_jobs: &AllJobs, width: usize) -> String {
     // A filter, the order and the number of marked jobs share the line with this text.
     let list = &all_jobs.list;
     let has_only_name = !all_jobs.has_filter() && list.marked_count() == 0 && list.sorting() == JobSorting::default();
-    let space = if has_only_name { width.saturating_sub(NAME_CELLS) } else { width / 2 };
+    let space = if has_only_name { width.saturating_sub(LIST_NAME_CELLS) } else { width / 2 };
     let fitting = forms.into_iter().find(|text| omitted > 0 && text.width() <= space);
     fitting.unwrap_or_default()
 }
@@ -118,12 +118,12 @@ fn profile_column_width(view: View<'_>, all_jobs: &AllJobs, rows: usize, width: 
     let app = view.app;
     let all = app.config.profiles.iter().map(|profile| profile.name.as_str().width());
     let shown = all_jobs.list.visible(rows).filter_map(|line| match line {
-        ListLine::Job(job) => all_jobs.profile_of(job).map(|at| app.profile_names(at).width()),
+        ListLine::Job(job) => all_jobs.profile_of(job).map(|at| app.possible_profile_names(at).width()),
         ListLine::Heading(..) => None,
     });
     let most = match width {
-        0..MIN_WIDTH_MEDIUM => MAX_PROFILE_CELLS_NARROW,
-        MIN_WIDTH_MEDIUM..MIN_WIDTH_WIDE => MAX_PROFILE_CELLS_MEDIUM,
+        0..MIN_MEDIUM_LIST_WIDTH => MAX_PROFILE_CELLS_NARROW,
+        MIN_MEDIUM_LIST_WIDTH..MIN_WIDE_LIST_WIDTH => MAX_PROFILE_CELLS_MEDIUM,
         _ => MAX_PROFILE_CELLS,
     };
     all.chain(shown).max().unwrap_or(0).min(most)
@@ -134,7 +134,7 @@ fn profile_column_width(view: View<'_>, all_jobs: &AllJobs, rows: usize, width: 
 fn last_check_text(view: View<'_>, all_jobs: &AllJobs, width: usize) -> String {
     let View { app, now, .. } = view;
     let Some(job) = all_jobs.list.selected() else { return String::new() };
-    let is_narrow = width < MIN_WIDTH_MEDIUM;
+    let is_narrow = width < MIN_MEDIUM_LIST_WIDTH;
     let seen = match job.local.checked_at.map(|at| short_age(now - at)) {
         None => "not checked yet".to_owned(),
         Some(age) if age == "now" => "updated just now".to_owned(),

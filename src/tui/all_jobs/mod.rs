@@ -9,7 +9,7 @@ use self::list::AllJobs;
 use super::component::prelude::*;
 use super::geometry::{Geometry, row_capacity, title_area, without_top_rows};
 use super::jobs::JobList;
-use super::jobs::actions::{footer_label, handle_jobs_action, job_label};
+use super::jobs::actions::{footer_label, handle_jobs_action, job_action_label};
 use super::jobs::screen::click_list_line;
 use super::profiles::ProfilesDialog;
 use super::{AllProfilesJobs, Screen};
@@ -32,7 +32,7 @@ impl Component for AllJobsDialog {
     fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
         let open = app.all_jobs.as_ref()?;
         match action {
-            Action::Copy => Some(job_label(action, app)),
+            Action::Copy => Some(job_action_label(action, app)),
             Action::Close if open.list.marked_count() > 0 => Some("unmark".into()),
             Action::Close if open.has_filter() => Some("clear filter".into()),
             _ => footer_label(action, app),
@@ -42,7 +42,7 @@ impl Component for AllJobsDialog {
     fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
             Action::Open => return go_to_selected_job(cx),
-            Action::FollowUp | Action::Resolve => return handle_action_in_profile_of_job(action, cx),
+            Action::FollowUp | Action::Resolve => return handle_action_if_in_current_profile(action, cx),
             Action::Refresh => cx.app.refresh_all_jobs(cx.effects),
             Action::Quit => return close_list(cx),
             _ => return handle_jobs_action(action, cx),
@@ -50,7 +50,7 @@ impl Component for AllJobsDialog {
         Flow::Handled
     }
 
-    /// Clears the marks or the filter, whichever applies first, or closes the list.
+    /// Clears the marks. Without marks, clears the filter. Without marks and filter, closes the list.
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
         let marks = cx.app.active_list().marked_count();
         if cx.app.warn_before_clearing_marks(marks, cx.now) {
@@ -111,7 +111,7 @@ fn close_list(cx: &mut Cx<'_>) -> Flow {
 
 /// Closes the list and selects the job on the jobs screen, after switching to the profile of the job if necessary.
 fn go_to_selected_job(cx: &mut Cx<'_>) -> Flow {
-    let Some((profile, key)) = cx.app.selected_in_all_jobs() else { return Flow::Handled };
+    let Some((profile, key)) = cx.app.selected_profile_and_job() else { return Flow::Handled };
     cx.app.all_jobs = None;
     if profile == cx.app.config.current_profile {
         cx.app.screen = Screen::Jobs;
@@ -125,9 +125,9 @@ fn go_to_selected_job(cx: &mut Cx<'_>) -> Flow {
 
 /// Opens the follow-up editor or the dialog for an undelivered prompt. If the job belongs to another profile, a notice
 /// explains how to switch to that profile first, because its API key and limits apply.
-fn handle_action_in_profile_of_job(action: Action, cx: &mut Cx<'_>) -> Flow {
+fn handle_action_if_in_current_profile(action: Action, cx: &mut Cx<'_>) -> Flow {
     let (app, now) = (&mut *cx.app, cx.now);
-    let Some((profile, _)) = app.selected_in_all_jobs() else { return Flow::Handled };
+    let Some((profile, _)) = app.selected_profile_and_job() else { return Flow::Handled };
     if app.acts_on_marks() {
         let jobs = app.key_label(Context::AllJobs, Action::Close);
         let text = format!("In this list, this action works on one job only. {jobs} clears the marks.");
@@ -136,7 +136,7 @@ fn handle_action_in_profile_of_job(action: Action, cx: &mut Cx<'_>) -> Flow {
     }
     if profile != app.config.current_profile {
         let (key, enter) = (app.key_label(Context::Jobs, action), app.key_label(Context::AllJobs, Action::Open));
-        let text = format!("Press {enter} to switch to {} first, then {key}.", app.profile_names(profile));
+        let text = format!("Press {enter} to switch to {} first, then {key}.", app.possible_profile_names(profile));
         app.notify(Severity::Info, &text, now);
         return Flow::Handled;
     }
@@ -168,11 +168,11 @@ impl App {
             return self.notify(Severity::Info, &text, now);
         }
         let initial_job = self.jobs.selected().map(|row| row.key);
-        self.push_all_jobs(initial_job, effects);
+        self.push_all_jobs_dialog(initial_job, effects);
     }
 
     /// Opens the list and filters it by the saved filter that is active on the jobs screen.
-    fn push_all_jobs(&mut self, initial_job: Option<JobKey>, effects: &mut Vec<Effect>) {
+    fn push_all_jobs_dialog(&mut self, initial_job: Option<JobKey>, effects: &mut Vec<Effect>) {
         effects.push(self.list_all_jobs());
         self.all_jobs = Some(AllJobs::new(initial_job));
         self.open(AllJobsDialog);
@@ -188,14 +188,14 @@ impl App {
             && !self.has_queued_input()
         {
             // The user has not selected a job yet, so the first job of the list gets selected.
-            self.push_all_jobs(None, effects);
+            self.push_all_jobs_dialog(None, effects);
         }
     }
 
     /// Returns the indexes of all profiles, the most preferred first: the current profile, which is known to work, then
     /// the profiles without a problem, then the profiles with a problem, such as a missing API key. Within each of
     /// these groups, the default profile is first.
-    fn preferred_profiles(&self) -> Vec<usize> {
+    fn profiles_by_preference(&self) -> Vec<usize> {
         let mut indexes: Vec<usize> = (0..self.config.profiles.len()).collect();
         let has_problem = |at: usize| self.config.profiles.get(at).is_none_or(|profile| profile.problem.is_some());
         let config = &self.config;
@@ -210,13 +210,13 @@ impl App {
             let scope = self.config.profiles.get(at)?.scope.as_ref()?;
             Some((&scope.base_url, &scope.project))
         };
-        self.preferred_profiles().into_iter().filter(|&at| project(at) == project(profile)).collect()
+        self.profiles_by_preference().into_iter().filter(|&at| project(at) == project(profile)).collect()
     }
 
     /// Returns the names, separated by commas, of the profiles that a job listed under `profile` may belong to. If
     /// `profile` is the current or the default profile, this is only `profile`, otherwise all profiles with the same
     /// project.
-    pub fn profile_names(&self, profile: usize) -> String {
+    pub fn possible_profile_names(&self, profile: usize) -> String {
         let is_certain = [Some(self.config.current_profile), self.config.default_profile].contains(&Some(profile));
         let indexes = if is_certain { vec![profile] } else { self.profiles_of_same_project(profile) };
         let names = indexes.into_iter().filter_map(|at| self.config.profiles.get(at));
@@ -226,7 +226,7 @@ impl App {
     /// Returns the projects of all profiles without duplicates, each with the index of its most preferred profile.
     fn all_scopes(&self) -> Vec<(usize, Scope)> {
         let mut scopes: Vec<(usize, Scope)> = Vec::new();
-        for at in self.preferred_profiles() {
+        for at in self.profiles_by_preference() {
             let Some(scope) = self.config.profiles.get(at).and_then(|profile| profile.scope.clone()) else { continue };
             let is_listed =
                 scopes.iter().any(|(_, other)| (&other.base_url, &other.project) == (&scope.base_url, &scope.project));
@@ -289,7 +289,7 @@ impl App {
 
     /// Updates a job in the open list, or adds the job to it. A job that is not in the list yet is assumed to belong to
     /// the current profile.
-    pub(super) fn put_in_all_jobs(&mut self, row: &Job) {
+    pub(super) fn upsert_in_all_jobs(&mut self, row: &Job) {
         let current = self.config.current_profile;
         if let Some(open) = self.all_jobs.as_mut().filter(|open| open.is_loaded()) {
             open.profile_indexes.entry(row.key).or_insert(current);
@@ -302,7 +302,7 @@ impl App {
     /// because the jobs screen shows only jobs of the current profile.
     pub(super) fn put_changed_job(&mut self, row: Job) {
         if self.other_profile_jobs.contains(&row.key) {
-            self.put_in_all_jobs(&row);
+            self.upsert_in_all_jobs(&row);
         } else {
             self.put_job(row);
         }
@@ -318,7 +318,7 @@ impl App {
     }
 
     /// Returns the index of the selected job's profile, and the key of the job.
-    fn selected_in_all_jobs(&self) -> Option<(usize, JobKey)> {
+    fn selected_profile_and_job(&self) -> Option<(usize, JobKey)> {
         let open = self.all_jobs.as_ref()?;
         let row = open.list.selected()?;
         Some((open.profile_of(row)?, row.key))
@@ -603,7 +603,7 @@ mod tests {
         let mut app = app_with_open_list();
         assert_eq!(press(&mut app, KeyCode::Enter), [Effect::Profiles(ProfilesEffect::ReadProfileKey(2))]);
         let key = || ApiKey::new("mint_b").expect("a key");
-        app.update(Msg::Profiles(ProfilesMsg::ProfileKey(2, Ok(key()))), at(1001));
+        app.update(Msg::Profiles(ProfilesMsg::ProfileKeyRead(2, Ok(key()))), at(1001));
         app.update(Msg::Profiles(ProfilesMsg::ProfileKeyTested(2, Ok((key(), None)))), at(1002));
         let jobs = vec![row(3, Status::Active), row(2, Status::Failed)];
         app.update(
@@ -644,7 +644,7 @@ mod tests {
                 app.list_all_jobs(),
                 Effect::Jobs(JobsEffect::ListAllJobs(vec![(3, scope("a")), (first, scope("shared"))]))
             );
-            app.profile_names(first)
+            app.possible_profile_names(first)
         };
         assert_eq!(listed(&mut app_with_shared_project(Some(2)), 2), "good");
         assert_eq!(listed(&mut app_with_shared_project(None), 1), "bad, good, none");
@@ -660,12 +660,12 @@ mod tests {
         assert_eq!(press(&mut app, KeyCode::Enter), [Effect::Profiles(ProfilesEffect::ReadProfileKey(1))]);
         let failed = || Failure::new(crate::model::failure::FailureKind::Local, "The key command failed.");
         assert_eq!(
-            app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Err(failed()))), at(1001)),
+            app.update(Msg::Profiles(ProfilesMsg::ProfileKeyRead(1, Err(failed()))), at(1001)),
             [Effect::Profiles(ProfilesEffect::ReadProfileKey(2))]
         );
         let key = || ApiKey::new("mint_b").expect("a key");
         assert_eq!(
-            app.update(Msg::Profiles(ProfilesMsg::ProfileKey(2, Ok(key()))), at(1002)),
+            app.update(Msg::Profiles(ProfilesMsg::ProfileKeyRead(2, Ok(key()))), at(1002)),
             [Effect::Profiles(ProfilesEffect::TestProfileKey(2, key()))]
         );
         app.update(Msg::Profiles(ProfilesMsg::ProfileKeyTested(2, Ok((key(), None)))), at(1003));
@@ -689,7 +689,7 @@ mod tests {
             at(1000),
         );
         press(&mut app, KeyCode::Enter);
-        app.update(Msg::Profiles(ProfilesMsg::ProfileKey(1, Ok(ApiKey::new("mint_a").expect("a key")))), at(1001));
+        app.update(Msg::Profiles(ProfilesMsg::ProfileKeyRead(1, Ok(ApiKey::new("mint_a").expect("a key")))), at(1001));
         let refused = Failure::new(crate::model::failure::FailureKind::KeyRefused, "The key is not accepted.");
         assert_eq!(
             app.update(Msg::Profiles(ProfilesMsg::ProfileKeyTested(1, Err(refused))), at(1002)),

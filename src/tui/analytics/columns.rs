@@ -3,7 +3,7 @@
 use super::report_row::ReportRow;
 use crate::model::analytics::{Feedback, FeedbackStatus, PageFeedback, Question, Search};
 use crate::model::views::{Count, ViewCount};
-use crate::tui::draw::bars::{bar_cells, fraction_bar, plain_scale_line};
+use crate::tui::draw::bars::{bar_cells, fraction_bar, linear_scale_line};
 use crate::tui::format::{count_text, short_age, truncate_path};
 use crate::tui::views::columns::CHANGE_WIDTH;
 use crate::tui::views::draw::change::ChangeWeight;
@@ -18,7 +18,6 @@ pub(in crate::tui) const MAX_TEXT_CELLS: usize = 60;
 const PATH_CELLS: usize = 22;
 /// The maximum width of a path beside a text.
 const MAX_PATH_CELLS: usize = 36;
-/// The width of a bar in cells.
 const BAR_CELLS: usize = 10;
 
 /// Formats a share, 0 to 1, as a percentage; `None` if it is not a number.
@@ -48,7 +47,7 @@ pub(super) fn searches() -> Vec<Column<ListCell<Search>>> {
             let style = if row.item.is_unclicked() { row.view.theme.warning } else { row.view.theme.text };
             TableCell::new(percent(&row.item.click_rate).unwrap_or_else(|| "–".to_owned()), style)
         }),
-        C::left_aligned(plain_scale_line("100%", BAR_CELLS), BAR_CELLS, |row, _| {
+        C::left_aligned(linear_scale_line("100%", BAR_CELLS), BAR_CELLS, |row, _| {
             let (share, theme) = (row.item.click_rate.value().map_or(0.0, ViewCount::as_f64), row.view.theme);
             TableCell::Spans(fraction_bar(share, BAR_CELLS, theme.human, theme))
         })

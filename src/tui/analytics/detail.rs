@@ -13,7 +13,7 @@ use crate::tui::wrap::wrap;
 use ratatui::text::Span;
 
 /// The maximum number of lines of a text.
-const MAX_LINES: usize = 2_000;
+const MAX_LINES_PER_TEXT: usize = 2_000;
 /// The minimum width of the dialog at which each text has its name at its left. In a narrower dialog, the name is above
 /// the text.
 const MIN_WIDTH_SIDE_BY_SIDE: usize = 60;
@@ -39,7 +39,7 @@ pub(super) struct RowFunctions {
     /// Returns the selected row; `None` if no row is shown.
     pub content: fn(&App) -> Option<RowContent>,
     /// Selects the row that is this many rows below the selected one.
-    pub select: fn(&mut App, isize),
+    pub select_relative: fn(&mut App, isize),
     /// Starts a job about the selected row.
     pub start_job: fn(&mut App, Time, &mut Vec<Effect>),
 }
@@ -65,7 +65,7 @@ impl RowDetail {
 
     /// Shows the row that is `offset` rows below the shown one, or above it if `offset` is negative.
     fn show_row_at_offset(&mut self, offset: isize, cx: &mut Cx<'_>) {
-        (self.functions.select)(cx.app, offset);
+        (self.functions.select_relative)(cx.app, offset);
         if let Some(content) = (self.functions.content)(cx.app) {
             self.content = content;
             self.list = ListState::default();
@@ -106,7 +106,7 @@ impl RowDetail {
             if !is_beside {
                 lines.push((*name, String::new()));
             }
-            let (wrapped, _) = wrap(text, space, MAX_LINES);
+            let (wrapped, _) = wrap(text, space, MAX_LINES_PER_TEXT);
             let is_block = wrapped.len() > 1;
             if is_block && is_beside && lines.last().is_some_and(|(name, line)| !name.is_empty() || !line.is_empty()) {
                 lines.push(("", String::new()));

@@ -1,7 +1,7 @@
 //! Draws a report: the tabs and the range, its numbers, and its rows.
 
 use super::report_row::ReportRow;
-use super::row_list::{ListTab, RowList, points_up};
+use super::row_list::{ListTab, RowList, sort_arrow_points_up};
 use super::rows_tab::{RowsTab, SummaryNumber};
 use super::screen::field_of_heading;
 use super::tab::AnalyticsTab;
@@ -46,7 +46,7 @@ pub(super) fn draw_report<R: ReportRow>(frame: &mut Frame<'_>, view: View<'_>, s
     let areas = view.app.report_areas();
     let tab = R::tab_in(&view.app.analytics);
     draw_range_rule(frame, view, areas.range, R::TAB);
-    draw_lower_rule(frame, view, areas.position, tab.list(), screen.position_text(view.app));
+    draw_lower_rule(frame, view, areas.lower_rule_row, tab.list(), screen.position_text(view.app));
     if draw_summary(frame, view, &areas, tab, tab.list()).is_none_or(|report| report.rows.is_empty()) {
         return;
     }
@@ -91,7 +91,7 @@ pub(super) fn draw_rows<T: ListTab>(
         if !is_sorted {
             return column.heading_cell(view.theme.muted);
         }
-        let arrow = if points_up(sorted, is_ascending) { "↑" } else { "↓" };
+        let arrow = if sort_arrow_points_up(sorted, is_ascending) { "↑" } else { "↓" };
         TableCell::new(format!("{heading}{arrow}"), view.theme.mark)
     });
     draw_headings(frame, areas.headings, headings);
@@ -176,7 +176,7 @@ pub(super) fn draw_note(
     as_of: Option<Time>,
 ) {
     let style = if is_problem { view.theme.warning } else { view.theme.muted };
-    let as_of = as_of.map(|at| view.as_of_clock(at)).unwrap_or_default();
+    let as_of = as_of.map(|at| view.as_of_text(at)).unwrap_or_default();
     let width = usize::from(area.width);
     let end = width.saturating_sub(display_width(&as_of) + 1);
     let mut row = TextRow::new(width);
@@ -238,7 +238,7 @@ fn note_text<R: ReportRow, L: HasFields>(view: View<'_>, tab: &RowsTab<R>, list:
     }
     let mut parts = Vec::new();
     if !report.is_complete() {
-        parts.push(format!("first {} rows, press {} for more", format_count(report.rows.len()), key(Action::LoadAll)));
+        parts.push(format!("first {} rows, {} loads the rest", format_count(report.rows.len()), key(Action::LoadAll)));
     } else if report.has_unavailable_rows {
         parts.push(format!("the service offers only {} rows", format_count(report.rows.len())));
     }

@@ -12,9 +12,9 @@ use crate::tui::compose::editor::Editor;
 use crate::tui::{App, Effect, Severity};
 
 /// The maximum number of quoted rows.
-const MAX_ROWS: usize = 20;
+const MAX_QUOTED_ROWS: usize = 20;
 /// The maximum number of characters of a quoted text.
-const MAX_CHARS: usize = 500;
+const MAX_QUOTED_CHARS: usize = 500;
 
 /// The text in a prompt before the quotes of what readers wrote.
 pub(in crate::tui) const READER_TEXT_HEADING: &str =
@@ -25,7 +25,7 @@ impl App {
     /// rows say.
     pub(super) fn open_new_job_about_rows<R: ReportRow>(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let tab = R::tab_in(&self.analytics);
-        let (pages, evidence) = quoted_rows(&tab.marked_or_selected(), tab.range());
+        let (pages, evidence) = pages_and_evidence(&tab.marked_or_selected(), tab.range());
         self.open_new_job_with_evidence(pages, &evidence, now, effects);
     }
 
@@ -33,7 +33,7 @@ impl App {
     pub(super) fn open_new_job_about_selected_row<R: ReportRow>(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let tab = R::tab_in(&self.analytics);
         let rows: Vec<&R> = tab.selected().into_iter().collect();
-        let (pages, evidence) = quoted_rows(&rows, tab.range());
+        let (pages, evidence) = pages_and_evidence(&rows, tab.range());
         self.open_new_job_with_evidence(pages, &evidence, now, effects);
     }
 
@@ -42,7 +42,7 @@ impl App {
         let tab = &self.analytics.questions;
         let Some(report) = tab.report() else { return };
         let rows = self.analytics.question_groups.questions_of_chosen_groups(&report.rows);
-        let (pages, evidence) = quoted_rows(&rows, tab.range());
+        let (pages, evidence) = pages_and_evidence(&rows, tab.range());
         self.open_new_job_with_evidence(pages, &evidence, now, effects);
     }
 
@@ -52,7 +52,7 @@ impl App {
         let Some(group) = self.analytics.question_groups.selected_group(questions) else { return };
         self.analytics.question_groups.list_questions();
         self.analytics.questions.list_mut().limit_to_group(Some(group));
-        self.analytics.questions.arrange();
+        self.analytics.questions.filter_and_sort();
         self.is_dirty = true;
     }
 
@@ -73,11 +73,7 @@ impl App {
         if let Some(editor) = self.find_mut::<Editor>() {
             editor.append_evidence(evidence, now);
         } else if self.dialogs.len() > had_dialogs {
-            self.notify(
-                Severity::Info,
-                "Nothing was quoted yet: choose a draft first, then start the new job again.",
-                now,
-            );
+            self.notify(Severity::Info, "The row was not added: choose a draft, then start again from the row.", now);
         }
     }
 }
@@ -95,9 +91,9 @@ impl App {
 }
 
 /// Returns the pages of the rows, and what the rows say about them.
-fn quoted_rows<R: ReportRow>(rows: &[&R], range: Option<DateRange>) -> (Vec<CleanText>, String) {
+fn pages_and_evidence<R: ReportRow>(rows: &[&R], range: Option<DateRange>) -> (Vec<CleanText>, String) {
     let mut pages: Vec<CleanText> = Vec::new();
-    for page in rows.iter().take(MAX_ROWS).filter_map(|row| row.page()) {
+    for page in rows.iter().take(MAX_QUOTED_ROWS).filter_map(|row| row.page()) {
         if !pages.contains(&page) {
             pages.push(page);
         }
@@ -113,21 +109,21 @@ fn quote_rows<R: ReportRow>(rows: &[&R], kind: &str, range: &str) -> String {
     if has_reader_text {
         lines.push(READER_TEXT_HEADING.to_owned());
     }
-    for row in rows.iter().take(MAX_ROWS) {
+    for row in rows.iter().take(MAX_QUOTED_ROWS) {
         let page = row.page().map(|page| format!("{page}: ")).unwrap_or_default();
         lines.push(format!("- {page}{}", row.evidence_line()));
         lines.extend(quote(row.reader_text()));
     }
-    if rows.len() > MAX_ROWS {
-        lines.push(format!("- and {} more", rows.len() - MAX_ROWS));
+    if rows.len() > MAX_QUOTED_ROWS {
+        lines.push(format!("- and {} more", rows.len() - MAX_QUOTED_ROWS));
     }
     lines.join("\n")
 }
 
 /// Quotes a text, each line with `>` before it, so that no part of it looks like a part of the prompt.
 pub(in crate::tui) fn quote(text: &str) -> impl Iterator<Item = String> {
-    let is_cut = text.chars().count() > MAX_CHARS;
-    let cut: String = text.chars().take(MAX_CHARS).chain(is_cut.then_some('…')).collect();
+    let is_cut = text.chars().count() > MAX_QUOTED_CHARS;
+    let cut: String = text.chars().take(MAX_QUOTED_CHARS).chain(is_cut.then_some('…')).collect();
     let lines: Vec<String> = cut.lines().map(|line| format!("  > {line}")).collect();
     lines.into_iter()
 }
@@ -179,8 +175,8 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut() {
-        let long = "x".repeat(MAX_CHARS + 5);
+        let long = "x".repeat(MAX_QUOTED_CHARS + 5);
         let line = quote(&long).next().expect("a line");
-        assert!(line.ends_with("x…") && line.chars().count() == MAX_CHARS + 5, "{}", line.len());
+        assert!(line.ends_with("x…") && line.chars().count() == MAX_QUOTED_CHARS + 5, "{}", line.len());
     }
 }

@@ -48,7 +48,7 @@ pub enum AnalyticsEffect {
     LoadCached(AnalyticsKind, DateRange),
     /// Reads a complete report that another member of the team has loaded, without a request; answered by
     /// [`RowsMsg::Ended`], as if this computer had loaded it.
-    LoadReceived(AnalyticsKind, DateRange),
+    LoadReceivedReport(AnalyticsKind, DateRange),
     /// Loads a report, or continues a partial one; answered by [`RowsMsg::Ended`].
     Load(AnalyticsKind, RowsPlan),
     /// Stops the load of a report once its current request has its response.

@@ -14,7 +14,6 @@ use crate::tui::views::all_pages::AllPages;
 use chrono::NaiveDate;
 use std::sync::Arc;
 
-/// The state of the tab.
 #[derive(Debug, Default)]
 pub struct NeedsWorkTab {
     pub(super) range: Option<DateRange>,
@@ -39,12 +38,12 @@ impl NeedsWorkTab {
         let list = std::mem::take(&mut self.list);
         let compared_ranges = ComparedRanges::with_previous(range, today);
         *self = Self { range: Some(range), compared_ranges, list, ..Self::default() };
-        self.arrange();
-        self.ranges_of_views()
+        self.filter_and_sort();
+        self.shown_and_compared_ranges()
     }
 
     /// Returns the range on screen, and the ranges that are compared.
-    fn ranges_of_views(&self) -> Vec<DateRange> {
+    fn shown_and_compared_ranges(&self) -> Vec<DateRange> {
         let compared = self.compared_ranges.into_iter().flat_map(|ranges| [ranges.current, ranges.previous]);
         let compared = compared.filter(|range| self.range != Some(*range));
         self.range.into_iter().chain(compared).collect()
@@ -52,13 +51,13 @@ impl NeedsWorkTab {
 
     /// Whether the page views of this range are shown or compared.
     pub(in crate::tui) fn uses_views_of(&self, range: DateRange) -> bool {
-        self.ranges_of_views().contains(&range)
+        self.shown_and_compared_ranges().contains(&range)
     }
 
     /// Uses page views that the Pages tab has loaded, if they are newer or more complete. Returns whether any were
     /// used.
     pub(super) fn use_views_of_pages_tab(&mut self, pages: &AllPages, now: Time) -> bool {
-        let ranges = self.ranges_of_views();
+        let ranges = self.shown_and_compared_ranges();
         let known: Vec<&Arc<Report>> = ranges.into_iter().filter_map(|range| pages.report(range)).collect();
         known.into_iter().filter(|report| self.use_views(report, now)).count() > 0
     }
@@ -130,15 +129,15 @@ impl NeedsWorkTab {
     pub(super) fn show(&mut self, ranking: NeedsWork) {
         let selected = self.selected_identity().filter(|_| self.list.state.selected() > 0);
         self.ranking = ranking;
-        self.arrange_and_select(selected.as_deref());
+        self.filter_sort_and_select(selected.as_deref());
     }
 
     fn selected_identity(&self) -> Option<String> {
         self.selected().map(|page| page.identity().to_owned())
     }
 
-    fn arrange_and_select(&mut self, selected: Option<&str>) {
-        self.list.arrange(&Rows { loaded_rows: &self.ranking.pages, gone_rows: &[] }, selected, |_| false);
+    fn filter_sort_and_select(&mut self, selected: Option<&str>) {
+        self.list.filter_and_sort(&Rows { loaded_rows: &self.ranking.pages, gone_rows: &[] }, selected, |_| false);
     }
 }
 
@@ -157,8 +156,8 @@ impl ListTab for NeedsWorkTab {
         Rows { loaded_rows: &self.ranking.pages, gone_rows: &[] }
     }
 
-    fn arrange(&mut self) {
+    fn filter_and_sort(&mut self) {
         let selected = self.selected_identity();
-        self.arrange_and_select(selected.as_deref());
+        self.filter_sort_and_select(selected.as_deref());
     }
 }

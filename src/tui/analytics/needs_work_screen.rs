@@ -28,7 +28,7 @@ use crate::model::text::CleanText;
 use crate::model::views::ViewCount;
 use crate::tui::component::prelude::*;
 use crate::tui::confirm::{ConfirmAction, ConfirmDialog};
-use crate::tui::draw::bars::{fraction_bar, plain_scale_line, short_number_with_decimal};
+use crate::tui::draw::bars::{fraction_bar, linear_scale_line, short_number_with_decimal};
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::format::{format_count, format_views, plural, truncate_path};
 use crate::tui::views::columns::CHANGE_WIDTH;
@@ -41,7 +41,6 @@ use ratatui::text::Span;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr as _;
 
-/// The width of the bars in cells.
 const BAR_CELLS: usize = 14;
 /// What is between the parts of the note.
 const PART_GAP: &str = " · ";
@@ -74,7 +73,7 @@ impl App {
         let what = if reloads_all { "all reports" } else { "the missing reports" };
         let again = if missing.is_empty() { " again" } else { "" };
         let range = self.analytics.needs_work.range.map(|range| format!(" of {}", range.format_dates(true)));
-        let (range, costs) = (range.unwrap_or_default(), plural(requests, "request"));
+        let (range, costs) = (range.unwrap_or_default(), plural(requests, "analytics request"));
         let left = format_count(left as usize);
         let text = format!("Load {what}{range}{again}? Uses {costs} ({left} left this hour).");
         self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadSignals { reloads_all } });
@@ -103,7 +102,7 @@ impl App {
     fn signals_text(&self, page: &PageSignals) -> String {
         let tab = &self.analytics.needs_work;
         let range = tab.range.map(|range| range.to_string()).unwrap_or_default();
-        let name = page.path.as_ref().map_or("what belongs to no page", |path| path.as_str());
+        let name = page.path.as_ref().map_or("the items without a page", |path| path.as_str());
         let mut lines = vec![format!("Evidence about {name}, {range} (UTC):")];
         for signal in ProblemSignal::ALL {
             if let Some(value) = page.value(signal) {
@@ -184,7 +183,7 @@ impl Component for NeedsWorkScreen {
             Action::Open => {
                 let functions = RowFunctions {
                     content: selected_content,
-                    select: |app, by| app.analytics.needs_work.select_relative(by),
+                    select_relative: |app, by| app.analytics.needs_work.select_relative(by),
                     start_job: App::open_new_job_about_selected_page,
                 };
                 RowDetail::open(functions, cx);
@@ -236,7 +235,7 @@ impl Component for NeedsWorkScreen {
         let areas = view.app.report_areas();
         let tab = &view.app.analytics.needs_work;
         draw::draw_range_rule(frame, view, areas.range, AnalyticsTab::NeedsWork);
-        draw::draw_lower_rule(frame, view, areas.position, &tab.list, self.position_text(view.app));
+        draw::draw_lower_rule(frame, view, areas.lower_rule_row, &tab.list, self.position_text(view.app));
         draw_line(frame, areas.totals, 0, totals_line(view, tab, areas.totals.width));
         let as_of = view.app.analytics.loaded_reports().as_of();
         draw::draw_note(frame, view, areas.status, note_text(view, usize::from(areas.status.width), as_of), as_of);
@@ -299,7 +298,7 @@ fn note_text(view: View<'_>, width: usize, as_of: Option<Time>) -> (String, bool
     if let Some(failure) = analytics.load_failure() {
         return (failure.message.to_string(), true);
     }
-    let space = width.saturating_sub(as_of.map_or(0, |at| view.as_of_clock(at).width()) + NOTE_MARGIN);
+    let space = width.saturating_sub(as_of.map_or(0, |at| view.as_of_text(at).width()) + NOTE_MARGIN);
     let changes = match (&tab.comparison, tab.range) {
         (Some(comparison), Some(range)) => {
             let ranges = comparison.ranges();
@@ -358,7 +357,7 @@ fn searches_of_no_page(ranking: &NeedsWork) -> Option<String> {
     let searches = none.value(ProblemSignal::UnclickedSearches).filter(|searches| !searches.is_zero())?;
     let noun = if searches == ViewCount::ONE { "search" } else { "searches" };
     // The word “unclicked” is left out, because the line above already contains it.
-    Some(format!("{} {noun} without a page", format_views(searches)))
+    Some(format!("{} {noun} in “(no page)”", format_views(searches)))
 }
 
 /// The names of the fields that have a column.
@@ -408,7 +407,7 @@ fn table(width: usize, ranking: &NeedsWork) -> Table<ListCell<PageSignals>> {
             Some(_) => row.cell(share_text(row.item.score)),
             None => row.cell(""),
         }),
-        C::left_aligned(plain_scale_line(&share_text(longest), BAR_CELLS), BAR_CELLS, score_bar)
+        C::left_aligned(linear_scale_line(&share_text(longest), BAR_CELLS), BAR_CELLS, score_bar)
             .with_gap_before(2)
             .optional(6),
         C::left_aligned("", 1, |row, _| row.cell("")),

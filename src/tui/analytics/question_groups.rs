@@ -144,7 +144,7 @@ impl QuestionGroups {
         self.groups = groups.into_values().collect();
         // Groups with equally many unanswered questions are ordered by their number of questions, then by name.
         self.groups.sort_by(|a, b| b.questions.cmp(&a.questions).then_with(|| a.name.cmp(&b.name)));
-        self.arrange_and_select(selected.as_deref());
+        self.filter_sort_and_select(selected.as_deref());
     }
 
     /// Returns the selected group with its questions.
@@ -169,8 +169,8 @@ impl QuestionGroups {
         found
     }
 
-    fn arrange_and_select(&mut self, selected: Option<&str>) {
-        self.list.arrange(&Rows { loaded_rows: &self.groups, gone_rows: &[] }, selected, |_| false);
+    fn filter_sort_and_select(&mut self, selected: Option<&str>) {
+        self.list.filter_and_sort(&Rows { loaded_rows: &self.groups, gone_rows: &[] }, selected, |_| false);
     }
 }
 
@@ -189,8 +189,8 @@ impl ListTab for QuestionGroups {
         Rows { loaded_rows: &self.groups, gone_rows: &[] }
     }
 
-    fn arrange(&mut self) {
+    fn filter_and_sort(&mut self) {
         let selected = self.selected().map(|group| group.name.to_string());
-        self.arrange_and_select(selected.as_deref());
+        self.filter_sort_and_select(selected.as_deref());
     }
 }

@@ -16,14 +16,13 @@ use super::screen::{
 use super::tab::AnalyticsTab;
 use crate::model::analytics::Question;
 use crate::tui::component::prelude::*;
-use crate::tui::draw::bars::{fraction_bar, plain_scale_line};
+use crate::tui::draw::bars::{fraction_bar, linear_scale_line};
 use crate::tui::format::{format_views, short_age, truncate_path};
 use crate::tui::views::columns::CHANGE_WIDTH;
 use crate::tui::views::draw::table::change_cell;
 use crate::tui::widgets::list_state::ClickedRow;
 use crate::tui::widgets::table::{Column, ListCell, Table, TableCell};
 
-/// The width of a bar in cells.
 const BAR_CELLS: usize = 14;
 /// The names of the fields that have a column.
 const COLUMNS: [&str; 5] = ["name", "questions", "unanswered", "share", "last"];
@@ -111,7 +110,7 @@ impl Component for QuestionGroupsScreen {
         let areas = view.app.report_areas();
         let (questions, groups) = (&view.app.analytics.questions, &view.app.analytics.question_groups);
         draw::draw_range_rule(frame, view, areas.range, AnalyticsTab::Questions);
-        draw::draw_lower_rule(frame, view, areas.position, groups.list(), self.position_text(view.app));
+        draw::draw_lower_rule(frame, view, areas.lower_rule_row, groups.list(), self.position_text(view.app));
         if let Some(report) = draw::draw_summary(frame, view, &areas, questions, groups.list())
             && !report.rows.is_empty()
         {
@@ -140,7 +139,7 @@ fn table(grouping: Option<Grouping>, width: usize, is_compared: bool) -> Table<L
             Some(share) => row.cell(format!("{:.0}%", share * 100.0)),
             None => row.muted_cell("–"),
         }),
-        C::left_aligned(plain_scale_line("100%", BAR_CELLS), BAR_CELLS, |row, width| {
+        C::left_aligned(linear_scale_line("100%", BAR_CELLS), BAR_CELLS, |row, width| {
             let theme = row.view.theme;
             let share = row.item.unanswered_share().unwrap_or_default();
             TableCell::Spans(fraction_bar(share, width, theme.warning, theme))

@@ -64,7 +64,7 @@ impl<R: HasFields> Default for RowList<R> {
 }
 
 impl<R: HasFields> RowList<R> {
-    /// Lists only the rows of a group, or all rows. The caller then has to call [`ListTab::arrange`].
+    /// Lists only the rows of a group, or all rows. The caller then has to call [`ListTab::filter_and_sort`].
     pub(super) fn limit_to_group(&mut self, group: Option<ListedGroup>) {
         self.listed_group = group;
     }
@@ -74,7 +74,7 @@ impl<R: HasFields> RowList<R> {
     }
 
     /// Filters and sorts the rows, and selects the row with the identity `selected`, otherwise the first one.
-    pub(super) fn arrange(&mut self, rows: &Rows<'_, R>, selected: Option<&str>, is_new: impl Fn(&R) -> bool) {
+    pub(super) fn filter_and_sort(&mut self, rows: &Rows<'_, R>, selected: Option<&str>, is_new: impl Fn(&R) -> bool) {
         let is_listed = |row: &R| self.listed_group.as_ref().is_none_or(|only| only.rows.contains(row.identity()));
         let passes = |(_, row): &(usize, &R)| is_listed(row) && self.filter.passes_compared(row, &is_new);
         let mut order: Vec<(usize, &R)> = rows.iter().enumerate().filter(passes).collect();
@@ -135,7 +135,7 @@ impl<R: HasFields> RowList<R> {
         let is_default = field == R::DEFAULT_SORT_FIELD && !is_ascending;
         let order = (!is_default).then(|| {
             let name = find_field::<R>(field).map_or(field, |field| field.heading);
-            format!("sorted by {name}{}", if points_up(field, is_ascending) { " ↑" } else { "" })
+            format!("sorted by {name}{}", if sort_arrow_points_up(field, is_ascending) { " ↑" } else { "" })
         });
         only.into_iter().chain(marked).chain(order)
     }
@@ -143,7 +143,7 @@ impl<R: HasFields> RowList<R> {
 
 /// Whether the arrow of an order points up. For times it is reversed, because they are shown as ages: an ascending
 /// order of times is a descending order of ages.
-pub(super) fn points_up(field: &str, is_ascending: bool) -> bool {
+pub(super) fn sort_arrow_points_up(field: &str, is_ascending: bool) -> bool {
     is_ascending != (field == "time")
 }
 
@@ -158,7 +158,7 @@ pub trait ListTab {
     fn all_rows(&self) -> Rows<'_, Self::Row>;
 
     /// Filters and sorts the rows again. The selection stays on its row if that is still shown.
-    fn arrange(&mut self);
+    fn filter_and_sort(&mut self);
 
     /// Returns the rows that are visible in `rows` lines, each with whether it is selected.
     fn visible(&self, rows: usize) -> impl Iterator<Item = (&Self::Row, bool)> {
@@ -207,7 +207,7 @@ pub trait ListTab {
         let list = self.list_mut();
         text.clone_into(&mut list.filter_text);
         list.filter = RowFilter::parse(text);
-        self.arrange();
+        self.filter_and_sort();
     }
 
     /// Sorts by the next field for which `is_column` returns true.
@@ -229,13 +229,13 @@ pub trait ListTab {
         let list = self.list_mut();
         list.is_ascending = if at == list.sort_field_index { !list.is_ascending } else { is_text };
         list.sort_field_index = at;
-        self.arrange();
+        self.filter_and_sort();
         self.list_mut().state.select(0);
     }
 
     fn reverse(&mut self) {
         let list = self.list_mut();
         list.is_ascending = !list.is_ascending;
-        self.arrange();
+        self.filter_and_sort();
     }
 }

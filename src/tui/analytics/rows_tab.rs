@@ -113,7 +113,7 @@ impl<R: FieldedRow> RowsTab<R> {
         self.progress = None;
         self.comparison = None;
         self.list.limit_to_group(None);
-        self.arrange();
+        self.filter_and_sort();
         Some(Effect::Analytics(AnalyticsEffect::LoadCached(R::KIND, range)))
     }
 
@@ -244,7 +244,7 @@ impl<R: FieldedRow> RowsTab<R> {
     pub(in crate::tui) fn stop_comparing(&mut self) {
         let selected = self.selected_identity();
         self.comparison = None;
-        self.arrange_and_select(selected.as_deref());
+        self.filter_sort_and_select(selected.as_deref());
     }
 
     /// Adds the loaded report of one of the compared ranges to the comparison.
@@ -258,7 +258,7 @@ impl<R: FieldedRow> RowsTab<R> {
         };
         *place = Some(KeyedReport::new(report));
         self.find_new_and_gone_rows();
-        self.arrange_and_select(selected.as_deref());
+        self.filter_sort_and_select(selected.as_deref());
     }
 
     /// Finds the rows that only the previous period has, and counts the rows that only the shown range has. Finds none
@@ -375,7 +375,7 @@ impl<R: FieldedRow> RowsTab<R> {
         }
         self.report.finish(Ok(Timed { value: report, as_of }), now);
         self.find_new_and_gone_rows();
-        self.arrange_and_select(selected.as_deref());
+        self.filter_sort_and_select(selected.as_deref());
     }
 
     fn selected_identity(&self) -> Option<String> {
@@ -383,12 +383,12 @@ impl<R: FieldedRow> RowsTab<R> {
     }
 
     /// Filters and sorts the rows, and selects the row with this identity.
-    fn arrange_and_select(&mut self, selected: Option<&str>) {
+    fn filter_sort_and_select(&mut self, selected: Option<&str>) {
         let report = self.report.shown().map(|report| Arc::clone(&report.value));
         let comparison = self.comparison.as_ref();
         let gone_rows = comparison.map_or(&[][..], |comparison| comparison.gone_rows.as_slice());
         let rows = Rows { loaded_rows: report.as_ref().map_or(&[], |report| report.rows.as_slice()), gone_rows };
-        self.list.arrange(&rows, selected, |row| comparison.is_some_and(|comparison| comparison.is_new(row)));
+        self.list.filter_and_sort(&rows, selected, |row| comparison.is_some_and(|comparison| comparison.is_new(row)));
     }
 
     pub(in crate::tui) fn report(&self) -> Option<&Arc<RowsReport<R>>> {
@@ -430,9 +430,9 @@ impl<R: FieldedRow> ListTab for RowsTab<R> {
         }
     }
 
-    fn arrange(&mut self) {
+    fn filter_and_sort(&mut self) {
         let selected = self.selected_identity();
-        self.arrange_and_select(selected.as_deref());
+        self.filter_sort_and_select(selected.as_deref());
     }
 }
 

@@ -80,7 +80,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
             Action::Open => {
                 let functions = RowFunctions {
                     content: row_content::<R>,
-                    select: |app, by| R::tab_in_mut(&mut app.analytics).select_relative(by),
+                    select_relative: |app, by| R::tab_in_mut(&mut app.analytics).select_relative(by),
                     start_job: App::open_new_job_about_selected_row::<R>,
                 };
                 RowDetail::open(functions, cx);
@@ -93,7 +93,7 @@ impl<R: ReportRow> Component for ReportScreen<R> {
             }
             Action::Fold if R::TAB == AnalyticsTab::Questions => {
                 app.analytics.question_groups.switch_grouping();
-                app.analytics.count_questions();
+                app.analytics.recount_question_groups();
             }
             Action::LoadAll => match tab.stop() {
                 Some(stop) => cx.effects.push(stop),
@@ -244,7 +244,7 @@ pub(super) fn clear_marks_or_filter(tab: &mut impl ListTab) -> Flow {
         tab.set_filter("");
     } else if tab.list().listed_group().is_some() {
         tab.list_mut().limit_to_group(None);
-        tab.arrange();
+        tab.filter_and_sort();
     } else {
         return Flow::Unhandled;
     }

@@ -98,7 +98,7 @@ impl AnalyticsState {
     }
 
     /// Counts the questions again, by page or by category.
-    pub(super) fn count_questions(&mut self) {
+    pub(super) fn recount_question_groups(&mut self) {
         let questions = self.questions.report().map_or(&[][..], |report| report.rows.as_slice());
         self.question_groups.update_groups(questions, self.questions.compared_reports());
     }

@@ -12,13 +12,12 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// The minimum width of the upper rule at which it shows the names of all tabs. Below this width, it shows at most the
 /// name of the current tab.
-const MIN_RULE_WIDTH: u16 = 80;
+const MIN_WIDTH_WITH_ALL_TABS: u16 = 80;
 /// The minimum width of the upper rule at which it shows the names of all tabs beside a filter.
-const MIN_RULE_WIDTH_WITH_FILTER: u16 = 100;
+const MIN_WIDTH_WITH_ALL_TABS_AND_FILTER: u16 = 100;
 /// The number of blank columns after the name of each tab.
 pub(in crate::tui) const TAB_GAP: usize = 2;
 
-/// A tab of the analytics screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AnalyticsTab {
     /// The page views.
@@ -74,9 +73,9 @@ impl AnalyticsTab {
 
     /// Returns the tabs whose names are shown in a rule of this width.
     pub(in crate::tui) fn visible_tabs(self, width: u16, is_filtered: bool) -> impl Iterator<Item = Self> {
-        let has_all = width >= if is_filtered { MIN_RULE_WIDTH_WITH_FILTER } else { MIN_RULE_WIDTH };
+        let has_all = width >= if is_filtered { MIN_WIDTH_WITH_ALL_TABS_AND_FILTER } else { MIN_WIDTH_WITH_ALL_TABS };
         // The page views are recognizable without the name of their tab, and a filter needs the space.
-        let shows_own_name = self != Self::Pages && (!is_filtered || width >= MIN_RULE_WIDTH);
+        let shows_own_name = self != Self::Pages && (!is_filtered || width >= MIN_WIDTH_WITH_ALL_TABS);
         Self::ALL.into_iter().filter(move |tab| has_all || (shows_own_name && *tab == self))
     }
 

@@ -1,6 +1,6 @@
 use super::messages::{AnalyticsEffect, AnalyticsMsg, RowsMsg};
 use super::question_groups::QuestionGroup;
-use super::row_list::points_up;
+use super::row_list::sort_arrow_points_up;
 use super::tab::AnalyticsTab;
 use crate::model::analytics::needs_work::ProblemSignal;
 use crate::model::analytics::{
@@ -114,9 +114,9 @@ fn a_tab_reads_the_cache_first_and_then_requests_one_response() {
     assert_eq!(analytics_effects(&effects), []);
     app.size = (100, 24);
     let text = screen(&app);
-    assert!(text.contains("sso") && text.contains("first 1 rows, press a for more"), "{text}");
+    assert!(text.contains("sso") && text.contains("first 1 rows, a loads the rest"), "{text}");
     press(&mut app, 'a');
-    assert!(confirmation_text(&app).contains("Uses at least 1 request and at most"), "{}", confirmation_text(&app));
+    assert!(confirmation_text(&app).contains("Uses at least 1 and at most"), "{}", confirmation_text(&app));
     let effects = press(&mut app, 'y');
     let [AnalyticsEffect::Load(_, plan)] = &analytics_effects(&effects)[..] else { panic!("{effects:?}") };
     assert_eq!((plan.max_requests, plan.from_start), (20, false));
@@ -141,7 +141,11 @@ fn a_complete_report_of_several_responses_is_requested_again_only_after_a_confir
         RowsOutcome { report: Some(Arc::new(merge.into_report())), end_reason: LoadEndReason::Complete, requests: 2 };
     app.update(Msg::Analytics(AnalyticsMsg::Searches(RowsMsg::Ended { range, outcome })), at(1));
     assert_eq!(analytics_effects(&press(&mut app, 'r')), []);
-    assert!(confirmation_text(&app).contains("again? Uses about 2 requests ("), "{}", confirmation_text(&app));
+    assert!(
+        confirmation_text(&app).contains("again? Uses about 2 analytics requests ("),
+        "{}",
+        confirmation_text(&app)
+    );
     let effects = press(&mut app, 'y');
     let [AnalyticsEffect::Load(_, plan)] = &analytics_effects(&effects)[..] else { panic!("{effects:?}") };
     assert_eq!((plan.max_requests, plan.from_start), (20, true));
@@ -223,7 +227,7 @@ fn pages_that_need_work_are_loaded_only_after_the_cost_was_confirmed() {
     }
     assert!(screen(&app).contains("Nothing is loaded for this range."), "{}", screen(&app));
     press(&mut app, 'a');
-    assert!(screen(&app).contains("5 requests (100"), "{}", screen(&app));
+    assert!(confirmation_text(&app).contains("5 analytics requests (100"), "{}", screen(&app));
     let effects = press(&mut app, 'y');
     assert_eq!(analytics_effects(&effects).len(), 5);
 }
@@ -245,7 +249,11 @@ fn if_all_reports_are_loaded_only_a_refresh_loads_them_again() {
     assert!(app.dialogs.is_empty(), "{}", screen(&app));
     assert!(screen(&app).contains("All reports of this range are loaded; r reloads them."), "{}", screen(&app));
     press(&mut app, 'r');
-    assert!(confirmation_text(&app).ends_with(" again? Uses 5 requests (100 left this hour)."), "{}", screen(&app));
+    assert!(
+        confirmation_text(&app).ends_with(" again? Uses 5 analytics requests (100 left this hour)."),
+        "{}",
+        screen(&app)
+    );
 }
 
 #[test]
@@ -403,7 +411,7 @@ fn a_comparison_requests_nothing_before_its_cost_is_confirmed() {
     };
     press(&mut app, 'c');
     not_cached(&mut app);
-    assert!(confirmation_text(&app).contains("to compare? Uses 2 requests ("), "{}", confirmation_text(&app));
+    assert!(confirmation_text(&app).contains("to compare? Uses 2 analytics requests ("), "{}", confirmation_text(&app));
     press_key(&mut app, KeyCode::Esc);
     assert!(!screen(&app).contains("change:"), "{}", screen(&app));
     assert_eq!(analytics_effects(&press(&mut app, 'c')).len(), 2, "the cache is read again");
@@ -424,7 +432,7 @@ fn a_declined_comparison_shows_nothing_and_is_not_asked_about_again() {
         let cached = RowsMsg::Cached { range, report, is_fresh };
         app.update(Msg::Analytics(AnalyticsMsg::Searches(cached)), at(0));
     }
-    assert!(confirmation_text(&app).contains("to compare? Uses 1 request ("), "{}", confirmation_text(&app));
+    assert!(confirmation_text(&app).contains("to compare? Uses 1 analytics request ("), "{}", confirmation_text(&app));
     press_key(&mut app, KeyCode::Esc);
     receive_searches(&mut app, range, vec![search("sso", 31, None)]);
     let text = screen(&app);
@@ -611,7 +619,12 @@ fn pages_that_need_work_are_sorted_filtered_and_marked_like_other_rows() {
     "gvv".chars().for_each(|letter| drop(press(&mut app, letter)));
     let notes: Vec<String> = app.analytics.needs_work.list().notes().collect();
     assert_eq!(notes, ["2 marked", "sorted by score ↑"]);
-    assert!(points_up("time", false) && points_up("score", true) && !points_up("score", false), "the age points up");
+    assert!(
+        sort_arrow_points_up("time", false)
+            && sort_arrow_points_up("score", true)
+            && !sort_arrow_points_up("score", false),
+        "the age points up"
+    );
     press(&mut app, 'n');
     let editor = app.find::<Editor>().expect("an editor");
     assert_eq!(editor.pages.len(), 2);
@@ -744,7 +757,7 @@ fn a_report_that_another_member_loaded_is_shown_without_a_request() {
     receive_searches(&mut app, range, vec![search("sso", 12, None)]);
     assert_eq!(received(&mut app, AnalyticsKind::FeedbackByPage, range), [], "not on screen");
     assert_eq!(received(&mut app, AnalyticsKind::Searches, range.step(-1).expect("a range")), []);
-    let expected = [AnalyticsEffect::LoadReceived(AnalyticsKind::Searches, range)];
+    let expected = [AnalyticsEffect::LoadReceivedReport(AnalyticsKind::Searches, range)];
     assert_eq!(received(&mut app, AnalyticsKind::Searches, range), expected);
     let newer = report(range, vec![search("limits", 3, None)], None);
     let outcome = RowsOutcome { report: Some(newer), end_reason: LoadEndReason::Complete, requests: 0 };

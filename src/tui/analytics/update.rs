@@ -52,7 +52,7 @@ impl App {
             AnalyticsMsg::FeedbackByPage(msg) => self.apply_rows_msg::<PageFeedback>(msg, now, effects),
             AnalyticsMsg::Questions(msg) => {
                 self.apply_rows_msg::<Question>(msg, now, effects);
-                self.analytics.count_questions();
+                self.analytics.recount_question_groups();
             }
             AnalyticsMsg::CachedViews(report) => self.analytics.needs_work.set_cached_views(report, now),
             AnalyticsMsg::Conversation { id, result } => {
@@ -106,7 +106,7 @@ impl App {
         if tab.compared_ranges().is_some() {
             tab.stop_comparing();
             tab.update_summary(R::summary);
-            self.analytics.count_questions();
+            self.analytics.recount_question_groups();
             return;
         }
         let ranges = self.views.try_days_to_compare_with_previous(now.date_naive());
@@ -134,13 +134,17 @@ impl App {
             return;
         }
         let names: Vec<String> = ranges.iter().map(|range| range.format_dates(true)).collect();
-        let (ranges, costs, left) = (names.join(" and "), plural(ranges.len(), "request"), self.view_requests_left());
+        let (ranges, costs, left) =
+            (names.join(" and "), plural(ranges.len(), "analytics request"), self.view_requests_left());
         if left == 0 {
             return self.notify_no_requests_left(now);
         }
         let text =
             format!("Load the {} of {ranges} to compare? Uses {costs} ({left} left this hour).", R::KIND.label());
-        self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadCompared { kind: R::KIND, max_requests: 1 } });
+        self.open(ConfirmDialog {
+            text,
+            on_yes: ConfirmAction::LoadComparisonReports { kind: R::KIND, max_requests: 1 },
+        });
     }
 
     /// Loads the reports of a comparison after the user has confirmed the cost.
@@ -167,7 +171,7 @@ impl App {
                 let tab = R::tab_in_mut(&mut self.analytics);
                 effects.extend(tab.compare(ranges));
                 tab.update_summary(R::summary);
-                self.analytics.count_questions();
+                self.analytics.recount_question_groups();
             }
             Err(why) => self.notify(Severity::Info, &why, now),
         }
@@ -256,13 +260,13 @@ impl App {
         }
         let most = REQUESTS_PER_CONFIRMATION.min(left);
         let text = format!(
-            "Load all {} of {}, continuing after {} rows? Uses at least 1 request and at most {most} ({left} left this \
+            "Load all {} of {}, continuing after {} rows? Uses at least 1 and at most {most} analytics requests ({left} left this \
              hour). The service does not report how many rows there are.",
             R::KIND.label(),
             range.format_dates(true),
             format_count(report.rows.len())
         );
-        let on_yes = ConfirmAction::LoadRows { kind: R::KIND, max_requests: most, from_start: false };
+        let on_yes = ConfirmAction::LoadAllRows { kind: R::KIND, max_requests: most, from_start: false };
         self.open(ConfirmDialog { text, on_yes });
     }
 
@@ -272,12 +276,12 @@ impl App {
         let names: Vec<String> = ranges.iter().map(|range| range.format_dates(true)).collect();
         let each = (REQUESTS_PER_CONFIRMATION.min(left) / u32::try_from(ranges.len()).unwrap_or(1)).max(1);
         let text = format!(
-            "Load the remaining {} of {} to compare? Uses at most {each} requests for each range ({left} left this \
+            "Load the remaining {} of {} to compare? Uses at most {each} analytics requests for each range ({left} left this \
              hour).",
             R::KIND.label(),
             names.join(" and ")
         );
-        let on_yes = ConfirmAction::LoadCompared { kind: R::KIND, max_requests: each };
+        let on_yes = ConfirmAction::LoadComparisonReports { kind: R::KIND, max_requests: each };
         self.open(ConfirmDialog { text, on_yes });
     }
 
@@ -294,7 +298,7 @@ impl App {
         if left == 0 {
             return self.notify_no_requests_left(now);
         }
-        let cost = plural(responses, "request");
+        let cost = plural(responses, "analytics request");
         let text = format!(
             "Load all {} of {} again? Uses about {cost} ({left} left this hour).",
             R::KIND.label(),
@@ -304,7 +308,7 @@ impl App {
         let max_requests = REQUESTS_PER_CONFIRMATION.max(responses + 1).min(left);
         self.open(ConfirmDialog {
             text,
-            on_yes: ConfirmAction::LoadRows { kind: R::KIND, max_requests, from_start: true },
+            on_yes: ConfirmAction::LoadAllRows { kind: R::KIND, max_requests, from_start: true },
         });
     }
 
@@ -328,7 +332,7 @@ impl App {
             return self.notify_no_requests_left(now);
         }
         let names: Vec<&str> = kinds.iter().map(|kind| kind.label()).collect();
-        let (names, costs) = (names.join(", "), plural(kinds.len(), "request"));
+        let (names, costs) = (names.join(", "), plural(kinds.len(), "analytics request"));
         let text = format!(
             "Load {names} of {}, the week after the job? Uses {costs} ({left} left this hour).",
             range.format_dates(true)

@@ -1,7 +1,7 @@
 //! Draws the changes of a pull request.
 
 use super::Changes;
-use super::rows::{self, DiffRow, GUTTER, line_text, wrap_line};
+use super::rows::{self, DiffRow, GUTTER_WIDTH, line_text, wrap_line};
 use crate::model::diff::{Diff, DiffFile, FileChange, LineKind, LoadedDiff, Markup};
 use crate::model::load::Load;
 use crate::model::pull_request::short_commit;
@@ -67,17 +67,17 @@ fn state_note(view: View<'_>, open: &Changes) -> String {
     let is_loading = matches!(open.load, Load::Loading { .. });
     match () {
         () if is_loading => "loading…".to_owned(),
-        () if loaded.problem.is_some() => format!("not updated, {}", view.as_of_clock(loaded.as_of)),
+        () if loaded.problem.is_some() => format!("not updated, {}", view.as_of_text(loaded.as_of)),
         () if head.is_some_and(|head| *head != loaded.head) => {
             format!("new commits: {} loads them", view.app.key_label(Context::Changes, Action::Refresh))
         }
-        () if loaded.is_truncated => cut_note(loaded, state.and_then(|state| state.files)),
+        () if loaded.is_truncated => truncation_note(loaded, state.and_then(|state| state.files)),
         () => String::new(),
     }
 }
 
 /// Returns a note about what is missing if the changes were too large to load completely.
-fn cut_note(loaded: &LoadedDiff, total: Option<u64>) -> String {
+fn truncation_note(loaded: &LoadedDiff, total: Option<u64>) -> String {
     let shown = loaded.diff.files.len();
     match total.and_then(|total| usize::try_from(total).ok()).filter(|total| *total > shown) {
         Some(total) => format!("cut at 10 MiB: {} of {}", format_count(shown), plural(total, "file")),
@@ -187,7 +187,7 @@ fn diff_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, index: usize, is_
     };
     // A removed line has its number in the old version, all others have theirs in the new one, since two columns of
     // numbers would be too wide.
-    let number = align_right(&line.number().to_string(), GUTTER - 4);
+    let number = align_right(&line.number().to_string(), GUTTER_WIDTH - 4);
     let text = line_text(diff, index);
     let words = open.highlights.get(&index).map_or(&[][..], Vec::as_slice).iter().filter(|_| !is_context);
     let emphasis = Modifier::BOLD | Modifier::UNDERLINED;
@@ -199,11 +199,11 @@ fn diff_lines<'a>(view: View<'_>, open: &Changes, diff: &Diff, index: usize, is_
     let lines = parts.into_iter().enumerate().map(|(n, part)| {
         let start = text.get(end..).and_then(|rest| rest.find(&part)).map_or(end, |at| end + at);
         end = start + part.len();
-        let mut row = TextRow::new(width + GUTTER);
+        let mut row = TextRow::new(width + GUTTER_WIDTH);
         if n == 0 {
             row.push(sign, style).push(&number, theme.muted).push("   ", Style::new());
         } else {
-            row.push(" ".repeat(GUTTER), Style::new());
+            row.push(" ".repeat(GUTTER_WIDTH), Style::new());
         }
         for (piece, modifiers) in split_at_modifiers(start..end, &ranges) {
             row.push(text.get(piece).unwrap_or_default(), style.add_modifier(modifiers));

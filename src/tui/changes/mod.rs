@@ -182,7 +182,7 @@ impl Changes {
     }
 
     /// Scrolls so that the selected row is visible, with `height` lines on screen.
-    fn show_selected(&mut self, width: usize, height: usize) {
+    fn scroll_to_selected_row(&mut self, width: usize, height: usize) {
         let Some(diff) = self.load.shown().map(|loaded| &loaded.value.diff) else { return };
         self.first_visible_row = self.first_visible_row.min(self.selected_row);
         let mut used = 0;
@@ -399,7 +399,7 @@ impl Component for Changes {
         // An editor above this dialog covers rows of the content. The editor's last row is not counted, because it is a
         // rule and covers the lower rule of this dialog.
         let covered = usize::from(app.panes.editor_rows).saturating_sub(1) + usize::from(self.is_typing);
-        self.show_selected(width, height.saturating_sub(covered));
+        self.scroll_to_selected_row(width, height.saturating_sub(covered));
         self.prepare_visible(width, height);
     }
 

@@ -6,14 +6,14 @@ use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
 /// The maximum number of quoted lines.
-const MAX_LINES: usize = 200;
+const MAX_QUOTED_LINES: usize = 200;
 
 /// Returns the quotation of these rows: for each file its path with the line numbers, then the lines. `None` if they
 /// contain neither lines nor files.
 pub(super) fn quote(diff: &Diff, rows: &DiffRows, marked: RangeInclusive<usize>) -> Option<String> {
     let mut text = String::new();
     let (first, last) = (rows.file_of(*marked.start()), rows.file_of(*marked.end()));
-    let mut left = MAX_LINES;
+    let mut left = MAX_QUOTED_LINES;
     for file in first..=last {
         let of_file = marked.clone().filter(|row| rows.file_of(*row) == file && rows.get(*row) != Some(DiffRow::Gap));
         if of_file.clone().next().is_none() {
@@ -26,7 +26,7 @@ pub(super) fn quote(diff: &Diff, rows: &DiffRows, marked: RangeInclusive<usize>)
             })
             .collect();
         let separator = if text.is_empty() { "" } else { "\n" };
-        let _ = writeln!(text, "{separator}> {}{}", diff.files.get(file)?.path, numbers(diff, &lines));
+        let _ = writeln!(text, "{separator}> {}{}", diff.files.get(file)?.path, line_numbers_text(diff, &lines));
         let kind = |line: &usize| diff.lines().get(*line).map_or(LineKind::Context, |line| line.kind);
         // Signs distinguish the lines of the old version from those of the new one.
         let is_removed = |line: &usize| kind(line) == LineKind::Removed;
@@ -51,7 +51,7 @@ pub(super) fn quote(diff: &Diff, rows: &DiffRows, marked: RangeInclusive<usize>)
 
 /// Returns the line numbers in the new version: `:42` or `:42-45`. If all lines are removed lines, returns their
 /// numbers in the old version.
-fn numbers(diff: &Diff, lines: &[usize]) -> String {
+fn line_numbers_text(diff: &Diff, lines: &[usize]) -> String {
     let lines: Vec<_> = lines.iter().filter_map(|line| diff.lines().get(*line)).collect();
     let kept: Vec<u32> =
         lines.iter().filter(|line| line.kind != LineKind::Removed).map(|line| line.new_number).collect();

@@ -7,11 +7,11 @@ use crate::tui::wrap::wrap;
 use std::borrow::Cow;
 
 /// The width of the sign and the line number before the text of a line.
-pub(super) const GUTTER: usize = 10;
+pub(super) const GUTTER_WIDTH: usize = 10;
 /// The maximum number of characters of a line that are shown. Longer lines are not meant to be read.
-const MAX_CHARS: usize = 4000;
+const MAX_SHOWN_LINE_CHARS: usize = 4000;
 /// The maximum number of screen lines of one line of a file.
-const MAX_WRAPPED: usize = 200;
+const MAX_WRAPPED_LINES: usize = 200;
 
 /// A row of the changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,13 +127,13 @@ impl DiffRows {
 
 /// Returns the width of the text of a line, in columns.
 pub(super) fn text_columns(g: Geometry) -> usize {
-    g.dialog_columns().saturating_sub(GUTTER).max(1)
+    g.dialog_columns().saturating_sub(GUTTER_WIDTH).max(1)
 }
 
 /// Returns the text of a line of the diff, without control characters.
 pub(super) fn line_text(diff: &Diff, line: usize) -> String {
     let raw = diff.lines().get(line).map_or("", |line| diff.line_text(line)).trim_end_matches('\r');
-    let cut = raw.char_indices().nth(MAX_CHARS).and_then(|(end, _)| raw.get(..end));
+    let cut = raw.char_indices().nth(MAX_SHOWN_LINE_CHARS).and_then(|(end, _)| raw.get(..end));
     let shown = cut.map_or(Cow::Borrowed(raw), |cut| Cow::Owned(format!("{cut}…")));
     CleanText::block(&shown).as_str().replace('\n', " ")
 }
@@ -143,7 +143,7 @@ pub(super) fn wrap_line(text: &str, width: usize) -> Vec<String> {
     if text.len() <= width && is_printable_ascii(text) {
         return vec![text.to_owned()];
     }
-    let mut lines = wrap(text, width, MAX_WRAPPED).0;
+    let mut lines = wrap(text, width, MAX_WRAPPED_LINES).0;
     if lines.is_empty() {
         lines.push(String::new());
     }

@@ -88,7 +88,10 @@ pub fn schedule_text(jobs: usize, ahead: usize, budget: Budget, now: Time, offse
     let limit_note = if later > usize::try_from(budget.limit).unwrap_or(usize::MAX) {
         format!(", at most {} per hour", budget.limit)
     } else {
-        ", as the hourly limit allows".to_owned()
+        match ahead {
+            0 => " (hourly limit)".to_owned(),
+            _ => format!(" (hourly limit; {} queued first)", format_count(ahead)),
+        }
     };
     let from = match budget.blocked {
         Some(wait) if wait.is_estimate => format!("in {} (an estimate)", wait.time_left(now)),
@@ -174,7 +177,7 @@ impl Batch {
 
 impl App {
     pub(in crate::tui) fn open_batch(&mut self, now: Time) {
-        if self.store != StoreState::Read {
+        if self.store != StoreState::Loaded {
             return;
         }
         let text = self.drafts.get(&DraftTarget::Batch).cloned().unwrap_or_default();
@@ -187,7 +190,7 @@ impl App {
         self.open(Batch { input, draft_state, step: BatchStep::Writing, prompt_count, message: None });
     }
 
-    pub(in crate::tui) fn read_file(&mut self, file: &str, effects: &mut Vec<Effect>) {
+    pub(in crate::tui) fn read_prompts_from_file(&mut self, file: &str, effects: &mut Vec<Effect>) {
         if let Some(batch) = self.find_mut::<Batch>() {
             batch.step = BatchStep::Reading(CleanText::line(file));
             batch.message = None;
@@ -323,7 +326,7 @@ impl Component for Batch {
 
     fn scroll_with_wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
         match self.input() {
-            Some(input) => input.move_lines(by),
+            Some(input) => input.move_cursor_by_lines(by),
             None => self.scroll(Scroll::By(by), cx),
         }
     }
@@ -471,16 +474,16 @@ mod tests {
     #[test]
     fn the_schedule_shows_how_many_jobs_start_now_and_when_the_others_start() {
         let reset = Some("2026-11-20T14:32:00Z");
-        assert_eq!(schedule(140, 0, 37, reset), "140 jobs: 63 now, 77 from 15:32 on, as the hourly limit allows");
+        assert_eq!(schedule(140, 0, 37, reset), "140 jobs: 63 now, 77 from 15:32 on (hourly limit)");
         assert_eq!(schedule(63, 0, 37, reset), "63 jobs, all can start now");
         assert_eq!(schedule(1, 0, 99, reset), "1 job, can start now");
-        assert_eq!(schedule(5, 0, 100, reset), "5 jobs: none now, 5 from 15:32 on, as the hourly limit allows");
+        assert_eq!(schedule(5, 0, 100, reset), "5 jobs: none now, 5 from 15:32 on (hourly limit)");
     }
 
     #[test]
     fn queued_prompts_are_sent_before_new_jobs() {
-        assert_eq!(schedule(10, 95, 0, None), "10 jobs: 5 now, 5 from 16:02 on, as the hourly limit allows");
-        assert_eq!(schedule(10, 200, 0, None), "10 jobs: none now, 10 from 16:02 on, as the hourly limit allows");
+        assert_eq!(schedule(10, 95, 0, None), "10 jobs: 5 now, 5 from 16:02 on (hourly limit; 95 queued first)");
+        assert_eq!(schedule(10, 200, 0, None), "10 jobs: none now, 10 from 16:02 on (hourly limit; 200 queued first)");
     }
 
     #[test]
@@ -494,6 +497,6 @@ mod tests {
         let blocked = until.map(|until| Wait { until, is_estimate: false });
         let budget = Budget { used: 3, limit: 100, resets_at: until, blocked, ..Budget::unused(Quota::Create) };
         let text = schedule_text(2, 0, budget, now(), FixedOffset::east_opt(0).expect("UTC"));
-        assert_eq!(text, "2 jobs: none now, 2 from 14:03 on, as the hourly limit allows");
+        assert_eq!(text, "2 jobs: none now, 2 from 14:03 on (hourly limit)");
     }
 }

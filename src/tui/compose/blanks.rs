@@ -11,7 +11,6 @@ pub fn find_blank(text: &str) -> Option<Range<usize>> {
     Some(before.len()..before.len() + blank.len())
 }
 
-/// Returns the number of blanks.
 pub fn count_blanks(text: &str) -> usize {
     std::iter::successors(split_at_blank(text), |(.., rest)| split_at_blank(rest)).count()
 }

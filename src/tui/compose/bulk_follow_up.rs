@@ -13,7 +13,7 @@ use crate::tui::{PromptsEffect, SubmitError, format};
 
 impl App {
     /// Opens the editor for a follow-up to the marked jobs or, if no job is marked, to the selected job.
-    pub(in crate::tui) fn follow_up(&mut self, now: Time) {
+    pub(in crate::tui) fn open_follow_up_to_marked_or_selected(&mut self, now: Time) {
         if !self.acts_on_marks() {
             return self.open_follow_up(now);
         }
@@ -35,7 +35,7 @@ impl App {
 
     /// Returns the marked jobs that can take a follow-up, and the marked jobs to skip.
     fn follow_up_targets(&self) -> Targets {
-        self.split_targets(&self.targets(), |row| match row.local.undelivered {
+        self.split_targets(&self.target_keys(), |row| match row.local.undelivered {
             Some(DeliveryKind::Discarded) => Some("discarded"),
             _ if row.id.is_none() => Some("no id yet"),
             _ if row.local.gone => Some("gone"),

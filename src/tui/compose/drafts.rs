@@ -14,7 +14,7 @@ use crate::tui::{App, Effect, PromptsEffect, Severity, StoreState};
 
 impl App {
     pub(in crate::tui) fn open_drafts(&mut self, now: Time) {
-        if self.store != StoreState::Read {
+        if self.store != StoreState::Loaded {
             return;
         }
         if self.draft_count() == 0 {

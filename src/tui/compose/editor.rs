@@ -22,13 +22,14 @@ use crate::tui::{PromptsEffect, PromptsMsg, Screen};
 use unicode_width::UnicodeWidthStr;
 
 /// Maximum number of lines for a message.
-const MESSAGE_LINES: usize = 8;
+const MAX_MESSAGE_LINES: usize = 8;
 /// Longer lines are hard to read, so the text is wrapped at this width.
 pub(super) const MAX_TEXT_COLUMNS: u16 = 100;
 const TEMPLATE_LABEL: &str = "template ";
 /// The minimum height of an editor in the lower half of the screen, including its borders.
 const MIN_ROWS_BELOW_THREAD: u16 = 5;
-/// The minimum number of rows of an editor below a thread at which a blank row separates the text from what is below it.
+/// The minimum number of rows of an editor below a thread at which a blank row separates the text from what is below
+/// it.
 const MIN_ROWS_WITH_GAP: u16 = 8;
 
 #[derive(Debug)]
@@ -65,7 +66,7 @@ pub struct Editor {
     pub message: Option<CleanText>,
     /// Whether the user was warned about an unfilled `{{blank}}` since the text last changed. If so, the next attempt
     /// to send the prompt is not stopped.
-    pub is_warned: bool,
+    pub is_warned_about_blank: bool,
 }
 
 impl Editor {
@@ -120,7 +121,7 @@ impl Editor {
             is_inline: false,
             height: 0,
             message: None,
-            is_warned: false,
+            is_warned_about_blank: false,
         }
     }
 
@@ -150,7 +151,7 @@ impl Editor {
             self.input.edit(Edit::TextStart);
             self.input.select_next_template_blank();
             self.template_text = self.input.text();
-            (self.message, self.is_warned) = (None, false);
+            (self.message, self.is_warned_about_blank) = (None, false);
         } else {
             self.change(now, |input| input.insert_lines(text));
         }
@@ -213,7 +214,7 @@ impl Editor {
     /// Clears the message and schedules saving, after the text has changed.
     pub fn mark_changed(&mut self, now: Time) {
         self.message = None;
-        self.is_warned = false;
+        self.is_warned_about_blank = false;
         self.draft_state.mark_changed(now);
     }
 
@@ -251,9 +252,9 @@ impl Editor {
             let copy = cx.app.key_label(Context::Editor, Action::Copy);
             return Some(format!("Not sent: the data folder can't be written. {copy} copies the text."));
         }
-        if self.input.has_template_blank() && !self.is_warned {
+        if self.input.has_template_blank() && !self.is_warned_about_blank {
             // This only warns, because the user may want to send the blank, for example in a text about templates.
-            self.is_warned = true;
+            self.is_warned_about_blank = true;
             let [next, send] =
                 [Action::NextBlank, Action::Send].map(|action| cx.app.key_label(Context::Editor, action));
             let text = self.input.text();
@@ -344,7 +345,7 @@ struct EditorParts {
     /// The number of rows between the text and what is below it.
     gap: u16,
     /// Whether there is space for the status line.
-    has_status: bool,
+    has_status_line: bool,
 }
 
 /// The layouts of an editor.
@@ -509,7 +510,7 @@ impl Component for Editor {
     }
 
     fn scroll_with_wheel(&mut self, _at: Position, by: isize, _cx: &mut Cx<'_>) {
-        self.input.move_lines(by);
+        self.input.move_cursor_by_lines(by);
     }
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
@@ -543,7 +544,7 @@ impl Component for Editor {
         let title = match layout {
             EditorLayout::Inline => "Follow-up",
             // The details above have the title of the job.
-            EditorLayout::LowerHalf if !view.app.geometry().shows_both() => "Follow-up",
+            EditorLayout::LowerHalf if !view.app.geometry().shows_both_panes() => "Follow-up",
             _ => self.title.as_str(),
         };
         let is_alone = !view.app.has_dialog_below_editor();
@@ -557,10 +558,10 @@ impl Component for Editor {
         }
         let inner = texts.draw(frame, view, self);
         let g = view.app.geometry();
-        if is_below_panes && g.arrangement == JobsArrangement::Right {
+        if is_below_panes && g.arrangement == JobsArrangement::SideBySide {
             draw_separator(frame, view, g.divider());
         }
-        let EditorParts { text, message, gap, has_status } = self.parts(view.app);
+        let EditorParts { text, message, gap, has_status_line } = self.parts(view.app);
         match layout {
             EditorLayout::Inline => draw_line(frame, inner, 0, Line::styled(" ›", theme.muted)),
             EditorLayout::LowerHalf | EditorLayout::FullScreen => draw_text_margin(frame, view, text),
@@ -582,7 +583,7 @@ impl Component for Editor {
         for (n, line) in message.into_iter().enumerate() {
             draw_line(frame, below, text_rows + usize::from(gap) + n, Line::styled(line, style));
         }
-        if has_status {
+        if has_status_line {
             let line = self.status(view).line(view, usize::from(below.width));
             draw_line(frame, below, usize::from(below.height.saturating_sub(1)), line);
         }
@@ -590,7 +591,6 @@ impl Component for Editor {
 }
 
 impl Editor {
-    /// Returns the area of the text.
     pub(in crate::tui) fn text_area(&self, app: &App) -> Rect {
         self.parts(app).text
     }
@@ -621,8 +621,8 @@ impl Editor {
             EditorLayout::LowerHalf => half,
             EditorLayout::Inline => {
                 let width = usize::from(text_area(between_rules(body), EditorLayout::Inline).width);
-                let lines =
-                    self.input.wrapped_rows(width, usize::from(half)) + self.message_lines(width, MESSAGE_LINES).len();
+                let lines = self.input.wrapped_row_count(width, usize::from(half))
+                    + self.message_lines(width, MAX_MESSAGE_LINES).len();
                 u16::try_from(lines + 2).unwrap_or(half).min(half)
             }
         }
@@ -644,11 +644,11 @@ impl Editor {
         };
         let width = usize::from(inner.width.saturating_sub(2)).max(1);
         let space = usize::from(inner.height.saturating_sub(1 + gap)).max(1);
-        let message = self.message_lines(width, space.min(MESSAGE_LINES));
-        let has_status = layout != EditorLayout::Inline && message.len() < space;
-        let below = u16::try_from(message.len()).unwrap_or(inner.height) + gap + u16::from(has_status);
+        let message = self.message_lines(width, space.min(MAX_MESSAGE_LINES));
+        let has_status_line = layout != EditorLayout::Inline && message.len() < space;
+        let below = u16::try_from(message.len()).unwrap_or(inner.height) + gap + u16::from(has_status_line);
         let text = text_area(Rect { height: inner.height.saturating_sub(below), ..inner }, layout);
-        EditorParts { text, message, gap, has_status }
+        EditorParts { text, message, gap, has_status_line }
     }
 
     /// Returns what is shown below the text, if anything: `message`, or the information that the text is open in an

@@ -352,7 +352,7 @@ impl Component for Picker {
         }
         if self.takes_text() {
             let field = Rect { height: text.height.min(1), ..text };
-            underline_field(frame, view, Rect { width: field.width.min(MAX_FIELD_COLUMNS), ..field });
+            underline_field(frame, view, Rect { width: field.width.min(MAX_SEARCH_FIELD_COLUMNS), ..field });
             cursor::place_in_corner(frame, field);
             if !self.filter.is_blank() {
                 cursor::place_in_input(frame, view, field);
@@ -374,8 +374,7 @@ impl Component for Picker {
     }
 }
 
-/// The maximum width of the search field.
-const MAX_FIELD_COLUMNS: u16 = 60;
+const MAX_SEARCH_FIELD_COLUMNS: u16 = 60;
 
 /// Draws the search field, and a message if the list is empty.
 fn draw_search(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area: Rect) {

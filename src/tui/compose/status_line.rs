@@ -3,6 +3,7 @@
 
 use super::draft_state::DraftState;
 use crate::model::Time;
+use crate::model::job::JobGroup;
 use crate::model::ledger::{Quota, RATE_LIMIT_WINDOW, Wait};
 use crate::model::prompt::DraftTarget;
 use crate::tui::App;
@@ -14,7 +15,7 @@ use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr as _;
 
 /// The minimum number of cells between the left and the right part.
-const GAP: usize = 2;
+const MIN_GAP: usize = 2;
 
 /// What the line shows besides the profile.
 #[derive(Debug)]
@@ -67,7 +68,7 @@ impl EditorStatus {
         let forms = [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2), (3, 2), (4, 2)];
         let texts = |(left, right): (usize, usize)| Some((lefts.get(left)?, rights.get(right)?));
         let mut fitting = forms.into_iter().filter_map(texts).filter(|(left, right)| {
-            left.width() + right.width() + if left.width() == 0 || right.is_empty() { 0 } else { GAP } <= width
+            left.width() + right.width() + if left.width() == 0 || right.is_empty() { 0 } else { MIN_GAP } <= width
         });
         let mut row = TextRow::new(width);
         if let Some((left, right)) = fitting.next() {
@@ -89,7 +90,7 @@ fn cost_forms(app: &App, theme: &Theme, quota: Quota, requests: usize, now: Time
     let budget = app.budget(quota);
     let (left, label) = (budget.requests_left(), quota.label());
     let until = budget.resets_at.filter(|at| *at > now).unwrap_or(now + RATE_LIMIT_WINDOW);
-    let when = app.send_time(budget.blocked.unwrap_or(Wait { until, is_estimate: false }), now);
+    let when = app.send_time_text(budget.blocked.unwrap_or(Wait { until, is_estimate: false }), now);
     let fits = usize::try_from(left).is_ok_and(|left| requests <= left);
     match left {
         0 => {
@@ -98,7 +99,9 @@ fn cost_forms(app: &App, theme: &Theme, quota: Quota, requests: usize, now: Time
             (forms, theme.warning)
         }
         _ if !fits => {
-            let some = format!("{left} of {requests} will be sent now");
+            // The queued prompts are sent first.
+            let queued = u32::try_from(app.jobs.count_of(JobGroup::Queued)).unwrap_or(u32::MAX);
+            let some = format!("{} of {requests} will be sent now", left.saturating_sub(queued));
             ([format!("{some}, the others {when}"), some.clone(), some], theme.muted)
         }
         _ if requests == 0 => {
@@ -145,7 +148,7 @@ mod tests {
     use crate::tui::draw::KeptCells;
     use crate::tui::jobs::tests::at;
 
-    /// Returns the line at this width, for `requests` new jobs of which `used` of 100 are used.
+    /// Returns the line at this width for `requests` new jobs, after `used` of the 100 new jobs per hour are used.
     fn line(width: usize, requests: usize, used: u32) -> String {
         let mut app = crate::tui::finish_alerts::tests::app(Vec::new());
         app.config.profile = CleanText::line("acme-docs");
@@ -155,8 +158,8 @@ mod tests {
         let draft = "draft saved 14:02".to_owned();
         let status = EditorStatus { content, draft, quota: Quota::Create, requests };
         let theme = Theme::new(ColorDepth::None);
-        let kept = KeptCells::default();
-        let line = status.line(View { app: &app, theme: &theme, now: at(0), kept: &kept }, width);
+        let kept_cells = KeptCells::default();
+        let line = status.line(View { app: &app, theme: &theme, now: at(0), kept_cells: &kept_cells }, width);
         let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
         assert!(text.width() <= width, "{width}: {text:?}");
         text.split("  ").map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" | ")

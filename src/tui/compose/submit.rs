@@ -40,7 +40,7 @@ impl App {
     }
 
     pub(in crate::tui) fn open_new_job(&mut self, now: Time) {
-        if self.store == StoreState::Read {
+        if self.store == StoreState::Loaded {
             self.open_editor(DraftTarget::NewJob, CleanText::line("New job"), now);
         } else {
             let sentence = "Jobs and drafts are still loading. Try again in a moment.";
@@ -49,7 +49,7 @@ impl App {
     }
 
     /// Opens the editor for a follow-up to the selected job, and adds this text to the draft.
-    pub(in crate::tui) fn follow_up_with(&mut self, text: &str, now: Time) {
+    pub(in crate::tui) fn open_follow_up_with_text(&mut self, text: &str, now: Time) {
         self.open_follow_up(now);
         if let Some(editor) = self.find_mut::<Editor>() {
             editor.quote(text, now);
@@ -151,8 +151,8 @@ impl App {
                 "Saved. It will be sent after you resolve the earlier prompt (press {resolve_key} on its job)."
             ));
         }
-        // The row has the queue position of the job's first queued prompt. The position of a new prompt is its id. So
-        // if the row's position is lower than this id, an earlier prompt of the job is queued.
+        // The queue position of a job is that of its first queued prompt. The position of a new prompt is its id. So if
+        // the job's position is lower than this id, an earlier prompt of the job is queued.
         let is_first = row.local.queue_position.is_none_or(|place| place >= prompt.0);
         (!is_first).then(|| "Saved. It will be sent after the earlier prompt.".to_owned())
     }
@@ -178,7 +178,7 @@ impl App {
                 }
             }
             Delivery::Queued { until: Some(until) } if *until > now => {
-                let when = self.send_time(self.prompt_wait(Some(job), *until, now), now);
+                let when = self.send_time_text(self.prompt_wait(Some(job), *until, now), now);
                 let text = format!("Hourly limit reached. The saved prompt will be sent {when} if docdeck is running.");
                 self.notify(Severity::Info, &text, now);
             }

@@ -168,7 +168,10 @@ fn a_template_is_inserted_below_typed_text_and_esc_in_the_list_changes_nothing()
     fixture.press(KeyCode::Enter);
     assert_eq!(fixture.text(), "Mine\n\nFix {{path}}");
     fixture.press_ctrl('s');
-    assert!(fixture.app.find::<Editor>().is_some_and(|editor| editor.is_warned), "the blank is still there");
+    assert!(
+        fixture.app.find::<Editor>().is_some_and(|editor| editor.is_warned_about_blank),
+        "the blank is still there"
+    );
     fixture.type_text("/a");
     assert_eq!(fixture.text(), "Mine\n\nFix /a");
 }
@@ -546,7 +549,7 @@ fn the_notice_of_a_saved_prompt_states_what_it_waits_for() {
     ];
     for (state, place, expected) in kinds {
         let mut fixture = Fixture::new(Vec::new());
-        fixture.send(Msg::Jobs(JobsMsg::JobsChangedElsewhere(vec![row(1, Status::Active)])));
+        fixture.send(Msg::Jobs(JobsMsg::JobsChangedByOtherProcess(vec![row(1, Status::Active)])));
         fixture.type_text("fmore");
         fixture.press_ctrl('s');
         assert_eq!(
@@ -602,7 +605,7 @@ fn a_wrong_id_is_reported_in_the_link_dialog_and_its_text_stays() {
         author: None,
     };
     let mut fixture = Fixture::new(Vec::new());
-    fixture.send(Msg::Jobs(JobsMsg::JobsChangedElsewhere(vec![prompt_row.clone()])));
+    fixture.send(Msg::Jobs(JobsMsg::JobsChangedByOtherProcess(vec![prompt_row.clone()])));
     let thread = Thread { prompts: vec![prompt], events: Vec::new() };
     fixture.send(Msg::Jobs(JobsMsg::ThreadLoaded { job: JobKey(1), result: Ok(thread) }));
     fixture.type_text("!ljob-x");

@@ -68,7 +68,7 @@ pub(in crate::tui) fn bar_spans(
         _ => theme.parts_per_cell(),
     };
     let parts = cells_of_fraction(part, width * parts_per_cell).max(usize::from(has_views && width > 0));
-    let end = if sign == AI_SYMBOL { theme.ai_part() } else { style };
+    let end = if sign == AI_SYMBOL { theme.ai_partial_fill() } else { style };
     solid_spans(sign, parts, parts_per_cell, [style, end]).into()
 }
 
@@ -103,20 +103,20 @@ pub(in crate::tui) fn stacked_bar(counts: &Counts, full: f64, width: usize, them
     let human_cells = human_parts / per_cell;
     let mut bar = vec![Span::styled(HUMAN_SYMBOL.repeat(human_cells), theme.human)];
     let (shared, mut ai_parts) = (human_parts % per_cell, parts - human_cells * per_cell);
-    // A cell has two colours, so it can show human and AI views. If the bar ends in this cell, the blank end of the
-    // cell would need a third colour, so the cell shows only AI views.
+    // A cell has only two colours, which is enough for human and AI views. If the bar also ended in this cell, its
+    // blank end would need a third colour. In that case the cell shows only AI views.
     if shared > 0 && ai_parts >= per_cell {
-        let style = Style { bg: theme.ai_part().fg, ..theme.human };
+        let style = Style { bg: theme.ai_partial_fill().fg, ..theme.human };
         bar.push(Span::styled(eighths_at_left(shared), style));
         ai_parts -= per_cell;
     }
-    bar.extend(solid_spans(AI_SYMBOL, ai_parts, per_cell, [theme.ai_fill(), theme.ai_part()]));
+    bar.extend(solid_spans(AI_SYMBOL, ai_parts, per_cell, [theme.ai_fill(), theme.ai_partial_fill()]));
     bar
 }
 
 /// Returns a bar for `value` on a linear scale from 0 to `full`, divided into human and AI views in the proportion of
 /// `human` to `ai`. If both are 0, the bar is not divided.
-pub(in crate::tui) fn parts_bar(
+pub(in crate::tui) fn divided_bar(
     (human, ai): (ViewCount, ViewCount),
     value: ViewCount,
     full: ViewCount,
@@ -134,9 +134,9 @@ pub(in crate::tui) fn parts_bar(
     stacked_bar(&Counts::new(human.into(), ai.into(), sum.into()), full, width, theme)
 }
 
-/// Returns how many of the `parts` of a stacked bar show human views. `parts` is the rounded length of the whole bar,
-/// so that the lengths of two bars depend only on their totals. If no cell can show both human and AI views, human
-/// views end at a whole cell.
+/// Returns how many of the `parts` of a stacked bar show human views; the others show AI views. `parts` is the length
+/// of the whole bar, counted in parts of cells. It is rounded before it is divided, so it depends only on the total. If
+/// no cell can show both kinds of views, human views end at a whole cell.
 pub(in crate::tui) fn human_part_count(
     (human, ai): (ViewCount, ViewCount),
     parts: usize,
@@ -149,8 +149,8 @@ pub(in crate::tui) fn human_part_count(
     human_cell_count(human, ai, parts / per_cell) * per_cell
 }
 
-/// Returns how many of the `cell_count` cells of a stacked bar show human views. The caller may also count parts of
-/// cells instead of cells. If there are at least two, each kind of views gets at least one, unless it is 0.
+/// Returns how many of the `cell_count` cells of a stacked bar show human views; the others show AI views. With at
+/// least two cells, each kind that has views gets at least one. Parts of cells can be divided in the same way.
 fn human_cell_count(human: ViewCount, ai: ViewCount, cell_count: usize) -> usize {
     match (human.is_zero(), ai.is_zero()) {
         (true, _) => 0,
@@ -181,7 +181,7 @@ pub(in crate::tui) fn scale_line(scale: BarScale, width: usize) -> String {
 
 /// Returns a line that shows a linear scale from 0 to `full`, such as `0 ──── 13,430`, in `width` cells. If space is
 /// short, shows only `full`.
-pub(in crate::tui) fn plain_scale_line(full: &str, width: usize) -> String {
+pub(in crate::tui) fn linear_scale_line(full: &str, width: usize) -> String {
     let line = width.saturating_sub(full.width() + 3);
     if line < 2 { super::text::align_right(full, width) } else { format!("0 {} {full}", "─".repeat(line)) }
 }
@@ -261,7 +261,7 @@ mod tests {
     fn a_bar_is_divided_in_the_proportion_of_human_and_ai_views() {
         let bar = |human: u64, ai: u64, value: u64| -> String {
             let theme = Theme::new(ColorDepth::TrueColor);
-            let spans = parts_bar((human.into(), ai.into()), value.into(), 100.into(), 10, &theme);
+            let spans = divided_bar((human.into(), ai.into()), value.into(), 100.into(), 10, &theme);
             spans.iter().map(|span| span.content.as_ref()).collect()
         };
         assert_eq!(bar(50, 50, 100), "█████▒▒▒▒▒");
@@ -275,7 +275,7 @@ mod tests {
         let theme = Theme::new(ColorDepth::TrueColor);
         let spans = stacked_bar(&counts, 80.0, 10, &theme);
         let shared = spans.iter().find(|span| span.content == "▏").expect("a shared cell");
-        assert_eq!((shared.style.fg, shared.style.bg), (theme.human.fg, theme.ai_part().fg));
+        assert_eq!((shared.style.fg, shared.style.bg), (theme.human.fg, theme.ai_partial_fill().fg));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The symbol before a selected row.
-const SELECTED: char = '▌';
+const SELECTED_ROW_SYMBOL: char = '▌';
 
 /// Places the cursor in the corner of a box. If a selected row or an input is drawn later, the cursor moves there.
 pub(in crate::tui) fn place_in_corner(frame: &mut Frame<'_>, inner: Rect) {
@@ -26,7 +26,7 @@ pub(in crate::tui) fn place_on_selected(frame: &mut Frame<'_>, row: Rect, line: 
     if row.is_empty() {
         return;
     }
-    if chars.next() != Some(SELECTED) {
+    if chars.next() != Some(SELECTED_ROW_SYMBOL) {
         move_cursor_to_reversed_span(frame, row, line);
         return;
     }

@@ -49,7 +49,7 @@ pub(super) fn write_ascii(cells: &mut [Cell], text: &[u8], style: Style) {
 }
 
 /// Writes the same glyph into all cells.
-pub(super) fn write_run(cells: &mut [Cell], glyph: char, style: Style) {
+pub(super) fn fill_cells(cells: &mut [Cell], glyph: char, style: Style) {
     match constant_cell(glyph) {
         Some(constant) => cells.iter_mut().for_each(|cell| copy_glyph(cell, constant, style)),
         None => cells.iter_mut().for_each(|cell| {
@@ -58,7 +58,7 @@ pub(super) fn write_run(cells: &mut [Cell], glyph: char, style: Style) {
     }
 }
 
-/// Does the same as [`Cell::set_symbol`] and [`Cell::set_style`].
+/// Has the same effect as [`Cell::set_symbol`] and [`Cell::set_style`], but is faster.
 #[inline]
 fn copy_glyph(cell: &mut Cell, glyph: &Cell, style: Style) {
     let mut written = glyph.clone();
@@ -95,7 +95,7 @@ mod tests {
         let styles = [Style::new(), Style::new().green().not_bold(), Style::new().on_white().italic()];
         for (glyph, style) in ['a', '█', 'é'].into_iter().zip(styles) {
             let (mut ours, mut theirs) = (vec![before(); 3], vec![before(); 3]);
-            write_run(&mut ours, glyph, style);
+            fill_cells(&mut ours, glyph, style);
             theirs.iter_mut().for_each(|cell| {
                 cell.set_char(glyph).set_style(style);
             });

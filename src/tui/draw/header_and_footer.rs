@@ -34,7 +34,7 @@ pub(in crate::tui) fn draw_header(frame: &mut Frame<'_>, view: View<'_>, area: R
         let count_style = if current { theme.warning.add_modifier(Modifier::UNDERLINED) } else { theme.warning };
         row.pad_to(tab.start).push(name, style).push(count, count_style);
     }
-    let budget = app.budget(app.closest_limit());
+    let budget = app.budget(app.quota_closest_to_limit());
     let parts = [
         Some((header.connection, connection_style(view))),
         header.team.map(|text| {
@@ -102,7 +102,7 @@ fn draw_messages(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
         draw_rule(frame, view, area, Line::styled(line.trim_start(), style), Line::default());
         return;
     }
-    view.kept.cover();
+    view.kept_cells.cover();
     frame.render_widget(Clear, area);
     for (rect, text) in area.rows().zip(lines) {
         let mut row = TextRow::new(width);

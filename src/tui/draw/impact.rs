@@ -59,7 +59,7 @@ pub(in crate::tui) fn push_views_before(
             row.push(count_text(ai), theme.ai).push(" AI", theme.muted);
             push_warnings(row, view, views, range);
         }
-        _ => push_unknown(row, view, views),
+        _ => push_no_views_text(row, view, views),
     }
 }
 
@@ -78,13 +78,13 @@ pub(in crate::tui) fn push_views_after(
     let range = match after {
         WeekAfterState::Complete(range) => range,
         other => {
-            row.push(after_text(other), theme.muted);
+            row.push(week_after_text(other), theme.muted);
             return;
         }
     };
     push_days(row, view, has_days.then_some(range));
     let PageViewsState::Known(known) = views else {
-        push_unknown(row, view, views);
+        push_no_views_text(row, view, views);
         return;
     };
     let before = before.filter(|(before, days)| before.is_complete(*days) && views.is_complete(range));
@@ -95,7 +95,7 @@ pub(in crate::tui) fn push_views_after(
     for (n, (label, count, before, style)) in [human, ai].into_iter().enumerate() {
         row.push(if n == 0 { "" } else { " · " }, theme.muted);
         row.push(count_text(count), style);
-        // In a narrow terminal, only the numbers before the job have labels.
+        // In a narrow terminal, only the numbers before the job are labelled “human” and “AI”, to save space.
         if before.is_none() || has_days {
             row.push(label, theme.muted);
         }
@@ -107,7 +107,7 @@ pub(in crate::tui) fn push_views_after(
 }
 
 /// Returns the days after a job if they are over, otherwise the reason why there are no views after the job yet.
-pub(in crate::tui) fn after_text(after: WeekAfterState) -> String {
+pub(in crate::tui) fn week_after_text(after: WeekAfterState) -> String {
     match after {
         WeekAfterState::NotSent => "not sent yet".to_owned(),
         WeekAfterState::Working => "not yet (the job is still working)".to_owned(),
@@ -117,7 +117,7 @@ pub(in crate::tui) fn after_text(after: WeekAfterState) -> String {
     }
 }
 
-fn push_unknown(row: &mut TextRow<'_>, view: View<'_>, views: &PageViewsState) {
+fn push_no_views_text(row: &mut TextRow<'_>, view: View<'_>, views: &PageViewsState) {
     let text = match views {
         PageViewsState::NotListed(_) => "no views",
         _ => "not loaded",

@@ -1,5 +1,5 @@
-//! Cells that stay on the screen from one frame to the next. Often only the selection moves. Then the rows that it
-//! neither leaves nor reaches are not drawn again, because making their texts is most of the work for a frame.
+//! Reuses cells of the last frame in the next one. If only the selection has moved, most rows look the same as
+//! before and are not drawn again. This saves most of the work for a frame: formatting their texts.
 
 use super::Theme;
 use crate::model::Time;
@@ -10,11 +10,11 @@ use ratatui::layout::Rect;
 use std::cell::RefCell;
 use std::ops::Range;
 
-/// How old a complete frame may be for its cells to be kept. After [`Msg::Timer`](crate::tui::Msg::Timer), which arrives
-/// when a text changes with the time, nothing is kept anyway.
+/// The time after which a frame is drawn completely again, because ages and other texts on screen depend on the time.
+/// When such a text changes, [`Msg::Timer`](crate::tui::Msg::Timer) also causes a complete frame.
 const MAX_AGE: TimeDelta = TimeDelta::seconds(1);
-/// The key in [`KeptCells`] of what is always in the same place of a screen.
-pub(in crate::tui) const FIXED_KEY: u64 = u64::MAX;
+/// The key, for [`KeptCells::try_keep`], of content that is always in the same place of a screen, such as headings.
+pub(in crate::tui) const FIXED_CONTENT_KEY: u64 = u64::MAX;
 
 /// The cells of the last frame that the next frame may keep: at most one part of each row of the screen.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ struct KeptRow {
 
 impl KeptCells {
     /// Begins a frame. The buffer is blank, except for the cells that [`Self::blank_others`] has left.
-    pub(super) fn begin(&self, buffer: &mut Buffer, app: &App, theme: &Theme, now: Time) {
+    pub(super) fn begin_frame(&self, buffer: &mut Buffer, app: &App, theme: &Theme, now: Time) {
         let state = &mut *self.0.borrow_mut();
         let is_same = state.basis.as_ref().is_some_and(|basis| {
             (basis.area, basis.version) == (buffer.area, app.content_version) && basis.theme == *theme
@@ -71,10 +71,10 @@ impl KeptCells {
         state.basis = Some(FrameBasis { area: buffer.area, version: app.content_version, theme: theme.clone() });
     }
 
-    /// Returns whether the cells of an area still show what they have to show. If not, they are blank, and the caller
-    /// has to draw them. `key` identifies what they show, together with the content of the app; what they show must not
-    /// depend on the selection.
-    pub(in crate::tui) fn keeps(&self, buffer: &mut Buffer, area: Rect, key: u64) -> bool {
+    /// Keeps the cells of an area if the last frame drew them with the same `key`, and returns true. Otherwise makes
+    /// them blank and returns false, so that the caller draws them. `key` identifies what the area shows. That must
+    /// depend only on the key and the content of the app, not on the selection.
+    pub(in crate::tui) fn try_keep(&self, buffer: &mut Buffer, area: Rect, key: u64) -> bool {
         let state = &mut *self.0.borrow_mut();
         let Some(rows) = state.rows.get_mut(usize::from(area.y)..usize::from(area.bottom())) else { return false };
         let wanted = Some((area.x..area.right(), key));
@@ -87,7 +87,7 @@ impl KeptCells {
         is_kept
     }
 
-    /// Makes the cells of a row blank if they were kept so far. The next frame doesn't keep them.
+    /// Makes the cells that the last frame left in a row blank. The next frame doesn't keep the cells of this row.
     pub(in crate::tui) fn release(&self, buffer: &mut Buffer, y: u16) {
         if let Some(row) = self.0.borrow_mut().rows.get_mut(usize::from(y)) {
             row.now = None;
@@ -100,8 +100,8 @@ impl KeptCells {
         self.0.borrow_mut().is_covered = true;
     }
 
-    /// Ends a frame: cells of the last frame for which nothing has called [`Self::keeps`] become blank.
-    pub(super) fn end(&self, buffer: &mut Buffer) {
+    /// Ends a frame: cells of the last frame for which nothing has called [`Self::try_keep`] become blank.
+    pub(super) fn end_frame(&self, buffer: &mut Buffer) {
         let state = &mut *self.0.borrow_mut();
         for (y, row) in (0..).zip(&mut state.rows) {
             row.before.take().iter().for_each(|(columns, _)| blank(buffer, y, columns));
@@ -112,7 +112,7 @@ impl KeptCells {
     /// Prepares the buffer for the next frame: all cells but those that it may keep become blank.
     pub fn blank_others(&self, buffer: &mut Buffer) {
         let state = &mut *self.0.borrow_mut();
-        // An empty screen is not drawn, so the last frame may have had another size. Nothing is kept then.
+        // A screen of size 0 is not drawn, so the last drawn frame may have had another size. Then nothing is kept.
         state.basis.take_if(|basis| basis.area != buffer.area);
         let width = usize::from(buffer.area.width).max(1);
         let mut kept = state.rows.iter().map(|row| row.now.as_ref());

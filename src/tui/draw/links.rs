@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 use std::num::NonZeroU16;
 use unicode_width::UnicodeWidthStr;
 
-/// Maximum length of a target, in bytes, that terminals accept.
+/// The maximum length of a link target in bytes. Terminals may not accept longer ones.
 const MAX_TARGET_BYTES: usize = 2000;
 /// Marks the cells after the first cell of a link. The mark makes them differ from cells without a link, so that they
 /// are sent again when the link is removed. Otherwise the terminal would keep the link.

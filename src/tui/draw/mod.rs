@@ -15,7 +15,7 @@ pub(in crate::tui) mod rules;
 pub(in crate::tui) mod text;
 pub(in crate::tui) mod theme;
 
-pub(in crate::tui) use kept::FIXED_KEY;
+pub(in crate::tui) use kept::FIXED_CONTENT_KEY;
 pub use kept::KeptCells;
 pub use theme::{ColorDepth, Theme};
 
@@ -36,11 +36,11 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
     draw_changes(frame, app, theme, now, &KeptCells::default());
 }
 
-/// Like [`draw`], but doesn't draw the cells again that `kept` still has from the last frame.
-pub fn draw_changes(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time, kept: &KeptCells) {
-    kept.begin(frame.buffer_mut(), app, theme, now);
-    draw_all(frame, View { app, theme, now, kept });
-    kept.end(frame.buffer_mut());
+/// Like [`draw`], but doesn't draw the cells again that `kept_cells` still has from the last frame.
+pub fn draw_changes(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time, kept_cells: &KeptCells) {
+    kept_cells.begin_frame(frame.buffer_mut(), app, theme, now);
+    draw_all(frame, View { app, theme, now, kept_cells });
+    kept_cells.end_frame(frame.buffer_mut());
 }
 
 fn draw_all(frame: &mut Frame<'_>, view: View<'_>) {
@@ -93,7 +93,7 @@ fn paint_background(buffer: &mut Buffer, background: Color, text: Option<Color>)
 fn draw_screen(frame: &mut Frame<'_>, view: View<'_>) {
     let app = view.app;
     let g = app.geometry();
-    if !view.kept.keeps(frame.buffer_mut(), g.header, FIXED_KEY) {
+    if !view.kept_cells.try_keep(frame.buffer_mut(), g.header, FIXED_CONTENT_KEY) {
         header_and_footer::draw_header(frame, view, g.header);
     }
     let lowest_visible = app.dialogs.iter().rposition(|dialog| dialog.fills_screen());
@@ -101,7 +101,7 @@ fn draw_screen(frame: &mut Frame<'_>, view: View<'_>) {
         screen.draw(frame, view);
     }
     for dialog in app.dialogs.iter().skip(lowest_visible.unwrap_or(0)) {
-        view.kept.cover();
+        view.kept_cells.cover();
         dialog.draw(frame, view);
     }
     header_and_footer::draw_footer(frame, view, g.footer);

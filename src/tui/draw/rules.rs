@@ -6,7 +6,7 @@
 //! ```
 
 use super::cursor;
-use super::glyphs::write_run;
+use super::glyphs::fill_cells;
 use super::text::{TextRow, paint, row_cells};
 use crate::tui::component::Component;
 use crate::tui::geometry::{between_rules, inside_margin, title_area};
@@ -114,7 +114,7 @@ fn draw_line(buffer: &mut Buffer, row: Rect, sign: char, style: Style) {
     let row = row.intersection(buffer.area);
     if let Some(cells) = row_cells(buffer, row).filter(|_| row.height > 0) {
         cells.iter_mut().for_each(Cell::reset);
-        write_run(cells, sign, style);
+        fill_cells(cells, sign, style);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Fits text into cells: padding, rows of columns, and drawing into a buffer.
 
-use super::glyphs::{write_ascii, write_run};
+use super::glyphs::{fill_cells, write_ascii};
 use super::theme::Theme;
 use crate::tui::format::is_single_cell_char;
 pub(in crate::tui) use crate::tui::format::{display_width, truncate, truncate_path};
@@ -157,12 +157,12 @@ fn paint_single_cell_chars(buffer: &mut Buffer, row: Rect, text: &str, style: St
     let mut cells = row_cells(buffer, row)?;
     let width = cells.len();
     let mut rest = text;
-    // Rules and bars repeat a character.
+    // Rules and bars repeat a character, so each run of equal characters is written at once.
     while let Some(sign) = rest.chars().next().filter(|_| !cells.is_empty()) {
         let after = rest.trim_start_matches(sign);
         let count = (rest.len() - after.len()) / sign.len_utf8();
         let (run, others) = cells.split_at_mut(count.min(cells.len()));
-        write_run(run, sign, style);
+        fill_cells(run, sign, style);
         (cells, rest) = (others, after);
     }
     u16::try_from(width - cells.len()).ok()

@@ -50,8 +50,8 @@ pub struct Theme {
     pub ai: Style,
     /// The style of AI bars with a texture. Computed once, because finding the nearest colours is slow.
     pub ai_texture: Style,
-    /// The style with the mean tone of [`Self::ai_texture`].
-    pub ai_mean: Style,
+    /// The style of a partly filled cell of an AI bar: the mean of the two tones of [`Self::ai_texture`].
+    pub ai_texture_mean: Style,
     /// The colours that symbols and bars keep in the selected row, because their contrast with the row is high enough.
     pub symbol_colors_on_selected: Vec<Color>,
     /// The colours that texts keep in the selected row.
@@ -97,19 +97,19 @@ impl Theme {
             human: style(ColorRole::Human),
             ai: style(ColorRole::Ai),
             ai_texture: Style::new(),
-            ai_mean: Style::new(),
+            ai_texture_mean: Style::new(),
             symbol_colors_on_selected: kept(MIN_SYMBOL_CONTRAST),
             text_colors_on_selected: kept(MIN_TEXT_CONTRAST),
         };
         theme.update_textures();
         let is_ai_kept = theme.ai.fg.is_some_and(|ai| theme.symbol_colors_on_selected.contains(&ai));
-        theme.symbol_colors_on_selected.extend(theme.ai_part().fg.filter(|_| is_ai_kept));
+        theme.symbol_colors_on_selected.extend(theme.ai_partial_fill().fg.filter(|_| is_ai_kept));
         theme
     }
 
     /// Computes the textures of AI bars again, after [`Self::ai`] was changed.
     pub fn update_textures(&mut self) {
-        (self.ai_texture, self.ai_mean) = texture_styles(self.ai);
+        (self.ai_texture, self.ai_texture_mean) = texture_styles(self.ai);
     }
 
     /// Returns the style of a role.
@@ -132,7 +132,8 @@ impl Theme {
         }
     }
 
-    /// Returns the number of parts in which bars fill a cell.
+    /// Returns the number of parts of a cell that a bar can fill separately: 8 if the terminal can draw eighths,
+    /// otherwise 1.
     pub(in crate::tui) fn parts_per_cell(&self) -> usize {
         if self.has_eighth_blocks && !self.ascii { 8 } else { 1 }
     }
@@ -150,13 +151,13 @@ impl Theme {
 
     /// Returns the style of a partly filled cell at the end of an AI bar: the mean of the two tones of the texture,
     /// because the texture fits only a full cell.
-    pub fn ai_part(&self) -> Style {
-        if self.parts_per_cell() > 1 { self.ai_mean } else { self.ai }
+    pub fn ai_partial_fill(&self) -> Style {
+        if self.parts_per_cell() > 1 { self.ai_texture_mean } else { self.ai }
     }
 }
 
-/// Returns the style of a texture in a darker tone on the colour of a style, and the style with the mean tone of the
-/// texture. Both are the style itself if its colour is unknown.
+/// Returns two styles for a bar with the colour of `style`: a texture in a darker tone on that colour, and the mean of
+/// the two tones. If the colour is unknown, both are `style` itself.
 fn texture_styles(style: Style) -> (Style, Style) {
     let tones = style.fg.and_then(|color| Some((color, darker(color)?)));
     let Some((color, darker)) = tones else { return (style, style) };
@@ -319,7 +320,11 @@ mod tests {
         };
         let fill = theme(ColorDepth::TrueColor).ai_fill();
         assert_eq!((fill.fg, fill.bg), (Some(Color::Rgb(204, 140, 76)), Some(Color::Rgb(255, 175, 95))));
-        assert_eq!(theme(ColorDepth::TrueColor).ai_part().fg, Some(Color::Rgb(229, 157, 85)), "the mean of both");
+        assert_eq!(
+            theme(ColorDepth::TrueColor).ai_partial_fill().fg,
+            Some(Color::Rgb(229, 157, 85)),
+            "the mean of both"
+        );
         let indexed = theme(ColorDepth::Indexed256);
         assert!(indexed.ai_fill().bg == indexed.ai.fg && indexed.ai_fill().fg != indexed.ai.fg);
         for depth in [ColorDepth::Sixteen, ColorDepth::None] {

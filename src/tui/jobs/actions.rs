@@ -31,16 +31,16 @@ pub(in crate::tui) fn footer_label(action: Action, app: &App) -> Option<FooterLa
         }
         _ => app.offers_global_action(action),
     };
-    is_possible.then(|| job_label(action, app))
+    is_possible.then(|| job_action_label(action, app))
 }
 
 /// Returns the label of an action on the selected job. It may depend on the state of the job.
-pub(in crate::tui) fn job_label(action: Action, app: &App) -> FooterLabel {
+pub(in crate::tui) fn job_action_label(action: Action, app: &App) -> FooterLabel {
     let list = app.active_list();
     let Some(job) = list.selected().filter(|_| list.marked_count() == 0) else { return FooterLabel::Default };
     match action {
         Action::Dismiss if job.local.dismissed => "restore".into(),
-        Action::MarkDone if job.is_handled() => "not done".into(),
+        Action::MarkDone if job.is_handled() => "move back".into(),
         Action::PauseQueue if job.local.undelivered == Some(DeliveryKind::Paused) => "resume".into(),
         Action::Resolve if !job.local.undelivered.is_some_and(DeliveryKind::needs_user) => "copy prompt".into(),
         _ => FooterLabel::Default,

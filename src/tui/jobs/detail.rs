@@ -121,9 +121,9 @@ pub(in crate::tui) struct DetailLines {
     /// for the timeline. Empty if all facts fit into the head.
     pub scrolled_facts: Vec<Fact>,
     /// The number of rows for the lines that scroll. These rows are below the head and a blank row.
-    pub scroll_rows: usize,
+    pub scrolled_area_rows: usize,
     /// The number of lines that scroll.
-    pub scroll_line_count: usize,
+    pub scrolled_line_count: usize,
     /// The index of the first visible line that scrolls.
     pub top: usize,
 }
@@ -131,12 +131,12 @@ pub(in crate::tui) struct DetailLines {
 impl DetailLines {
     /// Returns the number of lines below the visible ones.
     pub(super) fn hidden_below(&self) -> usize {
-        self.scroll_line_count.saturating_sub(self.top + self.scroll_rows)
+        self.scrolled_line_count.saturating_sub(self.top + self.scrolled_area_rows)
     }
 
     /// Returns the largest possible value of `top`.
     pub(super) fn max_top(&self) -> usize {
-        self.scroll_line_count.saturating_sub(self.scroll_rows)
+        self.scrolled_line_count.saturating_sub(self.scrolled_area_rows)
     }
 }
 
@@ -250,10 +250,10 @@ impl Detail {
         // A blank line follows the facts that scroll.
         let above = if scrolled_facts.is_empty() { 0 } else { scrolled_facts.len() + 1 };
         let is_message = self.lines.is_empty() && !matches!(self.thread, Load::Ready(_));
-        let scroll_line_count = above + self.lines.len() + usize::from(is_message);
-        let scroll_rows = rows.saturating_sub(facts.len() + 1);
-        let top = scroll_line_count.saturating_sub(scroll_rows).saturating_sub(self.lines_below);
-        DetailLines { head: facts, scrolled_facts, scroll_rows, scroll_line_count, top }
+        let scrolled_line_count = above + self.lines.len() + usize::from(is_message);
+        let scrolled_area_rows = rows.saturating_sub(facts.len() + 1);
+        let top = scrolled_line_count.saturating_sub(scrolled_area_rows).saturating_sub(self.lines_below);
+        DetailLines { head: facts, scrolled_facts, scrolled_area_rows, scrolled_line_count, top }
     }
 
     pub fn job(&self) -> Option<JobKey> {
@@ -286,9 +286,9 @@ impl Detail {
 
     /// Returns a sentence that explains what happened to the prompt that was to start the job, if that prompt was
     /// discarded. `None` if the prompt was not discarded or the thread is not loaded.
-    pub fn discarded_text(&self) -> Option<&'static str> {
+    pub fn discard_explanation(&self) -> Option<&'static str> {
         let prompts = &self.thread.shown()?.value.prompts;
-        prompts.iter().filter(|prompt| prompt.kind == PromptKind::Create).find_map(Prompt::discarded_text)
+        prompts.iter().filter(|prompt| prompt.kind == PromptKind::Create).find_map(Prompt::discard_explanation)
     }
 
     pub fn prompt(&self, id: PromptId) -> Option<&Prompt> {
@@ -409,7 +409,7 @@ fn push_prompt_lines(
         let total = format_count(prompt.text.chars().count());
         out.push(ThreadLine::Remark(format!("… {total} characters in total")));
     }
-    if let Some(sentence) = prompt.discarded_text() {
+    if let Some(sentence) = prompt.discard_explanation() {
         out.extend(wrap(sentence, width, 4).0.into_iter().map(ThreadLine::Remark));
     } else if is_blocked && prompt.is_from_this_computer() && matches!(prompt.delivery, Delivery::Queued { .. }) {
         out.push(ThreadLine::Remark("… waiting for an earlier prompt".to_owned()));
@@ -526,7 +526,10 @@ mod tests {
         let row = |name| Fact::Row(vec![name]);
         let layout = |detail: &Detail| detail.layout(vec![Fact::State, row(FactName::PullRequest)], 6);
         let lines = layout(&detail);
-        assert_eq!((lines.head.as_slice(), lines.scroll_rows), (&[Fact::State, row(FactName::PullRequest)][..], 3));
+        assert_eq!(
+            (lines.head.as_slice(), lines.scrolled_area_rows),
+            (&[Fact::State, row(FactName::PullRequest)][..], 3)
+        );
         assert_eq!((lines.top, lines.hidden_below()), (3, 0));
         thread.events.push(JobEvent { at: at(90), kind: EventKind::Gone });
         detail.mark_stale(JobKey(1));

@@ -49,24 +49,24 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry, lines: Op
         return;
     };
     // If the details are below the list, the rule between them also shows the position in the list.
-    let is_below = g.arrangement == JobsArrangement::Below;
+    let is_below = g.arrangement == JobsArrangement::Stacked;
     let position = if is_below { app.jobs.position_text(g.list_rows()) } else { String::new() };
     let taken = if is_below { position.width() + 3 } else { 0 };
     let title_width = usize::from(title_area(rule).width).saturating_sub(taken);
-    let mut title = match app.selected_has_tabs() {
+    let mut title = match app.selected_job_has_tabs() {
         true => JobTab::Thread.names(view, rule, is_focused),
         false => vec![Span::styled(JobTab::Thread.name(), if is_focused { theme.focus } else { theme.text })],
     };
     let taken = title.iter().map(Span::width).sum();
     title.push(Span::styled(marked_jobs_text(view, title_width.saturating_sub(taken)), theme.mark));
     let position = Line::styled(position, theme.muted);
-    draw_pane_rule(frame, view, rule, is_focused && g.shows_both(), title.into(), position);
+    draw_pane_rule(frame, view, rule, is_focused && g.shows_both_panes(), title.into(), position);
     let width = usize::from(text.width);
     for (row, fact) in lines.head.iter().enumerate() {
         draw_line(frame, text, row, fact_line(view, job, fact, width));
     }
     let first_row = lines.head.len() + 1;
-    for row in 0..lines.scroll_rows.min(lines.scroll_line_count.saturating_sub(lines.top)) {
+    for row in 0..lines.scrolled_area_rows.min(lines.scrolled_line_count.saturating_sub(lines.top)) {
         let line = match row {
             0 if lines.top > 0 => Line::styled(format!("↑ {} more", format_count(lines.top + 1)), theme.muted),
             _ => scrolled_line(view, job, lines, lines.top + row, width),
@@ -180,19 +180,19 @@ fn pages_line<'a>(view: View<'_>, job: &'a Job, line: &PagesLine, width: usize) 
             row.push(truncate_path(path(*place), space), theme.text);
         }
         PagesLine::Page(place) => {
-            let path_space = |views: &[(String, Style)]| row.remaining_cells().saturating_sub(views_width(views) + 2);
+            let path_space = |views: &[(String, Style)]| row.remaining_cells().saturating_sub(pieces_width(views) + 2);
             let full = page_views(view, job, *place, ViewsForm::Full);
             let is_fitting = display_width(path(*place)) <= path_space(&full);
             let views = if is_fitting { full } else { page_views(view, job, *place, ViewsForm::Short) };
             let gap = if views.is_empty() { 0 } else { 2 };
-            let space = row.remaining_cells().saturating_sub(views_width(&views) + gap).max(MIN_PATH_CELLS);
+            let space = row.remaining_cells().saturating_sub(pieces_width(&views) + gap).max(MIN_PATH_CELLS);
             row.push(truncate_path(path(*place), space), theme.text).push(" ".repeat(gap), theme.text);
             views.into_iter().for_each(|(text, style)| _ = row.push_up_to(width, text, style));
         }
         PagesLine::Views(place) => {
             row.push("  ", theme.text);
             let fitting = [ViewsForm::Full, ViewsForm::Short].map(|form| page_views(view, job, *place, form));
-            let fitting = fitting.into_iter().find(|views| views_width(views) <= row.remaining_cells());
+            let fitting = fitting.into_iter().find(|views| pieces_width(views) <= row.remaining_cells());
             let views = fitting.unwrap_or_else(|| page_views(view, job, *place, ViewsForm::WithoutChanges));
             views.into_iter().for_each(|(text, style)| _ = row.push_up_to(width, text, style));
         }
@@ -206,7 +206,7 @@ fn pages_line<'a>(view: View<'_>, job: &'a Job, line: &PagesLine, width: usize) 
     row.line()
 }
 
-fn views_width(pieces: &[(String, Style)]) -> usize {
+fn pieces_width(pieces: &[(String, Style)]) -> usize {
     pieces.iter().map(|(text, _)| display_width(text)).sum()
 }
 
@@ -233,7 +233,7 @@ fn weeks_around_text(view: View<'_>, job: &Job, space: usize) -> String {
             let medium = format!("{before}, week after from {day}");
             (format!("available from {day}"), medium, format!("week before job: {before}"))
         }
-        other => (impact::after_text(other), before.clone(), before.clone()),
+        other => (impact::week_after_text(other), before.clone(), before.clone()),
     };
     let zone = if pages.pages().shown().is_some() { " UTC" } else { "" };
     let long = format!("week before job: {before} · week after: {after}");
@@ -392,13 +392,13 @@ fn queue_text(view: View<'_>, job: &Job, space: usize) -> String {
     let known = first.flatten().filter(|until| *until > now).map(|until| app.prompt_wait(Some(job), until, now));
     let forms = match (known, app.queue_wait(job, now)) {
         (Some(wait), _) => {
-            let when = app.send_time(wait, now);
+            let when = app.send_time_text(wait, now);
             [format!("Queued, will be sent {when} if docdeck is running"), format!("Queued, will be sent {when}")]
         }
         (None, Some(wait)) => {
-            let when = app.send_time(wait, now);
-            let long = format!("Queued behind others; the next will be sent {when} if docdeck is running");
-            [long, "Queued behind others".to_owned()]
+            let when = app.send_time_text(wait, now);
+            let long = format!("Queued behind other prompts; the first will be sent {when} if docdeck is running");
+            [long, "Queued behind other prompts".to_owned()]
         }
         (None, None) => ["Queued, will be sent in turn if docdeck is running".to_owned(), "Queued".to_owned()],
     };

@@ -4,7 +4,7 @@
 //! rows that may pass when more is typed ([`Match::Candidate`]), are matched again. The rows that still pass keep
 //! their order, so they are not sorted again.
 
-use super::super::filter::{JobFilter, Match, SearchUpdate};
+use super::super::filter::{JobFilter, Match, RowsToRematch};
 use super::super::order::{JobSortKey, JobSorting, SECTION_COUNT, Sort, section_index};
 use super::{JobList, shown_group};
 use crate::model::job::{JobKey, PullRequestCounts};
@@ -21,7 +21,7 @@ impl JobList {
         let mut entries = EntriesBySection::default();
         for index in 0..self.rows.len() {
             let Some(row) = self.rows.get(index) else { continue };
-            let group = shown_group(row, self.keeps_needs_you_group && self.selected == Some(row.key));
+            let group = shown_group(row, self.keeps_selected_in_needs_you && self.selected == Some(row.key));
             if let Some(count) = self.group_counts.get_mut(section_index(row.group())) {
                 *count += 1;
             }
@@ -40,7 +40,7 @@ impl JobList {
     /// the new filter must have passed the previous filter or have been a candidate of it.
     fn rebuild_narrowed(&mut self) {
         let candidates = std::mem::take(&mut self.candidates);
-        let mut entries = self.take_passing();
+        let mut entries = self.take_passing_entries();
         entries.retain(|(_, index)| {
             let outcome = self.rows.get(*index).map_or(Match::Fails, |row| self.filter_state.match_new_terms(row));
             self.set_candidate(*index, outcome == Match::Candidate);
@@ -59,7 +59,7 @@ impl JobList {
             let outcome = self.match_at(index);
             self.set_candidate(index, outcome == Match::Candidate);
             if outcome == Match::Passes
-                && let Some(key) = self.key_at(index)
+                && let Some(key) = self.sort_key_at(index)
             {
                 more.push(key, index);
             }
@@ -118,11 +118,11 @@ impl JobList {
             self.rebuild();
             return;
         }
-        let before = self.take_passing();
+        let before = self.take_passing_entries();
         self.order.is_flat = sorting.by != Sort::Group;
         let mut entries = EntriesBySection::default();
         for (_, index) in before {
-            if let Some(key) = self.key_at(index) {
+            if let Some(key) = self.sort_key_at(index) {
                 entries.push(key, index);
             }
         }
@@ -151,22 +151,22 @@ impl JobList {
 
     /// Marks the search results as outdated, because there are new prompts.
     pub fn mark_search_stale(&mut self) {
-        self.filter_state.mark_stale();
+        self.filter_state.mark_searches_stale();
     }
 
     /// Applies a search result: the jobs that have `word` in a prompt. Returns whether the filter still has this word.
     pub fn apply_search_result(&mut self, word: String, jobs: Vec<JobKey>) -> bool {
         match self.filter_state.apply_search_result(word, jobs) {
-            SearchUpdate::NoRows => return false,
-            SearchUpdate::All => self.rebuild(),
-            SearchUpdate::Jobs(jobs) => self.add_matching(&jobs),
+            RowsToRematch::NoRows => return false,
+            RowsToRematch::All => self.rebuild(),
+            RowsToRematch::Jobs(jobs) => self.add_matching(&jobs),
         }
         true
     }
 
     /// Adds the rows of these jobs to the list if they pass the filter now. No other row changes.
     fn add_matching(&mut self, jobs: &[JobKey]) {
-        let entries = self.take_passing();
+        let entries = self.take_passing_entries();
         let mut listed = vec![false; self.rows.len()];
         for (_, index) in &entries {
             if let Some(listed) = listed.get_mut(*index) {
@@ -182,7 +182,7 @@ impl JobList {
 
     /// Empties the list and returns its entries. Leaves out the selected row if it is listed only because it is
     /// selected, so all returned rows pass the filter.
-    fn take_passing(&mut self) -> Vec<(JobSortKey, usize)> {
+    fn take_passing_entries(&mut self) -> Vec<(JobSortKey, usize)> {
         self.keeps_selected_listed = false;
         let mut entries = self.order.take_entries();
         if let Some(index) = self.selected.and_then(|key| self.index.get(&key)).copied() {
@@ -299,7 +299,7 @@ mod tests {
         let stays = |row: &Job| list.keeps_selected_listed && list.selected == Some(row.key);
         let passing =
             list.rows.iter().enumerate().filter(|(_, row)| stays(row) || state.match_row(row) == Match::Passes);
-        let mut entries: Vec<_> = passing.map(|(index, _)| (list.key_at(index), index)).collect();
+        let mut entries: Vec<_> = passing.map(|(index, _)| (list.sort_key_at(index), index)).collect();
         entries.sort();
         entries.into_iter().map(|(_, index)| index).collect()
     }

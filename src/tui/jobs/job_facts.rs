@@ -122,7 +122,7 @@ impl FactName {
                 let fact = state.map(|state| (format!(" · {}", state.fact_text()).into(), state.fact().color_role()));
                 [(link_text(job, width).into(), ColorRole::Text)].into_iter().chain(fact).collect()
             }
-            Self::Checks => state.and_then(checks_with_noun).into_iter().collect(),
+            Self::Checks => state.and_then(checks_without_label).into_iter().collect(),
             Self::Review => state.and_then(review).into_iter().collect(),
             Self::Size => state.map_or_else(Vec::new, size),
             Self::Author => {
@@ -183,7 +183,7 @@ pub(in crate::tui) fn checks(state: &PullRequest) -> Option<FactPiece<'static>> 
 }
 
 /// Returns the result of the checks as [`checks`] does, for a place without a label: `8 of 8 checks passed`.
-pub(in crate::tui) fn checks_with_noun(state: &PullRequest) -> Option<FactPiece<'static>> {
+pub(in crate::tui) fn checks_without_label(state: &PullRequest) -> Option<FactPiece<'static>> {
     checks_text(state, |count| if count == 1 { "check " } else { "checks " })
 }
 

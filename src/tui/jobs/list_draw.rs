@@ -55,7 +55,7 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
     let is_focused = app.focused_pane() == Some(Pane::List);
     let name = if is_focused { theme.focus } else { theme.text };
     let title = list_title::list_title_line(view, usize::from(title_area(rule).width), name);
-    draw_pane_rule(frame, view, rule, is_focused && g.shows_both(), title, Line::default());
+    draw_pane_rule(frame, view, rule, is_focused && g.shows_both_panes(), title, Line::default());
     cursor::place_in_corner(frame, inner);
     if app.jobs.is_empty() {
         draw_empty_list(frame, view, inner);
@@ -71,8 +71,8 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
     let rows = usize::from(lines.height);
     for ((row, line), part) in app.jobs.visible(rows).enumerate().zip(lines.rows()) {
         match line {
-            ListLine::Job(job) if app.jobs.is_selected(job) => view.kept.release(frame.buffer_mut(), part.y),
-            _ if view.kept.keeps(frame.buffer_mut(), part, line_key(&line, &app.jobs)) => continue,
+            ListLine::Job(job) if app.jobs.is_selected(job) => view.kept_cells.release(frame.buffer_mut(), part.y),
+            _ if view.kept_cells.try_keep(frame.buffer_mut(), part, line_key(&line, &app.jobs)) => continue,
             _ => {}
         }
         let line = match line {
@@ -83,8 +83,8 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>, g: Geometry) {
     }
 }
 
-/// Returns the key of what a line shows (see [`KeptCells`](crate::tui::draw::KeptCells)). When the selection leaves a
-/// job, the job may move to another group.
+/// Returns the key by which [`KeptCells`](crate::tui::draw::KeptCells) recognizes a line. The key of a job includes its
+/// group, because the group may change when another job is selected.
 fn line_key(line: &ListLine<'_>, list: &JobList) -> u64 {
     let mut hasher = DefaultHasher::new();
     match line {
@@ -153,7 +153,7 @@ fn draw_empty_list(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
     let lines = match &app.store {
         StoreState::Reading => vec![Line::styled("Loading jobs…", theme.muted)],
         StoreState::Unreadable { why, .. } => vec![Line::styled(why.message.to_string(), theme.bad)],
-        StoreState::Read => vec![Line::styled("No jobs yet.", theme.title), Line::default()]
+        StoreState::Loaded => vec![Line::styled("No jobs yet.", theme.title), Line::default()]
             .into_iter()
             .chain(key_lines(
                 view,
@@ -162,7 +162,7 @@ fn draw_empty_list(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
                     (Context::Jobs, Action::Track, "tracks a job created elsewhere"),
                 ],
             ))
-            .chain([Line::default(), Line::styled("The service can't list jobs, so docdeck tracks them.", theme.muted)])
+            .chain([Line::default(), Line::styled("Mintlify can't list jobs, so docdeck tracks them.", theme.muted)])
             .collect(),
     };
     let area = inset(inner);
@@ -275,13 +275,13 @@ pub(in crate::tui) fn job_line<'a>(
         }
         JobColumn::State => match app.queue_wait(job, now).filter(|_| profile.is_none()) {
             Some(wait) if wait.is_estimate => TableCell::new("in ~1 min", theme.muted),
-            // The word “after” is correct because other queued prompts may be sent first at this time, and the prompts
-            // of this job later.
+            // “after”, because other queued prompts may be sent first at this time. The prompts of this job are then
+            // sent later.
             Some(wait) if wait.until - now >= TimeDelta::minutes(1) => {
                 let clock = wait.until.with_timezone(&app.config.offset).format("%H:%M");
                 TableCell::new(format!("after {clock}"), theme.muted)
             }
-            _ => TableCell::new(list_state_word(job), quiet(word_style(view, job))),
+            _ => TableCell::new(list_state_word(job), quiet(state_word_style(view, job))),
         },
         JobColumn::Profile => TableCell::new(profile.unwrap_or_default().to_owned(), theme.muted),
         JobColumn::Title => {
@@ -319,7 +319,7 @@ fn mark_cell<'a>(view: View<'_>, list: &JobList, job: &Job, is_of_this_profile: 
 }
 
 /// Returns the style of the word for a job's state.
-fn word_style(view: View<'_>, job: &Job) -> Style {
+fn state_word_style(view: View<'_>, job: &Job) -> Style {
     let theme = view.theme;
     if let Some(fact) = fact_shown_as_state(job) {
         return theme.role(fact.color_role());

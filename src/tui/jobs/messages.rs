@@ -25,7 +25,7 @@ pub enum JobsMsg {
     /// The content of the store at the start.
     InitialDataLoaded(Result<Box<InitialData>, Failure>),
     /// The rows of jobs that another process changed.
-    JobsChangedElsewhere(Vec<Job>),
+    JobsChangedByOtherProcess(Vec<Job>),
     /// The thread of a job was read from the store, or could not be read.
     ThreadLoaded { job: JobKey, result: Result<Thread, Failure> },
     /// Prefetched threads. Threads larger than [`crate::tui::MAX_THREAD_BYTES`] are left out.
@@ -149,5 +149,5 @@ pub struct InitialData {
     /// The names of the screens and dialogs whose tip was shown, separated by spaces. `None` if tips are turned off.
     pub tips: Option<String>,
     /// Whether the project is shared with a team.
-    pub is_shared: bool,
+    pub is_project_shared: bool,
 }

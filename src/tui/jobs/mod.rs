@@ -63,7 +63,7 @@ pub struct JobList {
     pull_request_counts: PullRequestCounts,
     selected: Option<JobKey>,
     /// Whether the selected job stays in the group “needs you” until another job is selected.
-    keeps_needs_you_group: bool,
+    keeps_selected_in_needs_you: bool,
     /// Whether the selected job stays in the list until another job is selected, although it no longer passes the
     /// filter.
     keeps_selected_listed: bool,
@@ -75,7 +75,7 @@ pub struct JobList {
     /// The width in cells of the longest name of an author; 0 if no job has one.
     max_author_width: usize,
     /// All statuses that docdeck doesn't know, from current and former rows.
-    other_statuses: BTreeSet<CleanText>,
+    unrecognized_statuses: BTreeSet<CleanText>,
 }
 
 impl JobList {
@@ -87,15 +87,15 @@ impl JobList {
         }
         self.replace(first.rows);
         self.is_partial = true;
-        self.group_counts = first.sizes;
+        self.group_counts = first.group_counts;
         self.working_count = first.working_count;
         self.pull_request_counts = first.pull_requests;
-        self.order.set_sizes(first.sizes);
+        self.order.set_section_sizes(first.group_counts);
     }
 
     pub fn replace(&mut self, rows: Vec<Job>) {
         self.is_partial = false;
-        rows.iter().for_each(|row| add_unknown_status(&mut self.other_statuses, row));
+        rows.iter().for_each(|row| add_unknown_status(&mut self.unrecognized_statuses, row));
         self.max_title_width = rows.iter().map(title_width).max().unwrap_or(0);
         self.max_author_width = rows.iter().map(author_width).max().unwrap_or(0);
         self.index = rows.iter().enumerate().map(|(index, row)| (row.key, index)).collect();
@@ -105,7 +105,7 @@ impl JobList {
 
     /// Inserts or replaces a row, unless the current one is newer. Returns whether anything changed.
     pub fn upsert(&mut self, row: Job) -> bool {
-        add_unknown_status(&mut self.other_statuses, &row);
+        add_unknown_status(&mut self.unrecognized_statuses, &row);
         self.max_title_width = self.max_title_width.max(title_width(&row));
         self.max_author_width = self.max_author_width.max(author_width(&row));
         let Some(&index) = self.index.get(&row.key) else {
@@ -115,7 +115,7 @@ impl JobList {
             }
             self.index.insert(row.key, self.rows.len());
             self.rows.push(row);
-            self.filter_state.mark_stale();
+            self.filter_state.mark_searches_stale();
             self.finish_change(self.rows.len() - 1, None);
             if self.selected.is_none() {
                 self.select_first();
@@ -129,7 +129,7 @@ impl JobList {
         let position = self.selected_position();
         let old_key = self.begin_change(index);
         if self.selected == Some(row.key) {
-            self.keeps_needs_you_group = self.keeps_needs_you_group || row.group() == JobGroup::NeedsYou;
+            self.keeps_selected_in_needs_you = self.keeps_selected_in_needs_you || row.group() == JobGroup::NeedsYou;
         }
         if let Some(slot) = self.rows.get_mut(index) {
             *slot = row;
@@ -143,10 +143,10 @@ impl JobList {
 
     /// Returns the group in which a row is shown.
     pub fn shown_group(&self, row: &Job) -> JobGroup {
-        shown_group(row, self.keeps_needs_you_group && self.selected == Some(row.key))
+        shown_group(row, self.keeps_selected_in_needs_you && self.selected == Some(row.key))
     }
 
-    fn key_at(&self, index: usize) -> Option<JobSortKey> {
+    fn sort_key_at(&self, index: usize) -> Option<JobSortKey> {
         self.rows.get(index).map(|row| self.sorting.key(row, self.shown_group(row)))
     }
 
@@ -166,7 +166,7 @@ impl JobList {
     /// Removes a row from the counts before the row changes. Returns its sort key if it is in the list.
     fn begin_change(&mut self, index: usize) -> Option<JobSortKey> {
         self.update_counts(index, -1);
-        self.key_at(index).filter(|key| self.order.position(*key).is_some())
+        self.sort_key_at(index).filter(|key| self.order.position(*key).is_some())
     }
 
     /// Adds a changed or new row to the counts and moves it to its position in the list. `old_key` is what
@@ -175,13 +175,13 @@ impl JobList {
         self.update_counts(index, 1);
         let outcome = self.match_at(index);
         self.set_candidate(index, outcome == Match::Candidate);
-        let (Some(key), Some(row)) = (self.key_at(index), self.rows.get(index)) else { return };
+        let (Some(key), Some(row)) = (self.sort_key_at(index), self.rows.get(index)) else { return };
         let new_key = (outcome == Match::Passes).then_some(key);
         if let Some(old_key) = old_key {
-            self.marks.count_removed(old_key.0, row.key);
+            self.marks.decrement_if_marked(old_key.0, row.key);
         }
         if let Some(new_key) = new_key {
-            self.marks.count_added(new_key.0, row.key);
+            self.marks.increment_if_marked(new_key.0, row.key);
         }
         match (old_key, new_key) {
             (Some(old_key), Some(new_key)) => self.order.move_entry(old_key, new_key),
@@ -194,7 +194,7 @@ impl JobList {
     /// Returns the position of a row in the list. Returns `None` if the row is not in the list or hidden.
     pub(super) fn position(&self, key: JobKey) -> Option<usize> {
         let index = *self.index.get(&key)?;
-        self.order.position(self.key_at(index)?).filter(|&at| at < self.order.listed_count())
+        self.order.position(self.sort_key_at(index)?).filter(|&at| at < self.order.listed_count())
     }
 
     /// Returns the row at a position.
@@ -204,7 +204,7 @@ impl JobList {
 
     /// Returns the jobs at these positions, each after the index of its section.
     pub(super) fn keys_in(&self, positions: RangeInclusive<usize>) -> impl Iterator<Item = (usize, JobKey)> {
-        let entries = positions.filter_map(|position| self.order.entry(position));
+        let entries = positions.filter_map(|position| self.order.section_and_row_index(position));
         entries.filter_map(|(section, index)| Some((section, self.rows.get(index)?.key)))
     }
 
@@ -233,8 +233,8 @@ impl JobList {
     }
 
     /// Returns all statuses that docdeck doesn't know, from current and former jobs, sorted.
-    pub fn other_statuses(&self) -> impl Iterator<Item = &str> + Clone {
-        self.other_statuses.iter().map(CleanText::as_str)
+    pub fn unrecognized_statuses(&self) -> impl Iterator<Item = &str> + Clone {
+        self.unrecognized_statuses.iter().map(CleanText::as_str)
     }
 
     /// Returns how many jobs the agent is working on, including dismissed jobs.
@@ -325,7 +325,7 @@ impl JobList {
     }
 
     /// Returns the number of columns of a list that shows all titles in full.
-    pub fn needed_columns(&self) -> usize {
+    pub fn needed_list_columns(&self) -> usize {
         let author = self.author_cells().map_or(0, |cells| AUTHOR_GAP + cells);
         self.max_title_width + author + CELLS_BESIDE_TITLE
     }
@@ -341,7 +341,7 @@ impl JobList {
         let total = self.listed_count();
         let Some(position) = self.selected_position() else { return String::new() };
         let (mut shown, mut end) = (0, total);
-        // The first job below the visible lines.
+        // A binary search for the position of the first job below the visible lines.
         while shown < end {
             let middle = shown.midpoint(end);
             if self.order.line_of(middle) < self.top() + rows {
@@ -353,9 +353,9 @@ impl JobList {
         position_text(position, total, total - shown)
     }
 
-    /// Returns what has to be added to the number of rows shown in a group to get the number of its jobs: -1, 0 or 1.
-    /// The two numbers differ if the selected job is still shown in its former group.
-    fn selected_job_correction(&self, group: JobGroup) -> isize {
+    /// Returns the difference between the number of jobs in a group and the number of rows shown in it: -1, 0 or 1. The
+    /// two numbers differ if the selected job has changed its group, but is still shown in its former group.
+    fn group_count_correction(&self, group: JobGroup) -> isize {
         let selected = self.selected().filter(|row| self.shown_group(row) != row.group());
         selected.map_or(0, |row| isize::from(row.group() == group) - isize::from(self.shown_group(row) == group))
     }
@@ -363,7 +363,7 @@ impl JobList {
     fn line(&self, at: usize) -> Option<JobLine<'_>> {
         match self.order.item_on_line(at)? {
             ListItem::Heading(group, size, hidden) => {
-                Some(JobLine::Heading(group, size.saturating_add_signed(self.selected_job_correction(group)), hidden))
+                Some(JobLine::Heading(group, size.saturating_add_signed(self.group_count_correction(group)), hidden))
             }
             ListItem::Row(index) => self.rows.get(index).map(JobLine::Job),
         }

@@ -69,7 +69,7 @@ pub(in crate::tui) fn next_step(app: &App, job: &Job) -> KeySentence {
 /// Returns what the user can do next about a job, with `{}` for the key of each action.
 fn sentence_and_actions(app: &App, job: &Job) -> (&'static str, &'static [Action]) {
     if job.local.dismissed {
-        return ("Dismissed. Press {} to bring it back.", &[Action::Dismiss]);
+        return ("Dismissed. Press {} to restore it.", &[Action::Dismiss]);
     }
     if let Some(kind) = job.local.undelivered {
         return match kind {
@@ -120,7 +120,7 @@ fn sentence_and_actions(app: &App, job: &Job) -> (&'static str, &'static [Action
             ("Done. Press {} to follow up.", &[Action::FollowUp])
         }
         Some(Status::Completed) if job.remote.pr_link.is_some() => {
-            ("Done. Press {} to follow up, {} to mark as not done.", &[Action::FollowUp, Action::MarkDone])
+            ("Done. Press {} to follow up, {} to move back.", &[Action::FollowUp, Action::MarkDone])
         }
         Some(Status::Completed) if next_poll(job).is_some() => {
             ("docdeck is still looking for a pull request. Press {} to follow up.", &[Action::FollowUp])
@@ -129,9 +129,7 @@ fn sentence_and_actions(app: &App, job: &Job) -> (&'static str, &'static [Action
         Some(Status::Failed) if needs_user => {
             ("Press {} to retry, {} to follow up.", &[Action::Retry, Action::FollowUp])
         }
-        Some(Status::Failed) => {
-            ("Done. Press {} to retry, {} to mark as not done.", &[Action::Retry, Action::MarkDone])
-        }
+        Some(Status::Failed) => ("Done. Press {} to retry, {} to move back.", &[Action::Retry, Action::MarkDone]),
         Some(Status::Archived) => ("Nothing to do. Press {} to start a new job.", &[Action::NewJob]),
         Some(Status::Active) if is_poll_blocked(app) => ("docdeck checks again when the service answers.", &[]),
         Some(Status::Active) => ("The agent is working. Press {} to add instructions.", &[Action::FollowUp]),

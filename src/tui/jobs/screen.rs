@@ -1,7 +1,7 @@
 //! The jobs screen: the list of jobs and the details of the selected one. Its data is in [`App::jobs`] and
 //! [`App::detail`], because dialogs and messages use it while other screens are shown.
 
-use super::actions::{handle_jobs_action, job_label};
+use super::actions::{handle_jobs_action, job_action_label};
 use super::detail::{DetailLines, Fact, facts};
 use super::list_draw::list_table;
 use super::next_step::next_step;
@@ -31,7 +31,7 @@ impl Component for JobsScreen {
     }
 
     fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
-        let is_read = app.store == StoreState::Read;
+        let is_read = app.store == StoreState::Loaded;
         let selected = app.jobs.selected();
         match action {
             Action::NewJob | Action::Track | Action::Batch => FooterLabel::default_if(is_read),
@@ -41,15 +41,15 @@ impl Component for JobsScreen {
             },
             Action::Copy => {
                 let has_text = selected.is_some_and(|job| job.remote.pr_link.is_some() || job.id.is_some());
-                (app.jobs.marked_count() > 0 || has_text).then(|| job_label(action, app))
+                (app.jobs.marked_count() > 0 || has_text).then(|| job_action_label(action, app))
             }
             Action::Retry => FooterLabel::default_if(!app.acts_on_marks() && selected.is_some_and(Job::can_retry)),
             Action::NextNeedsYou => FooterLabel::default_if(app.jobs.count_of(JobGroup::NeedsYou) > 0),
             Action::PullRequest if app.acts_on_marks() => {
-                (app.config.pull_requests == PullRequestAccess::Write).then(|| "act on PRs".into())
+                (app.config.pull_requests == PullRequestAccess::Write).then(|| "PR actions".into())
             }
             Action::Changes | Action::PullRequest => {
-                FooterLabel::default_if(!app.acts_on_marks() && app.selected_has_tabs())
+                FooterLabel::default_if(!app.acts_on_marks() && app.selected_job_has_tabs())
             }
             Action::BeforeAfter => FooterLabel::default_if(selected.is_some_and(|job| !job.local.pages.is_empty())),
             Action::Close => {
@@ -68,7 +68,7 @@ impl Component for JobsScreen {
         let (app, now) = (&mut *cx.app, cx.now);
         match action {
             Action::NewJob => app.open_new_job(now),
-            Action::FollowUp => app.follow_up(now),
+            Action::FollowUp => app.open_follow_up_to_marked_or_selected(now),
             Action::Retry => app.retry_job(now, cx.effects),
             Action::Open => app.open_detail(cx.effects),
             Action::Changes => {
@@ -82,12 +82,12 @@ impl Component for JobsScreen {
             }
             Action::Peek => {
                 app.mark_selected_seen(cx.effects);
-                if !app.geometry().shows_both() && app.jobs.selected().is_some() {
+                if !app.geometry().shows_both_panes() && app.jobs.selected().is_some() {
                     app.pane = Pane::Detail;
                 }
             }
-            Action::NextPane if app.has_job_tabs() => return show_tab(JobTab::PullRequest, cx),
-            Action::PreviousPane if app.has_job_tabs() => return show_tab(JobTab::Changes, cx),
+            Action::NextPane if app.focused_detail_has_tabs() => return show_tab(JobTab::PullRequest, cx),
+            Action::PreviousPane if app.focused_detail_has_tabs() => return show_tab(JobTab::Changes, cx),
             Action::NextPane | Action::PreviousPane => {
                 app.pane = match app.pane {
                     Pane::List if app.jobs.selected().is_some() => Pane::Detail,
@@ -95,7 +95,7 @@ impl Component for JobsScreen {
                 }
             }
             Action::ToggleDetail => app.toggle_detail(now),
-            Action::Track if app.store == StoreState::Read => app.open_input(InputField::TrackId, ""),
+            Action::Track if app.store == StoreState::Loaded => app.open_input(InputField::TrackId, ""),
             Action::Resolve => app.open_undelivered(now),
             Action::Drafts => app.open_drafts(now),
             Action::Batch => app.open_batch(now),
@@ -114,7 +114,7 @@ impl Component for JobsScreen {
         Flow::Handled
     }
 
-    /// Leaves the details, or clears the marks or the filter, whichever applies first.
+    /// Leaves the details if they have the focus, otherwise clears the marks or, if there are none, the filter.
     fn close(&mut self, cx: &mut Cx<'_>) -> Flow {
         let marks = cx.app.jobs.marked_count();
         if self.0 == Pane::Detail {
@@ -134,7 +134,7 @@ impl Component for JobsScreen {
             Pane::List => cx.app.jobs.scroll(by, g.list_rows()),
             Pane::Detail => {
                 let Some(lines) = cx.app.detail_lines() else { return };
-                let top = by.apply(lines.top, lines.scroll_rows, lines.max_top() + 1);
+                let top = by.apply(lines.top, lines.scrolled_area_rows, lines.max_top() + 1);
                 cx.app.detail.lines_below = lines.max_top() - top;
             }
         }
@@ -142,8 +142,9 @@ impl Component for JobsScreen {
 
     fn click(&mut self, at: Position, cx: &mut Cx<'_>) -> Flow {
         let (g, app) = (cx.app.geometry(), &mut *cx.app);
-        let tab =
-            JobTab::Thread.tab_at(at, g.detail_rule()).filter(|tab| *tab != JobTab::Thread && app.selected_has_tabs());
+        let tab = JobTab::Thread
+            .tab_at(at, g.detail_rule())
+            .filter(|tab| *tab != JobTab::Thread && app.selected_job_has_tabs());
         if let Some(tab) = tab {
             return show_tab(tab, cx);
         }
@@ -184,8 +185,8 @@ impl Component for JobsScreen {
         let g = app.geometry();
         let hidden = || app.detail_lines().map_or(0, |lines| lines.hidden_below());
         match (g.arrangement, app.visible_pane(self.0)) {
-            (JobsArrangement::Below, _) => more_below_text(hidden()),
-            (JobsArrangement::Right, _) | (_, Pane::List) => app.jobs.position_text(g.list_rows()),
+            (JobsArrangement::Stacked, _) => more_below_text(hidden()),
+            (JobsArrangement::SideBySide, _) | (_, Pane::List) => app.jobs.position_text(g.list_rows()),
             (JobsArrangement::OneAtATime, Pane::Detail) => {
                 // The list is not visible, so the position has no number of rows below the visible ones.
                 let position = app.jobs.position_text(usize::MAX / 2);
@@ -203,10 +204,10 @@ impl Component for JobsScreen {
         let lines = view.app.detail_lines();
         draw_rules(frame, view, g, self.position_text(view.app), lines.as_ref());
         // The focused pane is drawn last, so that the cursor ends there.
-        if g.shows_both() && pane == Pane::List {
+        if g.shows_both_panes() && pane == Pane::List {
             detail_draw::draw(frame, view, g, lines.as_ref());
         }
-        if g.shows_both() || pane == Pane::List {
+        if g.shows_both_panes() || pane == Pane::List {
             list_draw::draw(frame, view, g);
         }
         if pane == Pane::Detail {
@@ -219,8 +220,8 @@ impl JobsScreen {
     /// Returns the pane at a cell of the body.
     fn pane_at(&self, g: Geometry, at: Position) -> Pane {
         let is_list = match g.arrangement {
-            JobsArrangement::Right => at.x < g.detail.x,
-            JobsArrangement::Below => at.y < g.detail.y,
+            JobsArrangement::SideBySide => at.x < g.detail.x,
+            JobsArrangement::Stacked => at.y < g.detail.y,
             JobsArrangement::OneAtATime => self.0 == Pane::List,
         };
         if is_list { Pane::List } else { Pane::Detail }
@@ -255,14 +256,14 @@ fn draw_rules(frame: &mut Frame<'_>, view: View<'_>, g: Geometry, position: Stri
     let muted = |text: String| Line::styled(text, theme.muted);
     let lower = g.rule_below_panes();
     match g.arrangement {
-        JobsArrangement::Right => {
+        JobsArrangement::SideBySide => {
             let hidden = lines.map_or(0, DetailLines::hidden_below);
             let detail = Rect { x: g.detail.x, width: g.detail.width, ..lower };
             draw_rule(frame, view, Rect { width: g.list.width, ..lower }, Line::default(), muted(position));
             draw_rule(frame, view, detail, Line::default(), muted(more_below_text(hidden)));
             draw_separator(frame, view, divider);
         }
-        JobsArrangement::Below | JobsArrangement::OneAtATime => {
+        JobsArrangement::Stacked | JobsArrangement::OneAtATime => {
             draw_rule(frame, view, lower, Line::default(), muted(position));
         }
     }
@@ -352,7 +353,7 @@ impl App {
     /// thread, otherwise the one with the focus.
     fn visible_pane(&self, focused: Pane) -> Pane {
         let is_above_editor = self.panes.editor_rows > 0 && self.jobs.selected().is_some();
-        if is_above_editor && !self.geometry().shows_both() { Pane::Detail } else { focused }
+        if is_above_editor && !self.geometry().shows_both_panes() { Pane::Detail } else { focused }
     }
 
     /// Returns the pane that has the focus; `None` while an editor below the panes has it.
@@ -361,18 +362,18 @@ impl App {
     }
 
     /// Whether the details have the focus and are one of several tabs, because the job has a pull request.
-    pub(in crate::tui) fn has_job_tabs(&self) -> bool {
-        self.pane == Pane::Detail && self.selected_has_tabs()
+    pub(in crate::tui) fn focused_detail_has_tabs(&self) -> bool {
+        self.pane == Pane::Detail && self.selected_job_has_tabs()
     }
 
     /// Whether the details of the selected job are one of several tabs.
-    pub(in crate::tui) fn selected_has_tabs(&self) -> bool {
+    pub(in crate::tui) fn selected_job_has_tabs(&self) -> bool {
         self.jobs.selected().is_some_and(|job| self.can_show_pull_request(job))
     }
 
     /// Whether the details of the selected job are visible.
     pub fn detail_is_visible(&self) -> bool {
-        let is_visible = || self.geometry().shows_both() || self.visible_pane(self.pane) == Pane::Detail;
+        let is_visible = || self.geometry().shows_both_panes() || self.visible_pane(self.pane) == Pane::Detail;
         self.screen == crate::tui::Screen::Jobs && is_visible()
     }
 
@@ -387,7 +388,7 @@ impl App {
     /// of the first prompt is left out, because the list and the timeline show it already.
     pub(in crate::tui) fn facts_about(&self, job: &Job, size: (usize, usize)) -> Vec<Fact> {
         let has_prompt = self.detail.thread().shown().is_none_or(|thread| !thread.value.prompts.is_empty());
-        let shows_title = !self.geometry().shows_both() || job.local.has_custom_title || !has_prompt;
+        let shows_title = !self.geometry().shows_both_panes() || job.local.has_custom_title || !has_prompt;
         facts(job, &self.detail.job_pages, &next_step(self, job), shows_title, size)
     }
 }

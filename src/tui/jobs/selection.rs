@@ -84,7 +84,7 @@ impl JobList {
     ) -> (Option<JobKey>, bool, bool) {
         (
             std::mem::replace(&mut self.selected, key),
-            std::mem::replace(&mut self.keeps_needs_you_group, keeps_group),
+            std::mem::replace(&mut self.keeps_selected_in_needs_you, keeps_group),
             std::mem::replace(&mut self.keeps_selected_listed, keeps_listed),
         )
     }
@@ -92,7 +92,7 @@ impl JobList {
     /// Returns the group in which a row is shown, its sort key, and whether it passes the filter.
     fn row_state(&mut self, index: Option<usize>) -> Option<(JobGroup, JobSortKey, bool)> {
         let row = self.rows.get(index?)?;
-        Some((self.shown_group(row), self.key_at(index?)?, self.match_at(index?) == Match::Passes))
+        Some((self.shown_group(row), self.sort_key_at(index?)?, self.match_at(index?) == Match::Passes))
     }
 
     /// Prepares for these jobs to leave their positions. If one of them is selected, selects the next job below it that

@@ -11,7 +11,7 @@ use crate::tui::{App, Effect, Screen, Severity, StoreState};
 use chrono::TimeDelta;
 
 /// The time between two attempts to read an unreadable store.
-const RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(2);
+const STORE_RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(2);
 
 impl App {
     pub(in crate::tui) fn handle_jobs_msg(&mut self, msg: JobsMsg, now: Time, effects: &mut Vec<Effect>) {
@@ -23,7 +23,7 @@ impl App {
                 self.after_update(effects);
                 self.run_queued_keys(now, effects);
             }
-            JobsMsg::JobsChangedElsewhere(rows) => rows.into_iter().for_each(|row| self.put_job(row)),
+            JobsMsg::JobsChangedByOtherProcess(rows) => rows.into_iter().for_each(|row| self.put_job(row)),
             JobsMsg::ThreadLoaded { job, result } => {
                 let next = self.detail.apply_thread(job, result, now);
                 effects.extend(next.map(JobsEffect::LoadThread).map(Effect::Jobs));
@@ -65,8 +65,8 @@ impl App {
     }
 
     pub(in crate::tui) fn put_job(&mut self, row: Job) {
-        self.queue_row(&row);
-        self.put_in_all_jobs(&row);
+        self.queue_changed_row(&row);
+        self.upsert_in_all_jobs(&row);
         if let Some(old) = self.jobs.get(row.key).filter(|old| old.revision <= row.revision) {
             self.finish_alerts.add_change(old, &row);
             self.team_notices.add_change(old, &row);
@@ -105,7 +105,7 @@ impl App {
         match result {
             Ok(data) => {
                 self.jobs.replace(data.jobs);
-                if data.is_shared {
+                if data.is_project_shared {
                     self.team_notices.start();
                 }
                 if let Some(key) = self.pending_selection.take() {
@@ -124,7 +124,7 @@ impl App {
                 self.log.replace_ids_with_titles(title);
                 self.log.prepend(data.log);
                 self.tips.set_seen(data.tips.as_deref());
-                self.store = StoreState::Read;
+                self.store = StoreState::Loaded;
                 self.apply_queued_events();
             }
             Err(why) => {
@@ -133,7 +133,7 @@ impl App {
                 if !is_known && self.screen != Screen::Jobs {
                     self.notify_failure(&why, now);
                 }
-                self.store = StoreState::Unreadable { why, retry_at: Some(now + RETRY_INTERVAL) };
+                self.store = StoreState::Unreadable { why, retry_at: Some(now + STORE_RETRY_INTERVAL) };
             }
         }
     }

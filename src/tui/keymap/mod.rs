@@ -120,7 +120,7 @@ impl Keymap {
     /// global binding is unreachable there. Also returns the binding of the other context and the global binding.
     /// Ignores keys that both bindings have by default. Ignores contexts in which text is typed or global keys don't
     /// apply.
-    pub fn find_hidden_global(&self) -> Option<(Chord, &'static Binding, &'static Binding)> {
+    pub fn find_shadowed_global_binding(&self) -> Option<(Chord, &'static Binding, &'static Binding)> {
         let is_separate = |context: Context| {
             context.takes_text() || matches!(context, Context::Everywhere | Context::Confirm | Context::CalendarInput)
         };
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn no_key_is_bound_twice_in_a_context() {
         assert!(Keymap::default().find_conflict().is_none());
-        assert_eq!(Keymap::default().find_hidden_global(), None);
+        assert_eq!(Keymap::default().find_shadowed_global_binding(), None);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub struct PullRequestActionMenu {
 impl PullRequestActionMenu {
     /// Opens the menu for the pull requests of the marked jobs.
     pub fn open(cx: &mut Cx<'_>) {
-        let jobs = cx.app.targets();
+        let jobs = cx.app.target_keys();
         if let Some(reason) = super::reason_actions_are_off(cx.app) {
             return cx.notify(Severity::Info, reason);
         }

@@ -41,7 +41,7 @@ pub(super) fn reason_not_possible(app: &App, job: &Job, action: Action) -> Optio
     match (action, state.state) {
         _ if app.tips.missing_tokens.iter().any(|(host, _)| is_of_link(host)) => Some("no token"),
         _ if app.pull_request_work.unconfirmed_action_times.get(&job.key).is_some_and(|at| state.as_of < *at) => {
-            Some("last action unconfirmed, refresh it first")
+            Some("last action unconfirmed, refresh first")
         }
         (Action::RequestChanges, _) if is_on_gitlab => Some("not possible on GitLab"),
         (_, PullRequestState::Merged) => Some("merged"),
@@ -69,7 +69,12 @@ pub(super) fn ask_about_action(
     // Only a merge and a closing need the summary: the question about a review shows its text, and the other actions
     // can be undone.
     let titles = if matches!(action, Action::Merge | Action::ClosePullRequest) { titles } else { Vec::new() };
-    ask(app, PullRequestTargets { heads: vec![head], list: Targets { titles, ..Targets::default() } }, action, method);
+    ask_for_text_or_confirmation(
+        app,
+        PullRequestTargets { heads: vec![head], list: Targets { titles, ..Targets::default() } },
+        action,
+        method,
+    );
 }
 
 /// Asks the user to confirm an action on the pull requests of several jobs.
@@ -83,14 +88,14 @@ pub(super) fn ask_about_action_on_several(app: &mut App, jobs: &[JobKey], action
     let rows: Vec<&Job> = list.keys.iter().filter_map(|key| app.jobs.get(*key)).collect();
     list.titles = rows.iter().map(|job| pull_request_title(job)).collect();
     let heads = rows.into_iter().filter_map(head_commit).collect();
-    ask(app, PullRequestTargets { heads, list }, action, None);
+    ask_for_text_or_confirmation(app, PullRequestTargets { heads, list }, action, None);
 }
 
 /// Returns what the user should know before a pull request is merged or closed: its title, then its checks, its review,
 /// its size and the branch into which it is merged.
 fn summary(job: &Job, base: Option<&CleanText>) -> Vec<CleanText> {
     let Some(state) = job.pull_request.as_deref() else { return Vec::new() };
-    let checks = job_facts::checks_with_noun(state).map(|(text, _)| text.into_owned());
+    let checks = job_facts::checks_without_label(state).map(|(text, _)| text.into_owned());
     let review = job_facts::review(state).map(|(text, _)| text.into_owned());
     let size: String = job_facts::size(state).into_iter().map(|(text, _)| text).collect();
     let base = base.filter(|base| !base.is_empty()).map(|base| format!("into {base}"));
@@ -112,7 +117,12 @@ fn pull_request_title(job: &Job) -> CleanText {
 }
 
 /// For a review or comment, opens the dialog for its text. For any other action, asks whether to run it.
-fn ask(app: &mut App, targets: PullRequestTargets, action: Action, method: Option<MergeMethod>) {
+fn ask_for_text_or_confirmation(
+    app: &mut App,
+    targets: PullRequestTargets,
+    action: Action,
+    method: Option<MergeMethod>,
+) {
     let confirmed = match action {
         Action::Approve => PullRequestAction::Approve,
         Action::MarkReady => PullRequestAction::MarkReady,
@@ -159,7 +169,7 @@ impl App {
         let is_for_several = !targets.list.keys.is_empty();
         let mut waiting_targets = VecDeque::from(targets.heads);
         if is_for_several {
-            if self.pull_request_work.queue.is_some() {
+            if self.pull_request_work.running_bulk_action.is_some() {
                 let text = "Not started: the last action on several pull requests is still running.";
                 return self.notify(Severity::Warning, text, now);
             }
@@ -168,8 +178,8 @@ impl App {
         let Some(target) = waiting_targets.pop_front() else { return };
         if is_for_several {
             let (action, current_job) = (action.clone(), target.job);
-            let queue = BulkPullRequestAction { action, current_job, waiting_targets, done_count: 0 };
-            self.pull_request_work.queue = Some(queue);
+            let running_bulk_action = BulkPullRequestAction { action, current_job, waiting_targets, done_count: 0 };
+            self.pull_request_work.running_bulk_action = Some(running_bulk_action);
         }
         effects.push(Effect::Jobs(JobsEffect::RunPullRequestAction { target, action }));
     }
@@ -197,25 +207,32 @@ impl App {
         if let Some((kind, text)) = action.review_text().filter(|_| is_done) {
             self.delete_sent_review(job, kind, text, effects);
         }
-        if let Some(mut queue) =
-            self.pull_request_work.queue.take_if(|queue| queue.current_job == job && queue.action == *action)
+        if let Some(mut running_bulk_action) =
+            self.pull_request_work.running_bulk_action.take_if(|running_bulk_action| {
+                running_bulk_action.current_job == job && running_bulk_action.action == *action
+            })
         {
-            queue.done_count += usize::from(is_done);
-            let done = plural(queue.done_count, "pull request");
-            match queue.waiting_targets.pop_front() {
+            running_bulk_action.done_count += usize::from(is_done);
+            let done = plural(running_bulk_action.done_count, "pull request");
+            match running_bulk_action.waiting_targets.pop_front() {
                 Some(target) if is_done => {
-                    text = format!("{text} {} left.", queue.waiting_targets.len() + 1);
-                    queue.current_job = target.job;
-                    effects
-                        .push(Effect::Jobs(JobsEffect::RunPullRequestAction { target, action: queue.action.clone() }));
-                    self.pull_request_work.queue = Some(queue);
+                    text = format!("{text} {} left.", running_bulk_action.waiting_targets.len() + 1);
+                    running_bulk_action.current_job = target.job;
+                    effects.push(Effect::Jobs(JobsEffect::RunPullRequestAction {
+                        target,
+                        action: running_bulk_action.action.clone(),
+                    }));
+                    self.pull_request_work.running_bulk_action = Some(running_bulk_action);
                 }
                 None if is_done => {
-                    let were = if queue.done_count == 1 { "was" } else { "were" };
+                    let were = if running_bulk_action.done_count == 1 { "was" } else { "were" };
                     text = format!("{done} {were} {}.", action.participle());
                 }
                 next => {
-                    let (before, after) = (queue.done_count, queue.waiting_targets.len() + usize::from(next.is_some()));
+                    let (before, after) = (
+                        running_bulk_action.done_count,
+                        running_bulk_action.waiting_targets.len() + usize::from(next.is_some()),
+                    );
                     text = format!("{text} {before} succeeded before that, {after} not started.");
                 }
             }

@@ -291,13 +291,13 @@ impl PullRequestDialog {
         let is_outdated = |details: &PullRequestDetails| !details.head.is_empty() && Some(&details.head) != head;
         match (&self.details, self.details.shown()) {
             (Load::Ready(_), Some(details)) if is_outdated(&details.value) => {
-                format!("of commit {}, {}", short_commit(&details.value.head), view.as_of_clock(details.as_of))
+                format!("of commit {}, {}", short_commit(&details.value.head), view.as_of_text(details.as_of))
             }
             (Load::Loading { .. }, _) => "loading…".to_owned(),
-            (Load::Failed { .. }, Some(details)) => format!("not updated, {}", view.as_of_clock(details.as_of)),
-            (_, Some(details)) => view.as_of_clock(details.as_of),
+            (Load::Failed { .. }, Some(details)) => format!("not updated, {}", view.as_of_text(details.as_of)),
+            (_, Some(details)) => view.as_of_text(details.as_of),
             // Only the stored state is shown, which may be old.
-            (_, None) => state.map_or_else(String::new, |state| view.as_of_clock(state.as_of)),
+            (_, None) => state.map_or_else(String::new, |state| view.as_of_text(state.as_of)),
         }
     }
 }

@@ -171,7 +171,7 @@ impl Component for ReviewDialog {
     }
 
     fn scroll_with_wheel(&mut self, _at: Position, by: isize, _cx: &mut Cx<'_>) {
-        self.input.move_lines(by);
+        self.input.move_cursor_by_lines(by);
     }
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {

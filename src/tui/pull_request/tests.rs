@@ -400,7 +400,7 @@ fn after_a_lost_response_nothing_is_offered_until_the_state_was_read_again() {
     let mut app = app_with_open_dialog();
     app.update(action_ended(unconfirmed_outcome(why, false), PullRequestAction::Approve), at(2));
     let notice = app.notice.as_ref().expect("a notice").text.to_string();
-    assert!(notice.ends_with("refresh the state first, because it could not be read afterwards."), "{notice}");
+    assert!(notice.ends_with("refresh first: the state could not be loaded after the action."), "{notice}");
     press(&mut app, "a");
     assert!(app.top::<ConfirmDialog>().is_none(), "nothing is offered");
     let state = PullRequest { as_of: at(3), ..open_pull_request(at(0)) };

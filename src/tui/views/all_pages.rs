@@ -90,7 +90,6 @@ impl AllPages {
         self.active.and_then(|under_way| under_way.progress)
     }
 
-    /// Returns the running load.
     pub fn active_load(&self) -> Option<ActiveLoad> {
         self.active
     }
@@ -101,7 +100,7 @@ impl AllPages {
     }
 
     /// Returns the cached data of a range; `None` if it has not been read from disk.
-    pub fn cached_info(&self, range: DateRange) -> Option<&StoredReport> {
+    pub fn stored_report(&self, range: DateRange) -> Option<&StoredReport> {
         self.cached.get(&range)
     }
 
@@ -110,14 +109,13 @@ impl AllPages {
         self.cached.get(&range)?.report.as_ref()
     }
 
-    /// Returns the complete report of a range.
     pub fn complete_report(&self, range: DateRange) -> Option<&Arc<Report>> {
         self.report(range).filter(|report| report.complete)
     }
 
     /// Returns the number of rows that an interrupted load of the range had loaded. A new load can continue after these
     /// rows. `None` if no load of the range was interrupted.
-    pub fn rows_to_continue_after(&self, range: DateRange) -> Option<usize> {
+    pub fn rows_of_interrupted_load(&self, range: DateRange) -> Option<usize> {
         let known = self.cached.get(&range)?;
         let responses = known.responses_before_interruption?;
         let partial = known.report.as_ref().filter(|report| !report.complete);

@@ -218,7 +218,7 @@ fn a_range_without_a_complete_report_requests_one_page_of_rows() {
     let asked: Vec<&Effect> =
         test.effects.iter().filter(|effect| matches!(effect, Effect::Views(ViewsEffect::Load { .. }))).collect();
     assert_eq!(asked.len(), 1);
-    assert_eq!(test.app.views.all_pages.rows_to_continue_after(week()), Some(1000));
+    assert_eq!(test.app.views.all_pages.rows_of_interrupted_load(week()), Some(1000));
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn the_cost_is_shown_first_and_a_confirmed_load_starts_once() {
     let mut test = LoadFixture::with_a_response();
     test.press("a");
     assert!(test.loads().is_empty());
-    assert!(test.question().starts_with("Load all pages of 14–20 Nov 2026? Uses about 4 requests ("));
+    assert!(test.question().starts_with("Load all pages of 14–20 Nov 2026? Uses about 4 analytics requests ("));
     test.press("n");
     assert!(test.loads().is_empty(), "no is no");
     test.press("ay");
@@ -264,11 +264,11 @@ fn a_fresh_first_response_of_the_largest_page_size_is_not_requested_again() {
         LoadPlan { range: week(), from_start: false, max_requests: REQUESTS_PER_CONFIRMATION, stop_at_percent: None };
     let question = test.app.load_question(&[plan], now());
     assert!(
-        question.contains("Uses about 3 requests (63 left this hour), estimated from the first 250 rows"),
+        question.contains("Uses about 3 analytics requests (63 left this hour), estimated from the first 250 rows"),
         "{question}"
     );
     let later = test.app.load_question(&[plan], now() + TimeDelta::minutes(6));
-    assert!(later.contains("Uses about 4 requests ("), "{later}");
+    assert!(later.contains("Uses about 4 analytics requests ("), "{later}");
     test.read_cache(week(), complete_report(week(), now()));
     let again = test.app.load_question(&[LoadPlan { from_start: true, ..plan }], now());
     assert!(again.starts_with("Load all pages of 14–20 Nov 2026 again? "), "{again}");
@@ -310,7 +310,7 @@ fn the_cost_includes_all_rows_known_to_exist_and_shows_the_cost_of_the_last_load
         test.respond(50, true);
     }
     test.press("a");
-    let text = "Load all pages of 14–20 Nov 2026? Uses 2 or more requests, 5 last time (63 left this hour).";
+    let text = "Load all pages of 14–20 Nov 2026? Uses at least 2 analytics requests, last time 5 (63 left this hour).";
     assert_eq!(test.question(), text, "301 rows at least");
 }
 
@@ -318,20 +318,20 @@ fn the_cost_includes_all_rows_known_to_exist_and_shows_the_cost_of_the_last_load
 fn an_unknown_number_of_rows_is_estimated_and_the_question_shows_the_basis() {
     let mut test = LoadFixture::with_a_response();
     test.press("a");
-    let text = "Load all pages of 14–20 Nov 2026? Uses about 4 requests (63 left this hour), estimated from the first \
+    let text = "Load all pages of 14–20 Nov 2026? Uses about 4 analytics requests (63 left this hour), estimated from the first \
                 50 rows (5% of the views).";
     assert_eq!(test.question(), text);
     let similar = SimilarRange { range: week_before(), rows: 1_099 };
     let mut test = LoadFixture::with_cached(StoredReport { similar: Some(similar), ..StoredReport::default() });
     test.respond(50, true);
     test.press("a");
-    let text = "Load all pages of 14–20 Nov 2026? Uses about 5 requests (63 left this hour), estimated from the \
+    let text = "Load all pages of 14–20 Nov 2026? Uses about 5 analytics requests (63 left this hour), estimated from the \
                 1,099 pages of 7–13 Nov 2026.";
     assert_eq!(test.question(), text);
     let mut test = LoadFixture::with_cached(StoredReport::default());
     test.respond(2, true);
     test.press("a");
-    let text = "Load all pages of 14–20 Nov 2026? Uses 1 or more requests (63 left this hour).";
+    let text = "Load all pages of 14–20 Nov 2026? Uses at least 1 analytics request (63 left this hour).";
     assert_eq!(test.question(), text, "two rows are not enough for an estimate");
 }
 
@@ -345,10 +345,14 @@ fn a_range_without_an_estimate_is_expected_to_cost_the_mean_of_the_other_ranges(
         test.app.load_question(&loads, now())
     };
     let far = range("2026-10-01", "2026-10-07");
-    assert!(of(&[week()]).contains("? Uses about 4 requests ("), "{}", of(&[week()]));
-    assert!(of(&[week(), week_before()]).contains("? Uses about 8 requests ("));
-    assert!(of(&[week(), week_before(), far]).contains("? Uses about 12 requests ("));
-    assert!(of(&[week_before(), far]).contains("? Uses 2 or more requests ("), "{}", of(&[week_before(), far]));
+    assert!(of(&[week()]).contains("? Uses about 4 analytics requests ("), "{}", of(&[week()]));
+    assert!(of(&[week(), week_before()]).contains("? Uses about 8 analytics requests ("));
+    assert!(of(&[week(), week_before(), far]).contains("? Uses about 12 analytics requests ("));
+    assert!(
+        of(&[week_before(), far]).contains("? Uses at least 2 analytics requests ("),
+        "{}",
+        of(&[week_before(), far])
+    );
 }
 
 #[test]
@@ -469,7 +473,7 @@ fn a_load_stopped_with_a_or_esc_can_continue_later() {
         assert_eq!(test.notice(), "Stopped after 500 rows (62% of the views); press a to resume.");
         test.press("a");
         assert!(
-            test.question().contains("continuing after 500 rows? Uses about 2 requests (63 left this hour)"),
+            test.question().contains("continuing after 500 rows? Uses about 2 analytics requests (63 left this hour)"),
             "{}",
             test.question()
         );
@@ -505,7 +509,7 @@ fn an_old_complete_report_stays_listed_if_its_reload_is_interrupted() {
     let mut test = LoadFixture::with_cached(complete_report(week(), now() - TimeDelta::hours(3)));
     test.press("r");
     assert!(
-        test.question().contains("Uses 1 or more requests, 3 last time (63 left this hour)."),
+        test.question().contains("Uses at least 1 analytics request, last time 3 (63 left this hour)."),
         "{}",
         test.question()
     );
@@ -523,7 +527,7 @@ fn an_old_complete_report_stays_listed_if_its_reload_is_interrupted() {
         Some((week(), 600, true)),
         "an old complete report is better than a new partial one"
     );
-    assert_eq!(test.app.views.all_pages.rows_to_continue_after(week()), Some(250));
+    assert_eq!(test.app.views.all_pages.rows_of_interrupted_load(week()), Some(250));
     test.press("ay");
     assert_eq!(test.loads().last().map(|plan| plan.from_start), Some(false), "a continues what r started");
 }
@@ -852,7 +856,7 @@ fn the_trend_shows_cached_days_and_the_cost_of_the_missing_days() {
     assert!(test.app.dialogs.len() == 1 && test.notice().contains("Already"), "requested once");
     test.send(Msg::Engine(EngineEvent::Totals { range: day(20), totals: Timed { value: counts(4), as_of: now() } }));
     assert_eq!(test.app.views.totals.pending_count(), 4);
-    test.send(Msg::Views(ViewsMsg::TotalsLoaded(Err(Failure::new(FailureKind::Offline, "No network.")))));
+    test.send(Msg::Views(ViewsMsg::TotalsLoadEnded(Err(Failure::new(FailureKind::Offline, "No network.")))));
     assert_eq!(test.notice(), "No network. Press a to load the rest.");
     test.press("a");
     assert!(test.question().starts_with("Load 4 of 7 days ("), "{}", test.question());
@@ -900,7 +904,7 @@ proptest! {
                     Effect::Views(ViewsEffect::LoadCachedTotals(_)) => test.send(Msg::Views(ViewsMsg::CachedTotalsLoaded(Ok(Vec::new())))),
                     Effect::Views(ViewsEffect::LoadTotals(ranges)) => {
                         prop_assert!(ranges.len() <= 1 || (key == 'y' && was_asked));
-                        test.send(Msg::Views(ViewsMsg::TotalsLoaded(Ok(()))));
+                        test.send(Msg::Views(ViewsMsg::TotalsLoadEnded(Ok(()))));
                     }
                     Effect::Views(ViewsEffect::LoadAll(plan)) => {
                         prop_assert!(running.is_none(), "one at a time");
@@ -944,7 +948,8 @@ fn a_report_that_another_member_loaded_is_listed_and_costs_nothing() {
         let key = ReportKey { kind: ReportKind::PageViews, range };
         test.send(Msg::Engine(EngineEvent::ReportReceived(key)));
     };
-    let reads = |test: &LoadFixture, range| test.effects.contains(&Effect::Views(ViewsEffect::LoadReceived(range)));
+    let reads =
+        |test: &LoadFixture, range| test.effects.contains(&Effect::Views(ViewsEffect::LoadReceivedReport(range)));
     let mut test = LoadFixture::with_a_response();
     test.effects.clear();
     received(&mut test, range("2026-10-01", "2026-10-07"));

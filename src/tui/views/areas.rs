@@ -10,7 +10,7 @@ const MIN_ROWS_WITH_BLANKS: u16 = 20;
 /// The possible heights of the trend above the table. Each pair is the minimum height of the area below the header, and
 /// the height of the bars in such an area, both in rows. If the area has fewer rows than the last minimum, there is no
 /// trend.
-const TREND_ROWS: [(u16, u16); 2] = [(46, 12), (34, 8)];
+const BAR_ROWS_BY_MIN_HEIGHT: [(u16, u16); 2] = [(46, 12), (34, 8)];
 
 /// What is above the table on a screen that is high enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,14 +36,14 @@ pub struct ViewsAreas {
     /// The lines of the table, one per page or folder.
     pub lines: Rect,
     /// The rule that shows which pages are listed.
-    pub position: Rect,
+    pub lower_rule_row: Rect,
 }
 
 impl ViewsAreas {
     /// Divides the area below the header.
     pub fn new(body: Rect, above_table: AboveTable) -> Self {
         let gap = u16::from(body.height >= MIN_ROWS_WITH_BLANKS);
-        let rows = TREND_ROWS.into_iter().find(|(min, _)| body.height >= *min).map(|(_, rows)| rows);
+        let rows = BAR_ROWS_BY_MIN_HEIGHT.into_iter().find(|(min, _)| body.height >= *min).map(|(_, rows)| rows);
         let (gap, trend, trend_gap) = match (above_table, rows) {
             (AboveTable::Trend, Some(rows)) => (gap, rows + AXIS_ROWS, 1),
             (AboveTable::TrendNote, Some(_)) => (0, 1, gap),
@@ -57,7 +57,7 @@ impl ViewsAreas {
         };
         let [range, totals, status, _, trend, _, headings] = [1, 1, 1, gap, trend, trend_gap, 1].map(&mut take);
         let lines = take(body.bottom().saturating_sub(headings.bottom() + 1));
-        Self { range, totals, status, trend, headings, lines, position: take(1) }
+        Self { range, totals, status, trend, headings, lines, lower_rule_row: take(1) }
     }
 }
 
@@ -71,7 +71,7 @@ impl App {
         self.views.above_table() == AboveTable::Trend && self.views_areas().trend.height > 0
     }
 
-    pub(in crate::tui) fn views_rows(&self) -> usize {
+    pub(in crate::tui) fn visible_table_rows(&self) -> usize {
         usize::from(self.views_areas().lines.height)
     }
 }

@@ -2,7 +2,7 @@
 //! size on disk. Showing a cached range uses no requests.
 //!
 //! ```text
-//! ─ Cached ranges ────────── 3.1 MB, `docdeck prune --all` deletes all analytics ─
+//! ─ Cached ranges ────────── 3.1 MB, `docdeck prune --all` empties the cache ─
 //!  range, UTC               days    pages state     age       human  other reports
 //! ▌14–20 Nov                   7    1,200 ongoing    3m     128,402  searches, questions
 //!  7–13 Nov                    7        –             5d           –  feedback
@@ -42,7 +42,6 @@ impl CachedRanges {
         self.overview.shown().map_or(&[], |cached| &cached.value.ranges)
     }
 
-    /// Returns the selected range.
     pub fn selected(&self) -> Option<&CachedRange> {
         self.ranges().get(self.list.selected())
     }
@@ -54,13 +53,13 @@ impl CachedRanges {
 }
 
 /// Returns the area of the list, below its column headings.
-fn range_lines(g: Geometry) -> Rect {
+fn range_list_area(g: Geometry) -> Rect {
     without_top_rows(g.content, 1)
 }
 
 /// Returns the number of rows of the list, at least one.
 fn row_count(g: Geometry) -> usize {
-    usize::from(range_lines(g).height).max(1)
+    usize::from(range_list_area(g).height).max(1)
 }
 
 impl CachedRanges {
@@ -113,7 +112,7 @@ impl Component for CachedRanges {
     }
 
     fn list(&mut self, app: &App) -> Option<(&mut ListState, Rect)> {
-        Some((&mut self.list, range_lines(app.geometry())))
+        Some((&mut self.list, range_list_area(app.geometry())))
     }
 
     /// Shows the list of cached ranges, or why it can't be read.
@@ -155,7 +154,7 @@ impl Component for CachedRanges {
         }
         let table = range_table(width);
         draw_line(frame, inner, 0, table.headings(theme.muted));
-        let lines = range_lines(g);
+        let lines = range_list_area(g);
         let rows = usize::from(lines.height).max(1);
         for (n, (range, is_selected)) in self.visible(rows).enumerate() {
             draw_line(frame, lines, n, table.row(view, range, is_selected));
@@ -170,7 +169,7 @@ fn size_text(view: View<'_>, cached: Option<&CacheOverview>) -> String {
     let size = format_size(cached.bytes);
     let hint = match view.app.config.is_demo {
         true => "deleted when the demo ends",
-        false => "`docdeck prune --all` deletes all analytics",
+        false => "`docdeck prune --all` empties the cache",
     };
     let is_narrow = view.app.size.0 < 80;
     if is_narrow { size } else { format!("{size}, {hint}") }
@@ -192,7 +191,7 @@ fn range_table(width: usize) -> Table<ListCell<CachedRange>> {
         C::left_aligned("range, UTC", 23, |row, _| row.cell(short_range(row.item.range, row.view.now))),
         C::right_aligned("days", 6, |row, _| row.cell(grouped_number(row.item.range.days()))).optional(1),
         C::right_aligned("pages", 9, |row, _| pages_cell(row, |pages| grouped_number(pages.rows))).optional(2),
-        C::left_aligned(" state", 9, completeness).with_gap_before(1),
+        C::left_aligned(" state", 9, completeness_cell).with_gap_before(1),
         C::right_aligned("age", 5, |row, _| row.muted_cell(short_age(row.view.now - row.item.as_of))),
         C::right_aligned("human", 12, |row, _| pages_cell(row, |pages| count_text(&pages.totals.human))).optional(4),
         C::right_aligned("AI", 12, |row, _| pages_cell(row, |pages| count_text(&pages.totals.ai))).optional(5),
@@ -215,7 +214,7 @@ fn report_names(known: &CachedRange) -> String {
     known.reports.iter().map(|kind| kind.label()).collect::<Vec<_>>().join(", ")
 }
 
-fn completeness<'a>(row: &ListRow<'a, CachedRange>, _width: usize) -> TableCell<'a> {
+fn completeness_cell<'a>(row: &ListRow<'a, CachedRange>, _width: usize) -> TableCell<'a> {
     let theme = row.view.theme;
     let Some(views) = &row.item.views else { return row.cell("") };
     match unfinished_state(row.item.range, row.item.as_of, row.view.now) {

@@ -34,7 +34,7 @@ const EXAMPLES: [&str; 3] =
 const WEEKDAYS: [&str; 7] = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"];
 
 /// The dialog, and the days to highlight.
-type CalendarDays<'a> = (&'a Calendar, Option<DateRange>);
+type CalendarWithHighlight<'a> = (&'a Calendar, Option<DateRange>);
 
 /// What happens with the chosen range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -236,7 +236,6 @@ impl Calendar {
         self.anchor.take().is_some()
     }
 
-    /// Opens the calendar.
     pub fn open(purpose: CalendarPurpose, cx: &mut Cx<'_>) {
         let views = &cx.app.views;
         cx.open(Self::new(purpose, views.query().range, views.previous_period(), cx.now.date_naive()));
@@ -351,12 +350,12 @@ impl Component for Calendar {
         let months = CalendarLayout::for_area(self, view.app.geometry().body);
         let what = if self.purpose == CalendarPurpose::Show { "Date range" } else { "Compare with" };
         let name =
-            months.first_days.first().filter(|_| !months.is_tall).map(|first| first.format(" · %B %Y").to_string());
+            months.month_starts.first().filter(|_| !months.is_tall).map(|first| first.format(" · %B %Y").to_string());
         let title = format!(" {what}{} ", name.clone().unwrap_or_default());
         let legend = Span::styled("(· = day loaded) ", theme.muted);
         let is_shown = |day: NaiveDate| {
             let month = |day: &NaiveDate| (day.year(), day.month());
-            months.first_days.iter().any(|first| month(first) == month(&day))
+            months.month_starts.iter().any(|first| month(first) == month(&day))
         };
         let mut ranges = view.app.views.totals.by_range.keys();
         let has_dots = ranges.any(|range| range.days() == 1 && is_shown(range.from()));
@@ -409,7 +408,7 @@ fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
     };
     let below = Rect { y: inner.y + at(line + 1), height: inner.height.saturating_sub(at(line + 1)).min(2), ..inner };
     if months.shows_quick_choices_in_line(open) {
-        draw_line(frame, below, 0, quick_choices(view, open, width));
+        draw_line(frame, below, 0, quick_choices_line(view, open, width));
     } else if months.is_tall {
         frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), below);
     } else {
@@ -428,7 +427,7 @@ fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
 }
 
 /// Returns the quick choices in one line, as many as fit.
-fn quick_choices<'a>(view: View<'_>, open: &Calendar, width: usize) -> Line<'a> {
+fn quick_choices_line<'a>(view: View<'_>, open: &Calendar, width: usize) -> Line<'a> {
     let mut row = TextRow::new(width);
     for (n, before) in open.quick_choices().enumerate() {
         let name = match before {
@@ -461,7 +460,7 @@ fn earlier_period_line<'a>(view: View<'_>, open: &Calendar, before: EarlierPerio
 
 /// Returns the lines of the months, which are side by side.
 fn month_lines<'a>(view: View<'_>, open: &Calendar, months: &CalendarLayout) -> Vec<Line<'a>> {
-    let firsts = &months.first_days;
+    let firsts = &months.month_starts;
     let span = open.highlighted_days();
     let width = firsts.len() * (MONTH_WIDTH + MONTH_GAP);
     let theme = view.theme;
@@ -498,7 +497,13 @@ fn month_lines<'a>(view: View<'_>, open: &Calendar, months: &CalendarLayout) -> 
 }
 
 /// Adds one week of a month: the number of the week, and its days, except days of other months.
-fn push_week(row: &mut TextRow<'_>, view: View<'_>, highlight: CalendarDays<'_>, first: NaiveDate, week: usize) {
+fn push_week(
+    row: &mut TextRow<'_>,
+    view: View<'_>,
+    highlight: CalendarWithHighlight<'_>,
+    first: NaiveDate,
+    week: usize,
+) {
     let theme = view.theme;
     let days = days_of_week(first, week);
     let number = days.iter().flatten().next().map(|day| day.iso_week().week().to_string()).unwrap_or_default();
@@ -513,9 +518,9 @@ fn push_week(row: &mut TextRow<'_>, view: View<'_>, highlight: CalendarDays<'_>,
     }
 }
 
-/// Adds a day. The highlighted range is drawn as `[14  15]` on the background of a selected row, the day under the cursor
-/// as `>20<`, a day with known totals as `12·`, and a day after today as `–`.
-fn push_day(row: &mut TextRow<'_>, view: View<'_>, (open, span): CalendarDays<'_>, day: NaiveDate) {
+/// Adds a day. The highlighted range is drawn as `[14  15]` on the background of a selected row, the day under the
+/// cursor as `>20<`, a day with known totals as `12·`, and a day after today as `–`.
+fn push_day(row: &mut TextRow<'_>, view: View<'_>, (open, span): CalendarWithHighlight<'_>, day: NaiveDate) {
     let theme = view.theme;
     if day > open.today {
         row.push("  – ", theme.muted);

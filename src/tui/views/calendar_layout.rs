@@ -24,7 +24,7 @@ const MIN_WEEKS: usize = 5;
 /// text.
 const CALENDAR_ROWS: u16 = 12;
 /// Rows of the quick choices, including the gap above them.
-const QUICK_ROWS: u16 = 5;
+const QUICK_CHOICE_ROWS: u16 = 5;
 
 /// The layout of the calendar for the available space.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ pub struct CalendarLayout {
     /// The area inside the borders.
     pub inner: Rect,
     /// The first day of each visible month.
-    pub first_days: Vec<NaiveDate>,
+    pub month_starts: Vec<NaiveDate>,
     /// Whether there is space for a separate row with the names of the months, and for all weeks.
     pub is_tall: bool,
     /// Whether the quick choices have their own rows.
@@ -59,11 +59,11 @@ impl CalendarLayout {
     pub fn for_area(open: &Calendar, body: Rect) -> Self {
         let fits = |n: usize| n * (MONTH_WIDTH + MONTH_GAP) + 2 <= usize::from(body.width);
         let is_tall = body.height >= CALENDAR_ROWS + 2;
-        let quick = open.purpose == CalendarPurpose::Compare && body.height >= CALENDAR_ROWS + QUICK_ROWS + 2;
+        let quick = open.purpose == CalendarPurpose::Compare && body.height >= CALENDAR_ROWS + QUICK_CHOICE_ROWS + 2;
         let months: u32 = if fits(3) { 3 } else { 1 + u32::from(fits(2)) };
         let columns = usize::try_from(months).unwrap_or(1) * (MONTH_WIDTH + MONTH_GAP) + 2;
         let width = u16::try_from(columns.max(62)).unwrap_or(u16::MAX);
-        let area = centered(body, width, CALENDAR_ROWS + 2 + if quick { QUICK_ROWS } else { 0 });
+        let area = centered(body, width, CALENDAR_ROWS + 2 + if quick { QUICK_CHOICE_ROWS } else { 0 });
         // One blank column inside each border.
         let (width, height) = (area.width.saturating_sub(4), area.height.saturating_sub(2));
         let inner = Rect { x: area.x + 2, y: area.y + 1, width, height };
@@ -71,7 +71,7 @@ impl CalendarLayout {
         let firsts = (0..months).filter_map(|n| first.checked_add_months(chrono::Months::new(n))).collect();
         // If six weeks don't fit and the day that has to be visible is in the sixth week, the first week is left out.
         let week = usize::from(!is_tall && week_index_in_month(open.visible_day()) >= MIN_WEEKS);
-        Self { area, inner, first_days: firsts, is_tall, has_quick_choice_rows: quick, first_week: week }
+        Self { area, inner, month_starts: firsts, is_tall, has_quick_choice_rows: quick, first_week: week }
     }
 
     /// Returns the indexes of the visible weeks in each month, from 0. They are the same for every month.
@@ -107,7 +107,7 @@ impl CalendarLayout {
             return open.quick_choices().nth(row - self.first_quick_choice_row()).map(CalendarTarget::QuickChoice);
         }
         let week = self.weeks().nth(row.checked_sub(self.first_week_row())?)?;
-        let first = self.first_days.get(column / (MONTH_WIDTH + MONTH_GAP))?;
+        let first = self.month_starts.get(column / (MONTH_WIDTH + MONTH_GAP))?;
         let day = (column % (MONTH_WIDTH + MONTH_GAP)).checked_sub(WEEK_NUMBER_WIDTH)? / DAY_WIDTH;
         let day = days_of_week(*first, week).into_iter().nth(day)??;
         (day <= open.today).then_some(CalendarTarget::Day(day))

@@ -16,19 +16,17 @@ const MAX_CHANGE_WIDTH: usize = 19;
 const MIN_PATH_WIDTH: usize = 16;
 /// Minimum width of the rank or position of a page, so that the paths rarely move when more pages are loaded.
 const MIN_RANK_WIDTH: usize = 4;
-/// Minimum width of a bar.
 const MIN_BAR_WIDTH: usize = 6;
-/// The path gets at most this percentage of the space for path and bar: in a table narrower than [`WIDE_TABLE`], and in
-/// a wider one.
-const MAX_PATH_PERCENT: (usize, usize) = (60, 55);
+/// The maximum percentage of the space for path and bar that the path gets. The first number is for tables narrower
+/// than [`MIN_WIDE_TABLE_WIDTH`], the second for all others.
+const MAX_PATH_PERCENT_NARROW_AND_WIDE: (usize, usize) = (60, 55);
 /// Minimum width of a table that shows the AI share besides the counts.
-const WIDE_TABLE: usize = 100;
+const MIN_WIDE_TABLE_WIDTH: usize = 100;
 /// Sparklines are shown if the table has at least this many cells per day of its range.
 const MIN_WIDTH_PER_DAY: usize = 6;
 /// Blank columns before the bar.
 const BAR_GAP: usize = 2;
 
-/// A column of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NumberColumn {
     /// The numbers in the range on screen.
@@ -63,7 +61,7 @@ pub enum PageTableColumn {
     Path,
     Number(NumberColumn),
     /// The sign after numbers that don't add up.
-    Sign,
+    MismatchSign,
     /// The views per day, as a sparkline.
     Daily,
     Bar,
@@ -76,7 +74,7 @@ impl PageTableColumn {
             Self::Path => Some(PageColumn::Path),
             Self::Number(column) => Some(column.sort_column()),
             Self::Rank | Self::Bar => Some(PageColumn::Value(metric)),
-            Self::SelectionMark | Self::Mark | Self::Sign | Self::Daily => None,
+            Self::SelectionMark | Self::Mark | Self::MismatchSign | Self::Daily => None,
         }
     }
 }
@@ -86,8 +84,11 @@ pub fn page_table(views: &ViewsState, width: usize) -> Table<PageTableColumn> {
     type C = Column<PageTableColumn>;
     let table = &views.table;
     let rows = u64::try_from(table.rows().len()).unwrap_or(0);
-    let rank =
-        if width >= 60 { grouped_number(rows_before(views).saturating_add(rows)).len().max(MIN_RANK_WIDTH) } else { 0 };
+    let rank = if width >= 60 {
+        grouped_number(rows_before_listed_page(views).saturating_add(rows)).len().max(MIN_RANK_WIDTH)
+    } else {
+        0
+    };
     let has_marks = rank > 0 || table.marked_count() > 0;
     let lead_width = 1 + usize::from(has_marks) + if rank > 0 { rank + 2 } else { 0 };
     let shown = visible_columns(table, width);
@@ -108,8 +109,12 @@ pub fn page_table(views: &ViewsState, width: usize) -> Table<PageTableColumn> {
         let space = width.saturating_sub(lead_width + numbers + daily_gap + daily + BAR_GAP + 1);
         // Numbers far from their paths are hard to follow, so the path column is only as wide as the longest path and
         // the blank before the numbers.
-        let percent = if width < WIDE_TABLE { MAX_PATH_PERCENT.0 } else { MAX_PATH_PERCENT.1 };
-        let longest = table.longest_path().max("page".len()) + 1;
+        let percent = if width < MIN_WIDE_TABLE_WIDTH {
+            MAX_PATH_PERCENT_NARROW_AND_WIDE.0
+        } else {
+            MAX_PATH_PERCENT_NARROW_AND_WIDE.1
+        };
+        let longest = table.longest_path_width().max("page".len()) + 1;
         let path = (space * percent / 100).min(space.saturating_sub(MIN_BAR_WIDTH)).min(longest);
         layout = (widths, path, space - path);
         if path >= MIN_PATH_WIDTH.min(longest) {
@@ -130,10 +135,10 @@ pub fn page_table(views: &ViewsState, width: usize) -> Table<PageTableColumn> {
     columns.push(C::left_aligned("page", path, PageTableColumn::Path).with_gap_before(if rank > 0 { 2 } else { 0 }));
     for (n, (column, width)) in shown.into_iter().zip(widths).enumerate() {
         columns.push(C::right_aligned(heading(column), width, PageTableColumn::Number(column)));
-        columns.extend((last_count == Some(n)).then(|| C::left_aligned("", 1, PageTableColumn::Sign)));
+        columns.extend((last_count == Some(n)).then(|| C::left_aligned("", 1, PageTableColumn::MismatchSign)));
     }
     if last_count.is_none() {
-        columns.push(C::left_aligned("", 1, PageTableColumn::Sign));
+        columns.push(C::left_aligned("", 1, PageTableColumn::MismatchSign));
     }
     let gap = if last_count.is_some() { BAR_GAP } else { BAR_GAP - 1 };
     columns.extend((daily > 0).then(|| C::left_aligned("daily", daily, PageTableColumn::Daily).with_gap_before(gap)));
@@ -145,11 +150,11 @@ pub fn page_table(views: &ViewsState, width: usize) -> Table<PageTableColumn> {
 fn daily_width(views: &ViewsState, width: usize) -> usize {
     let listed = views.daily.as_ref().filter(|daily| daily.range == views.query().range && views.is_current());
     let days = listed.map_or(usize::MAX, |daily| usize::try_from(daily.range.days()).unwrap_or(usize::MAX));
-    if width >= WIDE_TABLE && days <= width / MIN_WIDTH_PER_DAY { days.max("daily".len()) } else { 0 }
+    if width >= MIN_WIDE_TABLE_WIDTH && days <= width / MIN_WIDTH_PER_DAY { days.max("daily".len()) } else { 0 }
 }
 
 /// Returns the number of rows that come before the listed page of rows; 0 if a report is listed.
-pub fn rows_before(views: &ViewsState) -> u64 {
+pub fn rows_before_listed_page(views: &ViewsState) -> u64 {
     match views.load().shown() {
         Some(shown) if !views.table.is_report() => shown.value.query.offset(),
         _ => 0,
@@ -178,13 +183,15 @@ fn visible_columns(table: &PageTable, width: usize) -> Vec<NumberColumn> {
     let is_compared = table.comparison().is_some();
     let is_needed = |of: Metric| [metric, sorted].contains(&of);
     let has_value = |of: Metric| match of {
-        Metric::Share => width >= WIDE_TABLE || is_needed(of),
+        Metric::Share => width >= MIN_WIDE_TABLE_WIDTH || is_needed(of),
         // If the metric is the share, the total is shown too, because a share alone doesn't show how many views there
         // were.
-        Metric::Total => width >= 70 && !is_compared || width >= WIDE_TABLE || is_needed(of) || metric == Metric::Share,
-        Metric::Human | Metric::Ai => width >= 70 && !is_compared || width >= WIDE_TABLE || is_needed(of),
+        Metric::Total => {
+            width >= 70 && !is_compared || width >= MIN_WIDE_TABLE_WIDTH || is_needed(of) || metric == Metric::Share
+        }
+        Metric::Human | Metric::Ai => width >= 70 && !is_compared || width >= MIN_WIDE_TABLE_WIDTH || is_needed(of),
         Metric::Visitors => {
-            table.has_visitors() && (width >= 70 && !is_compared || width >= WIDE_TABLE || is_needed(of))
+            table.has_visitors() && (width >= 70 && !is_compared || width >= MIN_WIDE_TABLE_WIDTH || is_needed(of))
         }
         Metric::HumanVisitors | Metric::AiVisitors => table.has_visitors() && (width >= 140 || is_needed(of)),
     };

@@ -16,7 +16,7 @@ use chrono::NaiveDate;
 /// Maximum length, in days, of a range whose trend is read from the cache.
 const MAX_TREND_DAYS: u32 = 400;
 
-const NO_PERIOD_BEFORE: &str = "This range has no previous period.";
+const NO_PREVIOUS_PERIOD: &str = "This range has no previous period.";
 
 /// How the site's totals changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl super::ViewsState {
     /// # Errors
     /// Returns a sentence with the reason if no days can be compared.
     pub(in crate::tui) fn try_days_to_compare_with_previous(&self, today: NaiveDate) -> Result<ComparedRanges, String> {
-        let previous = self.previous_period().ok_or_else(|| NO_PERIOD_BEFORE.to_owned())?;
+        let previous = self.previous_period().ok_or_else(|| NO_PREVIOUS_PERIOD.to_owned())?;
         self.days_to_compare(previous, today).map_err(|why| why.to_string())
     }
 
@@ -69,7 +69,7 @@ impl super::ViewsState {
     }
 
     /// Returns the site's totals for the range on screen.
-    pub fn listed_totals(&self) -> Option<&Counts> {
+    pub fn site_totals(&self) -> Option<&Counts> {
         let report = self.table.report().map(|report| &report.totals);
         report.or_else(|| self.load.shown().map(|shown| &shown.value.page.totals))
     }
@@ -96,7 +96,7 @@ impl super::ViewsState {
         if !self.is_current() {
             return None;
         }
-        let (listed, as_of) = (self.listed_totals()?, self.as_of()?);
+        let (listed, as_of) = (self.site_totals()?, self.as_of()?);
         let shown = self.query.range;
         let (ranges, totals, previous, by_page) = match self.table.comparison() {
             Some(comparison) => {
@@ -132,7 +132,7 @@ impl App {
         }
         match self.views.previous_period() {
             Some(previous) => self.compare_with(previous, now, effects),
-            None => self.notify(Severity::Info, NO_PERIOD_BEFORE, now),
+            None => self.notify(Severity::Info, NO_PREVIOUS_PERIOD, now),
         }
     }
 
@@ -229,8 +229,9 @@ impl App {
     /// Ends a requested comparison if its cost was declined, or if a load for it ended early.
     pub(in crate::tui) fn drop_unused_comparison(&mut self) {
         let Some(request) = &self.views.all_pages.comparison else { return };
-        let is_asked =
-            self.find::<ConfirmDialog>().is_some_and(|dialog| matches!(dialog.on_yes, ConfirmAction::LoadAll(_)));
+        let is_asked = self
+            .find::<ConfirmDialog>()
+            .is_some_and(|dialog| matches!(dialog.on_yes, ConfirmAction::LoadAllPageViews(_)));
         let is_listed = self.views.table.report().map(|report| report.range) == Some(request.shown_range)
             && self.views.table.comparison().map(Comparison::ranges) == Some(request.ranges);
         let is_waiting =

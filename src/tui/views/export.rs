@@ -22,16 +22,15 @@ use crate::tui::draw::text::{TextRow, align_left, truncate};
 use crate::tui::format::plural;
 use crate::tui::geometry::centered;
 use crate::tui::views::ViewsState;
-use crate::tui::widgets::scroll::neighbour;
+use crate::tui::widgets::scroll::cyclic_neighbour;
 use crate::tui::{NewFile, Overwrite, Screen, format};
 use ratatui::text::Span;
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
 
-/// Width of the dialog.
-const WIDTH: u16 = 76;
+const EXPORT_DIALOG_WIDTH: u16 = 76;
 /// Number of rows between the borders of a wide dialog, and of a narrow dialog, in which the texts wrap.
-const EXPORT_DIALOG_ROWS: (u16, u16) = (7, 9);
+const WIDE_AND_NARROW_DIALOG_ROWS: (u16, u16) = (7, 9);
 /// Width of the part of a line before its choices: the selection mark and the label.
 const LABEL_WIDTH: usize = 8;
 
@@ -87,11 +86,11 @@ pub struct ExportDialog {
 }
 
 fn dialog_area(body: Rect) -> Rect {
-    centered(body, WIDTH, dialog_rows(body.width) + 2)
+    centered(body, EXPORT_DIALOG_WIDTH, dialog_rows(body.width) + 2)
 }
 
 fn dialog_rows(width: u16) -> u16 {
-    if width < WIDTH { EXPORT_DIALOG_ROWS.1 } else { EXPORT_DIALOG_ROWS.0 }
+    if width < EXPORT_DIALOG_WIDTH { WIDE_AND_NARROW_DIALOG_ROWS.1 } else { WIDE_AND_NARROW_DIALOG_ROWS.0 }
 }
 
 impl ExportDialog {
@@ -137,7 +136,7 @@ impl ExportDialog {
                 self.target =
                     if self.target == ExportTarget::File { ExportTarget::Clipboard } else { ExportTarget::File };
             }
-            ExportLine::Format => self.format = neighbour(&ExportFormat::ALL, self.format, is_forward),
+            ExportLine::Format => self.format = cyclic_neighbour(&ExportFormat::ALL, self.format, is_forward),
         }
     }
 
@@ -229,7 +228,7 @@ impl Component for ExportDialog {
     /// Selects the line above or below, wrapping around, or the first or last line.
     fn scroll(&mut self, by: Scroll, _cx: &mut Cx<'_>) {
         self.line = match by {
-            Scroll::By(n) => neighbour(&ExportLine::ALL, self.line, n >= 0),
+            Scroll::By(n) => cyclic_neighbour(&ExportLine::ALL, self.line, n >= 0),
             Scroll::Page(..0) | Scroll::Top => ExportLine::Rows,
             Scroll::Page(_) | Scroll::Bottom => ExportLine::Target,
         };

@@ -42,7 +42,7 @@ impl App {
     /// continued.
     pub(in crate::tui) fn has_fresh_pages(&self, now: Time) -> bool {
         let (all, range) = (&self.views.all_pages, self.views.query().range);
-        all.has_required_data(range, RequiredData::Fresh, now) && all.rows_to_continue_after(range).is_none()
+        all.has_required_data(range, RequiredData::Fresh, now) && all.rows_of_interrupted_load(range).is_none()
     }
 
     /// Returns the label of the key that loads all pages.
@@ -50,7 +50,7 @@ impl App {
         let all = &self.views.all_pages;
         match all.active {
             Some(_) => "stop loading",
-            None if all.rows_to_continue_after(self.views.query().range).is_some() => "resume loading",
+            None if all.rows_of_interrupted_load(self.views.query().range).is_some() => "resume loading",
             None if all.complete_report(self.views.query().range).is_some() => "load again",
             None => "load all",
         }
@@ -116,7 +116,7 @@ impl App {
             return;
         }
         let all = &mut self.views.all_pages;
-        let unread_ranges = ranges.iter().map(|(range, _)| *range).filter(|range| all.cached_info(*range).is_none());
+        let unread_ranges = ranges.iter().map(|(range, _)| *range).filter(|range| all.stored_report(*range).is_none());
         let unread_ranges: Vec<DateRange> = unread_ranges.collect();
         effects.extend(unread_ranges.iter().copied().map(ViewsEffect::LoadCachedReport).map(Effect::Views));
         all.request = Some(LoadRequest { ranges, unread_ranges, next_action });

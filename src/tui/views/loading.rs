@@ -35,7 +35,7 @@ impl App {
                 self.reread_pages(effects);
             }
             ViewsMsg::CachedTotalsLoaded(result) => self.apply_cached_totals(result),
-            ViewsMsg::TotalsLoaded(result) => {
+            ViewsMsg::TotalsLoadEnded(result) => {
                 self.finish_totals_load(result, now);
                 self.load_daily_reports(effects);
             }
@@ -76,7 +76,7 @@ impl App {
             return;
         }
         plans.iter_mut().for_each(|plan| plan.max_requests = REQUESTS_PER_CONFIRMATION.min(left));
-        self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadAll(plans) });
+        self.open(ConfirmDialog { text, on_yes: ConfirmAction::LoadAllPageViews(plans) });
         self.is_dirty = true;
     }
 
@@ -88,10 +88,10 @@ impl App {
         }
         all.confirmed_requests_left = plans.first().map_or(0, |plan| plan.max_requests);
         all.queued_loads = plans.into();
-        self.load_next(effects);
+        self.start_next_load(effects);
     }
 
-    fn load_next(&mut self, effects: &mut Vec<Effect>) {
+    fn start_next_load(&mut self, effects: &mut Vec<Effect>) {
         let all = &mut self.views.all_pages;
         let Some(plan) = all.queued_loads.pop_front() else { return };
         all.failure = None;
@@ -164,7 +164,7 @@ impl App {
             LoadEndReason::Stopped | LoadEndReason::TargetReached => {
                 self.views.all_pages.queued_loads.clear();
                 self.views.all_pages.waiting_action = None;
-                let rows = self.views.all_pages.rows_to_continue_after(range).map(format::format_count);
+                let rows = self.views.all_pages.rows_of_interrupted_load(range).map(format::format_count);
                 let text = match rows {
                     Some(rows) => {
                         let load_key = self.key_label(Context::Views, Action::LoadAll);
@@ -208,7 +208,7 @@ impl App {
             self.notify(Severity::Info, &text, now);
         }
         if self.views.all_pages.confirmed_requests_left > 0 {
-            self.load_next(effects);
+            self.start_next_load(effects);
         } else if !self.views.all_pages.queued_loads.is_empty() {
             let rest = std::mem::take(&mut self.views.all_pages.queued_loads).into();
             self.ask_to_continue(rest, None, now);
@@ -219,7 +219,7 @@ impl App {
         self.views.all_pages.queued_loads.clear();
         self.views.all_pages.waiting_action = None;
         let (message, load_key) = (failure.message.as_str(), self.key_label(Context::Views, Action::LoadAll));
-        let text = match self.views.all_pages.rows_to_continue_after(range) {
+        let text = match self.views.all_pages.rows_of_interrupted_load(range) {
             None => message.to_owned(),
             Some(_) if range != self.views.query().range => format!("{message} Load it again to resume."),
             // The message ends with `Try again in 10 min.`
@@ -259,13 +259,13 @@ impl App {
     }
 
     pub(in crate::tui) fn load_totals(&mut self, ranges: Vec<DateRange>, effects: &mut Vec<Effect>) {
-        self.views.totals.pending.clone_from(&ranges);
+        self.views.totals.pending_ranges.clone_from(&ranges);
         effects.push(Effect::Views(ViewsEffect::LoadTotals(ranges)));
     }
 
     pub(in crate::tui) fn apply_totals(&mut self, range: DateRange, totals: Timed<Counts>) {
         let known = &mut self.views.totals;
-        known.pending.retain(|asked| *asked != range);
+        known.pending_ranges.retain(|asked| *asked != range);
         // A response that arrives late doesn't replace newer totals.
         if known.get(range).is_none_or(|old| old.as_of <= totals.as_of) {
             known.by_range.insert(range, totals);
@@ -286,7 +286,7 @@ impl App {
 
     pub(in crate::tui) fn finish_totals_load(&mut self, result: Result<(), Failure>, now: Time) {
         let open = self.views.totals.pending_count();
-        self.views.totals.pending.clear();
+        self.views.totals.pending_ranges.clear();
         if let Err(failure) = result {
             let load_key = self.key_label(Context::Trend, Action::LoadAll);
             let rest = if open > 0 { format!(" Press {load_key} to load the rest.") } else { String::new() };

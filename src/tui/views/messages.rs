@@ -22,7 +22,7 @@ pub enum ViewsMsg {
     /// The cached site totals of the requested ranges.
     CachedTotalsLoaded(Result<Vec<(DateRange, Timed<Counts>)>, Failure>),
     /// Loading site totals ended. The totals themselves arrived as engine events.
-    TotalsLoaded(Result<(), Failure>),
+    TotalsLoadEnded(Result<(), Failure>),
     /// The cached history of a page.
     PageHistoryLoaded { path: CleanText, result: Result<PageHistory, Failure> },
     /// The cached ranges, with their page views and other reports.
@@ -39,7 +39,7 @@ pub enum ViewsEffect {
     LoadCachedReport(DateRange),
     /// Loads the report of a range that another member of the team has loaded, without a request; answered by
     /// [`ViewsMsg::CachedReportLoaded`].
-    LoadReceived(DateRange),
+    LoadReceivedReport(DateRange),
     /// Loads the cached reports of single days of a range, without a request; answered by
     /// [`ViewsMsg::DailyReportsLoaded`].
     LoadDailyReports(DateRange),
@@ -52,7 +52,7 @@ pub enum ViewsEffect {
     /// Requests the site totals of these ranges in this order, with one request each, and stops if a request fails.
     LoadTotals(Vec<DateRange>),
     /// Loads the cached history of a page, without a request; answered by [`ViewsMsg::PageHistoryLoaded`].
-    LoadCachedPage {
+    LoadPageHistory {
         path: CleanText,
         /// The range whose reports about the page are read.
         range: DateRange,

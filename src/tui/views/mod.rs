@@ -188,7 +188,7 @@ impl ViewsState {
 
     /// Whether rows are listed, but it is not yet known whether the cache has a trend to show above them.
     pub(super) fn is_reading_trend(&self) -> bool {
-        self.trend_range.is_none() && self.listed_totals().is_some()
+        self.trend_range.is_none() && self.site_totals().is_some()
     }
 
     /// Returns the effect that reads the cache, if nothing has been loaded or requested yet.
@@ -214,7 +214,7 @@ impl ViewsState {
     /// Returns the effect that reads a complete report that another member of the team has loaded, if its range is
     /// listed or was read before. Returns `None` while this instance loads the same range, because that load ends with
     /// the newer report.
-    pub(in crate::tui) fn read_received(&mut self, range: DateRange) -> Option<ViewsEffect> {
+    pub(in crate::tui) fn read_received_report(&mut self, range: DateRange) -> Option<ViewsEffect> {
         if self.all_pages.active_load().is_some_and(|load| load.range == range) {
             return None;
         }
@@ -223,7 +223,7 @@ impl ViewsState {
         if is_listed {
             self.reading_range = Some(range);
         }
-        (is_listed || self.all_pages.cached_info(range).is_some()).then_some(ViewsEffect::LoadReceived(range))
+        (is_listed || self.all_pages.stored_report(range).is_some()).then_some(ViewsEffect::LoadReceivedReport(range))
     }
 
     fn request_page(&mut self, ignores_cache: bool) -> Effect {

@@ -36,7 +36,7 @@ impl App {
 
     /// Opens the editor for a job about these pages.
     pub(in crate::tui) fn open_new_job_about(&mut self, pages: Vec<CleanText>, now: Time, effects: &mut Vec<Effect>) {
-        if self.store != StoreState::Read {
+        if self.store != StoreState::Loaded {
             self.notify(Severity::Info, "Jobs and drafts are still loading. Try again in a moment.", now);
             return;
         }
@@ -48,7 +48,7 @@ impl App {
         let has_draft = self.draft(draft_target).is_some_and(|text| !text.trim().is_empty());
         let is_other = has_draft && !are_same_pages(&self.draft_pages, &pages);
         if is_other {
-            self.ask_to_start_over(pages);
+            self.ask_to_start_new_draft(pages);
             return;
         }
         if has_draft {
@@ -60,7 +60,7 @@ impl App {
 
     /// Asks whether to start a new draft about `pages`, and to keep the draft about other pages as the draft of a new
     /// job. If there already is a draft of a new job, asks whether to open the draft about other pages instead.
-    fn ask_to_start_over(&mut self, pages: Vec<CleanText>) {
+    fn ask_to_start_new_draft(&mut self, pages: Vec<CleanText>) {
         let (theirs, these) = (short_list(&self.draft_pages), short_list(&pages));
         let has_new_job = self.draft(DraftTarget::NewJob).is_some_and(|text| !text.trim().is_empty());
         if has_new_job {
@@ -82,7 +82,12 @@ impl App {
 
     /// Opens the editor for a job about `pages`. An existing draft about other pages is kept as the draft of a job
     /// without pages. If the text of that draft doesn't name all of its pages, their paths are put in front of it.
-    pub(in crate::tui) fn start_over_about(&mut self, pages: Vec<CleanText>, now: Time, effects: &mut Vec<Effect>) {
+    pub(in crate::tui) fn start_new_draft_about(
+        &mut self,
+        pages: Vec<CleanText>,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
         let draft_target = DraftTarget::AboutPages;
         if let Some(text) = self.drafts.remove(&draft_target) {
             let is_named = self.draft_pages.iter().all(|page| text.contains(page.as_str()));
@@ -150,7 +155,7 @@ impl App {
         let both = human + ai;
         values.share = (!both.is_zero()).then(|| format!("{:.0}%", ai.ratio_to(both) * 100.0));
         if let Some(comparison) = self.views.table.comparison().filter(|_| is_listed) {
-            values.views_change = change_since(comparison, self.views.query().range, pages);
+            values.views_change = views_change_text(comparison, self.views.query().range, pages);
         }
         values
     }
@@ -186,7 +191,7 @@ fn sum_over_pages(
 /// Describes how the views of the pages changed: `human +4%, AI −31% compared with 2026-11-07 … 2026-11-13`. Also
 /// names the compared days of the range on screen, unless they are the whole range. `None` if a number is unknown in
 /// one of the reports.
-fn change_since(comparison: &Comparison, shown: DateRange, pages: &[CleanText]) -> Option<String> {
+fn views_change_text(comparison: &Comparison, shown: DateRange, pages: &[CleanText]) -> Option<String> {
     let ranges = comparison.ranges();
     let sums = |report: &Report, count: fn(&Counts) -> &Count| -> Option<ViewCount> {
         let rows = rows_of(&report.rows, pages);

@@ -390,7 +390,7 @@ fn many_pages_are_counted_in_the_title_and_listed_in_the_text() {
     assert_eq!(initial_text(&pages), "4 pages: \n\n- /a\n- /b\n- /c\n- /d");
     let mut editor = Editor::new(DraftTarget::AboutPages, CleanText::default(), "");
     editor.set_initial_text(initial_text(&pages));
-    assert_eq!(editor.input.column(), "4 pages: ".len(), "the cursor is after them");
+    assert_eq!(editor.input.cursor_column(), "4 pages: ".len(), "the cursor is after them");
     assert_eq!([("x {{pages}}", 4), ("{{path}}", 4), ("x", 4)].map(|(text, n)| template_sort_key(text, n)), [0, 1, 3]);
 }
 

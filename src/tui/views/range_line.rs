@@ -35,8 +35,9 @@ const MIN_COLUMNS_WITH_ALL_NAMES: usize = 100;
 /// The number of cells between two names. With a single cell, two names would look like one name of two words.
 pub(in crate::tui) const NAME_GAP: usize = 2;
 
-/// Formats a range in at most `width` cells if possible: `20–26 Nov 2026 UTC, 7 days incl. today`. The shorter forms leave
-/// out the current year and the number of days: `20–26 Nov UTC incl. today`, or `20 Nov – today UTC` if space is short.
+/// Formats a range in at most `width` cells if possible: `20–26 Nov 2026 UTC, 7 days incl. today`. The shorter forms
+/// leave out the current year and the number of days: `20–26 Nov UTC incl. today`, or `20 Nov – today UTC` if space is
+/// short.
 pub fn format_range(range: DateRange, now: Time, width: usize) -> String {
     let has_today = range.contains(now.date_naive());
     let (so_far, shortest_so_far) = match (has_today, range.days()) {
@@ -123,9 +124,9 @@ impl App {
     pub fn range_line(&self, width: usize, now: Time) -> (String, Vec<RangeName>) {
         let tabs = self.analytics.tab.names_width(u16::try_from(width).unwrap_or(u16::MAX));
         let today = now.date_naive();
-        // The dates are shortened until the names of the common ranges fit beside them; on a narrow screen, until the
-        // name of the current range fits. But if the tabs take half of a narrow screen, no space is reserved for the
-        // name, because dates that short would not show that today is not over.
+        // The dates are shortened to leave space for the names of the common ranges or, on a narrow screen, for the
+        // name of the current range. If the tabs take half of a narrow screen, no space is reserved: the dates would be
+        // so short that they would not show that the range includes today.
         let lists = self.range_name_lists(width, today);
         let own = lists.last().filter(|_| tabs < width / 2);
         let reserved = lists.iter().rev().nth(1).or(own).map_or(0, |names| names_width(names));

@@ -17,7 +17,7 @@ pub const MIN_DAYS_FOR_WEEKS: u32 = 60;
 pub struct RangeTotals {
     pub(super) by_range: HashMap<DateRange, Timed<Counts>>,
     /// Ranges whose totals were requested and have not arrived yet.
-    pub(super) pending: Vec<DateRange>,
+    pub(super) pending_ranges: Vec<DateRange>,
     /// Whether the totals count visitors. The visitors of several days can't be added up, because a visitor may be
     /// counted on each of them.
     pub(super) holds_visitors: bool,
@@ -31,7 +31,7 @@ impl RangeTotals {
 
     /// Returns the number of ranges whose totals were requested and have not arrived yet.
     pub fn pending_count(&self) -> usize {
-        self.pending.len()
+        self.pending_ranges.len()
     }
 
     /// Returns the totals of a range: the response for the whole range or the sum of its days, whichever is newer. The
@@ -45,9 +45,9 @@ impl RangeTotals {
         }
     }
 
-    /// Adds up the totals of all days of a range; `None` if one day is unknown. The load time of the sum is calculated
-    /// so that the sum is final exactly if every day is: each load time is moved forward by the number of days between
-    /// its day and the last day, and the earliest of these times is used.
+    /// Adds up the totals of all days of a range; `None` if one day is unknown. The sum has to count as final only if
+    /// every day is final. Its load time is therefore the earliest of the days' load times, after each of them is moved
+    /// forward by the number of days between its day and the last day.
     fn sum_of_days(&self, range: DateRange) -> Option<Timed<Counts>> {
         let add = |sum: &Count, more: &Count| Some(Count::from(sum.value()? + more.value()?));
         let of = |day: DateRange| {
@@ -108,7 +108,7 @@ pub(super) fn weeks(range: DateRange) -> Vec<DateRange> {
 }
 
 /// Returns the ranges of the bars of a trend: weeks in a long range, otherwise days.
-pub(super) fn trend_bars(range: DateRange) -> Vec<DateRange> {
+pub(super) fn trend_bar_ranges(range: DateRange) -> Vec<DateRange> {
     if range.days() >= MIN_DAYS_FOR_WEEKS { weeks(range) } else { range.single_days().collect() }
 }
 

@@ -18,16 +18,16 @@ use crate::model::views::{MAX_PAGE_SIZE, ViewsQuery};
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct LoadCost {
     /// The lower bound: requests that the load certainly needs.
-    at_least: u32,
+    min_requests: u32,
     expected: Option<LoadEstimate>,
 }
 
 impl LoadCost {
-    /// Adds up the costs of several loads. A load of unknown cost is expected to cost the mean of the known costs. The
-    /// sum has no expected cost if a cost is unknown and all known costs are those of previous loads: such a sum would
-    /// be shown as `5 last time`, although one of the loads was not measured last time.
+    /// Adds up the costs of several loads. A load of unknown cost is expected to cost the mean of the known costs. But
+    /// if all known costs are those of previous loads, an unknown cost leaves the sum without an expected cost: the sum
+    /// would be shown as `5 last time`, which is wrong for the load of unknown cost.
     fn of_all(costs: &[Self]) -> Self {
-        let at_least = costs.iter().fold(0_u32, |sum, cost| sum.saturating_add(cost.at_least));
+        let min_requests = costs.iter().fold(0_u32, |sum, cost| sum.saturating_add(cost.min_requests));
         let known: Vec<LoadEstimate> = costs.iter().filter_map(|cost| cost.expected).collect();
         // The basis of the sum is the previous loads only if they are the basis of every known cost.
         let basis = known
@@ -41,27 +41,27 @@ impl LoadCost {
             let rest = unknown.saturating_mul(sum.div_ceil(estimated_ranges.max(1)));
             LoadEstimate { requests: sum.saturating_add(rest), basis }
         });
-        Self { at_least, expected }
+        Self { min_requests, expected }
     }
 
     /// Returns the expected number of requests: the estimate, but at least the lower bound.
-    fn requests(self) -> u32 {
-        self.expected.map_or(self.at_least, |expected| expected.requests.max(self.at_least))
+    fn expected_requests(self) -> u32 {
+        self.expected.map_or(self.min_requests, |expected| expected.requests.max(self.min_requests))
     }
 }
 
-/// Formats the cost: `2 or more requests, 5 last time`, or an estimate and what it is based on.
-pub fn cost_text(at_least: u32, expected: Option<LoadEstimate>) -> String {
-    cost_and_basis(at_least, expected).concat()
+/// Formats the cost: `at least 2 analytics requests, last time 5`, or an estimate and what it is based on.
+pub fn cost_text(min_requests: u32, expected: Option<LoadEstimate>) -> String {
+    cost_and_basis(min_requests, expected).concat()
 }
 
 /// Returns the two parts of the cost: the number of requests, and what it is based on.
-fn cost_and_basis(at_least: u32, expected: Option<LoadEstimate>) -> [String; 2] {
-    let least = format!("{} or more requests", format::format_count(at_least as usize));
+fn cost_and_basis(min_requests: u32, expected: Option<LoadEstimate>) -> [String; 2] {
+    let least = format!("at least {}", format::plural(min_requests as usize, "analytics request"));
     let Some(LoadEstimate { requests, basis }) = expected else { return [least, String::new()] };
-    let about = format!("about {}", format::plural(requests.max(at_least) as usize, "request"));
+    let about = format!("about {}", format::plural(requests.max(min_requests) as usize, "analytics request"));
     match basis {
-        EstimateBasis::PreviousLoad => [format!("{least}, {requests} last time"), String::new()],
+        EstimateBasis::PreviousLoad => [format!("{least}, last time {requests}"), String::new()],
         EstimateBasis::Similar(SimilarRange { range, rows }) => {
             let pages = format::plural(rows as usize, "page");
             [about, format!(", estimated from the {pages} of {}", range.format_dates(true))]
@@ -82,7 +82,7 @@ impl App {
     /// Returns the expected cost of loading all pages of a range: from stored data, otherwise estimated from the rows
     /// on screen. `None` if neither is possible.
     pub(super) fn expected_cost(&self, range: DateRange) -> Option<LoadEstimate> {
-        let stored = self.views.all_pages.cached_info(range).and_then(StoredReport::estimate_load);
+        let stored = self.views.all_pages.stored_report(range).and_then(StoredReport::estimate_load);
         stored.or_else(|| {
             let shown = self.views.load().shown()?;
             let (query, page) = (shown.value.query, &shown.value.page);
@@ -109,7 +109,7 @@ impl App {
     }
 
     fn cost(&self, range: DateRange, from_start: bool, now: Time) -> LoadCost {
-        let known = self.views.all_pages.cached_info(range);
+        let known = self.views.all_pages.stored_report(range);
         let responses_before_interruption = known.and_then(|known| known.responses_before_interruption);
         let loaded_responses = match responses_before_interruption.filter(|_| !from_start) {
             Some(responses) => responses,
@@ -122,7 +122,7 @@ impl App {
         };
         let rest = |requests: u32| requests.saturating_sub(loaded_responses).max(1);
         let expected = self.expected_cost(range).map(|known| LoadEstimate { requests: rest(known.requests), ..known });
-        LoadCost { at_least: rest(all), expected }
+        LoadCost { min_requests: rest(all), expected }
     }
 
     /// Whether one request is probably enough for this load.
@@ -130,14 +130,14 @@ impl App {
         let all = &self.views.all_pages;
         let was_one = all.complete_report(plan.range).is_some_and(|report| report.responses <= 1);
         let fits = self.min_rows(plan.range).is_some_and(|(rows, is_all)| is_all && requests_for(rows) == 1);
-        all.rows_to_continue_after(plan.range).is_none() && (was_one || fits)
+        all.rows_of_interrupted_load(plan.range).is_none() && (was_one || fits)
     }
 
     /// Returns the question before a load: which ranges it loads, and what it costs.
     pub(super) fn load_question(&self, plans: &[LoadPlan], now: Time) -> String {
         let what = match plans {
             [one] => {
-                let rows = self.views.all_pages.rows_to_continue_after(one.range).filter(|_| !one.from_start);
+                let rows = self.views.all_pages.rows_of_interrupted_load(one.range).filter(|_| !one.from_start);
                 let continuing = rows.map(|rows| format!(", continuing after {} rows", format::format_count(rows)));
                 format!("{}{}", one.range.format_dates(true), continuing.unwrap_or_default())
             }
@@ -152,7 +152,7 @@ impl App {
         let cost = LoadCost::of_all(&costs);
         let is_known = |plan: &LoadPlan| plan.from_start && self.views.all_pages.complete_report(plan.range).is_some();
         let again = if !plans.is_empty() && plans.iter().all(is_known) { " again" } else { "" };
-        let [requests, basis] = cost_and_basis(cost.at_least, cost.expected);
+        let [requests, basis] = cost_and_basis(cost.min_requests, cost.expected);
         let (limits, left) = (self.limit_warning(cost), self.view_requests_left());
         format!(
             "{}Load all pages of {what}{again}? Uses {requests} ({left} left this hour){basis}.{limits}",
@@ -168,10 +168,10 @@ impl App {
 
     fn limit_warning(&self, cost: LoadCost) -> String {
         let left = self.view_requests_left();
-        if cost.requests() > left {
+        if cost.expected_requests() > left {
             return format!(" That is more than is left: loading stops after {left} and can continue later.");
         }
-        if cost.requests() > REQUESTS_PER_CONFIRMATION {
+        if cost.expected_requests() > REQUESTS_PER_CONFIRMATION {
             format!(" docdeck asks again after {REQUESTS_PER_CONFIRMATION} requests.")
         } else {
             String::new()

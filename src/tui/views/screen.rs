@@ -23,7 +23,6 @@ use crate::tui::widgets::scroll::page_step;
 use crate::tui::widgets::text_input::TextInput;
 use chrono::TimeDelta;
 
-/// The page views screen.
 #[derive(Debug)]
 pub(in crate::tui) struct ViewsScreen;
 
@@ -33,7 +32,7 @@ impl Component for ViewsScreen {
     }
 
     fn footer_label(&self, action: Action, app: &App) -> Option<FooterLabel> {
-        is_offered(action, app).then(|| label(action, app).map_or(FooterLabel::Default, FooterLabel::from))
+        is_shown_in_footer(action, app).then(|| label(action, app).map_or(FooterLabel::Default, FooterLabel::from))
     }
 
     fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
@@ -116,7 +115,7 @@ impl Component for ViewsScreen {
     }
 
     fn scroll(&mut self, by: Scroll, cx: &mut Cx<'_>) {
-        let rows = cx.app.views_rows();
+        let rows = cx.app.visible_table_rows();
         let table = &mut cx.app.views.table;
         match by {
             Scroll::By(n) => table.move_by(n),
@@ -140,7 +139,7 @@ impl Component for ViewsScreen {
             return Flow::Handled;
         }
         if areas.headings.contains(at) {
-            sort_at(usize::from(at.x), cx);
+            sort_by_clicked_column(usize::from(at.x), cx);
         } else if let Some(line) = line_at(areas.lines, at) {
             if cx.app.views.table.is_visible_line_selected(line) {
                 cx.app.close_filter_input();
@@ -153,7 +152,7 @@ impl Component for ViewsScreen {
     }
 
     fn scroll_with_wheel(&mut self, _at: Position, by: isize, cx: &mut Cx<'_>) {
-        let rows = cx.app.views_rows();
+        let rows = cx.app.visible_table_rows();
         cx.app.views.table.scroll_by(by, rows);
     }
 
@@ -172,7 +171,7 @@ impl Component for ViewsScreen {
     }
 
     fn position_text(&self, app: &App) -> String {
-        let (table, rows) = (&app.views.table, app.views_rows());
+        let (table, rows) = (&app.views.table, app.visible_table_rows());
         if table.is_empty() {
             return String::new();
         }
@@ -192,7 +191,7 @@ fn load_all_includes_visitors(app: &App) -> bool {
 }
 
 /// Whether the footer offers an action now.
-fn is_offered(action: Action, app: &App) -> bool {
+fn is_shown_in_footer(action: Action, app: &App) -> bool {
     let (views, table) = (&app.views, &app.views.table);
     let has_pages = !table.rows().is_empty() || table.absent_count() > 0;
     match action {
@@ -215,7 +214,7 @@ fn is_offered(action: Action, app: &App) -> bool {
             all.can_stop()
                 || load_all_includes_visitors(app)
                 || app.view_requests_left() > 0
-                    && (all.complete_report(range).is_none() || all.rows_to_continue_after(range).is_some())
+                    && (all.complete_report(range).is_none() || all.rows_of_interrupted_load(range).is_some())
         }
         Action::Close => {
             views.all_pages.can_stop()
@@ -307,7 +306,7 @@ fn click_range(cell: usize, cx: &mut Cx<'_>) {
 }
 
 /// Sorts by the clicked column or, if the pages are already sorted by it, reverses the order.
-fn sort_at(cell: usize, cx: &mut Cx<'_>) {
+fn sort_by_clicked_column(cell: usize, cx: &mut Cx<'_>) {
     let table = &cx.app.views.table;
     let columns = page_table(&cx.app.views, usize::from(cx.app.size.0));
     let Some(by) = columns.key_at(cell).and_then(|column| column.sort_column(table.metric())) else { return };

@@ -111,7 +111,7 @@ impl Visitors {
         Effect::Analytics(AnalyticsEffect::Load(AnalyticsKind::Visitors, plan))
     }
 
-    pub(super) fn finish(
+    pub(super) fn apply_load_result(
         &mut self,
         range: DateRange,
         report: Option<Arc<RowsReport<PageRow>>>,

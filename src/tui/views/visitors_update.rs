@@ -81,7 +81,7 @@ impl App {
         );
         self.open(ConfirmDialog {
             text,
-            on_yes: ConfirmAction::LoadRows { kind: AnalyticsKind::Visitors, max_requests: most, from_start: false },
+            on_yes: ConfirmAction::LoadAllRows { kind: AnalyticsKind::Visitors, max_requests: most, from_start: false },
         });
     }
 
@@ -109,7 +109,7 @@ impl App {
     /// Loads the site's visitors in these ranges, one after the other.
     pub(in crate::tui) fn load_visitor_totals(&mut self, ranges: Vec<DateRange>, effects: &mut Vec<Effect>) {
         let visitors = &mut self.views.visitors;
-        visitors.totals.pending.clone_from(&ranges);
+        visitors.totals.pending_ranges.clone_from(&ranges);
         visitors.queued_days = ranges.into();
         effects.extend(visitors.queued_days.front().copied().map(|range| visitors.request(single_request_plan(range))));
     }
@@ -128,7 +128,7 @@ impl App {
         match msg {
             RowsMsg::Cached { range, report, is_fresh } => {
                 let is_known = report.is_some() && is_fresh;
-                self.views.visitors.finish(range, report, None, now);
+                self.views.visitors.apply_load_result(range, report, None, now);
                 if !is_known && is_for_table {
                     effects.push(self.views.visitors.request(single_request_plan(range)));
                 }
@@ -139,7 +139,7 @@ impl App {
                     _ => None,
                 };
                 self.views.visitors.stoppable_range.take_if(|loaded| *loaded == range);
-                self.views.visitors.finish(range, outcome.report, failure.clone(), now);
+                self.views.visitors.apply_load_result(range, outcome.report, failure.clone(), now);
                 self.continue_visitor_totals(range, failure, now, effects);
             }
         }
@@ -162,10 +162,10 @@ impl App {
             return;
         }
         visitors.queued_days.pop_front();
-        visitors.totals.pending.retain(|pending| *pending != range);
+        visitors.totals.pending_ranges.retain(|pending_ranges| *pending_ranges != range);
         if let Some(failure) = failure {
             visitors.queued_days.clear();
-            visitors.totals.pending.clear();
+            visitors.totals.pending_ranges.clear();
             self.notify(Severity::Error, failure.message.as_str(), now);
         } else if let Some(next) = visitors.queued_days.front().copied() {
             effects.push(visitors.request(single_request_plan(next)));

@@ -169,7 +169,7 @@ fn draw_field(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, line: Fo
     if matches!(line, FormLine::Field(field) if field != SetupField::Source) {
         underline_field(frame, view, Rect { width: value.width.min(MAX_FIELD_WIDTH), ..value });
     }
-    if is_focused && !welcome.is_choice() {
+    if is_focused && !welcome.is_choice_or_button() {
         cursor::place_in_input(frame, view, value);
     }
 }

@@ -4,8 +4,8 @@
 //! effects of an earlier attempt are ignored.
 //!
 //! ```text
-//! Ctrl-S ─ CheckProfile ─ ReadKey ─ TestProfile ─ WriteConfig ─ Relaunch, or AddProfile
-//!              └ invalid     └ failed ───┴─ asks whether to save anyway
+//! Ctrl-S ─ validate ─ read the key ─ test ─ write the configuration ─ start the dashboard, or add the profile
+//!              └ invalid  └ failed ────┴─ asks whether to save anyway
 //! ```
 
 mod draw;
@@ -21,7 +21,7 @@ use crate::model::setup::{
 };
 use crate::model::text::CleanText;
 use crate::tui::app::NOT_IN_DEMO;
-use crate::tui::widgets::scroll::neighbour;
+use crate::tui::widgets::scroll::cyclic_neighbour;
 use crate::tui::widgets::text_input::TextInput;
 use crate::tui::{ConfigWriteError, ProfilesEffect, ProfilesMsg, RelaunchTarget};
 use crossterm::event::{KeyCode, KeyModifiers};
@@ -86,7 +86,7 @@ struct AttemptedProfile {
     /// The API key. `None` until it is read, or if it could not be read.
     key: Option<ApiKey>,
     /// Whether the service has accepted the API key.
-    is_verified: bool,
+    is_key_verified: bool,
     is_saved: bool,
 }
 
@@ -99,7 +99,7 @@ pub struct ProfileToStart {
     /// The notice to show at the start.
     pub greeting: CleanText,
     /// Whether the service has accepted the API key.
-    pub is_verified: bool,
+    pub is_key_verified: bool,
 }
 
 impl App {
@@ -114,7 +114,7 @@ impl App {
 
     /// Saves the profile of the last attempt after the user has confirmed it.
     pub(super) fn save_profile(&mut self, allowed: WritePermission) -> Option<Effect> {
-        self.find_mut::<Welcome>()?.write(allowed)
+        self.find_mut::<Welcome>()?.write_config(allowed)
     }
 }
 
@@ -164,7 +164,7 @@ impl Welcome {
 
     /// Moves the focus to the next or previous line. After the last line comes the first one.
     fn move_focus(&mut self, down: bool) {
-        self.focus(neighbour(&self.lines(), self.line, down));
+        self.focus(cyclic_neighbour(&self.lines(), self.line, down));
     }
 
     /// Shows a problem and moves the focus to its field.
@@ -178,7 +178,7 @@ impl Welcome {
 
     /// Handles Enter: moves the focus to the next line or, after the last line, to the button. On the button, tests and
     /// saves the profile.
-    fn enter(&mut self, cx: &mut Cx<'_>) {
+    fn handle_enter(&mut self, cx: &mut Cx<'_>) {
         match self.line {
             FormLine::Save => self.test_and_maybe_save(true, cx),
             FormLine::More if !self.is_more_open => self.change_choice(true),
@@ -195,24 +195,24 @@ impl Welcome {
                 self.move_focus(true);
             }
         } else if self.line == FormLine::Field(SetupField::Source) && self.try_end_attempt() {
-            self.form.source = neighbour(&self.form.sources(), self.form.source, is_forward);
+            self.form.source = cyclic_neighbour(&self.form.sources(), self.form.source, is_forward);
         }
     }
 
     /// Whether the focused line is a choice or button rather than a text input.
-    fn is_choice(&self) -> bool {
+    fn is_choice_or_button(&self) -> bool {
         matches!(self.line, FormLine::Field(SetupField::Source) | FormLine::Save | FormLine::More)
     }
 
     /// Returns what is needed to start the dashboard with the profile of the last attempt. `None` if its API key was
     /// not read.
     pub fn profile_to_start(&self) -> Option<ProfileToStart> {
-        let AttemptedProfile { profile, key: Some(key), is_verified, .. } = self.attempted_profile.clone()? else {
+        let AttemptedProfile { profile, key: Some(key), is_key_verified, .. } = self.attempted_profile.clone()? else {
             return None;
         };
         let how = self.message.as_ref().map_or("", |message| message.text.as_str());
         let greeting = CleanText::line(&format!("Saved in {}. {how}", self.config_path));
-        Some(ProfileToStart { profile, key, greeting, is_verified })
+        Some(ProfileToStart { profile, key, greeting, is_key_verified })
     }
 
     /// Returns the profile of the last attempt if it is saved.
@@ -221,8 +221,8 @@ impl Welcome {
     }
 
     /// Whether the service has accepted the API key of the last attempt.
-    pub(super) fn is_verified(&self) -> bool {
-        self.attempted_profile.as_ref().is_some_and(|tested| tested.is_verified)
+    pub(super) fn is_key_verified(&self) -> bool {
+        self.attempted_profile.as_ref().is_some_and(|tested| tested.is_key_verified)
     }
 
     /// Whether the form is the screen of the first start rather than a dialog.
@@ -284,7 +284,7 @@ impl Welcome {
         }
         self.saves_profile = saves_profile;
         self.attempted_profile =
-            Some(AttemptedProfile { profile: profile.clone(), key: None, is_verified: false, is_saved: false });
+            Some(AttemptedProfile { profile: profile.clone(), key: None, is_key_verified: false, is_saved: false });
         self.step = SetupStep::Checking;
         cx.run(Effect::Profiles(ProfilesEffect::CheckProfile { attempt: self.attempt, profile: Box::new(profile) }));
     }
@@ -300,10 +300,10 @@ impl Welcome {
         if self.form.source_can_have_key() {
             self.step = SetupStep::ReadingKey;
             let key = self.attempted_profile.as_ref()?.profile.key.clone();
-            return Some(Effect::Profiles(ProfilesEffect::ReadKey { attempt: self.attempt, key }));
+            return Some(Effect::Profiles(ProfilesEffect::ReadNewProfileKey { attempt: self.attempt, key }));
         }
         if self.saves_profile {
-            return self.write(WritePermission::Nothing);
+            return self.write_config(WritePermission::Nothing);
         }
         self.step = SetupStep::Filling;
         self.show_message(false, "DOCDECK_API_KEY is not set in this shell, so there is no key to test.");
@@ -336,9 +336,9 @@ impl Welcome {
         match result {
             Ok(message) => {
                 self.show_message(true, message.as_str());
-                self.attempted_profile.as_mut()?.is_verified = true;
+                self.attempted_profile.as_mut()?.is_key_verified = true;
                 if self.saves_profile {
-                    return self.write(WritePermission::Nothing);
+                    return self.write_config(WritePermission::Nothing);
                 }
                 self.step = SetupStep::Filling;
             }
@@ -371,7 +371,7 @@ impl Welcome {
             }
             // The user has opened this dialog to add a profile, so adding one needs no confirmation.
             Err(ConfigWriteError::NeedsConfirmation(WritePermission::Add)) if !self.is_screen() => {
-                return self.write(WritePermission::Add);
+                return self.write_config(WritePermission::Add);
             }
             Err(ConfigWriteError::NeedsConfirmation(needs)) => {
                 let text = needs.question(&self.config_path, &CleanText::line(&self.form.unchecked_profile().name));
@@ -382,7 +382,7 @@ impl Welcome {
         None
     }
 
-    fn write(&mut self, allowed: WritePermission) -> Option<Effect> {
+    fn write_config(&mut self, allowed: WritePermission) -> Option<Effect> {
         let profile = Box::new(self.attempted_profile.as_ref()?.profile.clone());
         self.step = SetupStep::Saving;
         Some(Effect::Profiles(ProfilesEffect::WriteConfig { attempt: self.attempt, profile, allowed }))
@@ -415,7 +415,7 @@ fn has_modifier(modifiers: KeyModifiers) -> bool {
 
 impl Component for Welcome {
     fn contexts(&self) -> &'static [Context] {
-        match self.is_choice() {
+        match self.is_choice_or_button() {
             true => &[Context::Welcome, Context::Everywhere],
             false => &[Context::WelcomeText, Context::Text, Context::Everywhere],
         }
@@ -440,7 +440,7 @@ impl Component for Welcome {
 
     fn handle_action(&mut self, action: Action, cx: &mut Cx<'_>) -> Flow {
         match action {
-            Action::NextField => self.enter(cx),
+            Action::NextField => self.handle_enter(cx),
             Action::NextChoice | Action::PreviousChoice => self.change_choice(action == Action::NextChoice),
             Action::Confirm => self.test_and_maybe_save(true, cx),
             Action::TestConnection => self.test_and_maybe_save(false, cx),
@@ -511,12 +511,12 @@ impl Component for Welcome {
     }
 
     fn receive(&mut self, msg: Msg, cx: &mut Cx<'_>) -> Result<Flow, Msg> {
-        use ProfilesMsg::{ConfigWritten, KeyRead, ProfileChecked, ProfileTested};
+        use ProfilesMsg::{ConfigWritten, NewProfileKeyRead, ProfileChecked, ProfileTested};
         let effect = match msg {
             Msg::Profiles(ProfileChecked { attempt, result }) if self.waits_for(attempt, SetupStep::Checking) => {
                 self.apply_profile_check(result)
             }
-            Msg::Profiles(KeyRead { attempt, result }) if self.waits_for(attempt, SetupStep::ReadingKey) => {
+            Msg::Profiles(NewProfileKeyRead { attempt, result }) if self.waits_for(attempt, SetupStep::ReadingKey) => {
                 self.apply_key(result, cx)
             }
             Msg::Profiles(ProfileTested { attempt, result }) if self.waits_for(attempt, SetupStep::Testing) => {

@@ -101,7 +101,7 @@ pub(in crate::tui) fn page_step(rows: usize) -> isize {
 
 /// Returns the element after `current` or, if `is_next` is false, the element before it. After the last element comes
 /// the first one.
-pub(in crate::tui) fn neighbour<T: Copy + PartialEq>(all: &[T], current: T, is_next: bool) -> T {
+pub(in crate::tui) fn cyclic_neighbour<T: Copy + PartialEq>(all: &[T], current: T, is_next: bool) -> T {
     let at = all.iter().position(|one| *one == current).unwrap_or(0);
     let to = (at + if is_next { 1 } else { all.len().saturating_sub(1) }) % all.len().max(1);
     all.get(to).copied().unwrap_or(current)

@@ -14,7 +14,7 @@ use ratatui::text::{Line, Span};
 use std::borrow::Cow;
 
 /// The width that the flexible column gets before other columns are widened.
-const COMFORTABLE_CELLS: usize = 32;
+const COMFORTABLE_FLEXIBLE_CELLS: usize = 32;
 
 /// A column. `key` is what the column shows: a value of an enum, or a function that creates its cells.
 #[derive(Debug, Clone)]
@@ -61,7 +61,8 @@ impl<K> Column<K> {
     }
 
     /// Sets the maximum width. If a flexible column reaches it, the rest of the table stays blank, so that numbers stay
-    /// close to the texts. Any other column is widened up to it once the flexible column has [`COMFORTABLE_CELLS`].
+    /// close to the texts. Any other column is widened up to its maximum once the flexible column has
+    /// [`COMFORTABLE_FLEXIBLE_CELLS`].
     pub fn with_max_width(self, max_width: usize) -> Self {
         Self { max_width, ..self }
     }
@@ -129,7 +130,7 @@ impl<K> Table<K> {
             first.gap = 0;
         }
         let flexible = columns.iter().find(|column| column.is_flexible).map_or(0, |column| column.width);
-        let reserved = needed(&columns) + COMFORTABLE_CELLS.saturating_sub(flexible);
+        let reserved = needed(&columns) + COMFORTABLE_FLEXIBLE_CELLS.saturating_sub(flexible);
         let mut spare = width.saturating_sub(reserved);
         for column in columns.iter_mut().filter(|column| !column.is_flexible) {
             let added = column.max_width.saturating_sub(column.width).min(spare);

@@ -93,14 +93,14 @@ impl TextInput {
 
     /// Moves the cursor down by this many lines, or up if negative. The mouse wheel scrolls a text in this way, because
     /// the cursor has to stay visible.
-    pub(in crate::tui) fn move_lines(&mut self, by: isize) {
+    pub(in crate::tui) fn move_cursor_by_lines(&mut self, by: isize) {
         for _ in 0..by.unsigned_abs() {
             self.move_cursor(if by < 0 { CursorMove::Up } else { CursorMove::Down });
         }
     }
 
     /// Returns the number of characters before the cursor in its line.
-    pub fn column(&self) -> usize {
+    pub fn cursor_column(&self) -> usize {
         self.area.cursor().1
     }
 
@@ -117,7 +117,7 @@ impl TextInput {
     }
 
     /// Returns the number of rows of the wrapped text at this width, up to `max`.
-    pub(in crate::tui) fn wrapped_rows(&self, width: usize, max: usize) -> usize {
+    pub(in crate::tui) fn wrapped_row_count(&self, width: usize, max: usize) -> usize {
         // The cursor after the last character needs a cell, too.
         let rows = |line: &String| wrap(line, width.saturating_sub(1).max(1), max).0.len().max(1);
         self.area.lines().iter().take(max).map(rows).sum::<usize>().min(max)
@@ -136,11 +136,11 @@ impl TextInput {
             }
             KeyCode::Tab if !has_modifier => self.edit(Edit::Tab),
             KeyCode::Backspace if !has_modifier => {
-                let before = self.cursor_line().chars().nth(self.column().wrapping_sub(1));
+                let before = self.cursor_line().chars().nth(self.cursor_column().wrapping_sub(1));
                 self.change(TextChange::DeletedBefore, before.is_some_and(is_word_char), TextArea::delete_char)
             }
             KeyCode::Delete if !has_modifier => {
-                let under = self.cursor_line().chars().nth(self.column());
+                let under = self.cursor_line().chars().nth(self.cursor_column());
                 self.change(TextChange::DeletedAfter, under.is_some_and(is_word_char), TextArea::delete_next_char)
             }
             KeyCode::Left if !has_modifier => self.move_cursor(CursorMove::Back),
@@ -182,7 +182,7 @@ impl TextInput {
             Edit::DeleteWordBack => self.change(TextChange::Other, false, TextArea::delete_word),
             Edit::DeleteWordForward => self.change(TextChange::Other, false, TextArea::delete_next_word),
             // At the start of a line, nothing is deleted. The widget would join the line with the previous one.
-            Edit::DeleteToLineStart if self.column() == 0 => false,
+            Edit::DeleteToLineStart if self.cursor_column() == 0 => false,
             Edit::DeleteToLineStart => self.change(TextChange::Other, false, TextArea::delete_line_by_head),
             Edit::DeleteToLineEnd => self.change(TextChange::Other, false, TextArea::delete_line_by_end),
             Edit::PageUp => self.scroll(Scrolling::PageUp),

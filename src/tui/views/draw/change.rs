@@ -8,14 +8,14 @@ use crate::tui::view::View;
 use ratatui::style::{Modifier, Style};
 
 /// A change of less than this percentage is muted, because views vary that much from week to week.
-const SMALL_PERCENT: f64 = 5.0;
+const MIN_UNMUTED_PERCENT: f64 = 5.0;
 /// A change between counts below this number is muted, because a few visitors cause it.
-const SMALL_COUNT: u64 = 30;
+const MIN_UNMUTED_COUNT: u64 = 30;
 /// The minimum change of an outlier, in percent.
-const OUTLIER_PERCENT: f64 = 25.0;
+const MIN_OUTLIER_PERCENT: f64 = 25.0;
 /// The minimum change of an outlier, as a share of the site's views. A page that few people read can double without
 /// meaning anything.
-const OUTLIER_SHARE: f64 = 0.005;
+const MIN_OUTLIER_SITE_SHARE: f64 = 0.005;
 /// The sign that marks an outlier, so that it is recognizable without colours too.
 pub(in crate::tui) const OUTLIER_MARK: &str = "!";
 
@@ -39,9 +39,12 @@ impl ChangeWeight {
             }
         };
         let difference = change.difference().unwrap_or_default().abs();
-        if percent < SMALL_PERCENT || largest < ViewCount::from(SMALL_COUNT) {
+        if percent < MIN_UNMUTED_PERCENT || largest < ViewCount::from(MIN_UNMUTED_COUNT) {
             Self::Small
-        } else if percent >= OUTLIER_PERCENT && !site.is_zero() && difference.ratio_to(site) >= OUTLIER_SHARE {
+        } else if percent >= MIN_OUTLIER_PERCENT
+            && !site.is_zero()
+            && difference.ratio_to(site) >= MIN_OUTLIER_SITE_SHARE
+        {
             Self::Outlier
         } else {
             Self::Normal
@@ -49,7 +52,7 @@ impl ChangeWeight {
     }
 
     /// Returns the mark that is shown behind a change, one cell wide: `!` for an outlier, otherwise a blank.
-    pub(in crate::tui) fn sign(self) -> &'static str {
+    pub(in crate::tui) fn outlier_mark(self) -> &'static str {
         if self == Self::Outlier { OUTLIER_MARK } else { " " }
     }
 

@@ -89,7 +89,7 @@ fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
         (Metric::Visitors, _) => &[(Metric::Visitors, "visitors")],
     };
     let mut part = Vec::new();
-    let rows = view.app.views_rows();
+    let rows = view.app.visible_table_rows();
     if table.visible(rows).any(|row| !row.metrics.is_listed) {
         part.push(Span::styled("( ) = compared range", theme.muted));
     }
@@ -176,7 +176,7 @@ fn visitors_part<'a>(view: View<'_>) -> Option<PositionPart<'a>> {
     }
     let report = visitors.report(range)?;
     let is_older = view.app.views.as_of().is_some_and(|views| views - report.as_of > MAX_AGE_DIFFERENCE);
-    let age = if is_older { format!(" {}", view.as_of_clock(report.as_of)) } else { String::new() };
+    let age = if is_older { format!(" {}", view.as_of_text(report.as_of)) } else { String::new() };
     let text = match report.is_complete() {
         true if age.is_empty() => return None,
         true => format!("visitors{age}"),
@@ -198,7 +198,7 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
     parts.extend(partial_warning(table).filter(|_| width < MIN_WIDTH_WITH_SHARE).map(warning));
     parts.extend(sum_warning(table, width).map(warning));
     if table.comparison().is_some_and(|comparison| !comparison.previous.complete) {
-        let text = if width < MIN_WIDTH_WITH_SHARE { "before: partial" } else { "compared range: partial" };
+        let text = if width < MIN_WIDTH_WITH_SHARE { "vs partial data" } else { "compared range: partial" };
         parts.push(warning(text.to_owned()));
     }
     parts.extend(marks_part(view));
@@ -293,9 +293,9 @@ fn sum_warning(table: &PageTable, width: usize) -> Option<String> {
     }
     (!sum.nearly_equals(total)).then(|| {
         let full = if sum < total {
-            format!("rows add up to {} of {} views{left_out}", format_views(sum), format_views(total))
+            format!("listed pages: {} of {} views{left_out}", format_views(sum), format_views(total))
         } else {
-            format!("rows add up to {} views, the total is {}{left_out}", format_views(sum), format_views(total))
+            format!("listed pages: {} views, the total is {}{left_out}", format_views(sum), format_views(total))
         };
         match (full.width() + 20 > width, unread) {
             (false, _) => full,

@@ -19,7 +19,7 @@ pub(in crate::tui) mod totals;
 use crate::model::failure::FailureKind;
 use crate::model::load::Load;
 use crate::tui::component::Component as _;
-use crate::tui::draw::FIXED_KEY;
+use crate::tui::draw::FIXED_CONTENT_KEY;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
@@ -36,20 +36,21 @@ use ratatui::widgets::{Paragraph, Wrap};
 pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     let areas = view.app.views_areas();
     let width = usize::from(areas.lines.width);
-    if !view.kept.keeps(frame.buffer_mut(), areas.range, FIXED_KEY) {
+    if !view.kept_cells.try_keep(frame.buffer_mut(), areas.range, FIXED_CONTENT_KEY) {
         presets::draw_range_rule(frame, view, areas.range);
     }
-    lower_rule::draw_lower_rule(frame, view, areas.position, ViewsScreen.position_text(view.app));
-    let Some(totals) = view.app.views.listed_totals() else {
+    lower_rule::draw_lower_rule(frame, view, areas.lower_rule_row, ViewsScreen.position_text(view.app));
+    let Some(totals) = view.app.views.site_totals() else {
         draw_not_loaded(frame, view, view.app.geometry().content);
         return;
     };
-    if !view.kept.keeps(frame.buffer_mut(), areas.totals, FIXED_KEY) {
+    if !view.kept_cells.try_keep(frame.buffer_mut(), areas.totals, FIXED_CONTENT_KEY) {
         draw_line(frame, areas.totals, 0, totals::site_totals_line(view, totals, width));
     }
-    // Drawn again in every frame: the line explains signs only if a visible row has them, and omits what a notice says.
+    // The cells of this line are never kept from the previous frame, because its text depends on the visible rows and
+    // on the notice.
     draw_line(frame, areas.status, 0, status_line::table_status_line(view, width));
-    if !areas.trend.is_empty() && !view.kept.keeps(frame.buffer_mut(), areas.trend, FIXED_KEY) {
+    if !areas.trend.is_empty() && !view.kept_cells.try_keep(frame.buffer_mut(), areas.trend, FIXED_CONTENT_KEY) {
         match view.app.views.above_table() {
             AboveTable::Trend => draw_above_table(frame, view, areas.trend),
             _ => draw_line(frame, areas.trend, 0, unloaded_trend_line(view, width)),

@@ -20,7 +20,7 @@ use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
 /// Maximum and minimum width of the progress bar, in cells.
-const PROGRESS_BAR_CELLS: (usize, usize) = (24, 6);
+const MAX_AND_MIN_PROGRESS_BAR_CELLS: (usize, usize) = (24, 6);
 
 /// Returns the line: at the left what the rows and the changes are based on, at the right how old the rows are. A
 /// problem comes first, at the left.
@@ -36,7 +36,7 @@ pub(in crate::tui) fn table_status_line<'a>(view: View<'_>, width: usize) -> Lin
     if !views.is_current() {
         return fitting_line(&parts, width);
     }
-    let forms = basis_forms(view);
+    let forms = order_and_change_text_forms(view);
     let style = if views.is_comparing() { view.theme.text } else { view.theme.muted };
     let is_partial = views.table.report().is_some_and(|report| !report.complete);
     if views.load_failure(view.now).is_some() || is_partial {
@@ -57,7 +57,7 @@ pub(in crate::tui) fn table_status_line<'a>(view: View<'_>, width: usize) -> Lin
 }
 
 /// Returns the text about what the changes and the order of the rows are based on, in several forms, the longest first.
-fn basis_forms(view: View<'_>) -> Vec<String> {
+fn order_and_change_text_forms(view: View<'_>) -> Vec<String> {
     let views = &view.app.views;
     let shown = views.query().range;
     let change = views.site_change(view.now);
@@ -83,10 +83,10 @@ fn basis_forms(view: View<'_>) -> Vec<String> {
     days.extend(change.map(|change| format!("change vs {}", change.ranges.previous.format_dates(false))));
     let key = load_key(view);
     let is_response = !views.table.is_report() && !views.table.is_empty();
-    let order = if is_response && views.all_pages.rows_to_continue_after(shown).is_none() {
+    let order = if is_response && views.all_pages.rows_of_interrupted_load(shown).is_none() {
         vec![
-            format!("in the service's order (press {key} to load and sort all pages)"),
-            format!("in the service's order (press {key} to load all)"),
+            format!("unsorted, as received (press {key} to load and sort all pages)"),
+            format!("unsorted (press {key} to load all)"),
         ]
     } else {
         Vec::new()
@@ -105,7 +105,7 @@ fn shows_outliers(view: View<'_>) -> bool {
     let site = larger_site_views(view);
     let is_outlier = |change| ChangeWeight::of(change, site) == ChangeWeight::Outlier;
     table.comparison().is_some()
-        && table.visible(view.app.views_rows()).any(|row| is_outlier(row.metrics.change(metric)))
+        && table.visible(view.app.visible_table_rows()).any(|row| is_outlier(row.metrics.change(metric)))
 }
 
 /// A part of the line: its text and its style. The text contains several forms, separated by line breaks, from the
@@ -183,16 +183,16 @@ fn loading_line<'a>(view: View<'_>, under_way: ActiveLoad, width: usize) -> Line
         return fitting_line(&[(loading, theme.working), (rows + "\n", theme.working), (end, theme.muted)], width);
     }
     row.push(lead, theme.working);
-    let bar = row.remaining_cells().saturating_sub(details.width() + 2).min(PROGRESS_BAR_CELLS.0);
-    if let Some(share) = progress.share.filter(|_| bar >= PROGRESS_BAR_CELLS.1) {
-        let done = (0..=bar).rev().find(|cells| cells_share(*cells, bar) <= share).unwrap_or(0);
+    let bar = row.remaining_cells().saturating_sub(details.width() + 2).min(MAX_AND_MIN_PROGRESS_BAR_CELLS.0);
+    if let Some(share) = progress.share.filter(|_| bar >= MAX_AND_MIN_PROGRESS_BAR_CELLS.1) {
+        let done = (0..=bar).rev().find(|cells| share_of_cells(*cells, bar) <= share).unwrap_or(0);
         row.push("━".repeat(done), theme.working).push("┈".repeat(bar - done), theme.border).push(" ", theme.text);
     }
     row.push(details, theme.working);
     row.line()
 }
 
-fn cells_share(cells: usize, all: usize) -> f64 {
+fn share_of_cells(cells: usize, all: usize) -> f64 {
     let float = |n: usize| crate::model::views::as_f64(u64::try_from(n).unwrap_or(0));
     float(cells) / float(all.max(1))
 }
@@ -219,12 +219,12 @@ fn report_parts(view: View<'_>, report: &Report, width: usize) -> Vec<StatusPart
     let mut parts: Vec<StatusPart> = Vec::new();
     if report.complete {
         let fresh = report.range.is_fresh(report.as_of, now);
-        let clock = view.as_of_clock(report.as_of);
+        let clock = view.as_of_text(report.as_of);
         parts.push((
             format!("all pages {clock}\nall {clock}\n{clock}"),
             if fresh { theme.muted } else { theme.warning },
         ));
-        match views.all_pages.rows_to_continue_after(report.range).filter(|_| limit.is_none()) {
+        match views.all_pages.rows_of_interrupted_load(report.range).filter(|_| limit.is_none()) {
             Some(rows) => parts.push((resume_hint(view, "; ", rows), theme.muted)),
             None if !fresh && failure.is_none() => {
                 parts.push((format!("; {} refreshes", refresh_key(view)), theme.muted));
@@ -245,7 +245,7 @@ fn report_parts(view: View<'_>, report: &Report, width: usize) -> Vec<StatusPart
             }
             None => parts.push((format!("; press {key} to resume\n; press {key}\n"), theme.muted)),
         }
-        parts.push((format!("  {}\n", view.as_of_clock(report.as_of)), theme.muted));
+        parts.push((format!("  {}\n", view.as_of_text(report.as_of)), theme.muted));
     }
     if let Some(failure) = failure.filter(|_| report.complete || limit.is_none()) {
         parts.push((failure_forms(view, failure, "  "), theme.warning));
@@ -272,13 +272,13 @@ fn single_response_parts(view: View<'_>, width: usize) -> Vec<StatusPart> {
         };
         return outdated_parts(view, &forms, shown.as_of, width);
     }
-    let clock = view.as_of_clock(shown.as_of);
+    let clock = view.as_of_text(shown.as_of);
     let is_loading = matches!(views.load(), Load::Loading { .. });
     let how_old = if is_loading { format!("refreshing…  {clock}\nrefreshing…") } else { clock };
     let mut parts: Vec<StatusPart> = vec![(how_old, theme.muted)];
     let failure = views.load_failure(now);
     let is_limited = failure.is_some_and(|failure| limit_texts(view, failure).is_some());
-    if let Some(rows) = views.all_pages.rows_to_continue_after(views.query().range).filter(|_| !is_limited) {
+    if let Some(rows) = views.all_pages.rows_of_interrupted_load(views.query().range).filter(|_| !is_limited) {
         parts.push((resume_hint(view, "   ", rows), theme.muted));
     }
     if let Some(failure) = failure {
@@ -309,7 +309,7 @@ fn outdated_parts(view: View<'_>, shown: &str, as_of: Time, width: usize) -> Vec
         (shown, theme.warning),
         (" · ".to_owned(), theme.muted),
         (why, theme.warning),
-        (format!("  {}\n", view.as_of_clock(as_of)), theme.muted),
+        (format!("  {}\n", view.as_of_text(as_of)), theme.muted),
     ]
 }
 

@@ -9,7 +9,7 @@
 use crate::model::comparison::ViewsChange;
 use crate::model::job_state::{MARKED_SYMBOL, SELECTED_SYMBOL};
 use crate::model::views::ViewCount;
-use crate::tui::draw::FIXED_KEY;
+use crate::tui::draw::FIXED_CONTENT_KEY;
 use crate::tui::draw::bars;
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::text::{blanks, display_width, selected_line, truncate, truncate_path};
@@ -17,7 +17,9 @@ use crate::tui::format::count_text;
 use crate::tui::format::{format_count, format_views, grouped_number, plural};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::view::View;
-use crate::tui::views::columns::{NumberColumn, PageTableColumn, page_table, rows_before, shows_new_and_gone};
+use crate::tui::views::columns::{
+    NumberColumn, PageTableColumn, page_table, rows_before_listed_page, shows_new_and_gone,
+};
 use crate::tui::views::draw::change::{ChangeWeight, larger_site_views};
 use crate::tui::views::table::{ComparisonBaseline, Metric, PageColumn, PageMetrics, RowKind, VisibleRow};
 use crate::tui::widgets::table::{Table, TableCell};
@@ -34,13 +36,13 @@ pub(in crate::tui) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     let lines = areas.lines;
     let rows = usize::from(lines.height);
     let columns = page_table(&view.app.views, usize::from(lines.width));
-    if !view.kept.keeps(frame.buffer_mut(), areas.headings, FIXED_KEY) {
+    if !view.kept_cells.try_keep(frame.buffer_mut(), areas.headings, FIXED_CONTENT_KEY) {
         draw_line(frame, areas.headings, 0, page_headings(&columns, view));
     }
     for ((n, shown), part) in table.visible(rows).enumerate().zip(lines.rows()) {
         if shown.index == table.selected() {
-            view.kept.release(frame.buffer_mut(), part.y);
-        } else if view.kept.keeps(frame.buffer_mut(), part, shown.index as u64) {
+            view.kept_cells.release(frame.buffer_mut(), part.y);
+        } else if view.kept_cells.try_keep(frame.buffer_mut(), part, shown.index as u64) {
             continue;
         }
         draw_line(frame, lines, n, page_line(&columns, view, &shown));
@@ -87,7 +89,7 @@ fn page_headings<'a>(columns: &Table<PageTableColumn>, view: View<'_>) -> Line<'
             let heading = format!("{}{arrow}", column.heading());
             let metric = table.metric().name();
             let ranks = match table.report().filter(|_| columns.has(PageTableColumn::Rank)) {
-                Some(report) if !report.complete => ["  (# = service's order)".into(), "  (# = load order)".into()],
+                Some(report) if !report.complete => ["  (# = as received)".into(), "  (# unsorted)".into()],
                 Some(_) if is_by_other => [format!("  (# = rank by {metric})"), format!("  (# by {metric})")],
                 _ => Default::default(),
             };
@@ -99,7 +101,7 @@ fn page_headings<'a>(columns: &Table<PageTableColumn>, view: View<'_>) -> Line<'
             // The last cell of a change is reserved for the sign of an outlier.
             let end = if matches!(number, NumberColumn::Change(_)) { " " } else { "" };
             let text = format!("{}{}", column.heading(), arrow(number.sort_column()).unwrap_or(end));
-            TableCell::new(text, style(number.sort_column(), head_style(number.metric(), view)))
+            TableCell::new(text, style(number.sort_column(), metric_heading_style(number.metric(), view)))
         }
         PageTableColumn::Bar if !table.is_empty() => {
             TableCell::new(bars::scale_line(table.scale(), width), theme.muted)
@@ -125,7 +127,9 @@ fn page_line<'a>(columns: &Table<PageTableColumn>, view: View<'_>, shown: &Visib
         }
         PageTableColumn::Daily => {
             let row = match shown.kind {
-                RowKind::Page { order, .. } => order.and_then(|order| table.rows().get(order)),
+                RowKind::Page { service_index, .. } => {
+                    service_index.and_then(|service_index| table.rows().get(service_index))
+                }
                 RowKind::Folder(_) => None,
             };
             let has_eighth_blocks = theme.parts_per_cell() > 1;
@@ -134,7 +138,7 @@ fn page_line<'a>(columns: &Table<PageTableColumn>, view: View<'_>, shown: &Visib
                 daily.and_then(|(daily, row)| daily.sparkline(row.path.as_str(), table.metric(), has_eighth_blocks));
             TableCell::new(line.unwrap_or_default(), theme.muted)
         }
-        PageTableColumn::Sign => TableCell::new(if shown.adds_up { "" } else { "≠" }, theme.warning),
+        PageTableColumn::MismatchSign => TableCell::new(if shown.adds_up { "" } else { "≠" }, theme.warning),
         PageTableColumn::Bar => {
             let mut bar = bars::bar_spans(&shown.metrics, table.metric(), table.scale(), width, theme);
             if is_stale(view) {
@@ -157,9 +161,10 @@ fn rank_cell<'a>(view: View<'_>, shown: &VisibleRow<'_>) -> TableCell<'a> {
         RowKind::Page { .. } if views.table.report().is_some_and(|report| report.complete) => {
             TableCell::new("–", theme.muted)
         }
-        RowKind::Page { order, .. } => {
-            let order = order.and_then(|order| u64::try_from(order).ok());
-            let place = order.map(|order| rows_before(views).saturating_add(order).saturating_add(1));
+        RowKind::Page { service_index, .. } => {
+            let service_index = service_index.and_then(|service_index| u64::try_from(service_index).ok());
+            let place = service_index
+                .map(|service_index| rows_before_listed_page(views).saturating_add(service_index).saturating_add(1));
             TableCell::new(place.map_or_else(|| "–".to_owned(), grouped_number), theme.muted)
         }
     }
@@ -186,7 +191,7 @@ fn name_spans<'a>(view: View<'_>, shown: &VisibleRow<'_>, text: Style, width: us
     ]
 }
 
-fn head_style(metric: Metric, view: View<'_>) -> Style {
+fn metric_heading_style(metric: Metric, view: View<'_>) -> Style {
     match metric {
         Metric::Human | Metric::HumanVisitors => view.theme.human,
         Metric::Ai | Metric::AiVisitors => view.theme.ai,
@@ -207,12 +212,12 @@ fn cell_text(
             let is_sorted = view.app.views.table.sorting().by == cell.sort_column();
             // A rise of the AI share is neither good nor bad.
             if metric == Metric::Share {
-                return (points_text(figures) + " ", theme.text);
+                return (share_change_text(figures) + " ", theme.text);
             }
             let change = figures.change(metric);
             let weight = ChangeWeight::of(change, larger_site_views(view));
             let value = if is_sorted { difference_text(change, shows_new_or_gone) } else { change_cell(change) };
-            return (value + weight.sign(), weight.style(change, theme));
+            return (value + weight.outlier_mark(), weight.style(change, theme));
         }
         NumberColumn::Value(Metric::Share) => {
             let share = figures.counts_shown().ai_share();
@@ -278,17 +283,17 @@ pub(in crate::tui) fn summary_change(change: ViewsChange) -> String {
     }
 }
 
-fn points_text(figures: &PageMetrics<'_>) -> String {
+fn share_change_text(figures: &PageMetrics<'_>) -> String {
     match (figures.baseline, figures.share_change()) {
         (ComparisonBaseline::New, _) => "new".to_owned(),
         (ComparisonBaseline::Gone(_), _) => "no views".to_owned(),
         (_, None) => "–".to_owned(),
-        (_, Some(points)) => points_cell(points),
+        (_, Some(points)) => percentage_points_text(points),
     }
 }
 
 /// Formats a change in percentage points.
-pub(in crate::tui) fn points_cell(points: f64) -> String {
+pub(in crate::tui) fn percentage_points_text(points: f64) -> String {
     let sign = if points > 0.0 { "▲" } else { "▼" };
     match points.abs() {
         ..0.05 => "0 pp".to_owned(),

@@ -7,7 +7,7 @@ use crate::tui::format::{count_text, mismatch_sign, plural};
 use crate::tui::view::View;
 use crate::tui::views::compare::SiteChange;
 use crate::tui::views::draw::change::ChangeWeight;
-use crate::tui::views::draw::table::{points_cell, summary_change};
+use crate::tui::views::draw::table::{percentage_points_text, summary_change};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
@@ -127,7 +127,7 @@ fn totals_line<'a>(
         let points = change.and_then(|change| Some((change.current.ai_share()? - change.previous.ai_share()?) * 100.0));
         if let Some(points) = points.filter(|_| form.share == ShareForm::WithChange) {
             // A rise of the AI share is neither good nor bad.
-            spans.push(Span::styled(format!(" {}", points_cell(points)), theme.text));
+            spans.push(Span::styled(format!(" {}", percentage_points_text(points)), theme.text));
         }
     }
     Line::from(spans)

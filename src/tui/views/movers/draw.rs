@@ -1,12 +1,12 @@
 //! Draws the movers: the pages that gained views and the pages that lost views, side by side if they fit, otherwise one
 //! list above the other.
 
-use super::{HEAD_ROWS, Metric, Mover, MoverMetric, Movers, MoversHalf, MoversLayout};
+use super::{HEADING_ROWS, Metric, Mover, MoverMetric, Movers, MoversHalf, MoversLayout};
 use crate::model::comparison::ComparedRanges;
 use crate::model::job_state::SELECTED_SYMBOL;
 use crate::model::views::ViewCount;
 use crate::tui::analytics::columns::MAX_TEXT_CELLS;
-use crate::tui::draw::bars::{self, parts_bar};
+use crate::tui::draw::bars::{self, divided_bar};
 use crate::tui::draw::boxes::draw_line;
 use crate::tui::draw::rules::{DialogFrame, draw_separator};
 use crate::tui::draw::text::{TextRow, selected_line, truncate_path};
@@ -28,7 +28,7 @@ use unicode_width::UnicodeWidthStr;
 /// Minimum width of a half with the compared days as headings.
 const MIN_WIDTH_WITH_DAYS: usize = 74;
 /// Maximum width of the compared days as a heading.
-const MAX_DAYS_CELLS: usize = 16;
+const MAX_DAYS_HEADING_CELLS: usize = 16;
 /// Minimum width of the paths. In a narrower half, the column of the earlier views is left out first, because readers
 /// can calculate them from the current views and the difference.
 const MIN_PAGE_CELLS: usize = 26;
@@ -125,7 +125,7 @@ fn draw_half(
     area: Rect,
 ) {
     let theme = view.theme;
-    let lines = without_top_rows(area, HEAD_ROWS);
+    let lines = without_top_rows(area, HEADING_ROWS);
     let rows = usize::from(lines.height);
     draw_line(frame, area, 0, half_title(view, (direction, half, has_focus), rows, usize::from(area.width)));
     let table = mover_table(half, ranges, view, usize::from(area.width));
@@ -187,7 +187,7 @@ fn mover_table(half: &MoversHalf, ranges: ComparedRanges, view: View<'_>, width:
     // Dates are better headings than “before” and “now”, if they are short.
     let heading = |range, name: &str| {
         let days = short_range(range, view.now);
-        if days.width() <= MAX_DAYS_CELLS && width >= MIN_WIDTH_WITH_DAYS { days } else { name.to_owned() }
+        if days.width() <= MAX_DAYS_HEADING_CELLS && width >= MIN_WIDTH_WITH_DAYS { days } else { name.to_owned() }
     };
     let (previous, current) = (heading(ranges.previous, "before"), heading(ranges.current, "now"));
     let number_width = |heading: &str| number.max(heading.width() + 2);
@@ -229,7 +229,7 @@ fn mover_cell<'a>(
                 MoverMetric::Ai => (ViewCount::ZERO, change),
                 MoverMetric::Total => mover.human_and_ai_contributions,
             };
-            TableCell::Spans(parts_bar((human, ai), change, largest, width, theme))
+            TableCell::Spans(divided_bar((human, ai), change, largest, width, theme))
         }
         MoverColumn::End => TableCell::new("", theme.text),
     }

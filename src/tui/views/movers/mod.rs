@@ -18,13 +18,13 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 
 /// Maximum number of pages in each half of the dialog.
-const MAX_LISTED: usize = 250;
+const MAX_PAGES_PER_HALF: usize = 250;
 /// The minimum height of the dialog with a blank row between halves that are one above the other.
 const MIN_ROWS_WITH_BLANK: u16 = 18;
 /// The minimum width of the dialog at which the halves are side by side, each with bars.
 const MIN_WIDTH_SIDE_BY_SIDE: u16 = 144;
 /// The number of rows above the pages of each half: its title and the headings.
-const HEAD_ROWS: u16 = 2;
+const HEADING_ROWS: u16 = 2;
 
 /// The metric that movers are ranked by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl Mover {
 #[derive(Debug, Default)]
 pub struct MoversHalf {
     movers: Vec<Mover>,
-    /// The number of all pages that belong in this half, including pages beyond [`MAX_LISTED`].
+    /// The number of all pages that belong in this half, including pages beyond [`MAX_PAGES_PER_HALF`].
     page_count: usize,
     pub list: ListState,
 }
@@ -252,9 +252,9 @@ impl Movers {
     /// sorted by path.
     fn top_movers(&self, mut moved: Vec<PageChange>) -> MoversHalf {
         let total = moved.len();
-        if total > MAX_LISTED {
-            moved.select_nth_unstable_by_key(MAX_LISTED, |moved| Reverse(moved.delta.abs()));
-            moved.truncate(MAX_LISTED);
+        if total > MAX_PAGES_PER_HALF {
+            moved.select_nth_unstable_by_key(MAX_PAGES_PER_HALF, |moved| Reverse(moved.delta.abs()));
+            moved.truncate(MAX_PAGES_PER_HALF);
         }
         let Comparison { current, previous } = &self.comparison;
         let row = |report: &Report, index: Option<usize>| report.rows.get(index?).map(|row| row.path.clone());
@@ -351,7 +351,7 @@ impl MoversLayout {
 
     /// Returns the number of pages of a half that fit below its headings.
     fn row_count(&self, half: usize) -> usize {
-        self.halves.get(half).map_or(0, |area| usize::from(without_top_rows(*area, HEAD_ROWS).height))
+        self.halves.get(half).map_or(0, |area| usize::from(without_top_rows(*area, HEADING_ROWS).height))
     }
 }
 
@@ -392,7 +392,8 @@ impl Component for Movers {
             let had_focus = self.is_lost_half_focused == is_lost;
             self.is_lost_half_focused = is_lost;
             let half = if is_lost { &mut self.lost } else { &mut self.gained };
-            if half.list.click(without_top_rows(area, HEAD_ROWS), at) == Some(ClickedRow::AlreadySelected) && had_focus
+            if half.list.click(without_top_rows(area, HEADING_ROWS), at) == Some(ClickedRow::AlreadySelected)
+                && had_focus
             {
                 self.open_selected(cx);
             }
@@ -405,7 +406,7 @@ impl Component for Movers {
         let layout = MoversLayout::of(cx.app.geometry());
         for (half, area) in [&mut self.gained, &mut self.lost].into_iter().zip(layout.halves) {
             if area.contains(at) {
-                half.list.scroll(Scroll::By(by), usize::from(without_top_rows(area, HEAD_ROWS).height));
+                half.list.scroll(Scroll::By(by), usize::from(without_top_rows(area, HEADING_ROWS).height));
             }
         }
     }
@@ -536,7 +537,11 @@ mod tests {
         let movers = moved(report(&rows(1), true), report(&rows(2), true), MoverMetric::Human);
         let deltas: Vec<i128> = movers.gained.visible(999).map(|(mover, _)| mover.delta().rounded()).collect();
         assert_eq!(deltas, (350..600).rev().collect::<Vec<i128>>());
-        assert_eq!((movers.gained.len(), movers.gained.page_count()), (MAX_LISTED, 599), "the first page didn't move");
+        assert_eq!(
+            (movers.gained.len(), movers.gained.page_count()),
+            (MAX_PAGES_PER_HALF, 599),
+            "the first page didn't move"
+        );
     }
 
     #[test]
@@ -544,7 +549,7 @@ mod tests {
         let previous = report(&[("/a", 1, 0), ("/b", 1, 0), ("/c", 9, 0)], true);
         let current = report(&[("/a", 5, 0), ("/b", 3, 0), ("/c", 1, 0)], true);
         let mut movers = moved(previous.clone(), current.clone(), MoverMetric::Human);
-        let row = Rect { width: 9, height: 1 + HEAD_ROWS, ..Rect::default() };
+        let row = Rect { width: 9, height: 1 + HEADING_ROWS, ..Rect::default() };
         movers.move_by(Scroll::By(1), &MoversLayout { halves: [row, row] });
         assert_eq!(movers.selected().map(|mover| mover.path.as_str()), Some("/b"));
         assert_eq!(movers.gained.visible(1).map(|(mover, _)| mover.path.as_str()).collect::<Vec<_>>(), ["/b"]);

@@ -62,7 +62,7 @@ const STATUS_CELLS: usize = 13;
 /// Maximum width of the range, which is followed by the range that it is compared with.
 const MAX_RANGE_CELLS: usize = 32;
 /// Width of the name of a report.
-const REPORT_CELLS: usize = 12;
+const REPORT_NAME_CELLS: usize = 12;
 /// Minimum width of the pane at which the table of cached ranges has a bar.
 const MIN_WIDTH_WITH_BARS: usize = 76;
 /// Maximum width of a bar of the table of cached ranges.
@@ -81,7 +81,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &PageDetail) {
     let scale = PeriodScale::of(open);
     for (n, line) in lines.iter().skip(open.scroll).take(rows).enumerate() {
         // The mark of the selected job is in the blank column at the left.
-        if matches!(line, PageDetailLine::Job(place) if *place == open.selected) {
+        if matches!(line, PageDetailLine::Job(place) if *place == open.selected_job_index) {
             draw_line(frame, inner, n, Line::styled("▌", theme.mark));
         }
         let line = match line {
@@ -121,21 +121,21 @@ fn detail_line<'a>(
         PageDetailLine::Range => range_line(view, detail, width),
         PageDetailLine::Compared => {
             let mut row = TextRow::new(width);
-            push_compared(&mut row, view, detail);
+            push_compared_ranges(&mut row, view, detail);
             row.line()
         }
         PageDetailLine::Rank => rank_line(view, detail, width),
-        PageDetailLine::Reports => reports_head(view, detail, width),
+        PageDetailLine::Reports => reports_heading(view, detail, width),
         PageDetailLine::Report(report) => report_line(view, detail, report, width),
-        PageDetailLine::Jobs => jobs_head(view, detail, history, width),
+        PageDetailLine::Jobs => jobs_heading(view, detail, history, width),
         PageDetailLine::Job(place) => match history.and_then(|known| known.jobs.get(place)) {
-            Some((key, ..)) => page_job_line(view, view.app.jobs.get(*key), place == detail.selected, width),
+            Some((key, ..)) => page_job_line(view, view.app.jobs.get(*key), place == detail.selected_job_index, width),
             None => Line::default(),
         },
         PageDetailLine::JobViews(place) | PageDetailLine::JobBefore(place) | PageDetailLine::JobAfter(place) => {
-            job_views(view, history, line, place, width)
+            job_views_line(view, history, line, place, width)
         }
-        PageDetailLine::Periods => periods_head(view, detail, scale, width),
+        PageDetailLine::Periods => periods_heading(view, detail, scale, width),
         PageDetailLine::Scale => period_table(scale, width).headings(theme.muted),
         PageDetailLine::Period(place) => match history.and_then(|known| known.periods.get(place)) {
             Some(period) => period_line(view, detail, scale, period, width),
@@ -193,14 +193,14 @@ fn numbers_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'
 fn range_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
     let numbers = &detail.numbers;
-    let as_of = numbers.current.as_of().map(|at| view.as_of_clock(at)).unwrap_or_default();
+    let as_of = numbers.current.as_of().map(|at| view.as_of_text(at)).unwrap_or_default();
     let mut row = TextRow::new(width);
     let space = width.saturating_sub(as_of.width() + 2);
     let is_short = width < MIN_ONE_LINE_WIDTH;
     row.push(format_range(numbers.range, view.now, if is_short { space } else { MAX_RANGE_CELLS }), theme.title);
     if !is_short {
         row.push("   ", theme.muted);
-        push_compared(&mut row, view, detail);
+        push_compared_ranges(&mut row, view, detail);
     }
     if row.used_cells() + as_of.width() < width {
         row.pad_to(width - as_of.width()).push(as_of, theme.muted);
@@ -209,7 +209,7 @@ fn range_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a>
 }
 
 /// Adds the compared ranges, or why there is no change, and warnings about them.
-fn push_compared(row: &mut TextRow<'_>, view: View<'_>, detail: &PageDetail) {
+fn push_compared_ranges(row: &mut TextRow<'_>, view: View<'_>, detail: &PageDetail) {
     let theme = view.theme;
     let Some(ComparedViews { ranges, current, previous }) = &detail.numbers.compared else { return };
     let shown = detail.numbers.range;
@@ -294,11 +294,11 @@ fn trend_cost_line<'a>(view: View<'_>, detail: &PageDetail, chart: Option<&Chart
     let (what, requests) = match few {
         true if n == 1 => ("it", plural(n, "request")),
         true => ("them", plural(n, "request")),
-        false => ("all their pages", format!("{} or more requests", format_count(n))),
+        false => ("all their pages", format!("at least {}", plural(n, "request"))),
     };
     let is_outdated = open.bars(&detail.totals).any(|bar| bar.totals.is_some() && bar.is_missing(view.now));
     let (state, short_state) =
-        if is_outdated { ("missing or outdated", "incomplete") } else { ("not loaded", "not loaded") };
+        if is_outdated { ("not loaded or outdated", "incomplete") } else { ("not loaded", "not loaded") };
     let forms = [
         format!("Trend: {n} of {all} {unit}s {state}. Press {key} to load {what} ({requests}, {left} left this hour)."),
         format!("Trend: {n} of {all} {unit}s {state}. Press {key} ({requests}, {left} left)."),
@@ -309,7 +309,7 @@ fn trend_cost_line<'a>(view: View<'_>, detail: &PageDetail, chart: Option<&Chart
     Line::styled(forms.iter().find(|form| form.width() <= width).unwrap_or(shortest).clone(), theme.muted)
 }
 
-fn reports_head<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
+fn reports_heading<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
     let reports = &detail.reports;
     let times = [
         reports.votes.as_ref().map(|known| known.as_of),
@@ -321,7 +321,7 @@ fn reports_head<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'
     row.push("Reports", view.theme.title);
     row.push(format!("  {}", short_range(detail.numbers.range, view.now)), view.theme.muted);
     // The time of the oldest report is shown, because it holds for all of them: every report is at least that new.
-    let as_of = times.into_iter().flatten().min().map(|at| view.as_of_clock(at)).unwrap_or_default();
+    let as_of = times.into_iter().flatten().min().map(|at| view.as_of_text(at)).unwrap_or_default();
     if row.used_cells() + as_of.width() < width {
         row.pad_to(width - as_of.width()).push(as_of, view.theme.muted);
     }
@@ -373,7 +373,7 @@ fn report_line<'a>(view: View<'_>, detail: &PageDetail, report: PageReport, widt
         }
     };
     let mut row = TextRow::new(width);
-    row.push(align_left(name, REPORT_CELLS), theme.muted);
+    row.push(align_left(name, REPORT_NAME_CELLS), theme.muted);
     if parts.is_empty() {
         let forms = [format!("not loaded: open the {name} tab (1 request)"), "not loaded".to_owned()];
         let form = forms.into_iter().find(|form| form.width() <= row.remaining_cells()).unwrap_or_default();
@@ -414,13 +414,13 @@ fn section_heading<'a>(
     row.line()
 }
 
-fn jobs_head<'a>(view: View<'_>, detail: &PageDetail, history: Option<&PageHistory>, width: usize) -> Line<'a> {
+fn jobs_heading<'a>(view: View<'_>, detail: &PageDetail, history: Option<&PageHistory>, width: usize) -> Line<'a> {
     let n = history.map(|known| known.jobs.len());
     let empty_text = format!("none yet; {} starts one", view.app.key_label(Context::PageDetail, Action::NewJob));
     section_heading(view, "Jobs about this page", n, &empty_text, detail, width)
 }
 
-fn periods_head<'a>(view: View<'_>, detail: &PageDetail, scale: PeriodScale, width: usize) -> Line<'a> {
+fn periods_heading<'a>(view: View<'_>, detail: &PageDetail, scale: PeriodScale, width: usize) -> Line<'a> {
     let n = detail.history.shown().map(|known| known.value.periods.len());
     let mut line = section_heading(view, "Cached ranges", n, "none yet", detail, width);
     if scale.is_per_day {
@@ -457,7 +457,7 @@ fn page_job_line<'a>(view: View<'_>, job: Option<&Job>, selected: bool, width: u
     row.list_line(selected, theme)
 }
 
-fn job_views<'a>(
+fn job_views_line<'a>(
     view: View<'_>,
     history: Option<&PageHistory>,
     line: PageDetailLine,
@@ -553,10 +553,10 @@ fn period_table(scale: PeriodScale, width: usize) -> Table<PeriodColumn> {
         C::right_aligned("AI", number, PeriodColumn::Ai),
         C::left_aligned("", 1, PeriodColumn::Mismatch),
     ];
-    columns.extend(is_wide.then(|| C::left_aligned("state", 13, PeriodColumn::State).with_gap_before(2)));
+    columns.extend(is_wide.then(|| C::left_aligned("note", 13, PeriodColumn::State).with_gap_before(2)));
     let used = 22 + 5 + 2 * PERIOD_NUMBER_CELLS + 1 + 15 + 2;
     let bar = width.saturating_sub(used).min(MAX_BAR_CELLS);
-    let heading = bars::plain_scale_line(&mean_text(scale.max_views), bar);
+    let heading = bars::linear_scale_line(&mean_text(scale.max_views), bar);
     columns.extend(
         (width >= MIN_WIDTH_WITH_BARS).then(|| C::left_aligned(heading, bar, PeriodColumn::Bar).with_gap_before(2)),
     );

@@ -42,7 +42,7 @@ pub struct PageDetail {
     /// Whether all cached ranges are listed.
     lists_all_periods: bool,
     /// Index of the selected job in the list of jobs about the page.
-    pub selected: usize,
+    pub selected_job_index: usize,
     /// Index of the first visible line.
     pub scroll: usize,
 }
@@ -192,7 +192,7 @@ impl PageDetail {
     }
 
     pub fn selected_job(&self) -> Option<JobKey> {
-        self.history.shown()?.value.jobs.get(self.selected).map(|(job, ..)| *job)
+        self.history.shown()?.value.jobs.get(self.selected_job_index).map(|(job, ..)| *job)
     }
 
     /// Scrolls through the lines. While the selected job is visible, first selects the next or previous job.
@@ -201,27 +201,31 @@ impl PageDetail {
         let jobs = self.job_count();
         let last = (lines.len() + 1).saturating_sub(rows);
         let next = match by {
-            Scroll::By(n) if self.is_selected_visible(&lines, rows) => scroll::move_within(self.selected, n, jobs),
-            Scroll::By(_) | Scroll::Page(_) => self.selected,
+            Scroll::By(n) if self.is_selected_job_visible(&lines, rows) => {
+                scroll::move_within(self.selected_job_index, n, jobs)
+            }
+            Scroll::By(_) | Scroll::Page(_) => self.selected_job_index,
             Scroll::Top => 0,
             Scroll::Bottom => jobs.saturating_sub(1),
         };
-        let moves = matches!(by, Scroll::By(_)) && next != self.selected;
-        self.selected = next;
+        let moves = matches!(by, Scroll::By(_)) && next != self.selected_job_index;
+        self.selected_job_index = next;
         if moves {
-            self.show_selected(&lines, rows);
+            self.scroll_to_selected_job(&lines, rows);
         } else {
             self.scroll = by.apply(self.scroll, rows, last);
         }
     }
 
-    fn is_selected_visible(&self, lines: &[PageDetailLine], rows: usize) -> bool {
-        lines.iter().skip(self.scroll).take(rows).any(|line| *line == PageDetailLine::Job(self.selected))
+    fn is_selected_job_visible(&self, lines: &[PageDetailLine], rows: usize) -> bool {
+        lines.iter().skip(self.scroll).take(rows).any(|line| *line == PageDetailLine::Job(self.selected_job_index))
     }
 
     /// Scrolls so that the selected job is visible, with the page's views before and after the job.
-    fn show_selected(&mut self, lines: &[PageDetailLine], rows: usize) {
-        let Some(at) = lines.iter().position(|line| *line == PageDetailLine::Job(self.selected)) else { return };
+    fn scroll_to_selected_job(&mut self, lines: &[PageDetailLine], rows: usize) {
+        let Some(at) = lines.iter().position(|line| *line == PageDetailLine::Job(self.selected_job_index)) else {
+            return;
+        };
         let views = |line: &&PageDetailLine| {
             matches!(line, PageDetailLine::JobViews(_) | PageDetailLine::JobBefore(_) | PageDetailLine::JobAfter(_))
         };
@@ -304,7 +308,7 @@ impl PageDetail {
             totals,
             reports: PageReports::default(),
             lists_all_periods: false,
-            selected: 0,
+            selected_job_index: 0,
             scroll: 0,
         };
         open.reload(cx);
@@ -314,12 +318,12 @@ impl PageDetail {
     fn reload(&mut self, cx: &mut Cx<'_>) {
         self.history.start();
         let (path, range) = (self.path.clone(), self.numbers.range);
-        cx.run(Effect::Views(ViewsEffect::LoadCachedPage { path, range, days: trend::days_to_read(range) }));
+        cx.run(Effect::Views(ViewsEffect::LoadPageHistory { path, range, days: trend::days_to_read(range) }));
     }
 
     /// Returns the selected job, and the page's views before and after it.
     fn selected_impact(&self) -> Option<(JobKey, PageImpact)> {
-        let (job, before, after) = self.history.shown()?.value.jobs.get(self.selected)?.clone();
+        let (job, before, after) = self.history.shown()?.value.jobs.get(self.selected_job_index)?.clone();
         Some((job, PageImpact { path: self.path.clone(), before, after, signals: None }))
     }
 
@@ -373,7 +377,7 @@ impl Component for PageDetail {
             Action::LoadAll if app.views.all_pages.active.is_some() => return Some(app.load_all_label().into()),
             Action::Open => self.selected_job().is_some(),
             Action::BeforeAfter => self.lacks_impact(app),
-            Action::NewJob => app.store == StoreState::Read,
+            Action::NewJob => app.store == StoreState::Loaded,
             Action::LoadAll => {
                 app.view_requests_left() > 0 && app.views.all_pages.complete_report(app.views.query().range).is_none()
             }
@@ -412,8 +416,8 @@ impl Component for PageDetail {
         }
         let line = self.scroll.saturating_add(usize::from(at.y - area.y));
         match self.lines(g.dialog_columns(), g.dialog_rows()).get(line) {
-            Some(PageDetailLine::Job(job)) if *job == self.selected => return self.show_job(cx),
-            Some(PageDetailLine::Job(job)) => self.selected = *job,
+            Some(PageDetailLine::Job(job)) if *job == self.selected_job_index => return self.show_job(cx),
+            Some(PageDetailLine::Job(job)) => self.selected_job_index = *job,
             _ => {}
         }
         Flow::Handled
@@ -437,7 +441,7 @@ impl Component for PageDetail {
                 let numbers = detail_numbers(cx.app, &path, &self.totals, cx.now);
                 self.history.finish(result.map(|value| Timed { value, as_of: cx.now }), cx.now);
                 self.numbers = numbers.unwrap_or_else(|| self.numbers.clone());
-                self.selected = self.selected.min(self.job_count().saturating_sub(1));
+                self.selected_job_index = self.selected_job_index.min(self.job_count().saturating_sub(1));
                 Ok(Flow::Handled)
             }
             // The page's jobs or views have changed.
@@ -445,7 +449,7 @@ impl Component for PageDetail {
                 if matches!(
                     msg,
                     Msg::Prompts(PromptsMsg::Submitted { result: Ok(_), .. })
-                        | Msg::Views(ViewsMsg::LoadEnded { .. } | ViewsMsg::TotalsLoaded(_))
+                        | Msg::Views(ViewsMsg::LoadEnded { .. } | ViewsMsg::TotalsLoadEnded(_))
                         | Msg::Engine(EngineEvent::JobsRemoved(_))
                 ) {
                     self.reload(cx);
@@ -466,7 +470,7 @@ impl Component for PageDetail {
         let g = app.geometry();
         let jobs = self.job_count();
         let below = self.lines(g.dialog_columns(), g.dialog_rows()).len().saturating_sub(self.scroll + g.dialog_rows());
-        let job = (jobs > 0).then(|| format!("job {}", position_text(self.selected, jobs, 0)));
+        let job = (jobs > 0).then(|| format!("job {}", position_text(self.selected_job_index, jobs, 0)));
         let lines = (below > 0).then(|| format!("{} ↓", plural(below, "more line")));
         job.into_iter().chain(lines).collect::<Vec<_>>().join(" · ")
     }

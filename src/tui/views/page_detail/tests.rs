@@ -48,7 +48,7 @@ fn press_enter(app: &mut App) -> Vec<Effect> {
 fn open(app: &mut App) -> &PageDetail {
     let wanted = CleanText::line("/a");
     let reads =
-        |effect: &Effect| matches!(effect, Effect::Views(ViewsEffect::LoadCachedPage { path, .. }) if *path == wanted);
+        |effect: &Effect| matches!(effect, Effect::Views(ViewsEffect::LoadPageHistory { path, .. }) if *path == wanted);
     assert!(press_enter(app).iter().any(reads));
     app.find::<PageDetail>().expect("page details")
 }
@@ -161,12 +161,20 @@ fn the_selection_stays_visible_and_everything_can_be_scrolled_to() {
         press(&mut app, 'j');
         let detail = app.find::<PageDetail>().expect("page details");
         let lines = detail.lines(columns, rows);
-        let at = lines.iter().position(|line| *line == PageDetailLine::Job(detail.selected)).expect("a line");
-        assert!(detail.selected == 0 || detail.selected == 2 || (detail.scroll..detail.scroll + rows).contains(&at));
+        let at = lines.iter().position(|line| *line == PageDetailLine::Job(detail.selected_job_index)).expect("a line");
+        assert!(
+            detail.selected_job_index == 0
+                || detail.selected_job_index == 2
+                || (detail.scroll..detail.scroll + rows).contains(&at)
+        );
         assert!(detail.scroll + rows <= lines.len());
     }
     let detail = app.find::<PageDetail>().expect("page details");
-    assert_eq!((detail.selected, detail.scroll), (2, detail.lines(columns, rows).len() - rows), "to the last line");
+    assert_eq!(
+        (detail.selected_job_index, detail.scroll),
+        (2, detail.lines(columns, rows).len() - rows),
+        "to the last line"
+    );
     press(&mut app, 'g');
     assert_eq!(
         (
@@ -204,8 +212,8 @@ fn missing_views_of_the_selected_job_are_loaded_after_a_confirmation() {
     finished.local.pages = [CleanText::line("/a")].into();
     app.put_job(finished);
     open(&mut app);
-    assert!(!app.hints().any(|(_, row, _)| row.hint == "before/after"), "there is no job yet");
-    let is_offered = |app: &App| app.hints().any(|(_, row, _)| row.hint == "before/after");
+    assert!(!app.hints().any(|(_, row, _)| row.hint == "load views"), "there is no job yet");
+    let is_offered = |app: &App| app.hints().any(|(_, row, _)| row.hint == "load views");
     let known = || PageViewsState::Known(Timed { value: counts(5, 8), as_of: at(0) });
     let loaded = PageHistory { jobs: vec![(JobKey(3), known(), known())], ..PageHistory::default() };
     app.update(Msg::Views(ViewsMsg::PageHistoryLoaded { path: CleanText::line("/a"), result: Ok(loaded) }), at(0));
@@ -249,8 +257,8 @@ fn the_missing_days_of_the_trend_are_loaded_after_a_confirmation() {
     let effects = press(&mut app, 'y');
     let is_newest_first = |effect: &Effect| matches!(effect, Effect::Views(ViewsEffect::LoadTotals(ranges)) if ranges.first() == days.last());
     assert!(effects.iter().any(is_newest_first), "{effects:?}");
-    let read = app.update(Msg::Views(ViewsMsg::TotalsLoaded(Ok(()))), at(0));
-    assert!(read.iter().any(|effect| matches!(effect, Effect::Views(ViewsEffect::LoadCachedPage { .. }))), "{read:?}");
+    let read = app.update(Msg::Views(ViewsMsg::TotalsLoadEnded(Ok(()))), at(0));
+    assert!(read.iter().any(|effect| matches!(effect, Effect::Views(ViewsEffect::LoadPageHistory { .. }))), "{read:?}");
 }
 
 #[test]

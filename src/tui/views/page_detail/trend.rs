@@ -16,11 +16,11 @@ use crate::tui::format::plural;
 
 /// The height of the bars for each minimum height of the dialog, both in rows: a dialog of at least 44 rows has bars of
 /// 12 rows. A dialog with fewer rows than the last minimum has no trend.
-const TREND_ROWS: [(usize, usize); 3] = [(44, 12), (34, 8), (18, 6)];
+const BAR_ROWS_BY_MIN_HEIGHT: [(usize, usize); 3] = [(44, 12), (34, 8), (18, 6)];
 
 /// Returns the number of rows of the trend with its axis in a dialog of `rows`; 0 if it would not fit.
 pub(super) fn chart_rows(rows: usize) -> usize {
-    let chart = TREND_ROWS.into_iter().find(|(min, _)| rows >= *min);
+    let chart = BAR_ROWS_BY_MIN_HEIGHT.into_iter().find(|(min, _)| rows >= *min);
     chart.map_or(0, |(_, chart)| chart + usize::from(AXIS_ROWS))
 }
 
@@ -71,7 +71,6 @@ impl PageDetail {
         is_top && missing.iter().all(is_new)
     }
 
-    /// Asks whether to load the days of the trend that are missing.
     pub(super) fn ask_to_load_missing_days(&self, cx: &mut Cx<'_>) {
         if !self.has_trend() {
             return cx.notify(Severity::Info, "A single day has no trend.");

@@ -1,7 +1,7 @@
 //! How the views of a page or folder changed since the compared range. New pages and pages that are gone are
 //! distinguished from pages with zero views and from pages with unknown views.
 
-use super::metric::{Metric, float_key};
+use super::metric::{Metric, float_sort_key};
 use crate::model::comparison::{ComparedRanges, ViewsChange};
 use crate::model::views::{Counts, ViewCount};
 
@@ -93,7 +93,7 @@ impl PageMetrics<'_> {
     /// Returns the change as a sort key; `None` if the change is unknown.
     pub(super) fn change_sort_key(&self, metric: Metric) -> Option<i128> {
         match metric {
-            Metric::Share => self.share_change().map(float_key).map(i128::from),
+            Metric::Share => self.share_change().map(float_sort_key).map(i128::from),
             _ => self.change(metric).difference().map(ViewCount::millionths),
         }
     }

@@ -69,7 +69,7 @@ enum PageTerm {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum FilterOperand {
     /// The number in the range on screen.
-    Now(Metric),
+    Value(Metric),
     Change(Metric),
 }
 
@@ -108,14 +108,14 @@ impl PageFilter {
             PageTerm::Gone { is_negated } => matches!(figures.baseline, ComparisonBaseline::Gone(_)) != *is_negated,
             PageTerm::Views { operand, operator, value } => {
                 let known = match operand {
-                    FilterOperand::Now(metric) => metric.count(figures.counts).and_then(Count::signed),
+                    FilterOperand::Value(metric) => metric.count(figures.counts).and_then(Count::signed),
                     FilterOperand::Change(metric) => figures.change(*metric).difference(),
                 };
                 known.is_some_and(|known| operator.holds(&known, value, known == *value))
             }
             PageTerm::Percent { operand, operator, value, tolerance } => {
                 let known = match operand {
-                    FilterOperand::Now(_) => figures.counts.ai_share().map(|share| share * 100.0),
+                    FilterOperand::Value(_) => figures.counts.ai_share().map(|share| share * 100.0),
                     FilterOperand::Change(Metric::Share) => figures.share_change(),
                     FilterOperand::Change(metric) => ViewsChange::percent(figures.change(*metric)),
                 };
@@ -139,7 +139,7 @@ fn find_operand(name: &str) -> Option<FilterOperand> {
         _ => None,
     };
     if let Some(metric) = metric(&name) {
-        return Some(FilterOperand::Now(metric));
+        return Some(FilterOperand::Value(metric));
     }
     // `δ` is the lower-case form of the Greek letter `Δ`. The increment sign `∆` looks the same, but has no lower-case
     // form.
@@ -176,7 +176,7 @@ fn parse_comparison(token: &str, shown: FilterableData) -> Result<PageTerm, Stri
             "{name}{sign} is unknown: use human, ai, total, share or Δ, or type \" before {token} to find this text"
         ));
     };
-    let (FilterOperand::Now(metric) | FilterOperand::Change(metric)) = operand;
+    let (FilterOperand::Value(metric) | FilterOperand::Change(metric)) = operand;
     if metric.counts_visitors() && !shown.has_visitors {
         return Err(format!("{name}{sign} needs visitors, which are hidden or not part of the report"));
     }
@@ -184,23 +184,23 @@ fn parse_comparison(token: &str, shown: FilterableData) -> Result<PageTerm, Stri
         return Err(format!("{name}{sign} needs a comparison with another range"));
     }
     let example = match operand {
-        FilterOperand::Now(Metric::Ai | Metric::Share) => format!("{name}{sign}50%"),
-        FilterOperand::Now(_) => format!("{name}{sign}1000"),
+        FilterOperand::Value(Metric::Ai | Metric::Share) => format!("{name}{sign}50%"),
+        FilterOperand::Value(_) => format!("{name}{sign}1000"),
         FilterOperand::Change(_) => format!("{name}{sign}-20%"),
     };
     if typed.is_empty() {
         return Err(format!("{name}{sign} needs a number, like {example}"));
     }
     let (digits, percent) = typed.strip_suffix('%').map_or((typed, false), |digits| (digits, true));
-    let is_share = matches!(operand, FilterOperand::Now(Metric::Share) | FilterOperand::Change(Metric::Share));
+    let is_share = matches!(operand, FilterOperand::Value(Metric::Share) | FilterOperand::Change(Metric::Share));
     let short_form = if is_share { String::new() } else { format!(" or {name}{sign}1k") };
     let invalid = || format!("{typed} is not a number: try {example}{short_form}");
     let in_percent = match operand {
         _ if is_share => true,
-        FilterOperand::Now(metric) if percent && metric.counts_visitors() => {
+        FilterOperand::Value(metric) if percent && metric.counts_visitors() => {
             return Err(format!("{name}{sign}{typed}: visitors can't be compared with a percentage: try {example}"));
         }
-        FilterOperand::Now(Metric::Human | Metric::Total) if percent => {
+        FilterOperand::Value(Metric::Human | Metric::Total) if percent => {
             return Err(format!(
                 "{name}{sign}{typed}: {name} counts views, like {example}; use share{sign}50% for the share"
             ));
@@ -211,7 +211,7 @@ fn parse_comparison(token: &str, shown: FilterableData) -> Result<PageTerm, Stri
         let value: f64 = without_commas(digits).and_then(|digits| digits.parse().ok()).ok_or_else(invalid)?;
         // A share is typed in percent. A number below 1 without `%` is probably meant as a fraction of 1, so it is an
         // error that suggests the percentage.
-        if !percent && operand == FilterOperand::Now(Metric::Share) && value > 0.0 && value < 1.0 {
+        if !percent && operand == FilterOperand::Value(Metric::Share) && value > 0.0 && value < 1.0 {
             let meant = format!("{:.4}", value * 100.0);
             let meant = meant.trim_end_matches('0').trim_end_matches('.');
             return Err(format!("{name}{sign}{typed}: the share is in percent, type {meant}% (or {typed}%)"));

@@ -118,7 +118,7 @@ impl PageTable {
         let metric = self.metric();
         let counts = self.rows().iter().map(|row| &row.counts).chain(self.folders.iter().map(|folder| &folder.counts));
         let longest = counts.filter_map(|counts| metric.bar_length(counts)).max();
-        let end = BarScale::end_for(longest.unwrap_or_default());
+        let end = BarScale::rounded_end_for(longest.unwrap_or_default());
         match (metric, self.has_log_scale()) {
             (Metric::Share, _) => BarScale::Share,
             (_, false) => BarScale::Linear(end),
@@ -138,7 +138,7 @@ impl PageTable {
             return;
         }
         let (rows, metric) = (self.rows(), self.metric());
-        let number = |row: &crate::model::views::PageRow| metric.key(&row.counts);
+        let number = |row: &crate::model::views::PageRow| metric.value_sort_key(&row.counts);
         let mut numbers: Vec<(i128, u32)> =
             rows.iter().enumerate().filter_map(|(entry, row)| Some((number(row)?, to_u32(entry)))).collect();
         numbers.sort_unstable_by(|a, b| b.cmp(a));

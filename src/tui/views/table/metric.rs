@@ -65,10 +65,10 @@ impl Metric {
 
     /// Returns the number as a sort key. For views, this is millionths of a view, possibly negative; for the share, an
     /// integer that is ordered as the shares are. `None` if the number is unknown.
-    pub(super) fn key(self, counts: &Counts) -> Option<i128> {
+    pub(super) fn value_sort_key(self, counts: &Counts) -> Option<i128> {
         match self.count(counts) {
             Some(count) => count.signed().map(ViewCount::millionths),
-            None => counts.ai_share().map(float_key).map(i128::from),
+            None => counts.ai_share().map(float_sort_key).map(i128::from),
         }
     }
 
@@ -87,7 +87,7 @@ impl Metric {
 }
 
 /// Converts a float to an integer. The integers are ordered as `f64::total_cmp` orders the floats.
-pub(super) fn float_key(value: f64) -> i64 {
+pub(super) fn float_sort_key(value: f64) -> i64 {
     let bits = value.to_bits().cast_signed();
     if bits < 0 { bits ^ i64::MAX } else { bits }
 }
@@ -105,7 +105,7 @@ pub enum BarScale {
 
 impl BarScale {
     /// Returns the end of a scale for values up to `most`: `most`, rounded up to two significant digits.
-    pub fn end_for(most: ViewCount) -> ViewCount {
+    pub fn rounded_end_for(most: ViewCount) -> ViewCount {
         let whole = most.millionths().max(1).unsigned_abs().div_ceil(ViewCount::ONE.millionths().unsigned_abs());
         let step = 10_u128.pow(whole.checked_ilog10().unwrap_or(0).saturating_sub(1));
         ViewCount::from(u64::try_from(whole.div_ceil(step) * step).unwrap_or(u64::MAX))
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn floats_keep_their_order_as_integers() {
         let values = [f64::NEG_INFINITY, -2.5, -0.1, -0.0, 0.0, 1e-300, 0.5, 1.0, f64::INFINITY];
-        assert!(values.map(float_key).is_sorted());
+        assert!(values.map(float_sort_key).is_sorted());
     }
 
     #[test]
@@ -148,12 +148,12 @@ mod tests {
 
     #[test]
     fn a_scale_ends_at_a_round_number() {
-        let end = |most: u64| BarScale::end_for(most.into());
+        let end = |most: u64| BarScale::rounded_end_for(most.into());
         assert_eq!(
             [0, 1, 99, 100, 101, 999, 13_575].map(end),
             [1, 1, 99, 100, 110, 1_000, 14_000].map(ViewCount::from)
         );
-        assert_eq!(BarScale::end_for(ViewCount::parse("9.5").expect("a number")), 10.into());
+        assert_eq!(BarScale::rounded_end_for(ViewCount::parse("9.5").expect("a number")), 10.into());
         assert_eq!(end(u64::MAX), u64::MAX.into(), "no overflow");
     }
 

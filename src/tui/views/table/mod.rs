@@ -76,7 +76,7 @@ pub struct VisibleRow<'a> {
 pub enum RowKind<'a> {
     Page {
         /// Index in the service's order; `None` for a page that is gone.
-        order: Option<usize>,
+        service_index: Option<usize>,
         /// Rank by the metric among all pages, from 1; pages with equal numbers share a rank. `None` if the rank is
         /// unknown.
         rank: Option<u32>,
@@ -347,8 +347,8 @@ impl PageTable {
     }
 
     /// Returns the width of the longest path in cells; in a tree, with space for the number of pages in a folder.
-    pub fn longest_path(&self) -> usize {
-        self.pages.longest_path() + if self.is_tree() { FOLDER_COUNT_CELLS } else { 0 }
+    pub fn longest_path_width(&self) -> usize {
+        self.pages.longest_path_width() + if self.is_tree() { FOLDER_COUNT_CELLS } else { 0 }
     }
 
     /// Returns the number of rows without a valid total.
@@ -454,7 +454,7 @@ impl PageTable {
             TreeItem::Page(entry) => {
                 let figures = self.pages.metrics(entry)?;
                 let place = entry as usize;
-                let order = (place < self.rows().len()).then_some(place);
+                let service_index = (place < self.rows().len()).then_some(place);
                 Some(VisibleRow {
                     index: at,
                     depth,
@@ -462,7 +462,7 @@ impl PageTable {
                     adds_up: figures.counts_shown().adds_up(),
                     metrics: figures,
                     is_marked: self.marks.is_marked(entry),
-                    kind: RowKind::Page { order, rank: self.rank_of(entry) },
+                    kind: RowKind::Page { service_index, rank: self.rank_of(entry) },
                 })
             }
             TreeItem::Folder(place) => {

@@ -73,7 +73,7 @@ impl PageColumn {
     pub(super) fn key(self, figures: &PageMetrics<'_>) -> Option<i128> {
         match self {
             Self::Path => None,
-            Self::Value(metric) => metric.key(figures.counts),
+            Self::Value(metric) => metric.value_sort_key(figures.counts),
             Self::Change(metric) => figures.change_sort_key(metric),
         }
     }

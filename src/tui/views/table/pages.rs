@@ -105,7 +105,7 @@ pub(super) struct PageData {
     /// Number of rows without a valid total.
     rows_without_total: usize,
     /// Width of the longest path in cells.
-    longest_path: usize,
+    longest_path_width: usize,
 }
 
 /// Converts an index to 32 bits, which saves memory; there are never 2³² rows.
@@ -147,8 +147,8 @@ impl PageData {
             RowSource::Report { shown, comparison: Some(comparison) } => join_reports(shown, comparison),
             _ => Default::default(),
         };
-        self.merge_absent(rows);
-        self.longest_path =
+        self.merge_absent_pages(rows);
+        self.longest_path_width =
             self.rows().iter().chain(&self.absent).map(|row| display_width(row.path.as_str())).max().unwrap_or(0);
         self.path_positions = vec![0; self.by_path.len()];
         for (place, entry) in self.by_path.iter().enumerate() {
@@ -159,7 +159,7 @@ impl PageData {
     }
 
     /// Inserts into `by_path` the pages that only a compared report has.
-    fn merge_absent(&mut self, rows: usize) {
+    fn merge_absent_pages(&mut self, rows: usize) {
         let mut absent: Vec<u32> = (0..self.absent.len()).map(|n| to_u32(rows + n)).collect();
         if absent.is_empty() {
             return;
@@ -257,8 +257,8 @@ impl PageData {
     }
 
     /// Returns the width of the longest path in cells.
-    pub(super) fn longest_path(&self) -> usize {
-        self.longest_path
+    pub(super) fn longest_path_width(&self) -> usize {
+        self.longest_path_width
     }
 
     /// Returns the number of rows without a valid total.

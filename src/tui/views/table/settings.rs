@@ -18,7 +18,6 @@ impl PageTable {
         TableSettings { metric, is_log_scale, sorting, is_folded, filter: self.filter_text.clone() }
     }
 
-    /// Applies saved settings.
     pub(in crate::tui) fn apply_settings(&mut self, settings: TableSettings) {
         (self.is_log_scale, self.sorting, self.filter_text, self.is_folded) =
             (settings.is_log_scale, settings.sorting, settings.filter, settings.is_folded);

@@ -80,7 +80,7 @@ impl ChartBar {
 /// Converts a height that is measured from the axis to the height of a bar, in parts of a row. The axis and the lines
 /// of the grid are in the middle of their rows, but a bar begins at the lower edge of the first row above the axis.
 /// Without the conversion, the top of a bar would be above the line of the grid with the same number.
-fn above_axis(parts: usize, per_row: usize) -> usize {
+fn height_above_axis(parts: usize, per_row: usize) -> usize {
     if parts == 0 { 0 } else { parts.saturating_sub(per_row / 2).max(1) }
 }
 
@@ -94,9 +94,9 @@ pub(in crate::tui) fn per_day(views: ViewCount, range: DateRange, as_of: Time) -
 #[derive(Debug, Clone, Copy)]
 struct BarHeights {
     /// The number of parts of a cell. Only whole cells can be hatched, so an incomplete bar has one part per cell.
-    per_cell: usize,
+    parts_per_cell: usize,
     /// Human and AI views, in parts; 0 if they are unknown.
-    all: usize,
+    total: usize,
     /// The human views, in parts.
     human: usize,
     /// The views of the previous period, in rows; 0 if they are unknown.
@@ -122,7 +122,7 @@ pub(in crate::tui) struct Chart {
     is_line: bool,
     grid: Vec<GridLine>,
     /// The number of views at the top of the scale.
-    top: ViewCount,
+    views_at_top: ViewCount,
     label_width: usize,
     rows: usize,
     /// The number of rows that the lines of the grid divide evenly. The other rows, at the top, stay blank.
@@ -138,9 +138,9 @@ impl Chart {
     pub(in crate::tui) fn new(bars: Vec<ChartBar>, (width, rows): (usize, usize), theme: &Theme) -> Self {
         let values = bars.iter().flat_map(|bar| [bar.views(), bar.previous]).flatten();
         let most = values.max();
-        let (top, values) = most.map_or((ViewCount::ONE, Vec::new()), |most| best_grid(most, rows));
-        let scaled_rows = rows_divided_by(values.len(), rows);
-        let level = |value| bars::bar_cells(value, top.as_f64(), scaled_rows);
+        let (views_at_top, values) = most.map_or((ViewCount::ONE, Vec::new()), |most| best_grid(most, rows));
+        let scaled_rows = rows_divisible_by(values.len(), rows);
+        let level = |value| bars::bar_cells(value, views_at_top.as_f64(), scaled_rows);
         let line = |value| GridLine { level: level(value), label: exact_short_number(value) };
         let grid: Vec<GridLine> = values.into_iter().map(line).collect();
         let label_width = grid.iter().map(|line| display_width(&line.label)).fold(MIN_LABEL_WIDTH, usize::max);
@@ -155,7 +155,7 @@ impl Chart {
             slot_width,
             is_line,
             grid,
-            top,
+            views_at_top,
             label_width,
             rows,
             scaled_rows,
@@ -250,7 +250,7 @@ impl Chart {
         let grid = self.grid.iter().find(|line| line.level == level);
         row.push(align_right(grid.map_or("", |line| &line.label), self.label_width), theme.muted);
         row.push(if grid.is_some() { " ┤" } else { " │" }, theme.border);
-        let mean = self.mean.map(|mean| self.parts(mean, 1));
+        let mean = self.mean.map(|mean| self.height_in_parts(mean, 1));
         let is_mean = mean == Some(level);
         let blank = match grid {
             _ if is_mean => ("━", theme.text),
@@ -273,7 +273,7 @@ impl Chart {
                 }
                 // The line of the mean has a gap at a bar with unknown views, which the mean doesn't include.
                 let blank = if is_mean && bar.views().is_none() { (" ", theme.text) } else { blank };
-                let (symbol, style) = match Self::cell(bar, heights, level, theme) {
+                let (symbol, style) = match Self::bar_symbol(bar, heights, level, theme) {
                     // The line of the mean doesn't cross the bar of a day in progress: the mean doesn't include the
                     // day, and the line would hide the hatching of the bar.
                     Some((symbol, style)) if is_mean && !bar.is_incomplete && bar.views().is_some() => {
@@ -295,74 +295,84 @@ impl Chart {
     }
 
     fn heights(&self, bar: &ChartBar, theme: &Theme) -> BarHeights {
-        let per_cell = if bar.is_incomplete { 1 } else { theme.parts_per_cell() };
+        let parts_per_cell = if bar.is_incomplete { 1 } else { theme.parts_per_cell() };
         let previous = bar.previous.map_or(0, |previous| self.whole_cells(previous));
         let Some((human, ai)) = bar.human.zip(bar.ai) else {
-            return BarHeights { per_cell, all: 0, human: 0, previous };
+            return BarHeights { parts_per_cell, total: 0, human: 0, previous };
         };
-        if per_cell == 1 {
-            let all = self.whole_cells(human + ai);
-            return BarHeights { per_cell, all, human: bars::human_part_count((human, ai), all, 1, theme), previous };
+        if parts_per_cell == 1 {
+            let total = self.whole_cells(human + ai);
+            return BarHeights {
+                parts_per_cell,
+                total,
+                human: bars::human_part_count((human, ai), total, 1, theme),
+                previous,
+            };
         }
-        let parts = self.parts(human + ai, per_cell);
-        let all = above_axis(parts, per_cell);
+        let height_in_parts = self.height_in_parts(human + ai, parts_per_cell);
+        let total = height_above_axis(height_in_parts, parts_per_cell);
         // If a cell can't show both human and AI views, the human views have to end between two cells.
         let human = match theme.can_split_cells() {
-            true => above_axis(bars::human_part_count((human, ai), parts, per_cell, theme), per_cell),
-            false => bars::human_part_count((human, ai), all, per_cell, theme),
+            true => height_above_axis(
+                bars::human_part_count((human, ai), height_in_parts, parts_per_cell, theme),
+                parts_per_cell,
+            ),
+            false => bars::human_part_count((human, ai), total, parts_per_cell, theme),
         };
-        BarHeights { per_cell, all, human, previous }
+        BarHeights { parts_per_cell, total, human, previous }
     }
 
     /// Returns the symbol and the style of a bar at a level, counted from 1 at the bottom; `None` above the bar. Human
     /// views are at the bottom, AI views above them.
-    fn cell(bar: &ChartBar, heights: &BarHeights, level: usize, theme: &Theme) -> Option<(&'static str, Style)> {
+    fn bar_symbol(bar: &ChartBar, heights: &BarHeights, level: usize, theme: &Theme) -> Option<(&'static str, Style)> {
         let (Some(human), Some(ai)) = (bar.human, bar.ai) else {
             let sign = if bar.is_invalid() { "≠" } else { "?" };
             return (level == 1).then_some((sign, theme.muted));
         };
-        let per_cell = heights.per_cell;
-        let below = (level - 1) * per_cell;
-        let (filled, human_filled) =
-            (heights.all.saturating_sub(below).min(per_cell), heights.human.saturating_sub(below).min(per_cell));
+        let parts_per_cell = heights.parts_per_cell;
+        let below = (level - 1) * parts_per_cell;
+        let (filled, human_filled) = (
+            heights.total.saturating_sub(below).min(parts_per_cell),
+            heights.human.saturating_sub(below).min(parts_per_cell),
+        );
         let (human_sign, ai_sign, ai_style) =
             if bar.is_incomplete { ("╱", "╲", theme.ai) } else { ("█", "▒", theme.ai_fill()) };
         Some(match (filled, human_filled) {
             (0, _) => return None,
-            (_, all) if all == per_cell => (human_sign, theme.human),
-            (all, 0) if all == per_cell => (ai_sign, ai_style),
+            (_, all) if all == parts_per_cell => (human_sign, theme.human),
+            (all, 0) if all == parts_per_cell => (ai_sign, ai_style),
             // A partial block would look like human views, so the whole cell is textured or blank.
             (filled, 0) if !theme.can_split_cells() => {
-                return (level == 1 || filled * 2 >= per_cell).then_some((ai_sign, ai_style));
+                return (level == 1 || filled * 2 >= parts_per_cell).then_some((ai_sign, ai_style));
             }
-            (filled, 0) => (eighths_at_bottom(filled), theme.ai_part()),
+            (filled, 0) => (eighths_at_bottom(filled), theme.ai_partial_fill()),
             (filled, human) if filled == human => (eighths_at_bottom(filled), theme.human),
-            (all, human) if all == per_cell => {
-                (eighths_at_bottom(human), Style { bg: theme.ai_part().fg, ..theme.human })
+            (all, human) if all == parts_per_cell => {
+                (eighths_at_bottom(human), Style { bg: theme.ai_partial_fill().fg, ..theme.human })
             }
             // Human views, AI views and the blank end would need three colours, but a cell has two. If it showed human
             // views, no AI views might be visible.
-            (filled, _) if level > 1 => (eighths_at_bottom(filled), theme.ai_part()),
-            (filled, _) => (eighths_at_bottom(filled), if human >= ai { theme.human } else { theme.ai_part() }),
+            (filled, _) if level > 1 => (eighths_at_bottom(filled), theme.ai_partial_fill()),
+            (filled, _) => (eighths_at_bottom(filled), if human >= ai { theme.human } else { theme.ai_partial_fill() }),
         })
     }
 
-    /// Returns the height of a bar that consists of whole cells: the number of cells whose top is nearest to the number
-    /// of views on the grid.
+    /// Returns the height, in cells, of a bar that consists of whole cells: its height above the axis, rounded to whole
+    /// cells. A bar that is not empty has at least one cell.
     fn whole_cells(&self, views: ViewCount) -> usize {
         const PARTS: usize = 8;
-        let above = above_axis(self.parts(views, PARTS), PARTS);
+        let above = height_above_axis(self.height_in_parts(views, PARTS), PARTS);
         if above == 0 { 0 } else { ((above + PARTS / 2) / PARTS).max(1) }
     }
 
     /// Returns the height of this number of views above the axis, in parts of a row.
-    fn parts(&self, views: ViewCount, per_row: usize) -> usize {
-        bars::bar_cells(views, self.top.as_f64(), self.scaled_rows * per_row)
+    fn height_in_parts(&self, views: ViewCount, per_row: usize) -> usize {
+        bars::bar_cells(views, self.views_at_top.as_f64(), self.scaled_rows * per_row)
     }
 
     /// Draws one row of the line of totals, two bars per cell.
     fn push_braille(&self, row: &mut TextRow<'_>, level: usize, blank: (&str, Style), theme: &Theme) {
-        let dots = |bar: &ChartBar| above_axis(self.parts(bar.views()?, 4), 4).checked_sub(1);
+        let dots = |bar: &ChartBar| height_above_axis(self.height_in_parts(bar.views()?, 4), 4).checked_sub(1);
         let heights: Vec<Option<usize>> = self.visible().map(|(_, bar)| dots(bar)).collect();
         let below = (level - 1) * 4;
         // The bits of the dots from the bottom to the top, in the left and in the right half of a cell.
@@ -403,7 +413,7 @@ impl Chart {
         } else {
             let has_weekends = self.has_weekends();
             for (place, bar) in self.visible() {
-                let (sign, style) = Self::foot(bar, theme).unwrap_or(("─", theme.border));
+                let (sign, style) = Self::bar_symbol_on_axis(bar, theme).unwrap_or(("─", theme.border));
                 let (sign, style) = match has_weekends && bar.bar.is_weekend() {
                     true => weekend_sign(sign, style, theme),
                     false => (sign, style),
@@ -430,10 +440,10 @@ impl Chart {
     /// Returns the symbol that continues a bar in the row of the axis. The line of the axis is in the middle of that
     /// row, so the symbol fills the upper half of a cell. `None` if the bar has no views or is hatched, or if the
     /// terminal can't fill half of a cell.
-    fn foot(bar: &ChartBar, theme: &Theme) -> Option<(&'static str, Style)> {
+    fn bar_symbol_on_axis(bar: &ChartBar, theme: &Theme) -> Option<(&'static str, Style)> {
         bar.views().filter(|views| !bar.is_incomplete && !views.is_zero() && theme.parts_per_cell() > 1)?;
         let is_human = bar.human.is_some_and(|human| !human.is_zero());
-        Some(("▀", if is_human { theme.human } else { theme.ai_part() }))
+        Some(("▀", if is_human { theme.human } else { theme.ai_partial_fill() }))
     }
 
     /// Returns the line with the dates under the axis, as many as fit. `…` at an end means that there are more bars on
@@ -493,7 +503,7 @@ pub(in crate::tui) fn chart_bars(
 /// `None` without colours, because the line would look like a hole in the bar.
 fn mean_style_over_bar(bar: Style, theme: &Theme) -> Option<Style> {
     // Behind the line, a textured cell gets the average tone of its texture.
-    let bg: Option<Color> = if bar.bg.is_some() { theme.ai_part().fg } else { bar.fg };
+    let bg: Option<Color> = if bar.bg.is_some() { theme.ai_partial_fill().fg } else { bar.fg };
     bg.map(|_| Style { bg, ..theme.text })
 }
 
@@ -511,7 +521,7 @@ fn eighths_at_bottom(n: usize) -> &'static str {
 }
 
 /// Returns the largest multiple of `lines` that is at most `rows`, so that the lines are in evenly spaced rows.
-fn rows_divided_by(lines: usize, rows: usize) -> usize {
+fn rows_divisible_by(lines: usize, rows: usize) -> usize {
     (rows - rows % lines.max(1)).max(1)
 }
 
@@ -525,7 +535,7 @@ fn best_grid(most: ViewCount, rows: usize) -> (ViewCount, Vec<ViewCount>) {
         let top = rounded_up_to(most, step);
         let values = (1..=MAX_GRID_LINES as u64).map(|n| ViewCount::from(step.saturating_mul(n)));
         let values: Vec<ViewCount> = values.filter(|value| !value.is_zero() && *value <= top).collect();
-        let height = most.ratio_to(top) * as_f64(rows_divided_by(values.len(), rows) as u64);
+        let height = most.ratio_to(top) * as_f64(rows_divisible_by(values.len(), rows) as u64);
         (height, top, values)
     };
     // A high chart has space for more lines, so that its scale needn't end far above its highest bar.

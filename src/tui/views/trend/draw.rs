@@ -113,7 +113,7 @@ fn all_loaded_text(view: View<'_>, open: &TrendDialog, chart: &Chart) -> String 
         let bars = chart.bars.iter().filter(move |bar| !is_incomplete || bar.is_incomplete);
         bars.filter_map(|bar| bar.bar.totals.as_ref()).map(|totals| totals.as_of).max()
     };
-    let as_of = times(true).or(times(false)).map(|at| format!(", {}", view.as_of_clock(at))).unwrap_or_default();
+    let as_of = times(true).or(times(false)).map(|at| format!(", {}", view.as_of_text(at))).unwrap_or_default();
     format!("{}{as_of}", all_bars_text(open))
 }
 
@@ -240,8 +240,7 @@ fn selected_bar_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, widt
     };
     let counts = &known.value;
     let mean_day = bar_height(counts).filter(|_| bar.range.days() > 1).map(|sum| per_day(sum, bar.range, known.as_of));
-    // The number of days in the mean is shown only if it fits, because the hatching also shows that the bar is
-    // incomplete.
+    // The number of days so far may be left out, because the hatching also shows that the bar is incomplete.
     let over = if bar.is_incomplete(view.now) {
         format!(" ({:.1} days so far)", bar.range.elapsed_days(known.as_of))
     } else {

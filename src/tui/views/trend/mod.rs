@@ -6,7 +6,7 @@ pub(in crate::tui) mod draw;
 
 use super::all_pages::is_final;
 use super::range_totals::{
-    CompleteDaysMean, MIN_DAYS_FOR_WEEKS, RangeTotals, TrendBar, bar_height, count_days_before, trend_bars,
+    CompleteDaysMean, MIN_DAYS_FOR_WEEKS, RangeTotals, TrendBar, bar_height, count_days_before, trend_bar_ranges,
 };
 use crate::model::period::DateRange;
 use crate::model::views::ViewCount;
@@ -28,7 +28,7 @@ pub struct TrendDialog {
 impl TrendDialog {
     /// Creates the dialog for a range, with the last bar selected.
     pub fn new(range: DateRange) -> Self {
-        let bars = trend_bars(range);
+        let bars = trend_bar_ranges(range);
         let selected = bars.len().saturating_sub(1);
         Self { range, bars, selected, shows_visitors: false }
     }
@@ -184,7 +184,7 @@ impl TrendDialog {
         }
         let is_outdated = self.bars(totals).any(|bar| bar.totals.is_some() && bar.is_missing(now));
         let state = match (is_outdated, unit) {
-            (true, _) => "missing or outdated",
+            (true, _) => "not loaded or outdated",
             (false, "day") => "not loaded",
             // “Not loaded” could be wrong, because some days of a missing week may be loaded.
             (false, _) => "not fully loaded",
